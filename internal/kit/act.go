@@ -17,8 +17,8 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// act is the only place that writes, apart from the status. While the object is paused, it counts what it
-// would have written.
+// act carries out the plan. Apart from status writes, it is the only place that writes. While the object is paused, it
+// counts what it would have written.
 func (l *Loop[O, F, D]) act(ctx context.Context, gvk schema.GroupVersionKind, object O, plan Plan) Outcome {
 	by := pausedBy(object, plan)
 	done := Outcome{Paused: by != "", PausedBy: by, held: plan.Hold || by != ""}
@@ -29,7 +29,7 @@ func (l *Loop[O, F, D]) act(ctx context.Context, gvk schema.GroupVersionKind, ob
 	for _, patch := range plan.Patches {
 		l.patch(ctx, patch, &done)
 	}
-	// After a failure the rest of the plan would depend on an older state.
+	// After a failure, the rest of the plan would depend on an older state.
 	if done.Err == nil && !done.retry {
 		l.conclude(ctx, gvk, object, plan, &done)
 	}
@@ -37,7 +37,7 @@ func (l *Loop[O, F, D]) act(ctx context.Context, gvk schema.GroupVersionKind, ob
 	return done
 }
 
-// pausedBy names how the user has paused the object; empty: it is not paused.
+// pausedBy names how the user has paused the object; "" if it is not paused.
 func pausedBy(object client.Object, plan Plan) string {
 	var by []string
 	if common.IsSet(object.GetAnnotations(), common.PausedAnnotation) {
@@ -49,7 +49,6 @@ func pausedBy(object client.Object, plan Plan) string {
 	return strings.Join(by, " and ")
 }
 
-// children applies and prunes the children.
 func (l *Loop[O, F, D]) children(ctx context.Context, object O, plan Plan, done *Outcome) {
 	done.Results = l.Children.Ensure(ctx, object, plan.Children, done.held)
 	for _, result := range done.Results {
@@ -72,7 +71,7 @@ func (l *Loop[O, F, D]) children(ctx context.Context, object O, plan Plan, done 
 	}
 }
 
-// conclude does what depends on the success of everything before it.
+// conclude does what requires that everything before it succeeded.
 func (l *Loop[O, F, D]) conclude(ctx context.Context, gvk schema.GroupVersionKind, object O, plan Plan, done *Outcome) {
 	if plan.Step != nil && !l.step(ctx, client.ObjectKeyFromObject(object), plan.Step, done) && !done.held {
 		return
@@ -106,7 +105,6 @@ func (l *Loop[O, F, D]) step(ctx context.Context, key client.ObjectKey, step *St
 	return false
 }
 
-// record writes events.
 func (l *Loop[O, F, D]) record(object client.Object, events []Event) {
 	for _, event := range events {
 		kind := corev1.EventTypeNormal

@@ -13,14 +13,14 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// annotationPauses names a pause by annotation in messages.
+// annotationPauses is how messages name a pause by annotation.
 const annotationPauses = "annotation " + common.PausedAnnotation
 
-// ReportChildren sets the condition of a kind that reports whether the children are as declared. The first
-// obstacle is reported.
+// ReportChildren sets the condition of a kind that reports whether the children are as declared. If several things are
+// in the way, it reports the first.
 func (o Outcome) ReportChildren(set condition.Set, kind string) {
 	switch {
-	case o.Err == nil && o.Held == 0 && len(o.Results) == 0: // none are declared, as at deletion
+	case o.Err == nil && o.Held == 0 && len(o.Results) == 0: // none are declared, as when the object is being deleted
 	case o.Err != nil && ensure.Refused(o.Err):
 		set.False(kind, common.ReasonRefused, o.Err.Error())
 	case o.Err != nil:
@@ -34,8 +34,8 @@ func (o Outcome) ReportChildren(set condition.Set, kind string) {
 	}
 }
 
-// reportUnsettled keeps the condition if it is of this generation: the cache was stale, or a conflict came
-// between, and the next reconcile reports.
+// reportUnsettled keeps the condition if it is of this generation, because the cache was stale or a conflict occurred,
+// and the next reconcile will report.
 func (o Outcome) reportUnsettled(set condition.Set, kind string) {
 	if waiting, ok := o.First(ensure.Waiting); ok && waiting.Message != "" {
 		set.False(kind, common.ReasonApplying, waiting.Message)
@@ -64,7 +64,7 @@ func (o Outcome) reportResults(set condition.Set, kind string) {
 			return
 		}
 	}
-	if o.Contested != "" { // over what is patched, such as a pod or a claim
+	if o.Contested != "" { // a contest over a patched object, such as a pod or a claim
 		set.False(kind, common.ReasonContested, o.Contested)
 		return
 	}

@@ -21,8 +21,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
-// crdInterval passes between two reads of the CRD of a kind that is not served. It is the only poll of the API,
-// and ends when every kind is served.
+// crdInterval is how long to wait between two reads of the CRD of a kind that is not served. These reads are the only
+// polling of the API, and end when every kind is served.
 const crdInterval = 30 * time.Second
 
 // partOfLabel marks the CRDs that this project installs.
@@ -33,7 +33,7 @@ var ErrRestart = errors.New("a CRD that was missing is installed now; restarting
 
 var crdKind = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
 
-// unserved is a kind that is not served, and why.
+// unserved is a kind that is not served, with the reason.
 type unserved struct {
 	Registration
 	why string
@@ -48,7 +48,7 @@ func reasons(missing []unserved) map[string]string {
 	return out
 }
 
-// sortKinds separates the kinds that can be served from those whose CRD is missing or was installed by another
+// sortKinds separates the kinds that can be served from those whose CRD is missing, or was installed by another
 // product: two operators on one CRD would contest every object.
 func sortKinds(cfg *rest.Config, kinds []Registration) (served []Registration, missing []unserved, err error) {
 	reader, err := client.New(cfg, client.Options{})
@@ -107,8 +107,8 @@ func reportServed(registry metrics.RegistererGatherer, served []Registration, mi
 	return nil
 }
 
-// crdWatch ends the manager when a kind that is not served could be: a kind cannot be set up later, so the
-// process restarts.
+// crdWatch ends the manager when a kind that is not served could be served. The process then restarts, as a kind cannot
+// be set up later.
 type crdWatch struct {
 	reader  client.Reader
 	missing []unserved
@@ -139,5 +139,6 @@ func (w *crdWatch) Start(ctx context.Context) error {
 	}
 }
 
-// NeedLeaderElection implements manager.LeaderElectionRunnable: a standby logs it too.
+// NeedLeaderElection implements manager.LeaderElectionRunnable. It returns false, so that a standby also logs missing
+// kinds.
 func (w *crdWatch) NeedLeaderElection() bool { return false }

@@ -15,16 +15,16 @@ import (
 )
 
 const (
-	// eventBurst events of one reason in one namespace are written without a limit,
+	// eventBurst is how many events of one reason in one namespace are written without a limit.
 	eventBurst = 100
-	// and then eventRate a second.
+	// eventRate is how many of them are written per second after that.
 	eventRate = 5
-	// eventSources is how many namespaces and reasons are distinguished before all counts begin again.
+	// eventSources is how many namespaces and reasons are distinguished before all counts are reset.
 	eventSources = 10_000
 )
 
-// sparingRecorder limits the events of one reason in one namespace: 5,000 nodes that join pools would otherwise
-// cost as many writes for events as for nodes. What users must know is in the status.
+// sparingRecorder limits the events of one reason in one namespace. Otherwise 5,000 nodes that join pools would cost as
+// many writes of events as of nodes. What users must know is in the status.
 type sparingRecorder struct {
 	events.EventRecorder
 	clock   clock.PassiveClock
@@ -34,7 +34,7 @@ type sparingRecorder struct {
 	limits map[eventSource]*rate.Limiter
 }
 
-// eventSource is what one limit is for.
+// eventSource identifies the events that share one limit.
 type eventSource struct{ namespace, reason string }
 
 // Eventf implements events.EventRecorder.

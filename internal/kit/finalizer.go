@@ -29,8 +29,8 @@ func (l *Loop[O, F, D]) removeFinalizer(ctx context.Context, gvk schema.GroupVer
 	}
 }
 
-// changeMetadata patches the metadata of the object. Finalizers are one list, hence the optimistic lock:
-// without it the patch would undo what another controller added meanwhile.
+// changeMetadata patches the metadata of the object. Finalizers are a single list, so it needs the optimistic lock:
+// without it the patch would undo what another controller has added meanwhile.
 func (l *Loop[O, F, D]) changeMetadata(ctx context.Context, gvk schema.GroupVersionKind, object O, done *Outcome, change func()) bool {
 	if done.held {
 		done.Held++
@@ -41,7 +41,7 @@ func (l *Loop[O, F, D]) changeMetadata(ctx context.Context, gvk schema.GroupVers
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 	err := l.Client.Patch(ctx, object, patch, client.FieldOwner(common.Name))
 	if err != nil {
-		// The report is about the object as it is: with its last finalizer, it has a status to write.
+		// The report is about the object as it is: while it still has its last finalizer, its status must be written.
 		object.SetFinalizers(before.GetFinalizers())
 		done.failWrite(fmt.Errorf("finalizer of %s: %w", client.ObjectKeyFromObject(object), err))
 		return false

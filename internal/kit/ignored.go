@@ -13,8 +13,8 @@ import (
 
 // ignorer is an object that knows which fields of its spec have no effect.
 type ignorer interface {
-	// Ignored lists the paths of fields that are set and have no effect, in order, each with the reason where
-	// another field is in the way.
+	// Ignored lists the paths of fields that are set and have no effect, in order. If another field is the reason, it
+	// follows the path.
 	Ignored() []string
 }
 

@@ -18,7 +18,7 @@ type careless struct {
 
 func (c *careless) Ignored() []string { return c.fields }
 
-// The message of the last report is never read: it may be about another spec.
+// The message of the last report is never read, because it may be about another spec.
 func TestTheConditionOfIgnoredFieldsKeepsNothingOfTheLastReport(t *testing.T) {
 	const all = "Accepted and without effect: spec.a, spec.b"
 	for name, test := range map[string]struct {

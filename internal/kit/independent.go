@@ -15,19 +15,20 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// refusalInterval passes before an independent patch that was refused is tried again. No event reports, for
-// instance, that a quota was raised.
+// refusalInterval is how long to wait before a refused independent patch is tried again. No event reports, for example,
+// that a quota was raised.
 const refusalInterval = time.Minute
 
-// refusal is what was refused to the independent patches of an object, and until when they are not tried again.
+// refusal holds the independent patches of an object that were refused, and the time until which they are not tried
+// again.
 type refusal struct {
 	patches string
 	err     error
 	until   time.Time
 }
 
-// patchIndependent makes the independent patches, last. A refused patch must not slow down what is done with
-// each event, so it is not tried again at once.
+// patchIndependent makes the independent patches, last. A refused patch must not slow down what is done at each event,
+// so it is not tried again at once.
 func (l *Loop[O, F, D]) patchIndependent(ctx context.Context, object O, patches []Patch, done *Outcome) {
 	key := client.ObjectKeyFromObject(object)
 	if len(patches) == 0 {
@@ -59,7 +60,7 @@ func (l *Loop[O, F, D]) patchIndependent(ctx context.Context, object O, patches 
 	done.failIndependent(own.Err)
 }
 
-// intents identifies the patches, and the generation of the object: if either changes, they are tried again.
+// intents identifies the patches and the generation of the object. If either changes, the patches are tried again.
 func intents(object client.Object, patches []Patch) string {
 	words := []string{fmt.Sprint(object.GetUID(), object.GetGeneration())}
 	for _, patch := range patches {

@@ -14,7 +14,7 @@ import (
 )
 
 // Regression: a process that restarted with an older list removed labels and taints from nodes, and created
-// RuntimeClasses for pools that were gone.
+// RuntimeClasses for pools that no longer existed.
 func TestTheFirstListIsConsistent(t *testing.T) {
 	tests := []struct{ asked, want string }{{"0", ""}, {"", ""}, {"17", "17"}}
 	for _, test := range tests {

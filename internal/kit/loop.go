@@ -12,29 +12,28 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// Loop carries out the reconcile of one kind of object: observe, decide, plan, act, report. It is the same for
-// every kind; Kind has the code that is specific to one.
+// Loop reconciles the objects of one kind: observe, decide, plan, act, report. It is the same for every kind. Kind has
+// the code that is specific to one.
 type Loop[O client.Object, F, D any] struct {
 	*Tools
 	// New returns an empty object.
 	New func() O
-	// Kind is the code that is specific to this kind of object.
+	// Kind has the code that is specific to this kind of object.
 	Kind Kind[O, F, D]
-	// After, if set, is called when a plan was carried out, such as for metrics of the kind.
+	// After, if set, is called when a plan has been carried out, such as to update metrics of the kind.
 	After func(O, F, Outcome)
-	// Transitions, if set, returns the events for what the status was and what it is now, beside those of
-	// Ready. It is pure.
+	// Transitions, if set, returns the events for a change of the status, in addition to those of Ready. It is pure.
 	Transitions func(before, after O) []Event
-	// Records, if set, reports whether the status holds a record that later steps depend on and that is not
-	// written yet. Such a status is written at once. It is pure.
+	// Records, if set, reports whether the status holds a record that later steps depend on and that has not been written
+	// yet. Such a status is written at once. It is pure.
 	Records func(before, after O) bool
-	// Finish, if set, fills in what the status repeats of Ready. It is called last, since the loop itself may
+	// Finish, if set, copies parts of Ready to other fields of the status. It is called last, because the loop itself may
 	// change Ready: for a pause, a deletion, or facts that could not be read. It is pure.
 	Finish func(O)
-	// Overridden, if set, returns what the operator overrides in a spec, for condition FieldsIgnored: a reason
-	// and a message, which is empty if there is nothing. It is pure.
+	// Overridden, if set, returns what the operator overrides in a spec, for condition FieldsIgnored: a reason and a
+	// message. The message is "" if nothing is overridden. It is pure.
 	Overridden func(O, F) (reason, message string)
-	// Forget clears what the kind remembers of an object that is gone: each Memory, prober and gauge of the kind.
+	// Forget clears what the kind remembers about an object that is gone: each Memory, prober and gauge of the kind.
 	Forget []func(client.ObjectKey)
 
 	status      statusGate
@@ -43,8 +42,8 @@ type Loop[O client.Object, F, D any] struct {
 	stepsLogged Memory[client.ObjectKey, string]
 }
 
-// Options are those of the controller that runs the loop. The backoff is from 50 ms to one minute per object,
-// so that the end of a refusal is noticed within a minute.
+// Options returns the options of the controller that runs the loop. The backoff is 50 ms to one minute per object, so
+// that the end of a refusal is noticed within a minute.
 func (l *Loop[O, F, D]) Options(workers int) controller.Options {
 	return controller.Options{
 		MaxConcurrentReconciles: workers,

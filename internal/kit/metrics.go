@@ -12,7 +12,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// sharedMetrics are those that every kind has. Those of one kind are in its package.
+// sharedMetrics holds the metrics that every kind has. The metrics of only one kind are in its package.
 type sharedMetrics struct {
 	condition *prometheus.GaugeVec
 	writes    *prometheus.CounterVec

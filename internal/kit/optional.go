@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// optionals reports which of the optional types of some kinds are installed, by the names of their CRDs.
+// optionals reports which of the kinds' optional types are installed, by the names of their CRDs.
 func optionals(cfg *rest.Config, kinds []Registration) (map[string]bool, error) {
 	reader, err := client.New(cfg, client.Options{})
 	if err != nil {
@@ -33,14 +33,14 @@ func optionals(cfg *rest.Config, kinds []Registration) (map[string]bool, error) 
 			if client.IgnoreNotFound(err) != nil {
 				return nil, fmt.Errorf("read CRD %s: %w", name, err)
 			}
-			// One that is being deleted counts as gone: its informer would never sync.
+			// A CRD that is being deleted counts as gone, because its informer would never sync.
 			installed[name] = err == nil && crd.DeletionTimestamp == nil && serves(reader, object)
 		}
 	}
 	return installed, nil
 }
 
-// serves reports whether the cluster has a type in the version that a kind uses. An old installation can have
+// serves reports whether the cluster serves a type in the version that a kind uses. An old installation can have
 // another version, and the informer would never sync.
 func serves(c client.Client, object client.Object) bool {
 	gvk, err := c.GroupVersionKindFor(object)
@@ -51,7 +51,7 @@ func serves(c client.Client, object client.Object) bool {
 	return err == nil
 }
 
-// lacking lists the CRDs that are not installed.
+// lacking returns the names of the CRDs that are not installed.
 func lacking(installed map[string]bool) []string {
 	var out []string
 	for name, there := range installed {
@@ -62,7 +62,7 @@ func lacking(installed map[string]bool) []string {
 	return out
 }
 
-// without keeps of each kind the optional types that are installed.
+// without removes from each kind the optional types that are not installed.
 func without(kinds []Registration, installed map[string]bool) []Registration {
 	out := slices.Clone(kinds)
 	for i := range out {
@@ -72,8 +72,8 @@ func without(kinds []Registration, installed map[string]bool) []Registration {
 	return out
 }
 
-// optionalWatch ends the manager when an optional type that was missing is installed: the process restarts and
-// uses it. It watches, so that waiting costs no call.
+// optionalWatch ends the manager when a missing optional type is installed, so that the process restarts and uses it.
+// It watches instead of polling, so that waiting costs no calls.
 type optionalWatch struct {
 	cfg     *rest.Config
 	missing []string
@@ -101,7 +101,7 @@ func (w *optionalWatch) Start(ctx context.Context) error {
 	}
 }
 
-// NeedLeaderElection implements manager.LeaderElectionRunnable: a standby waits too.
+// NeedLeaderElection implements manager.LeaderElectionRunnable. It returns false, so that a standby waits too.
 func (w *optionalWatch) NeedLeaderElection() bool { return false }
 
 // await watches for a CRD until it is installed.

@@ -10,34 +10,35 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// Outcome is what became of a plan.
+// Outcome describes what was done when a plan was carried out.
 type Outcome struct {
-	// Now is when the plan was carried out: the time of the report.
+	// Now is when the plan was carried out. It is the time of the report.
 	Now time.Time
-	// Paused: the user has paused the object, and nothing was changed. PausedBy names how: an annotation, a
-	// field, or both.
+	// Paused reports that the user has paused the object, so that nothing was changed. PausedBy names how: an annotation,
+	// a field, or both.
 	Paused   bool
 	PausedBy string
 	// Held is how many changes were held back.
 	Held int
-	// Results are those of the children.
+	// Results holds the results of the children.
 	Results []ensure.Result
-	// Contested reports a contest over a patched object; empty: there is none.
+	// Contested reports a contest over a patched object; "" if there is none.
 	Contested string
 	// Err is the first failure. What did not depend on it was done.
 	Err error
 
-	// independent: Err is of an independent patch, and the rest of the plan was carried out.
+	// independent reports that Err is the error of an independent patch, so that the rest of the plan was carried out.
 	independent bool
-	// held: nothing may be changed, because of a pause or of Plan.Hold.
+	// held reports that nothing may be changed, because of a pause or of Plan.Hold.
 	held bool
-	// wrote: something was written, or a step was taken.
+	// wrote reports that something was written, or a step was taken.
 	wrote bool
-	// again is the shortest wait that any part asked for.
+	// again is the shortest wait that any part requested.
 	again time.Duration
-	// retry: a write was decided on an older state; the next reconcile decides again, soon.
+	// retry reports that a write was decided on an older state. The next reconcile, which comes soon, decides again.
 	retry bool
-	// unreported: Ready has changed, and its status is not written yet, as one was written a moment ago.
+	// unreported reports that a change of Ready has not been written to the status yet, because the status was written a
+	// moment ago.
 	unreported bool
 }
 
@@ -61,7 +62,7 @@ func (o *Outcome) count(result ensure.Result) {
 	}
 }
 
-// settled reports whether every child was checked and brought to what is declared.
+// settled reports whether every child was checked, and is as declared or was changed to be so.
 func (o Outcome) settled() bool {
 	_, waiting := o.First(ensure.Waiting, "")
 	return !waiting && !o.retry
@@ -69,14 +70,14 @@ func (o Outcome) settled() bool {
 
 func (o *Outcome) lookAgain(wait time.Duration) { o.again = sooner(o.again, wait) }
 
-// fail records a failure. The first one counts, unless it was that of an independent patch.
+// fail records a failure. The first failure counts, unless it is that of an independent patch.
 func (o *Outcome) fail(err error) {
 	if o.Err == nil || o.independent {
 		o.Err, o.independent = err, false
 	}
 }
 
-// failWrite records a failed write. One that was decided on an older state is tried again and not reported.
+// failWrite records a failed write. A write that was decided on an older state is tried again, and not reported.
 func (o *Outcome) failWrite(err error) {
 	if ensure.Outdated(err) {
 		o.retry = true
@@ -85,7 +86,7 @@ func (o *Outcome) failWrite(err error) {
 	o.fail(err)
 }
 
-// failIndependent records the failure of an independent patch. Any other failure has precedence.
+// failIndependent records the failure of an independent patch. Any other failure takes precedence.
 func (o *Outcome) failIndependent(err error) {
 	if o.Err == nil {
 		o.Err, o.independent = err, true

@@ -32,7 +32,7 @@ func (l *Loop[O, F, D]) patch(ctx context.Context, patch Patch, done *Outcome) {
 		done.fail(err)
 		return
 	}
-	// Only the metadata is asked for: a Node with 50 images is large, and the cache has it anyway.
+	// Only the metadata is requested in return: a Node with 50 images is large, and the cache has it anyway.
 	object := &metav1.PartialObjectMetadata{}
 	object.SetGroupVersionKind(gvk)
 	object.SetNamespace(patch.Object.GetNamespace())

@@ -16,11 +16,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// staleWait passes before an object is checked again that the cache shows as it was before opcrew's last
-// write. It is only a net: the event of the write wakes the loop.
+// staleWait is how long to wait before an object is checked again if the cache does not show opcrew's last write of it.
+// Normally the event of that write wakes the loop earlier.
 const staleWait = 5 * time.Second
 
-// Reconcile brings one object nearer to what it declares.
+// Reconcile brings one object closer to its declared state.
 func (l *Loop[O, F, D]) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	object, gvk, err := l.get(ctx, req.NamespacedName)
 	if apierrors.IsNotFound(err) {
@@ -56,7 +56,7 @@ func (l *Loop[O, F, D]) get(ctx context.Context, key client.ObjectKey) (O, schem
 	return object, gvk, l.Client.Get(ctx, key, object)
 }
 
-// forget clears all that is remembered of an object that is gone.
+// forget clears all that is remembered about an object that is gone.
 func (l *Loop[O, F, D]) forget(gvk schema.GroupVersionKind, key client.ObjectKey) {
 	l.Children.Forget(gvk, key)
 	l.status.forget(key)

@@ -54,7 +54,7 @@ func (g *gadget) DeepCopyObject() runtime.Object {
 	return &out
 }
 
-// gadgets is their kind. The zero value observes that all is well, and does nothing.
+// gadgets is the kind of gadget. The zero value observes no problem, and does nothing.
 type gadgets struct {
 	decisions int
 	plan      Plan
@@ -113,7 +113,7 @@ func newWorkshop(t *testing.T) *workshop {
 	return w
 }
 
-// reconciles returns the lines that one reconcile logs.
+// reconciles runs one reconcile, and returns the lines that it logs.
 func (w *workshop) reconciles(verbosity int) []string {
 	w.t.Helper()
 	w.clock.Step(time.Minute)
@@ -126,7 +126,7 @@ func (w *workshop) reconciles(verbosity int) []string {
 	return lines
 }
 
-// logs expects one line for each of the given texts.
+// logs expects one log line for each of the given texts.
 func (w *workshop) logs(verbosity int, want ...string) {
 	w.t.Helper()
 	lines := w.reconciles(verbosity)

@@ -19,14 +19,14 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// references watches the metadata of users' Secrets that carry common.WatchLabel, and of no others: a process
+// references watches the metadata of users' Secrets that carry common.WatchLabel, and of no others, because a process
 // must not hold every Secret of a cluster. The content of a Secret is read by name.
 type references struct {
 	mu    sync.Mutex
-	cache cache.Cache // nil: no kind has asked for it yet
+	cache cache.Cache // nil until a kind needs it
 }
 
-// WatchedSecrets is a source of the events of users' Secrets that carry common.WatchLabel. wake maps a Secret to
+// WatchedSecrets returns a source of the events of users' Secrets that carry common.WatchLabel. wake maps a Secret to
 // the objects that refer to it.
 func (t *Tools) WatchedSecrets(mgr ctrl.Manager, wake handler.MapFunc) (source.Source, error) {
 	t.references.mu.Lock()
@@ -60,8 +60,8 @@ func (r *references) begin(mgr ctrl.Manager, namespaces []string) error {
 	return mgr.Add(&earlyCache{r.cache})
 }
 
-// earlyCache is a cache that the manager starts with its own, before the controllers.
+// earlyCache is a cache that the manager starts with its own cache, before the controllers.
 type earlyCache struct{ cache.Cache }
 
-// GetCache marks it as a cache for the manager.
+// GetCache marks the type as a cache for the manager.
 func (c *earlyCache) GetCache() cache.Cache { return c.Cache }

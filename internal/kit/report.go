@@ -19,7 +19,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// report computes the status once, from the facts, the decision and the outcome, and writes it if it changed.
+// report computes the status once, from the facts, the decision and the outcome, and writes it if it has changed.
 func (l *Loop[O, F, D]) report(ctx context.Context, gvk schema.GroupVersionKind, object O, facts F, decision D, plan Plan, done Outcome) (ctrl.Result, error) {
 	if _, ok := any(object).(hasConditions); !ok {
 		return l.result(ctx, client.ObjectKeyFromObject(object), plan, done)
@@ -34,8 +34,8 @@ func (l *Loop[O, F, D]) report(ctx context.Context, gvk schema.GroupVersionKind,
 	return l.writeStatus(ctx, gvk, before, object, plan, done)
 }
 
-// reportUnread reports that the facts could not be read. Ready becomes Unknown: what was last known may not be
-// so any more.
+// reportUnread reports that the facts could not be read. Ready becomes Unknown, because what was last known may no
+// longer be true.
 func (l *Loop[O, F, D]) reportUnread(ctx context.Context, gvk schema.GroupVersionKind, object O, cause error) (ctrl.Result, error) {
 	done := Outcome{Err: fmt.Errorf("observe %s: %w", client.ObjectKeyFromObject(object), cause)}
 	before := object.DeepCopyObject().(O)
@@ -46,8 +46,8 @@ func (l *Loop[O, F, D]) reportUnread(ctx context.Context, gvk schema.GroupVersio
 	return l.result(ctx, client.ObjectKeyFromObject(object), Plan{}, done)
 }
 
-// reportDeletion makes Ready False while an object is being deleted and only finalizers of other controllers
-// are left. A kind with a finalizer of its own reports the deletion itself.
+// reportDeletion makes Ready False while an object is being deleted and only finalizers of other controllers are left.
+// A kind with its own finalizer reports the deletion itself.
 func (l *Loop[O, F, D]) reportDeletion(object O, now time.Time) {
 	set, ok := conditions(object, now)
 	finalizers := object.GetFinalizers()
@@ -86,7 +86,7 @@ func (l *Loop[O, F, D]) reportPause(object O, done Outcome, now time.Time) {
 	}
 }
 
-// conditions are those of an object, to be set at a time.
+// conditions returns a Set for the conditions of an object; false if the object has none.
 func conditions(object client.Object, now time.Time) (condition.Set, bool) {
 	c, ok := object.(hasConditions)
 	if !ok {

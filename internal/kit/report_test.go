@@ -37,7 +37,7 @@ func TestAConditionThatIsAsBeforeKeepsItsTime(t *testing.T) {
 		"the default of a CRD until": {is("False", time.Unix(0, 0)), noon.Add(time.Hour)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			after := is("False", noon.Add(time.Hour)) // set to True and back within one report
+			after := is("False", noon.Add(time.Hour)) // the condition was set to True and back within one report
 			keepTimes(test.before, after)
 			if got := after.list[0].LastTransitionTime.Time; !got.Equal(test.want) {
 				t.Errorf("its time is %s, expected %s", got, test.want)

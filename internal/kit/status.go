@@ -48,7 +48,7 @@ func (l *Loop[O, F, D]) writeStatus(ctx context.Context, gvk schema.GroupVersion
 		return l.result(ctx, key, plan, done)
 	}
 	written := l.Clock.Now()
-	if record { // what follows from it need not wait
+	if record { // the next step depends on the record, and can begin
 		written = written.Add(-statusInterval)
 	}
 	l.status.wrote(key, written, isPending(before), isReady(object))
@@ -56,7 +56,7 @@ func (l *Loop[O, F, D]) writeStatus(ctx context.Context, gvk schema.GroupVersion
 	return l.result(ctx, key, plan, done)
 }
 
-// patchStatus patches the status, and reports whether it is written.
+// patchStatus patches the status, and reports whether it has been written.
 func (l *Loop[O, F, D]) patchStatus(ctx context.Context, gvk schema.GroupVersionKind, before, object O, done *Outcome) bool {
 	updated := object.DeepCopyObject().(O)
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
@@ -76,7 +76,7 @@ func (l *Loop[O, F, D]) patchStatus(ctx context.Context, gvk schema.GroupVersion
 	return true
 }
 
-// statusWait is how long the status has to wait. A refusal is no progress, and is reported soon.
+// statusWait returns how long the status has to wait. A refusal is not progress, and is reported soon.
 func (l *Loop[O, F, D]) statusWait(before, after client.Object, done Outcome) time.Duration {
 	key, now := client.ObjectKeyFromObject(after), l.Clock.Now()
 	if done.Err == nil && isProgress(before, after) {
@@ -85,7 +85,7 @@ func (l *Loop[O, F, D]) statusWait(before, after client.Object, done Outcome) ti
 	return l.status.wait(key, now, statusInterval)
 }
 
-// recordTransitions logs each condition that changed, and writes the events.
+// recordTransitions logs each condition that has changed, and writes the events.
 func (l *Loop[O, F, D]) recordTransitions(ctx context.Context, before, after O) {
 	for _, t := range transitions(before, after) {
 		logTransition(log.FromContext(ctx), t)
@@ -98,7 +98,7 @@ func (l *Loop[O, F, D]) recordTransitions(ctx context.Context, before, after O) 
 	}
 }
 
-// eventType is Warning for a condition that is False because of a problem.
+// eventType returns Warning for a condition that is False because of a problem, else Normal.
 func eventType(c metav1.Condition) string {
 	if c.Status == metav1.ConditionFalse && !common.IsNews(c.Reason) {
 		return corev1.EventTypeWarning

@@ -10,16 +10,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// statusInterval passes between two writes of one object's status. A pool that 500 nodes join is written twice
-// a second and not 500 times.
+// statusInterval is the least time between two writes of one object's status. The status of a pool that 500 nodes join
+// is written twice a second, and not 500 times.
 const statusInterval = 500 * time.Millisecond
 
-// progressInterval passes if a status only reports progress: an object costs one write when it is first
-// reconciled and one when it is Ready, and not one for every pod in between.
+// progressInterval is the least time if a status only reports progress. The status of an object is then written when it
+// is first reconciled and when it is Ready, and not for every pod in between.
 const progressInterval = 3 * time.Second
 
-// The progress of an object that is being created is held back for between shortestHold and longestHold. If
-// very many are being created at a time, it is held back for as long as all of them need.
+// While an object is being created, its progress is held back for shortestHold to longestHold. If very many objects are
+// being created at a time, it is held back longer: holdForEach for each of them, but at most mostHold.
 const (
 	shortestHold = 10 * time.Second
 	longestHold  = time.Minute
@@ -27,25 +27,25 @@ const (
 	mostHold     = 5 * time.Minute
 )
 
-// statusGate remembers, for each object, what its next status must wait for.
+// statusGate remembers, for each object, how long its next status must wait.
 type statusGate struct {
 	objects Memory[client.ObjectKey, lastStatus]
 	// creating is how many objects are being created.
 	creating atomic.Int64
 }
 
-// lastStatus is when the status of an object was last written.
+// lastStatus describes when the status of an object was last written.
 type lastStatus struct {
 	at time.Time
-	// creating: this process reconciled it first, and it has not been Ready since.
+	// creating reports that this process was the first to reconcile the object, and the object has not been Ready since.
 	creating bool
-	// held is since when it has had progress to report, while it is being created, and hold for how long that
-	// is held back; zero: it has none.
+	// held is the time since which an object that is being created has had progress to report; zero if it has none. hold
+	// is how long that progress is held back.
 	held time.Time
 	hold time.Duration
 }
 
-// wait is how long an object's status must wait, given the interval between two writes.
+// wait returns how long an object's status must wait, for a given interval between two writes.
 func (g *statusGate) wait(key client.ObjectKey, now time.Time, interval time.Duration) time.Duration {
 	last := g.objects.Get(key)
 	if last.at.IsZero() {
@@ -58,9 +58,9 @@ func (s lastStatus) wait(now time.Time, interval time.Duration) time.Duration {
 	return min(interval, max(0, interval-now.Sub(s.at)))
 }
 
-// waitProgress is wait for a status that only reports progress. That of an object that is being created waits
-// for more of it, and longer the longer there was none: most objects are Ready soon after their first claim or
-// pod, and one status reports both.
+// waitProgress returns how long a status that only reports progress must wait. While an object is being created, the
+// wait grows with the time since the last status. Most objects are Ready soon after their first claim or pod, so that
+// one status can report both.
 func (g *statusGate) waitProgress(key client.ObjectKey, now time.Time) time.Duration {
 	last := g.objects.Get(key)
 	switch {
@@ -68,20 +68,21 @@ func (g *statusGate) waitProgress(key client.ObjectKey, now time.Time) time.Dura
 		return 0
 	case !last.creating:
 		return last.wait(now, progressInterval)
-	case last.held.IsZero() || last.held.After(now): // or the clock was set back
+	case last.held.IsZero() || last.held.After(now): // the clock may have been set back
 		last.held, last.hold = now, g.hold(now.Sub(last.at))
 		g.objects.Set(key, last)
 	}
 	return max(last.wait(now, progressInterval), last.hold-now.Sub(last.held))
 }
 
-// hold is how long progress is held back that comes after a time without any.
+// hold returns how long to hold back progress that comes after a time without progress.
 func (g *statusGate) hold(silence time.Duration) time.Duration {
 	hold := min(max(2*silence, shortestHold), longestHold)
 	return max(hold, min(time.Duration(g.creating.Load())*holdForEach, mostHold))
 }
 
-// wrote records that a status was written: the first of an object, one that reports Ready, or another.
+// wrote records that a status was written. first reports that it is the object's first status, and ready that it
+// reports Ready.
 func (g *statusGate) wrote(key client.ObjectKey, now time.Time, first, ready bool) {
 	g.objects.Update(key, func(last lastStatus) lastStatus {
 		g.end(last)

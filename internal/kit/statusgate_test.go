@@ -49,7 +49,7 @@ func TestProgressOfANewObjectIsReportedTogetherWithWhatFollowsSoon(t *testing.T)
 	key := client.ObjectKey{Name: "gold"}
 	for _, test := range []struct {
 		name         string
-		first, again time.Duration // when there is progress after the last status, and when the gate is asked again
+		first, again time.Duration // when there is progress after the last status, and when the gate is queried again
 		want         time.Duration
 	}{
 		{"a pod at once", 0, 0, 10 * time.Second},

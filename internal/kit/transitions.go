@@ -14,13 +14,13 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// transition is a condition whose status or reason changed. was is nil if the condition is new.
+// transition is a condition whose status or reason has changed. was is nil if the condition is new.
 type transition struct {
 	was *metav1.Condition
 	is  metav1.Condition
 }
 
-// transitions lists the conditions that changed.
+// transitions returns the conditions that have changed.
 func transitions(before, after client.Object) []transition {
 	old, ok := before.(hasConditions)
 	if !ok {
@@ -36,7 +36,7 @@ func transitions(before, after client.Object) []transition {
 	return out
 }
 
-// ready is condition Ready of an object, nil if there is none.
+// ready returns condition Ready of an object; nil if there is none.
 func ready(object client.Object) *metav1.Condition {
 	c, ok := object.(hasConditions)
 	if !ok {
@@ -45,8 +45,8 @@ func ready(object client.Object) *metav1.Condition {
 	return meta.FindStatusCondition(*c.StatusConditions(), readyType)
 }
 
-// readyChanged reports whether Ready has another status or reason. The message alone may differ each time (by
-// the id of a request), and is not urgent.
+// readyChanged reports whether Ready has another status, reason or observed generation. The message alone may differ
+// each time, such as by the ID of a request, and is not urgent.
 func readyChanged(before, after client.Object) bool {
 	was, is := ready(before), ready(after)
 	return is != nil && (was == nil || was.Status != is.Status || was.Reason != is.Reason || was.ObservedGeneration != is.ObservedGeneration)
@@ -70,13 +70,13 @@ func isProgress(before, after client.Object) bool {
 		was.ObservedGeneration == is.ObservedGeneration
 }
 
-// isGone reports whether the object is gone with its last finalizer: it has no status to write.
+// isGone reports whether the object is gone with its last finalizer, so that it has no status to write.
 func isGone(object client.Object) bool {
 	return object.GetDeletionTimestamp() != nil && len(object.GetFinalizers()) == 0
 }
 
-// keepTimes keeps the transition times of conditions whose status is as before. One report may set a condition
-// twice, first from the facts and then for a pause: the time would change with every report.
+// keepTimes keeps the transition times of conditions whose status has not changed. One report may set a condition
+// twice, first from the facts and then for a pause, so that the time would change with every report.
 func keepTimes(before, after client.Object) {
 	old, ok := before.(hasConditions)
 	if !ok {
@@ -91,7 +91,7 @@ func keepTimes(before, after client.Object) {
 	}
 }
 
-// note is a condition as the note of an event, which holds 1 KiB at most.
+// note formats a condition as the note of an event, which may have at most 1 KiB.
 func note(c metav1.Condition) string {
 	return condition.Cut(fmt.Sprintf("%s is %s: %s", c.Type, c.Status, c.Message), 1000)
 }

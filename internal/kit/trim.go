@@ -12,8 +12,8 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// Trim is the transform of the cache. It drops managed fields, and what is large in a Pod, a ReplicaSet or a
-// Node and is read by no kind. A kind that reads another field adds it here.
+// Trim is the transform function of the cache. It drops managed fields, and the large parts of a Pod, a ReplicaSet or a
+// Node that no kind reads. A kind that reads another field adds it here.
 func Trim(object any) (any, error) {
 	switch o := object.(type) {
 	case *corev1.Pod:
@@ -30,8 +30,7 @@ func Trim(object any) (any, error) {
 
 var stripManagedFields = cache.TransformStripManagedFields()
 
-// trimPod keeps where a pod runs and for how long it may, what its containers were declared to run and to
-// have, and its status.
+// trimPod keeps the node and the deadline of a pod, the images and resources of its containers, and its status.
 func trimPod(pod *corev1.Pod) {
 	pod.ManagedFields = nil
 	full := pod.Spec
@@ -41,8 +40,8 @@ func trimPod(pod *corev1.Pod) {
 	}
 }
 
-// trimReplicaSet keeps the revision, with its images, ports and volumes, and the status. A Deployment has up
-// to ten ReplicaSets.
+// trimReplicaSet keeps the revision with its images, ports and volumes, and the status. A Deployment has up to ten
+// ReplicaSets.
 func trimReplicaSet(set *appsv1.ReplicaSet) {
 	set.ManagedFields = nil
 	full := set.Spec.Template
@@ -53,7 +52,7 @@ func trimReplicaSet(set *appsv1.ReplicaSet) {
 	}
 }
 
-// trimNode drops the images, the volumes, and which other manager wrote which field.
+// trimNode drops the images, the volumes, and the managed fields of other managers.
 func trimNode(node *corev1.Node) {
 	var ours []metav1.ManagedFieldsEntry
 	for _, entry := range node.ManagedFields {

@@ -17,25 +17,25 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// The controller of a StatefulSet creates the claims of its pods, so they are no children of the operator: it changes
-// them by patches.
+// The controller of a StatefulSet creates the claims of its pods. So they are not children of the operator, which
+// changes them by patches.
 
-// HasVolume reports whether a claim is bound. The API server does not let other claims grow.
+// HasVolume reports whether a claim is bound. The API server does not let unbound claims grow.
 func HasVolume(claim *corev1.PersistentVolumeClaim) bool {
 	return claim.Status.Phase == corev1.ClaimBound
 }
 
-// Requested returns the size that a claim requests now.
+// Requested returns the size that a claim currently requests.
 func Requested(claim *corev1.PersistentVolumeClaim) resource.Quantity {
 	return claim.Spec.Resources.Requests[corev1.ResourceStorage]
 }
 
-// Capacity returns the size of the volume of a claim.
+// Capacity returns the size of a claim's volume.
 func Capacity(claim *corev1.PersistentVolumeClaim) resource.Quantity {
 	return claim.Status.Capacity[corev1.ResourceStorage]
 }
 
-// ClassOf returns the StorageClass of a claim, "" for none.
+// ClassOf returns the StorageClass of a claim; "" if it has none.
 func ClassOf(claim *corev1.PersistentVolumeClaim) string {
 	if claim.Spec.StorageClassName == nil {
 		return ""
@@ -43,7 +43,7 @@ func ClassOf(claim *corev1.PersistentVolumeClaim) string {
 	return *claim.Spec.StorageClassName
 }
 
-// ResizeRefused returns the message of a driver that did not enlarge a volume, and whether it will not retry.
+// ResizeRefused returns why a driver did not enlarge a volume, and whether it will not retry; "" if it did not refuse.
 func ResizeRefused(claim *corev1.PersistentVolumeClaim) (words string, final bool) {
 	for _, c := range claim.Status.Conditions {
 		if c.Status == corev1.ConditionTrue && (c.Type == corev1.PersistentVolumeClaimControllerResizeError || c.Type == corev1.PersistentVolumeClaimNodeResizeError) {
@@ -72,7 +72,8 @@ func Resizing(claim *corev1.PersistentVolumeClaim, wanted resource.Quantity) str
 	return fmt.Sprintf("claim %s has %s of %s%s", claim.Name, has.String(), wanted.String(), why)
 }
 
-// Resize returns a patch of exactly the claim that was read, valid only while it requests the size that was read.
+// Resize returns a patch that requests another size for the claim that was read. The patch fails if another claim has
+// the name, or if the requested size has changed since it was read.
 func Resize(claim *corev1.PersistentVolumeClaim, to resource.Quantity) kit.Patch {
 	from := Requested(claim)
 	return ClaimPatch(claim, Change{Path: "/spec/resources/requests/storage", From: from.String(), To: to.String()}, to.String())
@@ -84,8 +85,8 @@ type Change struct {
 	From, To any
 }
 
-// ClaimPatch returns a patch of exactly the claim that was read, valid only while the field has the value that was
-// read.
+// ClaimPatch returns a patch that changes one field of the claim that was read. The patch fails if another claim has
+// the name, or if the field has changed since it was read.
 func ClaimPatch(claim *corev1.PersistentVolumeClaim, c Change, intent string) kit.Patch {
 	op := "replace"
 	if c.From == nil {
@@ -96,7 +97,7 @@ func ClaimPatch(claim *corev1.PersistentVolumeClaim, c Change, intent string) ki
 		{"op": "test", "path": c.Path, "value": c.From},
 		{"op": op, "path": c.Path, "value": c.To},
 	})
-	if err != nil { // strings always encode
+	if err != nil { // strings can always be encoded
 		panic(fmt.Errorf("encode a patch: %w", err))
 	}
 	var fields []any

@@ -15,11 +15,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ClassInterval is how long an answer about a StorageClass is used: classes are not watched.
+// ClassInterval is how long an answer about a StorageClass is used. StorageClasses are not watched.
 const ClassInterval = time.Minute
 
-// Classes remembers whether StorageClasses let volumes grow. Nothing else of a class is needed, so there is no cache
-// of them: the API server is asked.
+// Classes remembers whether StorageClasses let volumes grow. Nothing else about a class is needed, so classes are not
+// cached but read from the API server.
 type Classes struct {
 	Live  client.Reader
 	Clock clock.PassiveClock
@@ -28,14 +28,14 @@ type Classes struct {
 	answers map[string]classAnswer
 }
 
-// classAnswer is why volumes of a class cannot grow, "" if they can.
+// classAnswer holds why volumes of a class cannot grow; "" if they can.
 type classAnswer struct {
 	rigid string
 	until time.Time
 }
 
-// Rigid returns, by name, why classes do not let volumes grow. A class that could not be read is in unread with the
-// error, and is read again at the next call.
+// Rigid returns, by name, why StorageClasses do not let volumes grow. unread holds the errors of classes that could not
+// be read. These are read again at the next call.
 func (c *Classes) Rigid(ctx context.Context, names []string) (rigid, unread map[string]string) {
 	rigid, unread = map[string]string{}, map[string]string{}
 	for _, name := range names {

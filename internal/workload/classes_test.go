@@ -54,5 +54,5 @@ func TestAClassIsAskedOnceAMinuteWhetherItLetsVolumesGrow(t *testing.T) {
 		" gone:whether StorageClass gone lets volumes grow cannot be read: the server is busy"+
 		" rigid:whether StorageClass rigid lets volumes grow cannot be read: the server is busy]")
 	failure = nil
-	look(9, all, none) // what could not be read is no answer
+	look(9, all, none) // a failed read is no answer
 }

@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	// drain is how many seconds a deleted pod still serves, until proxies send it no more requests.
+	// drain is the time, in seconds, for which a deleted pod still serves requests, until proxies send it no more.
 	drain = 5
-	// grace is the grace period of a pod in seconds, including drain.
+	// grace is the grace period of a pod in seconds. It includes drain.
 	grace = 35
 )
 
-// Container builds the container of the application.
+// Container returns the container of the application.
 func Container(name, image string, ports []common.Port) *corev1ac.ContainerApplyConfiguration {
 	c := corev1ac.Container().WithName(name).WithImage(image).
 		WithPorts(ContainerPorts(ports)...).
@@ -65,8 +65,8 @@ func Quantities(amounts map[corev1.ResourceName]common.Amount) corev1.ResourceLi
 	return out
 }
 
-// InvalidImage returns what is wrong with an image reference, empty for a valid one. The API server accepts any text,
-// and the kubelet would report the error for each pod.
+// InvalidImage returns what is wrong with an image reference; "" if it is valid. The API server accepts any text, and
+// the kubelet would report the error for each pod.
 func InvalidImage(image string) string {
 	if _, err := reference.ParseNormalizedNamed(image); err != nil {
 		return fmt.Sprintf("%q is no image (%s); write one such as registry.example.com/team/app:1.0", image, err)

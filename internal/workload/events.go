@@ -14,17 +14,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// failedCreate is the reason of events in which the API server refused a pod of a StatefulSet or ReplicaSet, such as
-// by a quota or an admission rule.
+// failedCreate is the reason of events that report that the API server refused a pod of a StatefulSet or ReplicaSet,
+// such as by a quota or an admission rule.
 const failedCreate = "FailedCreate"
 
 // conflict is the error of a write that lost a race (OptimisticLockErrorMsg of the API server). The controller retries
-// at once, so the error explains nothing.
+// at once, so such an event explains nothing.
 const conflict = "the object has been modified; please apply your changes to the latest version and try again"
 
-// LastEvent returns the message of the last event of an object with a reason, seen after a time (the zero time: ever).
-// Times are in seconds, so an event of the same second is ignored. It reads live: call it only while something is
-// missing that events may explain.
+// LastEvent returns the message of the latest event about an object with a reason, seen after a time (zero means any
+// time). Times are in seconds, so an event of the same second is ignored. It reads from the API server, so call it only
+// while something is missing that events may explain.
 func LastEvent(ctx context.Context, live client.Reader, owner client.Object, reason string, after time.Time) (string, error) {
 	events := &corev1.EventList{}
 	selector := fields.Set{"involvedObject.uid": string(owner.GetUID()), "reason": reason}.AsSelector()

@@ -19,7 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
-// event is of the StatefulSet "web" in namespace "shop", so many seconds after the first.
+// event returns an event about the StatefulSet "web" in namespace "shop". seconds is how long after the first event it
+// was.
 func event(uid, reason, message string, seconds int) *corev1.Event {
 	e := &corev1.Event{Reason: reason, Message: message, LastTimestamp: metav1.Unix(int64(1000+seconds), 0)}
 	e.Namespace, e.Name = "shop", uid+reason+message
@@ -27,7 +28,7 @@ func event(uid, reason, message string, seconds int) *corev1.Event {
 	return e
 }
 
-// reader has events, which it can select by the fields that the API server can.
+// reader returns a reader of events that can select them by the same fields as the API server.
 func reader(events ...client.Object) client.Reader {
 	field := func(value func(*corev1.Event) string) client.IndexerFunc {
 		return func(o client.Object) []string { return []string{value(o.(*corev1.Event))} }

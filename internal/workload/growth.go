@@ -14,15 +14,16 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// Volumes are the volumes of one data store. All of them should have the same size.
+// Volumes describes the volumes of one data store. All of them should have the same size.
 type Volumes struct {
-	// Wanted is the desired size of each; zero if sizes should not change.
+	// Wanted is the desired size of each volume; zero if sizes should not be changed.
 	Wanted resource.Quantity
-	// Claims are in the order in which messages name them; nil stands for a missing claim.
+	// Claims are in the order in which messages name them. A missing claim is nil.
 	Claims []*corev1.PersistentVolumeClaim
-	// Patched has the names of claims whose last patch by opcrew is not in the cache yet.
+	// Patched holds the names of claims whose last patch by opcrew is not in the cache yet.
 	Patched map[string]bool
-	// Rigid maps classes that do not let volumes grow to the reason, Unread those that could not be read: see Classes.
+	// Rigid maps StorageClasses that do not let volumes grow to the reason. Unread maps StorageClasses that could not be
+	// read to the error: see Classes.
 	Rigid, Unread map[string]string
 }
 
@@ -37,7 +38,8 @@ func (v Volumes) Bound() []*corev1.PersistentVolumeClaim {
 	return out
 }
 
-// Small returns the claims that request less than the desired size. A volume may be larger than requested.
+// Small returns the claims that request less than the desired size and have less. A volume may be larger than
+// requested.
 func (v Volumes) Small() []*corev1.PersistentVolumeClaim {
 	return slices.DeleteFunc(v.Bound(), func(claim *corev1.PersistentVolumeClaim) bool {
 		asks, has := Requested(claim), Capacity(claim)
@@ -45,7 +47,7 @@ func (v Volumes) Small() []*corev1.PersistentVolumeClaim {
 	})
 }
 
-// SmallClasses returns the classes of the small claims, each once.
+// SmallClasses returns the StorageClasses of the small claims, without duplicates.
 func (v Volumes) SmallClasses() []string {
 	var out []string
 	for _, claim := range v.Small() {
@@ -55,7 +57,7 @@ func (v Volumes) SmallClasses() []string {
 	return slices.Compact(out)
 }
 
-// Growth returns the patches by which claims request the desired size. A claim that requests more is left alone.
+// Growth returns the patches that make claims request the desired size. A claim that requests more is not changed.
 func (v Volumes) Growth() []kit.Patch {
 	var out []kit.Patch
 	for _, claim := range v.Small() {
@@ -67,8 +69,8 @@ func (v Volumes) Growth() []kit.Patch {
 	return out
 }
 
-// Withdrawn returns the patches by which claims request less again: their driver refused the size, and the spec was
-// lowered since. Kubernetes allows that as long as a claim requests more than the capacity of its volume.
+// Withdrawn returns the patches that make claims request less again, because their driver refused the size and the spec
+// was lowered since. Kubernetes allows that as long as a claim requests more than the capacity of its volume.
 func (v Volumes) Withdrawn() []kit.Patch {
 	var out []kit.Patch
 	for _, claim := range v.Bound() {
@@ -98,8 +100,8 @@ func (v Volumes) Stuck() string {
 	return ""
 }
 
-// Larger returns the first claim that requests more than the desired size and has it, nil for none. Volumes never
-// shrink.
+// Larger returns the first claim that requests more than the desired size and has it; nil if there is none. Volumes
+// never shrink.
 func (v Volumes) Larger() *corev1.PersistentVolumeClaim {
 	for _, claim := range v.Bound() {
 		asks, has := Requested(claim), Capacity(claim)
@@ -110,7 +112,8 @@ func (v Volumes) Larger() *corev1.PersistentVolumeClaim {
 	return nil
 }
 
-// Growing describes the first volume that is still growing, "" if none is, and counts the volumes that are done.
+// Growing describes the first volume that is still growing; "" if there is none. It also counts the volumes that are
+// done.
 func (v Volumes) Growing() (words string, have int) {
 	for _, claim := range v.Bound() {
 		switch is := Resizing(claim, v.Wanted); {
@@ -126,8 +129,8 @@ func (v Volumes) Growing() (words string, have int) {
 	return words, have
 }
 
-// Again returns when to look again without an event: soon if a class could not be read, after ClassInterval if a class
-// does not let volumes grow, and 0 for never, because claims are watched.
+// Again returns how long to wait before looking again: soon if a class could not be read, and ClassInterval if a class
+// does not let volumes grow. Otherwise it is 0, because claims are watched and an event will come.
 func (v Volumes) Again(soon time.Duration) time.Duration {
 	switch {
 	case len(v.Unread) > 0:

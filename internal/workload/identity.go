@@ -15,15 +15,15 @@ import (
 	"github.com/opcrew/opcrew/internal/podtemplate"
 )
 
-// Identity is what all children of one application have in common.
+// Identity holds what all children of one application have in common.
 type Identity struct {
 	Namespace, Name string
-	// Labels are set on all children. Selector is a subset of them that can never change.
+	// Labels are set on all children. Selector is a subset of Labels that can never change.
 	Labels, Selector map[string]string
 }
 
-// Deployment runs pods of a template. A pod is removed only when its successor is ready, so that a rollout loses no
-// request and a broken image removes no pod that works.
+// Deployment returns a Deployment that runs pods of a template. A pod is removed only when its successor is ready, so
+// that a rollout loses no request and a broken image removes no working pod.
 func (id Identity) Deployment(replicas int32, template *corev1ac.PodTemplateSpecApplyConfiguration) *appsv1ac.DeploymentApplyConfiguration {
 	return appsv1ac.Deployment(id.Name, id.Namespace).WithLabels(id.Labels).
 		WithSpec(appsv1ac.DeploymentSpec().
@@ -36,7 +36,7 @@ func (id Identity) Deployment(replicas int32, template *corev1ac.PodTemplateSpec
 			WithTemplate(template))
 }
 
-// DisruptionBudget lets a drain evict one pod at a time.
+// DisruptionBudget returns a disruption budget that lets a drain evict one pod at a time.
 func (id Identity) DisruptionBudget() *policyv1ac.PodDisruptionBudgetApplyConfiguration {
 	return policyv1ac.PodDisruptionBudget(id.Name, id.Namespace).WithLabels(id.Labels).
 		WithSpec(policyv1ac.PodDisruptionBudgetSpec().
@@ -44,7 +44,7 @@ func (id Identity) DisruptionBudget() *policyv1ac.PodDisruptionBudgetApplyConfig
 			WithSelector(metav1ac.LabelSelector().WithMatchLabels(id.Selector)))
 }
 
-// Template is a pod of one or more containers, spread over the nodes where possible.
+// Template returns a pod template with one or more containers. Its pods are spread over the nodes where possible.
 func (id Identity) Template(containers ...*corev1ac.ContainerApplyConfiguration) *corev1ac.PodTemplateSpecApplyConfiguration {
 	return corev1ac.PodTemplateSpec().WithLabels(id.Labels).WithSpec(corev1ac.PodSpec().
 		WithContainers(containers...).

@@ -18,10 +18,11 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// overdue passes after the grace period of a pod before the pod counts as stuck: a kubelet that works needs less.
+// overdue is how long after its grace period a pod counts as stuck. A working kubelet needs less.
 const overdue = 10 * time.Second
 
-// Leftovers are pods that are stuck while being deleted, and that nothing waits for. The caller makes sure of that.
+// Leftovers are pods that are stuck while being deleted, and that nothing waits for. The caller makes sure that nothing
+// waits for them.
 type Leftovers []*corev1.Pod
 
 // StuckOf returns the pods that are stuck while being deleted.
@@ -36,13 +37,13 @@ func StuckOf(pods []*corev1.Pod, now time.Time) Leftovers {
 	return out
 }
 
-// Stuck reports whether a pod is being deleted and does not end: its node does not answer, or its grace period is
-// over.
+// Stuck reports whether a pod is being deleted and does not end, because its node does not answer or its grace period
+// is over.
 func Stuck(pod *corev1.Pod, now time.Time) bool {
 	return pod.DeletionTimestamp != nil && (lost(pod) || !now.Before(pod.DeletionTimestamp.Add(overdue)))
 }
 
-// StuckIn returns the time until the first pod that is being deleted counts as stuck; 0 if there is none.
+// StuckIn returns the time until the next pod that is being deleted counts as stuck; 0 if there is none.
 func StuckIn(pods []*corev1.Pod, now time.Time) time.Duration {
 	var soonest time.Duration
 	for _, pod := range pods {
@@ -56,7 +57,8 @@ func StuckIn(pods []*corev1.Pod, now time.Time) time.Duration {
 	return soonest
 }
 
-// Report sets the condition Leftovers, and makes Ready name the pods while it is True. Call it after Ready was set.
+// Report sets the condition Leftovers, and adds the pods to the message of Ready while that is True. Call it after
+// Ready has been set.
 func (l Leftovers) Report(set condition.Set) {
 	if len(l) == 0 {
 		set.Remove(common.ConditionLeftovers)

@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// deletedAt makes a pod's grace period end at a time.
+// deletedAt sets the end of a deleted pod's grace period.
 func deletedAt(seconds int64) podOption {
 	return func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: time.Unix(seconds, 0)} }
 }
@@ -70,7 +70,7 @@ func TestReadyNamesWhatIsLeftOverOnlyWhileItIsTrue(t *testing.T) {
 func TestAPodThatHangsBeyondTheWantedNumberDoesNotHoldUpTheRest(t *testing.T) {
 	hanging := func(name string) client.Object {
 		pod := podOf(web.Name, name, deletedAt(1), onLostNode)
-		pod.Finalizers = []string{"example.com/held"} // or the fake server would not have it
+		pod.Finalizers = []string{"example.com/held"} // the fake server requires one with a deletion time
 		return pod
 	}
 	set := newStatefulSet(1)

@@ -20,17 +20,18 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// Members is what was read about the StatefulSet of an application. The zero value stands for an application without
-// one.
+// Members holds what was read about the StatefulSet of an application. The zero value stands for an application without
+// a StatefulSet.
 type Members struct {
 	Set *appsv1.StatefulSet
-	// Pods are its pods by name, including those without a controller while the StatefulSet is recreated.
+	// Pods holds the pods of the StatefulSet by name, including pods that have no controller while the StatefulSet is
+	// recreated.
 	Pods map[string]*corev1.Pod
-	// Former are pods of an earlier StatefulSet by name: no other pod can have their names until they are deleted.
+	// Former holds pods of an earlier StatefulSet by name. No other pod can have their names until they are deleted.
 	Former map[string]*corev1.Pod
-	// Refusal is why a pod is missing. The caller fills it in.
+	// Refusal says why a pod is missing. The caller fills it in.
 	Refusal Refusal
-	// Behind reports that the StatefulSet that was read is older than our own last write of it.
+	// Behind reports that the StatefulSet that was read is older than opcrew's own last write of it.
 	Behind bool
 }
 
@@ -60,8 +61,9 @@ func ObserveMembers(ctx context.Context, reader client.Reader, owner client.Obje
 	return m, nil
 }
 
-// has reports whether a pod belongs here: the StatefulSet controls it, or it or its predecessor created the pod and
-// the pod has no controller now. Until they are collected, pods of a predecessor have the same names.
+// has reports whether a pod belongs to this application: the StatefulSet controls it, or the StatefulSet or its
+// predecessor created it and it has no controller now. Pods that a predecessor still controls may have the same names,
+// and do not belong here.
 func (m Members) has(pod *corev1.Pod) bool {
 	controller := metav1.GetControllerOf(pod)
 	if controller == nil {
@@ -70,7 +72,7 @@ func (m Members) has(pod *corev1.Pod) bool {
 	return m.Set != nil && controller.UID == m.Set.UID
 }
 
-// Recall compares what was read with the last write that the operator remembers.
+// Recall compares the StatefulSet that was read with the last write of it that the operator remembers.
 func (m *Members) Recall(writes *ensure.Applier) {
 	m.Behind = m.Set != nil && writes.Behind(appsv1.SchemeGroupVersion.WithKind("StatefulSet"), m.Set)
 }
@@ -92,7 +94,7 @@ func (id Identity) Names(n int32) []string {
 	return out
 }
 
-// Ready counts the ready pods among these names.
+// Ready counts the ready pods with one of these names.
 func (m Members) Ready(names []string) int32 {
 	var n int32
 	for _, name := range names {
@@ -106,22 +108,22 @@ func (m Members) Ready(names []string) int32 {
 // Missing reports whether there are fewer pods than desired.
 func (m Members) Missing() bool { return m.Set != nil && int32(len(m.Pods)) < m.Replicas() }
 
-// Rolling reports whether the StatefulSet has not rolled out its last change yet. Revisions do not show that:
-// reverting a change makes them equal at once. A stuck pod counts as a replica and never as updated
+// Rolling reports whether the StatefulSet is still rolling out its last change. Revisions do not show that, as
+// reverting a change makes them equal at once. A stuck pod counts as a replica, and never as updated
 // (stateful_set_control.go of Kubernetes).
 func (m Members) Rolling(now time.Time) bool {
 	status := m.Set.Status
 	return status.ObservedGeneration < m.Set.Generation || status.UpdatedReplicas < status.Replicas-m.stuck(now)
 }
 
-// ScalingDown reports whether there are more pods than desired, not counting those that are stuck.
+// ScalingDown reports whether there are more pods than desired, without counting stuck pods.
 func (m Members) ScalingDown(now time.Time) bool {
 	return int32(len(m.Pods))-m.stuck(now) > m.Replicas()
 }
 
 func (m Members) stuck(now time.Time) int32 { return int32(len(StuckOf(surplus(m.Set, m.Pods), now))) }
 
-// Leftovers returns the stuck pods whose names no pod should have.
+// Leftovers returns the stuck pods that are beyond the desired number of pods.
 func (m Members) Leftovers(now time.Time) Leftovers { return StuckOf(m.surplus(), now) }
 
 // StuckIn returns the time until another pod counts as a leftover; 0 if none will.
@@ -131,7 +133,7 @@ func (m Members) surplus() []*corev1.Pod {
 	return append(surplus(m.Set, m.Pods), surplus(m.Set, m.Former)...)
 }
 
-// Within returns the pods that should exist, in the order of their names.
+// Within returns the pods that should exist, sorted by name.
 func (m Members) Within() []*corev1.Pod {
 	extra := surplus(m.Set, m.Pods)
 	var out []*corev1.Pod
@@ -143,7 +145,7 @@ func (m Members) Within() []*corev1.Pod {
 	return out
 }
 
-// surplus returns the pods whose ordinals are above those that a StatefulSet should have.
+// surplus returns the pods whose ordinals are beyond the desired number of pods.
 func surplus(set *appsv1.StatefulSet, pods map[string]*corev1.Pod) []*corev1.Pod {
 	if set == nil || set.Spec.Replicas == nil {
 		return nil

@@ -37,7 +37,7 @@ func observeMembers(t *testing.T, objects ...client.Object) Members {
 	return m
 }
 
-// orphan is a pod that a StatefulSet has made and no one controls.
+// orphan returns a pod that a StatefulSet created and that has no controller.
 func orphan(name string, options ...podOption) *corev1.Pod {
 	pod := podOf(web.Name, name, options...)
 	pod.OwnerReferences = nil
@@ -109,17 +109,17 @@ func TestAMembersConditionReportsWhatBlocksIt(t *testing.T) {
 	}
 }
 
-// former is a pod of an earlier StatefulSet or ReplicaSet, that is on its way out.
+// former returns a pod of an earlier StatefulSet or ReplicaSet that is being deleted.
 func former(kind, set, name string, options ...podOption) *corev1.Pod {
 	pod := podOf(set, name, append(options, isGoing)...)
 	pod.OwnerReferences[0].UID, pod.OwnerReferences[0].Kind = "uid-of-an-earlier-one", kind
-	pod.Finalizers = []string{"example.com/held"} // or the fake server would not have it
+	pod.Finalizers = []string{"example.com/held"} // the fake server requires one with a deletion time
 	return pod
 }
 
 func isGoing(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} }
 
-// onLostNode is what the node controller makes of a pod whose node does not answer.
+// onLostNode sets the conditions that the node controller sets for a pod whose node does not answer.
 func onLostNode(p *corev1.Pod) {
 	isOn("node2")(p)
 	has(corev1.PodReady, corev1.ConditionFalse, "")(p)

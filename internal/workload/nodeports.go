@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// NodePorts describes which requested ports of the nodes belong to other Services.
+// NodePorts describes which requested nodePorts belong to other Services.
 type NodePorts struct{ Holders string }
 
 // ObserveNodePorts finds the Services that hold the nodePorts of an application. It reads all Services of the cluster,

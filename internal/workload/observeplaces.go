@@ -17,8 +17,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// ObservePlaces reads where pods run that have a node and are not being deleted. reader is the cache, which must hold
-// nodes.
+// ObservePlaces returns where the pods run that have a node and are not being deleted. reader is the cache, which must
+// contain nodes.
 func ObservePlaces(ctx context.Context, reader client.Reader, pods []*corev1.Pod) ([]Place, error) {
 	var out []Place
 	for _, pod := range Bound(pods) {
@@ -31,11 +31,11 @@ func ObservePlaces(ctx context.Context, reader client.Reader, pods []*corev1.Pod
 	return out, nil
 }
 
-// Zone returns the zone of a node, empty if it has none.
+// Zone returns the zone of a node; "" if it has none.
 func Zone(node *corev1.Node) string { return node.Labels[corev1.LabelTopologyZone] }
 
-// ZoneChanged lets through new nodes and nodes whose zone changes. Heartbeats do not pass, nor the nodes of the
-// initial list: every object is reconciled then.
+// ZoneChanged lets through new nodes, and nodes whose zone changes. It ignores heartbeats. It also ignores the nodes of
+// the initial list, as every object is reconciled then.
 func ZoneChanged() predicate.Predicate {
 	changed := kit.Updates(func(e ctrlevent.UpdateEvent) bool {
 		return Zone(e.ObjectOld.(*corev1.Node)) != Zone(e.ObjectNew.(*corev1.Node))
@@ -45,12 +45,12 @@ func ZoneChanged() predicate.Predicate {
 	return changed
 }
 
-// ForPodsOn enqueues what ofPod returns for the pods on a node.
+// ForPodsOn enqueues the requests that ofPod returns for the pods on a node.
 func ForPodsOn(reader client.Reader, ofPod handler.MapFunc) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, node client.Object) []reconcile.Request {
 		pods := &corev1.PodList{}
 		if err := reader.List(ctx, pods, client.UnsafeDisableDeepCopy); err != nil {
-			return nil // the cache has stopped
+			return nil // the cache has been stopped
 		}
 		var out []reconcile.Request
 		for i := range pods.Items {

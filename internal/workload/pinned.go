@@ -16,14 +16,14 @@ import (
 
 const templatePath = "spec.template"
 
-// Pinned is a Deployment or StatefulSet whose pods are replaced only for a change of its owner's settings, and not for
-// an upgrade of the operator.
+// Pinned returns a Deployment or StatefulSet whose pods are replaced only when its owner's settings change, and not
+// when the operator is upgraded.
 func Pinned(declared runtime.ApplyConfiguration, settings any) ensure.Child {
 	return ensure.Child{Object: declared, Pin: &ensure.Pin{Path: templatePath, Key: settings}}
 }
 
-// Held is such a child whose pods must stay as they are. They stay pinned to the settings that they were created with,
-// so that a change that is held and then reverted replaces none. Nothing else recreates the child.
+// Held returns a child whose pods must not be replaced. They stay pinned to the settings that they were created with,
+// so that a change that is held back and then reverted replaces no pod. Nothing else recreates the child either.
 func Held(child ensure.Child, live client.Object) ensure.Child {
 	child.Carry = append(slices.Concat(child.Carry, child.ReplaceOn), templatePath)
 	child.Pin, child.ReplaceOn = nil, nil

@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// Place is where a member runs. Zone is that of the node, empty if the node has none.
+// Place is where a member runs. Zone is the zone of the node; "" if it has none.
 type Place struct{ Member, Node, Zone string }
 
 // Domain is a node or a zone, which can fail as a whole, with the members that run there.
@@ -24,14 +24,14 @@ type Domain struct {
 	Members []string
 }
 
-// Cost describes what the loss of some members costs, in words such as "3 of 3 members: quorum". Harms reports that
-// the other members cannot make up for it.
+// Cost describes what is lost with some members, such as "3 of 3 members: quorum". Harms reports that the other members
+// cannot make up for the loss.
 type Cost struct {
 	Words string
 	Harms bool
 }
 
-// Domains groups members by node and by zone: first all nodes, then all zones, each by name.
+// Domains groups members by node and by zone. All nodes come first, then all zones, each sorted by name.
 func Domains(places []Place) []Domain {
 	nodes, zones := map[string][]string{}, map[string][]string{}
 	for _, place := range places {
@@ -51,8 +51,8 @@ func domains(members map[string][]string, zones bool) []Domain {
 	return out
 }
 
-// ReportPlacement sets the condition Placement from where members run and what the loss of some of them costs. Without
-// any member on a node the condition is absent.
+// ReportPlacement sets the condition Placement by where members run, and by what the loss of some of them costs.
+// Without any member on a node it removes the condition.
 func ReportPlacement(set condition.Set, places []Place, cost func(members []string) Cost) {
 	const kind = common.ConditionPlacement
 	all := Domains(places)
@@ -76,7 +76,8 @@ func ReportPlacement(set condition.Set, places []Place, cost func(members []stri
 	}
 }
 
-// worst returns the domain whose loss costs most: one that does harm, and of those the one with the most members.
+// worst returns the domain whose loss costs most. A domain whose loss does harm costs more than any other. Among equals
+// it is the domain with the most members.
 func worst(all []Domain, cost func([]string) Cost) Domain {
 	weight := func(d Domain) int {
 		if cost(d.Members).Harms {
@@ -87,7 +88,7 @@ func worst(all []Domain, cost func([]string) Cost) Domain {
 	return slices.MaxFunc(all, func(a, b Domain) int { return cmp.Compare(weight(a), weight(b)) })
 }
 
-// mostNamed is the number of domains, and of members of each, that a message names.
+// mostNamed limits how many domains a message names, and how many members of each.
 const mostNamed = 5
 
 func losses(all []Domain, cost func([]string) Cost) string {

@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// placed are members a, b, ... on nodes, each as node or node/zone.
+// placed returns members a, b, ... on nodes. Each place is a node and its zone, which may be "".
 func placed(nodes ...[2]string) []Place {
 	var out []Place
 	for i, at := range nodes {

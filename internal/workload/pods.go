@@ -15,7 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// lastWords is how many bytes of the output of a container a message quotes.
+// lastWords limits how many bytes of a container's output a message quotes.
 const lastWords = 300
 
 // Ready reports whether a pod is ready and not being deleted.
@@ -23,17 +23,17 @@ func Ready(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp == nil && podCondition(pod, corev1.PodReady).Status == corev1.ConditionTrue
 }
 
-// ReadyChanged returns when a pod became ready, or stopped being ready, in seconds; zero if that is unknown.
+// ReadyChanged returns when a pod became ready, or stopped being ready, in seconds; zero if that is not known.
 func ReadyChanged(pod *corev1.Pod) time.Time {
 	return podCondition(pod, corev1.PodReady).LastTransitionTime.Time
 }
 
-// unbound is the message of the scheduler for a pod whose claims have no volumes yet. Most claims get one a moment
-// later; for the others the events of the claim explain more.
+// unbound is part of the scheduler's message about a pod whose claims have no volumes yet. Most claims get a volume a
+// moment later. For the others, the events of the claim explain more.
 const unbound = "unbound immediate PersistentVolumeClaims"
 
-// WhyNotReady returns why a pod is not ready, in the words of the scheduler, the kubelet or the runtime; empty for a
-// ready pod. stuck reports that the pod may need help and is not merely starting.
+// WhyNotReady returns why a pod is not ready, in the words of the scheduler, the kubelet or the runtime; "" if the pod
+// is ready. stuck reports that the pod may need help and is not merely starting.
 func WhyNotReady(pod *corev1.Pod) (why string, stuck bool) {
 	if Ready(pod) {
 		return "", false
@@ -61,7 +61,7 @@ func WhyNotReady(pod *corev1.Pod) (why string, stuck bool) {
 	return probed(pod), false
 }
 
-// probed describes a pod whose containers run and only wait for their probes.
+// probed describes a pod whose containers are running and only wait for their probes.
 func probed(pod *corev1.Pod) string {
 	for _, status := range pod.Status.ContainerStatuses {
 		if status.State.Running != nil && !status.Ready {
@@ -71,14 +71,14 @@ func probed(pod *corev1.Pod) string {
 	return "it is starting"
 }
 
-// lost reports whether the control plane set Ready to false although the kubelet calls the containers ready. Nothing
-// else does that.
+// lost reports whether the control plane set Ready to false although the kubelet reports ready containers. That happens
+// only if the node does not answer.
 func lost(pod *corev1.Pod) bool {
 	return podCondition(pod, corev1.PodReady).Status == corev1.ConditionFalse &&
 		podCondition(pod, corev1.ContainersReady).Status == corev1.ConditionTrue
 }
 
-// whyContainer returns why a container does not run.
+// whyContainer returns why a container is not running.
 func whyContainer(status corev1.ContainerStatus) string {
 	waiting := status.State.Waiting
 	switch {
@@ -90,7 +90,7 @@ func whyContainer(status corev1.ContainerStatus) string {
 	return fmt.Sprintf("container %s: %s: %s", status.Name, waiting.Reason, waiting.Message)
 }
 
-// times describes a number of restarts; empty for a container that was not restarted.
+// times describes how often a container was restarted, as words to append; "" for one restart.
 func times(n int32) string {
 	switch n {
 	case 0:
@@ -118,7 +118,7 @@ func ending(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}
-	_, whole, _ := strings.Cut(text[len(text)-most:], " ") // from a word on
+	_, whole, _ := strings.Cut(text[len(text)-most:], " ") // starts at a whole word
 	return "... " + whole
 }
 

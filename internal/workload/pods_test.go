@@ -60,8 +60,7 @@ func runs(name string) podOption {
 	}
 }
 
-// crashed gives the last container's status a history.
-// says gives the last crashed container a termination message.
+// says gives the last container, which must have crashed, a termination message.
 func says(message string) podOption {
 	return func(pod *corev1.Pod) {
 		pod.Status.ContainerStatuses[0].LastTerminationState.Terminated.Message = message

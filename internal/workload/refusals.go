@@ -15,43 +15,43 @@ import (
 )
 
 const (
-	// RefusalWait passes before events are read for missing pods: a pod that is being created is missing too, and
-	// events are kept for an hour.
+	// RefusalWait is how long pods must be missing before events are read. A pod that is being created is missing too, and
+	// events of earlier refusals are kept for an hour.
 	RefusalWait = 2 * time.Second
 	// maxRefusalWait is the longest time between two reads of events.
 	maxRefusalWait = time.Minute
 )
 
-// Refusals finds out why pods are missing from the events of the object that creates them. Reading events is a call to
+// Refusals finds out why pods are missing, from the events of the object that creates them. Reading events is a call to
 // the API server, so it is done rarely.
 type Refusals struct {
 	Live  client.Reader
 	Clock clock.PassiveClock
-	// Reason of the events to read; FailedCreate if it is empty.
+	// Reason is the reason of the events to read; "" stands for FailedCreate.
 	Reason string
 
 	mu      sync.Mutex
 	missing map[client.ObjectKey]*search
 }
 
-// search is what is known about the missing pods of an object.
+// search holds what is known about the missing pods of an object.
 type search struct {
-	// of is the maker and its generation: a refusal of another spec explains nothing.
+	// of is the maker and its generation, because a refusal of another spec explains nothing.
 	of          string
 	since, next time.Time
 	words       string
 }
 
-// Refusal is what is known about missing pods: the message with which the API server refused one, if it did, and when
-// to look again; 0 for never.
+// Refusal holds what is known about missing pods. Words is the message with which the API server refused a pod, if it
+// did. Again is how long to wait before calling Why again; 0 means never.
 type Refusal struct {
 	Words string
 	Again time.Duration
 }
 
-// Why returns why pods of maker, which belongs to the object of a key, are missing. known reports that the status says
-// they are refused: then a new process reads events at once. A new generation of maker starts the search again. Call
-// Forget when no pod is missing.
+// Why returns why pods of maker are missing. key is the object that maker belongs to. known reports that the status
+// already says they are refused, so that a new process reads events at once. A new generation of maker restarts the
+// search. Call Forget when no pod is missing.
 func (r *Refusals) Why(ctx context.Context, key client.ObjectKey, maker client.Object, known bool) Refusal {
 	now := r.Clock.Now()
 	s := r.search(key, maker, now, known)
@@ -70,10 +70,10 @@ func (r *Refusals) Why(ctx context.Context, key client.ObjectKey, maker client.O
 	return Refusal{words, wait}
 }
 
-// ask reads the last event about the present spec of maker.
+// ask returns the latest event about the current spec of maker.
 func (r *Refusals) ask(ctx context.Context, maker client.Object) (string, error) {
 	var since time.Time
-	if maker.GetGeneration() > 0 { // a claim has none, and its spec hardly changes
+	if maker.GetGeneration() > 0 { // a claim has no generation, and its spec hardly changes
 		live := maker.DeepCopyObject().(client.Object)
 		if err := r.Live.Get(ctx, client.ObjectKeyFromObject(maker), live); client.IgnoreNotFound(err) != nil {
 			return "", fmt.Errorf("when %s changed: %w", maker.GetName(), err)
@@ -94,7 +94,7 @@ func specChanged(object client.Object) time.Time {
 	return last
 }
 
-// search starts a search, or continues it.
+// search starts or continues a search.
 func (r *Refusals) search(key client.ObjectKey, maker client.Object, now time.Time, known bool) *search {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -112,7 +112,7 @@ func (r *Refusals) search(key client.ObjectKey, maker client.Object, now time.Ti
 	return r.missing[key]
 }
 
-// Forget ends the search: no pod is missing, or the object is gone.
+// Forget drops what is known about missing pods. Call it when no pod is missing, or the object is gone.
 func (r *Refusals) Forget(key client.ObjectKey) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

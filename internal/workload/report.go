@@ -17,14 +17,14 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// Report sets the conditions RolledOut and Available from the pods that were read and from what was done. wanted is
-// the number of pods in the spec.
+// Report sets the conditions RolledOut and Available from the pods that were read and from what was done. wanted is the
+// number of pods in the spec.
 func (r Rollout) Report(set condition.Set, wanted int32, done kit.Outcome) {
 	r.ReportAs(set, common.ConditionRolledOut, wanted, done)
 	r.reportAvailable(set)
 }
 
-// ReportAs sets one condition as Report sets RolledOut, for kinds that name it differently.
+// ReportAs sets one condition in the way Report sets RolledOut, for kinds that name it differently.
 func (r Rollout) ReportAs(set condition.Set, kind string, wanted int32, done kit.Outcome) {
 	n := r.Replicas()
 	switch {
@@ -46,7 +46,7 @@ func (r Rollout) ReportAs(set condition.Set, kind string, wanted int32, done kit
 	}
 }
 
-// progress counts the pods of the newest template that are ready.
+// progress describes how many pods of the newest template are ready.
 func (r Rollout) progress() string {
 	s := r.Deployment.Status
 	if r.Replicas() == 0 {
@@ -62,7 +62,7 @@ func (r Rollout) progress() string {
 	return fmt.Sprintf("%d of %d pods are ready", min(s.AvailableReplicas, r.Ready()), r.Replicas())
 }
 
-// oldPods describes the number of pods of earlier templates that are ready.
+// oldPods describes how many pods of earlier templates are ready.
 func oldPods(n int32) string {
 	switch n {
 	case 0:
@@ -87,7 +87,7 @@ func (r Rollout) serving() int32 {
 func (r Rollout) reportAvailable(set condition.Set) {
 	switch {
 	case r.Ready() > 0:
-		// The number is in the status: a message with it would be written again for every pod.
+		// The message has no number, which is in the status. With it, the condition would be written again for every pod.
 		set.True(common.ConditionAvailable, common.ReasonServing, "At least one pod serves")
 	case r.Deployment != nil && r.Replicas() == 0:
 		set.False(common.ConditionAvailable, common.ReasonScaledToZero, "There are to be no pods")
@@ -96,7 +96,7 @@ func (r Rollout) reportAvailable(set condition.Set) {
 	}
 }
 
-// Changing reports whether the facts are older than the last change of a workload: then they describe pods of an
+// Changing reports whether the facts are older than the last change of a workload. They then describe pods of an
 // earlier spec.
 func Changing(done kit.Outcome, kind string) bool {
 	return slices.ContainsFunc(done.Results, func(result ensure.Result) bool {
@@ -105,7 +105,7 @@ func Changing(done kit.Outcome, kind string) bool {
 }
 
 // firstCause names the first pod of the newest template that is not ready, and why. Pods that may need help, and pods
-// that cannot be deleted, come before pods that are starting: others may wait for their volumes.
+// that cannot be deleted, come before pods that are starting, because others may wait for their volumes.
 func (r Rollout) firstCause() (cause, reason string) {
 	var staying, going []*corev1.Pod
 	for i := range r.Pods {
@@ -134,7 +134,7 @@ func (r Rollout) firstCause() (cause, reason string) {
 	return cause, common.ReasonUpdating
 }
 
-// late reports whether the Deployment exceeded its progress deadline, ten minutes by default: then even a pod that is
+// late reports whether the Deployment exceeded its progress deadline, ten minutes by default. Then even a pod that is
 // starting may need help.
 func (r Rollout) late() bool {
 	return slices.ContainsFunc(r.Deployment.Status.Conditions, func(c appsv1.DeploymentCondition) bool {

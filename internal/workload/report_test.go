@@ -22,7 +22,7 @@ import (
 
 type rolloutOption func(*Rollout)
 
-// rolled is an application of so many pods, all of which are new and ready.
+// rolled returns an application with a number of pods, all of them new and ready.
 func rolled(replicas int32, options ...rolloutOption) Rollout {
 	r := Rollout{Deployment: newDeployment(replicas), Sets: []appsv1.ReplicaSet{*newSet("web-2", 2), *newSet("web-1", 1)}}
 	for i := range replicas {
@@ -34,7 +34,7 @@ func rolled(replicas int32, options ...rolloutOption) Rollout {
 	return r
 }
 
-// counts makes the Deployment report so many changed, available and all pods.
+// counts makes the Deployment report these numbers of updated pods, available pods and all pods.
 func counts(updated, available, all int32) rolloutOption {
 	return func(r *Rollout) {
 		s := &r.Deployment.Status
@@ -42,7 +42,7 @@ func counts(updated, available, all int32) rolloutOption {
 	}
 }
 
-// pods take the place of those that there are.
+// withPods replaces the pods.
 func withPods(pods ...*corev1.Pod) rolloutOption {
 	return func(r *Rollout) {
 		r.Pods = nil
@@ -71,7 +71,7 @@ func conditionAfter(r Rollout, wanted int32, done kit.Outcome, kind string) stri
 	return reportedBy(kind, func(set condition.Set) { r.Report(set, wanted, done) })
 }
 
-// reportedBy is what a report says in one condition.
+// reportedBy returns what a report says in one condition.
 func reportedBy(kind string, report func(condition.Set)) string {
 	var list []metav1.Condition
 	report(condition.Set{Conditions: &list, Generation: 1, Now: time.Unix(1, 0)})
@@ -87,7 +87,7 @@ var (
 	stuck    = podOf("web-2", "new-2", waits("web", "ErrImagePull", "not found"))
 	old      = podOf("web-1", "old-0", isReady)
 	oldStuck = podOf("web-1", "old-1", waits("web", "CrashLoopBackOff", ""))
-	// lostOld is on a node that does not answer any more.
+	// lostOld is on a node that has stopped answering.
 	lostOld = podOf("web-1", "old-2", isDeleted, isOn("n1"), has(corev1.PodReady, corev1.ConditionFalse, ""), has(corev1.ContainersReady, corev1.ConditionTrue, ""))
 )
 
@@ -136,7 +136,8 @@ func TestRolledOutReportsWhatBlocksIt(t *testing.T) {
 	}
 }
 
-// A pod that has what the new one waits for is none of the Deployment's any more.
+// The new pod waits for something that a pod of an earlier Deployment still has. That pod no longer belongs to the
+// Deployment.
 func TestAPodOfAnEarlierDeploymentIsNamedWhereItDoesNotGo(t *testing.T) {
 	deployment := newDeployment(1)
 	deployment.Status.AvailableReplicas, deployment.Status.ReadyReplicas = 0, 0
@@ -174,7 +175,7 @@ func TestAvailableReportsWhetherAnyPodServesOldOrNew(t *testing.T) {
 	}
 }
 
-// A condition that counted would be written with every pod of a large rollout.
+// With a pod count in its message, the condition would be written again for every pod of a large rollout.
 func TestAvailableSaysTheSameHoweverManyPodsServe(t *testing.T) {
 	first := conditionAfter(rolled(1), 1, kit.Outcome{}, common.ConditionAvailable)
 	same(t, "Available", first, conditionAfter(rolled(9), 9, kit.Outcome{}, common.ConditionAvailable))

@@ -12,8 +12,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// Report sets a condition: whether all pods run the desired template and are ready. noun is what users call the pods,
-// such as clients; wanted is the number in the spec.
+// Report sets a condition that reports whether all pods run the desired template and are ready. noun is what users call
+// the pods, such as clients. names are the names of the pods that the spec asks for.
 func (m Members) Report(set condition.Set, kind, noun string, names []string, done kit.Outcome) {
 	n, wanted := m.Replicas(), int32(len(names))
 	ready := m.Ready(names)
@@ -51,7 +51,7 @@ func (m Members) FirstCause(names []string) (cause, reason string) {
 	return cause, common.ReasonUpdating
 }
 
-// why returns what keeps the pod of a name from being ready.
+// why returns why the pod with a name is not ready.
 func (m Members) why(name string) (why string, stuck bool) {
 	if pod := m.Pods[name]; pod != nil {
 		return WhyNotReady(pod)
@@ -63,7 +63,7 @@ func (m Members) why(name string) (why string, stuck bool) {
 	return "its pod is being made", false
 }
 
-// reportNone reports why there is no StatefulSet; it may wait for pods of an earlier one.
+// reportNone reports why there is no StatefulSet. It may wait for pods of an earlier StatefulSet.
 func (m Members) reportNone(set condition.Set, kind, noun string, names []string) {
 	if cause, reason := m.FirstCause(names); reason == common.ReasonPodsNotReady {
 		set.False(kind, reason, "The "+noun+" are being made; "+cause)

@@ -25,23 +25,23 @@ import (
 // revisionAnnotation orders the ReplicaSets of a Deployment.
 const revisionAnnotation = "deployment.kubernetes.io/revision"
 
-// Rollout is what was read about the Deployment of an application. The zero value stands for an application without
-// one.
+// Rollout holds what was read about the Deployment of an application. The zero value stands for an application without
+// a Deployment.
 type Rollout struct {
 	Deployment *appsv1.Deployment
-	// Sets are its ReplicaSets, the newest revision first.
+	// Sets are the ReplicaSets of the Deployment, the newest revision first.
 	Sets []appsv1.ReplicaSet
-	// Pods are those of its ReplicaSets, by name.
+	// Pods are the pods of these ReplicaSets, sorted by name.
 	Pods []corev1.Pod
-	// Former are pods of an earlier Deployment of the same name that are being deleted: new pods may wait for their
+	// Former are pods of an earlier Deployment of the same name that are being deleted. New pods may wait for their
 	// volumes.
 	Former []corev1.Pod
-	// Behind reports that the Deployment that was read is older than our own last write of it. Nothing else shows that
-	// once the cache has caught up.
+	// Behind reports that the Deployment that was read is older than opcrew's own last write of it. Once the cache has
+	// caught up, nothing else shows that the read was stale.
 	Behind bool
 }
 
-// Recall compares what was read with the last write that the operator remembers.
+// Recall compares the Deployment that was read with the last write of it that the operator remembers.
 func (r *Rollout) Recall(writes *ensure.Applier) {
 	r.Behind = r.Deployment != nil && writes.Behind(appsv1.SchemeGroupVersion.WithKind("Deployment"), r.Deployment)
 }
@@ -56,7 +56,7 @@ func ObserveRollout(ctx context.Context, reader client.Reader, owner client.Obje
 	case err != nil:
 		return Rollout{}, fmt.Errorf("read Deployment: %w", err)
 	case !metav1.IsControlledBy(d, owner):
-		return Rollout{}, nil // of another owner, or of an earlier object of the same name
+		return Rollout{}, nil // it has another owner, or belongs to an earlier object of the same name
 	}
 	r := Rollout{Deployment: d}
 	sets, pods := &appsv1.ReplicaSetList{}, &corev1.PodList{}
@@ -69,7 +69,7 @@ func ObserveRollout(ctx context.Context, reader client.Reader, owner client.Obje
 	return r, nil
 }
 
-// keep stores what belongs to the Deployment: other objects may have the same labels.
+// keep stores the objects that belong to the Deployment. Other objects may have the same labels.
 func (r *Rollout) keep(sets []appsv1.ReplicaSet, pods []corev1.Pod) {
 	ours := map[types.UID]bool{}
 	for _, set := range sets {
@@ -93,7 +93,7 @@ func (r *Rollout) keep(sets []appsv1.ReplicaSet, pods []corev1.Pod) {
 	slices.SortFunc(r.Pods, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// Revision returns the number of a ReplicaSet's template in the history of its Deployment, 0 for one without.
+// Revision returns the number of a ReplicaSet's template in the history of its Deployment; 0 if it has none.
 func Revision(set *appsv1.ReplicaSet) int64 {
 	n, err := strconv.ParseInt(set.Annotations[revisionAnnotation], 10, 64)
 	if err != nil {
@@ -124,12 +124,12 @@ func (r Rollout) Ready() int32 {
 // Running counts the pods that are not being deleted.
 func (r Rollout) Running() int32 { return r.staying() }
 
-// Observed reports whether the controller of the Deployment has seen its last change.
+// Observed reports whether the controller of the Deployment has seen the Deployment's last change.
 func (r Rollout) Observed() bool {
 	return r.Deployment != nil && !r.Behind && r.Deployment.Status.ObservedGeneration >= r.Deployment.Generation
 }
 
-// Complete reports whether all pods run the last template and are ready, and no other pod is left. It checks
+// Complete reports whether all pods run the newest template and are ready, and no other pods are left. It checks
 // ReplicaSets and pods too, because the counts of the Deployment can be older or newer than the pods that were read.
 func (r Rollout) Complete() bool {
 	if !r.Observed() || slices.ContainsFunc(r.Sets, unobserved) {
@@ -139,8 +139,8 @@ func (r Rollout) Complete() bool {
 	return s.UpdatedReplicas == n && s.Replicas == n && s.AvailableReplicas == n && r.staying() == n && r.Ready() == n
 }
 
-// Leftovers returns the stuck pods when all others are as desired. Before that, others may wait for the volumes of
-// stuck pods.
+// Leftovers returns the stuck pods, once all other pods are as desired. Before that, other pods may wait for the
+// volumes of stuck pods.
 func (r Rollout) Leftovers(now time.Time) Leftovers {
 	if !r.Complete() {
 		return nil
@@ -163,7 +163,7 @@ func pointers(pods []corev1.Pod) []*corev1.Pod {
 	return out
 }
 
-// unobserved reports whether the controller of a ReplicaSet has not seen its last change.
+// unobserved reports whether the controller of a ReplicaSet has not seen the ReplicaSet's last change.
 func unobserved(set appsv1.ReplicaSet) bool { return set.Status.ObservedGeneration < set.Generation }
 
 // staying counts the pods that have not ended and are not being deleted.
@@ -179,7 +179,7 @@ func (r Rollout) staying() int32 {
 }
 
 // refused returns the message with which a quota or an admission rule refuses pods of the newest template. The
-// controller of the ReplicaSet keeps it as long as that lasts.
+// controller of the ReplicaSet keeps the message for as long as the refusal lasts.
 func (r Rollout) refused() string {
 	if len(r.Sets) == 0 {
 		return ""

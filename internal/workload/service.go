@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// Service exposes the pods. If one of the ports is a nodePort, its type is NodePort.
+// Service returns a Service that exposes the pods. Its type is NodePort if one of the ports has a nodePort.
 func (id Identity) Service(ports []common.Port) *corev1ac.ServiceApplyConfiguration {
 	spec := corev1ac.ServiceSpec().WithType(corev1.ServiceTypeClusterIP).WithSelector(id.Selector)
 	for _, p := range ports {
@@ -39,7 +39,8 @@ func servicePort(p common.Port) *corev1ac.ServicePortApplyConfiguration {
 	return ac
 }
 
-// PortName is stable: Kubernetes keeps an allocated nodePort by the name of its port.
+// PortName returns the name of a port. It is stable, because Kubernetes keeps an allocated nodePort by the name of its
+// port.
 func PortName(p common.Port) string {
 	return cmp.Or(p.Name, fmt.Sprintf("%s-%d", strings.ToLower(string(Protocol(p))), p.Port))
 }
@@ -62,7 +63,7 @@ func ContainerPort(p common.Port) int32 {
 	return p.Port
 }
 
-// ContainerPorts returns the ports of the container. Several ports of the Service may lead to one of them.
+// ContainerPorts returns the ports of the container. Several ports of the Service may lead to the same container port.
 func ContainerPorts(ports []common.Port) []*corev1ac.ContainerPortApplyConfiguration {
 	var out []*corev1ac.ContainerPortApplyConfiguration
 	for _, p := range ports {

@@ -18,7 +18,7 @@ var web = Identity{
 	Labels:   map[string]string{"instance": "web", "component": "application"},
 }
 
-// same fails the test where two values differ, in the words given.
+// same fails the test if two values differ. what describes the values.
 func same(t testing.TB, what string, want, got any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -26,7 +26,7 @@ func same(t testing.TB, what string, want, got any) {
 	}
 }
 
-// declared is an apply configuration as a server gets it.
+// declared returns an apply configuration as a server receives it.
 func declared(t *testing.T, ac any) string {
 	t.Helper()
 	raw, err := json.Marshal(ac)
@@ -36,7 +36,7 @@ func declared(t *testing.T, ac any) string {
 	return string(raw)
 }
 
-// ports are read as a user writes them.
+// ports parses ports as a user writes them.
 func ports(t *testing.T, text string) []common.Port {
 	t.Helper()
 	var out []common.Port
@@ -84,7 +84,7 @@ func TestPortsOfTheServiceAndOfTheContainer(t *testing.T) {
 			`[{"name":"tcp-80","protocol":"TCP","port":80,"targetPort":8080}]`,
 			`[{"containerPort":8080,"protocol":"TCP"}]`,
 		},
-		// Regression of the tutorial's operator: a name became container port 0.
+		// Regression of the tutorial's operator: a named port became container port 0.
 		"a name stands for the port's own number": {
 			`[{"port":80,"targetPort":"http"}]`,
 			`[{"name":"tcp-80","protocol":"TCP","port":80,"targetPort":"http"}]`,

@@ -12,26 +12,27 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// provisioningFailed is the reason of events of a claim without a volume: its class does not exist, or the provisioner
-// failed.
+// provisioningFailed is the reason of events about a claim without a volume, whose class does not exist or whose
+// provisioner failed.
 const provisioningFailed = "ProvisioningFailed"
 
 // Unbound finds out why the claims of pods have no volume. The scheduler reports only that they have none.
 type Unbound struct{ refusals Refusals }
 
-// NewUnbound reads events from the API server itself.
+// NewUnbound returns an Unbound that reads events directly from the API server.
 func NewUnbound(live client.Reader, clock clock.PassiveClock) *Unbound {
 	return &Unbound{Refusals{Live: live, Clock: clock, Reason: provisioningFailed}}
 }
 
-// UnboundCause is what is known about a pod whose claim has no volume: why, "" if that is unknown, and when to look again.
+// UnboundCause holds what is known about a pod whose claim has no volume: why, or "" if that is not known, and how long
+// to wait before calling Why again.
 type UnboundCause struct {
 	Pod string
 	Refusal
 }
 
-// Why reports the first pod that waits for a volume that cannot be provisioned. claimOf returns the claim of a pod,
-// nil if it has none yet. known reports that the status says so already. Each object needs its own key.
+// Why reports the first pod that waits for a volume that cannot be provisioned. claimOf returns the claim of a pod; nil
+// if it has none yet. known reports that the status already says so. Each object needs its own key.
 func (u *Unbound) Why(ctx context.Context, key client.ObjectKey, pods []*corev1.Pod, claimOf func(*corev1.Pod) *corev1.PersistentVolumeClaim, known bool) UnboundCause {
 	for _, pod := range pods {
 		if pod == nil || pod.DeletionTimestamp != nil || podCondition(pod, corev1.PodScheduled).Status != corev1.ConditionFalse {

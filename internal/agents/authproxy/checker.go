@@ -20,13 +20,13 @@ import (
 )
 
 const (
-	// maxWaiting passwords may wait for a core, each for maxWait at most.
+	// maxWaiting limits how many passwords may wait for a CPU core, and maxWait how long each may wait.
 	maxWaiting = 256
 	maxWait    = 5 * time.Second
 )
 
-// checker verifies passwords. It hashes a right password once; after that neither a flood of
-// wrong ones nor a limit delays its requests.
+// checker verifies passwords. It hashes a correct password only once. After that, neither a flood of wrong passwords
+// nor the limit delays requests with it.
 type checker struct {
 	key     []byte
 	clock   clock.Clock
@@ -39,7 +39,7 @@ type checker struct {
 
 func newChecker(c clock.Clock, m *metrics) *checker {
 	key := make([]byte, sha256.Size)
-	_, _ = rand.Read(key) // it never fails
+	_, _ = rand.Read(key) // rand.Read never fails
 	return &checker{
 		key: key, clock: c, limiter: limiter.New(c), metrics: m,
 		// One core is left for requests with a known password.
@@ -65,7 +65,7 @@ func (c *checker) check(ctx context.Context, set *credentials, from netip.Addr, 
 		case <-ctx.Done():
 			return errGone
 		case result := <-flight:
-			// The check was shared with another address, which was at its limit.
+			// The shared check ran for another address, which had reached its limit. This address may try.
 			if errors.Is(result.Err, errLimited) && result.Val != from {
 				continue
 			}
@@ -74,8 +74,8 @@ func (c *checker) check(ctx context.Context, set *credentials, from netip.Addr, 
 	}
 }
 
-// recall answers repeated requests without hashing. It remembers wrong passwords too: a client
-// that repeats one must not use up the limit of an address that a gateway shares among all.
+// recall answers repeated requests without hashing. It remembers wrong passwords too: a client that repeats one must
+// not use up the limit of its address, which all clients behind a gateway may share.
 func (c *checker) recall(set *credentials, user string, d digest) (known bool, err error) {
 	if set.remembers(user, d, c.clock.Now()) {
 		c.metrics.cacheHits.Add(1)
@@ -87,7 +87,8 @@ func (c *checker) recall(set *credentials, user string, d digest) (known bool, e
 	return false, nil
 }
 
-// inSlot checks again after the wait, so that a burst from one address ends at its limit.
+// inSlot verifies a password when a core is free. After the wait it checks the limit again, so that a burst from one
+// address ends at its limit.
 func (c *checker) inSlot(set *credentials, from netip.Addr, user, password string, d digest) error {
 	if !c.enter() {
 		return errBusy
@@ -124,7 +125,7 @@ func (c *checker) enter() bool {
 	}
 }
 
-// digest is unambiguous, because a user name has no colon.
+// digest returns the digest of a user and a password. It is unambiguous, because a user name contains no colon.
 func (c *checker) digest(user, password string) (d digest) {
 	mac := hmac.New(sha256.New, c.key)
 	mac.Write([]byte(user))

@@ -25,26 +25,26 @@ const (
 // digest stands for a user and a password: an HMAC under a key of this process.
 type digest [sha256.Size]byte
 
-// line is a user and the hash of one password, and remembers the password that matched it.
+// line is a user with the hash of one password. It remembers the password that matched the hash.
 type line struct {
 	*htpasswd.Line
 	memory memory
 }
 
-// credentials are the content of one reading of a Secret. A new reading makes new ones, so that
-// no check mixes two readings.
+// credentials holds what one read of a Secret returned. It is not changed by later reads, so that no check mixes two of
+// them.
 type credentials struct {
 	from  string
 	count int
 	users map[string][]*line
-	work  uint64 // highest cost of checking all lines of a user
+	work  uint64 // the highest cost of checking all lines of a user
 
 	flights singleflight.Group
 	wrong   *lru.Cache
 }
 
-// newCredentials keeps unchanged lines with the passwords that they remember: a new user must not
-// cost all others a new check.
+// newCredentials keeps unchanged lines with the passwords that they remember. Adding a user must not make the passwords
+// of all others be hashed again.
 func newCredentials(from string, lines []*htpasswd.Line, old *credentials) *credentials {
 	c := &credentials{from: from, count: len(lines), users: map[string][]*line{}, wrong: lru.New(wrongRemembered)}
 	for _, l := range lines {
@@ -72,7 +72,8 @@ func (c *credentials) find(wanted *htpasswd.Line) *line {
 	return &line{Line: wanted}
 }
 
-// verify does the same work for every wrong password, also of an unknown user.
+// verify returns the line that matches, or nil. It does the same work for every wrong password, also for an unknown
+// user.
 func (c *credentials) verify(user, password string) *line {
 	spent := uint64(0)
 	for _, l := range c.users[user] {
@@ -85,7 +86,7 @@ func (c *credentials) verify(user, password string) *line {
 	return nil
 }
 
-// remembers reports whether this password has matched a line in force.
+// remembers reports whether this password has matched a line that is still valid.
 func (c *credentials) remembers(user string, d digest, now time.Time) bool {
 	for _, l := range c.users[user] {
 		if l.memory.holds(d, now) {
@@ -95,7 +96,7 @@ func (c *credentials) remembers(user string, d digest, now time.Time) bool {
 	return false
 }
 
-// memory is the digest of the password of a line, once it is known.
+// memory holds the digest of a line's password, once it is known.
 type memory struct{ entry atomic.Pointer[remembered] }
 
 type remembered struct {

@@ -69,5 +69,5 @@ func TestEveryWrongPasswordCostsAsMuchAsTheMostExpensiveUser(t *testing.T) {
 	}
 }
 
-// someHash looks like a bcrypt hash of a cost.
+// someHash returns a string that looks like a bcrypt hash with a cost.
 func someHash(cost int) string { return fmt.Sprintf("$2y$%02d$%s", cost, htpasswd.Decoy) }

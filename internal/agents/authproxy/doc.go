@@ -1,14 +1,12 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package authproxy sits in front of an application inside of its pod and lets a
-// request through only with a user and a password out of mounted Secrets.
+// Package authproxy runs in front of an application in its pod. It lets a request through only with a user and a
+// password from mounted Secrets.
 //
-// A request passes the gate (gate.go), which asks the checker (checker.go) whether the
-// credentials in force (store.go, credentials.go) have its password, and then the forwarder
-// (forward.go), which names the user to the application. proxy.go binds the ports and ends
-// without a lost request; health.go answers probes and metrics.
+// A request passes the gate (gate.go), which has the checker (checker.go) verify the password against the current
+// credentials (store.go, credentials.go). Then the forwarder (forward.go) passes the user's name to the application.
+// proxy.go binds the ports, and shuts down without losing a request; health.go answers probes and metrics.
 //
-// TLS, sessions and schemes other than Basic belong to the gateway. Creating and changing
-// credentials belongs to the operator.
+// TLS, sessions and schemes other than Basic belong to the gateway. The operator creates and changes credentials.
 package authproxy

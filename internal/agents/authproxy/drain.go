@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// leave shuts down without losing a request: it reports not ready, serves until clients know,
-// waits for requests in flight, and cuts those that never end.
+// leave shuts down without losing a request: it reports not ready, serves until clients know that, waits for requests
+// in flight, and aborts those that do not end in time.
 func (p *Proxy) leave(cut context.CancelFunc) {
 	p.log.Info("Going away", "drain", p.options.Drain.String())
 	p.health.draining.Store(true)
@@ -20,11 +20,11 @@ func (p *Proxy) leave(cut context.CancelFunc) {
 	p.close()
 }
 
-// leaving asks clients to reconnect elsewhere. Closing their idle connections would fail requests
-// that are just being sent.
+// leaving asks clients to reconnect to another pod. Closing their idle connections instead would fail requests that are
+// just being sent.
 func (p *Proxy) leaving(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// The answer to an upgrade has its own Connection header.
+		// The response to an upgrade has its own Connection header.
 		if p.health.draining.Load() && r.Header.Get("Upgrade") == "" {
 			w.Header().Set("Connection", "close")
 		}
@@ -40,7 +40,7 @@ func (p *Proxy) shutdown() {
 		ending.Go(func() {
 			if err := s.Shutdown(ctx); err != nil {
 				p.log.Warn("Requests cut", "address", s.listener.Addr().String(), "error", err.Error())
-				_ = s.Close() // it had its time
+				_ = s.Close() // its time is over
 			}
 		})
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/opcrew/opcrew/internal/agents/shared/flags"
 )
 
-// ParseFlags reads a command line. It prints the help to out; the caller prints the error.
+// ParseFlags parses a command line. It prints the help to out; the caller prints the error.
 func ParseFlags(args []string, out io.Writer) (Options, error) {
 	o := Defaults()
 	if err := flags.Parse("auth-proxy", args, out, o.bind); err != nil {

@@ -21,7 +21,7 @@ type forwarder struct {
 	userHeader string
 	metrics    *metrics
 	log        *slog.Logger
-	complaints rate.Sometimes // an application that is down must not fill the log
+	complaints rate.Sometimes // limits log entries about an application that is down
 }
 
 func newForwarder(o Options, route Route, m *metrics, log *slog.Logger) http.Handler {
@@ -40,12 +40,12 @@ func newForwarder(o Options, route Route, m *metrics, log *slog.Logger) http.Han
 	}
 }
 
-// rewrite runs after the hop-by-hop headers are removed, so that no Connection header of a client
-// removes the headers set here.
+// rewrite runs after the hop-by-hop headers are removed, so that no Connection header of a client can remove the
+// headers that are set here.
 func (f *forwarder) rewrite(pr *httputil.ProxyRequest) {
 	in, out := pr.In.Header, pr.Out.Header
 	pr.Out.URL.Scheme, pr.Out.URL.Host = "http", f.upstream
-	pr.Out.URL.RawQuery = pr.In.URL.RawQuery // the proxy decides nothing by the query
+	pr.Out.URL.RawQuery = pr.In.URL.RawQuery // the proxy does not interpret the query
 	restore(out, in, "X-Forwarded-For", "Forwarded")
 	pr.SetXForwarded()
 	restore(out, in, "X-Forwarded-Host", "X-Forwarded-Proto")
@@ -66,8 +66,8 @@ func restore(out, in http.Header, names ...string) {
 	}
 }
 
-// dropUser removes headers that an application could read as the user's: CGI and its successors
-// turn every other character than a letter or a digit into an underscore.
+// dropUser removes headers that an application could mistake for the user header: CGI and its successors replace every
+// character other than a letter or a digit by an underscore.
 func (f *forwarder) dropUser(header http.Header) {
 	for name := range header {
 		if alike(name, f.userHeader) {
@@ -91,8 +91,8 @@ func alike(a, b string) bool {
 	return true
 }
 
-// keepWebsocketOnly drops other upgrades: protocols that carry HTTP in a tunnel, such as h2c and
-// SPDY, could bring requests that the gate has not checked.
+// keepWebsocketOnly removes other upgrades. Protocols that tunnel HTTP, such as h2c and SPDY, could bring requests that
+// the gate has not checked.
 func keepWebsocketOnly(out http.Header) {
 	if protocol := out.Get("Upgrade"); protocol != "" && !strings.EqualFold(protocol, "websocket") {
 		out.Del("Connection")

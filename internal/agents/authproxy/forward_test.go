@@ -24,7 +24,7 @@ func (f *fixture) dial() net.Conn {
 	return conn
 }
 
-// raw sends a request unchanged.
+// raw sends a request without changing it.
 func (f *fixture) raw(request string) answer {
 	f.t.Helper()
 	conn := f.dial()
@@ -70,7 +70,7 @@ func TestTheApplicationSeesOnlyTheVerifiedUser(t *testing.T) {
 	}
 }
 
-// usersIn joins the headers that could name a user.
+// usersIn returns the headers that could name a user, joined.
 func usersIn(body string) string {
 	var found []string
 	for line := range strings.Lines(body) {

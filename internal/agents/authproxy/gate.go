@@ -13,7 +13,7 @@ import (
 	"unicode"
 )
 
-// gate passes requests to next that have a right password or need none.
+// gate passes requests to next if they have a correct password, or need none.
 type gate struct {
 	realm   string
 	exempt  []string
@@ -35,7 +35,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	refused.write(w, r, g.realm)
 }
 
-// admit returns the verified user, or none on an exempt path.
+// admit returns the verified user, or "" on an exempt path.
 func (g *gate) admit(r *http.Request) (string, error) {
 	if r.Method == http.MethodConnect {
 		return "", errConnect // a tunnel would bypass the proxy
@@ -51,18 +51,17 @@ func (g *gate) admit(r *http.Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	from, _ := netip.ParseAddrPort(r.RemoteAddr) // requests without an address share a limit
+	from, _ := netip.ParseAddrPort(r.RemoteAddr) // requests without an address share one limit
 	return user, g.checker.check(r.Context(), set, from.Addr().Unmap(), user, password)
 }
 
-// isExempt compares the path as it was sent: the application may read another spelling
-// differently.
+// isExempt compares the path as it was sent, because the application may interpret another spelling differently.
 func (g *gate) isExempt(r *http.Request) bool {
 	return len(g.exempt) > 0 && r.URL.RawPath == "" && slices.Contains(g.exempt, r.URL.Path)
 }
 
-// basic reads user and password. It refuses two headers, because the application might read the
-// other one.
+// basic returns the user and the password. It refuses more than one header, because the application might read another
+// one than the proxy.
 func basic(headers []string) (user, password string, err error) {
 	if len(headers) == 0 {
 		return "", "", errMissing
@@ -72,7 +71,7 @@ func basic(headers []string) (user, password string, err error) {
 	}
 	r := http.Request{Header: http.Header{"Authorization": headers}}
 	user, password, ok := r.BasicAuth()
-	// RFC 7617 forbids control characters, and bcrypt cannot tell apart passwords with a NUL.
+	// RFC 7617 forbids control characters, and bcrypt treats passwords with a NUL as equal.
 	if !ok || user == "" || strings.ContainsFunc(user+password, unicode.IsControl) {
 		return "", "", errMalformed
 	}

@@ -31,7 +31,7 @@ const (
 	shaOfOne = "{SHA}NWoZK3kTsExUV00Ywo1G5jlUKKs=" // of the password "1"
 )
 
-// hashed is a line with the cheapest hash.
+// hashed returns a line with the cheapest hash of a password.
 func hashed(t testing.TB, user, password string) string {
 	t.Helper()
 	hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.MinCost)
@@ -54,7 +54,7 @@ func newSecret(t testing.TB, text string) *secret {
 	return s
 }
 
-// put updates one key as a kubelet does: in a new directory, to which it swaps a symlink.
+// put updates one key as a kubelet does: it writes a new directory, and switches a symlink to it.
 func (s *secret) put(t testing.TB, key, text string) {
 	t.Helper()
 	s.versions++
@@ -113,7 +113,7 @@ func start(t testing.TB, app http.Handler, change ...func(*Options)) *fixture {
 	return f
 }
 
-// end lets the drain pass. It also runs as a cleanup, after the end of the test's context.
+// end lets the drain time pass. It also runs as a cleanup, after the test's context has ended.
 func (f *fixture) end() {
 	f.t.Helper()
 	f.stop()
@@ -147,7 +147,7 @@ type answer struct {
 	code   int
 	header http.Header
 	body   string
-	closed bool // the client was asked to close its connection
+	closed bool // the proxy asked the client to close its connection
 }
 
 func (f *fixture) request(user, password string) *http.Request {
@@ -222,7 +222,7 @@ func (b *lockedBuffer) String() string {
 	return b.buffer.String()
 }
 
-// echo answers with the headers of the request.
+// echo returns the headers of the request in the response.
 func echo() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_ = r.Header.Write(w)

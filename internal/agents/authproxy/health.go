@@ -24,7 +24,7 @@ func (h *health) handler() http.Handler {
 	return mux
 }
 
-// ready does not ask the application, which has its own probe.
+// ready answers the readiness probe. It does not query the application, which has its own probe.
 func (h *health) ready(w http.ResponseWriter, _ *http.Request) {
 	set, problem := h.store.current.Load(), h.store.problem.Load()
 	switch {

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 )
 
-// metrics does without the client library, which would make the binary a third bigger.
+// metrics does not use the Prometheus client library, which would make the binary a third bigger.
 type metrics struct {
 	classes        [6]atomic.Uint64 // by the first digit of the status code
 	inFlight       atomic.Int64
@@ -61,12 +61,12 @@ func single(w io.Writer, name, kind, help string, value any) {
 	fmt.Fprintf(w, "%s%s %d\n", prefix, name, value)
 }
 
-// counted counts the answers of next.
+// counted counts the responses of next.
 func (m *metrics) counted(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer := &recorder{ResponseWriter: w, code: http.StatusOK}
 		m.inFlight.Add(1)
-		// Also when next aborts an answer by a panic.
+		// Deferred, because next aborts a response by a panic.
 		defer func() {
 			m.inFlight.Add(-1)
 			m.classes[min(answer.code/100, 5)].Add(1)

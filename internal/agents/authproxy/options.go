@@ -15,17 +15,17 @@ import (
 
 // Options are the settings from the command line.
 type Options struct {
-	Address     string   // to bind the ports to; empty binds all
+	Address     string   // address to bind the ports to; empty binds to all addresses
 	Routes      []Route  // at least one
 	Credentials []string // directories of mounted Secrets; the first with a valid line is used
-	Health      int      // port of probes and metrics
+	Health      int      // port for probes and metrics
 
 	Realm      string
 	UserHeader string
 	Exempt     []string // paths that need no credentials
 
 	Drain             time.Duration // how long new requests are still served after SIGTERM
-	Shutdown          time.Duration // how long requests in flight may take after that
+	Shutdown          time.Duration // how long requests in flight may take after Drain
 	ReadHeaderTimeout time.Duration
 	IdleTimeout       time.Duration
 	MaxHeaderBytes    int
@@ -34,11 +34,11 @@ type Options struct {
 // Route forwards a port of the pod to a port of the application on 127.0.0.1.
 type Route struct {
 	Listen, Upstream int
-	// H2C uses HTTP/2 without TLS, as gRPC needs; otherwise HTTP/1.
+	// H2C uses HTTP/2 without TLS, as gRPC needs. Otherwise the proxy uses HTTP/1.
 	H2C bool
 }
 
-// Defaults are the options of an empty command line.
+// Defaults returns the options of an empty command line.
 func Defaults() Options {
 	return Options{
 		Health:            8090,
@@ -85,7 +85,7 @@ func (o *Options) validatePorts() error {
 	return nil
 }
 
-// reserved headers would break a request if they contained a user.
+// reserved lists the headers that would break a request if they contained a user.
 var reserved = []string{
 	"Authorization", "Connection", "Content-Length", "Content-Type", "Cookie", "Host", "Te", "Trailer",
 	"Transfer-Encoding", "Upgrade", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto",

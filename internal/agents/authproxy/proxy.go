@@ -35,8 +35,7 @@ type server struct {
 	listener net.Listener
 }
 
-// New reads the credentials and binds the ports. Missing credentials are no error: they may
-// come later.
+// New reads the credentials and binds the ports. Missing credentials are not an error, because they may be added later.
 func New(o Options, c clock.WithTicker, log *slog.Logger) (*Proxy, error) {
 	m := newMetrics()
 	s := &store{directories: o.Credentials, log: log, metrics: m}
@@ -74,7 +73,7 @@ func (p *Proxy) listen(port int, handler http.Handler) (*server, error) {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	protocols.SetUnencryptedHTTP2(true)
-	// Whole requests and answers have no time limit: uploads, streams and websockets take long.
+	// Whole requests and responses have no time limit, because uploads, streams and websockets take long.
 	return &server{listener: listener, Server: &http.Server{
 		Handler:                      handler,
 		Protocols:                    protocols,
@@ -105,7 +104,7 @@ func (p *Proxy) Run(ctx context.Context) error {
 	return err
 }
 
-// serve returns a channel with the first error of a server.
+// serve starts all servers, and returns a channel with the first error.
 func (p *Proxy) serve(base context.Context) <-chan error {
 	failed := make(chan error, len(p.routes)+1)
 	for _, s := range p.servers() {

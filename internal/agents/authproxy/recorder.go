@@ -10,11 +10,11 @@ import (
 	"strconv"
 )
 
-// recorder remembers the status code of an answer and flushes the parts of a long one.
+// recorder records the status code of a response, and flushes a long response part by part.
 type recorder struct {
 	http.ResponseWriter
 	code int
-	left int64 // bytes left of the announced length
+	left int64 // remaining bytes of the announced length
 }
 
 func (r *recorder) WriteHeader(code int) {
@@ -23,8 +23,8 @@ func (r *recorder) WriteHeader(code int) {
 	r.ResponseWriter.WriteHeader(code)
 }
 
-// Write flushes all but the last part. ReverseProxy flushes answers without a length; its
-// FlushInterval would also flush every short answer twice.
+// Write flushes all parts but the last. ReverseProxy flushes responses without a length by itself. Its FlushInterval
+// would also flush every short response twice.
 func (r *recorder) Write(part []byte) (int, error) {
 	n, err := r.ResponseWriter.Write(part)
 	if r.left -= int64(n); r.left > 0 && err == nil {

@@ -12,16 +12,16 @@ import (
 	"github.com/opcrew/opcrew/internal/agents/shared/limiter"
 )
 
-// refusal is an answer of the proxy itself.
+// refusal is a response of the proxy itself.
 type refusal struct {
 	status int
-	reason string // in metrics
+	reason string // the label in metrics
 	text   string
 }
 
 func (r *refusal) Error() string { return r.text }
 
-// All refusals. The texts are the same for an unknown user and a wrong password.
+// The texts are the same for an unknown user and a wrong password.
 var (
 	errMissing   = &refusal{http.StatusUnauthorized, "missing", "user and password are needed"}
 	errMalformed = &refusal{http.StatusUnauthorized, "malformed", "exactly one Authorization header of the scheme Basic is needed"}
@@ -42,8 +42,7 @@ const bodyGrace = 5 * time.Second
 
 func (r *refusal) write(w http.ResponseWriter, req *http.Request, realm string) {
 	if req.ContentLength != 0 {
-		// The server reads some of the body before it answers. Tests without a connection have
-		// no deadlines.
+		// The server reads some of the body before it responds. In tests without a connection there are no deadlines.
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyGrace))
 	}
 	switch r.status {

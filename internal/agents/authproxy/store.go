@@ -25,21 +25,20 @@ import (
 const (
 	// pollInterval is short compared with the minute that a kubelet takes to update a Secret.
 	pollInterval = time.Second
-	maxFileBytes = 1 << 20 // as for a Secret
+	maxFileBytes = 1 << 20 // the limit of a Secret
 )
 
-// keys are the names of the key in Secrets: opcrew's, Envoy Gateway's and ingress-nginx's.
+// keys returns the names of the key in Secrets of opcrew, Envoy Gateway and ingress-nginx.
 func keys() []string { return []string{"htpasswd", ".htpasswd", "auth"} }
 
 var (
 	errNoLine = errors.New("no valid line")
-	// errEmptied reports a file without any user, which takes effect: it is intended, unlike a
-	// line with a mistake.
+	// errEmptied reports a file without any user. Unlike a file with a mistake it takes effect, because it is intended.
 	errEmptied = fmt.Errorf("a file without a user, %w", errNoLine)
 )
 
-// store holds the credentials in force and follows their directories. It keeps the last good
-// ones while it can read none; an empty file takes effect.
+// store holds the current credentials, and follows changes in their directories. While it cannot read any it keeps the
+// last good ones. An empty file takes effect.
 type store struct {
 	directories []string
 	log         *slog.Logger
@@ -47,11 +46,11 @@ type store struct {
 	current     atomic.Pointer[credentials]
 	problem     atomic.Pointer[string] // why the last reload failed
 
-	seen []fs.FileInfo // the files at the last reading; only refresh uses it
+	seen []fs.FileInfo // the files at the last read; only refresh uses it
 }
 
-// watch polls the directories until ctx ends. A stat costs little, and notifications can miss the
-// swap of symlinks by which a kubelet updates a Secret.
+// watch polls the directories until ctx ends. A stat costs little, and file notifications can miss the switch of
+// symlinks by which a kubelet updates a Secret.
 func (s *store) watch(ctx context.Context, c clock.WithTicker) {
 	ticker := c.NewTicker(pollInterval)
 	defer ticker.Stop()
@@ -65,8 +64,8 @@ func (s *store) watch(ctx context.Context, c clock.WithTicker) {
 	}
 }
 
-// refresh reads the files again if they changed. It looks before it reads, so that the next call
-// sees a change in between.
+// refresh reads the files again if they have changed. It checks for changes before it reads, so that the next call sees
+// a change that happens in between.
 func (s *store) refresh() {
 	now := s.look()
 	if unchanged(s.seen, now) {
@@ -97,12 +96,12 @@ func (s *store) keep(err error) {
 	}
 }
 
-// look returns the file at each place for credentials, nil where there is none.
+// look returns the file info of each possible credentials file, nil if there is no such file.
 func (s *store) look() []fs.FileInfo {
 	var found []fs.FileInfo
 	for _, dir := range s.directories {
 		for _, key := range keys() {
-			info, _ := os.Stat(filepath.Join(dir, key)) // reading it returns the error
+			info, _ := os.Stat(filepath.Join(dir, key)) // read returns the error
 			found = append(found, info)
 		}
 	}
@@ -118,8 +117,8 @@ func unchanged(before, now []fs.FileInfo) bool {
 	})
 }
 
-// read returns the lines of the first file with a valid line. An unreadable file ends the search:
-// it may be an override that locks a user out.
+// read returns the lines of the first file with a valid line. An unreadable file is an error and ends the search,
+// because it may be an override that locks a user out.
 func (s *store) read() ([]*htpasswd.Line, string, error) {
 	none := errNoLine
 	for _, dir := range s.directories {

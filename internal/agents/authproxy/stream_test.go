@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// tunnel answers an upgrade, and then each line with the user and the line.
+// tunnel answers an upgrade, and then answers each line with the user and the line.
 func tunnel() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn, buffered, err := http.NewResponseController(w).Hijack()
@@ -78,14 +78,14 @@ func TestAWebsocketWithoutAPasswordIsRefused(t *testing.T) {
 	f.expectCode(a, http.StatusUnauthorized)
 }
 
-// steps sends an event for each value of the channel. It announces the length where a client could
-// wait for the whole answer.
+// steps sends an event for each value of the channel. With a Content-Length header, a client could wait for the whole
+// response.
 func steps(events <-chan string, header http.Header) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		maps.Copy(w.Header(), header)
 		for event := range events {
 			_, _ = io.WriteString(w, event)
-			_ = http.NewResponseController(w).Flush() // the client would miss it
+			_ = http.NewResponseController(w).Flush() // the client would notice the missing event
 		}
 	})
 }
@@ -115,7 +115,7 @@ func TestAStreamArrivesAsItIsSent(t *testing.T) {
 	}
 }
 
-// startH2C runs an application that speaks HTTP/2 only, and returns its port.
+// startH2C starts an application that speaks only HTTP/2, and returns its port.
 func startH2C(t testing.TB, app http.Handler) int {
 	t.Helper()
 	server := httptest.NewUnstartedServer(app)
@@ -147,11 +147,11 @@ func TestHTTP2InTheClearIsServed(t *testing.T) {
 	f.expectCode(f.get("ada", "2"), http.StatusUnauthorized)
 }
 
-// grpcLike answers each line at once and ends with a trailer.
+// grpcLike answers each line at once, and ends with a trailer.
 func grpcLike() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Trailer", "Grpc-Status")
-		_ = http.NewResponseController(w).Flush() // the client would miss it
+		_ = http.NewResponseController(w).Flush() // the client would notice the missing headers
 		lines := bufio.NewScanner(r.Body)
 		for lines.Scan() {
 			fmt.Fprintf(w, "%s over %s with %s\n", lines.Text(), r.Proto, r.Header.Get("Te"))

@@ -12,20 +12,20 @@ import (
 
 const (
 	dialTimeout = 2 * time.Second
-	// upstreamIdle is below the 5 s after which many servers close a connection. If the server
-	// closes first, a request may fail.
+	// upstreamIdle is less than the 5 s after which many servers close an idle connection. If the server closes it first,
+	// a request may fail.
 	upstreamIdle = 4 * time.Second
 	idlePerHost  = 512
 )
 
-// newTransport connects to the application, which may take any time to answer.
+// newTransport returns a transport to the application, which may take any time to answer.
 func newTransport(overH2C bool) http.RoundTripper {
 	http1 := &http.Transport{
 		DialContext:           (&net.Dialer{Timeout: dialTimeout}).DialContext,
 		MaxIdleConnsPerHost:   idlePerHost,
 		IdleConnTimeout:       upstreamIdle,
 		ExpectContinueTimeout: time.Second,
-		DisableCompression:    true, // client and application agree on compression
+		DisableCompression:    true, // the client and the application agree on compression
 	}
 	if !overH2C {
 		return http1
@@ -36,7 +36,7 @@ func newTransport(overH2C bool) http.RoundTripper {
 	return &either{h2c: h2c, http1: http1}
 }
 
-// either sends upgrades by HTTP/1, because HTTP/2 has none.
+// either sends upgrades over HTTP/1, because HTTP/2 has none.
 type either struct{ h2c, http1 http.RoundTripper }
 
 func (e *either) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -48,7 +48,7 @@ func (e *either) RoundTrip(r *http.Request) (*http.Response, error) {
 
 const bufferBytes = 32 << 10
 
-// buffers are reused to copy bodies.
+// buffers holds reusable buffers for copying bodies.
 type buffers struct{ pool sync.Pool }
 
 func (b *buffers) Get() []byte {

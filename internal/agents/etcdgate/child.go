@@ -23,20 +23,19 @@ import (
 // Exit codes other than etcd's own and etcdstart.RefusedCode.
 const (
 	notExecutedCode = 127 // as in a shell
-	signalBase      = 128 // plus the signal that ended etcd
+	signalBase      = 128 // plus the number of the signal that ended etcd
 )
 
 const (
 	tailSize = 2 << 10
-	// pipeTime is how long to wait for the end of etcd's output after it has ended.
+	// pipeTime is how long to wait for the rest of etcd's output after etcd has ended.
 	pipeTime = time.Second
 )
 
-// run starts etcd and waits for its end. When the context ends, it asks etcd to end and waits
-// without a limit: the kubelet sends SIGKILL after the grace period.
+// run starts etcd and waits until it ends. When the context ends, it sends etcd a signal to end and waits without a
+// limit, because the kubelet sends SIGKILL after the grace period.
 func run(ctx context.Context, o Options) error {
-	// The kernel kills a child when the thread that started it ends, so this thread stays until
-	// etcd has ended.
+	// The kernel kills a child when the thread that started it ends, so this thread stays until etcd has ended.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	said := tail.New(tailSize)
@@ -46,8 +45,8 @@ func run(ctx context.Context, o Options) error {
 	if err := cmd.Start(); err != nil {
 		return ended(o, notExecutedCode, "etcd cannot be executed", err.Error())
 	}
-	// Only once, however many signals come: at a second one etcd would end at once, before it has
-	// handed over its leadership. etcd treats SIGTERM and SIGINT alike.
+	// The signal is sent only once, however many this process receives: at a second one etcd would end at once, before it
+	// has handed over its leadership. etcd treats SIGTERM and SIGINT alike.
 	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Signal(syscall.SIGTERM) })
 	defer stop()
 	_ = cmd.Wait() // the state has the result
@@ -61,7 +60,7 @@ func run(ctx context.Context, o Options) error {
 	return ended(o, code, how, lastLines(said))
 }
 
-// ended reports an unrequested end of etcd.
+// ended reports that etcd ended although it was not stopped.
 func ended(o Options, code int, how, said string) error {
 	r := etcdstart.Report{Reason: etcdstart.EtcdEnded, Message: strings.TrimSpace(how + ": " + said)}
 	return errors.Join(&exit.Error{Code: code, Err: etcdstart.Report{Reason: etcdstart.EtcdEnded, Message: how}}, writeReport(o.Termination, r))
@@ -75,7 +74,7 @@ func conclude(state *os.ProcessState) (code int, how string) {
 	return state.ExitCode(), fmt.Sprintf("etcd ended with exit code %d", state.ExitCode())
 }
 
-// lastLines drops the first line, which the tail may have cut, if there is another.
+// lastLines returns the last lines of etcd's output. It drops the first of several lines if it may have been cut.
 func lastLines(said *tail.Tail) string {
 	text := strings.TrimRight(said.Text(), "\n")
 	if _, rest, more := strings.Cut(text, "\n"); said.Cut() && more {

@@ -7,6 +7,6 @@ package etcdgate
 
 import "syscall"
 
-// attributes make the kernel kill etcd when this process dies: no process would report its end,
-// and the kubelet could start a second etcd beside it.
+// attributes returns attributes that make the kernel kill etcd when this process dies. Otherwise no process would
+// report etcd's end, and the kubelet could start a second etcd beside it.
 func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }

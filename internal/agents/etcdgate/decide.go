@@ -9,7 +9,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
 )
 
-// facts are the input of the decision.
+// facts holds the input of the decision.
 type facts struct {
 	own   marker  // the expected marker
 	found *marker // the marker on the volume; nil if there is none
@@ -17,7 +17,7 @@ type facts struct {
 	log   bool
 }
 
-// decision refuses the start, or allows it, after the marker is written if mark is set.
+// decision refuses the start, or allows it. If mark is set, the marker must be written before the start.
 type decision struct {
 	mark    bool
 	refusal *etcdstart.Report
@@ -42,12 +42,12 @@ func decide(f facts) decision {
 	case f.found != nil && *f.found != f.own:
 		return refuse(etcdstart.VolumeForeign, "the volume belongs to %s, though it has no log; expected a new volume or that of %s", *f.found, f.own)
 	}
-	// Also if there is a marker: an interrupted start may have left one that is not on the disk
-	// yet. If it were lost later, the log would look like that of another member.
+	// The marker is written even if there is one: an interrupted start may have left a marker that is not yet synced to
+	// disk. If it were lost later, the log would look like that of another member.
 	return decision{mark: true}
 }
 
-// remains describes the marker: of this member, of another one, or none.
+// remains says whether the marker on the volume is that of this member, of another one, or missing.
 func (f facts) remains() string {
 	switch {
 	case f.found == nil:

@@ -12,7 +12,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
 )
 
-// maxFile exceeds the size of every file that is read here.
+// maxFile is larger than any file that the gate reads.
 const maxFile = 64 << 10
 
 func readStart(path string) (etcdstart.Start, error) {

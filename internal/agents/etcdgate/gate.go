@@ -17,9 +17,9 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
 )
 
-// Run starts etcd if that is safe, and returns when it has ended. The error has the exit code.
+// Run starts etcd if that is safe, and returns when etcd has ended. The error contains the exit code.
 func Run(ctx context.Context, o Options, log *slog.Logger) error {
-	// A kubelet that was restarted sends its signal again, which must not end this process before etcd.
+	// After a restart the kubelet sends its signal again. That must not end this process before etcd.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT)
 	start, refusal := admit(o)
 	if refusal != nil {
@@ -31,7 +31,7 @@ func Run(ctx context.Context, o Options, log *slog.Logger) error {
 	}
 	defer listener.Close()
 	if ctx.Err() != nil {
-		return nil // the pod ends before etcd has started
+		return nil // the pod is stopped before etcd has started
 	}
 	log.Info("Starting etcd", "mode", start.Mode, "member", o.Member, "id", start.ID)
 	go serve(listener, newHealth(o, start), log)

@@ -35,7 +35,7 @@ const (
 	fakeEtcd = "fake-etcd"
 )
 
-// TestMain is also the gate and a simulated etcd: the test binary is both programs.
+// TestMain also runs the gate and a simulated etcd, because the test binary is both programs.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == subcommand {
 		os.Exit(beGate(os.Args[2:]))
@@ -61,7 +61,7 @@ func beGate(args []string) int {
 	return 0
 }
 
-// beEtcd writes a pid and a log, prints, serves, and ends as its arguments say.
+// beEtcd simulates etcd: it writes a pid and a log, prints, serves, and ends, as its arguments say.
 func beEtcd(args []string) int {
 	set := flag.NewFlagSet(fakeEtcd, flag.ExitOnError)
 	dir, metrics := set.String("data-dir", "", ""), set.String("metrics", "", "")
@@ -86,17 +86,17 @@ func beEtcd(args []string) int {
 	}
 	<-terminated
 	fmt.Println("ending")
-	time.Sleep(300 * time.Millisecond) // in which a second signal may come
+	time.Sleep(300 * time.Millisecond) // time for a second signal to arrive
 	fmt.Println("ended, signals more than one:", len(terminated))
 	return 0
 }
 
-// member is the container of a member, with a volume.
+// member is the container of a member, with its volume.
 type member struct {
 	*testing.T
 	o       Options
 	dir     string
-	command []string // what is run as etcd
+	command []string // the command that runs as etcd
 }
 
 func newMember(t *testing.T, args ...string) *member {
@@ -111,7 +111,7 @@ func newMember(t *testing.T, args ...string) *member {
 	return m
 }
 
-// allow writes the permission to start, as operator and kubelet do.
+// allow writes the permission to start, as the operator and the kubelet do.
 func (m *member) allow(mode etcdstart.Mode) {
 	m.Helper()
 	must(m.T, put(m.o.Start, etcdstart.Start{Mode: mode, ID: ours().ID}.String()))
@@ -153,8 +153,8 @@ func (r *running) signal(s syscall.Signal) {
 	must(r.T, r.cmd.Process.Signal(s))
 }
 
-// ends expects an exit code and a reason in the termination message, and returns its text; ""
-// expects no reason.
+// ends waits for the end of the container, expects an exit code and a reason in the termination message, and returns
+// the message's text. With the reason "" it expects no termination message.
 func (r *running) ends(code int, reason etcdstart.Reason) string {
 	r.Helper()
 	timer := time.AfterFunc(patience, func() { _ = r.cmd.Process.Kill() })
@@ -185,7 +185,7 @@ func (m *member) says(text string) {
 	})
 }
 
-// pid is the pid of the last etcd.
+// pid returns the pid of the last etcd.
 func (m *member) pid() int {
 	m.Helper()
 	var pid int
@@ -204,7 +204,7 @@ func (m *member) ran() bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// probe asks like a kubelet.
+// probe sends a probe like a kubelet.
 func (m *member) probe(path string) (int, string) {
 	answer, err := http.Get("http://" + m.o.Listen + path)
 	if err != nil {

@@ -23,23 +23,23 @@ import (
 const (
 	// readyTime limits a linearizable read of etcd.
 	readyTime = 2 * time.Second
-	// liveTime limits any answer of etcd.
+	// liveTime limits how long etcd may take to answer anything.
 	liveTime = 5 * time.Second
-	// startGrain is the interval in which a probe asks a starting member again. After startTime each
-	// probe asks only once.
+	// startGrain is how long a readiness probe waits before it queries a starting member again. After startTime each probe
+	// queries it only once.
 	startGrain, startTime = 100 * time.Millisecond, 30 * time.Second
 
 	maxAnswer = 16 << 10
 )
 
-// health answers the probes of the kubelet. It asks etcd each time.
+// health answers the probes of the kubelet. It queries etcd each time.
 type health struct {
 	options  Options
 	start    etcdstart.Start
 	client   http.Client
 	dialer   net.Dialer
 	opened   atomic.Bool // etcd's listener has answered
-	settled  atomic.Bool // the latch is closed
+	settled  atomic.Bool // the latch has been closed
 	wasReady atomic.Bool
 	begun    time.Time
 }
@@ -47,7 +47,7 @@ type health struct {
 func newHealth(o Options, start etcdstart.Start) *health {
 	h := &health{options: o, start: start, begun: time.Now()}
 	h.settled.Store(start.Mode == etcdstart.Established)
-	// No proxy and no old connection: the question is whether this process answers now.
+	// It uses no proxy and no old connection, because the question is whether this process answers now.
 	h.client.Transport = &http.Transport{DisableKeepAlives: true, DialContext: h.dialer.DialContext}
 	return h
 }
@@ -66,8 +66,8 @@ func (h *health) handler() http.Handler {
 	return mux
 }
 
-// ready succeeds if etcd is healthy. It waits for a member that is starting, because the kubelet
-// would ask again only after a second.
+// ready succeeds if etcd is healthy. It waits for a member that is starting, because the kubelet would probe again only
+// after a second.
 func (h *health) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), readyTime)
 	defer cancel()
@@ -91,9 +91,8 @@ func (h *health) ready(w http.ResponseWriter, r *http.Request) {
 // starting reports whether the member is starting and may become ready soon.
 func (h *health) starting() bool { return !h.wasReady.Load() && time.Since(h.begun) < startTime }
 
-// status returns the answer of a healthy etcd. A healthy member is part of its cluster, and must not
-// start without data from then on. The same holds for a joining member with a log, because it gets
-// a vote before it is healthy.
+// status returns the answer of a healthy etcd. A healthy member is part of its cluster, so from then on it must not
+// start without data. The same holds for a joining member with a log, because it gets a vote before it is healthy.
 func (h *health) status(ctx context.Context) (string, error) {
 	said, err := h.healthy(ctx)
 	if err == nil || h.joiningWithLog() {
@@ -123,7 +122,7 @@ func (h *health) settle() error {
 	return nil
 }
 
-// healthPath excludes the alarm at which etcd refuses writes only: clients may still read and delete.
+// healthPath excludes the alarm at which etcd refuses only writes, because clients may still read and delete.
 const healthPath = "/health?exclude=NOSPACE"
 
 // healthy returns the answer of a healthy etcd, or an error.
@@ -146,12 +145,11 @@ func (h *health) healthy(ctx context.Context) (string, error) {
 	return string(body), err
 }
 
-// hasLeader is the line in etcd's metrics of a member with a leader.
+// hasLeader is the line in etcd's metrics that shows a member with a leader.
 const hasLeader = "etcd_server_has_leader 1"
 
-// leader reports whether etcd has a leader. It avoids /health, because before 3.5 that writes a v2
-// request (QGET) to the log, and etcd 3.6 does not start on such a log ("detected disallowed v2
-// WAL").
+// leader returns an error unless etcd has a leader. It avoids /health, because before 3.5 that writes a v2 request
+// (QGET) to the log, and etcd 3.6 does not start with such a log ("detected disallowed v2 WAL").
 func (h *health) leader(ctx context.Context) error {
 	answer, err := h.ask(ctx, "/metrics")
 	if err != nil {
@@ -166,9 +164,8 @@ func (h *health) leader(ctx context.Context) error {
 	return errors.New("etcd has no leader")
 }
 
-// live fails only for a process that is stopped or hangs: a member without a quorum must not be
-// killed. Any answer counts, also 404 for a path that no version has. /health would read the
-// store, which waits during a defragmentation.
+// live fails only for a process that is stopped or hangs, as a member without a quorum must not be killed. Any answer
+// counts, also 404 for a path that no version has. /health would read the store, which waits during a defragmentation.
 func (h *health) live(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), liveTime)
 	defer cancel()
@@ -177,7 +174,7 @@ func (h *health) live(w http.ResponseWriter, r *http.Request) {
 	case err == nil:
 		fmt.Fprintln(w, "ok")
 	case errors.Is(err, syscall.ECONNREFUSED) && !h.opened.Load():
-		// It reads its log or waits for other members, which may take any time.
+		// It is reading its log or waiting for other members, which may take any time.
 		fmt.Fprintln(w, "ok: etcd has not opened its listener yet")
 	default:
 		h.opened.Store(true) // a process that accepts a connection and then hangs has a listener too

@@ -21,7 +21,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/loopback"
 )
 
-// probed is a health server for a simulated etcd.
+// probed returns a health server for a simulated etcd.
 func probed(t *testing.T, etcd http.HandlerFunc) (*health, func(path string) (int, string)) {
 	t.Helper()
 	server := httptest.NewServer(etcd)
@@ -66,7 +66,7 @@ func TestAMemberIsReadyWhenEtcdSaysSo(t *testing.T) {
 	h.expectLatch(t, true)
 }
 
-// A kubelet asks once a second, so an early failure makes clients wait for the next probe.
+// A kubelet probes once a second, so a failure that comes too early makes clients wait for the next probe.
 func TestAMemberThatStartsIsWaitedForByTheFirstProbe(t *testing.T) {
 	var asked atomic.Int32
 	h, probe := probed(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -90,7 +90,7 @@ func TestAMemberThatStartsIsWaitedForByTheFirstProbe(t *testing.T) {
 	}
 }
 
-// Otherwise its next start could be without data.
+// Otherwise the member could start without data next time.
 func TestAMemberIsNotReadyBeforeItsLatchIsClosed(t *testing.T) {
 	h, probe := probed(t, func(http.ResponseWriter, *http.Request) {})
 	must(t, put(filepath.Join(h.options.Latch, "in the way"), ""))
@@ -99,7 +99,7 @@ func TestAMemberIsNotReadyBeforeItsLatchIsClosed(t *testing.T) {
 	}
 }
 
-// Regression: a full disk of the node made an established member not ready.
+// Regression: when the node's disk was full, an established member was not ready.
 func TestAnEstablishedMemberNeedsNoLatch(t *testing.T) {
 	h, _ := probed(t, func(http.ResponseWriter, *http.Request) {})
 	must(t, put(filepath.Join(h.options.Latch, "in the way"), ""))
@@ -124,6 +124,7 @@ func TestAMemberThatJoinsIsPartOfTheClusterOnceItHasALog(t *testing.T) {
 }
 
 // A member must not be killed because of other members.
+//
 // Regression: an etcd 3.4 whose health was read could not be upgraded to 3.6.
 func TestAMemberThatIsReadyByItsLeaderIsNotAskedForItsHealth(t *testing.T) {
 	leader := 0

@@ -10,12 +10,12 @@ import (
 	"github.com/opcrew/opcrew/internal/agents/shared/durable"
 )
 
-// latch is a file that records, while the pod exists, that its member has been part of the
-// cluster. The operator records that too (Established), but the kubelet may take a minute to
-// update the pod, and a container can restart at any time.
+// latch is a file that records, for as long as the pod exists, that its member has been part of the cluster. The
+// operator records that too (Established), but the kubelet may take a minute to update the pod, and a container can
+// restart at any time.
 type latch string
 
-// closed reports whether the member must not start without data any more.
+// closed reports whether the member must no longer start without data.
 func (l latch) closed() (bool, error) {
 	there, err := exists(string(l))
 	if err != nil {
@@ -24,7 +24,7 @@ func (l latch) closed() (bool, error) {
 	return there, nil
 }
 
-// close records that, on the disk.
+// close records on the disk that the member has been part of the cluster.
 func (l latch) close() error {
 	if err := durable.Replace(string(l), strings.NewReader(""), markerMode); err != nil {
 		return fmt.Errorf("record that the member is part of its cluster: %w", err)

@@ -26,8 +26,8 @@ func (m marker) String() string {
 	return fmt.Sprintf("member %.80q (id %.40s) of cluster %.80s", m.Member, m.ID, m.Cluster)
 }
 
-// readMarker returns nil if there is no marker. An unreadable one is an error: markers are written
-// atomically, so the volume is damaged.
+// readMarker returns the marker, or nil if there is none. An unreadable marker is an error: markers are written
+// atomically, so the volume must be damaged.
 func readMarker(path string) (*marker, error) {
 	text, err := read(path)
 	switch {

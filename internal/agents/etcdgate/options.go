@@ -21,22 +21,22 @@ const subcommand = "run-etcd"
 type Options struct {
 	Cluster string // UID of the cluster, which is unique, unlike its name
 	Member  string
-	DataDir string // data directory of etcd
-	Marker  string // file on the volume of DataDir, outside of it
-	Start   string // file with what the operator allows
-	Latch   string // file of the pod, not on the volume of data: see latch
+	DataDir string // etcd's data directory
+	Marker  string // file on the volume of DataDir, outside of DataDir
+	Start   string // file in which the operator allows the start
+	Latch   string // file of the pod that is not on the data volume: see latch
 	// Termination is the file of the container's termination message.
 	Termination string
-	Listen      string // address of the probes
-	// Metrics is the URL of etcd's metrics listener. If it is empty, as for etcd before 3.3, the
-	// member is ready when Client, the address of clients, accepts connections.
+	Listen      string // address for the probes
+	// Metrics is the URL of etcd's metrics listener. If it is empty, as for etcd before 3.3, the member is ready when
+	// Client, the address for clients, accepts connections.
 	Metrics, Client string
-	// ByLeader makes a member ready when its metrics show a leader, without /health: see leader.
+	// ByLeader makes a member ready when its metrics show a leader, without reading /health: see leader.
 	ByLeader bool
 	Command  []string
 }
 
-// Defaults are the options of an empty command line.
+// Defaults returns the options of an empty command line.
 func Defaults() Options {
 	return Options{
 		DataDir:     "/var/etcd/data",
@@ -50,7 +50,7 @@ func Defaults() Options {
 	}
 }
 
-// ParseFlags reads a command line. It prints the help to out; the caller prints the error.
+// ParseFlags parses a command line. It prints the help to out; the caller prints the error.
 func ParseFlags(args []string, out io.Writer) (Options, error) {
 	o := Defaults()
 	command, err := flags.ParseSome(subcommand, args, out, o.bind)

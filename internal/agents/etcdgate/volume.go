@@ -14,9 +14,9 @@ import (
 
 const logSuffix = ".wal"
 
-// hasLog reports whether etcd's data directory has the log of a member: a file with the suffix of
-// a log, with content. What it cannot read is an error, never empty, as etcd would read it.
-// docs/design/etcd.md has how etcd creates the log.
+// hasLog reports whether etcd's data directory has the log of a member: a non-empty file with the suffix of a log. A
+// directory that cannot be read is an error, never empty, as it is for etcd. docs/design/etcd.md describes how etcd
+// creates the log.
 func hasLog(dataDir string) (bool, error) {
 	dir := filepath.Join(dataDir, "member", "wal")
 	if there, err := exists(dataDir, filepath.Join(dataDir, "member"), dir); !there {
@@ -41,7 +41,8 @@ func hasLog(dataDir string) (bool, error) {
 	return false, nil
 }
 
-// exists does not follow links: a link to a volume that is not mounted is no empty directory.
+// exists reports whether all paths exist. It does not follow links: a link to a volume that is not mounted must not
+// look like an empty directory.
 func exists(paths ...string) (bool, error) {
 	for _, path := range paths {
 		_, err := os.Lstat(path)

@@ -15,8 +15,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
-// earlier returns the result of an earlier start of this run, or nil if there was none. A
-// kubelet may start a container a second time, after a crash of its own or of the host.
+// earlier returns the result of an earlier start of this run, or nil if there was none. A kubelet may start a container
+// again after the kubelet or the host has crashed.
 func (h *host) earlier() *hostjob.Result {
 	found, err := h.ledger.Find(markers.Key(h.Order))
 	switch {
@@ -40,9 +40,8 @@ func (h *host) earlier() *hostjob.Result {
 	return &r
 }
 
-// forgotten refuses a run without a marker that may have been started before: the host may have
-// been set up again under its old name, and lost its markers. docs/design/hostrun.md has the
-// conditions.
+// forgotten refuses a run without a marker if it may have been started before. The host may have been reinstalled under
+// its old name, and have lost its markers. docs/design/hostrun.md describes the conditions.
 func (h *host) forgotten() *hostjob.Result {
 	o := h.Order
 	inTime := o.BeginBefore.IsZero() || time.Now().Before(o.BeginBefore)
@@ -56,7 +55,7 @@ func (h *host) forgotten() *hostjob.Result {
 		"whether the command ran before is unknown. It is not started now", o.Run, o.BeginBefore.UTC().Format(time.RFC3339))
 }
 
-// unfinished describes a run that left no result.
+// unfinished returns the result of a run that was started and left no result.
 func (h *host) unfinished(m *markers.Marker) *hostjob.Result {
 	since := "before"
 	if !m.Started.IsZero() {

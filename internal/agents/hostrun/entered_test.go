@@ -29,14 +29,14 @@ const (
 	chrooted = "whose root directory is not that of its mount namespace"
 )
 
-// machine is another host: a process with namespaces and a root directory of its own, like the
-// first process of a host for a pod.
+// machine stands for a host: a process with its own namespaces and root directory, which a pod sees as the first
+// process of its host.
 type machine struct {
 	t    *testing.T
-	proc string // of this machine, where the host's first process is seen
+	proc string // directory in the test's /proc with the first process of the host
 }
 
-// newMachine creates a machine, or skips the test.
+// newMachine creates a machine. It skips the test if that is not possible.
 func newMachine(t *testing.T, how string) *machine {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -64,10 +64,10 @@ func newMachine(t *testing.T, how string) *machine {
 	return &machine{t, fmt.Sprintf("/proc/%d", cmd.Process.Pid)}
 }
 
-// path is a file of the host, as this machine sees it.
+// path returns where the test finds a file of the host.
 func (m *machine) path(path string) string { return m.proc + "/root" + path }
 
-// pod sees the host's processes, like a pod with hostPID.
+// pod returns a pod that sees the host's processes, like a pod with hostPID.
 func (m *machine) pod() *pod {
 	p := newPod(m.t)
 	p.proc, p.markers = m.path("/proc"), "/var/lib/opcrew/activities"
@@ -75,8 +75,7 @@ func (m *machine) pod() *pod {
 	return p
 }
 
-// beHost is the first process of a host. Its root directory has this machine's programs and
-// files of its own.
+// beHost runs as the first process of a host. Its root directory has the programs of the real host, and its own files.
 func beHost(how string) error {
 	err := errors.Join(makeRoot(how), unix.Sethostname([]byte(hostName)))
 	if err != nil {
@@ -125,7 +124,7 @@ func makeRoot(how string) error {
 	return errors.Join(steps...)
 }
 
-// borrow mounts a directory of this machine on the host, read-only.
+// borrow mounts a directory of the real host on the machine, read-only.
 func borrow(dir string) error {
 	info, err := os.Lstat("/" + dir)
 	switch {
@@ -186,7 +185,7 @@ func TestAUserOfTheHostHasOnlyItsGroups(t *testing.T) {
 	}
 }
 
-// A host can have users in a directory service, which getent asks.
+// A host can have users in a directory service, which getent queries.
 func TestAUserOfADirectoryServiceIsFound(t *testing.T) {
 	m := newMachine(t, "")
 	must(t, os.Mkdir(m.path("/tmp/none"), 0o755))
@@ -225,7 +224,7 @@ esac
 	}
 }
 
-// bind mounts a file of the host over another.
+// bind mounts a file of the host over another file.
 func bind(t *testing.T, m *machine, from, to string) {
 	t.Helper()
 	p := m.pod()
@@ -286,7 +285,7 @@ func TestAResultThatCannotBeStoredIsStillReported(t *testing.T) {
 	}
 }
 
-// Across process namespaces the end of the pipe is all that the host stage sees of the runner.
+// Across process namespaces, the host stage notices the end of the runner only by the end of the pipe.
 func TestWhenTheRunnerIsKilledNothingIsLeftOnTheHost(t *testing.T) {
 	m := newMachine(t, "")
 	p := m.pod()

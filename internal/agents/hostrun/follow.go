@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	// pipeTime is how long to wait for output after the command has ended.
+	// pipeTime is how long to wait for the rest of the output after the command has ended.
 	pipeTime = time.Second
-	// leftTime is the grace period of processes that a command left behind.
+	// leftTime is the grace period for processes that a command leaves behind.
 	leftTime = 2 * time.Second
 )
 
-// cause is the reason why a command ends.
+// cause is the reason why a command is ended.
 type cause int
 
 const (
@@ -29,12 +29,12 @@ const (
 	byLoss
 )
 
-// follow runs a command until it and all processes that it started have ended.
+// follow lets a command run, until it and all processes that it started have ended.
 func (h *host) follow(c *child) *hostjob.Result {
 	out := newOutput(h.log, h.values()...)
 	go out.follow(c.output)
 	r := &hostjob.Result{StartedAt: time.Now()}
-	// An error means that the shim has ended, which wait reports.
+	// An error means that the shim has ended, which wait will report.
 	_ = c.release()
 	why, ended := h.wait(c.Family)
 	end := h.endAll(c.Family, why, ended, out)
@@ -48,7 +48,7 @@ func (h *host) follow(c *child) *hostjob.Result {
 	return r
 }
 
-// wait returns why the command ends, and how, if it ended by itself.
+// wait returns why the command ends. If the command ended by itself, it also returns how.
 func (h *host) wait(f *tree.Family) (cause, *tree.Exit) {
 	var timeout <-chan time.Time
 	if h.Order.TimeoutSeconds > 0 {
@@ -76,10 +76,10 @@ func (h *host) wait(f *tree.Family) (cause, *tree.Exit) {
 // ending describes how a command and its processes ended.
 type ending struct {
 	exit        *tree.Exit // nil if even SIGKILL did not end it
-	found, left int        // processes that were asked to end, and those that could not be ended
+	found, left int        // processes that were sent SIGTERM, and those that could not be killed
 }
 
-// endAll ends the remaining processes.
+// endAll ends the remaining processes of a command.
 func (h *host) endAll(f *tree.Family, why cause, ended *tree.Exit, out *output) ending {
 	e := ending{exit: ended}
 	grace := time.Duration(h.Order.GraceSeconds) * time.Second

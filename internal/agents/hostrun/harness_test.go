@@ -28,19 +28,19 @@ import (
 
 const patience = 60 * time.Second
 
-// First arguments that make the test binary another program.
+// With these first arguments the test binary is another program.
 const (
-	dyingRunner = "run-on-dying-host" // a runner whose host stage is
-	dyingHost   = "dying-host"        // a host stage that is killed at a moment
+	dyingRunner = "run-on-dying-host" // a runner that starts dyingHost
+	dyingHost   = "dying-host"        // a host stage that kills itself at a given moment
 	firstOfHost = "first-of-host"     // the first process of a host
 )
 
-// TestMain is every process that a run needs: the test binary starts itself again.
+// TestMain also runs every process that a run needs, because the test binary starts itself again.
 func TestMain(m *testing.M) {
 	if len(os.Args) < 2 {
 		os.Exit(m.Run())
 	}
-	// As in cmd/opcrew-agent: a second signal ends the process.
+	// As in cmd/opcrew-agent, a second signal ends the process.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	var err error
@@ -76,7 +76,7 @@ func runFlags(ctx context.Context, what string, args []string) error {
 	return errors.Join(err, Run(ctx, o))
 }
 
-// dyingLedger kills its own process at a moment, to simulate a crash.
+// dyingLedger kills its own process at a given moment, to simulate a crash.
 type dyingLedger struct {
 	markers.Ledger
 	moment string
@@ -103,15 +103,15 @@ func (l *dyingLedger) Keep(key string, result []byte) error {
 	return err
 }
 
-// pod is the pod that an operator creates for an order.
+// pod is a pod that an operator creates for an order.
 type pod struct {
 	*testing.T
 	order hostjob.Order
-	// proc is the host's /proc; if it is empty, the host is this machine, with the user of the test.
+	// proc is the host's /proc. If it is empty, the host is this machine, and the command runs as the user of the test.
 	proc    string
 	dir     string // the container's own files
-	markers string // on the host
-	moment  string // at which the host stage is killed
+	markers string // directory on the host
+	moment  string // when the host stage is killed
 	before  []string
 	env     []string
 }
@@ -137,7 +137,7 @@ func (p *pod) secret(name, value string) {
 	p.order.SecretEnvs[name] = name
 }
 
-// run is one container from its start to its end.
+// run runs one container from its start to its end.
 func (p *pod) run(command string) hostjob.Result {
 	p.Helper()
 	return p.start(command).result()
@@ -203,7 +203,7 @@ func (p *pod) log() string {
 	return string(text)
 }
 
-// expect compares state and reason, and a part of the message.
+// expect compares the state, the reason, and a part of the message.
 func (p *pod) expect(r hostjob.Result, state hostjob.State, reason, message string) {
 	p.Helper()
 	if r.State != state || r.Reason != reason || !strings.Contains(r.Message, message) {
@@ -211,7 +211,7 @@ func (p *pod) expect(r hostjob.Result, state hostjob.State, reason, message stri
 	}
 }
 
-// file waits until the command has written a line into a file of its directory.
+// file waits until the command has written a line into a file of its directory, and returns the file's text.
 func (p *pod) file(name string) string {
 	p.Helper()
 	var text []byte
@@ -253,10 +253,10 @@ func (p *pod) times(name string) int {
 	return strings.Count(string(text), "\n")
 }
 
-// morning is when the Activities of the tests were created.
+// morning returns when the Activities of the tests were created.
 func morning() time.Time { return time.Date(2026, 5, 1, 8, 0, 0, 0, time.UTC) }
 
-// place is a directory of markers, on a host whose clock shows the morning.
+// place returns a directory of markers, on a host whose clock shows the morning.
 func place(t *testing.T) (string, *markers.Dir) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "opcrew", "activities")

@@ -25,25 +25,25 @@ import (
 
 const bootIDFile = "/proc/sys/kernel/random/boot_id"
 
-// work is the input that the runner hands to the host stage.
+// work is the input that the runner passes to the host stage.
 type work struct {
 	Order   hostjob.Order     `json:"order"`
 	Markers string            `json:"markers"`
-	Secrets map[string]string `json:"secrets"` // values by the names of variables
+	Secrets map[string]string `json:"secrets"` // values by variable name
 }
 
-// host carries out an order, on the host.
+// host executes an order, on the host.
 type host struct {
 	work
 	ledger markers.Ledger
 	boot   string
 	log    io.Writer
-	// cancelled ends when the command must end, lost when the runner has gone.
+	// cancelled ends when the command has to be ended, and lost when the runner has ended.
 	cancelled, lost context.Context
 }
 
-// result carries out the order, unless its run was started before, and returns the encoded
-// result, which is on the disk by then.
+// result executes the order, unless its run was started before. It returns the encoded result, which is then on the
+// disk.
 func (h *host) result() []byte {
 	r, ran := h.attempt()
 	r.BootID = h.boot
@@ -59,7 +59,7 @@ func (h *host) result() []byte {
 	return text
 }
 
-// attempt returns the result, and whether this call started the run.
+// attempt returns the result, and whether this call has started the run.
 func (h *host) attempt() (r *hostjob.Result, ran bool) {
 	if r := h.earlier(); r != nil {
 		return r, false
@@ -107,7 +107,7 @@ func cancelledBefore() *hostjob.Result {
 	return &hostjob.Result{State: hostjob.Cancelled, Reason: hostjob.ReasonPodEnded, Message: "cancelled before the command was started"}
 }
 
-// mark takes the marker. From here on the run counts as started.
+// mark writes the marker. From then on the run counts as started.
 func (h *host) mark() *hostjob.Result {
 	err := h.ledger.Take(markers.Key(h.Order), markers.Marker{Created: h.Order.Created, Started: time.Now().UTC(), BootID: h.boot})
 	switch {

@@ -21,30 +21,30 @@ import (
 )
 
 const (
-	// readyTime limits how long a shim may take: a directory on a dead file server hangs forever.
+	// readyTime limits how long a shim may take, because a directory on a dead file server hangs for ever.
 	readyTime = 30 * time.Second
-	// binary is the path of this program for a process with another root directory.
+	// binary is the path of this program, for a process with another root directory.
 	binary = "/proc/self/fd/3"
 )
 
-// child is a command that waits at its gate or runs.
+// child is a command that is waiting at its gate, or running.
 type child struct {
 	*tree.Family
 	gate io.WriteCloser
-	// ready receives nil or why the shim refuses. failed receives nil or why the exec failed,
-	// after the command has ended.
+	// ready receives nil, or why the shim refuses. failed receives nil, or why the exec failed, once the command has
+	// ended.
 	ready, failed chan *hostjob.Result
 	output        io.Reader
 }
 
-// launch starts a shim and hands it the command.
+// launch starts a shim and passes the command to it.
 func launch(s spec) (*child, error) {
 	var files pipes
 	err, pid := files.open(), 0
 	if err == nil {
 		pid, err = files.fork()
 	}
-	files.closeShimEnds() // otherwise the pipes would stay open after the end of the shim
+	files.closeShimEnds() // otherwise the pipes would stay open after the shim has ended
 	if err != nil {
 		files.closeOwnEnds()
 		return nil, fmt.Errorf("start a process: %w", err)
@@ -58,7 +58,7 @@ func launch(s spec) (*child, error) {
 	return c, nil
 }
 
-// listen reads at most two reports: whether the shim is ready, and why it could not execute.
+// listen receives at most two reports of the shim: whether it is ready, and why it could not execute the command.
 func (c *child) listen(report io.Reader) {
 	decoder := json.NewDecoder(report)
 	for _, to := range []chan *hostjob.Result{c.ready, c.failed} {
@@ -70,13 +70,13 @@ func (c *child) listen(report io.Reader) {
 	}
 }
 
-// release opens the gate, so that the command runs.
+// release opens the gate, so that the command is executed.
 func (c *child) release() error {
 	_, err := c.gate.Write([]byte{1})
 	return errors.Join(err, c.gate.Close())
 }
 
-// abandon ends a shim whose gate was not opened.
+// abandon ends a shim whose gate has not been opened.
 func (c *child) abandon() {
 	_ = c.gate.Close()
 	select {
@@ -86,10 +86,10 @@ func (c *child) abandon() {
 	}
 }
 
-// pipes are the files of a shim, and the ends that this process keeps.
+// pipes holds the files of a shim, and the ends that this process keeps.
 type pipes struct {
-	null, gateEnd, reportEnd, outputEnd *os.File // of the shim
-	gate, report, output                *os.File // of this process
+	null, gateEnd, reportEnd, outputEnd *os.File // the shim's ends
+	gate, report, output                *os.File // this process's ends
 }
 
 func (p *pipes) open() (err error) {
@@ -106,7 +106,7 @@ func (p *pipes) open() (err error) {
 	return err
 }
 
-// fork starts a shim in a session of its own and without any environment.
+// fork starts a shim in its own session, and without any environment.
 func (p *pipes) fork() (int, error) {
 	return syscall.ForkExec(binary, append([]string{"opcrew-agent"}, stageArgs(shimStage)...), &syscall.ProcAttr{
 		Env:   []string{},
@@ -115,7 +115,7 @@ func (p *pipes) fork() (int, error) {
 	})
 }
 
-// pipe returns two blocking ends, because programs expect no others. A read occupies a thread.
+// pipe returns two blocking ends, because programs do not expect non-blocking ones. A blocked read occupies a thread.
 func pipe() (read, write *os.File, err error) {
 	var fds [2]int
 	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {

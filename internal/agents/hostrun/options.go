@@ -15,14 +15,14 @@ import (
 
 // Options are the settings from the command line.
 type Options struct {
-	// Order is the file of the order, Secrets the directory of its Secrets, Result the file
-	// for the result. All three are in the container.
+	// Order is the file with the order, Secrets the directory with the order's Secrets, and Result the file for the
+	// result. All three are in the container.
 	Order, Secrets, Result string
-	// Markers is a directory of the host.
+	// Markers is a directory on the host.
 	Markers string
-	// Proc is the directory with the host's processes; empty if this process is on the host.
+	// Proc is the directory with the host's processes; empty if this process runs on the host.
 	Proc string
-	// Stage names one of the three processes; empty is the runner.
+	// Stage names one of the three processes; empty stands for the runner.
 	Stage string
 }
 
@@ -32,10 +32,10 @@ const (
 	shimStage  = "shim"
 )
 
-// stageArgs are the arguments that start one of the other processes.
+// stageArgs returns the arguments that start one of the other processes.
 func stageArgs(stage string) []string { return []string{subcommand, "--stage", stage} }
 
-// ParseFlags reads a command line. It prints the help to out; the caller prints the error.
+// ParseFlags parses a command line. It prints the help to out; the caller prints the error.
 func ParseFlags(args []string, out io.Writer) (Options, error) {
 	var o Options
 	if err := flags.Parse(subcommand, args, out, o.bind); err != nil {

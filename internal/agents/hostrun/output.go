@@ -14,16 +14,16 @@ import (
 
 const chunkSize = 32 << 10
 
-// output takes what the command prints. Both streams share one pipe, which keeps their order.
-// The tail comes before the log, because the log may be read slowly or not at all.
+// output receives what the command prints. Both streams share one pipe, which keeps their order. The tail is written
+// before the log, because the log may be read slowly or not at all.
 type output struct {
 	log  io.Writer
-	done chan struct{} // closed when no process has the pipe open any more
+	done chan struct{} // closed when no process holds the pipe open any more
 
 	mu     sync.Mutex
 	masker *mask.Masker
 	tail   *tail.Tail
-	bytes  int64 // printed, before masking
+	bytes  int64 // bytes printed, before masking
 	closed bool
 }
 
@@ -31,8 +31,8 @@ func newOutput(log io.Writer, secrets ...string) *output {
 	return &output{log: log, done: make(chan struct{}), masker: mask.New(secrets...), tail: tail.New(hostjob.TailSize)}
 }
 
-// follow reads until the pipe ends. The pipe may never end if an unrelated process holds it, so
-// end does not wait for it.
+// follow reads until the pipe ends. The pipe may never end if an unrelated process holds it open, so end does not wait
+// for it.
 func (o *output) follow(pipe io.Reader) {
 	defer close(o.done)
 	buffer := make([]byte, chunkSize)
@@ -45,7 +45,7 @@ func (o *output) follow(pipe io.Reader) {
 	}
 }
 
-// print ignores errors: if the log cannot be written, there is still the tail.
+// print ignores errors: if the log cannot be written, the tail still is.
 func (o *output) print(text []byte) {
 	if len(text) > 0 {
 		_, _ = o.log.Write(text)
@@ -60,11 +60,11 @@ func (o *output) take(chunk []byte) []byte {
 	}
 	o.bytes += int64(len(chunk))
 	text := o.masker.Write(chunk)
-	_, _ = o.tail.Write(text) // in memory
+	_, _ = o.tail.Write(text) // the tail is in memory
 	return text
 }
 
-// end puts the output so far into the result.
+// end adds the output so far to the result.
 func (o *output) end(r *hostjob.Result) {
 	o.mu.Lock()
 	rest := o.masker.Flush()
@@ -75,6 +75,6 @@ func (o *output) end(r *hostjob.Result) {
 	select {
 	case <-o.done:
 		o.print(rest)
-	default: // the log blocks on earlier output
+	default: // the log is blocked by earlier output
 	}
 }

@@ -19,10 +19,10 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
-// relay is the runner's side of the host stage.
+// relay is the runner's connection to the host stage.
 type relay struct {
 	cmd     *exec.Cmd
-	control *os.File // its end reports to the host stage that the runner has gone
+	control *os.File // its end shows the host stage that the runner has ended
 	result  *os.File
 }
 
@@ -58,7 +58,7 @@ func (r *runner) enter(cmd *exec.Cmd) error {
 	return startOnHost(r.options.Proc, cmd)
 }
 
-// follow hands over the order, passes on a cancellation, and returns the encoded result.
+// follow passes on the order and a cancellation, and returns the encoded result.
 func (s *relay) follow(ctx context.Context, w *work) []byte {
 	defer closeAll(s.control, s.result)
 	if err := json.NewEncoder(s.control).Encode(w); err != nil {
@@ -74,8 +74,8 @@ func (s *relay) follow(ctx context.Context, w *work) []byte {
 	return bytes.TrimSuffix(line, []byte("\n"))
 }
 
-// waitForStage waits until the host stage has ended, because the pod ends with this process. How it
-// ends does not matter: the result has been read.
+// waitForStage waits until the host stage has ended, because the pod ends with this process. How the host stage ends
+// does not matter, as its result has been read.
 func (s *relay) waitForStage() {
 	done := make(chan struct{})
 	go func() {

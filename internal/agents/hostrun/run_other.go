@@ -10,7 +10,7 @@ import (
 	"errors"
 )
 
-// Run needs Linux.
+// Run returns an error, because it needs Linux.
 func Run(context.Context, Options) error {
 	return errors.New("commands can run on Linux hosts only")
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
-// Run executes one of the three processes. The runner returns an error only if it could not
-// report the result of the order.
+// Run executes one of the three processes. The runner returns an error only if it could not report the result of the
+// order.
 func Run(ctx context.Context, o Options) error {
 	switch o.Stage {
 	case hostStage:
@@ -36,9 +36,9 @@ type runner struct {
 	stage   []string // the arguments of the host stage
 }
 
-// run opens the file of the result first: it starts no run whose result it cannot report.
+// run first opens the file for the result, so that it starts no run whose result it cannot report.
 func (r *runner) run(ctx context.Context) error {
-	// A kubelet that was restarted sends its signal again, which must not end this process.
+	// After a restart the kubelet sends its signal again. That must not end this process.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT)
 	file, err := os.OpenFile(r.options.Result, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
@@ -51,7 +51,7 @@ func (r *runner) run(ctx context.Context) error {
 	return nil
 }
 
-// carryOut returns the encoded result of the order.
+// carryOut executes the order, and returns the encoded result.
 func (r *runner) carryOut(ctx context.Context) []byte {
 	work, refusal := r.prepare()
 	if refusal != nil {
@@ -67,7 +67,7 @@ func (r *runner) carryOut(ctx context.Context) []byte {
 	return stage.follow(ctx, work)
 }
 
-// prepare reads the order and its Secrets, and refuses what it can refuse without the host.
+// prepare reads the order and its Secrets, and refuses orders that it can recognize as invalid without the host.
 func (r *runner) prepare() (*work, *hostjob.Result) {
 	text, err := readUpTo(r.options.Order, hostjob.MaxOrder+1)
 	if err != nil {

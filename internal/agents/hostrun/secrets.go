@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
-// readSecrets returns the values of variables. Its messages name files and never their content.
+// readSecrets returns the values of variables. Its messages name files, and never contain their content.
 func readSecrets(dir string, envs map[string]string) (map[string]string, *hostjob.Result) {
 	values := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(envs)) {

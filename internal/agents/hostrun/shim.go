@@ -26,7 +26,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
-// The files of a shim, after the three standard files.
+// The file descriptors of a shim, after the three standard files.
 const (
 	binaryFile = 3 + iota
 	gateFile
@@ -46,8 +46,8 @@ type spec struct {
 	Who  account.Identity `json:"who"`
 }
 
-// runShim becomes the command when the gate opens. If the gate ends instead, it executes
-// nothing: the host stage has gone or has abandoned the run.
+// runShim becomes the command when the gate opens. If the gate is closed instead, it executes nothing, because the host
+// stage has ended or has abandoned the run.
 func runShim() error {
 	if err := keepStandardFiles(); err != nil {
 		return err
@@ -71,7 +71,7 @@ func runShim() error {
 	return report.Encode(s.execute(path))
 }
 
-// keepStandardFiles closes, at the exec, all files but standard input, output and error.
+// keepStandardFiles makes the exec close all files except standard input, output and error.
 func keepStandardFiles() error {
 	files, err := os.ReadDir(ownFiles)
 	if err != nil {
@@ -104,11 +104,11 @@ func (s *spec) prepare() (string, *hostjob.Result) {
 	return path, nil
 }
 
-// become gives up root for good. The output must belong to the user: otherwise a program that
-// opens /dev/stderr would be refused.
+// become gives up root for good. It makes the user the owner of the output. Otherwise a program that opens /dev/stderr
+// would be refused.
 func become(who account.Identity) error {
 	if os.Geteuid() != 0 && os.Geteuid() == who.UID {
-		return nil // nothing to give up
+		return nil // there is nothing to give up
 	}
 	for _, step := range []struct {
 		name string
@@ -133,7 +133,7 @@ func dirRefusal(err error, dir, user string) *hostjob.Result {
 	return hostjob.Refuse(hostjob.ReasonNoDirectory, "the host has no directory %q: %v", dir, withoutPath(err))
 }
 
-// execute returns only if it fails.
+// execute becomes the command. It returns only if that fails.
 func (s *spec) execute(path string) *hostjob.Result {
 	runtime.LockOSThread() // a thread has its own signal mask, which the exec keeps
 	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &unix.Sigset_t{}, nil); err != nil {
@@ -143,17 +143,17 @@ func (s *spec) execute(path string) *hostjob.Result {
 	return hostjob.Refuse(hostjob.ReasonNotExecuted, "%s cannot be executed: %v", path, syscall.Exec(path, s.Argv, s.Env))
 }
 
-// resetInternalSignals resets the two signals that C libraries reserve and Go leaves alone, so
-// that the command does not ignore them. Programs such as make start others with them ignored.
+// resetInternalSignals resets the two signals that C libraries reserve and that Go does not touch, so that the command
+// does not ignore them. Programs such as make start other programs with these signals ignored.
 func resetInternalSignals() {
-	var byDefault [4]uint64 // the kernel's struct sigaction, all zero
+	var byDefault [4]uint64 // a struct sigaction of the kernel, all zero
 	for _, number := range []uintptr{32, 33} {
 		//nolint:gosec // Go has no other way to set these signals
 		_, _, _ = syscall.RawSyscall6(unix.SYS_RT_SIGACTION, number, uintptr(unsafe.Pointer(&byDefault)), 0, 8, 0, 0)
 	}
 }
 
-// withoutPath removes the path from an error whose message names it anyway.
+// withoutPath removes the path from an error, for a message that names the path already.
 func withoutPath(err error) error {
 	if path := (*fs.PathError)(nil); errors.As(err, &path) {
 		return path.Err

@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	// connections of all clients of a port; more wait in the kernel.
+	// connections limits the connections of all clients of a port. Further connections wait in the kernel.
 	connections = 100
 	headerTime  = 5 * time.Second
 	answerTime  = 10 * time.Second
@@ -29,7 +29,7 @@ const (
 	headerBytes = 16 << 10
 )
 
-// Run serves until ctx ends. It may cut off answers, which clients repeat.
+// Run serves until ctx ends. Responses may then be cut off, and clients repeat their requests.
 func Run(ctx context.Context, o Options, c clock.PassiveClock, log *slog.Logger) error {
 	certs, err := newCertificates(o, c, log)
 	if err != nil {
@@ -64,7 +64,7 @@ func newServer(handler http.Handler, log *slog.Logger) *http.Server {
 		WriteTimeout:      answerTime,
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    headerBytes,
-		// Errors of clients are not logged: clients could fill the disk.
+		// Errors of clients are not logged, because clients could fill the disk.
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 }

@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	// ownLife exceeds the life of any pod.
+	// ownLife is longer than the life of any pod.
 	ownLife = 10 * 365 * 24 * time.Hour
 	// skew is how far the clock of a client may be behind.
 	skew = time.Hour
@@ -37,10 +37,10 @@ type certificates struct {
 
 	mu      sync.Mutex
 	current *tls.Certificate
-	seen    time.Time // modification time of the file of current
+	seen    time.Time // the modification time of the file of current
 }
 
-// newCertificates starts with a self-signed certificate.
+// newCertificates returns certificates with a self-signed certificate.
 func newCertificates(o Options, c clock.PassiveClock, log *slog.Logger) (*certificates, error) {
 	own, err := selfSigned(o.Names, c.Now())
 	if err != nil {
@@ -49,7 +49,7 @@ func newCertificates(o Options, c clock.PassiveClock, log *slog.Logger) (*certif
 	return &certificates{dir: o.Certificate, log: log, current: own}, nil
 }
 
-// get runs at each handshake, whose cost is far higher than that of a stat.
+// get returns the current certificate. It checks the file at each handshake, which costs far more than a stat.
 func (c *certificates) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

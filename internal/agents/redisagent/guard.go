@@ -15,8 +15,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/redispod"
 )
 
-// guard admits requests with the name and a valid password of the users' account. Behind a
-// gateway all clients have one address and share its limit of attempts.
+// guard admits requests with the name and a valid password of the users' account. Behind a gateway all clients have the
+// same address, and share its limit of attempts.
 type guard struct {
 	secrets string
 	limiter *limiter.Limiter
@@ -25,7 +25,7 @@ type guard struct {
 }
 
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	source, _ := netip.ParseAddrPort(r.RemoteAddr) // requests without an address share a limit
+	source, _ := netip.ParseAddrPort(r.RemoteAddr) // requests without an address share one limit
 	from := source.Addr().Unmap()
 	if !g.limiter.Allows(from) {
 		w.Header().Set("Retry-After", strconv.Itoa(int(limiter.RetryAfter.Seconds())))
@@ -50,7 +50,8 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.Error(w, "user and password are needed: those of the Secret of the cluster", http.StatusUnauthorized)
 }
 
-// valid takes the same time for every wrong answer, because all hashes have one length.
+// valid reports whether a user and a password are correct. It takes the same time for every wrong password, because all
+// hashes have the same length.
 func valid(s redissecrets.Secrets, user, password string) bool {
 	found, hash := 0, redispod.Hash(password)
 	for _, accepted := range s.Accepted {

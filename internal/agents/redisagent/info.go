@@ -14,15 +14,15 @@ import (
 // status is the state that a server reports, or why it could not be read.
 type status struct {
 	err   error
-	info  info // INFO
-	state info // CLUSTER INFO
+	info  info // output of INFO
+	state info // output of CLUSTER INFO
 	nodes []clusternodes.Node
 }
 
-// info is a report of a server, by field.
+// info holds the fields of a server's report.
 type info map[string]string
 
-// parseInfo reads lines of FIELD:VALUE; lines that begin with # are titles.
+// parseInfo parses lines of FIELD:VALUE. Lines that begin with # are titles.
 func parseInfo(text string) info {
 	out := info{}
 	for line := range strings.Lines(text) {
@@ -40,7 +40,7 @@ func (i info) number(field string) (float64, bool) {
 	return value, err == nil
 }
 
-// fields reads a value that is a list of KEY=VALUE.
+// fields parses a value that is a list of KEY=VALUE.
 func (i info) fields(field string) info {
 	out := info{}
 	for pair := range strings.SplitSeq(i[field], ",") {
@@ -62,7 +62,7 @@ func (s status) slots() int {
 	return own.SlotCount()
 }
 
-// keys counts the keys of all databases: newer servers in cluster mode may have several.
+// keys counts the keys of all databases, because newer servers in cluster mode may have several.
 func (s status) keys() float64 {
 	sum := 0.0
 	for field := range s.info {
@@ -79,7 +79,7 @@ func isNumber(text string) bool {
 	return err == nil
 }
 
-// lags returns how many bytes each replica is behind its primary, by address.
+// lags returns how many bytes each replica is behind its primary, by the replica's address.
 func (s status) lags() map[string]float64 {
 	out := map[string]float64{}
 	offset, _ := s.info.number("master_repl_offset")

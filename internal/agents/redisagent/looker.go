@@ -14,14 +14,14 @@ import (
 const (
 	// freshness is how long a view is reused.
 	freshness = time.Second
-	// patience limits the wait for the servers: one second less than the timeout of probes.
+	// patience limits how long to wait for the servers. It is one second less than the timeout of probes.
 	patience = 2 * time.Second
 )
 
-// view is the state of both servers at one time.
+// view holds the state of both servers at one time.
 type view struct{ home, guest status }
 
-// looker reads both servers, at most once a second however many clients ask.
+// looker reads both servers, at most once a second regardless of the number of clients.
 type looker struct {
 	clock       clock.PassiveClock
 	home, guest *server
@@ -42,7 +42,7 @@ func (l *looker) look(ctx context.Context) view {
 	if !l.at.IsZero() && l.clock.Since(l.at) < freshness {
 		return l.last
 	}
-	// A client that disconnects must not fail the view of the next client.
+	// A client that disconnects must not spoil the view for the next client.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	var asking sync.WaitGroup

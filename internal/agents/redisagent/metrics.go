@@ -11,7 +11,7 @@ import (
 	"strconv"
 )
 
-// metric is a number of a server. It has no value where the server does not report one.
+// metric is a number about a server. It has no value if the server does not report one.
 type metric struct {
 	name, kind, help string
 	value            func(status) (float64, bool)
@@ -68,7 +68,7 @@ func bit(is func(status) bool) func(status) (float64, bool) {
 	}
 }
 
-// known is a bit that has no value while the server does not answer.
+// known returns the value of a boolean metric, which has no value while the server does not answer.
 func known(is func(status) bool) func(status) (float64, bool) {
 	return func(s status) (float64, bool) {
 		value, _ := bit(is)(s)

@@ -22,22 +22,22 @@ const (
 // Options are the settings from the command line.
 type Options struct {
 	Cluster         string // name of the cluster, for the page
-	Secrets         string // directory with the folders that package redissecrets names
-	Home, Guest     int    // ports of the servers, in this pod as in all others
-	Probes, Metrics int    // ports of plain HTTP
-	Page            int    // port of HTTPS
-	// Certificate is a folder with tls.crt and tls.key. While there is none, the agent makes a
-	// certificate for the Names in memory.
+	Secrets         string // directory with the files that package redissecrets reads
+	Home, Guest     int    // ports of the servers; they are the same in all pods
+	Probes, Metrics int    // ports for plain HTTP
+	Page            int    // port for HTTPS
+	// Certificate is a directory with tls.crt and tls.key. While it has none, the agent uses a self-signed certificate for
+	// Names.
 	Certificate string
 	Names       []string // DNS names of the page
 }
 
-// Defaults are the options of an empty command line.
+// Defaults returns the options of an empty command line.
 func Defaults() Options {
 	return Options{Secrets: "/secrets", Home: 6379, Guest: 6380, Probes: 8080, Metrics: 8070, Page: 8443}
 }
 
-// ParseFlags reads a command line. It prints the help to out; the caller prints the error.
+// ParseFlags parses a command line. It prints the help to out; the caller prints the error.
 func ParseFlags(args []string, out io.Writer) (Options, error) {
 	o := Defaults()
 	if err := flags.Parse(subcommand, args, out, o.bind); err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/clusternodes"
 )
 
-// page shows the ring as this pod sees it. It asks the other pods once in pageFreshness, however
-// many clients there are.
+// page shows the ring as this pod sees it. It queries the other pods at most once per pageFreshness, regardless of the
+// number of clients.
 type page struct {
 	options Options
 	clock   clock.PassiveClock
@@ -69,7 +69,7 @@ func (v view) table() []clusternodes.Node {
 	return v.guest.nodes
 }
 
-// render writes the page. It escapes everything that other programs reported.
+// render returns the page. It escapes everything that other programs reported.
 func render(cluster string, notReady error, rows []row, at time.Time) string {
 	var out strings.Builder
 	title := html.EscapeString(cluster)

@@ -23,11 +23,11 @@ const (
 	maxMetrics   = 1 << 20
 )
 
-// numbers are metrics of one pod, by name and labels as they are printed.
+// numbers holds the metrics of one pod, by name and labels as they are printed.
 type numbers map[string]float64
 
-// peers asks all agents of the ring for their metrics. These need no password, so the agent
-// sends none to an address that an attacker put into a table of nodes.
+// peers reads the metrics of all agents of the ring. They need no password, so the agent sends no password to an
+// address that an attacker may have put into a table of nodes.
 type peers struct {
 	port   int
 	client *http.Client
@@ -41,8 +41,8 @@ func newPeers(port int) *peers {
 	}}
 }
 
-// ask asks the agents of all hosts, also after the client has disconnected. It leaves out agents
-// that do not answer.
+// ask reads the metrics of the agents on all hosts, even if the client has disconnected. It leaves out agents that do
+// not answer.
 func (p *peers) ask(ctx context.Context, hosts []string) map[string]numbers {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
@@ -81,7 +81,7 @@ func (p *peers) get(ctx context.Context, host string) (numbers, error) {
 	return parseNumbers(io.LimitReader(answer.Body, maxMetrics))
 }
 
-// parseNumbers reads the text that writeMetrics writes.
+// parseNumbers parses the text that writeMetrics writes.
 func parseNumbers(in io.Reader) (numbers, error) {
 	out := numbers{}
 	lines := bufio.NewScanner(in)
@@ -100,7 +100,7 @@ func (n numbers) of(metric, place string) (float64, bool) {
 	return value, known
 }
 
-// lag returns the lag of a replica that the primary in a place reports.
+// lag returns the lag of a replica, as the primary in a place reports it.
 func (n numbers) lag(place, replica string) (float64, bool) {
 	value, known := n[fmt.Sprintf("%s{place=%q,replica=%q}", lagMetric, place, replica)]
 	return value, known

@@ -13,16 +13,15 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/clusternodes"
 )
 
-// server is one of the two servers of the pod. One caller at a time asks it, over a connection
-// that is kept.
+// server is one of the two servers of the pod. One caller at a time queries it, over a persistent connection.
 type server struct {
 	address string
 	secrets string
 	conn    *resp.Conn
 }
 
-// ask reads the whole state of the server, or returns an error. A server that is loading its
-// data reports nothing about its cluster.
+// ask returns the whole state of the server, or an error. A server that is loading its data reports nothing about its
+// cluster.
 func (s *server) ask(ctx context.Context) status {
 	out, err := s.report(ctx)
 	if err != nil {

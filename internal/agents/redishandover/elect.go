@@ -19,7 +19,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/elections"
 )
 
-// failOver starts a failover to the first replica that is in sync and would be elected, and reports whether there is one.
+// failOver starts a failover to the first replica that is in sync and would be elected, and reports whether there is
+// such a replica.
 func (h *handover) failOver(ctx context.Context, self clusternodes.Node, nodes, candidates []clusternodes.Node) bool {
 	h.lookUp(ctx)
 	h.unknown, h.tooSoon = true, false
@@ -64,10 +65,11 @@ func (h *handover) failOverTo(ctx context.Context, self clusternodes.Node, nodes
 	return err
 }
 
-// errTooSoon reports a replica that may have been elected a moment ago and cannot be again yet: see elections.Pause.
+// errTooSoon reports a replica that may have been elected a moment ago, and cannot be elected again yet: see
+// elections.Pause.
 var errTooSoon = errors.New("it may have been the primary a moment ago, and servers do not elect it again so soon")
 
-// pauseOver fails with errTooSoon if the INFO of a replica and the connection of its primary show a recent election.
+// pauseOver fails with errTooSoon if the replica's INFO and its primary's connection show a recent election.
 func (h *handover) pauseOver(ctx context.Context, replica *resp.Conn, info string) error {
 	version, valkey := field(info, "redis_version"), field(info, "valkey_version")
 	if elections.Free(cmp.Or(valkey, version), valkey != "") {
@@ -77,7 +79,7 @@ func (h *handover) pauseOver(ctx context.Context, replica *resp.Conn, info strin
 	if err != nil {
 		return err
 	}
-	led, _ := strconv.ParseInt(field(info, "second_repl_offset"), 10, 64) // -1: never
+	led, _ := strconv.ParseInt(field(info, "second_repl_offset"), 10, 64) // -1 means never
 	uptime, _ := strconv.Atoi(field(info, "uptime_in_seconds"))
 	past := elections.Past{Led: led > 0, Uptime: time.Duration(uptime) * time.Second, Following: elections.Following(list)}
 	if past.Recent(h.attempt) {
@@ -86,8 +88,8 @@ func (h *handover) pauseOver(ctx context.Context, replica *resp.Conn, info strin
 	return nil
 }
 
-// electable fails unless most primaries, and this one, would vote for the candidate. Otherwise clients would wait in vain
-// until the servers give up the attempt.
+// electable fails unless most primaries, and this server, would vote for the candidate. Otherwise clients would wait in
+// vain until the servers give up the attempt.
 func (h *handover) electable(ctx context.Context, replica *resp.Conn, self clusternodes.Node, nodes []clusternodes.Node, candidate clusternodes.Node) error {
 	known, err := h.nodes(ctx, replica)
 	if err != nil {
@@ -110,8 +112,8 @@ func (h *handover) electable(ctx context.Context, replica *resp.Conn, self clust
 	return nil
 }
 
-// votes asks all voters at the same time, and leaves time for the failover itself. A voter that hangs counts as no vote and
-// delays no other.
+// votes asks all voters at the same time, and leaves enough time for the failover itself. A voter that hangs counts as
+// not voting, and does not delay the others.
 func (h *handover) votes(ctx context.Context, voters []clusternodes.Node, would func(context.Context, clusternodes.Node) bool) int {
 	ctx, cancel := context.WithTimeout(ctx, answerTime/2)
 	defer cancel()
@@ -124,8 +126,8 @@ func (h *handover) votes(ctx context.Context, voters []clusternodes.Node, would 
 	return len(slices.DeleteFunc(answers, func(votes bool) bool { return !votes }))
 }
 
-// linked reports whether a server is connected with a node that it knows. It drops messages of unknown nodes (cluster.c,
-// clusterProcessPacket).
+// linked reports whether a server is connected with a node that it knows. A server drops messages of unknown nodes
+// (cluster.c, clusterProcessPacket).
 func linked(nodes []clusternodes.Node, id string) bool {
 	return slices.ContainsFunc(nodes, func(n clusternodes.Node) bool { return n.ID == id && n.Linked && !n.Is("handshake") })
 }
@@ -170,10 +172,10 @@ func field(info, name string) string {
 	return ""
 }
 
-// usualNodeTimeout is the default of opcrew.
+// usualNodeTimeout is the node timeout that opcrew sets by default.
 const usualNodeTimeout = 5 * time.Second
 
-// nodeTimeout returns the server's setting, which users may have changed.
+// nodeTimeout returns the server's node timeout, which users may have changed.
 func (h *handover) nodeTimeout(ctx context.Context) time.Duration {
 	words, err := h.own.List(ctx, "CONFIG", "GET", "cluster-node-timeout")
 	if err != nil || len(words) < 2 {
@@ -186,7 +188,7 @@ func (h *handover) nodeTimeout(ctx context.Context) time.Duration {
 	return time.Duration(ms) * time.Millisecond
 }
 
-// attemptTime is how long to wait before the same replica is asked again.
+// attemptTime returns how long to wait before a failover to the same replica is requested again.
 func attemptTime(nodeTimeout time.Duration) time.Duration {
 	return elections.Pause(nodeTimeout) + 500*time.Millisecond
 }

@@ -19,11 +19,12 @@ import (
 )
 
 const (
-	// keysAtOnce are the keys of one command, during which both servers answer no client.
+	// keysAtOnce limits the keys of one MIGRATE command, because both servers answer no client while it runs.
 	keysAtOnce = "10"
 	// migrateTimeout limits how long one server waits for the other, in milliseconds.
 	migrateTimeout = "5000"
-	// slotsAtOnce are moved together: an operator may have left thousands open, and there are only seconds.
+	// slotsAtOnce is how many slots are moved together: an operator may have left thousands open, and there are only
+	// seconds.
 	slotsAtOnce = 256
 )
 
@@ -33,8 +34,8 @@ type end struct {
 	conn *resp.Conn
 }
 
-// finish moves the remaining open slots as the operator would; both may do so at the same time. Slots that it cannot move
-// in time stay open. It uses a connection of its own, because one without an answer is unusable.
+// finish moves the remaining open slots in the same way as the operator. Both may do so at the same time. Slots that it
+// cannot move in time stay open. It uses its own connection, because a connection with a missing answer is unusable.
 func (h *handover) finish(ctx context.Context, patience time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -45,7 +46,7 @@ func (h *handover) finish(ctx context.Context, patience time.Duration) {
 	defer conn.Close()
 	nodes, err := h.nodes(ctx, conn)
 	if err != nil {
-		return // as above
+		return // the next command reports the error
 	}
 	self, _ := clusternodes.Myself(nodes)
 	own := end{self, conn}
@@ -67,8 +68,8 @@ func byOther(open map[int]string) map[string][]int {
 	return out
 }
 
-// finishWith logs in to the other server of a move and moves slots. If the servers refuse a batch, it moves its slots one by
-// one.
+// finishWith logs in to the other server of a move and moves slots. If the servers refuse a batch, it moves the slots
+// one by one.
 func (h *handover) finishWith(ctx context.Context, nodes []clusternodes.Node, id string, slots []int, move func(end, []int) error) {
 	i := slices.IndexFunc(nodes, func(n clusternodes.Node) bool { return n.ID == id })
 	if i < 0 {
@@ -99,8 +100,8 @@ func (h *handover) finishWith(ctx context.Context, nodes []clusternodes.Node, id
 	}
 }
 
-// move takes the keys of slots from one server to the other and then changes the owner: first at the target, so that the
-// slots always have an owner.
+// move moves the keys of slots from one server to the other, and then changes the owner. It does so at the target
+// first, so that the slots always have an owner.
 func (h *handover) move(ctx context.Context, slots []int, from, to end) error {
 	host, port, err := net.SplitHostPort(to.Address)
 	if err != nil {
@@ -108,7 +109,7 @@ func (h *handover) move(ctx context.Context, slots []int, from, to end) error {
 	}
 	migrate := []string{"MIGRATE", host, port, "", "0", migrateTimeout, "REPLACE", "AUTH2", redispod.System, h.password, "KEYS"}
 	for {
-		// A server that is a replica by now has no slots, and writes to its new primary would be lost.
+		// A server that has become a replica has no slots, and what is written to it would be lost.
 		if slots, err = h.remaining(ctx, slots, from, to); err != nil {
 			return err
 		}
@@ -138,7 +139,7 @@ func (h *handover) move(ctx context.Context, slots []int, from, to end) error {
 	return nil
 }
 
-// each builds a command for each slot.
+// each returns a command for each slot.
 func each(slots []int, command func(slot string) []string) [][]string {
 	out := make([][]string, len(slots))
 	for i, slot := range slots {
@@ -147,7 +148,8 @@ func each(slots []int, command func(slot string) []string) [][]string {
 	return out
 }
 
-// remaining returns the slots that the source still owns and the target does not, as each reports. Both must be primaries.
+// remaining returns the slots that the source still owns and the target does not, as each of them reports. Both must be
+// primaries.
 func (h *handover) remaining(ctx context.Context, slots []int, from, to end) ([]int, error) {
 	out := slices.Clone(slots)
 	for _, at := range []end{from, to} {

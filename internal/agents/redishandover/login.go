@@ -19,7 +19,7 @@ import (
 // errUnknown reports an address that belongs to no pod of the cluster.
 var errUnknown = errors.New("its address belongs to no pod of the cluster")
 
-// dial logs in to a server in the table of nodes, if it is a pod of the cluster.
+// dial logs in to a server in the table of nodes, if it belongs to a pod of the cluster.
 func (h *handover) dial(ctx context.Context, address string) (*resp.Conn, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -39,7 +39,7 @@ func (h *handover) lookUp(ctx context.Context) {
 	}
 }
 
-// logIn uses the operator's user.
+// logIn logs in as the operator's user.
 func (h *handover) logIn(ctx context.Context, address string) (*resp.Conn, error) {
 	conn, err := resp.Dial(ctx, address)
 	if err != nil {
@@ -52,8 +52,8 @@ func (h *handover) logIn(ctx context.Context, address string) (*resp.Conn, error
 	return conn, nil
 }
 
-// connect logs in to the server of this pod, and retries when it refuses: it may have too many clients or an old password. If
-// nothing listens, there is nothing to hand over.
+// connect logs in to the server of this pod. It retries when the server refuses, as it may have too many clients or an
+// old password. If nothing listens, there is nothing to hand over.
 func (h *handover) connect(ctx context.Context, folder string) error {
 	last := ""
 	for {

@@ -13,7 +13,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/clusternodes"
 )
 
-// waitForMoves waits until no slots are moving to or from the server. After waitUntil it moves the remaining slots itself.
+// waitForMoves waits until no slots are being moved to or from the server. After waitUntil it moves the remaining slots
+// itself.
 func (h *handover) waitForMoves(ctx context.Context) error {
 	for time.Now().Before(h.waitUntil) {
 		moves, err := h.moves(ctx)
@@ -37,7 +38,8 @@ func (h *handover) waitForMoves(ctx context.Context) error {
 	return nil
 }
 
-// moves describes the slots that are moving to or from the server; "" if there are none or it is a replica.
+// moves describes the slots that are being moved to or from the server; "" if there are none, or the server is a
+// replica.
 func (h *handover) moves(ctx context.Context) (string, error) {
 	nodes, err := h.nodes(ctx, h.own)
 	if err != nil {
@@ -53,7 +55,7 @@ func (h *handover) moves(ctx context.Context) (string, error) {
 	return h.jobs(ctx)
 }
 
-// jobs describes a job by which servers move slots themselves (Valkey since 9.0).
+// jobs describes a job by which the servers themselves move slots (Valkey since 9.0); "" if there is none.
 func (h *handover) jobs(ctx context.Context) (string, error) {
 	words, err := h.own.List(ctx, "CLUSTER", "GETSLOTMIGRATIONS")
 	if _, refused := errors.AsType[resp.Error](err); refused {

@@ -24,11 +24,11 @@ type Options struct {
 	Service string // name of the headless Service with the addresses of all pods
 	Secrets string
 	Timeout time.Duration
-	// patience is how long to wait for the operator while slots are open; 0 is half of Timeout.
+	// patience is how long to wait for the operator while slots are open; 0 stands for half of Timeout.
 	patience time.Duration
 }
 
-// ParseFlags reads a command line. It prints the help to out; the caller prints the error.
+// ParseFlags parses a command line. It prints the help to out; the caller prints the error.
 func ParseFlags(args []string, out io.Writer) (Options, error) {
 	o := Options{Secrets: "/secrets", Timeout: 40 * time.Second}
 	err := flags.Parse(subcommand, args, out, func(set *flag.FlagSet) {

@@ -24,7 +24,8 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(redistest.Main(m)) }
 
-// shard is a ring of three primaries, which can elect. The first has a replica in sync, which the others may not know yet.
+// shard is a ring of three primaries, which can hold elections. The first primary has a replica in sync, which the
+// others may not know yet.
 type shard struct {
 	pods             []*redistest.Pod
 	primary, replica *redistest.Server
@@ -34,7 +35,7 @@ type shard struct {
 
 func newShard(t *testing.T) *shard {
 	t.Helper()
-	t.Parallel() // it waits for elections, and works little
+	t.Parallel() // it waits for elections, and uses little CPU
 	s := &shard{}
 	for range 3 {
 		s.pods = append(s.pods, redistest.New(t))
@@ -85,8 +86,8 @@ func TestAPrimaryThatIsStoppedHandsOverToItsReplica(t *testing.T) {
 // nodeTimeout is short, so that a replica can soon be elected again.
 const nodeTimeout = 2 * time.Second
 
-// Seen with Redis 7.0 and 8.0: a replica that had been elected and replaced became a second primary without an election. It
-// was demoted a moment later, and its writes were lost.
+// Seen with Redis 7.0 and 8.0: a replica that had been elected and replaced became a second primary without an
+// election. It was demoted a moment later, and the writes that it had accepted were lost.
 func TestARecentPrimaryIsAskedOnlyWhenItCanBeElectedAgain(t *testing.T) {
 	s := newShard(t)
 	for _, server := range []*redistest.Server{s.primary, s.replica, s.pods[1].Home, s.pods[2].Home} {
@@ -106,8 +107,8 @@ func TestARecentPrimaryIsAskedOnlyWhenItCanBeElectedAgain(t *testing.T) {
 	}
 }
 
-// lead makes a replica the primary, and the primary its replica. An attempt can fail if voters do not know the replica yet, or
-// on a busy machine: then lead asks again, once the replica can be elected again.
+// lead makes a replica the primary, and the primary its replica. An attempt can fail on a busy machine, or if voters do
+// not know the replica yet. Then lead tries again, once the replica can be elected again.
 func (s *shard) lead(candidate, primary *redistest.Server) {
 	id, again, refusal := candidate.Do("CLUSTER", "MYID"), time.Time{}, error(nil)
 	candidate.Eventually("the replica leads", func() error {
@@ -140,10 +141,10 @@ func TestAPrimaryWithoutAReplicaThatAnswersIsStoppedAtOnce(t *testing.T) {
 	}
 }
 
-// Any client that reaches the cluster bus can add a node, which must not receive the operator's password.
+// Any client that can reach the cluster bus can add a node, which must not receive the operator's password.
 func TestNoPasswordIsSentToAnAddressOfNoPod(t *testing.T) {
 	s := newShard(t)
-	s.options.Service = "127.0.0.2" // where the pods are said to be
+	s.options.Service = "127.0.0.2" // the Service lists another address than the pods have
 	if err := s.run(t); err != nil {
 		t.Errorf("expected no error without a handover, got %v", err)
 	}
@@ -159,7 +160,7 @@ func TestAServerThatDoesNotRunHasNothingToHandOver(t *testing.T) {
 	}
 }
 
-// open starts to move a slot of the primary to the second one, with one of two keys moved.
+// open begins to move a slot from the first primary to the second, with one of its two keys moved.
 func (s *shard) open() (slot string, close func()) {
 	to := s.pods[1].Home
 	slot = s.primary.Do("CLUSTER", "KEYSLOT", "{mid}")
@@ -249,7 +250,7 @@ func TestSlotsThatTheOperatorDoesNotCloseAreMovedByTheHook(t *testing.T) {
 func TestThousandsOfSlotsThatTheOperatorDoesNotCloseAreMovedByTheHook(t *testing.T) {
 	const count = 2000
 	s := newShard(t)
-	s.options.Timeout = 40 * time.Second // of which the second half is for it
+	s.options.Timeout = 40 * time.Second // the second half of it is for moving slots
 	to := s.pods[1].Home
 	owner, other := s.primary.Do("CLUSTER", "MYID"), to.Do("CLUSTER", "MYID")
 	for slot := range count {
@@ -353,7 +354,7 @@ func TestTheTimeForAnAttemptDependsOnTheNodeTimeout(t *testing.T) {
 	}
 }
 
-// A voter with a newer epoch refuses its vote.
+// A voter with a newer epoch refuses to vote.
 func TestAReplicaThatWouldNotBeElectedIsNotAsked(t *testing.T) {
 	s := newShard(t)
 	nodes := func(of *redistest.Server) []clusternodes.Node {

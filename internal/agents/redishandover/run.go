@@ -16,8 +16,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/clusternodes"
 )
 
-// Run returns when the server has no slots any more, or no replica to give them to, and fails at the timeout. While slots are
-// open it waits for the operator, which ends their move when it sees the deletion of the pod. Then it moves the remaining
+// Run returns when the server has no slots any more, or no replica to hand them over to. It fails at the timeout. While
+// slots are open it waits for the operator, which stops their move when the pod is deleted. Then it moves the remaining
 // slots itself, and hands over in any case.
 func Run(ctx context.Context, o Options, log *slog.Logger) error {
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
@@ -33,7 +33,7 @@ func Run(ctx context.Context, o Options, log *slog.Logger) error {
 	return h.run(ctx)
 }
 
-// run repeats an attempt only after the servers have given up the last one: until then they refuse another.
+// run repeats an attempt only after the servers have given up the previous one, because until then they refuse another.
 func (h *handover) run(ctx context.Context) error {
 	var first, again time.Time
 	for {
@@ -66,7 +66,7 @@ func (h *handover) run(ctx context.Context) error {
 	}
 }
 
-// linger keeps a server up for a while, so that it redirects clients with an old map.
+// linger keeps a server running for a while, so that it redirects clients with an old slot map.
 func linger(ctx context.Context, nodes []clusternodes.Node) {
 	if len(nodes) > 1 {
 		_ = sleep(ctx, lingering) // ending earlier does no harm
@@ -88,7 +88,7 @@ func (h *handover) pause() time.Duration {
 	return pause
 }
 
-// candidatesFor returns the replicas that a primary is connected to.
+// candidatesFor returns the replicas of a primary that are connected to it.
 func candidatesFor(self clusternodes.Node, nodes []clusternodes.Node) []clusternodes.Node {
 	return slices.DeleteFunc(slices.Clone(nodes), func(n clusternodes.Node) bool {
 		return n.Primary != self.ID || !n.Linked || n.Is("fail") || n.Is("fail?")

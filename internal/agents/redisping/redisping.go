@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package redisping is the liveness probe of a server: any answer is alive, also one of a server
-// that is loading its data or asks for a password.
+// Package redisping is the liveness probe of a server. Any answer proves that the server is alive, also that of a
+// server which is loading its data or requires a password.
 package redisping
 
 import (
@@ -30,7 +30,7 @@ type Options struct {
 	Timeout time.Duration
 }
 
-// ParseFlags reads a command line. It prints the help to out; the caller prints the error.
+// ParseFlags parses a command line. It prints the help to out; the caller prints the error.
 func ParseFlags(args []string, out io.Writer) (Options, error) {
 	o := Options{Timeout: 4 * time.Second}
 	err := flags.Parse(subcommand, args, out, func(set *flag.FlagSet) {
@@ -48,8 +48,8 @@ func ParseFlags(args []string, out io.Writer) (Options, error) {
 	return o, nil
 }
 
-// Run returns an error if the server does not answer in time. A refusal is an answer too: only a
-// working server gives one.
+// Run returns an error if the server does not answer in time. A refusal is an answer too, because only a working server
+// refuses.
 func Run(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()

@@ -14,17 +14,17 @@ import (
 // directive is a line of the configuration.
 type directive struct{ name, value string }
 
-// inputs are everything that a configuration depends on.
+// inputs holds everything that a configuration depends on.
 type inputs struct {
 	Options
 	users users
-	extra []directive // the user's
+	extra []directive // directives of the user
 	version
-	blocked bool // no replica may copy the server yet
+	blocked bool // whether no replica may copy the server yet
 }
 
-// config returns the text of the configuration. The last of equal directives wins, so the user's
-// come after the defaults and before the fixed ones.
+// config returns the text of the configuration. The last of equal directives wins, so the user's directives come after
+// the defaults and before the fixed ones.
 func (in inputs) config() string {
 	return "# Written at each start: changes of this file are lost.\n" +
 		lines(slices.Concat(in.defaults(), in.extra, in.fixed(), in.users.directives(in.blocked)))
@@ -39,36 +39,35 @@ func lines(directives []directive) string {
 	return out.String()
 }
 
-// defaults are directives that users may override.
+// defaults returns the directives that users may override.
 func (in inputs) defaults() []directive {
 	out := []directive{
 		{"appendfsync", "everysec"},
-		// A server starts from the append-only file. Snapshots would only take memory and disk.
+		// A server starts from the append-only file. Snapshots would only use memory and disk.
 		{"save", `""`},
 		{"maxmemory-policy", "noeviction"},
-		// Without it a replica that writes its first append-only file ignores SIGTERM until the
-		// kubelet kills it.
+		// Without this directive, a replica that is writing its first append-only file ignores SIGTERM until the kubelet
+		// kills it.
 		{"shutdown-on-sigterm", "force"},
-		// A shard has one replica, so there is no other to wait for.
+		// A shard has only one replica, so there is no other replica to wait for.
 		{"repl-diskless-sync-delay", "0"},
 		{"cluster-node-timeout", "5000"}, // milliseconds
 	}
 	if in.movesSlots() {
-		// A busy server would wait for a moment without writes before it hands slots over. This
-		// much is sent in well under a second, while clients wait.
+		// By default a busy server waits for a moment without writes before it hands over slots. This amount is sent in well
+		// under a second, during which clients wait.
 		out = append(out, directive{"slot-migration-max-failover-repl-bytes", strconv.Itoa(16 << 20)})
-		// The operator always reads the whole log of moves, so this keeps it short.
+		// The operator always reads the whole log of slot moves, so the log is kept short.
 		out = append(out, directive{"cluster-slot-migration-log-max-len", "32"})
 	}
 	if in.movesSlots() && in.MemoryLimit > 0 {
-		// Writes during a move wait in memory beside the data. They may use all that is left, and
-		// a fourth of it for a minute, as in the default of 256 MiB.
+		// Writes during a move are buffered in memory beside the data. The buffers may use all memory that is not for data,
+		// and a quarter of it for a minute, as in the default of 256 MiB.
 		most := min(256<<20, in.MemoryLimit/4)
 		out = append(out, directive{"client-output-buffer-limit", fmt.Sprintf("replica %d %d 60", most, most/4)})
 	}
 	if in.MemoryLimit > 0 {
-		// The rest is for buffers, fragments, and pages copied while the append-only file is
-		// rewritten.
+		// The rest is for buffers, fragmentation, and pages that are copied while the append-only file is rewritten.
 		out = append(out, directive{"maxmemory", strconv.FormatInt(in.MemoryLimit/4*3, 10)})
 	}
 	return out
@@ -76,7 +75,7 @@ func (in inputs) defaults() []directive {
 
 const announceIP = "cluster-announce-ip"
 
-// fixed are directives that the agents and the operator rely on.
+// fixed returns the directives that the agents and the operator rely on.
 func (in inputs) fixed() []directive {
 	out := []directive{
 		{"port", strconv.Itoa(in.Port)},
@@ -92,10 +91,10 @@ func (in inputs) fixed() []directive {
 		{"cluster-enabled", "yes"},
 		{"cluster-config-file", nodesFile},
 		{"cluster-require-full-coverage", "no"},
-		// The operator decides who replicates whom.
+		// The operator decides which server replicates which.
 		{"cluster-allow-replica-migration", "no"},
-		// A replica may be elected however long ago it last heard of its primary. With 0, also one
-		// without data could be, and the old primary would then empty itself.
+		// A replica may be elected no matter how long ago it last heard from its primary. With 0, a replica without data
+		// could be elected too, and the old primary would then empty itself.
 		{"cluster-replica-validity-factor", "1000000"},
 		{announceIP, in.AnnounceIP},
 	}
@@ -105,14 +104,14 @@ func (in inputs) fixed() []directive {
 	return out
 }
 
-// harmful directives are not replaced by a later one, or read other files.
+// harmful returns the directives that a later directive does not replace, or that read other files.
 func harmful() []string {
 	return []string{"user", "aclfile", "requirepass", "masteruser", "masterauth", "include", "loadmodule", "rename-command", "replicaof", "slaveof",
-		"cluster-databases"} // moves of slots would lose keys of all databases but the first
+		"cluster-databases"} // slot moves would lose the keys of all databases but the first
 }
 
-// parseExtra reads the user's directives. A reserved one is an error: it would have no effect or
-// do harm.
+// parseExtra parses the user's directives. A reserved directive is an error, because it would have no effect or do
+// harm.
 func (in inputs) parseExtra(text string) ([]directive, error) {
 	var out []directive
 	var bad []error
@@ -135,7 +134,7 @@ func (in inputs) reserved(name string) bool {
 	return slices.Contains(harmful(), name) || slices.ContainsFunc(in.fixed(), func(d directive) bool { return d.name == name })
 }
 
-// quote writes a value in the syntax of servers, which differs from Go's.
+// quote writes a value in the syntax of Redis servers, which differs from Go's.
 func quote(value string) string {
 	var out strings.Builder
 	out.WriteByte('"')

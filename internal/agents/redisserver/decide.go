@@ -5,9 +5,9 @@ package redisserver
 
 import "fmt"
 
-// decide returns why a server must not continue with a folder; "" if it may.
-// The append-only file exists from the first start on, before the node joins a cluster. So a node of a cluster without
-// it has lost its data; docs/design/redis.md has the consequences.
+// decide returns why a server must not continue with a folder; "" if it may. The append-only file is created at the
+// first start, before the node joins a cluster, so a node of a cluster without it has lost its data.
+// docs/design/redis.md describes the consequences.
 func decide(f facts) string {
 	switch {
 	case f.log:

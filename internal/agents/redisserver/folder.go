@@ -20,14 +20,14 @@ const (
 	manifest = logFolder + "/appendonly.aof.manifest"
 )
 
-// facts describe the content of a folder.
+// facts describes the content of a folder.
 type facts struct {
-	own     *clusternodes.Node // its own line in nodes.conf; nil if there is none
+	own     *clusternodes.Node // the server's own line in nodes.conf; nil if there is none
 	log     bool               // whether there is an append-only file to start from
 	remains bool               // whether there are append-only files without a manifest
 }
 
-// look reads a folder. An unreadable folder is an error, never an empty one.
+// look reads a folder. An unreadable folder is an error, and never counts as empty.
 func look(folder string) (facts, error) {
 	own, err := ownLine(filepath.Join(folder, nodesFile))
 	if err != nil {
@@ -63,12 +63,12 @@ func ownLine(path string) (*clusternodes.Node, error) {
 	}
 	own, found := clusternodes.Myself(nodes)
 	if !found {
-		return nil, nil // an empty file belongs to a new node; the server refuses other files itself
+		return nil, nil // an empty file belongs to a new node; the server itself refuses other files
 	}
 	return &own, nil
 }
 
-// putAside renames a folder, so that the next start finds none. A rename is atomic.
+// putAside renames a folder, so that the next start does not find it. A rename is atomic.
 func putAside(folder string) (string, error) {
 	for i := 1; ; i++ {
 		aside := fmt.Sprintf("%s.lost-%d", folder, i)

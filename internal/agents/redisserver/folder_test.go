@@ -25,7 +25,7 @@ const (
 
 func master(slots string) string { return fmt.Sprintf(line, "master", slots) + peer + vars }
 
-// folderOf has files; a name that ends with / is a directory.
+// folderOf creates a folder with files. A name that ends with / is a directory.
 func folderOf(t *testing.T, files map[string]string) string {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), string(Home))

@@ -15,9 +15,9 @@ import (
 	"github.com/opcrew/opcrew/internal/agents/shared/durable"
 )
 
-// mustBlock reports whether no replica may copy the server yet, because its address may have been another server's. It may
-// be copied if it was started at this address before, as the same node, and the operator has allowed replication and had
-// the server save that (CONFIG REWRITE, which quotes values). docs/design/redis.md has the reason.
+// mustBlock reports whether no replica may copy the server yet, because its address may have been another server's. A
+// server may be copied if it ran at this address before, as the same node, and the operator allowed replication and had
+// the server save that (CONFIG REWRITE, which quotes values). docs/design/redis.md gives the reason.
 func mustBlock(before, ip string, found facts) bool {
 	member := found.own != nil && (found.own.Primary != "" || found.own.SlotCount() > 0)
 	stays, admitted := false, true
@@ -29,10 +29,10 @@ func mustBlock(before, ip string, found facts) bool {
 	return !stays || !admitted || !member || decide(found) != ""
 }
 
-// blockingRule, for the user that replicas log in as, keeps them from copying a server.
+// blockingRule keeps the user as which replicas log in from copying the server.
 const blockingRule = "-psync"
 
-// readBefore reads the configuration of the previous start; "" if there was none in this pod.
+// readBefore reads the configuration of the previous start; "" if this is the pod's first start.
 func readBefore(path string) (string, error) {
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -23,12 +23,12 @@ type Place string
 // The places.
 const (
 	Home  Place = "home"  // the primary of the pod's own shard
-	Guest Place = "guest" // the replica of its neighbour's
+	Guest Place = "guest" // the replica of the neighbour's shard
 )
 
 const (
-	// BusOffset is the difference between the port of clients and that of the cluster bus, as
-	// servers have it by default.
+	// BusOffset is the difference between the port of the cluster bus and the port for clients. It is the servers'
+	// default.
 	BusOffset = 10000
 	maxPort   = 1<<16 - 1 - BusOffset
 )
@@ -37,16 +37,16 @@ const (
 type Options struct {
 	Place   Place
 	Port    int
-	Data    string // directory of the volume of both places
-	Secrets string // directory with the folders that package redissecrets names
+	Data    string // directory of the volume that both places share
+	Secrets string // directory with the files that package redissecrets reads
 	Config  string // file for the configuration, which contains a password
 	Extra   string // file with directives of the user; empty if there is none
-	// AnnounceIP and AnnounceHostname are how others reach this server.
+	// AnnounceIP and AnnounceHostname are where others reach this server.
 	AnnounceIP, AnnounceHostname string
-	MemoryLimit                  int64 // limit of the container in bytes; 0 is none
+	MemoryLimit                  int64 // memory limit of the container in bytes; 0 means none
 }
 
-// Defaults are the options of an empty command line.
+// Defaults returns the options of an empty command line.
 func Defaults() Options {
 	return Options{Data: "/data", Secrets: "/secrets", Config: "/var/opcrew/redis.conf"}
 }
@@ -54,7 +54,7 @@ func Defaults() Options {
 // Folder returns the directory with the data of the place.
 func (o *Options) Folder() string { return filepath.Join(o.Data, string(o.Place)) }
 
-// ParseFlags reads a command line. It prints the help to out; the caller prints the error.
+// ParseFlags parses a command line. It prints the help to out; the caller prints the error.
 func ParseFlags(args []string, out io.Writer) (Options, error) {
 	o := Defaults()
 	if err := flags.Parse(subcommand, args, out, o.bind); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/redispod"
 )
 
-// usersMay are commands that applications, cluster clients and tools need.
+// usersMay lists commands that applications, cluster clients and tools need.
 const usersMay = `GET a
 SET a b
 DEL a
@@ -82,7 +82,7 @@ SLOWLOG LEN
 LATENCY LATEST
 ACL WHOAMI`
 
-// usersMayNot are commands that show the operator's password or can break a cluster.
+// usersMayNot lists commands that show the operator's password or can break a cluster.
 const usersMayNot = `CONFIG GET masterauth
 CONFIG SET masterauth x
 CONFIG REWRITE
@@ -144,12 +144,12 @@ func TestUsersMayUseACommandUnlessItCanBreakTheCluster(t *testing.T) {
 	}
 	refusesUsers(t, pod)
 
-	pod.Home.Do("ACL", "SETUSER", "default", "~*", "&*", "+@all") // as operators had it before
+	pod.Home.Do("ACL", "SETUSER", "default", "~*", "&*", "+@all") // the rights that earlier versions of the operator gave
 	pod.Home.Do(append([]string{"ACL", "SETUSER", "default"}, redispod.UserRules()...)...)
 	check("while it runs", "default")
 }
 
-// refusesUsers returns the answer of ACL DRYRUN.
+// refusesUsers expects users to be refused commands that they must not run.
 func refusesUsers(t *testing.T, pod *redistest.Pod) {
 	t.Helper()
 	for _, command := range []string{"CONFIG GET masterauth", "ACL SETUSER default +@all", "SHUTDOWN NOSAVE", "CLUSTER FLUSHSLOTS"} {

@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/internal/agents/shared/redissecrets"
 )
 
-// Run becomes the server. It returns only if that failed or ctx ended before.
+// Run becomes the server. It returns only if that fails, or if ctx ends before.
 func Run(ctx context.Context, o Options, log *slog.Logger) error {
 	program, err := findProgram()
 	if err != nil {
@@ -48,7 +48,7 @@ func Run(ctx context.Context, o Options, log *slog.Logger) error {
 		return nil
 	default:
 	}
-	syscall.Umask(0o077) // the server writes its configuration too, which has a password
+	syscall.Umask(0o077) // the server also writes its configuration, which has a password
 	log.Info("Starting the server", "place", o.Place, "port", o.Port, "version", v.String())
 	err = syscall.Exec(program, []string{program, o.Config}, os.Environ())
 	return fmt.Errorf("execute %s: %w", program, err)
@@ -79,7 +79,7 @@ func gather(o Options, v version, found facts) (inputs, error) {
 	return in, nil
 }
 
-// prepareFolder creates the folder, or puts it aside if a server must not continue with it.
+// prepareFolder creates the folder. If a server must not continue with an existing folder, it is put aside first.
 func prepareFolder(folder string, found facts, log *slog.Logger) error {
 	if why := decide(found); why != "" {
 		aside, err := putAside(folder)

@@ -25,7 +25,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// refused expects an answer with a code; "" expects no refusal.
+// refused expects a refusal with a code; "" expects no refusal.
 func refused(t *testing.T, code string, err error) {
 	t.Helper()
 	refusal, _ := errors.AsType[resp.Error](err)
@@ -63,7 +63,7 @@ func TestOnlyUsersWithAValidPasswordAreServed(t *testing.T) {
 	refused(t, "", ask("default", "new"))
 }
 
-// led makes one server of a pod the primary of all slots, with a key.
+// led makes one server of a pod the primary of all slots, with one key.
 func led(t *testing.T) *redistest.Pod {
 	t.Helper()
 	pod := redistest.New(t)
@@ -159,7 +159,7 @@ func TestAPrimaryThatLostItsDataStartsAsANewNode(t *testing.T) {
 	}
 }
 
-// A replica without data can be elected, and its primary would then empty itself.
+// A replica without data could be elected, and its primary would then empty itself.
 func TestAReplicaThatLostItsDataStartsAsANewNode(t *testing.T) {
 	pod := led(t)
 	pod.Guest.Start()
@@ -210,7 +210,7 @@ func TestNoReplicaCopiesAServerThatMayHaveTheAddressOfAnother(t *testing.T) {
 	copied("as it is in another pod")
 }
 
-// The address that a replica knew may belong to another server by now.
+// The address that a replica has for its primary may belong to another server by now.
 func TestAReplicaThatIsStartedFindsItsPrimaryByName(t *testing.T) {
 	pod := led(t)
 	pod.Guest.Start()

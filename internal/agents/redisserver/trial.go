@@ -21,15 +21,16 @@ import (
 // trialTime limits how long a server may take to refuse a configuration.
 const trialTime = 10 * time.Second
 
-// noDirective is refused by every server, so a trial never becomes a server.
+// noDirective is refused by every server, so that a trial never becomes a server.
 const noDirective = "opcrew-ends-the-trial"
 
-// refusedLine matches the line that a server refuses, and why (config.c, loadServerConfigFromString).
+// refusedLine matches the number of the line that a server refuses, and the reason (config.c,
+// loadServerConfigFromString).
 var refusedLine = regexp.MustCompile(`at line (\d+)\n>>> .*\n(.*)`)
 
-// try removes the user's directives that the program refuses to start with. The operator sets the same directives on running
-// servers and reports their refusals. A directive that only the start reads would never be reported, so it is an error.
-// If the trial itself fails, it removes nothing, so that it keeps no server from its start.
+// try removes the user's directives with which the program does not start. The operator sets them on running servers
+// and reports refusals. A directive that is only read at the start would never be reported, so it is an error. If the
+// trial itself fails nothing is removed: it must not keep a server from starting.
 func try(ctx context.Context, program string, asked []directive, log *slog.Logger) ([]directive, error) {
 	good := slices.Clone(asked)
 	for len(good) > 0 {
@@ -50,13 +51,13 @@ func try(ctx context.Context, program string, asked []directive, log *slog.Logge
 	return good, nil
 }
 
-// refused returns the index of the first directive that a program refuses, and why; the number of directives if there is
-// none. A program reads its whole configuration first and stops at the first line that it refuses. Settings that fail
-// later are not found: the operator writes none (locale-collate).
+// refused returns the index of the first directive that a program refuses, and why; the number of directives if it
+// refuses none. A program parses its whole configuration and stops at the first bad line. Settings that fail only later
+// are not found: the operator writes none of these (locale-collate).
 func refused(ctx context.Context, program string, asked []directive) (int, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, trialTime)
 	defer cancel()
-	trial := exec.CommandContext(ctx, program, "-") // reads its configuration from standard input
+	trial := exec.CommandContext(ctx, program, "-") // the program reads its configuration from standard input
 	trial.Stdin = strings.NewReader(lines(asked) + noDirective + " yes\n")
 	said, err := trial.CombinedOutput()
 	if _, ended := errors.AsType[*exec.ExitError](err); !ended {

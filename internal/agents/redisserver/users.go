@@ -14,12 +14,12 @@ import (
 
 // users are the users of a server.
 type users struct {
-	name     string   // user of applications, beside default
-	accepted []string // hashes of passwords that are valid for it and for default
-	password string   // of the operator's user
+	name     string   // the applications' user, in addition to default
+	accepted []string // hashes of the passwords that are valid for name and for default
+	password string   // the password of the operator's user
 }
 
-// newUsers refuses invalid names and the name of the operator's user.
+// newUsers returns the users. It refuses invalid names, and the name of the operator's user.
 func newUsers(s redissecrets.Secrets) (users, error) {
 	switch {
 	case s.Username == "" || strings.ContainsFunc(s.Username, notInName):
@@ -32,7 +32,7 @@ func newUsers(s redissecrets.Secrets) (users, error) {
 
 func notInName(r rune) bool { return r <= ' ' || r == '\x7f' }
 
-// directives define the users, and the user that a replica logs in as at its primary.
+// directives returns the directives that define the users, and the user as which a replica logs in at its primary.
 func (u users) directives(blocked bool) []directive {
 	names := []string{"default", u.name}
 	var out []directive
@@ -49,7 +49,7 @@ func (u users) directives(blocked bool) []directive {
 		directive{"masterauth", quote(u.password)})
 }
 
-// acl defines a user with rules. Servers check passwords by their hashes, so the file has no password of users.
+// acl defines a user with rules. Servers check passwords by their hashes, so the file contains no password of a user.
 func acl(name string, hashes, rules []string) string {
 	out := []string{quote(name), "on"}
 	for _, hash := range hashes {

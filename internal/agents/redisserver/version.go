@@ -18,11 +18,11 @@ type version struct {
 	major, minor int
 }
 
-// oldest is the first version of Redis with several append-only files and with host names in a
-// cluster. The first version of Valkey is 7.2.
+// oldest is the first version of Redis that has several append-only files, and host names in a cluster. The first
+// version of Valkey is 7.2.
 const oldest = 7
 
-// programs are looked for on PATH. Images of Valkey may have both.
+// programs lists the programs to search for on PATH. Images of Valkey may have both.
 func programs() []string { return []string{"valkey-server", "redis-server"} }
 
 func findProgram() (string, error) {
@@ -42,7 +42,7 @@ func askVersion(ctx context.Context, program string) (version, error) {
 	return parseVersion(string(text))
 }
 
-// parseVersion reads "Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=1".
+// parseVersion parses "Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=1".
 func parseVersion(text string) (version, error) {
 	product, rest, found := strings.Cut(text, " server v=")
 	major, rest, _ := strings.Cut(rest, ".")
@@ -60,7 +60,7 @@ func parseVersion(text string) (version, error) {
 	return v, nil
 }
 
-// movesSlots reports whether servers move slots by themselves, as Valkey does since 9.0.
+// movesSlots reports whether servers can move slots by themselves, as Valkey can since 9.0.
 func (v version) movesSlots() bool { return v.product == "Valkey" && v.major >= 9 }
 
 func (v version) String() string { return fmt.Sprintf("%s %d.%d", v.product, v.major, v.minor) }

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package condition sets conditions, and sums several up in Ready. Which conditions a kind has, and their
-// reasons, is in its API package.
+// Package condition sets conditions, and sums up several conditions in Ready. The API package of a kind defines its
+// conditions and their reasons.
 package condition
 
 import (
@@ -15,11 +15,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// maxMessage is the longest message, in bytes. The API allows 32,768, but a message is one line for a person who is
-// on call.
+// maxMessage is the length of the longest message, in bytes. The API allows 32,768, but a message is one line for a
+// person who is on call.
 const maxMessage = 1024
 
-// Set is the conditions of one object, to be set at one time for one generation.
+// Set sets the conditions of one object, all for one generation and with one time.
 type Set struct {
 	Conditions *[]metav1.Condition
 	Generation int64
@@ -41,7 +41,7 @@ func (s Set) Unknown(kind, reason, message string) {
 func (s Set) Remove(kind string) { meta.RemoveStatusCondition(s.Conditions, kind) }
 
 func (s Set) set(kind string, status metav1.ConditionStatus, reason, message string) {
-	// The default of a CRD has no time; the first reconcile sets one.
+	// The default of a CRD has no time. The first reconcile sets one.
 	if c := meta.FindStatusCondition(*s.Conditions, kind); c != nil && c.LastTransitionTime.Unix() <= 0 {
 		c.LastTransitionTime = metav1.NewTime(s.Now)
 	}
@@ -94,13 +94,13 @@ func WhenFalse(kind string) Blocker {
 	return Blocker{kind, []metav1.ConditionStatus{metav1.ConditionFalse}}
 }
 
-// WhenTrue blocks Ready while the condition is True, which is bad for this one.
+// WhenTrue blocks Ready while the condition is True. It is for conditions that report a problem when they are True.
 func WhenTrue(kind string) Blocker {
 	return Blocker{kind, []metav1.ConditionStatus{metav1.ConditionTrue}}
 }
 
-// SumUp sets Ready to the reason and message of the first blocker, or to True with the given reason and message
-// if nothing blocks it.
+// SumUp sets Ready to the reason and message of the first blocker. If nothing blocks it, Ready is True with the given
+// reason and message.
 func (s Set) SumUp(blockers []Blocker, reason, message string) {
 	for _, blocker := range blockers {
 		c := meta.FindStatusCondition(*s.Conditions, blocker.Type)

@@ -15,14 +15,14 @@ import (
 	"github.com/opcrew/opcrew/internal/guard"
 )
 
-// Applier writes children. It reads from the cache, except where a mistake would overwrite the object of
-// another owner. It remembers opcrew's own writes and the contests over them.
+// Applier writes children. It reads from the cache, except where a mistake would overwrite another owner's object. It
+// remembers opcrew's own writes, and the contests over them.
 type Applier struct {
-	// Client reads from the cache and writes to the API server.
+	// Client reads from the cache, and writes to the API server.
 	Client client.Client
 	// Live reads from the API server.
 	Live client.Reader
-	// Clock is the time by which contests are counted.
+	// Clock is the clock for contests.
 	Clock clock.PassiveClock
 	// Guards decide whether a finished pod may be written, in this order.
 	Guards []guard.Guard
@@ -47,17 +47,16 @@ func (a *Applier) Forget(gvk schema.GroupVersionKind, key client.ObjectKey) {
 	a.writes.forget(Ref{gvk, key})
 }
 
-// Contest counts a write that brings an object to an intent, given by its hash. It returns 0, or how
-// long to leave the object alone instead. Another intent begins another count, so that edits of a user are no
-// contest.
+// Contest counts a write that brings an object to an intent, given by its hash. It returns 0, or how long to leave the
+// object alone instead. Another intent starts another count, so that edits of a user are not a contest.
 func (a *Applier) Contest(uid types.UID, intent string) time.Duration {
 	return a.contests.enter(uid, intent, a.Clock.Now())
 }
 
-// Withdraw takes back the count of a write that failed: no one undid what never took effect.
+// Withdraw removes the count of a write that failed, because it had no effect that another manager could undo.
 func (a *Applier) Withdraw(uid types.UID) { a.contests.withdraw(uid) }
 
-// Until is the time at which a wait ends, for messages: unlike the wait, it stays the same.
+// Until returns the time at which a wait ends, for messages. Unlike the wait it stays the same.
 func (a *Applier) Until(wait time.Duration) string {
 	return a.Clock.Now().Add(wait).UTC().Round(time.Second).Format("15:04:05Z")
 }

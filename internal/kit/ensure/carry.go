@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// carry copies the live values of other managers into the declaration, with the version that they were read
-// at: a newer value is never overwritten.
+// carry copies the live values of other managers into the declaration, with the resource version at which they were
+// read, so that a newer value is never overwritten.
 func (in *intent) carry(live client.Object) error {
 	if len(in.carried) == 0 {
 		return nil
@@ -35,7 +35,7 @@ func (in *intent) carry(live client.Object) error {
 	return nil
 }
 
-// heir is the declaration of a successor: it begins with the values of other managers that live ended with.
+// heir returns the declaration of a successor. It begins with the last values that other managers set in live.
 func (in *intent) heir(live client.Object) (*unstructured.Unstructured, error) {
 	next := *in
 	next.object = in.object.DeepCopy()
@@ -46,7 +46,7 @@ func (in *intent) heir(live client.Object) (*unstructured.Unstructured, error) {
 	return next.object, nil
 }
 
-// restore puts the declared values of carried paths back, for a child that does not exist yet.
+// restore sets the declared values of carried paths again, for a child that does not exist yet.
 func (in *intent) restore() error {
 	declared, err := toUnstructured(in.child.Object)
 	if err != nil {

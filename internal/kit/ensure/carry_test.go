@@ -14,7 +14,7 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 )
 
-// scaledWeb is the Deployment of web whose replicas belong to an autoscaler.
+// scaledWeb returns the Deployment of web, whose replicas belong to an autoscaler.
 func scaledWeb(replicas int32) Child {
 	child := web(func(d *appsv1ac.DeploymentApplyConfiguration, _ *corev1ac.ContainerApplyConfiguration) {
 		d.Spec.WithReplicas(replicas)

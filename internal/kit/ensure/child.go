@@ -13,35 +13,35 @@ import (
 	"github.com/opcrew/opcrew/internal/guard"
 )
 
-// Child is one object that is to exist, declared whole.
+// Child is one object that must exist, declared as a whole.
 type Child struct {
-	// Object is an apply configuration with a deterministic name. Owner reference, labels and hash are added.
+	// Object is an apply configuration with a deterministic name. The owner reference, labels and hash are added to it.
 	Object runtime.ApplyConfiguration
-	// Carry lists dotted paths, such as spec.replicas, whose live value belongs to another manager, such as an
-	// autoscaler. The live value is applied again, and neither hashed nor compared.
+	// Carry lists dotted paths, such as spec.replicas, whose live value belongs to another manager, such as an autoscaler.
+	// The live value is applied again, and is neither hashed nor compared.
 	Carry []string
-	// ReplaceOn lists dotted paths that the API server does not let change. If one differs, the child is
+	// ReplaceOn lists dotted paths that the API server does not allow to change. If one of them differs, the child is
 	// deleted, and created again when it is gone.
 	ReplaceOn []string
-	// Once is for a child that cannot be changed, such as a Pod: it is created if it does not exist, and
-	// neither compared nor applied again.
+	// Once marks a child that cannot be changed, such as a Pod. It is created if it does not exist, and is neither
+	// compared nor applied again.
 	Once bool
-	// Orphan keeps what a replaced child owns, such as the pods of a StatefulSet: its successor adopts them.
+	// Orphan keeps what a replaced child owns, such as the pods of a StatefulSet. Its successor adopts them.
 	Orphan bool
-	// Pin, if set, keeps a part from being changed by an upgrade of the operator.
+	// Pin, if set, keeps an upgrade of the operator from changing a part of the child.
 	Pin *Pin
-	// Keep is for a child that holds data, such as a claim: it is never deleted, and a later owner of the same
-	// kind and name has it again.
+	// Keep marks a child that holds data, such as a claim. It is never deleted, and a later owner of the same kind and
+	// name gets it again.
 	Keep bool
-	// Retain is for a child that outlives its owner: it gets no owner reference.
+	// Retain marks a child that outlives its owner. It gets no owner reference.
 	Retain bool
-	// DecidedOn, if set, is the resourceVersion of the live child that the declaration depends on. If the child
-	// has changed since, the API server answers with a conflict.
+	// DecidedOn, if set, is the resourceVersion of the live child that the declaration depends on. If the child has
+	// changed since, the API server answers with a conflict.
 	DecidedOn string
-	// New is for a declaration that depends on the child not existing: a child that exists is a conflict.
+	// New marks a declaration that depends on the child not existing. If the child exists, that is a conflict.
 	New bool
-	// Random is for content that is generated at random, such as a password. Of two creations at once the
-	// second is refused: an apply over the first would change what a client may have read already.
+	// Random marks content that is generated at random, such as a password. If it is created twice at the same time, the
+	// second creation is refused. An apply over the first would change what a client may have read already.
 	Random bool
 	// Security names the rules for the pod of the child; empty: Restricted.
 	Security guard.Security
@@ -49,7 +49,7 @@ type Child struct {
 	Trust guard.Trust
 }
 
-// Ref names a child: its kind, namespace and name.
+// Ref identifies a child by its kind, namespace and name.
 type Ref struct {
 	schema.GroupVersionKind
 	client.ObjectKey

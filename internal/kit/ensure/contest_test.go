@@ -12,7 +12,7 @@ import (
 
 const child = "uid-of-child"
 
-// ring is the contests of one object, with a fake clock.
+// ring counts the contests over one object, with a fake clock.
 type ring struct {
 	*Applier
 	t     *testing.T
@@ -40,7 +40,7 @@ func (r *ring) repairs(n int) *ring {
 	return r
 }
 
-// settles is a reconcile in which the object is as declared.
+// settles stands for a reconcile in which the object is as declared.
 func (r *ring) settles() { r.contests.settle(child, r.clock.Now()) }
 
 func (r *ring) waits(want time.Duration) *ring {

@@ -35,9 +35,9 @@ func (a *Applier) create(ctx context.Context, owner *parent, in *intent, hold bo
 	return result, nil
 }
 
-// postpone counts the creation of a child. After too many it returns what is reported instead: a contest if
-// another client deletes the child, a delay if the operator itself replaces it, such as a pod that ends as
-// soon as it has started.
+// postpone counts the creation of a child. After too many creations it returns a result to report instead: a contest if
+// another client deletes the child, or a delay if the operator itself replaces it, such as a pod that ends soon after
+// its start.
 func (a *Applier) postpone(in *intent) *Result {
 	what := in.hash()
 	if in.child.Random {
@@ -62,14 +62,14 @@ func (a *Applier) postpone(in *intent) *Result {
 	return nil
 }
 
-// fill sets the values that are not declared: those of the object that the child replaces, or else the first
-// values of carried paths.
+// fill sets the values that are not declared: those of the object that the child replaces, or else the first values of
+// carried paths.
 func (a *Applier) fill(in *intent) error {
 	live := a.predecessors.of(in.contest())
 	if live == nil {
 		return in.restore()
 	}
-	in.keep(live) // signs the declaration, without the values of other managers
+	in.keep(live) // it signs the declaration, without the values of other managers
 	if err := in.restore(); err != nil {
 		return err
 	}

@@ -17,16 +17,16 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
-// comparer finds where a live object differs from its declaration. It reads both by the schema that the API
-// server merges by: list items are matched by their keys, quantities by their value, and neither defaults nor
-// fields of other managers count.
+// comparer finds where a live object differs from its declaration. It reads both by the schema that the API server uses
+// to merge: list items are matched by their keys, and quantities are compared by value. Defaults and fields of other
+// managers do not count.
 type comparer struct {
 	scheme   *runtime.Scheme
 	builtin  managedfields.TypeConverter
 	schemata managedfields.TypeConverter
 }
 
-// builtin reads the kinds of Kubernetes by their schema. It takes long to make.
+// builtin returns the schema of Kubernetes' own kinds. It takes long to build.
 var builtin = sync.OnceValue(func() managedfields.TypeConverter {
 	return applyconfigurations.NewTypeConverter(clientgoscheme.Scheme)
 })
@@ -39,7 +39,7 @@ func newComparer(scheme *runtime.Scheme) *comparer {
 	}
 }
 
-// drift returns the declared paths whose live value differs, or nil.
+// drift returns the declared paths whose live value differs; nil if there are none.
 func (c *comparer) drift(in *intent, live client.Object) (*fieldpath.Set, error) {
 	declared, err := c.typed(in.object)
 	if err != nil {
@@ -64,8 +64,8 @@ func (c *comparer) drift(in *intent, live client.Object) (*fieldpath.Set, error)
 	return changed, nil
 }
 
-// normalised returns the declaration as the API server would return it: with canonical quantities, and without
-// zero values of omitted fields.
+// normalised returns the declaration as the API server would return it: with canonical quantities, and without zero
+// values of omitted fields.
 func (c *comparer) normalised(in *intent) (*typed.TypedValue, error) {
 	object, err := c.scheme.New(in.GroupVersionKind)
 	if runtime.IsNotRegisteredError(err) {
@@ -90,7 +90,7 @@ func (c *comparer) live(in *intent, object runtime.Object) (*typed.TypedValue, e
 	return c.typed(u)
 }
 
-// typed reads an object by its schema. Custom resources have none here: each of their lists is one value.
+// typed reads an object by its schema. Custom resources have no schema here, so that each of their lists is one value.
 func (c *comparer) typed(u *unstructured.Unstructured) (*typed.TypedValue, error) {
 	converter := c.schemata
 	if clientgoscheme.Scheme.Recognizes(u.GroupVersionKind()) {

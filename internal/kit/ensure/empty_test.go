@@ -82,7 +82,7 @@ func fromJSON(t *testing.T, text string) Child {
 	return Child{Object: client.ApplyConfigurationFromUnstructured(object)}
 }
 
-// Custom resources have no schema here: each list is one value, and defaults inside of an item are no drift either.
+// Custom resources have no schema here: each list is one value. Defaults inside of an item are not drift either.
 func TestAChildOfAForeignKindIsComparedByWhatIsDeclared(t *testing.T) {
 	const declared = `{"apiVersion":"example.com/v1","kind":"Backup","metadata":{"name":"nightly","namespace":"demo"},
 		"spec":{"keep":3,"paths":[{"path":"/data"}]}}`

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Ensure writes the children of owner that are not as declared. With hold it only reports what would change.
+// Ensure writes the children of owner that are not as declared. With hold it only reports what it would change.
 func (a *Applier) Ensure(ctx context.Context, owner client.Object, children []Child, hold bool) []Result {
 	parent, results := &parent{Object: owner}, make([]Result, 0, len(children))
 	for _, child := range children {

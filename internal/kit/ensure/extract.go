@@ -12,12 +12,12 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// extract returns the declared part of an object, without the values of other managers and without defaults of
-// the API server, also inside atomic values: the volumeMode of a claim template would otherwise be drift for
-// ever. Atomic lists keep their length and atomic maps their keys, which are opcrew's as a whole.
+// extract returns the declared part of an object, without values of other managers and defaults of the API server, also
+// inside atomic values: the volumeMode of a claim template would otherwise always be drift. Atomic lists keep their
+// length and atomic maps their keys, which opcrew owns as a whole.
 //
-// TypedValue.ExtractItems does not do this: it keeps atomic values as they are, and loses what is below a map
-// without a schema, such as the spec of a custom resource.
+// TypedValue.ExtractItems does not do this: it keeps atomic values as they are, and loses what is below a map without a
+// schema, such as the spec of a custom resource.
 func extract(declared, from *typed.TypedValue) *typed.TypedValue {
 	e := extractor{from.Schema()}
 	part := e.value(declared.AsValue().Unstructured(), from.AsValue().Unstructured(), from.TypeRef(), false)
@@ -27,7 +27,7 @@ func extract(declared, from *typed.TypedValue) *typed.TypedValue {
 
 type extractor struct{ schema *schema.Schema }
 
-// value walks both by their schema; atomic reports whether they are part of one value.
+// value walks both values by their schema. atomic reports whether they are part of an atomic value.
 func (e extractor) value(declared, from any, ref schema.TypeRef, atomic bool) any {
 	atom, ok := e.schema.Resolve(ref)
 	if !ok {
@@ -65,8 +65,8 @@ func (e extractor) fields(declared, from map[string]any, m *schema.Map, atomic b
 	return out
 }
 
-// demandsNothing reports whether a value is a map without keys or a list without items, in which other managers
-// may have theirs. A struct without fields, such as an emptyDir, is a value.
+// demandsNothing reports whether a value is a map without keys or a list without items, to which other managers may add
+// their own. A struct without fields, such as an emptyDir, is a value.
 func (e extractor) demandsNothing(declared any, ref schema.TypeRef) bool {
 	atom, ok := e.schema.Resolve(ref)
 	if !ok || untyped(ref) {
@@ -94,8 +94,8 @@ func (e extractor) items(declared, from []any, l *schema.List, atomic bool) []an
 	return out
 }
 
-// counterpart finds the declared item for a live one: by its index in an atomic list, or by its keys, or by its
-// value.
+// counterpart returns the declared item for a live item. It is found by its index in an atomic list, otherwise by its
+// keys, or by its value if the list has no keys.
 func (e extractor) counterpart(declared []any, i int, item any, l *schema.List, atomic bool) any {
 	if atomic {
 		if i < len(declared) {
@@ -117,7 +117,7 @@ func (e extractor) counterpart(declared []any, i int, item any, l *schema.List, 
 	return declared[i]
 }
 
-// key returns a key of an item, or its default, such as TCP for a port.
+// key returns the value of an item's key, or its default, such as TCP for a port.
 func (e extractor) key(item any, key string, ref schema.TypeRef) any {
 	content, _ := item.(map[string]any)
 	if found, ok := content[key]; ok {
@@ -135,8 +135,8 @@ func equal(a, b any) bool {
 	return value.Equals(value.NewValueInterface(a), value.NewValueInterface(b))
 }
 
-// untyped reports whether a value has no schema, as in custom resources: their fields cannot be distinguished
-// from the keys of maps.
+// untyped reports whether a value has no schema, as in custom resources. Their fields cannot be distinguished from the
+// keys of maps.
 func untyped(ref schema.TypeRef) bool {
 	return ref.NamedType != nil && strings.HasPrefix(*ref.NamedType, "__untyped_")
 }

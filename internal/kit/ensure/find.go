@@ -19,25 +19,25 @@ import (
 )
 
 const (
-	// takenWait passes before a name is checked again that an object outside the cache has: no event reports
-	// when that object goes.
+	// takenWait is how long to wait before a name is checked again that belongs to an object outside the cache. No event
+	// reports when that object is gone.
 	takenWait = 10 * time.Second
-	// unseenWait passes before a child is searched for again that the cache does not hold yet.
+	// unseenWait is how long to wait before searching again for a child that the cache does not hold yet.
 	unseenWait = 5 * time.Second
 )
 
-// found is what is known about a child before it is written.
+// found holds what is known about a child before it is written.
 type found struct {
-	object   client.Object // the child, as the cache or else the API server has it
-	waiting  bool          // the cache is stale, or the child is being deleted: its event comes
-	leaving  string        // a message: the child is being deleted
-	taken    string        // a message: another owner has an object of that name
-	stripped string        // a message: the child lost the label by which the cache selects
-	again    time.Duration // when to look again at an object that the cache does not hold
+	object   client.Object // the child, from the cache or else from the API server
+	waiting  bool          // the cache is stale, or the child is being deleted: an event will come
+	leaving  string        // if not empty, the child is being deleted, and this is the message
+	taken    string        // if not empty, another owner has an object of that name, and this is the message
+	stripped string        // if not empty, the child lost the label by which the cache selects, and this is the message
+	again    time.Duration // how long to wait before looking again for an object that the cache does not hold
 }
 
-// find looks for a child in the cache and, if the cache has none, at the API server: a forced apply over an
-// object that the cache does not hold would take it from its owner.
+// find searches for a child in the cache and, if it is not there, at the API server. A forced apply over an object that
+// the cache does not hold would take the object from its owner.
 func (a *Applier) find(ctx context.Context, owner client.Object, in *intent) (found, error) {
 	object, err := a.cached(ctx, in)
 	if err != nil {
@@ -90,14 +90,14 @@ func (a *Applier) findLive(ctx context.Context, owner client.Object, in *intent)
 		return found{waiting: true, leaving: leaving(in.Ref, object), again: takenWait}, nil
 	}
 	if object.GetLabels()[common.ManagedByLabel] == common.Name {
-		// Its event is on the way, unless it is deleted before the cache has seen it.
+		// Its event will come, unless the child is deleted before the cache has seen it.
 		return found{waiting: true, again: unseenWait}, nil
 	}
 	return a.findStripped(ctx, in)
 }
 
-// findStripped reads a child that is not in the cache because it lost the label by which the cache selects. It
-// is read whole, since it may hold values of other managers.
+// findStripped reads a child that is not in the cache because it lost the label by which the cache selects. It reads
+// the whole child, because it may hold values of other managers.
 func (a *Applier) findStripped(ctx context.Context, in *intent) (found, error) {
 	object, err := newObject(a.scheme(), in)
 	if err != nil {

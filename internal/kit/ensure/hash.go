@@ -10,8 +10,8 @@ import (
 	"fmt"
 )
 
-// Hash returns a short hash of a value's JSON, in which the keys of maps are sorted: 16 hexadecimal digits. It
-// is used in annotations that record what an object was made for. It panics on a value that has no JSON.
+// Hash returns a short hash of a value's JSON, in which the keys of maps are sorted: 16 hexadecimal digits. It is used
+// in annotations that record what an object was made for. It panics if a value has no JSON.
 func Hash(value any) string {
 	text, err := json.Marshal(value)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// shop is the owner of all children here.
+// shop returns the owner of all children in these tests.
 func shop() *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: "shop", UID: "uid-of-shop"}}
 }
@@ -32,8 +32,8 @@ func mustDeclare(t *testing.T, owner client.Object, child Child) *intent {
 	return in
 }
 
-// asServed returns a declared child as an API server without defaults would return it. Tests add the defaults that
-// they need.
+// asServed returns a declared child as an API server without defaults would return it. Tests add the defaults that they
+// need.
 func asServed[O client.Object](t *testing.T, in *intent, into O) O {
 	t.Helper()
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(in.object.DeepCopy().Object, into); err != nil {

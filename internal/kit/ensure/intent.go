@@ -17,12 +17,12 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// intent is a child with all that opcrew declares of it.
+// intent is a child with everything that opcrew declares about it.
 type intent struct {
 	Ref
 	object *unstructured.Unstructured
 	child  Child
-	// carried are the paths that keep the live value.
+	// carried holds the paths that keep their live value.
 	carried []string
 }
 
@@ -64,8 +64,8 @@ func declare(scheme *runtime.Scheme, owner client.Object, child Child) (*intent,
 	return in, nil
 }
 
-// own makes owner the controller of object, unless they are in different namespaces: the garbage collector
-// would not find the owner, and delete the child.
+// own makes owner the controller of object, unless they are in different namespaces. The garbage collector would then
+// not find the owner, and delete the child.
 func own(object *unstructured.Unstructured, owner client.Object, gvk schema.GroupVersionKind) {
 	if owner.GetNamespace() != "" && owner.GetNamespace() != object.GetNamespace() {
 		return
@@ -77,7 +77,7 @@ func own(object *unstructured.Unstructured, owner client.Object, gvk schema.Grou
 	}}
 }
 
-// keptFor identifies an owner by what a later one with its name has in common with it.
+// keptFor identifies an owner by its kind and name, which a later owner with its name shares.
 func keptFor(owner client.Object, gvk schema.GroupVersionKind) string {
 	return gvk.GroupKind().String() + " " + owner.GetName()
 }
@@ -90,8 +90,8 @@ func (in *intent) sign() {
 	setAnnotation(in.object, common.AppliedAnnotation, Hash(in.unpinned()))
 }
 
-// contest identifies the child in contests while it has no UID. The UID of the owner is in its labels: the
-// child of another owner is another one.
+// contest identifies the child in contests while it has no UID. It uses the UID of the owner, from the labels, so that
+// children of different owners with the same name are distinct.
 func (in *intent) contest() types.UID {
 	return contestOver(types.UID(in.object.GetLabels()[common.OwnerLabel]), in.Ref)
 }

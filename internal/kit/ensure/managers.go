@@ -23,7 +23,7 @@ func (a *Applier) Rival(ctx context.Context, object client.Object, fields *field
 	return inWords(otherManager(current.GetManagedFields(), fields))
 }
 
-// inWords names a manager in messages. The managed fields need not name one.
+// inWords names a manager in messages. The managed fields may not name one.
 func inWords(manager string) string {
 	if manager == "" {
 		return "another manager"
@@ -31,13 +31,13 @@ func inWords(manager string) string {
 	return strconv.Quote(manager)
 }
 
-// otherManager names the last field manager, apart from opcrew, that wrote one of the paths. If none of them
-// has a manager (a field was removed), it names the last that wrote the object; empty: there was none.
+// otherManager names the last field manager other than opcrew that wrote one of the paths. If none of them has a
+// manager, because a field was removed, it names the last manager that wrote the object; "" if there was none.
 func otherManager(entries []metav1.ManagedFieldsEntry, paths *fieldpath.Set) string {
 	var owner, latest *metav1.ManagedFieldsEntry
 	for i := range entries {
 		entry := &entries[i]
-		if entry.Manager == common.Name || entry.Subresource != "" { // a heartbeat is no rival
+		if entry.Manager == common.Name || entry.Subresource != "" { // a write of the status is no rival
 			continue
 		}
 		if newer(entry, latest) {

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// What a real server answers is in internal/kit/integration; here are its neighbours.
+// Tests in internal/kit/integration check what a real server answers. This test checks similar answers.
 func TestAFailedTestOfAPatchIsDistinguishedFromAnInvalidValue(t *testing.T) {
 	node := schema.GroupKind{Kind: "Node"}
 	failed := apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", "testing value /x failed", 0, false)

@@ -16,12 +16,12 @@ import (
 // parent is the owner of children, during one reconcile.
 type parent struct {
 	client.Object
-	// asked: the API server was asked whether it is gone.
+	// asked reports that the API server was queried. gone is its answer: whether the owner is gone.
 	asked, gone bool
 }
 
-// gone reports whether the owner was deleted, which the cache may not show yet: it can show earlier that the
-// garbage collector deleted the children, and these must not be created again. The API server is asked once.
+// gone reports whether the owner was deleted. The cache may show that the garbage collector deleted the children before
+// it shows that the owner is gone. These children must not be created again, so the API server is queried, once.
 func (a *Applier) gone(ctx context.Context, owner *parent) (bool, error) {
 	if owner.asked {
 		return owner.gone, nil

@@ -14,22 +14,22 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// Pin keeps a part of a child, such as a pod template, until the owner changes its settings: a new version of
-// the operator declares the part differently (a probe, a default image), and must not restart pods for that.
+// Pin keeps a part of a child, such as a pod template, until the owner changes its settings. A new version of the
+// operator declares the part differently (a probe, a default image), and must not restart pods for that.
 //
-// While the declared part is the one that was applied, drift is repaired. While a newer version declares
-// another part, the live one is left alone.
+// While the operator declares the part as it was applied, drift is repaired. While a newer version declares it
+// differently, the live part is left alone.
 type Pin struct {
 	// Path is the dotted path of the part, such as spec.template.
 	Path string
-	// Key is all settings of the owner that the part depends on; its JSON counts.
+	// Key holds all settings of the owner that the part depends on. Keys are compared by their JSON.
 	Key any
 }
 
 // pinSeparator separates the hash of the key from that of the part, in the annotation.
 const pinSeparator = "."
 
-// pin records in the annotation for which settings the part was declared, and how.
+// pin records in the annotation the settings for which the part was declared, and the declared part.
 func (in *intent) pin() error {
 	pin := in.child.Pin
 	if pin == nil {
@@ -43,7 +43,7 @@ func (in *intent) pin() error {
 	return nil
 }
 
-// keep leaves the part as the live child has it, if it was made for the same settings.
+// keep makes the declaration keep the live part, if that was made for the same settings.
 func (in *intent) keep(live client.Object) {
 	if in.child.Pin == nil {
 		return
@@ -73,8 +73,8 @@ func keyOf(pinned string) string {
 	return key
 }
 
-// unpinned is the declaration without the pinned part. The annotation stands for the part, so that the hash is
-// the same whichever version made it.
+// unpinned returns the declaration without the pinned part. The annotation represents the part, so that the hash is the
+// same for all versions of the operator.
 func (in *intent) unpinned() map[string]any {
 	if in.child.Pin == nil {
 		return in.object.Object

@@ -15,7 +15,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
-// pinnedWeb is the Deployment of web with a template that is pinned for a key.
+// pinnedWeb returns the Deployment of web with a template that is pinned for a key.
 func pinnedWeb(key, image string, replicas int32) Child {
 	child := web(func(d *appsv1ac.DeploymentApplyConfiguration, c *corev1ac.ContainerApplyConfiguration) {
 		d.Spec.WithReplicas(replicas)
@@ -25,7 +25,7 @@ func pinnedWeb(key, image string, replicas int32) Child {
 	return child
 }
 
-// kept declares a child that exists already.
+// kept declares a child that already exists.
 func kept(t *testing.T, there, wanted Child) (in *intent, live *appsv1.Deployment, changes bool) {
 	t.Helper()
 	live = asServed(t, mustDeclare(t, shop(), there), &appsv1.Deployment{})

@@ -11,12 +11,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// predecessorKept is how long a replaced object is remembered if its successor never comes, because the owner
-// is gone.
+// predecessorKept is how long a replaced object is remembered if its successor is never created, because the owner is
+// gone.
 const predecessorKept = time.Hour
 
-// predecessors remembers objects that were deleted to be replaced: a pinned pod template and the values of
-// other managers pass to the successor. If the process ends in between, the successor begins as declared.
+// predecessors remembers objects that were deleted to be replaced, because a pinned pod template and the values of
+// other managers are copied to the successor. If the process ends in between, the successor begins as declared.
 type predecessors struct {
 	mu   sync.Mutex
 	left map[types.UID]predecessor
@@ -41,7 +41,7 @@ func (p *predecessors) remember(child types.UID, object client.Object, now time.
 	p.left[child] = predecessor{object, now}
 }
 
-// of returns the object that a child replaces, nil if there is none.
+// of returns the object that a child replaces; nil if there is none.
 func (p *predecessors) of(child types.UID) client.Object {
 	p.mu.Lock()
 	defer p.mu.Unlock()

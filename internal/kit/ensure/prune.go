@@ -16,9 +16,9 @@ import (
 	"github.com/opcrew/opcrew/internal/guard"
 )
 
-// Prune deletes the children of owner, of the kinds of the given empty lists, that are not declared, except
-// those that stay (stays may be nil). With hold it only reports what would be deleted. A child that has changed
-// since the cache showed it is not deleted: the error is a conflict.
+// Prune deletes the children of owner that are not declared, except those that stay (stays may be nil). kinds holds an
+// empty list of each kind to prune. With hold it only reports what it would delete. A child that has changed since the
+// cache showed it is not deleted, and the error is a conflict.
 func (a *Applier) Prune(ctx context.Context, owner client.Object, declared []Child, kinds []client.ObjectList, stays func(client.Object) bool, hold bool) ([]Result, error) {
 	keep := map[Ref]bool{}
 	for _, child := range declared {
@@ -43,7 +43,7 @@ func (a *Applier) Prune(ctx context.Context, owner client.Object, declared []Chi
 
 func (a *Applier) pruneKind(ctx context.Context, owner client.Object, kind client.ObjectList, hold bool, stays func(Ref, client.Object) bool) ([]Result, error) {
 	list := kind.DeepCopyObject().(client.ObjectList)
-	// Nothing is changed here, and a namespace can hold very many objects of other owners.
+	// The list is not changed here, and a namespace can hold very many objects of other owners.
 	if err := a.Client.List(ctx, list, client.InNamespace(owner.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list children to prune: %w", err)
 	}
@@ -65,13 +65,14 @@ func (a *Applier) pruneKind(ctx context.Context, owner client.Object, kind clien
 	return results, err
 }
 
-// copied reports whether an object has the owner's label only because it is a copy: a child that can have a
+// copied reports whether an object has the owner's label only because it is a copy. A child that could have a
 // controller reference is not deleted without one.
 func copied(owner, object client.Object) bool {
 	return owner.GetNamespace() == object.GetNamespace() && !metav1.IsControlledBy(object, owner)
 }
 
-// prune deletes one child. If it is declared again later, its last creation does not count as one in a contest.
+// prune deletes one child. Its last creation is withdrawn from the count, so that declaring the child again later does
+// not look like a contest.
 func (a *Applier) prune(ctx context.Context, owner client.Object, ref Ref, object client.Object, hold bool) (Result, error) {
 	if hold {
 		return Result{Ref: ref, Action: Held}, nil

@@ -19,8 +19,8 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// createRandom creates a child of random content, or fails with a conflict if it exists by now. An apply would
-// overwrite it.
+// createRandom creates a child with random content, or fails with a conflict if the child has been created meanwhile.
+// An apply would overwrite it.
 func (a *Applier) createRandom(ctx context.Context, in *intent) (Result, error) {
 	object := in.object.DeepCopy()
 	err := a.Client.Create(ctx, object, client.FieldOwner(common.Name))
@@ -28,7 +28,7 @@ func (a *Applier) createRandom(ctx context.Context, in *intent) (Result, error) 
 	case apierrors.IsAlreadyExists(err):
 		return Result{Ref: in.Ref}, alreadyThere(in, err)
 	case apierrors.IsNotFound(err):
-		return Result{Ref: in.Ref}, fmt.Errorf("create %s: %s", in.Ref, err.Error()) // its namespace; see apply
+		return Result{Ref: in.Ref}, fmt.Errorf("create %s: %s", in.Ref, err.Error()) // the namespace is not found; see apply
 	case err != nil:
 		return Result{Ref: in.Ref}, fmt.Errorf("create %s: %w", in.Ref, err)
 	}
@@ -36,13 +36,13 @@ func (a *Applier) createRandom(ctx context.Context, in *intent) (Result, error) 
 	return Result{Ref: in.Ref, Action: Created}, nil
 }
 
-// alreadyThere is the conflict of a child that is to be new with one that exists.
+// alreadyThere returns a conflict for a child that must be new, but exists.
 func alreadyThere(in *intent, why error) error {
 	return apierrors.NewConflict(schema.GroupResource{Group: in.Group, Resource: in.Kind}, in.Name, why)
 }
 
-// disown moves the fields from the manager that created the child to the one that applies it. A field that is
-// no longer declared would otherwise stay, as the creator's.
+// disown moves the fields from the manager that created the child to the manager that applies it. Otherwise a field
+// that is no longer declared would stay, as it still belongs to the creator.
 func (a *Applier) disown(ctx context.Context, in *intent) error {
 	live := &unstructured.Unstructured{}
 	live.SetGroupVersionKind(in.GroupVersionKind)
@@ -64,7 +64,7 @@ func (a *Applier) disown(ctx context.Context, in *intent) error {
 		return fmt.Errorf("own the fields of %s: %w", in.Ref, err)
 	}
 	a.Record(in.GroupVersionKind, live)
-	if decided != "" { // the same, with its fields owned
+	if decided != "" { // the same object, now with its fields owned
 		in.object.SetResourceVersion(live.GetResourceVersion())
 	}
 	return nil

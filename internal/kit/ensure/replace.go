@@ -14,8 +14,8 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// replace deletes exactly the object that was compared: not a later one with its name, and not one that has
-// changed since. The child is created again when it is gone.
+// replace deletes exactly the object that was compared. It deletes neither a later object with the same name, nor one
+// that has changed since. The child is created again when the old object is gone.
 func (a *Applier) replace(ctx context.Context, in *intent, live client.Object) (Result, error) {
 	if err := a.wouldCreate(ctx, in, live); err != nil {
 		return Result{Ref: in.Ref}, err
@@ -34,8 +34,8 @@ func (a *Applier) replace(ctx context.Context, in *intent, live client.Object) (
 	return Result{Ref: in.Ref, Action: Replaced}, nil
 }
 
-// wouldCreate asks the API server whether it would take the new object: a refusal must not cost the old one.
-// It uses another name, as the old one still exists, and a short one, as some kinds refuse more than 63
+// wouldCreate checks with the API server whether it would accept the new object, because a refusal must not cost the
+// old object. It uses another name, as the old object still exists, and a short one, as some kinds refuse more than 63
 // characters.
 func (a *Applier) wouldCreate(ctx context.Context, in *intent, live client.Object) error {
 	trial, err := in.heir(live)
@@ -51,8 +51,8 @@ func (a *Applier) wouldCreate(ctx context.Context, in *intent, live client.Objec
 	return nil
 }
 
-// mustReplace reports whether a field differs that the API server does not let change. It asks the drift, not
-// the values, which have more than one spelling.
+// mustReplace reports whether a field differs that the API server does not allow to change. It examines the drift, and
+// not the values, as the same value can be spelled in several ways.
 func (in *intent) mustReplace(drift *fieldpath.Set) bool {
 	if drift == nil {
 		return false
@@ -66,7 +66,7 @@ func (in *intent) mustReplace(drift *fieldpath.Set) bool {
 	return replace
 }
 
-// overlap reports whether one of two paths leads to the other.
+// overlap reports whether one of two paths is a prefix of the other.
 func overlap(fields []string, path fieldpath.Path) bool {
 	for i := range min(len(fields), len(path)) {
 		if path[i].FieldName == nil || *path[i].FieldName != fields[i] {

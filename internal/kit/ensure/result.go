@@ -5,13 +5,12 @@ package ensure
 
 import "time"
 
-// Action is what was done about one child.
+// Action says what was done about one child.
 type Action string
 
-// What can be done about a child. Held is what would have been done while nothing may be changed. Waiting,
-// Taken, Contested, Delayed and Denied are why nothing was done: the cache is stale or the child is being deleted,
-// another owner has the name, another manager undoes the changes, the child was created too often, or a guard
-// objects to its pod.
+// Held means that a change was held back because nothing may be changed. The last five say why nothing was done: the
+// cache is stale or the child is being deleted (Waiting), another owner has the name (Taken), another manager undoes
+// changes (Contested), the child was created too often (Delayed), or a guard objects to its pod (Denied).
 const (
 	Unchanged Action = "Unchanged"
 	Created   Action = "Created"
@@ -27,16 +26,16 @@ const (
 	Denied    Action = "Denied"
 )
 
-// Result is what became of one child.
+// Result describes what was done about one child.
 type Result struct {
 	Ref    Ref
 	Action Action
-	// Reason is the reason for conditions, of a child that a guard denied.
+	// Reason is the condition reason of a child that a guard denied.
 	Reason string
-	// Message says, where nothing was done because of an obstacle, what the obstacle is and what happens next.
+	// Message says what is in the way and what happens next, if nothing was done because of an obstacle.
 	Message string
-	// Again is when to look again; 0: when an event comes.
+	// Again is how long to wait before looking again; with 0 the next event starts it.
 	Again time.Duration
-	// Err is the answer of the API server, if it did not take the write.
+	// Err is the answer of the API server, if it did not accept the write.
 	Err error
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/opcrew/opcrew/internal/guard"
 )
 
-// ours reports whether an object is the child: made for owner, or data that an earlier owner of the same kind
-// and name has left.
+// ours reports whether an object is the child: it was made for owner, or holds data that an earlier owner of the same
+// kind and name left behind.
 func (in *intent) ours(owner, object client.Object) bool {
 	if guard.Owns(owner, object) {
 		return true
@@ -43,7 +43,7 @@ func takenBy(ref Ref, object client.Object) string {
 	return fmt.Sprintf("%s already exists and %s; it is left alone: %s, or give this object another name", ref, whose, remedy)
 }
 
-// leaving is the message about a child that is being deleted.
+// leaving returns the message about a child that is being deleted.
 func leaving(ref Ref, object client.Object) string {
 	return ref.String() + " is being deleted; it is recreated when it is gone" + heldBy(object)
 }
@@ -55,7 +55,8 @@ func heldBy(object client.Object) string {
 	return ""
 }
 
-// whyStripped is the message about a child that is not in the cache. A child with data must not be deleted.
+// whyStripped returns the message about a child that is not in the cache. It does not suggest deleting a child with
+// data.
 func (in *intent) whyStripped() string {
 	out := fmt.Sprintf("%s has lost the label %s: %s, by which the operator sees what becomes of it; put it back", in.Ref, common.ManagedByLabel, common.Name)
 	if in.child.Keep {

@@ -48,12 +48,12 @@ func (a *Applier) update(ctx context.Context, owner client.Object, in *intent, l
 	return a.applyOver(ctx, in, live, action)
 }
 
-// applyOver applies a child over the object that was compared, and over no other.
+// applyOver applies a child over exactly the object that was compared.
 func (a *Applier) applyOver(ctx context.Context, in *intent, live client.Object, action Action) (Result, error) {
 	if err := in.carry(live); err != nil {
 		return Result{Ref: in.Ref}, err
 	}
-	// If the object is gone by now, the apply must not adopt a later one with its name.
+	// If the object is gone meanwhile, the apply must not adopt a later object with its name.
 	in.object.SetUID(live.GetUID())
 	if in.child.DecidedOn != "" {
 		in.object.SetResourceVersion(in.child.DecidedOn)
@@ -78,8 +78,8 @@ func (a *Applier) apply(ctx context.Context, in *intent, action Action) (Result,
 	err := a.Client.Apply(ctx, ac, client.FieldOwner(common.Name), client.ForceOwnership)
 	switch {
 	case apierrors.IsNotFound(err):
-		// An apply creates, so the namespace is missing. Callers take "not found" for a state that passes by
-		// itself, which this is not: they get the text only.
+		// An apply creates missing objects, so what is not found is the namespace. Callers treat "not found" as a state that
+		// passes by itself, which this is not. Therefore they get only the text.
 		return Result{Ref: in.Ref}, fmt.Errorf("apply %s: %s", in.Ref, err.Error())
 	case err != nil:
 		return Result{Ref: in.Ref}, fmt.Errorf("apply %s: %w", in.Ref, err)
@@ -88,7 +88,7 @@ func (a *Applier) apply(ctx context.Context, in *intent, action Action) (Result,
 	return Result{Ref: in.Ref, Action: action}, nil
 }
 
-// contested reports which manager changes the child back.
+// contested reports which manager undoes changes of the child.
 func (a *Applier) contested(ctx context.Context, in *intent, drift *fieldpath.Set, wait time.Duration) (Result, error) {
 	current := &metav1.PartialObjectMetadata{}
 	current.SetGroupVersionKind(in.GroupVersionKind)

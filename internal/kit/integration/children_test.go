@@ -38,7 +38,7 @@ func account(namespace string) ensure.Child {
 	return ensure.Child{Object: corev1ac.ServiceAccount("web", namespace).WithAutomountServiceAccountToken(false)}
 }
 
-// class is cluster-scoped, so it is named after the namespace.
+// class declares a RuntimeClass. It is cluster-scoped, so it is named after the namespace.
 func class(namespace, handler string) ensure.Child {
 	return ensure.Child{ReplaceOn: []string{"handler"}, Object: nodev1ac.RuntimeClass(namespace).WithHandler(handler).
 		WithScheduling(nodev1ac.Scheduling().

@@ -38,7 +38,7 @@ func TestAfterThreeRevertsInAMinuteTheChildIsLeftAlone(t *testing.T) {
 		p.clock.Step(10 * time.Second)
 	}
 	revert()
-	readOnly := cost{"get configmaps": 1} // to name the manager
+	readOnly := cost{"get configmaps": 1} // this read finds the manager's name
 	result := p.ensures(owner, child, ensure.Contested, readOnly)
 	want := "ConfigMap " + ns + `/settings is changed back again and again by "argocd"; it is left alone until `
 	if !strings.HasPrefix(result.Message, want) || result.Again != time.Minute {
@@ -71,7 +71,7 @@ func TestAnEditOfTheUserEndsTheWaitOfAContest(t *testing.T) {
 	p.ensures(owner, settings(ns, map[string]string{"mode": "slow"}), ensure.Applied, repair("configmaps"))
 }
 
-// A webhook that changes a value within opcrew's own write is not named in the managed fields.
+// If a webhook changes a value while opcrew writes, the managed fields do not name the webhook.
 func TestARivalWithoutANameIsAnotherManager(t *testing.T) {
 	ns := env.Namespace(t)
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
@@ -115,7 +115,7 @@ func TestAQuotaIsNotTakenForARival(t *testing.T) {
 	p.ensures(owner, slow, ensure.Applied, repair("configmaps"))
 }
 
-// Random content differs each time, and it is still the same child.
+// Random content differs each time, but it is still the same child.
 func TestAChildOfRandomContentThatIsDeletedAgainAndAgainIsLeftAloneToo(t *testing.T) {
 	for random, want := range map[bool]ensure.Action{true: ensure.Contested, false: ensure.Created} {
 		ns := env.Namespace(t)
@@ -142,7 +142,7 @@ func TestAChildOfRandomContentThatIsDeletedAgainAndAgainIsLeftAloneToo(t *testin
 	}
 }
 
-// madeAndDeleted creates a child a number of times, and has it deleted each time.
+// madeAndDeleted creates a child a number of times, and deletes it each time.
 func (p *process) madeAndDeleted(owner client.Object, child ensure.Child, times int, remove func()) ensure.Result {
 	p.t.Helper()
 	var last ensure.Result
@@ -161,8 +161,8 @@ func (p *process) madeAndDeleted(owner client.Object, child ensure.Child, times 
 	return last
 }
 
-// A child that exists for a while only, such as the disruption budget of a cluster that has a second member during
-// an update, is created and deleted by the operator itself.
+// A child that exists only for a while, such as the disruption budget of a cluster that has a second member during an
+// update, is created and deleted by the operator itself.
 func TestAChildThatTheOperatorItselfDeletesAgainAndAgainIsNoContest(t *testing.T) {
 	ns := env.Namespace(t)
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
@@ -209,7 +209,8 @@ func TestOwnDeletesDoNotHideThoseOfARival(t *testing.T) {
 	}
 }
 
-// The operator deletes and creates a pod that ends as soon as it has started: not at full speed, and it is not a contest.
+// A pod that ends as soon as it has started is deleted and created again by the operator. This is not a contest, but
+// must not happen at full speed.
 func TestAChildThatIsReplacedAgainAndAgainIsDelayed(t *testing.T) {
 	ns := env.Namespace(t)
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})

@@ -26,10 +26,10 @@ type cost map[string]int
 
 var free = cost{}
 
-// creation and repair are the costs of a new child and of a changed one.
+// creation returns the cost of a new child, and repair that of a changed child.
 func creation(resource string) cost {
 	c := cost{"get " + resource: 1, "patch " + resource: 1}
-	c["get configmaps"]++ // whether the owner still exists
+	c["get configmaps"]++ // checks whether the owner still exists
 	return c
 }
 func repair(resource string) cost { return cost{"patch " + resource: 1} }
@@ -69,7 +69,7 @@ func (p *process) ensure(owner client.Object, child ensure.Child) ensure.Result 
 	return result
 }
 
-// catchesUp waits until the cache shows what the server has, which may be nothing.
+// catchesUp waits until the cache shows an object as the server has it, or shows that it is gone.
 func (p *process) catchesUp(ref ensure.Ref) {
 	p.t.Helper()
 	eventually.True(p.t, eventually.Long, "the cache has "+ref.String()+" as the server has it", func() error {
@@ -116,7 +116,7 @@ func create(t *testing.T, objects ...client.Object) {
 	}
 }
 
-// current reads what the server has into object, and returns it.
+// current reads an object from the server, and returns it.
 func current[O client.Object](t *testing.T, object O) O {
 	t.Helper()
 	if err := env.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
@@ -138,7 +138,7 @@ func edit(t *testing.T, who string, object client.Object, patch string) {
 	}
 }
 
-// withoutStatus returns an object without its status and the annotations of its controllers.
+// withoutStatus returns an object without its status and without the annotations of its controllers.
 func withoutStatus(t *testing.T, object client.Object) map[string]any {
 	t.Helper()
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)

@@ -56,7 +56,7 @@ func TestDriftOfADeclaredFieldCostsOneWrite(t *testing.T) {
 			edit(t, "kubectl-edit", object, test.patch)
 			p.catchesUp(ref)
 			want := ensure.Repaired
-			if name == "the hash" { // without it, it is unknown what was applied
+			if name == "the hash" { // without it, it is not known what was applied
 				want = ensure.Applied
 			}
 			p.ensures(owner, test.child, want, repair(test.resource))
@@ -71,7 +71,7 @@ func TestDriftOfADeclaredFieldCostsOneWrite(t *testing.T) {
 			if diff := cmp.Diff(withoutStatus(t, before), withoutStatus(t, got)); diff != "" {
 				t.Errorf("after the repair it is not as before (-before +after):\n%s", diff)
 			}
-			p.clock.Step(5 * time.Minute) // the next repair is not one of a contest
+			p.clock.Step(5 * time.Minute) // so that the next repair does not count towards a contest
 		})
 	}
 }
@@ -113,7 +113,7 @@ func TestAFieldThatIsNoLongerDeclaredIsRemoved(t *testing.T) {
 	edit(t, "kubectl-edit", settingsOf(ns), `{"data":{"c":"theirs"}}`)
 	p.catchesUp(ref)
 
-	// A new process, as after an upgrade that declares less.
+	// A new process stands for an upgrade that declares less.
 	p = start(t, ns, setup{})
 	p.ensures(owner, settings(ns, map[string]string{"a": "1"}), ensure.Applied, repair("configmaps"))
 	want := map[string]string{"a": "1", "c": "theirs"}

@@ -16,7 +16,7 @@ import (
 // gate holds back the events of a process's cache, in their order, while it is closed.
 type gate struct {
 	mu   sync.Mutex
-	shut chan struct{} // nil: open
+	shut chan struct{} // nil while the gate is open
 }
 
 func (g *gate) close() {

@@ -25,19 +25,19 @@ import (
 
 var widgetKind = schema.GroupVersionKind{Group: "test.opcrew.io", Version: "v1", Kind: "Widget"}
 
-// widgets is the kind of the loop; tests set the fields that they need.
+// widgets is the kind of the loop. Tests set the fields that they need.
 type widgets struct {
-	unread  error                  // the error of Observe
-	seen    int                    // the facts of Observe
-	plan    func(*Widget) kit.Plan // nil: nothing
+	unread  error                  // the error that Observe returns
+	seen    int                    // the facts that Observe returns
+	plan    func(*Widget) kit.Plan // nil plans nothing
 	decided int                    // how often Decide was called
 	record  int                    // from this number on, seen is a record
-	done    kit.Outcome            // the last
+	done    kit.Outcome            // the last outcome
 }
 
 func (k *widgets) Observe(context.Context, *Widget) (int, error) { return k.seen, k.unread }
 
-// Decide counts how often it is called.
+// Decide returns the facts, and counts how often it is called.
 func (k *widgets) Decide(_ *Widget, seen int, _ time.Time) int {
 	k.decided++
 	return seen
@@ -107,8 +107,8 @@ func newLoop(t *testing.T, namespace string, s setup) *loop {
 	return l
 }
 
-// reconciles expects one reconcile at this cost, half a second after the last one so that a status may be
-// written, and waits until the cache shows what was written.
+// reconciles expects one reconcile at this cost, half a second after the last so that a status may be written. Then it
+// waits until the cache shows what was written.
 func (l *loop) reconciles(widget *Widget, costs cost) (ctrl.Result, error) {
 	l.t.Helper()
 	l.clock.Step(500 * time.Millisecond)
@@ -134,7 +134,7 @@ func (l *loop) settles(widget *Widget) {
 	}
 }
 
-// goesWell expects a reconcile without an error and without a planned next one.
+// goesWell expects a reconcile without an error, and without a planned next reconcile.
 func (l *loop) goesWell(widget *Widget, costs cost) {
 	l.t.Helper()
 	result, err := l.reconciles(widget, costs)
@@ -173,7 +173,7 @@ func expectReady(t *testing.T, widget *Widget, status metav1.ConditionStatus, re
 	return *ready
 }
 
-// recorded expects exactly these events since the last call, by their beginnings.
+// recorded expects exactly these events since the last call. Each want is the prefix of one event.
 func (l *loop) recorded(want ...string) {
 	l.t.Helper()
 	var got []string

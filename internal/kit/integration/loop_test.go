@@ -87,7 +87,7 @@ func TestManyChangesWithinHalfASecondAreOneStatusWrite(t *testing.T) {
 	}
 }
 
-// Later steps depend on it, for instance on the first members of a cluster having answered.
+// Later steps depend on the record, for example that the first members of a cluster have answered.
 func TestARecordInTheStatusIsWrittenAtOnceAndDelaysNothing(t *testing.T) {
 	l := newLoop(t, env.Namespace(t), setup{})
 	l.kind.record = 10

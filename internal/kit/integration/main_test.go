@@ -1,10 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package integration tests internal/kit and internal/kit/ensure on a real API server
-// with the real controllers: what is written, what it costs, and what is left alone.
-// Costs are read from the server's audit log and are exact. Pure functions are tested
-// beside their code.
+// Package integration tests internal/kit and internal/kit/ensure with a real API server and the real controllers: what
+// is written, what it costs, and what is left alone. Costs are read from the server's audit log and are exact. Pure
+// functions are tested next to their code.
 package integration
 
 import (
@@ -27,7 +26,7 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	ctrl.SetLogger(logr.Discard()) // the errors of managers are what tests are about
+	ctrl.SetLogger(logr.Discard()) // tests examine the errors of managers
 	if err := clientgoscheme.AddToScheme(scheme); err != nil {
 		panic(err)
 	}
@@ -44,7 +43,7 @@ func addWidgets(scheme *runtime.Scheme) {
 	metav1.AddToGroupVersion(scheme, version)
 }
 
-// Widget is the stand-in for the kinds.
+// Widget stands for the kinds of opcrew.
 type Widget struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`

@@ -30,7 +30,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// kindOf is the registration of a kind.
+// kindOf returns the registration of a kind.
 func kindOf(name, crd string, plan func(*Widget) kit.Plan) kit.Registration {
 	return kit.Registration{
 		Name:        name,
@@ -132,7 +132,7 @@ func TestARefusalBacksOffAndEndsWhenItIsLifted(t *testing.T) {
 		}
 		return nil
 	})
-	// They are 50, 100, 200, 400 and 800 ms apart.
+	// The tries are 50, 100, 200, 400 and 800 ms apart.
 	if len(tries) > 9 {
 		t.Errorf("%d tries, expected about 6 in 1.5 seconds, ever more rarely:\n%s", len(tries), tries)
 	}
@@ -193,7 +193,7 @@ func TestAReadOfWhatNoKindDeclaredIsAnErrorAndNoWatch(t *testing.T) {
 	}
 }
 
-// gone deletes an object and waits until it does not exist.
+// gone deletes an object, and waits until it does not exist any more.
 func gone(t *testing.T, object client.Object) {
 	t.Helper()
 	if err := env.Client.Delete(t.Context(), object); err != nil {

@@ -41,7 +41,7 @@ func store(ns, size, image string) ensure.Child {
 	}
 }
 
-// Its pods run on under the new StatefulSet, even if a new version of the operator declares them differently.
+// The pods continue under the new StatefulSet, even if a new version of the operator declares them differently.
 func TestAnOrphaningReplacementLeavesWhatTheOldOneOwned(t *testing.T) {
 	ns := env.Namespace(t)
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{types: []client.Object{&appsv1.StatefulSet{}}})

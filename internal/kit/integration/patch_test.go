@@ -60,7 +60,7 @@ func TestTheServersAnswerToAFailedTestIsRecognised(t *testing.T) {
 	}
 }
 
-// marking plans to set mode=fast in a ConfigMap of another owner.
+// marking returns a patch that sets mode=fast in a ConfigMap of another owner.
 func marking(object *corev1.ConfigMap, from string) kit.Patch {
 	return kit.Patch{
 		Object: object, Type: types.JSONPatchType, Intent: "fast",
@@ -110,7 +110,7 @@ func TestAPatchDecidedOnAnOldViewIsRetriedAndNothingFollowsIt(t *testing.T) {
 		}
 	}
 	for try := range 5 {
-		result, err := l.reconciles(widget, cost{"patch configmaps": 1}) // and no status that reports success
+		result, err := l.reconciles(widget, cost{"patch configmaps": 1}) // no status that reports success is written
 		if want := 200 * time.Millisecond << try; err != nil || result.RequeueAfter != want {
 			t.Fatalf("try %d gives %v (%v), expected it to be tried again after %s: no rival wrote", try+1, result, err, want)
 		}
@@ -175,7 +175,7 @@ func TestARefusedPatchIsReportedEachTimeItIsTried(t *testing.T) {
 	}
 }
 
-// A refused patch must not delay anything else, and is not tried again with every event.
+// A refused patch must not delay anything else, and is not tried again at every event.
 func TestTheRefusalOfAnIndependentPatchIsReportedAndDelaysNothing(t *testing.T) {
 	l := newLoop(t, env.Namespace(t), setup{})
 	stepped := 0

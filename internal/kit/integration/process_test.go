@@ -27,25 +27,25 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// process is one process of the operator without a queue: the test calls it.
+// process is one process of the operator without a queue. The test calls it.
 type process struct {
 	*ensure.Applier
 	t *testing.T
 	// user identifies the process in the audit log.
 	user string
-	// client reads from the cache and writes to the server, live reads from the server.
+	// client reads from the cache and writes to the server. live reads from the server.
 	client client.Client
 	live   client.Reader
 	clock  *clocktesting.FakeClock
 }
 
-// setup is how a process differs from the default one.
+// setup describes how a process differs from the default.
 type setup struct {
-	groups    []string          // of the user; system:masters if nil
-	types     []client.Object   // that are cached, of opcrew only; see ownTypes
-	intercept interceptor.Funcs // between the process and the server
-	events    *gate             // that holds back the events for the cache
-	// everywhere caches all namespaces, not only the test's.
+	groups    []string          // groups of the user; nil stands for system:masters
+	types     []client.Object   // types that are cached, only objects of opcrew; see ownTypes
+	intercept interceptor.Funcs // intercepts calls between the process and the server
+	events    *gate             // holds back the events for the cache
+	// everywhere makes the process cache all namespaces, not only the test's.
 	everywhere bool
 }
 
@@ -65,7 +65,7 @@ func ownTypes() []client.Object {
 	return []client.Object{&corev1.ConfigMap{}, &corev1.Service{}, &corev1.ServiceAccount{}, &appsv1.Deployment{}, &nodev1.RuntimeClass{}}
 }
 
-// start starts a process with an empty memory, and with the namespace in its cache.
+// start starts a process with empty memory, which caches the namespace.
 func start(t *testing.T, namespace string, s setup) *process {
 	t.Helper()
 	started++
@@ -101,7 +101,7 @@ func (p *process) Ensure(ctx context.Context, owner client.Object, child ensure.
 	return result, result.Err
 }
 
-// startCache caches as kit does: only declared types, and only children of opcrew.
+// startCache starts a cache with the options that kit uses: only declared types, and only children of opcrew.
 func startCache(t *testing.T, config *rest.Config, mapper meta.RESTMapper, namespace string, s setup) cache.Cache {
 	t.Helper()
 	opts := cache.Options{
@@ -127,7 +127,7 @@ func startCache(t *testing.T, config *rest.Config, mapper meta.RESTMapper, names
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
-		_ = reader.Start(t.Context()) // ends with the test
+		_ = reader.Start(t.Context()) // it ends with the test
 	}()
 	t.Cleanup(func() { <-stopped })
 	for object := range opts.ByObject {

@@ -20,7 +20,7 @@ func random(namespace string, data map[string]string) ensure.Child {
 	return child
 }
 
-// Two leaders at once: the content that the first one created may be in use already.
+// There are two leaders at once. The content that the first one created may already be in use.
 func TestOfTwoChildrenOfRandomContentOnlyTheFirstIsCreated(t *testing.T) {
 	for range 5 {
 		ns := env.Namespace(t)
@@ -80,7 +80,7 @@ func decidedOn(t *testing.T, ns string, child ensure.Child) ensure.Child {
 	return child
 }
 
-// Random content that was declared for a missing child must not overwrite a child that was created since.
+// Random content that was declared for a missing child must not overwrite a child that was created meanwhile.
 func TestANewChildIsNotAppliedOverOneThatExistsByNow(t *testing.T) {
 	ns := env.Namespace(t)
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})

@@ -78,8 +78,8 @@ func TestAChildThatIsDeletedBehindTheCacheComesBack(t *testing.T) {
 	p.ensures(owner, slow, ensure.Unchanged, free)
 }
 
-// Regression: the cache showed that the garbage collector had deleted the children before it showed the deletion of
-// the owner, and all of them were created again.
+// Regression: the cache showed that the garbage collector had deleted the children before it showed the deletion of the
+// owner, and all children were created again.
 func TestChildrenOfAnOwnerThatIsGoneBehindTheCacheAreNotMadeAgain(t *testing.T) {
 	ns := env.Namespace(t)
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})

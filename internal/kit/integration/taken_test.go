@@ -108,8 +108,8 @@ func TestAChildThatLostTheLabelOfTheCacheIsRepairedByOneWrite(t *testing.T) {
 	}
 }
 
-// A forced apply cannot ask for "only if it does not exist". An object that another client creates between the read
-// and the write is adopted, unless it has a controller: the server accepts only one. Its other fields stay.
+// A forced apply cannot require that the object does not exist. An object that another client creates between the read
+// and the write is adopted, unless it has a controller, because the server accepts only one. Its other fields are kept.
 func TestAnObjectCreatedBetweenTheReadAndTheWrite(t *testing.T) {
 	for name, controlled := range map[string]bool{"by a controller": true, "by hand": false} {
 		t.Run(name, func(t *testing.T) {

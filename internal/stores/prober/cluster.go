@@ -19,7 +19,7 @@ type Cluster[T, V any, S Store] struct {
 	forgotten chan struct{}
 	looker    Looker[V]
 
-	// step is held while a step runs: there is one at a time.
+	// step is locked while a step runs, so that steps run one at a time.
 	step sync.Mutex
 
 	mu     sync.Mutex
@@ -27,14 +27,14 @@ type Cluster[T, V any, S Store] struct {
 	conn   *openStore[T, S]
 	ended  bool
 	view   *V
-	stale  bool // of view
-	// steps counts the beginnings and the ends of steps: it is odd while one runs.
+	stale  bool // whether view is stale
+	// steps counts the starts and the ends of steps, so that it is odd while a step runs.
 	steps int
-	// work names what is under way beside the looks; "" for nothing.
+	// work names the background work that is running; "" for none.
 	work string
 }
 
-// openStore is an open store and its users.
+// openStore is an open store with its current users.
 type openStore[T any, S Store] struct {
 	store  S
 	target T
@@ -47,28 +47,28 @@ func newCluster[T, V any, S Store](s *shared[T, V, S], key types.NamespacedName,
 	return c
 }
 
-// Looker reads the cluster.
+// Looker returns what reads the cluster.
 func (c *Cluster[T, V, S]) Looker() Looker[V] { return c.looker }
 
-// Clock is the clock of the prober.
+// Clock returns the clock of the prober.
 func (c *Cluster[T, V, S]) Clock() clock.WithTicker { return c.clock }
 
-// Target is the last target that was set.
+// Target returns the last target that was set.
 func (c *Cluster[T, V, S]) Target() T {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.target
 }
 
-// Wake makes the next look start at once.
+// Wake makes the next read start at once.
 func (c *Cluster[T, V, S]) Wake() {
 	select {
 	case c.poked <- struct{}{}:
-	default: // a look is due already
+	default: // a read is already due
 	}
 }
 
-// Go runs a function that the end of the prober waits for.
+// Go runs a function in a goroutine. The prober waits for it before it ends.
 func (c *Cluster[T, V, S]) Go(f func()) { c.running.Go(f) }
 
 func (c *Cluster[T, V, S]) aim(target T) {
@@ -87,7 +87,7 @@ func (c *Cluster[T, V, S]) seen() (V, bool) {
 	return c.last()
 }
 
-// last is the last view. The lock is held.
+// last returns the latest view. The caller holds the lock.
 func (c *Cluster[T, V, S]) last() (V, bool) {
 	if c.view == nil {
 		var none V
@@ -96,7 +96,7 @@ func (c *Cluster[T, V, S]) last() (V, bool) {
 	return *c.view, true
 }
 
-// whileWatched is a context that ends when the cluster is forgotten.
+// whileWatched returns a context that also ends when the cluster is forgotten.
 func (c *Cluster[T, V, S]) whileWatched(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	c.Go(func() {

@@ -28,14 +28,14 @@ func (c *Cluster[T, V, S]) Use() (store S, done func(), err error) {
 	return c.conn.store, c.conn.users.Done, nil
 }
 
-// disconnect closes the store once it has no user: a change of members that is under way when the target changes must not
-// be cut off.
+// disconnect closes the store once it is no longer used. A membership change that is running when the target changes
+// must not be interrupted.
 func (c *Cluster[T, V, S]) disconnect() {
 	if old := c.conn; old != nil {
 		c.conn = nil
 		c.Go(func() {
 			old.users.Wait()
-			_ = old.store.Close() // no call is under way
+			_ = old.store.Close() // no call is running
 		})
 	}
 }
@@ -47,7 +47,7 @@ func (c *Cluster[T, V, S]) close() {
 	c.disconnect()
 }
 
-// do carries out a step.
+// do executes a step.
 func (c *Cluster[T, V, S]) do(ctx context.Context, step func(context.Context, S) error) error {
 	c.step.Lock()
 	defer c.step.Unlock()
@@ -74,13 +74,13 @@ func Contained(call func() error) (err error) {
 	return call()
 }
 
-// Outdate marks the view stale until the next look, which starts at once.
+// Outdate marks the view stale until the next read, which starts at once.
 func (c *Cluster[T, V, S]) Outdate() {
 	c.count(2)
 	c.Wake()
 }
 
-// count counts beginnings and ends of steps: views from before them are stale.
+// count counts starts and ends of steps. Views from before are stale.
 func (c *Cluster[T, V, S]) count(steps int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -88,7 +88,8 @@ func (c *Cluster[T, V, S]) count(steps int) {
 	c.mark(true)
 }
 
-// mark shows what happens beside the looks before the next one. The lock is held.
+// mark adds to the view what has happened since the last read: whether it is stale, and the background work. The caller
+// holds the lock.
 func (c *Cluster[T, V, S]) mark(stale bool) {
 	c.stale = stale
 	if c.view != nil {

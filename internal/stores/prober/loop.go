@@ -8,7 +8,7 @@ import (
 	"fmt"
 )
 
-// run looks until the context ends or the cluster is forgotten.
+// run reads the cluster until the context ends or the cluster is forgotten.
 func (c *Cluster[T, V, S]) run(ctx context.Context) {
 	ctx, cancel := c.whileWatched(ctx)
 	defer cancel()
@@ -18,7 +18,7 @@ func (c *Cluster[T, V, S]) run(ctx context.Context) {
 		before, steps := c.begun()
 		view := c.look(ctx, before)
 		if ctx.Err() != nil {
-			return // a look that was cut off shows nothing
+			return // a read that was interrupted shows nothing
 		}
 		if c.publish(view, steps) {
 			c.changed(ctx, c.key)
@@ -27,7 +27,7 @@ func (c *Cluster[T, V, S]) run(ctx context.Context) {
 	}
 }
 
-// look keeps a panic, such as over a hostile answer, within this cluster.
+// look reads the cluster. A panic, such as over a malformed answer, only makes the view of this cluster an error.
 func (c *Cluster[T, V, S]) look(ctx context.Context, before V) (view V) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -37,7 +37,7 @@ func (c *Cluster[T, V, S]) look(ctx context.Context, before V) (view V) {
 	return c.looker.Look(ctx, before)
 }
 
-// rest waits until the next look is due.
+// rest waits until the next read is due.
 func (c *Cluster[T, V, S]) rest(ctx context.Context) {
 	view, _ := c.seen()
 	timer := c.clock.NewTimer(c.source.Interval(view))
@@ -49,7 +49,7 @@ func (c *Cluster[T, V, S]) rest(ctx context.Context) {
 	}
 }
 
-// begun returns the last view, and how many steps there have been when a look begins.
+// begun returns the latest view and the count of steps, at the start of a read.
 func (c *Cluster[T, V, S]) begun() (V, int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -57,7 +57,7 @@ func (c *Cluster[T, V, S]) begun() (V, int) {
 	return view, c.steps
 }
 
-// publish replaces the view, and reports whether it differs in what matters.
+// publish replaces the view, and reports whether it differs in a way that matters.
 func (c *Cluster[T, V, S]) publish(view V, steps int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,11 +1,11 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package prober reads stores in the background, each in a goroutine of its own, so that one that hangs delays no
-// other. It keeps the last view of each store, reports when a view changes in a way that matters, and carries out
-// steps: one at a time per store, with the view marked stale until the next look.
+// Package prober reads stores in the background, each in its own goroutine, so that a store that hangs does not delay
+// the others. It keeps the latest view of each store, and reports when a view changes in a way that matters. It also
+// executes steps, one at a time per store. The view is marked stale until the next read.
 //
-// What a store is, how it is read and what matters in a view belongs to the package of the store, as a Source.
+// The package of a store defines the store, how it is read and what matters in its view, as a Source.
 package prober
 
 import (
@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 )
 
-// Prober looks at clusters of one kind.
+// Prober reads clusters of one kind.
 type Prober[T, V any, S Store] struct {
 	*shared[T, V, S]
 	clusters map[types.NamespacedName]*Cluster[T, V, S]
@@ -31,7 +31,7 @@ func New[T, V any, S Store](source Source[T, V, S], clock clock.WithTicker) *Pro
 	}
 }
 
-// Watch starts to look at a cluster, or sets its target if it is watched already.
+// Watch starts to read a cluster, or sets its target if it is already watched.
 func (p *Prober[T, V, S]) Watch(key types.NamespacedName, target T) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -44,7 +44,7 @@ func (p *Prober[T, V, S]) Watch(key types.NamespacedName, target T) {
 	p.run(c.run)
 }
 
-// Forget stops looking and drops the view: the next cluster of that name may be another one.
+// Forget stops reading a cluster and drops its view. The next cluster of that name may be a different one.
 func (p *Prober[T, V, S]) Forget(key types.NamespacedName) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -54,7 +54,7 @@ func (p *Prober[T, V, S]) Forget(key types.NamespacedName) {
 	}
 }
 
-// View is the last view; false before the first look has ended. It is shared and must not be changed.
+// View returns the latest view; false before the first read has ended. The view is shared and must not be changed.
 func (p *Prober[T, V, S]) View(key types.NamespacedName) (V, bool) {
 	c, ok := p.Cluster(key)
 	if !ok {
@@ -64,7 +64,7 @@ func (p *Prober[T, V, S]) View(key types.NamespacedName) (V, bool) {
 	return c.seen()
 }
 
-// Views are the last views of all clusters.
+// Views returns the latest views of all clusters.
 func (p *Prober[T, V, S]) Views() map[types.NamespacedName]V {
 	p.mu.Lock()
 	clusters := maps.Clone(p.clusters)
@@ -78,15 +78,15 @@ func (p *Prober[T, V, S]) Views() map[types.NamespacedName]V {
 	return out
 }
 
-// Poke makes the next look start at once.
+// Poke makes the next read start at once.
 func (p *Prober[T, V, S]) Poke(key types.NamespacedName) {
 	if c, ok := p.Cluster(key); ok {
 		c.Wake()
 	}
 }
 
-// Do carries out a step on the live store and starts a look after it. The view is stale from the start of the step
-// until that look, also if the step failed.
+// Do executes a step on the live store, and then starts a read. The view is stale from the start of the step until that
+// read, even if the step fails.
 func (p *Prober[T, V, S]) Do(ctx context.Context, key types.NamespacedName, step func(context.Context, S) error) error {
 	c, ok := p.Cluster(key)
 	if !ok || !p.started() {
@@ -95,13 +95,14 @@ func (p *Prober[T, V, S]) Do(ctx context.Context, key types.NamespacedName, step
 	return c.do(ctx, step)
 }
 
-// Events are about clusters whose view has changed in what matters. Their objects have a name and a namespace only.
+// Events returns the channel with the clusters whose view has changed in a way that matters. Their objects have only a
+// name and a namespace.
 func (p *Prober[T, V, S]) Events() <-chan event.GenericEvent { return p.events }
 
-// NeedLeaderElection makes only the instance that acts look.
+// NeedLeaderElection returns true: only the elected instance of the operator reads and changes clusters.
 func (p *Prober[T, V, S]) NeedLeaderElection() bool { return true }
 
-// Start looks until the context ends, and returns when no goroutine of the prober runs any more.
+// Start reads until the context ends, and returns when all goroutines of the prober have ended.
 func (p *Prober[T, V, S]) Start(ctx context.Context) error {
 	p.mu.Lock()
 	p.ctx = ctx
@@ -116,7 +117,7 @@ func (p *Prober[T, V, S]) Start(ctx context.Context) error {
 	return nil
 }
 
-// Cluster is a cluster that is watched.
+// Cluster returns a watched cluster; false if it is not watched.
 func (p *Prober[T, V, S]) Cluster(key types.NamespacedName) (*Cluster[T, V, S], bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// seen is a view of the test's store: the number of looks, and the error of the last one.
+// seen is a view of the test's store: the number of reads, and the error of the latest.
 type seen struct {
 	looks int
 	err   string
@@ -27,7 +27,7 @@ type connection struct{ target string }
 
 func (*connection) Close() error { return nil }
 
-// looking looks at the store in the target; "hostile" makes each look panic.
+// looking reads the store that the target names. With the target "hostile" each read panics.
 type looking struct {
 	*Cluster[string, seen, *connection]
 	rounds *Rounds[string]
@@ -60,7 +60,7 @@ func (l *looking) Look(ctx context.Context, before seen) seen {
 
 func (*looking) End() {}
 
-// probing runs a prober of such stores in a bubble with its own time.
+// probing calls test with a prober of such stores in a synctest bubble, which has its own time.
 func probing(t *testing.T, test func(*testing.T, *Prober[string, seen, *connection])) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -11,24 +11,24 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// patience is for an address that did not answer the last time. It has CallTimeout to answer, but a look does not wait
-// for it: an address on a node that is gone would make each look take all of CallTimeout.
+// patience is how long a read waits for an address that did not answer last time. The address still has CallTimeout to
+// answer. If each read waited that long, an address on a lost node would slow down all reads.
 const patience = 100 * time.Millisecond
 
-// Answer is what one address answered, or why it did not.
+// Answer is what one address answered, or why it did not answer.
 type Answer[A any] struct {
 	Value A
 	Err   error
 }
 
-// Rounds asks addresses, all at the same time, and keeps between looks which have not answered.
+// Rounds reads addresses in parallel, and remembers between reads which have not answered yet.
 type Rounds[A any] struct {
 	clock clock.WithTicker
 	run   func(func())
-	// late, if set, replaces an answer to an earlier look, which may be older than a step that was taken since.
+	// late, if set, replaces an answer to an earlier read, which may be older than a step that was taken since.
 	late  error
 	store Store
-	// asked are the questions under way, and failing the last errors, by address.
+	// asked holds the running requests, and failing the latest errors, by address.
 	asked   map[string]*question[A]
 	failing map[string]error
 }
@@ -39,13 +39,13 @@ type question[A any] struct {
 	old      bool
 }
 
-// NewRounds returns the rounds of a cluster. With an error for late, an answer to the question of an earlier look
-// counts as that error, and the address is asked again.
+// NewRounds returns the rounds of a cluster. If late is set, an answer to a request of an earlier read is replaced by
+// this error, and the address is read again.
 func NewRounds[A, T, V any, S Store](c *Cluster[T, V, S], late error) *Rounds[A] {
 	return &Rounds[A]{clock: c.Clock(), run: c.Go, late: late}
 }
 
-// Round is the questions of one look.
+// Round holds the requests of one read.
 type Round[A any] struct {
 	*Rounds[A]
 	ctx       context.Context
@@ -53,7 +53,7 @@ type Round[A any] struct {
 	addresses map[string]bool
 }
 
-// Begin begins a round. With another store than before, questions under way are dropped.
+// Begin begins a round. If the store has changed, running requests are dropped.
 func (r *Rounds[A]) Begin(ctx context.Context, store Store, ask func(ctx context.Context, address string) (A, error)) *Round[A] {
 	if r.store != store {
 		r.store, r.asked, r.failing = store, map[string]*question[A]{}, map[string]error{}
@@ -61,7 +61,7 @@ func (r *Rounds[A]) Begin(ctx context.Context, store Store, ask func(ctx context
 	return &Round[A]{Rounds: r, ctx: ctx, ask: ask, addresses: map[string]bool{}}
 }
 
-// Ask asks the addresses to which no question is under way.
+// Ask sends a request to each address that has no running request.
 func (r *Round[A]) Ask(addresses ...string) {
 	for _, address := range addresses {
 		r.addresses[address] = true
@@ -75,7 +75,7 @@ func (r *Round[A]) put(address string) *question[A] {
 	q := &question[A]{answered: make(chan struct{})}
 	r.run(func() {
 		defer close(q.answered)
-		// A panic, such as over a hostile answer, is an error of this address.
+		// A panic, such as over a malformed answer, becomes an error of this address.
 		defer func() {
 			if cause := recover(); cause != nil {
 				q.answer.Err = fmt.Errorf("its answer cannot be read: %v", cause)
@@ -88,7 +88,7 @@ func (r *Round[A]) put(address string) *question[A] {
 	return q
 }
 
-// Wait collects the answers by address. One that is late has the error of the last time.
+// Wait returns the answers by address. An address that has not answered yet has its previous error.
 func (r *Round[A]) Wait() map[string]Answer[A] {
 	for address := range r.addresses {
 		if r.failing[address] == nil {
@@ -109,7 +109,7 @@ func (r *Round[A]) Wait() map[string]Answer[A] {
 	return out
 }
 
-// linger waits a little for those that failed the last time.
+// linger waits briefly for the addresses that failed last time.
 func (r *Round[A]) linger(timer clock.Timer) {
 	defer timer.Stop()
 	for address := range r.addresses {
@@ -121,7 +121,7 @@ func (r *Round[A]) linger(timer clock.Timer) {
 	}
 }
 
-// take takes an answer if it is there.
+// take returns the answer of an address, or its previous error if there is no answer yet.
 func (r *Round[A]) take(address string) Answer[A] {
 	q := r.asked[address]
 	select {

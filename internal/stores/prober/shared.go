@@ -13,14 +13,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 )
 
-// shared is what all clusters of a prober use.
+// shared holds what all clusters of a prober use.
 type shared[T, V any, S Store] struct {
 	source Source[T, V, S]
 	clock  clock.WithTicker
 	events chan event.GenericEvent
 
 	mu      sync.Mutex
-	ctx     context.Context // of Start; nil before it
+	ctx     context.Context // the context of Start; nil before Start is called
 	running sync.WaitGroup
 }
 
@@ -30,7 +30,7 @@ func (s *shared[T, V, S]) started() bool {
 	return s.ctx != nil && s.ctx.Err() == nil
 }
 
-// run starts a goroutine if the prober runs. The lock is held.
+// run starts a goroutine if the prober is running. The caller holds the lock.
 func (s *shared[T, V, S]) run(f func(context.Context)) {
 	if s.ctx != nil && s.ctx.Err() == nil {
 		ctx := s.ctx
@@ -38,7 +38,8 @@ func (s *shared[T, V, S]) run(f func(context.Context)) {
 	}
 }
 
-// background runs a function if the prober runs and claim allows it. The end of the prober ends its context and waits for it.
+// background runs a function if the prober is running and claim returns no error. When the prober ends, it ends the
+// function's context and waits for the function.
 func (s *shared[T, V, S]) background(claim func() error, f func(context.Context)) error {
 	s.mu.Lock() // a goroutine that starts under the lock is counted before Wait
 	defer s.mu.Unlock()
@@ -52,7 +53,7 @@ func (s *shared[T, V, S]) background(claim func() error, f func(context.Context)
 	return nil
 }
 
-// changed sends an event. A full channel delays the looks at this cluster only.
+// changed sends an event. A full channel delays only the reads of this cluster.
 func (s *shared[T, V, S]) changed(ctx context.Context, key types.NamespacedName) {
 	object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: key.Name, Namespace: key.Namespace}}
 	select {

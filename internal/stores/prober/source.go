@@ -21,28 +21,28 @@ var ErrPanicked = errors.New("the answer of the store cannot be read")
 // Store is an open connection. Close makes calls under way fail.
 type Store interface{ Close() error }
 
-// Source is what a prober needs to know of one kind of store: targets of type T, views of type V, connections of type S.
+// Source defines one kind of store for a prober, with targets of type T, views of type V and connections of type S.
 type Source[T, V any, S Store] struct {
-	// Dial opens the store of a target. It waits for no answer.
+	// Dial opens the store of a target. It does not wait for an answer.
 	Dial func(T) (S, error)
-	// Same reports whether one connection serves both targets.
+	// Same reports whether one connection can serve both targets.
 	Same func(a, b T) bool
-	// Interval is the time between two looks.
+	// Interval returns how long to wait between two reads of the store.
 	Interval func(V) time.Duration
-	// Alike reports whether two views differ in nothing that a controller acts on.
+	// Alike reports whether two views look the same to a controller.
 	Alike func(a, b V) bool
-	// Mark returns the view with what happens beside the looks: whether it is stale, and the work under way.
+	// Mark returns the view with what happened since it was read: whether it is stale, and the running work.
 	Mark func(view V, stale bool, work string) V
-	// Failed is the view of a look that panicked, after the view before.
+	// Failed returns the view for a read that panicked. before is the previous view.
 	Failed func(before V, err error) V
-	// Looker returns what looks at one cluster, with a memory of its own.
+	// Looker returns what reads one cluster. It may keep state between reads.
 	Looker func(*Cluster[T, V, S]) Looker[V]
 }
 
-// Looker looks at one cluster. Only one look runs at a time.
+// Looker reads one cluster. Only one read runs at a time.
 type Looker[V any] interface {
-	// Look reads the store. before is the last view, or empty.
+	// Look reads the store. before is the previous view, or empty.
 	Look(ctx context.Context, before V) V
-	// End stops what the looker runs beside the looks.
+	// End stops what the looker runs in the background.
 	End()
 }

@@ -11,21 +11,21 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// ErrBusy is returned when work is under way on the cluster already.
+// ErrBusy is returned when other work is already running on the cluster.
 var ErrBusy = errors.New("something is being done to the cluster already")
 
-// Work is done to a cluster beside the looks, one at a time, and may take minutes, such as a defragmentation.
+// Work runs in the background on a cluster, one at a time, and may take minutes, such as a defragmentation.
 type Work[S Store] struct {
-	// Name is what the view shows during the step.
+	// Name is what the view shows while the work is running.
 	Name string
-	// Limit is how long it may take.
+	// Limit is how long the work may take.
 	Limit time.Duration
 	// Do does it, and keeps the outcome itself. A panic ends it without an outcome, as the end of the process would.
 	Do func(context.Context, S)
 }
 
-// Begin starts work and returns at once. The view names it until it has ended, and is stale then until the next look.
-// Its context ends with the prober and when the cluster is forgotten.
+// Begin starts work and returns at once. The view names the work until it has ended. Then the view is stale until the
+// next read. The context of the work ends with the prober, and when the cluster is forgotten.
 func (p *Prober[T, V, S]) Begin(key types.NamespacedName, work Work[S]) error {
 	c, ok := p.Cluster(key)
 	if !ok {
@@ -40,12 +40,13 @@ func (p *Prober[T, V, S]) Begin(key types.NamespacedName, work Work[S]) error {
 	return c.Background(claim, func(ctx context.Context) { c.carryOut(ctx, work) })
 }
 
-// Background runs a function beside the looks if claim allows it. The end of the prober ends its context and waits for it.
+// Background runs a function in the background if claim returns no error. When the prober ends, it ends the function's
+// context and waits for the function.
 func (c *Cluster[T, V, S]) Background(claim func() error, run func(context.Context)) error {
 	return c.background(claim, run)
 }
 
-// claim reports whether no work was under way, and if so notes this one.
+// claim registers work and returns true, or returns false if other work is running.
 func (c *Cluster[T, V, S]) claim(name string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -75,7 +76,7 @@ func (c *Cluster[T, V, S]) carryOut(ctx context.Context, work Work[S]) {
 	})
 }
 
-// endWork notes that no work is under way, and that earlier views are stale.
+// endWork records that the work has ended, and that the current view is stale.
 func (c *Cluster[T, V, S]) endWork() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -16,8 +16,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// Apply carries out a step. The view that it was decided on is a moment old: a step that could harm another process than
-// intended checks again first.
+// Apply executes a step. The view on which the step was decided may be outdated, so a step that could harm another
+// process than intended first checks again.
 func Apply(ctx context.Context, store Store, step Step) error {
 	if err := step.Apply(ctx, store); err != nil {
 		return fmt.Errorf("%s: %w", step, err)
@@ -25,7 +25,7 @@ func Apply(ctx context.Context, store Store, step Step) error {
 	return nil
 }
 
-// Apply introduces the servers to each other.
+// Apply introduces the processes to each other.
 func (s Introduce) Apply(ctx context.Context, store Store) error {
 	sure := map[string]bool{}
 	byAt := map[string][]Command{}
@@ -113,13 +113,13 @@ func (s Replicate) Apply(ctx context.Context, store Store) error {
 	return err
 }
 
-// ErrNotElected reports that a replica was asked to take the lead, and has not.
+// ErrNotElected reports that a replica was to become the primary, and was not elected.
 var ErrNotElected = errors.New("it was not elected")
 
-// Apply waits for the election: if it were asked again meanwhile, the replica would start again.
+// Apply requests the failover and waits for the election. A second request meanwhile would make the replica start over.
 func (s TakeLead) Apply(ctx context.Context, store Store) error {
 	if _, err := store.Do(ctx, s.Address, server.ClusterCommand("FAILOVER")); err != nil {
-		if server.Refused(err, "You should send CLUSTER FAILOVER to a replica") { // it leads
+		if server.Refused(err, "You should send CLUSTER FAILOVER to a replica") { // it is the primary already
 			return nil
 		}
 		return err
@@ -127,7 +127,7 @@ func (s TakeLead) Apply(ctx context.Context, store Store) error {
 	return awaitLead(ctx, store, s.Address)
 }
 
-// glance is the time between two questions whether a replica leads.
+// glance is how long to wait between two checks whether a replica has become the primary.
 const glance = 20 * time.Millisecond
 
 func awaitLead(ctx context.Context, store Store, address string) error {
@@ -149,7 +149,7 @@ func awaitLead(ctx context.Context, store Store, address string) error {
 	}
 }
 
-// Apply checks first whether the primary is back: it would lose what is taken over.
+// Apply first checks whether the primary is back: it would lose its writes.
 func (s Takeover) Apply(ctx context.Context, store Store) error {
 	status, err := store.Status(ctx, s.Address)
 	if err != nil {

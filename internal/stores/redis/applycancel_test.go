@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// holding is how many keys of every slot servers have.
+// holding is a store whose servers have the same number of keys in every slot.
 type holding struct {
 	*scripted
 	keys map[string]int64
@@ -51,7 +51,7 @@ func TestASlotToCloseIsOpenedToTheProcessWithMostOfItsKeys(t *testing.T) {
 	}
 }
 
-// An operator may leave thousands of slots open when it ends, and a step has two seconds.
+// An operator that ends may leave thousands of slots open, and a step may take two seconds.
 func TestThousandsOfSlotsAreClosedInAFewRoundTrips(t *testing.T) {
 	store := holding{&scripted{}, nil}
 	if err := (CancelMove{Address: "a:1", Slots: SlotsOf(numbers(0, 4000)...), Others: []End{{Address: "b:1", ID: "b:1"}, {Address: "c:1", ID: "c:1"}}}).Apply(t.Context(), store); err != nil {

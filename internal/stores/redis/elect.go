@@ -10,11 +10,12 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// Apply checks first whether the replica was connected to its primary since, and whether its keys are of the primary's slots: a
-// replica that never reached its primary may hold others. It waits for the election as TakeLead does.
+// Apply first checks that the replica has not been connected to its primary since the step was decided, and that it has
+// keys of the primary's slots: a replica that never reached its primary may hold other keys. Then it waits for the
+// election as TakeLead does.
 func (s ForceFailover) Apply(ctx context.Context, store Store) error {
 	status, err := store.Status(ctx, s.Address)
-	primary, _ := status.Peer(status.PrimaryID) // without an address if another process has that
+	primary, _ := status.Peer(status.PrimaryID) // without an address if another process has that address
 	switch {
 	case err != nil:
 		return err

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// moved lets a prober carry out a plan for some time, and returns its progress.
+// moved lets a prober work on a plan for at most patience, and returns its progress.
 func moved(t *testing.T, store *scripted, step MoveSlots, patience time.Duration) (p Progress) {
 	t.Helper()
 	probing(t, store, func(prober *Prober) {
@@ -27,14 +27,14 @@ func moved(t *testing.T, store *scripted, step MoveSlots, patience time.Duration
 	return p
 }
 
-// byJobs is a plan that the servers carry out.
+// byJobs returns a plan that the servers carry out by jobs.
 func byJobs(slots int, bytes int64) MoveSlots {
 	out := plan(numbers(0, slots)...)
 	out.ByJobs, out.Bytes = true, bytes
 	return out
 }
 
-// oneEach are slots with a key each.
+// oneEach returns slots with one key each.
 func oneEach(slots []int) map[int][]any {
 	out := map[int][]any{}
 	for _, slot := range slots {
@@ -77,7 +77,7 @@ func TestAMoveEndsWithWhatTheServersSayOfItsJob(t *testing.T) {
 	for name, test := range map[string]struct {
 		store  *scripted
 		words  string
-		byJobs bool // the next one may be tried by jobs again
+		byJobs bool // whether the next move may be tried by jobs again
 	}{
 		"it is refused":            {store: &scripted{}, words: "the servers do not move slots by themselves: ERR unknown subcommand"},
 		"it fails":                 {store: &scripted{jobs: []string{"snapshotting", "failed"}}, words: "their job has failed: because", byJobs: true},
@@ -100,7 +100,7 @@ func TestAMoveEndsWithWhatTheServersSayOfItsJob(t *testing.T) {
 	}
 }
 
-// A source that is asked to stop while the other end takes over would lose all later writes.
+// If the source stopped while the other end takes over the slots, all later writes would be lost.
 func TestAJobIsNeverCalledOff(t *testing.T) {
 	store := &scripted{jobs: []string{"streaming"}}
 	probing(t, store, func(p *Prober) {
@@ -132,7 +132,7 @@ func TestAnEndGetsNoMoreBeforeItsReplicaHasWhatItGot(t *testing.T) {
 	}
 }
 
-// A replica reports its offset once a second: waiting for it would limit the rate.
+// A replica reports its offset only once a second, so that waiting for it would limit the rate.
 func TestAMoveByKeysDoesNotWaitForAReportOfAReplica(t *testing.T) {
 	behind := func(bytes int) string {
 		return fmt.Sprintf("role:master\r\nslave0:ip=c,port=2,state=online,offset=0,lag=1\r\nmaster_repl_offset:%d\r\n", bytes)

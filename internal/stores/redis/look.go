@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Look asks all processes at the same time. It reads the progress of a move first: after the end of a move the answers show
-// what that left behind.
+// Look reads all processes at the same time. It reads the progress of a move first, so that if the move has ended, the
+// processes are read after its end.
 func (l *looker) Look(ctx context.Context, before View) View {
 	view := View{At: l.Clock().Now(), Move: l.moves.Progress()}
 	store, done, err := l.Use()
@@ -29,12 +29,12 @@ func (l *looker) Look(ctx context.Context, before View) View {
 }
 
 const (
-	// eager is the interval while something is wrong or under way, and rested the interval otherwise.
+	// eager is the interval between two reads while something is wrong or in progress, and rested the interval otherwise.
 	eager  = 250 * time.Millisecond
 	rested = 2 * time.Second
 )
 
-// DefaultInterval is the time between two looks.
+// DefaultInterval returns how long to wait between two reads of a cluster.
 func DefaultInterval(view View) time.Duration {
 	if view.Err != nil || view.Stale || view.Moving() || len(view.Nodes) == 0 || len(view.Passing) > 0 || view.redirecting() {
 		return eager

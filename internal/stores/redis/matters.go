@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// matters is what a controller acts on in a View. Offsets, sizes, times and the text of errors change all the time and do not
-// matter.
+// matters holds what a controller acts on in a View. Offsets, sizes, times and the text of errors change all the time,
+// and do not matter.
 type matters struct {
 	failing, stale bool
 	nodes          map[string]state
-	unclaimed      string // and not passing
+	unclaimed      string // without the slots in View.Passing
 	move           moveState
 }
 
-// state is what matters about a process.
+// state holds what matters about a process.
 type state struct {
 	answers, loading, linkUp, unlinked, clusterOK, barred, evicts, logFails bool
 	id, run, role, primary, source, slots, open                             string
@@ -28,13 +28,13 @@ type state struct {
 	redirects                                                               bool
 }
 
-// moveState is what matters about a move: its progress in steps of some percent.
+// moveState holds what matters about a move. Its progress is rounded to steps of some percent.
 type moveState struct {
 	known, ended, failed bool
 	goal, twentieth      int
 }
 
-// alike reports whether two views differ in nothing that matters.
+// alike reports whether two views look the same to a controller.
 func alike(a, b View) bool { return reflect.DeepEqual(a.matters(), b.matters()) }
 
 func (v View) matters() matters {
@@ -50,7 +50,7 @@ func (v View) matters() matters {
 	return out
 }
 
-// stateOf leaves out what changes with every slot that is moved.
+// stateOf returns what matters about a process. While slots are moved it leaves out what changes with every slot.
 func stateOf(s NodeStatus, moving bool) state {
 	out := state{
 		answers: s.Answers(), loading: s.Loading, linkUp: s.LinkUp, unlinked: s.Unlinked, clusterOK: s.ClusterOK, barred: s.NotAdmitted,
@@ -82,7 +82,7 @@ func line(p Peer, moving bool) string {
 	return strings.Join(words, " ")
 }
 
-// open are the slots that a process has open, or moves by jobs.
+// open returns the slots that are open at a process, or that a job of the process moves.
 func open(s NodeStatus) string {
 	var numbers []int
 	for _, slots := range []map[int]string{s.Migrating, s.Importing} {

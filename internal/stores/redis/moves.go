@@ -5,7 +5,8 @@ package redis
 
 import "context"
 
-// beginMove begins a move in the background, until it is stopped, the cluster is forgotten or the prober ends.
+// beginMove begins a move in the background. It lasts until it is done or stopped, the cluster is forgotten, or the
+// prober ends.
 func (l *looker) beginMove(step MoveSlots) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	claim := func() error {
@@ -26,7 +27,7 @@ func (l *looker) beginMove(step MoveSlots) error {
 	return err
 }
 
-// End stops a move between two batches, or after the slots that are open.
+// End stops a move between two batches, or once the open slots are completed.
 func (l *looker) End() {
 	l.moves.Stop()
 	l.Outdate()

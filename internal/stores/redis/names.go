@@ -1,12 +1,12 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package redis knows Redis and Valkey clusters: a View is what one look at all servers of a cluster showed, a Step is one change
-// of a cluster, and a Prober looks at many clusters, each at its own pace, carries out steps and moves slots in the background.
-// A step takes at most two seconds and may be repeated.
+// Package redis reads and changes Redis and Valkey clusters. A View holds what one read of all servers of a cluster
+// showed, and a Step is one change of a cluster, which takes at most two seconds and may be repeated. A Prober reads
+// many clusters, each at its own pace, executes steps, and moves slots in the background.
 //
-// Package server talks to one server, and package reshard moves slots: their types have names here too. Nothing here knows pods,
-// claims or objects of Kubernetes. Package ring decides what to do next, from a View.
+// Package server talks to one server, and package reshard moves slots. Their types have names here too. Package redis
+// knows no pods, claims or other Kubernetes objects. From a View, package ring decides what to do next.
 package redis
 
 import (
@@ -73,14 +73,15 @@ var (
 // Dial opens the store of a real cluster.
 func Dial(target Target) (Store, error) { return server.Dial(target) }
 
-// DialThrough returns a Dialer for real clusters whose connections another dialer opens; nil is the network of this process.
+// DialThrough returns a Dialer for real clusters that opens connections with another dialer, such as one for a pod
+// network. With nil it uses the network of this process.
 func DialThrough(through ContextDialer) Dialer { return server.DialThrough(through) }
 
-// SlotsOf sorts numbers of slots into ranges.
+// SlotsOf returns numbers of slots as sorted ranges.
 func SlotsOf(numbers ...int) Slots { return server.SlotsOf(numbers...) }
 
-// ParseSlots reads ranges with commas between them, such as 0-5460,7000, in any order.
+// ParseSlots parses comma-separated ranges, such as 0-5460,7000, in any order.
 func ParseSlots(text string) (Slots, error) { return server.ParseSlots(text) }
 
-// AccessDenied reports whether an error says that a server refused the user, or what the user asked for.
+// AccessDenied reports whether an error says that a server refused the user, or denied the user's request.
 func AccessDenied(err error) bool { return server.AccessDenied(err) }

@@ -3,7 +3,8 @@
 
 package redis
 
-// unclaimed are the slots that no process that answers claims, and that the table of one has for another.
+// unclaimed returns the slots that no answering process claims, but that an answering process lists for another
+// process.
 func (v View) unclaimed() Slots {
 	var claimed [SlotCount]bool
 	answers := map[string]bool{}
@@ -32,8 +33,8 @@ func (v View) unclaimed() Slots {
 	return SlotsOf(out...)
 }
 
-// passing are the slots that changed hands during a look. A slot that was unclaimed in the previous look too is lost: the
-// process that gets a slot claims it before the one that gives it away.
+// passing returns the slots that changed hands while the view was read. A slot that was unclaimed in the previous view
+// too is lost, because the process that gets a slot claims it before the other gives it away.
 func (v View) passing(before View) Slots {
 	return v.unclaimed().Without(before.unclaimed())
 }

@@ -5,10 +5,10 @@ package redis
 
 import "testing"
 
-// claim is what one of two primaries reports: its own slots, and those of the other in its table.
+// claim returns what one of two primaries reports: its own slots, and those that it lists for the other.
 func claim(id, own, other, others string) NodeStatus {
 	read := func(text string) Slots {
-		slots, _ := ParseSlots(text) // "" is no slots
+		slots, _ := ParseSlots(text) // "" stands for no slots
 		return slots
 	}
 	return NodeStatus{ID: id, Role: Primary, Slots: read(own), Known: []Peer{

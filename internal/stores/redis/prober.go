@@ -19,17 +19,17 @@ import (
 // ErrNotWatched is returned for a cluster that is not watched.
 var ErrNotWatched = prober.ErrNotWatched
 
-// errLate replaces an answer to an earlier look.
+// errLate replaces an answer that belongs to an earlier read.
 var errLate = errors.New("it answers again, and is asked once more")
 
-// Prober looks at clusters of Redis, and moves slots in the background.
+// Prober reads Redis clusters, and moves slots in the background.
 type Prober struct {
 	*prober.Prober[Target, View, Store]
 }
 
 type cluster = prober.Cluster[Target, View, Store]
 
-// NewProber returns a prober that dials by dial and looks again after interval; DefaultInterval if that is nil.
+// NewProber returns a prober that dials with dial and waits interval between two reads; nil stands for DefaultInterval.
 func NewProber(dial Dialer, clock clock.WithTicker, interval func(View) time.Duration) *Prober {
 	if interval == nil {
 		interval = DefaultInterval
@@ -39,7 +39,8 @@ func NewProber(dial Dialer, clock clock.WithTicker, interval func(View) time.Dur
 	}, clock)}
 }
 
-// Take carries out a step as Do does. A step that moves slots only begins or stops that: the View shows its progress.
+// Take executes a step as Do does. A step that moves slots only begins or stops the move, whose progress the View
+// shows.
 func (p *Prober) Take(ctx context.Context, key types.NamespacedName, step Step) error {
 	switch step := step.(type) {
 	case MoveSlots, StopMove:
@@ -71,7 +72,7 @@ func mark(v View, stale bool, _ string) View {
 
 func failed(before View, err error) View { return View{At: before.At, Err: err, Move: before.Move} }
 
-// looker looks at one cluster.
+// looker reads one cluster.
 type looker struct {
 	*cluster
 	rounds *prober.Rounds[NodeStatus]

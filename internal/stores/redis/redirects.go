@@ -6,11 +6,11 @@ package redis
 import "time"
 
 const (
-	// calm is the time without a redirect after which a process is no longer needed to redirect clients: the next command of a
-	// client with an old map is redirected, and the client then asks for the map.
+	// calm is the time without a redirect after which a process is no longer needed to redirect clients. The next command
+	// of a client with an old slot map is redirected, and the client then requests a new map.
 	calm = 2 * time.Second
-	// RedirectGrace is the longest time that an emptied process stays to redirect clients. Clients commonly refresh their map every
-	// ten seconds; a client that never follows a redirect must not keep a pod for ever.
+	// RedirectGrace limits how long an emptied process stays to redirect clients. Clients commonly refresh their map every
+	// ten seconds, and a client that never follows redirects must not keep a pod for ever.
 	RedirectGrace = 15 * time.Second
 )
 
@@ -36,8 +36,8 @@ func (v View) redirecting() bool {
 	return false
 }
 
-// countRedirects notes which processes have redirected a client since the previous look. A count that cannot be read counts as
-// rising: the process then stays for all of RedirectGrace.
+// countRedirects records which processes have redirected a client since the previous read. A count that cannot be read
+// is treated as rising, so that the process is kept for all of RedirectGrace.
 func (l *looker) countRedirects(at time.Time, target Target, nodes map[string]NodeStatus) {
 	for _, node := range target.Nodes {
 		status, last := nodes[node.Address], l.last[node]

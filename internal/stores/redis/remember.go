@@ -3,8 +3,9 @@
 
 package redis
 
-// remember keeps, for processes that do not answer, which process they copied when they last answered: one that is cut off
-// still does. It ends when the process answers with another RunID, or is no longer a target.
+// remember keeps, for each process that does not answer, which process it copied when it last answered, as it may only
+// be cut off and still copy that process. The record ends when the process answers with another RunID, or is no longer
+// a target.
 func (l *looker) remember(target Target, nodes map[string]NodeStatus) {
 	now := map[Node]NodeStatus{}
 	for _, node := range target.Nodes {

@@ -21,42 +21,42 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/clusternodes"
 )
 
-// scripted is a store of processes with scripted answers. It records the commands that they got.
+// scripted is a store of processes with scripted answers. It records the commands that they get.
 type scripted struct {
 	mu sync.Mutex
-	// keys are the keys left in slots at the end that gives them away, by slot.
+	// keys holds the keys that are left at the source, by slot.
 	keys map[int][]any
 	got  []string
 	// fails is a word of the command that fails.
 	fails string
-	// jobs are the states of a job, the last one for ever; without any the servers have no jobs.
+	// jobs holds the successive states of a job. The last state is repeated. Without states the servers have no jobs.
 	jobs []string
 	job  string
-	// replication is the answer to INFO; by default a primary whose replica has all data.
+	// replication is the answer to INFO. The default is a primary whose replica has all data.
 	replication string
-	// sizes are the sizes of keys other than the default.
+	// sizes holds the sizes of keys that do not have the default size.
 	sizes map[any]int64
-	// role is the answer to ROLE; "" is master.
+	// role is the answer to ROLE; "" stands for master.
 	role string
-	// nodes is the answer to CLUSTER NODES; by default a:1 owns all slots.
+	// nodes is the answer to CLUSTER NODES. By default a:1 owns all slots.
 	nodes string
-	// dump is the answer to FUNCTION DUMP, and refuses are the refusals of commands that contain a word.
+	// dump is the answer to FUNCTION DUMP. refuses holds errors by a word of the command that is refused.
 	dump    string
 	refuses map[string]string
-	// calls counts round trips; each SETSLOT takes some time, in which the connection takes no other.
+	// calls counts round trips. setting is how long a SETSLOT blocks its connection.
 	calls   int
 	setting time.Duration
-	// task is the states of a job of Redis, the last one for ever.
+	// task holds the successive states of a job of Redis. The last state is repeated.
 	task []string
 }
 
-// ownTable has a:1 own all slots.
+// ownTable is a table in which a:1 owns all slots.
 const ownTable = "a:1 10.0.0.1:1@2 master - 0 0 1 connected 0-16383\nb:1 10.0.0.2:1@2 myself,master - 0 0 2 connected\n"
 
-// sheltered is INFO replication of a primary whose replica has all data.
+// sheltered is the INFO replication of a primary whose replica has all data.
 const sheltered = "role:master\r\nslave0:ip=c,port=2,state=online,offset=5000000,lag=0\r\nmaster_repl_offset:5000000\r\n"
 
-// questions are words of commands that change nothing, and are not recorded.
+// questions returns words of commands that change nothing, and are not recorded.
 func questions() []string {
 	return []string{"MYID", "MEMORY USAGE", "GETKEYSINSLOT", "COUNTKEYSINSLOT", "GETSLOTMIGRATIONS", "INFO", "ROLE", "STATUS"}
 }
@@ -136,7 +136,6 @@ func (s *scripted) answer(address string, command Command) any {
 	return "OK"
 }
 
-// answerJobs answers commands about jobs.
 func (s *scripted) answerJobs(command Command) any {
 	switch {
 	case command[1] == "MIGRATESLOTS" && s.jobs != nil:
@@ -172,12 +171,12 @@ func plan(slots ...int) MoveSlots {
 	return MoveSlots{Goal: 3, Moves: []Move{between("a", "b", slots...)}}
 }
 
-// between is a move of slots from one process to another.
+// between returns a move of slots from one process to another.
 func between(from, to string, slots ...int) Move {
 	return Move{From: End{Address: from + ":1", ID: from + ":1"}, To: End{Address: to + ":1", ID: to + ":1"}, Slots: SlotsOf(slots...)}
 }
 
-// numbers are consecutive slots.
+// numbers returns consecutive slots.
 func numbers(first, count int) []int {
 	out := make([]int, count)
 	for i := range out {
@@ -186,7 +185,7 @@ func numbers(first, count int) []int {
 	return out
 }
 
-// probing runs a prober of one cluster in a bubble with its own time, and ends it.
+// probing calls do with a prober of one cluster in a synctest bubble, and ends the prober.
 func probing(t *testing.T, store *scripted, do func(p *Prober)) {
 	synctest.Test(t, func(t *testing.T) {
 		p := NewProber(func(Target) (Store, error) { return store, nil }, clock.RealClock{}, nil)

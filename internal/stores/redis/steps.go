@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Step is one change of a cluster. It takes at most two seconds, may be repeated after a crash or a lost answer, and describes
-// itself in a few words. MoveSlots only begins a longer change.
+// Step is one change of a cluster. It takes at most two seconds, may be repeated after a crash or a lost answer, and
+// describes itself in a few words. MoveSlots only begins a longer change.
 type Step interface {
 	fmt.Stringer
 	Apply(ctx context.Context, store Store) error
@@ -26,47 +26,48 @@ type Meeting struct {
 	To, ID string
 }
 
-// Introduce makes processes meet: one is new, or has another address.
+// Introduce makes processes meet, because one of them is new or has a new address.
 type Introduce struct{ Meetings []Meeting }
 
-// SetEpoch gives fresh processes distinct epochs, by address, before they know each other. Otherwise all begin with 0 and
-// resolve that one by one.
+// SetEpoch gives fresh processes distinct epochs, by address, before they know each other. Otherwise all begin with
+// epoch 0 and resolve the conflicts one by one.
 type SetEpoch struct{ Epochs map[string]uint64 }
 
-// AssignSlots gives slots without an owner to primaries, by address.
+// AssignSlots assigns slots without an owner to primaries, by address.
 type AssignSlots struct {
 	Slots map[string]Slots
-	// Outrank reports that the data of previous owners is given up. Servers believe the owner with the greater epoch: a
+	// Outrank reports that the data of previous owners is given up. Servers believe the owner with the greater epoch. A
 	// previous owner that comes back late must not win, as the new writes would be dropped.
 	Outrank bool
 }
 
-// Admit lets replicas copy processes, by address. A replica copies any process at the address of its primary without checking
-// its ID, and drops its own data. So a server that is new, or at a new address, starts such that no replica may copy it.
+// Admit lets replicas copy processes, by address. A replica copies any process at its primary's address without
+// checking the ID, and drops its own data. Therefore a server that is new, or at a new address, starts without
+// permission to be copied.
 type Admit struct {
-	// Runs are the RunIDs that are meant: another process at the address is not admitted.
+	// Runs holds the expected RunIDs, by address. A process with another RunID is not admitted.
 	Runs map[string]string
 }
 
-// Replicate makes a process follow a primary. It drops its data.
+// Replicate makes a process follow a primary. The process drops its own data.
 type Replicate struct {
 	Address   string
 	PrimaryID string
 }
 
-// TakeLead makes a replica in sync the primary by agreement with its primary: no write is lost, and clients wait for less than
-// a second. It is for a home that is back, and for a guest whose home is about to be stopped.
+// TakeLead makes a replica in sync the primary by agreement with its primary. No write is lost, and clients wait for
+// less than a second. It is used when a home is back, and for a guest whose primary is about to be stopped.
 type TakeLead struct{ Address string }
 
 // Takeover makes a replica the primary without votes.
 type Takeover struct{ Address string }
 
-// ForceFailover makes a replica ask for votes without waiting for its primary, which is gone (Redis: CLUSTER FAILOVER FORCE).
-// By itself a replica does not ask that was restarted since it saw its primary (Redis: cluster-replica-validity-factor), or
-// whose primary's address another process has.
+// ForceFailover makes a replica request votes without waiting for its primary, which is gone (Redis: CLUSTER FAILOVER
+// FORCE). A replica does not do so by itself if it was restarted since it saw its primary (Redis:
+// cluster-replica-validity-factor), or if another process has its primary's address.
 type ForceFailover struct{ Address string }
 
-// Forget removes a process from the tables of others, by address.
+// Forget removes a process from the tables of the processes at some addresses.
 type Forget struct {
 	ID string
 	At []string
@@ -75,8 +76,8 @@ type Forget struct {
 // ResetEmpty makes a process without keys forget the cluster, so that it can leave.
 type ResetEmpty struct{ Address, ID string }
 
-// Renew gives a process that was removed from the cluster a new identity. Servers ignore for a minute a process that they forgot
-// (cluster.c, CLUSTER_BLACKLIST_TTL), and Valkey ignores even its introduction.
+// Renew gives a new ID to a process that was removed from the cluster. For a minute servers ignore a process that they
+// forgot (cluster.c, CLUSTER_BLACKLIST_TTL), and Valkey ignores even its introduction.
 type Renew struct{ Address, ID string }
 
 func (s Introduce) String() string {

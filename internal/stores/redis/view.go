@@ -5,20 +5,20 @@ package redis
 
 import "time"
 
-// View is what one reading of a cluster has shown.
+// View holds what one read of a cluster has shown.
 type View struct {
-	// At is when the look began: nothing in it is older.
+	// At is when the read began. Everything in the view was read later.
 	At time.Time
-	// Err is why no process could be asked. No process has a status then.
+	// Err says why no process could be reached. Then no process has a status.
 	Err error
-	// Nodes is the status of each process of the target, by its address.
+	// Nodes holds the status of each process of the target, by address.
 	Nodes map[string]NodeStatus
-	// Stale reports that a step has been taken since: the next look, which starts at once, shows its effect.
+	// Stale reports that a step has been taken since the read. The next read, which starts at once, shows its effect.
 	Stale bool
-	// Passing are slots that changed hands during the look: the processes that answer name each other as their owners, and none
-	// claims them. The next look shows their owners.
+	// Passing holds slots that changed hands during the read: the answering processes name each other as the owner, and
+	// none claims the slots. The next read shows their owners.
 	Passing Slots
-	// Move is the progress of the move of slots under way, or of the last one; nil if there was none since the prober started.
+	// Move is the progress of the running or the latest move of slots; nil if there was none since the prober started.
 	Move *Progress
 }
 

@@ -1,11 +1,10 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package agent carries out an order of package backup: it saves, prunes, verifies or restores.
-// Each of these has a file; catalog.go handles the objects of a path.
+// Package agent executes an order of package backup: it saves, prunes, verifies or restores. Each of these has its own
+// file; catalog.go handles the objects of a path.
 //
-// Access to stores (store), reading etcd (snapshot) and making data directories (datadir) have
-// their own packages.
+// Access to stores (store), reading etcd (snapshot) and making data directories (datadir) are packages of their own.
 package agent
 
 import (
@@ -19,13 +18,13 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// Agent carries out orders.
+// Agent executes orders.
 type Agent struct {
 	Clock clock.PassiveClock
 	Log   *slog.Logger
-	// Open opens the store of a target: store.Open.
+	// Open opens the store of a target. Outside tests it is store.Open.
 	Open func(context.Context, backup.Target) (store.Store, string, error)
-	// DataDir makes data directories: datadir.Apart.
+	// DataDir makes data directories. Outside tests it is datadir.Apart.
 	DataDir datadir.Runner
 }
 

@@ -16,11 +16,11 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// catalog handles the objects of one path. Its keys have no bucket.
+// catalog handles the objects of one path. Its keys do not include the bucket.
 type catalog struct {
 	store.Store
-	key    string // of the path
-	bucket string // part of a path before the key
+	key    string // the key of the path
+	bucket string // the part of a path before the key
 }
 
 func (a *Agent) catalog(ctx context.Context, t backup.Target) (*catalog, error) {
@@ -35,12 +35,12 @@ func (a *Agent) catalog(ctx context.Context, t backup.Target) (*catalog, error) 
 type item struct {
 	key  string
 	size int64
-	name backup.Name // of a periodic backup
-	// recorded means that there is a record, which may be of another object.
+	name backup.Name // set for a periodic backup
+	// recorded reports that there is a record, which may be of an earlier object.
 	recorded bool
 }
 
-// stored combines an object with its record, which may be nil.
+// stored combines an object with its record. The record may be nil.
 func (i item) stored(m *backup.Meta) backup.Stored {
 	out := backup.Stored{Object: i.key, Name: i.name}
 	if m != nil {
@@ -49,8 +49,7 @@ func (i item) stored(m *backup.Meta) backup.Stored {
 	return out
 }
 
-// items lists the periodic backups of the path, newest first, and the object at the path itself,
-// if there is one.
+// items lists the periodic backups of the path, newest first, and the object at the path itself, if there is one.
 func (s *catalog) items(ctx context.Context, prefix string) (periodic []item, exact *item, err error) {
 	objects, err := s.List(ctx, prefix)
 	if err != nil {
@@ -75,14 +74,14 @@ func (s *catalog) items(ctx context.Context, prefix string) (periodic []item, ex
 	return periodic, exact, nil
 }
 
-// meta reads the record of an object; nil if there is none or it is damaged.
+// meta returns the record of an object; nil if there is none or it is damaged.
 func (s *catalog) meta(ctx context.Context, i item) (*backup.Meta, error) {
 	if !i.recorded {
 		return nil, nil
 	}
 	r, _, err := s.Get(ctx, backup.MetaName(i.key))
 	if backup.ReasonOf(err, "") == backup.ReasonObjectMissing {
-		return nil, nil // removed meanwhile
+		return nil, nil // it was removed meanwhile
 	}
 	if err != nil {
 		return nil, err
@@ -94,7 +93,7 @@ func (s *catalog) meta(ctx context.Context, i item) (*backup.Meta, error) {
 	}
 	m, err := backup.ParseMeta(text)
 	if err != nil {
-		return nil, nil // a damaged record counts as none
+		return nil, nil // a damaged record is treated as missing
 	}
 	return &m, nil
 }
@@ -108,7 +107,7 @@ func (s *catalog) trusted(ctx context.Context, i item) (*backup.Meta, error) {
 	return m, nil
 }
 
-// putMeta writes the record, which makes an object complete.
+// putMeta writes the record of an object. With it the object is complete.
 func (s *catalog) putMeta(ctx context.Context, key string, m backup.Meta) error {
 	text, err := m.Encode()
 	if err != nil {
@@ -120,7 +119,8 @@ func (s *catalog) putMeta(ctx context.Context, key string, m backup.Meta) error 
 	return nil
 }
 
-// forget removes a record, if there is one. It lists first, so that adding objects needs no right to delete.
+// forget removes a record, if there is one. It lists first, so that adding objects does not require permission to
+// delete.
 func (s *catalog) forget(ctx context.Context, key string) error {
 	there, err := s.List(ctx, backup.MetaName(key))
 	if err != nil || len(there) == 0 {
@@ -129,8 +129,8 @@ func (s *catalog) forget(ctx context.Context, key string) error {
 	return s.Delete(ctx, backup.MetaName(key))
 }
 
-// pick finds the object to read and its record, if any: the named object, or else the newest complete one. If none is
-// complete it takes the object at the path itself, which another program may have written without a record.
+// pick returns the object to read and its record, if any: the named object, or else the newest complete object. If none
+// is complete it returns the object at the path itself, which another program may have written without a record.
 func (s *catalog) pick(ctx context.Context, object string, now time.Time) (item, *backup.Meta, error) {
 	prefix := s.key
 	if object != "" {
@@ -176,7 +176,7 @@ func (s *catalog) newest(ctx context.Context, exact *item, periodic []item, now 
 	return newest, record, nil
 }
 
-// ofKey returns the object of a key; nil if there is none.
+// ofKey returns the object with a key; nil if there is none.
 func ofKey(key string, exact *item, periodic []item) *item {
 	if exact != nil && exact.key == key {
 		return exact

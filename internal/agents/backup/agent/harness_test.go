@@ -23,7 +23,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// TestMain is also the process that reads snapshots: the test binary starts itself again.
+// TestMain also runs the separate process that reads snapshots, because the test binary starts itself again.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == datadir.Subcommand {
 		if err := datadir.Serve(context.Background(), os.Stdin, os.Stdout); err != nil {
@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 
 var (
 	noon = time.Date(2026, 7, 8, 12, 0, 0, 0, time.UTC)
-	// today is after the days of all backups.
+	// today is later than the days of all backups.
 	today = day(100)
 )
 
@@ -47,7 +47,7 @@ type bench struct {
 	dir     string
 	members []*member
 	jobs    []datadir.Job
-	fault   error // of making a data directory
+	fault   error // the error of making a data directory
 }
 
 func newBench(t *testing.T, members ...*member) *bench {
@@ -71,7 +71,7 @@ func (b *bench) order() backup.Order {
 	return backup.Order{ID: "order-1", Target: backup.Target{Type: backup.Folder, Path: "dir/shop", Dir: b.dir}}
 }
 
-// saving is an order for day n; 0 is a single backup.
+// saving returns an order for day n; day 0 stands for a single backup.
 func (b *bench) saving(n int) backup.Order {
 	o := b.order()
 	o.Save = &backup.Save{}
@@ -88,7 +88,7 @@ func day(n int) time.Time { return noon.AddDate(0, 0, n) }
 
 func named(revision int64, n int) string { return backup.ObjectName("dir/shop", revision, day(n)) }
 
-// runs expects an outcome and a reason, and words in the message.
+// runs executes an order, and expects an outcome, a reason, and words in the message.
 func (b *bench) runs(o backup.Order, outcome backup.Outcome, reason backup.Reason, words ...string) backup.Result {
 	b.Helper()
 	return b.runsIn(b.Context(), o, outcome, reason, words...)
@@ -108,7 +108,7 @@ func (b *bench) runsIn(ctx context.Context, o backup.Order, outcome backup.Outco
 	return r
 }
 
-// has expects these objects and no others, each with its record if the name ends in +.
+// has expects exactly these objects. A name that ends in + stands for an object with a record.
 func (b *bench) has(want ...string) {
 	b.Helper()
 	var got []string
@@ -133,7 +133,7 @@ func (b *bench) has(want ...string) {
 	}
 }
 
-// put writes an object, and its record if there is one.
+// put writes an object, and its record unless it is nil.
 func (b *bench) put(key string, content []byte, m *backup.Meta) {
 	b.Helper()
 	path := filepath.Join(b.dir, key)
@@ -146,7 +146,7 @@ func (b *bench) put(key string, content []byte, m *backup.Meta) {
 	}
 }
 
-// object writes a complete backup of the cluster of the members.
+// object writes a complete backup of the members' cluster.
 func (b *bench) object(key string, revision int64) {
 	b.Helper()
 	b.objectOf("000000000000000c", key, revision)
@@ -177,7 +177,7 @@ func (b *bench) record(key string) backup.Meta {
 	return m
 }
 
-// same compares results without their times.
+// same reports whether two results are equal apart from their times.
 func same(a, b backup.Result) bool {
 	a.StartedAt, a.EndedAt, b.StartedAt, b.EndedAt = time.Time{}, time.Time{}, time.Time{}, time.Time{}
 	left, _ := json.Marshal(a)

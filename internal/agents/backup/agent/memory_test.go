@@ -29,12 +29,12 @@ import (
 
 const (
 	gigabyte = 1 << 30
-	// most limits the anonymous memory of a save, in bytes, so that it fits into a container of 64
-	// MiB beside memory that the kernel can reclaim.
+	// most limits the anonymous memory of a save, in bytes. Together with memory that the kernel can reclaim, it fits into
+	// a container of 64 MiB.
 	most = 56 << 20
 )
 
-// endless streams a gigabyte without storing it.
+// endless streams a gigabyte that is not stored anywhere.
 type endless struct{ *member }
 
 func (e endless) Snapshot(_ *pb.SnapshotRequest, to pb.Maintenance_SnapshotServer) error {
@@ -59,7 +59,7 @@ func TestASaveOfAGigabyteFitsIntoASmallContainer(t *testing.T) {
 	eventually.True(t, patience, "the server listens", func() error {
 		connection, err := net.Dial("tcp", address)
 		if err == nil {
-			_ = connection.Close() // it has shown what it was for
+			_ = connection.Close() // the connection only shows that the port is open
 		}
 		return err
 	})
@@ -100,7 +100,7 @@ func gigabyteMember(t *testing.T) string {
 	return "http://" + listener.Addr().String()
 }
 
-// watchMemory waits for the end of a process, and returns its peak of anonymous memory in bytes.
+// watchMemory waits for the end of a process, and returns its peak anonymous memory in bytes.
 func watchMemory(cmd *exec.Cmd) (peak int) {
 	ended := make(chan struct{})
 	go func() {
@@ -123,7 +123,7 @@ func anonymous(pid int) int {
 		return 0
 	}
 	defer file.Close()
-	text, _ := io.ReadAll(file) // it may have ended
+	text, _ := io.ReadAll(file) // the process may have ended
 	for line := range strings.Lines(string(text)) {
 		if rest, ok := strings.CutPrefix(line, "RssAnon:"); ok {
 			kib, _ := strconv.Atoi(strings.Fields(rest)[0])

@@ -21,8 +21,8 @@ func TestASaveRemovesOnlyTheOldestBackups(t *testing.T) {
 	for n, revision := range []int64{8, 9, 10, 99} {
 		b.object(named(revision, n+1), revision)
 	}
-	b.put(named(7, 0), []byte("half"), nil)   // older than all that stay
-	b.put(named(101, 4), []byte("made"), nil) // not complete, and not older
+	b.put(named(7, 0), []byte("half"), nil)   // older than all backups that are kept
+	b.put(named(101, 4), []byte("made"), nil) // incomplete, but not older than the kept ones: kept too
 	o := b.saving(5)
 	o.Save.Keep = 2
 	r := b.runs(o, backup.Succeeded, "")
@@ -32,7 +32,7 @@ func TestASaveRemovesOnlyTheOldestBackups(t *testing.T) {
 	}
 }
 
-// The backup that is just saved may prove to be corrupt.
+// The backup that was just saved may turn out to be corrupt.
 func TestTheLastProvenBackupStaysInAddition(t *testing.T) {
 	b := newBench(t, newMember(t, 4))
 	for n := range 3 {
@@ -55,7 +55,7 @@ func TestBackupsOfAnotherClusterAreNotRemoved(t *testing.T) {
 	b.runs(o, backup.Succeeded, backup.ReasonOtherCluster, "the path also has backups of another cluster (00000000000a11ce); the newest 2 of them stay")
 	b.has(named(101, 2)+"+", named(102, 3)+"+", named(4, 5)+"+")
 
-	o.Save.Former = []string{"00000000000a11ce"} // it was restored since
+	o.Save.Former = []string{"00000000000a11ce"} // the cluster has been restored since
 	b.runs(o, backup.Succeeded, "")
 	b.has(named(102, 3)+"+", named(4, 5)+"+")
 }
@@ -88,7 +88,7 @@ func TestABackupStaysThoughOlderOnesCannotBeRemoved(t *testing.T) {
 	}
 	b.has(named(8, 1), named(10, 2)+"+")
 
-	b.Open = newBench(t).Open // and the next one finds what is left
+	b.Open = newBench(t).Open // the next run finds the remaining backups
 	again := b.runs(o, backup.Succeeded, "")
 	if !again.Again || again.Pruned != 1 || !strings.HasSuffix(again.PrunedObjects[0], named(8, 1)) {
 		t.Errorf("got %+v", again)

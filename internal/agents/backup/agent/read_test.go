@@ -113,7 +113,7 @@ func TestACorruptBackupIsRestoredOnlyByNameAndWithAWarning(t *testing.T) {
 	b.runs(b.restoring(t.TempDir()), backup.Failed, backup.ReasonCorrupt, "it panics; name it in the spec")
 	o := b.restoring(t.TempDir())
 	o.Restore.Object = "dir/shop"
-	for range 2 { // also when its pod begins again
+	for range 2 { // the second run stands for a restarted pod
 		if r := b.runs(o, backup.Succeeded, backup.ReasonCorrupt, "the proof of 2026-07-08T12:00:00Z found it corrupt: it panics"); r.Object != "dir/shop" {
 			t.Errorf("got %+v", r)
 		}
@@ -194,7 +194,7 @@ func TestAWrongOrderIsInvalid(t *testing.T) {
 	b.runs(o, backup.Failed, backup.ReasonBucketMissing, "check that its volume is mounted")
 }
 
-// savedAt makes a backup whose time of saving differs from its name.
+// savedAt writes a backup whose save time differs from its name.
 func (b *bench) savedAt(key string, at time.Time) {
 	b.Helper()
 	b.object(key, 7)
@@ -208,7 +208,7 @@ func TestTheBackupThatWasSavedLastIsRead(t *testing.T) {
 	future := today.AddDate(10, 0, 0)
 	lying := backup.ObjectName("dir/shop", 9, future)
 	for name, test := range map[string]struct {
-		saved map[string]time.Time // zero: without a record
+		saved map[string]time.Time // a zero time stands for a backup without a record
 		named string
 		want  string
 	}{

@@ -34,7 +34,7 @@ import (
 
 const patience = 60 * time.Second
 
-// program returns a separately built program; without it the test is skipped.
+// program returns the path of a separately built program. It skips the test if the program is missing.
 func program(t *testing.T, parts ...string) string {
 	t.Helper()
 	path := repo.Path(t, append([]string{"bin"}, parts...)...)
@@ -49,7 +49,7 @@ func starts(t *testing.T, env []string, command ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(command[0], command[1:]...)
 	if filepath.Base(command[0]) == "kube" {
-		cmd.Args[0] = "etcd" // it looks at the name that it is called by
+		cmd.Args[0] = "etcd" // the program depends on the name by which it is called
 	}
 	cmd.Env = append(os.Environ(), env...)
 	var said bytes.Buffer
@@ -57,8 +57,8 @@ func starts(t *testing.T, env []string, command ...string) *exec.Cmd {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	must(t, cmd.Start())
 	t.Cleanup(func() {
-		_ = cmd.Process.Kill() // it may have ended
-		_ = cmd.Wait()         // as above
+		_ = cmd.Process.Kill() // it may have ended already
+		_ = cmd.Wait()         // it may have ended already
 		if t.Failed() {
 			t.Logf("%s said:\n%s", cmd.Args[0], said.Bytes()[max(0, said.Len()-3000):])
 		}
@@ -66,7 +66,7 @@ func starts(t *testing.T, env []string, command ...string) *exec.Cmd {
 	return cmd
 }
 
-// startEtcd runs a cluster of one member, also in a restored directory.
+// startEtcd runs a cluster of one member. Its directory may be a restored one.
 func startEtcd(t *testing.T, binary, dir, peer string) (*clientv3.Client, *exec.Cmd) {
 	t.Helper()
 	endpoint, cmd := startMember(t, binary, "a", dir, peer, "a="+peer)
@@ -81,7 +81,7 @@ func startMember(t *testing.T, binary, name, dir, peer, cluster string) (endpoin
 	return endpoint, cmd
 }
 
-// serving returns a client of a healthy member.
+// serving returns a client for a healthy member.
 func serving(t *testing.T, endpoint string) *clientv3.Client {
 	t.Helper()
 	client, err := clientv3.New(clientv3.Config{Endpoints: []string{endpoint}, Logger: zap.NewNop()})
@@ -96,8 +96,8 @@ func serving(t *testing.T, endpoint string) *clientv3.Client {
 	return client
 }
 
-// fill writes keys, tombstones, a lease, and a history that was compacted at a tombstone, where
-// releases keep different data. It returns the number of keys and the revision.
+// fill writes keys, tombstones, a lease, and a history that was compacted at a tombstone, where etcd releases keep
+// different data. It returns the number of keys and the revision.
 func fill(t *testing.T, c *clientv3.Client) (keys, revision int64) {
 	t.Helper()
 	lease, err := c.Grant(t.Context(), 3600)
@@ -127,7 +127,7 @@ func newReal(t *testing.T, c *clientv3.Client) *bench {
 	return b
 }
 
-// The strongest check compares etcd's own hash, which all releases compute alike.
+// The strongest check compares etcd's own hash, which all releases compute in the same way.
 func TestARealClusterIsSavedProvenAndRestored(t *testing.T) {
 	for _, version := range append(etcd.Releases(), "") {
 		t.Run("etcd "+version, func(t *testing.T) {
@@ -158,7 +158,7 @@ func restoredRuns(t *testing.T, b *bench, binary string, keys, revision int64) {
 	dir, peer := t.TempDir(), "http://"+loopback.Address()
 	o := b.restoring(dir)
 	o.Restore.PeerURLs, o.Restore.InitialCluster = []string{peer}, "a="+peer
-	o.Restore.Above = revision + backup.DefaultBump + 5 // where an earlier restore has got to
+	o.Restore.Above = revision + backup.DefaultBump + 5 // an earlier restore has reached this revision
 	if r := b.runs(o, backup.Succeeded, ""); r.RestoredRevision < o.Restore.Above+backup.DefaultBump {
 		t.Errorf("expected a revision that no client has seen, got %+v", r)
 	}
@@ -189,7 +189,7 @@ func TestAMemberThatIsKilledWhileItIsReadIsReplacedByAnother(t *testing.T) {
 		processes[endpoint], b.members = cmd, append(b.members, &member{endpoint: endpoint})
 	}
 	client := serving(t, b.members[0].endpoint)
-	for i := range 40 { // more than is under way in a connection
+	for i := range 40 { // more than the buffers of a connection hold
 		_, err := client.Put(t.Context(), fmt.Sprintf("key%d", i), strings.Repeat("x", 1<<20))
 		must(t, err)
 	}
@@ -210,7 +210,7 @@ func TestAMemberThatIsKilledWhileItIsReadIsReplacedByAnother(t *testing.T) {
 	}
 }
 
-// watched opens stores that report which member is being read, after the first bytes.
+// watched opens stores that report, after the first bytes, which member is being read.
 func watched(report func(endpoint string), b *bench) func(context.Context, backup.Target) (store.Store, string, error) {
 	reading := ""
 	b.Log = slog.New(slog.NewJSONHandler(writerFunc(func(line []byte) {
@@ -229,7 +229,7 @@ type writerFunc func([]byte)
 
 func (w writerFunc) Write(p []byte) (int, error) { w(p); return len(p), nil }
 
-// slow calls a function when the first bytes of an object have come.
+// slow calls a function when the first bytes of an object have arrived.
 type slow struct {
 	store.Store
 	act func()
@@ -248,7 +248,7 @@ func (s slow) Put(ctx context.Context, key string, content io.Reader) error {
 	return s.Store.Put(ctx, key, io.MultiReader(bytes.NewReader(first[:n]), content))
 }
 
-// The record of another cluster does not match.
+// The record is that of another cluster, and does not match.
 func TestTheDataOfEtcdIsComparedWithTheRecord(t *testing.T) {
 	client, _ := startEtcd(t, program(t, "kube"), t.TempDir(), "http://"+loopback.Address())
 	fill(t, client)
@@ -272,7 +272,7 @@ func TestTheDataOfEtcdIsComparedWithTheRecord(t *testing.T) {
 func TestAWholeSnapshotThatIsNoDatabaseIsReported(t *testing.T) {
 	b := newBench(t)
 	b.Agent = New(slog.New(slog.DiscardHandler))
-	b.object("dir/shop", 9) // random bytes with the right hash
+	b.object("dir/shop", 9) // random bytes with a correct hash
 	dir := t.TempDir()
 	b.runs(b.restoring(dir), backup.Failed, backup.ReasonNotRestorable)
 	empty(t, dir)
@@ -282,7 +282,7 @@ func TestAWholeSnapshotThatIsNoDatabaseIsReported(t *testing.T) {
 	b.runs(b.verifying(""), backup.Failed, backup.ReasonNotRestorable)
 }
 
-// This server checks signatures and parts of uploads, unlike a test library.
+// Unlike a test library, this server checks signatures and the parts of uploads.
 func TestARealS3ServerIsSavedTo(t *testing.T) {
 	binary, root := program(t, "versitygw"), t.TempDir()
 	must(t, os.Mkdir(filepath.Join(root, "backups"), 0o700))
@@ -291,7 +291,7 @@ func TestARealS3ServerIsSavedTo(t *testing.T) {
 	eventually.True(t, patience, "the server listens", func() error {
 		connection, err := net.Dial("tcp", address)
 		if err == nil {
-			_ = connection.Close() // it has shown what it was for
+			_ = connection.Close() // the connection only shows that the port is open
 		}
 		return err
 	})

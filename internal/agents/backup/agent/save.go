@@ -50,7 +50,7 @@ func (a *Agent) pruneAfter(ctx context.Context, s *catalog, o backup.Order, resu
 	return result
 }
 
-// existing finds the backup that this order made before; nil if there is none.
+// existing returns the backup that this order made before; nil if there is none.
 func (a *Agent) existing(ctx context.Context, s *catalog, o backup.Order) (*backup.Result, error) {
 	prefix := s.key
 	if !o.Save.Time.IsZero() {
@@ -79,7 +79,7 @@ func (a *Agent) existing(ctx context.Context, s *catalog, o backup.Order) (*back
 	return nil, nil
 }
 
-// take asks one member after the other for a snapshot, until one is complete.
+// take requests a snapshot from one member after another, until a snapshot is complete.
 func (a *Agent) take(ctx context.Context, s *catalog, o backup.Order) (backup.Result, error) {
 	cluster, err := snapshot.Open(o.Save.Endpoints, o.Save.TLSDir)
 	if err != nil {
@@ -109,8 +109,8 @@ func (a *Agent) take(ctx context.Context, s *catalog, o backup.Order) (backup.Re
 	}
 }
 
-// candidates leaves out members without a leader for periodic backups: their old data would count as a new backup and make
-// better ones be removed. A single backup may read them, with a warning.
+// candidates excludes members without a leader from periodic backups, because their old data would count as a new
+// backup and displace better ones. A single backup may read them, with a warning.
 func candidates(answers []snapshot.Answer, o backup.Order) []snapshot.Answer {
 	if o.Save.Time.IsZero() {
 		return answers
@@ -118,7 +118,7 @@ func candidates(answers []snapshot.Answer, o backup.Order) []snapshot.Answer {
 	return snapshot.OnlyLed(answers)
 }
 
-// next returns the best member that has not failed; nil if all have.
+// next returns the best member that has not failed; nil if all have failed.
 func next(answers []snapshot.Answer, broken []string) (*snapshot.Answer, error) {
 	candidates, err := snapshot.Choose(answers)
 	if err != nil {
@@ -140,7 +140,7 @@ func source(err error) error {
 	return &backup.Error{Reason: backup.ReasonEtcdRefused, Err: err}
 }
 
-// takeFrom streams the snapshot of one member into the store, and then writes its record.
+// takeFrom streams a member's snapshot into the store, and then writes its record.
 func (a *Agent) takeFrom(ctx context.Context, s *catalog, o backup.Order, cluster *snapshot.Cluster, from snapshot.Answer) (backup.Result, error) {
 	m := backup.Meta{
 		Order: o.ID, Time: o.Save.Time.UTC(), SavedAt: a.Clock.Now().UTC(), Revision: from.Revision,
@@ -173,8 +173,8 @@ func (a *Agent) takeFrom(ctx context.Context, s *catalog, o backup.Order, cluste
 	return result, nil
 }
 
-// onEnd calls act when everything is read, just before the object is complete: an object must never
-// have the record of its predecessor.
+// onEnd calls act when everything has been read, just before the object is complete, because an object must never have
+// the record of its predecessor.
 type onEnd struct {
 	io.Reader
 	act func() error

@@ -13,8 +13,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// takeOver makes a data directory from the data of one member, unless this order made it before. A member gives its
-// snapshot without a quorum, and does not change.
+// takeOver makes a data directory from the data of one member, unless this order has already made it. The member needs
+// no quorum to send its snapshot, and does not change.
 func (a *Agent) takeOver(ctx context.Context, o backup.Order) (backup.Result, error) {
 	if before, err := madeBefore(o); before != nil || err != nil {
 		return settled(before), err
@@ -38,7 +38,7 @@ func (a *Agent) takeOver(ctx context.Context, o backup.Order) (backup.Result, er
 	return a.make(ctx, o, result, func(path string) error { return copySnapshot(ctx, cluster, answer, path) })
 }
 
-// checkSource refuses a member of another cluster, and one that has lost data.
+// checkSource refuses a member of another cluster, and a member that has lost data.
 func checkSource(from backup.Source, answer snapshot.Answer) error {
 	id, err := strconv.ParseUint(from.ClusterID, 16, 64)
 	switch {

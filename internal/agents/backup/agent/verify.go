@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// verify downloads a backup, starts etcd with it, and writes the result into its record.
+// verify downloads a backup, starts etcd with it, and writes the result into the backup's record.
 func (a *Agent) verify(ctx context.Context, s *catalog, v backup.Verify) (backup.Result, error) {
 	i, m, err := s.pick(ctx, v.Object, a.Clock.Now())
 	if err != nil {
@@ -49,8 +49,7 @@ func (a *Agent) proof(ctx context.Context, s *catalog, i item, m *backup.Meta, s
 	return done.Verification, err
 }
 
-// note writes the result of a proof into the record, so that a corrupt backup does not count as
-// good.
+// note writes the result of a verification into the record, so that a corrupt backup does not count as good.
 func (a *Agent) note(ctx context.Context, s *catalog, i item, m *backup.Meta, found error) error {
 	verified := finding(found, a.Clock.Now().UTC())
 	if verified == nil {
@@ -64,7 +63,7 @@ func (a *Agent) note(ctx context.Context, s *catalog, i item, m *backup.Meta, fo
 	return s.putMeta(ctx, i.key, *now)
 }
 
-// finding returns the result of a proof for the record; nil if the proof proved nothing.
+// finding returns the result of a verification for the record; nil if the verification was inconclusive.
 func finding(found error, at time.Time) *backup.Verified {
 	switch reason := backup.ReasonOf(found, ""); {
 	case found == nil:

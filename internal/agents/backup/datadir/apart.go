@@ -19,21 +19,21 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// Subcommand is the argument with which the program does one Job; see Serve.
+// Subcommand is the argument with which the program executes one Job: see Serve.
 const Subcommand = "data-dir"
 
 const (
 	saidSize = 2 << 10
-	// endTime is how long to wait for the end of a killed process.
+	// endTime is how long to wait until a killed process has ended.
 	endTime = time.Second
 )
 
-// Job is the work of one separate process.
+// Job is the work of a separate process.
 type Job struct {
 	// Snapshot is the file to read, and Dir the directory to make.
 	Snapshot, Dir string
-	// Restore describes the member of the directory; nil is a proof, with Meta if there is one. A
-	// proof removes the snapshot early, so that the disk needs at most twice its size.
+	// Restore describes the member of the directory. If it is nil, the Job verifies the snapshot, and compares it with
+	// Meta unless that is nil. It then removes the snapshot early, so that the disk needs at most twice its size.
 	Restore *backup.Restore
 	Meta    *backup.Meta
 }
@@ -43,15 +43,15 @@ type Done struct {
 	// Revision is the newest revision of the directory.
 	Revision     int64
 	Verification *backup.Verification
-	// Reason and Message describe a failure; "" is success.
+	// Reason and Message describe a failure; they are "" after a success.
 	Reason  backup.Reason
 	Message string
 }
 
-// Runner does a Job.
+// Runner executes a Job.
 type Runner func(context.Context, Job) (Done, error)
 
-// Apart does a Job in a separate process: this program, called with Subcommand.
+// Apart executes a Job in a separate process: this program, called with Subcommand.
 func Apart(ctx context.Context, j Job) (Done, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -81,8 +81,8 @@ func Apart(ctx context.Context, j Job) (Done, error) {
 	return done, nil
 }
 
-// broke returns the error for a process that ended without an answer. A panic of etcd that is not about the machine means a
-// bad snapshot. A process that was killed, such as for its memory, or did not start proves nothing.
+// broke returns the error for a process that ended without an answer. A panic of etcd means a bad snapshot, unless its
+// message is about the machine. A process that was killed, such as for its memory, or did not start, proves nothing.
 func broke(err error, said string) error {
 	reason, words := backup.ReasonProcessFailed, cause(said)
 	if strings.HasPrefix(words, "panic: ") {
@@ -105,7 +105,7 @@ func cause(text string) string {
 	return last
 }
 
-// Serve runs in the separate process: it reads one Job and does it.
+// Serve runs in the separate process. It reads one Job and executes it.
 func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	var j Job
 	if err := json.NewDecoder(in).Decode(&j); err != nil {
@@ -118,7 +118,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return json.NewEncoder(out).Encode(done)
 }
 
-// Run does a Job in this process, which etcd's code may end.
+// Run executes a Job in this process, which etcd's code may terminate.
 func Run(ctx context.Context, j Job) (Done, error) {
 	if j.Restore != nil {
 		revision, err := makeDir(j.Snapshot, j.Dir, *j.Restore)

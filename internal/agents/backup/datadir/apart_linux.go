@@ -7,5 +7,5 @@ package datadir
 
 import "syscall"
 
-// attributes make the kernel kill the process when this one dies.
+// attributes returns attributes that make the kernel kill the process when this process dies.
 func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }

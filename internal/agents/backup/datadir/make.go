@@ -21,8 +21,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// makeDir makes a data directory at dir, which must not exist, from the snapshot in a file. It
-// returns the newest revision.
+// makeDir makes a data directory at dir, which must not exist, from the snapshot in a file. It returns the newest
+// revision.
 func makeDir(from, dir string, r backup.Restore) (revision int64, err error) {
 	if err := fits(r); err != nil {
 		return 0, backup.Fail(backup.ReasonMemberInvalid, "etcd cannot be set up as ordered: %w", err)
@@ -48,7 +48,8 @@ func makeDir(from, dir string, r backup.Restore) (revision int64, err error) {
 	return lastRevision(dir + "/member/snap/db")
 }
 
-// bumpOf returns by how much to raise the revision of a snapshot. It opens the database only if the result depends on it.
+// bumpOf returns by how much to raise the revision of a snapshot. It opens the database only if the result depends on
+// it.
 func bumpOf(from string, r backup.Restore) (int64, error) {
 	if r.Above == 0 && r.Bump() <= backup.DefaultBump {
 		return r.Bump(), nil
@@ -60,8 +61,7 @@ func bumpOf(from string, r backup.Restore) (int64, error) {
 	return r.BumpFrom(at)
 }
 
-// fits makes the checks of etcd before a restore, so that their errors differ from those of a bad
-// snapshot.
+// fits makes etcd's own checks before a restore, so that their errors differ from those of a bad snapshot.
 func fits(r backup.Restore) error {
 	peers, err := types.NewURLs(r.PeerURLs)
 	if err != nil {
@@ -83,7 +83,7 @@ func lastRevision(path string) (revision int64, err error) {
 	if err != nil {
 		return 0, backup.Fail(reasonIn(err.Error()), "the database cannot be opened: %w", err)
 	}
-	defer func() { _ = db.Close() }() // opened read-only
+	defer func() { _ = db.Close() }() // it was opened read-only
 	err = db.View(func(tx *bolt.Tx) error {
 		keys := tx.Bucket(schema.Key.Name())
 		if keys == nil {
@@ -113,8 +113,8 @@ func (w *warnings) Write(p []byte) (int, error) {
 
 func (w *warnings) last() string { return "(" + w.line + ")" }
 
-// reasonIn distinguishes a failure of the machine from a bad snapshot by the message, because etcd's code loses the error of
-// the system.
+// reasonIn derives from an error message whether the machine failed or the snapshot is bad, because etcd's code drops
+// the system's error.
 func reasonIn(text string) backup.Reason {
 	answered := func(any ...syscall.Errno) bool {
 		return slices.ContainsFunc(any, func(e syscall.Errno) bool { return strings.Contains(text, e.Error()) })

@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// markerFile is below the directory that etcd looks into: beside it, etcd warns of other owners.
+// markerFile is below the directory that etcd reads. Beside that directory, etcd would warn of an unknown file.
 const markerFile = "member/opcrew-restore.json"
 
 // Marker records in a data directory which order restored it.
@@ -28,25 +28,25 @@ type Marker struct {
 	Result backup.Result `json:"result"`
 }
 
-// Place is the place of a data directory.
+// Place is where a data directory is made.
 type Place struct{ dir string }
 
 // At returns the place of a data directory.
 func At(dir string) Place { return Place{dir} }
 
-// work is a directory beside the place, on the same volume. No etcd looks there.
+// work returns a directory beside the place, on the same volume. etcd does not look there.
 func (p Place) work() string {
 	return filepath.Join(filepath.Dir(p.dir), "."+filepath.Base(p.dir)+".restoring")
 }
 
-// Snapshot and Made are where the snapshot and the new directory are until Finish.
+// Snapshot returns where the snapshot is until Finish.
 func (p Place) Snapshot() string { return filepath.Join(p.work(), "snapshot.db") }
 
-// Made is the data directory before it is in its place.
+// Made returns where the new data directory is until Finish.
 func (p Place) Made() string { return filepath.Join(p.work(), "data") }
 
-// Look returns the marker if the same order was carried out before, and nil if the place is empty.
-// Anything else in the place is an error.
+// Look returns the marker if the same order was executed before, and nil if the place is empty. Anything else in the
+// place is an error.
 func (p Place) Look(order string, r backup.Restore) (*Marker, error) {
 	entries, err := os.ReadDir(p.dir)
 	switch {
@@ -71,11 +71,11 @@ func (p Place) Look(order string, r backup.Restore) (*Marker, error) {
 
 func same(a, b backup.Restore) bool {
 	left, _ := json.Marshal(a)  // strings and numbers cannot fail
-	right, _ := json.Marshal(b) // as above
+	right, _ := json.Marshal(b) // strings and numbers cannot fail
 	return bytes.Equal(left, right)
 }
 
-// Begin removes leftovers of a crash beside the place.
+// Begin removes what a crash left beside the place, and creates the work directory.
 func (p Place) Begin() error {
 	err := os.RemoveAll(p.work())
 	if err == nil {
@@ -112,7 +112,7 @@ func (p Place) Finish(m Marker) error {
 }
 
 func (p Place) move() error {
-	// The system call replaces an empty directory; os.Rename does not.
+	// This system call replaces an empty directory; os.Rename does not.
 	if err := syscall.Rename(p.Made(), p.dir); err != nil {
 		return fmt.Errorf("rename %s to %s: %w", p.Made(), p.dir, err)
 	}
@@ -125,7 +125,7 @@ func syncTree(dir string) error {
 		if err != nil || !entry.IsDir() && !entry.Type().IsRegular() {
 			return err
 		}
-		return durable.SyncDir(path) // works for files too
+		return durable.SyncDir(path) // it works for files too
 	})
 }
 

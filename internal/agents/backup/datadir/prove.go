@@ -22,14 +22,13 @@ const (
 	startTime = 5 * time.Minute
 )
 
-// proofMember is the only member of an unreachable cluster. Its revision is not raised, because
-// etcd's hash covers revisions.
+// proofMember returns the only member of an unreachable cluster. Its revision is not raised, because etcd's hash covers
+// revisions.
 func proofMember() backup.Restore {
 	return backup.Restore{Name: proofName, InitialCluster: proofName + "=" + proofURL, Token: proofName, PeerURLs: []string{proofURL}, RevisionBump: new(int64)}
 }
 
-// prove starts etcd in a data directory of proofMember and compares its data with the record, if
-// there is one.
+// prove starts etcd in a data directory of proofMember, and compares its data with the record, if there is one.
 func prove(ctx context.Context, dir string, m *backup.Meta) (backup.Verification, error) {
 	etcd, err := embed.StartEtcd(proofConfig(dir))
 	if err != nil {
@@ -56,7 +55,7 @@ func proofConfig(dir string) *embed.Config {
 	c.InitialCluster = c.InitialClusterFromName(c.Name)
 	c.LogLevel, c.LogOutputs = "error", []string{"stderr"}
 	c.UnsafeNoFsync = true   // the directory is temporary
-	c.QuotaBackendBytes = -1 // no quota, whatever the backup had
+	c.QuotaBackendBytes = -1 // no quota, whatever quota the backup's member had
 	c.EnableGRPCGateway = false
 	return c
 }

@@ -12,15 +12,15 @@ import (
 	"io"
 )
 
-// sector divides the size of every database, in bytes. By the remainder etcdutl recognises a hash
-// after the database.
+// sector divides the size of every database, in bytes. From the remainder, etcdutl recognizes a hash after the
+// database.
 const sector = 512
 
 // ErrBroken is the error of a snapshot with a wrong hash at its end.
 var ErrBroken = errors.New("the hash at the end of the snapshot does not match its data")
 
-// Checked reads a snapshot and fails at its end if it is not complete. etcd appends the SHA-256 of
-// the database.
+// Checked reads a snapshot, and fails at its end if the snapshot is not complete: etcd appends the SHA-256 of the
+// database.
 type Checked struct {
 	source io.Reader
 	hash   hash.Hash
@@ -42,7 +42,7 @@ func (c *Checked) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// feed hashes all but the last bytes, which may be the appended hash.
+// feed hashes all bytes except the last ones, which may be the appended hash.
 func (c *Checked) feed(p []byte) {
 	c.size += int64(len(p))
 	if len(p) >= len(c.held) {
@@ -73,5 +73,5 @@ func (c *Checked) end() error {
 // Size returns how many bytes were read.
 func (c *Checked) Size() int64 { return c.size }
 
-// SHA256 returns the hash of the whole stream in hex, including the appended hash; "" before its end.
+// SHA256 returns the hash of the whole stream in hex, including the appended hash; "" before the end of the stream.
 func (c *Checked) SHA256() string { return c.whole }

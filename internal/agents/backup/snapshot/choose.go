@@ -22,17 +22,16 @@ type Answer struct {
 	Revision        int64
 	Applied         uint64
 	Leader, Learner bool
-	// Led means that the member has a leader. Otherwise its data may be old.
+	// Led reports that the member has a leader. Otherwise its data may be old.
 	Led bool
-	// Corrupt means that etcd found its data different from that of the cluster.
+	// Corrupt reports that etcd found the member's data to differ from the cluster's data.
 	Corrupt bool
-	// Err is why the member did not answer. Nothing else is known then.
+	// Err says why the member did not answer. Then nothing else is known about it.
 	Err error
 }
 
-// Choose returns the members to read from, the best first: the one with the newest revision, since
-// a member without its cluster answers too. Among equal members the leader comes late, to spare
-// it, and a learner last.
+// Choose returns the members to read from, the best first. The newest revision is best, because a member that is cut
+// off from its cluster answers too. Among equal members the leader comes late, to spare it, and a learner last.
 func Choose(answers []Answer) ([]Answer, error) {
 	var able, unable []Answer
 	for _, a := range answers {
@@ -61,10 +60,10 @@ func Choose(answers []Answer) ([]Answer, error) {
 	return able, nil
 }
 
-// errUnled is why a member without a leader is not read.
+// errUnled says why a member without a leader is not read.
 var errUnled = errors.New("it has no leader, so its data may be old")
 
-// OnlyLed treats members without a leader as members without an answer.
+// OnlyLed treats members without a leader as if they had not answered.
 func OnlyLed(answers []Answer) []Answer {
 	out := slices.Clone(answers)
 	for i, a := range out {
@@ -83,7 +82,7 @@ func reasonOf(unable []Answer) backup.Reason {
 	return backup.ReasonEtcdUnreachable
 }
 
-// second sorts elements with a property after the others.
+// second is a comparison that sorts elements with a property after the others.
 func second(a, b bool) int {
 	switch {
 	case a == b:

@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	// keepAlive is how often a silent member is probed, and keepAliveTimeout how long it may take to
-	// answer: a stream from a lost node would never end.
+	// keepAlive is how often a silent member is probed, and keepAliveTimeout how long it may take to answer. Without
+	// probes, a stream from a lost node would never end.
 	keepAlive        = 10 * time.Second
 	keepAliveTimeout = 3 * time.Second
 	// window limits the buffered part of a stream. By default gRPC buffers up to 16 MiB.
@@ -53,7 +53,7 @@ func dial(endpoint string, config *tls.Config) (*member, error) {
 	return &member{endpoint, client, etcdserverpb.NewMaintenanceClient(client.ActiveConnection())}, nil
 }
 
-// loadTLS reads the client's files under the names of the CoreOS operator.
+// loadTLS reads the client's files under the names that the CoreOS operator uses.
 func loadTLS(dir string) (*tls.Config, error) {
 	if dir == "" {
 		return nil, nil

@@ -58,7 +58,7 @@ func TestMembersBehindTLSAreAskedWithTheFilesOfTheSecret(t *testing.T) {
 	}
 }
 
-// selfSigned writes the files of a Secret whose certificate is its own authority.
+// selfSigned writes the files of a Secret with a self-signed certificate, which is also the authority.
 func selfSigned(t *testing.T, dir string) (tls.Certificate, *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -28,8 +28,8 @@ var (
 	errNoEntry  = errors.New("there is no such entry")
 )
 
-// getent asks the program of the host, as its logins do. No shell is in between, and the key
-// cannot be read as an option.
+// getent calls getent of the host, which logins use too. No shell is involved, and the key cannot be taken for an
+// option.
 func getent(database, key string) (string, error) {
 	executable, err := program.Find("getent", program.Path)
 	if err != nil {

@@ -3,8 +3,8 @@
 
 //go:build linux
 
-// Package account finds a user of the host and its groups: in the files of the host, and by its
-// getent. It does not switch to the user.
+// Package account finds a user of the host and its groups, in the host's files and by the host's getent. It does not
+// switch to the user.
 package account
 
 import (
@@ -33,8 +33,7 @@ type Identity struct {
 	Shell  string `json:"program.Shell"`
 }
 
-// Resolve finds a user in the files of the host, or else where the host itself looks, such as in
-// a directory service.
+// Resolve finds a user in the files of the host, or else where the host's getent looks, such as in a directory service.
 func Resolve(user string) (Identity, *hostjob.Result) {
 	passwd, err := readIfThere(passwdFile)
 	if err != nil {
@@ -51,7 +50,7 @@ func Resolve(user string) (Identity, *hostjob.Result) {
 	return found.identity(groupsOf(group, found.name)), nil
 }
 
-// ask looks for a user with the getent of the host.
+// ask looks up a user with the getent of the host.
 func ask(user string) (Identity, *hostjob.Result) {
 	unknown := hostjob.Refuse(hostjob.ReasonUnknownUser, "the host has no user %q", user)
 	line, err := getent("passwd", user)

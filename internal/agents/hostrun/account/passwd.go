@@ -17,7 +17,7 @@ type entry struct {
 	home, shell string
 }
 
-// findEntry looks for a name, and then, if the name is a number, for a UID.
+// findEntry returns the entry with a name, or else, if the name is a number, the entry with this UID.
 func findEntry(passwd, user string) (entry, bool) {
 	number, numeric := parseID(user)
 	byNumber, found := entry{}, false
@@ -36,7 +36,7 @@ func findEntry(passwd, user string) (entry, bool) {
 
 func parseEntry(line string) (entry, bool) {
 	f := strings.Split(strings.TrimRight(line, "\r\n"), ":")
-	// A line that begins with + or - includes NIS entries; it names no user.
+	// A line that begins with + or - includes NIS entries, and is not a user.
 	if len(f) != 7 || f[0] == "" || strings.ContainsAny(f[0][:1], "+-#") {
 		return entry{}, false
 	}
@@ -45,8 +45,8 @@ func parseEntry(line string) (entry, bool) {
 	return entry{name: f[0], uid: uid, gid: gid, home: f[5], shell: f[6]}, okUID && okGID
 }
 
-// parseID accepts only one spelling of a number: +0 and 00 are no names of root. The highest
-// number means "unchanged" to the kernel, which would be root.
+// parseID accepts only one spelling of each number: +0 and 00 do not stand for root. To the kernel the highest number
+// means "unchanged", which here would be root.
 func parseID(text string) (uint32, bool) {
 	n, err := strconv.ParseUint(text, 10, 32)
 	return uint32(n), err == nil && n < math.MaxUint32 && strconv.FormatUint(n, 10) == text
@@ -67,7 +67,7 @@ func groupsOf(group, user string) []uint32 {
 	return out
 }
 
-// parseInitgroups reads a line of getent: the name of a user, and numbers of groups.
+// parseInitgroups parses a line of getent: the name of a user, and the numbers of its groups.
 func parseInitgroups(line, user string) []uint32 {
 	var out []uint32
 	for field := range strings.FieldsSeq(strings.TrimPrefix(line, user)) {
@@ -78,5 +78,5 @@ func parseInitgroups(line, user string) []uint32 {
 	return out
 }
 
-// isNumeric reports whether a program might read a name as a number: some accept signs and spaces.
+// isNumeric reports whether a program might take a name for a number. Some programs accept signs and spaces.
 func isNumeric(name string) bool { return strings.Trim(name, " \t+-0123456789") == "" }

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// Limits for a host with many old markers, which must not delay a command.
+	// maxEntries limits how many files one call of Forget examines. Many old markers on a host must not delay a command.
 	maxEntries = 10_000
 	// MaxForget is the longest time that one call of Forget takes.
 	MaxForget = 2 * time.Second
@@ -25,7 +25,7 @@ const (
 	damagedAge = 30 * 24 * time.Hour
 )
 
-// Forget removes older runs within a time limit; the next run continues.
+// Forget removes older runs within a time limit. A later call removes the rest.
 func (m *Dir) Forget(before time.Time, own string) {
 	dir, err := m.root.Open(".")
 	if err != nil {
@@ -40,7 +40,7 @@ func (m *Dir) Forget(before time.Time, own string) {
 	}
 }
 
-// Empty looks for the marker or the result of any run.
+// Empty reports whether there is no marker and no result of any run.
 func (m *Dir) Empty() (bool, error) {
 	dir, err := m.root.Open(".")
 	if err != nil {
@@ -51,7 +51,7 @@ func (m *Dir) Empty() (bool, error) {
 	return !slices.ContainsFunc(entries, func(e os.DirEntry) bool { _, ours := runOf(e.Name()); return ours }), err
 }
 
-// runOf returns the run that a file belongs to, by its name; false if it belongs to none.
+// runOf returns the run that a file belongs to, by the file's name; false if it belongs to none.
 func runOf(name string) (string, bool) {
 	run := strings.TrimSuffix(strings.TrimSuffix(name, ResultSuffix), nextSuffix)
 	dash := strings.LastIndexByte(run, '-')
@@ -62,7 +62,8 @@ func runOf(name string) (string, bool) {
 	return run, err == nil && hostjob.IsUID(run[:dash])
 }
 
-// outdated reads the marker, also for a result, which may have no marker after a crash.
+// outdated reports whether a run can be removed. It reads the run's marker even for a result, which may have no marker
+// after a crash.
 func (m *Dir) outdated(run string, entry os.DirEntry, before time.Time) bool {
 	var content Marker
 	if text, err := m.read(run); err == nil && json.Unmarshal(text, &content) == nil && !content.Created.IsZero() {
@@ -72,7 +73,7 @@ func (m *Dir) outdated(run string, entry os.DirEntry, before time.Time) bool {
 	return err == nil && info.ModTime().Before(m.now().Add(-damagedAge))
 }
 
-// remove deletes the marker last: the next run still finds a marker without a result.
+// remove deletes the marker last, so that after a crash in between the next run still finds a marker without a result.
 func (m *Dir) remove(run string) {
 	for _, name := range []string{run + nextSuffix, run + ResultSuffix, run} {
 		_ = m.root.Remove(name)

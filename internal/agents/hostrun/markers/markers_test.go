@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// place is a directory of markers, on a host whose clock shows the morning.
+// place returns a directory of markers, on a host whose clock shows the morning.
 func place(t *testing.T) (string, *Dir) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "opcrew", "activities")
@@ -175,5 +175,5 @@ func TestForgettingStopsWhenItTakesLong(t *testing.T) {
 	}
 }
 
-// morning is when the Activities of the tests were created.
+// morning returns when the Activities of the tests were created.
 func morning() time.Time { return time.Date(2026, 5, 1, 8, 0, 0, 0, time.UTC) }

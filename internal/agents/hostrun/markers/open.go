@@ -17,8 +17,8 @@ import (
 
 const privateDir fs.FileMode = 0o700
 
-// Open creates the directory if it is missing. Only its owner may write there: the agent would
-// follow a symlink with the rights of root.
+// Open opens the directory, and creates it if it is missing. Only its owner may write there, because the agent would
+// follow a symlink with root privileges.
 func Open(dir string, now func() time.Time) (*Dir, error) {
 	if err := makeDir(dir); err != nil {
 		return nil, err
@@ -39,8 +39,8 @@ func Open(dir string, now func() time.Time) (*Dir, error) {
 	return &Dir{root: root, now: now}, err
 }
 
-// makeDir creates a directory and its parents, and syncs each: a marker is lost with its
-// directory after a power failure.
+// makeDir creates a directory and its parents, and syncs each of them, because a marker is lost if a power failure
+// loses its directory.
 func makeDir(dir string) error {
 	parent := filepath.Dir(dir)
 	err := os.Mkdir(dir, privateDir)

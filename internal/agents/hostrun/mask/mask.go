@@ -11,29 +11,29 @@ import (
 
 const (
 	masked = "***"
-	// shortest is the length of the shortest value to mask: shorter ones match everywhere.
+	// shortest is the length of the shortest value to mask. Shorter values would match everywhere.
 	shortest = 4
 )
 
-// Masker replaces values of Secrets in a stream by ***, also where values overlap and across
-// chunks: it holds back what could be the beginning of a value until the next bytes decide.
+// Masker replaces values of Secrets in a stream by ***, also where values overlap, and across chunks. It holds back
+// what could be the beginning of a value until the next bytes show whether it is.
 type Masker struct {
 	needles []*needle
 	held    []byte
-	// ends has, for each held byte, the length of the longest value that ends with it.
+	// ends holds, for each held byte, the length of the longest value that ends with this byte.
 	ends  []int
-	until bool // the last released byte belonged to a value
+	until bool // whether the last released byte belonged to a value
 }
 
-// needle searches for a value by Knuth, Morris and Pratt: it reads each byte once, and matched
-// is the length of the longest beginning of the value that the stream ends with.
+// needle searches for a value by the algorithm of Knuth, Morris and Pratt, which reads each byte once. matched is the
+// length of the longest prefix of the value that the stream ends with.
 type needle struct {
 	value   string
 	back    []int
 	matched int
 }
 
-// New returns a Masker that hides these values, however they are encoded.
+// New returns a Masker that hides these values, whole or line by line. It compares bytes, so any encoding works.
 func New(values ...string) *Masker {
 	m := &Masker{}
 	for _, value := range values {
@@ -54,8 +54,8 @@ func New(values ...string) *Masker {
 	return m
 }
 
-// newNeedle computes where to continue when a byte does not match: back[i] is the length of the
-// longest beginning of the value that its first i bytes end with.
+// newNeedle computes where to continue when a byte does not match: back[i] is the length of the longest prefix of the
+// value that its first i bytes end with.
 func newNeedle(value string) *needle {
 	n := &needle{value: value, back: make([]int, len(value)+1)}
 	for i, k := 1, 0; i < len(value); i++ {
@@ -70,7 +70,7 @@ func newNeedle(value string) *needle {
 	return n
 }
 
-// next takes a byte and reports whether the value ends with it.
+// next takes a byte, and reports whether the value ends with this byte.
 func (n *needle) next(b byte) bool {
 	for n.matched > 0 && n.value[n.matched] != b {
 		n.matched = n.back[n.matched]
@@ -85,7 +85,7 @@ func (n *needle) next(b byte) bool {
 	return true
 }
 
-// Write takes a chunk and returns the part of the stream that is decided.
+// Write takes a chunk, and returns the part of the stream that can be released.
 func (m *Masker) Write(chunk []byte) []byte {
 	if len(m.needles) == 0 {
 		return chunk
@@ -102,7 +102,7 @@ func (m *Masker) Write(chunk []byte) []byte {
 	return m.release(len(m.held) - m.undecided())
 }
 
-// undecided counts the bytes at the end that may be the beginning of a value.
+// undecided counts the last bytes that may be the beginning of a value.
 func (m *Masker) undecided() int {
 	most := 0
 	for _, n := range m.needles {
@@ -114,7 +114,7 @@ func (m *Masker) undecided() int {
 // Flush returns the held bytes at the end of the stream.
 func (m *Masker) Flush() []byte { return m.release(len(m.held)) }
 
-// release returns the first n held bytes, with one mask for each run of covered ones.
+// release returns the first n held bytes. Each sequence of covered bytes is replaced by one mask.
 func (m *Masker) release(n int) []byte {
 	covered := m.covered()
 	var out []byte

@@ -48,7 +48,7 @@ func TestBytesThatCannotBeAValueAreNotHeldBack(t *testing.T) {
 	}
 }
 
-// naive masks a whole text by a search at each position.
+// naive masks a whole text by searching at each position.
 func naive(text string, values ...string) string {
 	covered := make([]bool, len(text)+1)
 	for _, value := range values {
@@ -70,7 +70,7 @@ func naive(text string, values ...string) string {
 	return out.String()
 }
 
-// FuzzMask checks that chunks of any size are masked like the whole text.
+// FuzzMask checks that chunks of any size are masked in the same way as the whole text.
 func FuzzMask(f *testing.F) {
 	f.Add("xababababx", "abab", "baba", 1)
 	f.Add("aaaaaaaaaa", "aaaa", "aaaaaa", 3)

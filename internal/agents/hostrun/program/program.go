@@ -3,8 +3,7 @@
 
 //go:build linux
 
-// Package program finds executables on the host. It knows the shell and the default PATH.
-// It does not start anything.
+// Package program finds executables on the host. It defines the shell and the default PATH. It does not start anything.
 package program
 
 import (
@@ -18,13 +17,13 @@ import (
 )
 
 const (
-	// Shell runs commands that are a text.
+	// Shell runs commands that are given as a text.
 	Shell = "/bin/sh"
-	// Path is the PATH of commands that set none.
+	// Path is the PATH of commands that do not set one.
 	Path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 )
 
-// Find looks for an executable as a shell would, with the rights that this process has now.
+// Find searches for an executable as a shell would, with the current privileges of this process.
 func Find(name, path string) (string, error) {
 	if strings.Contains(name, "/") {
 		return name, executable(name)

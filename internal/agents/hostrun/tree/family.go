@@ -3,8 +3,8 @@
 
 //go:build linux
 
-// Package tree holds the processes of a command: all descendants of the calling process. It
-// reaps, signals and kills them. It does not start the command.
+// Package tree handles the processes of a command: all descendants of the calling process. It reaps, signals and kills
+// them. It does not start the command.
 package tree
 
 import (
@@ -23,11 +23,11 @@ type Exit struct {
 	At     time.Time
 }
 
-// Family is the command with all processes that it starts. Orphans become children of this
-// process, so nothing is left exactly when this process has no child.
+// Family is the command with all processes that it starts. Orphans become children of this process, so the family has
+// ended exactly when this process has no child.
 type Family struct {
-	Ended chan Exit     // of the command itself
-	Empty chan struct{} // closed when nothing is left
+	Ended chan Exit     // how the command itself ended
+	Empty chan struct{} // closed when all processes have ended
 }
 
 // Adopt makes this process the parent of orphans. Call it before the first fork.
@@ -38,7 +38,7 @@ func Adopt() error {
 	return nil
 }
 
-// Watch reaps every child. Nothing else in this process may wait for a child from now on.
+// Watch reaps every child. From then on, nothing else in this process may wait for a child.
 func Watch(command int) *Family {
 	f := &Family{Ended: make(chan Exit, 1), Empty: make(chan struct{})}
 	go f.reap(command)
@@ -60,8 +60,8 @@ func (f *Family) reap(command int) {
 	}
 }
 
-// End asks all processes to end, and kills them after the grace period or when hurry ends. It
-// returns how many there were and how many could not be ended.
+// End sends SIGTERM to all processes, and kills them after the grace period or when hurry ends. It returns how many
+// processes there were, and how many could not be killed.
 func (f *Family) End(hurry context.Context, grace time.Duration) (found, left int) {
 	select {
 	case <-f.Empty:

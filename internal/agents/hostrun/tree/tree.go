@@ -16,21 +16,20 @@ import (
 
 const (
 	procDir = "/proc"
-	// killTime is how long to retry SIGKILL: a process that waits for a dead disk stays.
+	// killTime is how long to retry SIGKILL. A process that waits for a dead disk cannot be killed.
 	killTime   = 10 * time.Second
 	firstPause = 5 * time.Millisecond
 	lastPause  = 500 * time.Millisecond
 )
 
-// process is a line of the process table. The kernel reuses pids, but not a pid with its start
-// time.
+// process is a line of the process table. The kernel may reuse a pid, but not with the same start time.
 type process struct {
 	pid, parent int
 	start       string
-	dead        bool // a zombie
+	dead        bool // whether it is a zombie
 }
 
-// descendants returns the living processes below this one.
+// descendants returns the living descendants of this process.
 func descendants() []process {
 	children := map[int][]process{}
 	entries, _ := os.ReadDir(procDir)
@@ -60,8 +59,8 @@ func readProcess(pid string) (process, bool) {
 	return parseStat(string(text))
 }
 
-// parseStat reads pid, state, parent and start time. The name in parentheses can contain any
-// text, so the fields are counted from the last closing parenthesis.
+// parseStat parses the pid, the state, the parent and the start time. The name in parentheses can contain any text, so
+// the fields are counted from the last closing parenthesis.
 func parseStat(text string) (process, bool) {
 	const state, parent, start = 0, 1, 19
 	first, _, _ := strings.Cut(text, " ")
@@ -86,7 +85,7 @@ func (p process) signal(signal syscall.Signal) {
 	}
 }
 
-// signalAll signals all descendants and returns their number.
+// signalAll sends a signal to all descendants, and returns their number.
 func signalAll(signal syscall.Signal) int {
 	found := descendants()
 	for _, p := range found {
@@ -95,8 +94,7 @@ func signalAll(signal syscall.Signal) int {
 	return len(found)
 }
 
-// KillAll kills all descendants, including those that start meanwhile. It returns how many
-// could not be killed.
+// KillAll kills all descendants, including those that are started meanwhile. It returns how many could not be killed.
 func KillAll() int {
 	deadline := time.Now().Add(killTime)
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {

@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package exit has errors with the exit code of a subcommand. Only main ends the process.
+// Package exit defines errors that have the exit code of a subcommand. Only main ends the process.
 package exit
 
 import "errors"

@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package flags reads the command lines of the agent's subcommands in one way. It checks no values.
+// Package flags parses the command lines of the agent's subcommands in the same way. It does not check values.
 package flags
 
 import (
@@ -11,8 +11,7 @@ import (
 	"io"
 )
 
-// Parse reads a command line that has only flags. It prints the help to out; the caller prints
-// the error.
+// Parse parses a command line that has only flags. It prints the help to out; the caller prints the error.
 func Parse(name string, args []string, out io.Writer, bind func(*flag.FlagSet)) error {
 	rest, err := ParseSome(name, args, out, bind)
 	if err == nil && len(rest) > 0 {
@@ -21,7 +20,7 @@ func Parse(name string, args []string, out io.Writer, bind func(*flag.FlagSet)) 
 	return err
 }
 
-// ParseSome is Parse for a command line with arguments after the flags, which it returns.
+// ParseSome parses a command line that may have arguments after the flags, and returns these arguments.
 func ParseSome(name string, args []string, out io.Writer, bind func(*flag.FlagSet)) ([]string, error) {
 	set := flag.NewFlagSet(name, flag.ContinueOnError)
 	bind(set)

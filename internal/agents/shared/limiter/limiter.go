@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package limiter limits attempts to guess passwords. Checking passwords does not belong here.
+// Package limiter limits attempts to guess passwords. It does not check passwords.
 package limiter
 
 import (
@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// FailuresAtOnce is how many failures an address may have, and then failuresPerSecond.
+	// FailuresAtOnce is how many failures an address may have at once. After that it may have failuresPerSecond.
 	FailuresAtOnce    = 10
 	failuresPerSecond = 1
 	addressesKept     = 10000
@@ -35,8 +35,8 @@ func New(c clock.PassiveClock) *Limiter {
 	return &Limiter{clock: c, addresses: lru.New(addressesKept)}
 }
 
-// Allows reports whether a password from an address may be checked. Only failures count, so right
-// passwords cost nothing.
+// Allows reports whether a password from an address may be checked. Only failures count, so the limit does not affect
+// clients with correct passwords.
 func (l *Limiter) Allows(from netip.Addr) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -56,5 +56,5 @@ func (l *Limiter) Failed(from netip.Addr) {
 	found.(*rate.Limiter).AllowN(l.clock.Now(), 1)
 }
 
-// RetryAfter returns how long a refused address must wait.
+// RetryAfter is how long a refused address must wait.
 const RetryAfter = time.Second / failuresPerSecond

@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package redissecrets reads the two Secrets that a Redis pod mounts: that of the users, and that
-// of the system user, which the operator and the agents share. Callers read them at each use,
-// because the kubelet updates them. It does not check passwords.
+// Package redissecrets reads the two Secrets that a Redis pod mounts: the Secret of the users, and the Secret of the
+// system user, which the operator and the agents share. Callers read them at each use, because the kubelet updates
+// them. The package does not check passwords.
 package redissecrets
 
 import (
@@ -20,11 +20,11 @@ import (
 // hashLength is the length of a SHA-256 in hexadecimal digits, the hash that servers use.
 const hashLength = 2 * sha256.Size
 
-// Secrets are the content of the mounts at one time.
+// Secrets holds the content of the mounted Secrets at one time.
 type Secrets struct {
-	Username string   // of the users
-	Accepted []string // hashes of the passwords that are valid for it; two during a change
-	Password string   // of redispod.System
+	Username string   // name of the users' account
+	Accepted []string // hashes of the passwords that are valid for Username; two during a change
+	Password string   // password of redispod.System
 }
 
 // Read reads the files in a folder.
@@ -42,8 +42,8 @@ func Read(dir string) (Secrets, error) {
 	return Secrets{Username: username, Accepted: hashes, Password: password}, nil
 }
 
-// read removes a line break at the end. An empty value is an error, because it would open the
-// server to all clients.
+// read returns the content of a file without the line break at its end. An empty value is an error, because it would
+// open the server to all clients.
 func read(dir, name string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(dir, name))
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// firstPort and lastPort limit FreePort, so that ports and bus ports are below those that the kernel gives to
-	// connections.
+	// firstPort and lastPort limit FreePort, so that the ports and their bus ports are below the ports that the kernel
+	// assigns to connections.
 	firstPort, lastPort = 10000, 19999
 	// portsEach is about the number of ports that a test uses at a time.
 	portsEach = 50
@@ -26,8 +26,8 @@ const (
 
 var ports atomic.Int32
 
-// FreePort returns a port that is free, like the port of its bus, and that no other test has. Packages run at the same
-// time, and a server starts to listen a while after its port was chosen.
+// FreePort returns a free port that no other test has and whose bus port is free too. Packages are tested at the same
+// time, and a server starts to listen some time after its port was chosen.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	for range lastPort - firstPort {
@@ -41,7 +41,7 @@ func FreePort(t testing.TB) int {
 	return 0
 }
 
-// reserve locks a file for the port until the test ends, and reports whether it succeeded.
+// reserve locks a file for the port until the test ends, and reports whether that succeeded.
 func reserve(t testing.TB, port int) bool {
 	t.Helper()
 	folder := filepath.Join(os.TempDir(), fmt.Sprintf("opcrew-ports-%d", os.Getuid()))

@@ -22,7 +22,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// Patience is a timeout for a busy machine; no test waits for it to pass.
+// Patience is a timeout for a busy machine. No test waits for all of it.
 const Patience = 2 * time.Minute
 
 // Server is one of the two servers of a pod, running or not.
@@ -33,8 +33,8 @@ type Server struct {
 	process *exec.Cmd
 }
 
-// Start runs the agent, which becomes the server, waits until the server answers, and lets replicas copy it, as the
-// operator does.
+// Start runs the agent, which becomes the server, and waits until the server answers. Then it lets replicas copy the
+// server, as the operator does.
 func (s *Server) Start(flags ...string) {
 	s.volume.Helper()
 	s.StartBlocked(flags...)
@@ -42,7 +42,7 @@ func (s *Server) Start(flags ...string) {
 	s.Do("CONFIG", "REWRITE")
 }
 
-// StartBlocked is Start without the last step: no replica may copy the server.
+// StartBlocked does what Start does, but does not let replicas copy the server.
 func (s *Server) StartBlocked(flags ...string) {
 	s.volume.Helper()
 	s.Launch(flags...)
@@ -52,7 +52,7 @@ func (s *Server) StartBlocked(flags ...string) {
 	})
 }
 
-// Launch is Start without waiting.
+// Launch runs the agent without waiting for the server.
 func (s *Server) Launch(flags ...string) {
 	s.volume.Helper()
 	self, err := os.Executable()
@@ -74,7 +74,7 @@ func (s *Server) Launch(flags ...string) {
 	})
 }
 
-// Stop ends the server with a signal and waits for its end.
+// Stop sends a signal to the server, and waits until the server has ended.
 func (s *Server) Stop(signal syscall.Signal) {
 	s.volume.Helper()
 	s.volume.must(s.process.Process.Signal(signal))
@@ -121,7 +121,7 @@ func (s *Server) ask(args ...string) (string, error) {
 	return s.As(redispod.System, SystemPassword, args...)
 }
 
-// As sends a command as a user.
+// As sends a command as another user.
 func (s *Server) As(user, password string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
@@ -142,7 +142,7 @@ func (s *Server) Eventually(expectation string, check func() error) {
 	eventually.True(s.volume, Patience, expectation, check)
 }
 
-// Until waits for an answer that contains a word.
+// Until repeats a command until the answer contains a word.
 func (s *Server) Until(word string, args ...string) {
 	s.volume.Helper()
 	s.Eventually(strings.Join(args, " ")+" returns "+word, func() error {
@@ -154,8 +154,8 @@ func (s *Server) Until(word string, args ...string) {
 	})
 }
 
-// Replicate makes the server a replica of another, and waits until both know it and data flows.
-// One MEET may introduce only one side: a handshake ends after the node timeout, so it is repeated.
+// Replicate makes the server a replica of another server, and waits until both know it and data flows. A MEET is
+// repeated, because a single one may introduce only one side: a handshake ends after the node timeout.
 func (s *Server) Replicate(primary *Server) {
 	s.volume.Helper()
 	self, other := s.Do("CLUSTER", "MYID"), primary.Do("CLUSTER", "MYID")

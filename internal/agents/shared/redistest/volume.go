@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// ProgramVar names the server program that tests run, instead of bin/redis-server.
+	// ProgramVar is the environment variable with the server program that tests run, instead of bin/redis-server.
 	ProgramVar = "OPCREW_REDIS_SERVER"
 
 	// Username is the name of the users' account.
@@ -25,11 +25,11 @@ const (
 	subcommand = "redis-server"
 )
 
-// volume is what both servers of a pod share: directories, the Secrets and the server program.
+// volume holds what both servers of a pod share: directories, the Secrets and the server program.
 type volume struct {
 	testing.TB
 	Dir, Secrets string
-	Path         string // directories with server programs
+	Path         string // directory with server programs
 }
 
 func newVolume(t testing.TB) *volume {
@@ -47,8 +47,8 @@ func (v *volume) put(name, text string) {
 	v.must(os.WriteFile(path, []byte(text), 0o600))
 }
 
-// program links the server under each of its names in the PATH of the pod, so that no other server
-// of this machine is used.
+// program links the server program under each of its names in the PATH of the pod, so that no other server program of
+// this machine is used.
 func (v *volume) program() {
 	v.Helper()
 	program := os.Getenv(ProgramVar)
@@ -65,7 +65,7 @@ func (v *volume) program() {
 	}
 	path := filepath.Join(v.Dir, "path")
 	v.must(os.Mkdir(path, 0o700))
-	v.Path = path + ":/usr/bin:/bin" // also for a program that is a script
+	v.Path = path + ":/usr/bin:/bin" // so that the program may be a script
 	for _, name := range []string{"redis-server", "valkey-server"} {
 		v.must(os.Symlink(program, filepath.Join(path, name)))
 	}

@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package resp is a client for the part of the Redis protocol (RESP2) that the agent needs:
-// commands with lines, texts or lists as answers. A client library would double the size of the
-// binary. It has no types of servers and no retries.
+// Package resp is a client for the part of the Redis protocol (RESP2) that the agent needs: commands whose answers are
+// lines, texts or lists. A client library would double the size of the binary. The package does not interpret answers,
+// and does not retry.
 package resp
 
 import (
@@ -20,34 +20,34 @@ import (
 )
 
 const (
-	// maxText exceeds every answer: CLUSTER NODES of a thousand nodes has 200 KiB.
+	// maxText is larger than any answer: CLUSTER NODES of a thousand nodes has 200 KiB.
 	maxText = 4 << 20
 	maxLine = 64 << 10
 	// maxItems limits the items of all lists in the answers to a request, maxDepth nested lists.
 	maxItems, maxDepth = 1 << 16, 4
 )
 
-// Error is a refusal of the server, such as "LOADING Redis is loading the dataset in memory". The
-// connection stays usable.
+// Error is a refusal of the server, such as "LOADING Redis is loading the dataset in memory". The connection remains
+// usable.
 type Error string
 
 func (e Error) Error() string { return string(e) }
 
-// Code is the first word of the answer.
+// Code returns the first word of the answer.
 func (e Error) Code() string {
 	code, _, _ := strings.Cut(string(e), " ")
 	return code
 }
 
-// Conn is a connection to a server, for one caller at a time. It is unusable after an error that is
-// not an Error.
+// Conn is a connection to a server, for one caller at a time. It is unusable after an error of any type other than
+// Error.
 type Conn struct {
 	conn net.Conn
 	in   *bufio.Reader
 	left int // items that the answers may still announce
 }
 
-// Dial connects.
+// Dial connects to a server.
 func Dial(ctx context.Context, address string) (*Conn, error) {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {
@@ -58,7 +58,7 @@ func Dial(ctx context.Context, address string) (*Conn, error) {
 
 func newConn(conn net.Conn) *Conn { return &Conn{conn: conn, in: bufio.NewReaderSize(conn, maxLine)} }
 
-// Close ends the connection.
+// Close closes the connection.
 func (c *Conn) Close() { _ = c.conn.Close() }
 
 // Do sends a command and returns its answer, within the deadline of ctx.
@@ -66,13 +66,13 @@ func (c *Conn) Do(ctx context.Context, args ...string) (string, error) {
 	return do(ctx, c, c.read, args)
 }
 
-// List is Do for a command whose answer is a list. Nested lists are flattened.
+// List sends a command whose answer is a list. Nested lists are flattened.
 func (c *Conn) List(ctx context.Context, args ...string) ([]string, error) {
 	return do(ctx, c, func() ([]string, error) { return c.list(nil, maxDepth) }, args)
 }
 
-// Pipe sends commands in one round trip and returns their answers as List does. It returns the first refusal after all
-// answers.
+// Pipe sends commands in one round trip, and returns their answers as List does. If a command is refused, Pipe still
+// reads all answers, and then returns the first refusal.
 func (c *Conn) Pipe(ctx context.Context, commands [][]string) ([][]string, error) {
 	if len(commands) == 0 {
 		return nil, nil
@@ -102,7 +102,7 @@ func do[T any](ctx context.Context, c *Conn, read func() (T, error), args []stri
 	return exchange(ctx, c, args[0], encode(args), read)
 }
 
-// exchange sends the text of commands and reads the answers. name is the first command, for errors.
+// exchange sends encoded commands and reads the answers. name is the first command, for errors.
 func exchange[T any](ctx context.Context, c *Conn, name, text string, read func() (T, error)) (none T, err error) {
 	deadline, _ := ctx.Deadline()
 	if err := c.conn.SetDeadline(deadline); err != nil {
@@ -148,7 +148,7 @@ func (c *Conn) line() (kind byte, rest string, err error) {
 	return line[0], strings.TrimRight(string(line[1:]), "\r\n"), nil
 }
 
-// list appends the items of a list to others.
+// list appends the items of a list to out.
 func (c *Conn) list(out []string, depth int) ([]string, error) {
 	kind, rest, err := c.line()
 	if err != nil {

@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package tail keeps the end of the output of a program. It does not read the output.
+// Package tail keeps the end of a program's output. It does not read the output.
 package tail
 
 import "unicode/utf8"
@@ -15,7 +15,7 @@ type Tail struct {
 // New returns a Tail of at most size bytes.
 func New(size int) *Tail { return &Tail{ring: make([]byte, size)} }
 
-// Write cannot fail.
+// Write appends a chunk. It cannot fail.
 func (t *Tail) Write(chunk []byte) (int, error) {
 	written, size := len(chunk), len(t.ring)
 	t.total += int64(written)
@@ -31,7 +31,7 @@ func (t *Tail) Write(chunk []byte) (int, error) {
 // Cut reports whether more was written than is kept.
 func (t *Tail) Cut() bool { return t.total > int64(len(t.ring)) }
 
-// Text returns the kept bytes, from the first whole character.
+// Text returns the kept bytes, starting at the first complete character.
 func (t *Tail) Text() string {
 	if !t.Cut() {
 		return string(t.ring[:t.total])

@@ -19,31 +19,31 @@ type cluster struct {
 	token   string
 	initial []string
 	formed  bool
-	served  bool // clients could reach it
+	served  bool // clients could reach the cluster
 	members []*member
 	removed map[uint64]bool
 	leader  uint64 // 0 without a quorum
 	term    uint64
 	index   uint64
-	// old is the index of the last entry in the form that only etcd before 3.6 writes.
+	// old is the index of the last log entry in the format that only etcd before 3.6 writes.
 	old     uint64
 	changes []string
-	// version is the cluster version; "" until all members have run at the same time.
+	// version is the cluster version; "" until all members have been running at the same time.
 	version string
-	// looks counts member lists since all run a newer minor version.
+	// looks counts the member lists since all members run a newer minor version.
 	looks int
-	// data is stored by all members, and alarms are those that they have raised.
+	// data is what all members store, and alarms are the active alarms.
 	data   data
 	alarms []etcd.Alarm
 }
 
 type member struct {
 	etcd.Member
-	volume string // of its data; "" until it has run
+	volume string // of the member's data; "" until the member has started
 	looks  int
 }
 
-// elect keeps a leader that runs, and else chooses the voter with the lowest ID.
+// elect keeps the leader if it is running, and otherwise makes the voter with the lowest ID the leader.
 func (c *cluster) elect(voting []uint64) {
 	switch {
 	case !c.formed:
@@ -60,7 +60,7 @@ func (c *cluster) lead(id uint64) {
 	c.index++
 }
 
-// forget resets which members have run: a new cluster only knows its initial members.
+// forget resets which members have started. A new cluster knows only its initial members.
 func (c *cluster) forget() {
 	for _, m := range c.members {
 		m.Name, m.ClientURLs = "", nil
@@ -75,7 +75,8 @@ func (c *cluster) quorum() int { return quorum(len(c.voters())) }
 
 func quorum(n int) int { return n/2 + 1 }
 
-// started counts the voters that have run. etcd counts those that have a name.
+// started counts the voters that have started, without the member except. As in etcd, a member has a name once it has
+// started.
 func (c *cluster) started(except uint64) int {
 	n := 0
 	for _, m := range c.voters() {
@@ -114,7 +115,7 @@ func (c *cluster) list() []etcd.Member {
 
 func (c *cluster) peers() []string { return peers(c.members) }
 
-// peers are the addresses of members. etcd resolves names before it compares two lists.
+// peers returns the peer addresses of members, sorted. Like etcd it resolves names, so that two lists can be compared.
 func peers(members []*member) []string {
 	var out []string
 	for _, m := range members {
@@ -126,10 +127,10 @@ func peers(members []*member) []string {
 	return out
 }
 
-// address normalizes a URL: DNS resolves the names of pods with and without the cluster domain.
+// address normalizes a URL, because DNS resolves the names of pods with and without the cluster domain.
 func address(url string) string { return strings.Replace(url, ".svc.cluster.local:", ".svc:", 1) }
 
-// clusterID is computed from the IDs of the initial members, as in etcd.
+// clusterID computes the ID of a cluster from the IDs of its initial members, as etcd does.
 func clusterID(initial []*member) uint64 {
 	var ids []uint64
 	for _, m := range initial {

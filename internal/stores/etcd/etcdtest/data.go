@@ -10,14 +10,14 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// least is the size of the data of a member without keys, in bytes.
+// least is the size of a member's data without keys, in bytes.
 const least = 20480
 
-// data is the amount of data that all members of a cluster store.
+// data describes the data that all members of a cluster store.
 type data struct {
-	// live are the current keys, and history their earlier values, in bytes.
+	// live is the size of the current keys, and history that of their earlier values, in bytes.
 	live, history int64
-	// revision is the last one, and compacted the one up to which the history is gone.
+	// revision is the latest revision, and compacted the revision of the last compaction: the history up to it is gone.
 	revision, compacted int64
 }
 
@@ -31,8 +31,9 @@ func (d *data) compact(revision int64) {
 
 func (w *World) quota() int64 { return cmp.Or(w.Quota, 2<<30) }
 
-// Write makes a client of the cluster with a token write: live changes the size of the keys, and history that of their earlier
-// values. As in etcd, an alarm refuses writes, except those that free space, and a full quota raises an alarm.
+// Write makes a client write to the cluster with a token. live is added to the size of the keys, and history to that of
+// their earlier values. As in etcd, an alarm blocks writes, except those that free space, and a full quota raises an
+// alarm.
 func (w *World) Write(token string, times, live, history int64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -68,8 +69,8 @@ func (w *World) Corrupt(name string) {
 	}
 }
 
-// Accuse raises the alarm that the data of a process is corrupt. etcd accuses a follower that differs from the leader, whichever
-// of them is at fault.
+// Accuse raises the alarm that the data of a process is corrupt. etcd accuses a follower that differs from the leader,
+// no matter which of the two is corrupt.
 func (w *World) Accuse(name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -78,7 +79,7 @@ func (w *World) Accuse(name string) {
 	}
 }
 
-// Alarms are the alarms of the cluster with a token.
+// Alarms returns the alarms of the cluster with a token.
 func (w *World) Alarms(token string) []etcd.Alarm {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -88,7 +89,7 @@ func (w *World) Alarms(token string) []etcd.Alarm {
 	return nil
 }
 
-// Leader is the name of the leader of the cluster with a token; "" if there is none.
+// Leader returns the name of the leader of the cluster with a token; "" if there is none.
 func (w *World) Leader(token string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -107,7 +108,7 @@ func (w *World) formed(token string) *cluster {
 	return nil
 }
 
-// copies makes a new member as corrupt as the leader that it copies.
+// copies makes a new member's data corrupt if it copies from a leader whose data is corrupt.
 func copies(w *World, p Process, c *cluster) {
 	for _, from := range w.processes {
 		if on := w.disks[from.Volume]; from.cluster == c && c.leader != 0 && from.id == c.leader && on.corrupt {

@@ -12,13 +12,13 @@ import (
 type Fault struct {
 	// Call is the name of a method of etcd.Store.
 	Call string
-	// Process is the name or peer URL of the process that is called; "" is any.
+	// Process is the name or peer URL of the called process; "" matches any process.
 	Process string
-	// After lets the call take effect first: only the answer is lost.
+	// After lets the call take effect before it fails, so that only the answer is lost.
 	After bool
-	// Err is the error of the call. If it is nil there is no answer.
+	// Err is the error of the call. If it is nil, the call is not answered.
 	Err error
-	// Times is how often the call fails; 0 is once.
+	// Times is how often the call fails; 0 stands for once.
 	Times int
 }
 

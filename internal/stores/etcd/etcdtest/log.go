@@ -5,7 +5,7 @@ package etcdtest
 
 import "cmp"
 
-// wrote notes an entry that members write about themselves: up to 3.5 in a form that 3.7 cannot read.
+// wrote records a log entry that members write about themselves. Up to 3.5 its format is one that 3.7 cannot read.
 func (c *cluster) wrote(version string) {
 	c.index++
 	if v := minor(version); v != nil && v.Minor() < 6 {
@@ -23,7 +23,8 @@ func snapshot(w *World, c *cluster) {
 	}
 }
 
-// sent is the snapshot that a new member receives: none while the others still have the whole log.
+// sent returns the index of the snapshot that a new member receives; 0 while the other members still have the whole
+// log, which they send instead.
 func sent(w *World, c *cluster) uint64 {
 	if c.index > w.snapshotCount() {
 		return c.index
@@ -33,8 +34,8 @@ func sent(w *World, c *cluster) uint64 {
 
 func (w *World) snapshotCount() uint64 { return cmp.Or(w.SnapshotCount, 10_000) }
 
-// mayRead ends a process of 3.7 or later that reads entries about members from before 3.6: it reads its log from the last
-// snapshot on its disk.
+// mayRead ends a process of 3.7 or later if it has to read membership entries from before 3.6. A process reads its log
+// from the last snapshot on its disk.
 func mayRead(w *World, p *process) {
 	if v := minor(p.Version); p.cluster == nil || v == nil || v.Minor() < 7 || w.disks[p.Volume].snapshot >= p.cluster.old {
 		return

@@ -17,7 +17,7 @@ func peerURL(name string) string { return "http://" + name + ":2380" }
 
 func clientURL(name string) string { return "http://" + name + ":2379" }
 
-// pod is the process of a pod with its own volume.
+// pod returns the process of a pod, with its own volume.
 func pod(name string, existing bool, initial ...string) Process {
 	var flag []string
 	for _, n := range initial {
@@ -29,7 +29,7 @@ func pod(name string, existing bool, initial ...string) Process {
 	}
 }
 
-// formed is a world with a cluster of members with these names.
+// formed returns a world with a cluster of members with these names.
 func formed(names ...string) *World {
 	w := &World{}
 	for _, name := range names {
@@ -60,7 +60,7 @@ func list(t *testing.T, store etcd.Store) []etcd.Member {
 	return members
 }
 
-// id is the ID of the member with a name or peer URL.
+// id returns the ID of the member with a name or peer URL.
 func id(t *testing.T, w *World, name string) uint64 {
 	t.Helper()
 	for _, m := range w.Members("t") {
@@ -85,7 +85,7 @@ func within(t *testing.T) context.Context {
 	return ctx
 }
 
-// wiped is a process with a new volume.
+// wiped returns a process with a new, empty volume.
 func wiped(name string, existing bool) Process {
 	all := []string{"a", "b", "c"}
 	if !existing {
@@ -96,7 +96,7 @@ func wiped(name string, existing bool) Process {
 	return p
 }
 
-// runs restarts a process with another version.
+// runs restarts processes with another version.
 func runs(w *World, version string, names ...string) {
 	for _, name := range names {
 		p := pod(name, false, "a", "b", "c")

@@ -8,15 +8,15 @@ import "slices"
 // process is a running process.
 type process struct {
 	Process
-	cluster *cluster // nil until it has found or formed its cluster
+	cluster *cluster // nil until the process has found or formed its cluster
 	id      uint64
-	serving bool // since its first contact with a quorum
+	serving bool // true after its first contact with a quorum
 	hung    bool
-	busy    bool   // it is defragmented
-	reason  string // why it cannot start
+	busy    bool   // the process is being defragmented
+	reason  string // why the process cannot start
 }
 
-// processes are all that run.
+// processes are all running processes.
 type processes []*process
 
 func (ps processes) find(name string) *process {
@@ -28,7 +28,7 @@ func (ps processes) find(name string) *process {
 	return nil
 }
 
-// up are the running members of a cluster.
+// up returns the running members of a cluster.
 func (ps processes) up(c *cluster) []*process {
 	var out []*process
 	for _, p := range ps {
@@ -39,7 +39,7 @@ func (ps processes) up(c *cluster) []*process {
 	return out
 }
 
-// voting are the IDs of the running voters of a cluster.
+// voting returns the IDs of the running voters of a cluster.
 func (ps processes) voting(c *cluster) []uint64 {
 	var out []uint64
 	for _, p := range ps.up(c) {
@@ -51,7 +51,7 @@ func (ps processes) voting(c *cluster) []uint64 {
 	return slices.Compact(out)
 }
 
-// serving is the first process at the endpoints that answers; without one it reports whether a process hangs there.
+// serving returns the first process at the endpoints that answers, or else whether a process at one of them hangs.
 func (ps processes) serving(endpoints []string, learners bool) (*process, bool) {
 	hung := false
 	for _, endpoint := range endpoints {

@@ -9,7 +9,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// mayAdd makes etcd's checks of an addition, including --strict-reconfig-check.
+// mayAdd makes etcd's checks before a member is added, including --strict-reconfig-check.
 func mayAdd(w *World, c *cluster, peerURL string, learner bool) error {
 	voters, connected := len(c.voters()), len(w.processes.voting(c))
 	switch {
@@ -27,7 +27,7 @@ func mayAdd(w *World, c *cluster, peerURL string, learner bool) error {
 	return nil
 }
 
-// mayPromote does not check whether a learner that has caught up still runs. Neither does etcd.
+// mayPromote, like etcd, does not check whether a learner that has caught up is still running.
 func mayPromote(w *World, c *cluster, id uint64) (*member, error) {
 	m := c.member(id)
 	switch {

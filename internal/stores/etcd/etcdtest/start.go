@@ -11,7 +11,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// settle starts new processes and brings every cluster to the state that its running processes lead to.
+// settle starts new processes, and brings every cluster to the state that follows from its running processes.
 func (w *World) settle() {
 	w.begin()
 	for _, c := range w.clusters {
@@ -19,7 +19,7 @@ func (w *World) settle() {
 	}
 }
 
-// begin has each process find and join its cluster.
+// begin lets each process find and join its cluster.
 func (w *World) begin() {
 	for _, p := range w.processes {
 		if p.cluster == nil && !p.hung {
@@ -30,7 +30,7 @@ func (w *World) begin() {
 	}
 }
 
-// settleOf applies what one cluster does by itself. Other clusters do not change.
+// settleOf applies what one cluster does by itself. It does not change other clusters.
 func settleOf(w *World, c *cluster) {
 	form(w, c)
 	c.elect(w.processes.voting(c))
@@ -42,7 +42,7 @@ func settleOf(w *World, c *cluster) {
 	snapshot(w, c)
 }
 
-// start finds the cluster of a process and its member ID, or the reason why it does not start.
+// start returns the cluster of a process and its member ID, or the reason why the process does not start.
 func start(w *World, p Process) (*cluster, uint64, string) {
 	if data := w.disks[p.Volume]; data != nil {
 		m := data.cluster.member(data.id)
@@ -77,7 +77,7 @@ func start(w *World, p Process) (*cluster, uint64, string) {
 	return c, m.ID, ""
 }
 
-// clusterOf is the cluster of a process without data.
+// clusterOf returns the cluster of a process without data, or the reason why it does not start.
 func clusterOf(w *World, p Process) (*cluster, string) {
 	initial := parseInitial(p.InitialCluster)
 	if !slices.ContainsFunc(initial, func(m *member) bool { return m.PeerURLs[0] == p.PeerURL }) {
@@ -97,8 +97,8 @@ func clusterOf(w *World, p Process) (*cluster, string) {
 	return nil, "it cannot fetch the members from its peers"
 }
 
-// bootstrapping is the cluster that initial members form. Processes with the same initial members and the same token belong to
-// the same cluster.
+// bootstrapping returns the cluster that initial members form. Processes with the same initial members and the same
+// token belong to the same cluster.
 func bootstrapping(w *World, token string, initial []*member) *cluster {
 	for _, c := range w.clusters {
 		if c.token == token && slices.Equal(c.initial, peers(initial)) {
@@ -114,7 +114,7 @@ func bootstrapping(w *World, token string, initial []*member) *cluster {
 	return c
 }
 
-// form notes that a quorum of the initial members runs for the first time.
+// form marks a cluster as formed when a quorum of its initial members runs for the first time.
 func form(w *World, c *cluster) {
 	if c.formed || len(w.processes.voting(c)) < c.quorum() {
 		return
@@ -127,7 +127,7 @@ func form(w *World, c *cluster) {
 	c.formed = true
 }
 
-// publish lets running members publish their names and URLs, and serve.
+// publish lets running members publish their names and URLs, and serve clients.
 func publish(w *World, c *cluster) {
 	for _, p := range w.processes.up(c) {
 		m := c.member(p.id)

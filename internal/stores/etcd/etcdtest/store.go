@@ -19,7 +19,7 @@ type store struct {
 	closed bool
 }
 
-// Dial is an etcd.Dialer.
+// Dial implements etcd.Dialer.
 func (w *World) Dial(target etcd.Target) (etcd.Store, error) {
 	return &store{world: w, target: target}, nil
 }
@@ -32,7 +32,7 @@ func (s *store) Close() error {
 	return nil
 }
 
-// Members lists the members, by a quorum.
+// Members lists the members, which needs a quorum.
 func (s *store) Members(ctx context.Context) (id uint64, members []etcd.Member, err error) {
 	err = s.agreed(ctx, "Members", func(c *cluster) error {
 		for _, p := range s.world.processes.up(c) {
@@ -45,7 +45,7 @@ func (s *store) Members(ctx context.Context) (id uint64, members []etcd.Member, 
 	return id, members, err
 }
 
-// Status asks one member, with or without a quorum.
+// Status queries one member. It needs no quorum.
 func (s *store) Status(ctx context.Context, endpoint string) (status etcd.MemberStatus, err error) {
 	err = s.call(ctx, "Status", []string{endpoint}, func(p *process) (bool, error) {
 		c := p.cluster
@@ -68,7 +68,7 @@ func (s *store) Status(ctx context.Context, endpoint string) (status etcd.Member
 	return status, nil
 }
 
-// ClusterVersion asks one member, with or without a quorum.
+// ClusterVersion queries one member. It needs no quorum.
 func (s *store) ClusterVersion(ctx context.Context, endpoint string) (version string, err error) {
 	err = s.call(ctx, "ClusterVersion", []string{endpoint}, func(p *process) (bool, error) {
 		version = p.cluster.version
@@ -80,7 +80,7 @@ func (s *store) ClusterVersion(ctx context.Context, endpoint string) (version st
 	return version, nil
 }
 
-// MoveLeader makes the leader hand over.
+// MoveLeader makes another member the leader.
 func (s *store) MoveLeader(ctx context.Context, leaderEndpoint string, to uint64) error {
 	return s.call(ctx, "MoveLeader", []string{leaderEndpoint}, func(p *process) (bool, error) {
 		switch c := p.cluster; {
@@ -108,7 +108,7 @@ func (s *store) Advance(ctx context.Context, entries uint64) error {
 	})
 }
 
-// agreed makes a call to any voter that needs a quorum.
+// agreed makes a call to any voter. It fails without a quorum.
 func (s *store) agreed(ctx context.Context, name string, effect func(*cluster) error) error {
 	return s.call(ctx, name, s.target.Endpoints, func(p *process) (bool, error) {
 		if p.cluster.leader == 0 {
@@ -118,7 +118,7 @@ func (s *store) agreed(ctx context.Context, name string, effect func(*cluster) e
 	})
 }
 
-// ofOne are the calls to one member, which may be a learner.
+// ofOne lists the calls that address one member, which may be a learner.
 var ofOne = map[string]bool{"Status": true, "ClusterVersion": true, "MoveLeader": true, "Defragment": true, "Hash": true}
 
 // call makes a call to the first endpoint that answers. Without an answer it lasts until its context ends.
@@ -142,7 +142,7 @@ func (s *store) call(ctx context.Context, name string, endpoints []string, effec
 	if fault != nil && !fault.After {
 		return fail(ctx, w, fault)
 	}
-	c := p.cluster // which a member that is removed leaves
+	c := p.cluster // a removed member leaves its cluster
 	answered, err := effect(p)
 	w.begin()
 	settleOf(w, c)

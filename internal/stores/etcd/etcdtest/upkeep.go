@@ -11,7 +11,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Compact drops history.
+// Compact drops the history up to a revision.
 func (s *store) Compact(ctx context.Context, revision int64) error {
 	return s.agreed(ctx, "Compact", func(c *cluster) error {
 		switch {
@@ -28,8 +28,8 @@ func (s *store) Compact(ctx context.Context, revision int64) error {
 	})
 }
 
-// compact drops history on all members. While writes are refused, followers keep reporting the previous size: etcd counts when it
-// commits, and counts what one commit frees with the next.
+// compact drops history on all members. While writes are refused, followers keep reporting the previous size: etcd
+// updates the size only at a commit, and counts the space that a commit frees only at the next commit.
 func compact(w *World, c *cluster, revision int64) {
 	before := c.data.inUse()
 	c.data.compact(revision)
@@ -40,12 +40,12 @@ func compact(w *World, c *cluster, revision int64) {
 	}
 }
 
-// counted is the size in use that a member reports.
+// counted returns the size in use that a member reports.
 func counted(w *World, p *process) int64 {
 	return p.cluster.data.inUse() + w.disks[p.Volume].uncounted
 }
 
-// Defragment makes a member free unused space. It does not answer meanwhile.
+// Defragment makes a member free unused space. The member does not answer meanwhile.
 func (s *store) Defragment(ctx context.Context, endpoint string) error {
 	return s.call(ctx, "Defragment", []string{endpoint}, func(p *process) (bool, error) {
 		w := s.world
@@ -53,7 +53,7 @@ func (s *store) Defragment(ctx context.Context, endpoint string) error {
 		p.busy = true
 		w.pass(ctx, w.DefragmentationTakes)
 		p.busy = false
-		if p.cluster == nil { // it was removed meanwhile
+		if p.cluster == nil { // the member was removed meanwhile
 			return true, errRefused
 		}
 		w.disks[p.Volume].size, w.disks[p.Volume].uncounted = p.cluster.data.inUse(), 0
@@ -61,7 +61,7 @@ func (s *store) Defragment(ctx context.Context, endpoint string) error {
 	})
 }
 
-// mayBlock notes a violation if the other members are too few while one is blocked.
+// mayBlock records a violation if too few other members answer while one member is blocked.
 func mayBlock(w *World, p *process) {
 	c, left := p.cluster, 0
 	for _, other := range w.processes.up(c) {
@@ -74,7 +74,7 @@ func mayBlock(w *World, p *process) {
 	}
 }
 
-// pass waits without the lock.
+// pass waits without holding the lock.
 func (w *World) pass(ctx context.Context, while time.Duration) {
 	if while == 0 {
 		return
@@ -97,7 +97,7 @@ func (s *store) Disarm(ctx context.Context, alarm etcd.Alarm) error {
 	})
 }
 
-// mayDisarm notes a violation if an alarm is cleared while its cause persists.
+// mayDisarm records a violation if an alarm is cleared although its cause persists.
 func mayDisarm(w *World, c *cluster, alarm etcd.Alarm) {
 	for _, p := range w.processes.up(c) {
 		on := w.disks[p.Volume]
@@ -107,7 +107,7 @@ func mayDisarm(w *World, c *cluster, alarm etcd.Alarm) {
 	}
 }
 
-// Hash is the checksum of the keys of a member.
+// Hash returns the checksum of a member's keys.
 func (s *store) Hash(ctx context.Context, endpoint string) (hash etcd.Hash, err error) {
 	err = s.call(ctx, "Hash", []string{endpoint}, func(p *process) (bool, error) {
 		d := p.cluster.data

@@ -84,7 +84,7 @@ func TestWhatMustNotBeDoneToDataIsAViolation(t *testing.T) {
 			return s.Defragment(t.Context(), clientURL("a"))
 		},
 		"d has begun with the corrupt data of a": func(w *World, s etcd.Store) error {
-			w.Corrupt("a") // the leader
+			w.Corrupt("a") // a is the leader
 			_, err := s.AddLearner(t.Context(), peerURL("d"))
 			w.Run(pod("d", true, "a", "b", "c", "d"))
 			return err
@@ -99,7 +99,6 @@ func TestWhatMustNotBeDoneToDataIsAViolation(t *testing.T) {
 	}
 }
 
-// leader makes a member lead.
 func leader(w *World, name string) {
 	p := w.processes.find(name)
 	p.cluster.lead(p.id)

@@ -21,7 +21,7 @@ func agree(w *World, c *cluster) {
 	}
 }
 
-// lowest is the lowest minor version of the members; nil unless all of them run.
+// lowest returns the lowest minor version of the members; nil unless all of them are running.
 func lowest(w *World, c *cluster) *version.Version {
 	runs := map[uint64]*version.Version{}
 	for _, p := range w.processes.up(c) {
@@ -40,8 +40,8 @@ func lowest(w *World, c *cluster) *version.Version {
 	return low
 }
 
-// mayRun notes a violation if a process is more than one minor version ahead of its cluster. etcd starts it, against its own
-// upgrade guides.
+// mayRun records a violation if a process is more than one minor version ahead of its cluster. etcd starts it, although
+// its upgrade guides forbid it.
 func mayRun(w *World, p *process) {
 	if p.cluster == nil || p.cluster.version == "" {
 		return
@@ -52,7 +52,8 @@ func mayRun(w *World, p *process) {
 	}
 }
 
-// minor is the minor version of a text, in the form of cluster versions; nil if there is none.
+// minor returns the major and minor version of a text, with patch level 0 like a cluster version; nil if it is not a
+// version.
 func minor(text string) *version.Version {
 	v, err := version.ParseSemantic(text)
 	if err != nil {

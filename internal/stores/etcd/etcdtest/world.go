@@ -12,22 +12,22 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// World is all clusters. Set its fields before use.
+// World holds all clusters. Set its fields before use.
 type World struct {
-	// LearnerLooks is how many member lists it takes until a running learner has caught up.
+	// LearnerLooks is the number of member lists after which a running learner has caught up.
 	LearnerLooks int
-	// AllConnected refuses every addition while a voter is down, as etcd up to 3.6.8 does. Later versions only ask for a quorum
-	// of the new members.
+	// AllConnected refuses every addition while a voter is down, as etcd up to 3.6.8 does. Later versions require only a
+	// quorum of the new members.
 	AllConnected bool
-	// VersionLooks is how many member lists it takes, all members running a newer minor version, until the cluster speaks it. In
-	// etcd the leader checks that every few seconds.
+	// VersionLooks is the number of member lists after which the cluster version rises, if all members run a newer minor
+	// version. In etcd the leader checks that every few seconds.
 	VersionLooks int
-	// SnapshotCount is how many entries members apply until they write a snapshot to the disk, like etcd's flag; 10000 if it is
-	// 0.
+	// SnapshotCount is the number of log entries after which members write a snapshot to the disk, like etcd's flag; 0
+	// stands for 10000.
 	SnapshotCount uint64
-	// AdvanceMost is the most entries that one call of Advance adds; 0 means no limit.
+	// AdvanceMost limits the entries that one call of Advance adds; 0 means no limit.
 	AdvanceMost uint64
-	// Quota is the largest size of a member's data, in bytes; 2 GiB if it is 0.
+	// Quota is the largest size of a member's data, in bytes; 0 stands for 2 GiB.
 	Quota int64
 	// DefragmentationTakes is how long a member does not answer while it is defragmented.
 	DefragmentationTakes time.Duration
@@ -47,11 +47,11 @@ type Process struct {
 	Name, PeerURL, ClientURL string
 	// InitialCluster is in the flag's format: name=peerURL,...
 	InitialCluster, Token string
-	// Existing is --initial-cluster-state=existing.
+	// Existing stands for --initial-cluster-state=existing.
 	Existing bool
-	// Volume names the volume with its data, which outlives the process.
+	// Volume is the name of the volume with its data, which outlives the process.
 	Volume string
-	// Version is 3.6.8 if it is "".
+	// Version is the etcd version; "" stands for 3.6.8.
 	Version string
 }
 
@@ -59,16 +59,16 @@ type Process struct {
 type disk struct {
 	cluster *cluster
 	id      uint64
-	// snapshot is the index of the last snapshot: the log is read from there.
+	// snapshot is the index of the last snapshot. A process reads its log from there.
 	snapshot uint64
-	// size is the size of the data, and corrupt reports that it differs from the log.
+	// size is the size of the data. corrupt reports that the data differs from the log.
 	size    int64
 	corrupt bool
-	// uncounted is what a compaction has freed and the member still reports as in use.
+	// uncounted is space that a compaction has freed and that the member still reports as in use.
 	uncounted int64
 }
 
-// Run starts a process, in place of one with the same peer URL.
+// Run starts a process. It replaces a process with the same peer URL.
 func (w *World) Run(p Process) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -80,8 +80,8 @@ func (w *World) Run(p Process) {
 	w.settle()
 }
 
-// Serve lets clients reach the process of that name or peer URL: from then on the data of its cluster must not be lost. Before
-// that no client has written to it.
+// Serve lets clients reach the process with that name or peer URL. From then on the data of its cluster must not be
+// lost, as clients may have written to it.
 func (w *World) Serve(name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -90,7 +90,7 @@ func (w *World) Serve(name string) {
 	}
 }
 
-// Stop ends the process of that name or peer URL.
+// Stop ends the process with that name or peer URL.
 func (w *World) Stop(name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -104,7 +104,7 @@ func (w *World) Hang(name string) { w.hang(name, true) }
 // Wake ends a hang.
 func (w *World) Wake(name string) { w.hang(name, false) }
 
-// Serving reports whether a process answers clients: only then is its pod ready.
+// Serving reports whether a process answers clients. Only then is its pod ready.
 func (w *World) Serving(name string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -112,7 +112,7 @@ func (w *World) Serving(name string) bool {
 	return p != nil && p.serving && !p.hung && p.cluster.leader != 0
 }
 
-// Reason is why a running process does not begin to serve; a real server would exit and be restarted.
+// Reason returns why a running process does not begin to serve clients. A real server would exit and be restarted.
 func (w *World) Reason(name string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -122,14 +122,14 @@ func (w *World) Reason(name string) string {
 	return ""
 }
 
-// Violations are the events that must never happen.
+// Violations returns the events that must never happen.
 func (w *World) Violations() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.violations)
 }
 
-// Members are the members of the cluster with a token.
+// Members returns the members of the cluster with a token.
 func (w *World) Members(token string) []etcd.Member {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -141,7 +141,7 @@ func (w *World) Members(token string) []etcd.Member {
 	return nil
 }
 
-// Changes are the changes of members of the clusters with a token, one line each.
+// Changes returns the changes of members in the clusters with a token, one line each.
 func (w *World) Changes(token string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -154,7 +154,7 @@ func (w *World) Changes(token string) []string {
 	return out
 }
 
-// Advanced counts the entries that calls of Advance have added.
+// Advanced counts the log entries that calls of Advance have added.
 func (w *World) Advanced() uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()

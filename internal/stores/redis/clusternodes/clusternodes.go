@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package clusternodes reads the table of nodes that a Redis or Valkey server in cluster mode keeps in nodes.conf and prints
-// for CLUSTER NODES. It draws no conclusions.
+// Package clusternodes parses the table of nodes that a Redis or Valkey server in cluster mode keeps in nodes.conf and
+// prints for CLUSTER NODES. It draws no conclusions.
 package clusternodes
 
 import (
@@ -13,26 +13,27 @@ import (
 	"strings"
 )
 
-// Node is one line of the table: what a server knows about itself or another.
+// Node is one line of the table: what a server knows about itself or about another server.
 type Node struct {
 	ID       string
-	Address  string // host and port of clients; the host is empty while it is not known
-	Hostname string // as announced; empty for none
+	Address  string // host and port for clients; the host is empty while it is not known
+	Hostname string // as announced; empty if none is
 	Flags    []string
-	Primary  string // the ID of the primary of a replica
-	Epoch    uint64 // of two nodes that claim a slot, others believe the greater epoch
-	Linked   bool   // whether the link to it is up
+	Primary  string // the ID of a replica's primary
+	Epoch    uint64 // if two nodes claim a slot, the others believe the one with the greater epoch
+	Linked   bool   // whether the link to the node is up
 	Slots    []Range
-	// Migrating and Importing are open slots, with the ID of the other end; only the line of the server itself has them. Unreadable
-	// are open slots in another form: they are still with their source, and the rest of the table is valid.
+	// Migrating and Importing hold the open slots, with the ID of the other end. Only the server's own line has them.
+	// Unreadable holds open slots in an unknown format. They are still owned by the source, and the rest of the table is
+	// valid.
 	Migrating, Importing map[int]string
 	Unreadable           []string
 }
 
-// Range is a range of slots, both ends included.
+// Range is a range of slots. It includes both ends.
 type Range struct{ First, Last int }
 
-// LastSlot is the highest slot there is (cluster specification, "Key distribution model").
+// LastSlot is the highest slot (cluster specification, "Key distribution model").
 const LastSlot = 16383
 
 const (
@@ -51,7 +52,7 @@ const (
 // Is reports whether a node has a flag, such as myself, master, slave, fail or handshake.
 func (n Node) Is(flag string) bool { return slices.Contains(n.Flags, flag) }
 
-// SlotCount is the number of slots of a node, without those on their way to it.
+// SlotCount returns the number of slots of a node, without the slots that it is importing.
 func (n Node) SlotCount() int {
 	count := 0
 	for _, r := range n.Slots {
@@ -60,7 +61,7 @@ func (n Node) SlotCount() int {
 	return count
 }
 
-// Myself is the node that printed the table.
+// Myself returns the node that printed the table.
 func Myself(nodes []Node) (Node, bool) {
 	i := slices.IndexFunc(nodes, func(n Node) bool { return n.Is("myself") })
 	if i < 0 {
@@ -137,7 +138,7 @@ func (n *Node) addSlots(fields []string) error {
 	return nil
 }
 
-// addOpen reads SLOT->-ID and SLOT-<-ID.
+// addOpen parses SLOT->-ID and SLOT-<-ID.
 func (n *Node) addOpen(field string) {
 	for sign, to := range map[string]*map[int]string{"->-": &n.Migrating, "-<-": &n.Importing} {
 		text, id, is := strings.Cut(field, sign)
@@ -156,17 +157,17 @@ func (n *Node) addOpen(field string) {
 	}
 }
 
-// splitAddress reads IP:PORT@BUSPORT[,HOSTNAME[,KEY=VALUE...]].
+// splitAddress parses IP:PORT@BUSPORT[,HOSTNAME[,KEY=VALUE...]].
 func splitAddress(field string) (address, hostname string) {
 	endpoint, rest, _ := strings.Cut(field, ",")
 	hostname, _, _ = strings.Cut(rest, ",")
 	if strings.Contains(hostname, "=") {
-		hostname = "" // a KEY=VALUE and no hostname
+		hostname = "" // it is a KEY=VALUE: there is no hostname
 	}
 	address, _, _ = strings.Cut(endpoint, "@")
 	i := strings.LastIndexByte(address, ':')
 	if i > 0 && strings.Contains(address[:i], ":") {
-		address = "[" + address[:i] + "]" + address[i:] // IPv6, which the table has without brackets
+		address = "[" + address[:i] + "]" + address[i:] // IPv6, which the table writes without brackets
 	}
 	return address, hostname
 }

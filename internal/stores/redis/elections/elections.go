@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package elections knows how soon a replica of Redis or Valkey can be elected again, for the operator and for the hook of a
-// pod. Which replica to elect is decided elsewhere.
+// Package elections knows how soon a replica of Redis or Valkey can be elected again. The operator and the hook of a
+// pod use it. Which replica to elect is decided elsewhere.
 package elections
 
 import (
@@ -12,28 +12,28 @@ import (
 	"time"
 )
 
-// Pause is how long after its last election, won or lost, a replica begins no other: 4 node timeouts, at least 4 seconds
-// (cluster.c, clusterHandleSlaveFailover, auth_retry_time). An earlier request only stops writes, or makes two primaries for a
-// while: see docs/design/redis.md.
+// Pause returns the time after an election, won or lost, in which a replica does not begin another: 4 node timeouts, at
+// least 4 seconds (cluster.c, clusterHandleSlaveFailover, auth_retry_time). An earlier request only stops writes, or
+// makes two primaries for a while: see docs/design/redis.md.
 func Pause(nodeTimeout time.Duration) time.Duration { return 2 * max(2*nodeTimeout, 2*time.Second) }
 
-// Past is what a replica was.
+// Past describes what a replica was before.
 type Past struct {
-	// Led reports that it was a primary, or followed another, since it started (INFO, second_repl_offset). A full copy resets
-	// it.
+	// Led reports that it was a primary, or followed another primary, since it started (INFO, second_repl_offset). A full
+	// copy of the primary's data resets Led.
 	Led bool
-	// Uptime is how long it has run, and Following how long it has followed its primary, in whole seconds.
+	// Uptime is how long the replica has run, and Following how long it has followed its primary, in whole seconds.
 	Uptime, Following time.Duration
 }
 
-// Recent reports whether it may have been elected less than a pause ago: one that ran for long before it followed may have been
-// a primary, and have received a full copy since.
+// Recent reports whether the replica may have been elected less than a pause ago. A replica that ran for long before it
+// followed its primary may have been a primary, and have received a full copy since.
 func (p Past) Recent(pause time.Duration) bool {
 	return p.Following < pause && (p.Led || p.Uptime-p.Following >= pause)
 }
 
-// Following is how long a replica has followed its primary, in whole seconds, from its CLIENT LIST TYPE master; 0 if it is not
-// connected. A link that was lost and restored counts on.
+// Following returns how long a replica has followed its primary, in whole seconds, from the output of CLIENT LIST TYPE
+// master; 0 if it is not connected. The time continues to count when a lost link is restored.
 func Following(list string) time.Duration {
 	for field := range strings.FieldsSeq(list) {
 		if age, is := strings.CutPrefix(field, "age="); is {
@@ -56,7 +56,7 @@ func Seconds(n int64) time.Duration {
 // (https://github.com/valkey-io/valkey/pull/1274). Seen with 8.1.1 and 9.1.2.
 func freeSince() []int { return []int{8, 1} }
 
-// Free reports whether a replica can be elected again without a pause, by the version in INFO.
+// Free reports whether a replica with this version in INFO can be elected again without a pause.
 func Free(version string, valkey bool) bool {
 	var numbers []int
 	for part := range strings.SplitSeq(version, ".") {

@@ -46,7 +46,7 @@ func TestAReplicaMayHaveBeenElectedWhereItRanBeforeItFollowed(t *testing.T) {
 		{Led: true, Uptime: time.Hour, Following: 19 * time.Second}:   true,
 		{Led: true, Uptime: time.Hour, Following: 20 * time.Second}:   false,
 		{Led: true, Uptime: 10 * time.Second, Following: time.Second}: true,
-		{Uptime: time.Hour, Following: time.Second}:                   true,  // it has received a full copy since
+		{Uptime: time.Hour, Following: time.Second}:                   true,  // a full copy has reset Led
 		{Uptime: 21 * time.Second, Following: 16 * time.Second}:       false, // it began to follow a moment after its start
 		{Uptime: 10 * time.Second, Following: time.Second}:            false,
 		{Uptime: time.Hour, Following: time.Hour}:                     false,

@@ -9,7 +9,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// console carries out the commands of clients on a process.
+// console executes the commands of clients on a process.
 type console struct{ *node }
 
 func refuse(text string, args ...any) error { return &redis.Refusal{Text: fmt.Sprintf(text, args...)} }

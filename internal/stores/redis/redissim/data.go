@@ -11,7 +11,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// Write makes a client write so many keys, spread over all slots. Acknowledged writes must not be lost.
+// Write makes a client write a number of keys, spread over all slots. Acknowledged writes must not be lost.
 func (w *World) Write(cluster string, keys int, bytes int64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -33,14 +33,14 @@ func (w *World) Write(cluster string, keys int, bytes int64) error {
 	return nil
 }
 
-// Abandon drops the record of acknowledged writes: the data was deleted with the cluster.
+// Abandon drops the record of acknowledged writes. Call it when the data was deleted with the cluster.
 func (w *World) Abandon(cluster string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.acked, cluster)
 }
 
-// GiveUp drops the record of acknowledged writes that are in no folder, and returns their keys.
+// GiveUp drops the record of the acknowledged writes that are in no folder, and returns their keys.
 func (w *World) GiveUp(cluster string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -60,7 +60,8 @@ func (w *World) GiveUp(cluster string) []string {
 	return out
 }
 
-// kept is a written key in some slots that is still in a folder, whether or not a process uses that.
+// kept returns a written key of some slots that is still in a folder, whether or not a process uses that folder; "" if
+// there is none.
 func (w *World) kept(cluster string, slots set) string {
 	for _, f := range w.folders {
 		for key, value := range f.data {
@@ -72,7 +73,7 @@ func (w *World) kept(cluster string, slots set) string {
 	return ""
 }
 
-// Lost are written keys that a client does not find.
+// Lost returns the written keys that a client does not find.
 func (w *World) Lost(cluster string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -85,7 +86,7 @@ func (w *World) Lost(cluster string) []string {
 	return out
 }
 
-// serves is the process that a client reaches that follows redirects.
+// serves returns the process that a client reaches for a key if it follows redirects.
 func (w *World) serves(cluster, key string) *node {
 	slot := slotOf(key)
 	for _, n := range w.of(cluster) {
@@ -103,7 +104,8 @@ func (w *World) serves(cluster, key string) *node {
 	return nil
 }
 
-// Ask makes a client with an old map ask a process for a slot, and reports whether the process redirects it.
+// Ask makes a client with an old slot map send a request for a slot to a process, and reports whether the process
+// redirects it.
 func (w *World) Ask(address string, slot int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -115,7 +117,7 @@ func (w *World) Ask(address string, slot int) bool {
 	return true
 }
 
-// followers are the replicas of a process that are in sync.
+// followers returns the replicas of a process that are in sync.
 func (n *node) followers() []*node {
 	return slices.DeleteFunc(n.world.of(n.Cluster), func(other *node) bool { return other.primary != n.id || !other.synced })
 }

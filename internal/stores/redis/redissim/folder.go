@@ -11,17 +11,17 @@ import (
 	"strings"
 )
 
-// folder is what a process stores: nodes.conf and its data.
+// folder holds what a process stores: its nodes.conf and its data.
 type folder struct {
 	cluster        string
-	id, primary    string // primary is empty for a primary
+	id, primary    string // primary is empty if the process is a primary
 	current, epoch uint64
 	slots          set
 	peers          map[string]*peer // by ID
 	data           map[string]written
 	offset         int64
-	libraries      map[string]bool // of functions, by name
-	// migrating and importing are open slots, and the ID of the other end.
+	libraries      map[string]bool // function libraries, by name
+	// migrating and importing hold the open slots, with the ID of the other end.
 	migrating, importing map[int]string
 }
 
@@ -31,14 +31,14 @@ type written struct {
 	bytes  int64
 }
 
-// A key is named <slot>/<number>.
+// slotOf returns the slot of a key, which is named <slot>/<number>.
 func slotOf(key string) int {
 	slot, _, _ := strings.Cut(key, "/")
-	n, _ := strconv.Atoi(slot) // there are no others
+	n, _ := strconv.Atoi(slot) // all keys have such names
 	return n
 }
 
-// peer is what a process knows about another.
+// peer holds what a process knows about another process.
 type peer struct {
 	id, address, primary string
 	epoch                uint64
@@ -49,14 +49,14 @@ func newID(n int) string { return fmt.Sprintf("%040x", n) }
 
 func (f *folder) leads() bool { return f.primary == "" && !f.slots.empty() }
 
-// known are its peers, by ID.
+// known returns its peers, sorted by ID.
 func (f *folder) known() []*peer {
 	out := slices.Collect(maps.Values(f.peers))
 	slices.SortFunc(out, func(a, b *peer) int { return compare(a.id, b.id) })
 	return out
 }
 
-// addressOf is the known address of a peer, or "".
+// addressOf returns the known address of a peer, or "".
 func (f *folder) addressOf(id string) string {
 	if p := f.peers[id]; p != nil {
 		return p.address
@@ -64,7 +64,7 @@ func (f *folder) addressOf(id string) string {
 	return ""
 }
 
-// bump raises its epoch above all that it knows.
+// bump raises the process's epoch above all epochs that it knows.
 func (f *folder) bump() {
 	f.current = max(f.current, f.epoch)
 	for _, p := range f.peers {
@@ -74,7 +74,7 @@ func (f *folder) bump() {
 	f.epoch = f.current
 }
 
-// owner is the ID of the owner of a slot, as far as it knows, or "".
+// owner returns the ID of the owner of a slot, as far as the process knows, or "".
 func (f *folder) owner(slot int) string {
 	if f.slots.has(slot) {
 		return f.id
@@ -87,7 +87,7 @@ func (f *folder) owner(slot int) string {
 	return ""
 }
 
-// outbid makes its epoch the only highest: its claim of a slot that it imported must win.
+// outbid makes the process's epoch the only highest one, so that its claim of an imported slot wins.
 func (f *folder) outbid() {
 	for _, p := range f.peers {
 		if p.epoch >= f.epoch || f.current > f.epoch {

@@ -5,10 +5,10 @@ package redissim
 
 import "time"
 
-// rounds are enough for news to reach every process that can be reached.
+// rounds is the number of rounds after which news has reached every process that can be reached.
 const rounds = 4
 
-// gossip lets the processes of a cluster hear of each other, elect, and catch up.
+// gossip lets the processes of a cluster exchange news, elect primaries, and catch up with them.
 func (w *World) gossip(cluster string) {
 	nodes := w.of(cluster)
 	for range rounds {
@@ -31,8 +31,8 @@ func (w *World) gossip(cluster string) {
 	w.judge(cluster, nodes)
 }
 
-// greet introduces the node to each peer that it was asked to meet. Every peer answers a MEET, except one that was asked to
-// forget the node a moment ago.
+// greet introduces the node to the peers that it has to meet. Every peer answers a MEET, except one that was instructed
+// to forget the node a moment ago.
 func (n *node) greet() {
 	for _, address := range n.meets {
 		other := n.world.running[address]
@@ -64,11 +64,11 @@ func (n *node) know(other *node) {
 	}
 }
 
-// call exchanges news with all known peers. Only a peer that knows the caller listens to it.
+// call exchanges news with all known peers. A peer listens only if it knows the caller.
 func (n *node) call() {
 	for _, p := range n.known() {
 		if n.peers[p.id] != p {
-			continue // forgotten since
+			continue // it has been forgotten meanwhile
 		}
 		other := n.reach(p)
 		if other == nil {
@@ -85,7 +85,7 @@ func (n *node) call() {
 	}
 }
 
-// miss notes that a peer is silent. When another process has its address, that is not known any more.
+// miss records that a peer is silent. If another process has the peer's address, the peer's address is no longer known.
 func (n *node) miss(p *peer) {
 	if other := n.world.running[p.address]; other != nil && other.id != p.id {
 		p.address = ""
@@ -95,7 +95,8 @@ func (n *node) miss(p *peer) {
 	}
 }
 
-// hearOfOthers takes over the peers that another can reach: it meets unknown ones, and gets the new addresses of lost ones.
+// hearOfOthers learns the peers that another process can reach. The node will meet unknown peers, and takes over the
+// new addresses of peers that it cannot reach.
 func (n *node) hearOfOthers(other *node) {
 	for _, p := range other.known() {
 		if p.id == n.id || other.reach(p) == nil || time.Now().Before(n.banned[p.id]) {

@@ -11,10 +11,10 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// failed is the state of a move without effect.
+// failed is the state of a move that ended without moving any slot.
 const failed = "failed"
 
-// job is a move of slots of Valkey: the end that owns them carries it out.
+// job is a slot migration of Valkey. The process that owns the slots carries it out.
 type job struct {
 	name, to, state, message string
 	slots                    set
@@ -23,7 +23,7 @@ type job struct {
 
 func (j *job) ended() bool { return j.state == "success" || j.state == failed }
 
-// migrateSlots is CLUSTER MIGRATESLOTS SLOTSRANGE <first> <last> ... NODE <id>.
+// migrateSlots implements CLUSTER MIGRATESLOTS SLOTSRANGE <first> <last> ... NODE <id>.
 func (n console) migrateSlots(args []string) (any, error) {
 	last := len(args) - 2
 	if !n.Version.Valkey || !n.Version.HasJobs() {
@@ -57,7 +57,7 @@ func (n console) migrateSlots(args []string) (any, error) {
 	return "OK", nil
 }
 
-// getSlotMigrations is CLUSTER GETSLOTMIGRATIONS.
+// getSlotMigrations implements CLUSTER GETSLOTMIGRATIONS.
 func (n console) getSlotMigrations([]string) (any, error) {
 	if !n.Version.Valkey || !n.Version.HasJobs() {
 		return nil, refuse("ERR unknown subcommand 'GETSLOTMIGRATIONS'. Try CLUSTER HELP.")
@@ -76,7 +76,7 @@ func (n console) getSlotMigrations([]string) (any, error) {
 	return out, nil
 }
 
-// Jobs counts the jobs that running processes of a cluster have had.
+// Jobs counts the jobs that the running processes of a cluster have had.
 func (w *World) Jobs(cluster string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -87,7 +87,7 @@ func (w *World) Jobs(cluster string) int {
 	return n
 }
 
-// work continues a job. It ends after enough looks, and fails when one of its ends has changed.
+// work continues a job. The job is done after enough reads, and fails when one of its ends has changed.
 func work(n *node, j *job) {
 	if j.looks++; j.ended() || j.looks < n.world.JobLooks {
 		return
@@ -104,7 +104,7 @@ func work(n *node, j *job) {
 	j.state = "success"
 }
 
-// handOver gives slots to another process, with their keys.
+// handOver moves slots to another process, with their keys.
 func handOver(n *node, given set, to *node) {
 	for _, slot := range given.all() {
 		for _, key := range n.keysIn(slot) {
@@ -124,7 +124,7 @@ func hasJobOf(n *node, slot int) bool {
 	return slices.ContainsFunc(n.jobs, func(j *job) bool { return !j.ended() && j.slots.has(slot) }) || hasTaskOf(n, slot)
 }
 
-// ends are the jobs under way that a process is an end of.
+// ends returns the running jobs that a process takes part in.
 func ends(n *node) []redis.Job {
 	out := taskEnds(n)
 	for _, other := range n.world.of(n.Cluster) {
@@ -140,7 +140,7 @@ func ends(n *node) []redis.Job {
 	return out
 }
 
-// info is INFO replication.
+// info implements INFO replication.
 func (n console) info([]string) (any, error) {
 	if n.primary != "" {
 		return "run_id:" + n.run + "\r\nrole:slave\r\n", nil

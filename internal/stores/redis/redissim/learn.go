@@ -18,7 +18,7 @@ func (n *node) learn(other *node) {
 	n.concede(p, other.slots)
 }
 
-// concede notes slots that a peer claims with a higher epoch. Slots that the process imports stay as they are.
+// concede records slots that a peer claims with a higher epoch. Slots that the process imports are not changed.
 func (n *node) concede(p *peer, claimed set) {
 	news, lost := claimed, set{}
 	news.takeAll(p.slots)
@@ -44,8 +44,8 @@ func (n *node) concede(p *peer, claimed set) {
 	n.replaced(p, claimed, lost)
 }
 
-// replaced makes it follow a peer that has taken all slots of its shard by an election. Keys of slots that were lost otherwise
-// are dropped.
+// replaced makes the process follow a peer that has won an election for all slots of its shard. If it lost slots in
+// another way, it drops their keys.
 func (n *node) replaced(p *peer, claimed, lost set) {
 	if lost.empty() {
 		return
@@ -86,8 +86,8 @@ func (n *node) catchUp() {
 	}
 }
 
-// copyWrong makes a replica copy the process that has the address of its primary by now, as servers do: they do not check who
-// that is.
+// copyWrong makes a replica copy the process that now has the address of its primary. Servers do the same, as they do
+// not check the ID.
 func (n *node) copyWrong() {
 	other := n.world.running[n.source]
 	if other == nil || other.Cluster != n.Cluster || other.id == n.primary || other.primary != "" || other.barred {

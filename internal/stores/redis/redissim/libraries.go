@@ -23,7 +23,8 @@ func (w *World) Load(cluster, library string) {
 	}
 }
 
-// Without is the address of a primary with slots, or of a replica in sync, that lacks a library; "" if there is none.
+// Without returns the address of a primary with slots, or of a replica in sync, that lacks a library; "" if there is
+// none.
 func (w *World) Without(cluster, library string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -41,12 +42,12 @@ func (n *node) load(library string) {
 	}
 }
 
-// dumpLibraries is FUNCTION DUMP.
+// dumpLibraries implements FUNCTION DUMP.
 func (n console) dumpLibraries([]string) (any, error) {
 	return strings.Join(slices.Sorted(maps.Keys(n.libraries)), ",") + footer, nil
 }
 
-// restoreLibraries is FUNCTION RESTORE <dump> REPLACE. All libraries of one name are the same.
+// restoreLibraries implements FUNCTION RESTORE <dump> REPLACE. Libraries with the same name are the same library.
 func (n console) restoreLibraries(args []string) (any, error) {
 	names, whole := strings.CutSuffix(args[0], footer)
 	switch {

@@ -13,24 +13,23 @@ type node struct {
 	run    string
 	users  map[string][]string
 	config map[string]string
-	// synced reports that a replica has what its primary has, and linked that it once had since it started or began to follow;
-	// looks counts the looks since then.
+	// synced: the replica is in sync with its primary; linked: it has been since it started, or began to follow. looks
+	// counts the reads since it started, began to follow, or last could not reach its primary.
 	synced bool
 	linked bool
 	looks  int
-	// barred reports that no replica may copy it yet, and source is the address that a replica copies.
+	// barred reports that no replica may copy the process yet. source is the address that a replica copies.
 	barred bool
 	source string
-	// silent are the peers that cannot be reached, and since when; meets, the addresses of peers that it has yet to meet;
-	// banned, by ID, until when forgotten peers are ignored.
+	// silent holds the times since which peers cannot be reached, by ID. meets holds the addresses of peers to meet.
+	// banned holds the times until which forgotten peers are ignored, by ID.
 	silent map[string]time.Time
 	meets  []string
 	banned map[string]time.Time
-	// jobs are the moves of slots out of it, the last one first.
+	// jobs holds the slot migrations out of the process, the latest first.
 	jobs []*job
-	// tasks are the moves of slots into it, likewise.
-	tasks []*task
-	// redirects counts redirected clients.
+	// tasks holds the slot migrations into the process, the latest first.
+	tasks     []*task
 	redirects int64
 }
 
@@ -76,7 +75,7 @@ func (n *node) ok() bool {
 	return all > 0 && there > all/2
 }
 
-// follow makes it a replica without slots of its own.
+// follow makes the process a replica without slots of its own.
 func (n *node) follow(id string) {
 	n.slots.takeAll(n.slots)
 	n.primary, n.synced, n.linked, n.looks = id, false, false, 0
@@ -85,7 +84,7 @@ func (n *node) follow(id string) {
 	clear(n.importing)
 }
 
-// promote makes it take the place of its primary.
+// promote makes the replica the primary in place of its primary.
 func (n *node) promote() {
 	if old := n.peers[n.primary]; old != nil {
 		n.slots.addAll(old.slots)

@@ -28,7 +28,7 @@ const (
 
 var key = types.NamespacedName{Namespace: "shop", Name: "rec"}
 
-// rig is a cluster, and the part of a kind that runs a ring.
+// rig is a cluster with the part of the controller that runs a ring.
 type rig struct {
 	*testing.T
 	world  *redissim.World
@@ -42,7 +42,7 @@ type rig struct {
 	steps  []string
 }
 
-// rigged runs a test in a bubble with its own time.
+// rigged runs a test in a synctest bubble, which has its own time.
 func rigged(t *testing.T, pods int, test func(r *rig)) {
 	riggedOf(t, redis.Version{Number: "7.0.15"}, pods, test)
 }
@@ -195,8 +195,8 @@ func scaled(r *rig, byJobs bool) {
 	}
 }
 
-// leave waits until pods have left, and returns how long after the last of their slots that was. A client asks them every
-// second until some time after that.
+// leave waits until pods have left, and returns how long after the end of the slot move that was. A client with an old
+// map sends a request every second, for the time asks after the end of the move.
 func (r *rig) leave(asks time.Duration) time.Duration {
 	r.Helper()
 	var ended, asked time.Time

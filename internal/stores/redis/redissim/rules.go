@@ -9,7 +9,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// judge finds slots that clients could write to at two processes.
+// judge reports slots that clients could write to at two processes.
 func (w *World) judge(cluster string, nodes []*node) {
 	var seen set
 	for _, n := range nodes {
@@ -17,7 +17,7 @@ func (w *World) judge(cluster string, nodes []*node) {
 			continue
 		}
 		serves := n.slots
-		for slot := range n.migrating { // the owner redirects clients
+		for slot := range n.migrating { // their owner redirects clients
 			serves.take(slot)
 		}
 		if twice := seen.both(serves); !twice.empty() {
@@ -27,8 +27,9 @@ func (w *World) judge(cluster string, nodes []*node) {
 	}
 }
 
-// Whole reports what is wrong with a cluster that is expected to be at rest with so many pods: each slot has one primary, each
-// primary a replica in sync on another pod, the processes know exactly each other, and no write is lost.
+// Whole returns what is wrong with a cluster that should be complete and have a number of pods: each slot has one
+// primary, each primary has a replica in sync on another pod, the processes know each other and no others, and no write
+// is lost.
 func (w *World) Whole(cluster string, pods int) error {
 	w.mu.Lock()
 	nodes := w.of(cluster)
@@ -68,7 +69,7 @@ func whole(nodes []*node, pods int) error {
 	return nil
 }
 
-// wholeNode reports what is wrong with one process.
+// wholeNode returns what is wrong with one process.
 func wholeNode(n *node, nodes []*node) error {
 	switch {
 	case len(n.peers) != len(nodes)-1:
@@ -100,8 +101,8 @@ func copied(n *node) bool {
 	return false
 }
 
-// InRing reports whether a pod has its role in the ring, as far as its own two processes know: this is the readiness that its
-// agent reports.
+// InRing reports whether a pod is ready, as its agent would: its home is a primary with slots, and its guest a replica
+// in sync, as far as the two processes know.
 func (w *World) InRing(pod string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// set is a set of slots, one bit each.
+// set is a set of slots, with one bit for each.
 type set [redis.SlotCount / 64]uint64
 
 func (s *set) has(slot int) bool { return s[slot/64]&(1<<(slot%64)) != 0 }
@@ -48,7 +48,7 @@ func (s set) count() int {
 	return n
 }
 
-// all are the slots one by one.
+// all returns the slots one by one.
 func (s set) all() []int {
 	out := make([]int, 0, s.count())
 	for i, word := range s {
@@ -59,7 +59,7 @@ func (s set) all() []int {
 	return out
 }
 
-// ranges are the slots as ranges.
+// ranges returns the slots as ranges.
 func (s set) ranges() redis.Slots {
 	var out redis.Slots
 	for _, slot := range s.all() {

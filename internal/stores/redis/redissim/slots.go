@@ -10,7 +10,7 @@ import (
 )
 
 func number(text string) int {
-	n, _ := strconv.Atoi(text) // tests send numbers only
+	n, _ := strconv.Atoi(text) // tests send only numbers
 	return n
 }
 
@@ -36,7 +36,7 @@ func (n console) addSlots(args []string) (any, error) {
 	return "OK", nil
 }
 
-// setSlot is CLUSTER SETSLOT.
+// setSlot implements CLUSTER SETSLOT.
 func (n console) setSlot(args []string) (any, error) {
 	slot, state := number(args[0]), args[1]
 	if state == "STABLE" {
@@ -67,7 +67,7 @@ func (n console) setSlot(args []string) (any, error) {
 	return "OK", nil
 }
 
-// assign is CLUSTER SETSLOT <slot> NODE <id>.
+// assign implements CLUSTER SETSLOT <slot> NODE <id>.
 func (n *node) assign(slot int, id string) (any, error) {
 	if n.slots.has(slot) && id != n.id {
 		if keys := n.keysIn(slot); len(keys) > 0 {
@@ -108,7 +108,7 @@ func (n console) getKeys(args []string) (any, error) {
 	return out, nil
 }
 
-// usage is MEMORY USAGE.
+// usage implements MEMORY USAGE.
 func (n console) usage(args []string) (any, error) {
 	value, there := n.data[args[1]]
 	if !there {
@@ -117,7 +117,7 @@ func (n console) usage(args []string) (any, error) {
 	return value.bytes, nil
 }
 
-// migrate moves keys, all or none, to a process that has their slot or imports it.
+// migrate implements MIGRATE: it moves all keys or none, to a process that owns or imports their slot.
 func (n console) migrate(args []string) (any, error) {
 	to := n.world.running[net.JoinHostPort(args[0], args[1])]
 	if to == nil {

@@ -12,7 +12,7 @@ import (
 // idle is the memory of a process without keys, in bytes.
 const idle = 2 << 20
 
-// status is what INFO and CLUSTER NODES would answer.
+// status returns what INFO and CLUSTER NODES would show.
 func (n *node) status() redis.NodeStatus {
 	jobs := ends(n)
 	out := redis.NodeStatus{
@@ -36,7 +36,7 @@ func (n *node) status() redis.NodeStatus {
 	return out
 }
 
-// line is the line of a peer in the table.
+// line returns the entry of a peer in the table.
 func (n *node) line(p *peer) redis.Peer {
 	out := redis.Peer{
 		ID: p.id, Address: p.address, Role: redis.Primary, PrimaryID: p.primary,

@@ -28,7 +28,7 @@ func (s *store) Credentials() redis.Credentials { return s.by }
 
 func (s *store) Close() error { return nil }
 
-// Status implements redis.Store. News spread first.
+// Status implements redis.Store. Before it answers, news spreads through the cluster.
 func (s *store) Status(_ context.Context, address string) (redis.NodeStatus, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,7 +63,7 @@ func (s *store) Do(ctx context.Context, address string, commands ...redis.Comman
 	return out, nil
 }
 
-// Login reports whether a process lets a user in.
+// Login returns an error if a process refuses a user.
 func (w *World) Login(address, user, password string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

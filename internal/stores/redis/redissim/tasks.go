@@ -11,10 +11,11 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// The jobs of Redis follow its source (cluster_asm.c) and its documentation (https://redis.io/commands/cluster-migration). They
-// have not been compared with a real server.
+// The jobs of Redis are simulated after its source (cluster_asm.c) and its documentation
+// (https://redis.io/commands/cluster-migration). They have not been compared with a real server.
 
-// task is a move of slots of Redis: the end that gets them carries it out, and retries it until it is cancelled.
+// task is a slot migration of Redis. The process that gets the slots carries it out, and retries it until it is
+// cancelled.
 type task struct {
 	name, from, state, message string
 	slots                      set
@@ -23,7 +24,7 @@ type task struct {
 
 func (t *task) ended() bool { return t.state == "completed" || t.state == "canceled" }
 
-// migration is CLUSTER MIGRATION.
+// migration implements CLUSTER MIGRATION.
 func (n console) migration(args []string) (any, error) {
 	switch {
 	case n.Version.Valkey || !n.Version.HasJobs():
@@ -36,7 +37,7 @@ func (n console) migration(args []string) (any, error) {
 	return n.cancelTask(args[2])
 }
 
-// importSlots begins a task. A process is in one at a time, and in none while slots are open.
+// importSlots begins a task. A process takes part in at most one task, and in none while slots are open.
 func (n console) importSlots(args []string) (any, error) {
 	t := &task{state: "accumulate-buffer"}
 	for pair := range slices.Chunk(args, 2) {
@@ -67,7 +68,7 @@ func (n console) importSlots(args []string) (any, error) {
 	return t.name, nil
 }
 
-// busy reports whether a process is an end of a task under way.
+// busy reports whether a process takes part in a running task.
 func busy(n *node) bool {
 	for _, other := range n.world.of(n.Cluster) {
 		for _, t := range other.tasks {
@@ -79,7 +80,7 @@ func busy(n *node) bool {
 	return false
 }
 
-// hasTaskOf reports whether a process is an end of a task under way that moves a slot.
+// hasTaskOf reports whether a process takes part in a running task that moves a slot.
 func hasTaskOf(n *node, slot int) bool {
 	for _, other := range n.world.of(n.Cluster) {
 		for _, t := range other.tasks {
@@ -120,7 +121,7 @@ func (n console) cancelTask(name string) (any, error) {
 	return int64(0), nil
 }
 
-// workOn continues a task, as work does with a job. A task that fails begins again.
+// workOn continues a task, as work continues a job. A task that fails is begun again.
 func workOn(n *node, t *task) {
 	if t.looks++; t.ended() || t.looks < n.world.JobLooks {
 		return
@@ -138,7 +139,7 @@ func workOn(n *node, t *task) {
 	t.state = "completed"
 }
 
-// taskEnds are the tasks under way that a process is an end of.
+// taskEnds returns the running tasks that a process takes part in.
 func taskEnds(n *node) []redis.Job {
 	var out []redis.Job
 	for _, other := range n.world.of(n.Cluster) {

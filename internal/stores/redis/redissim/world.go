@@ -13,19 +13,19 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// World is all processes. Set its fields before use.
+// World holds all processes. Set its fields before use.
 type World struct {
-	// Timeout is how long a process must be silent before the others elect another in its place; 300 ms if it is 0.
+	// Timeout is how long a process must be silent before the others elect another in its place; 0 stands for 300 ms.
 	Timeout time.Duration
-	// SyncLooks is how many looks at a replica it takes until it is in sync.
+	// SyncLooks is the number of reads after which a replica is in sync.
 	SyncLooks int
-	// JobLooks is how many looks at a job it takes until it is done.
+	// JobLooks is the number of reads after which a job is done.
 	JobLooks int
 
 	mu         sync.Mutex
 	running    map[string]*node              // by address
-	clusters   map[string][]*node            // those that run, in one order
-	pods       map[string][]*node            // the same, by pod
+	clusters   map[string][]*node            // running processes, in a fixed order
+	pods       map[string][]*node            // running processes, by pod
 	folders    map[string]*folder            // by volume
 	acked      map[string]map[string]written // acknowledged writes, by cluster
 	violations map[string][]string           // by cluster
@@ -35,19 +35,19 @@ type World struct {
 
 // Process is a Redis server at one place of a pod.
 type Process struct {
-	// Cluster names its cluster: processes of two clusters must never hear of each other.
+	// Cluster is the name of its cluster. Processes of two clusters must never meet.
 	Cluster string
-	// Pod is the pod of the process: see Stop.
+	// Pod is the name of its pod: see Stop.
 	Pod   string
 	Place redis.Place
-	// Address is host:port. A process that ran there has ended.
+	// Address is host:port. A process that ran at this address before has ended.
 	Address string
-	// Volume names its folder, which outlives the process.
+	// Volume is the name of its folder, which outlives the process.
 	Volume  string
 	Version redis.Version
-	// MaxMemory is in bytes; 0 is without a limit.
+	// MaxMemory is in bytes; 0 means no limit.
 	MaxMemory int64
-	// Users are the SHA-256 of the passwords of each user, in hexadecimal.
+	// Users holds the SHA-256 of the passwords of each user, in hexadecimal.
 	Users map[string][]string
 }
 
@@ -107,14 +107,14 @@ func (w *World) Wipe(volume string) {
 	delete(w.folders, volume)
 }
 
-// Violations are the events of a cluster that must never happen.
+// Violations returns the events of a cluster that must never happen.
 func (w *World) Violations(cluster string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.violations[cluster])
 }
 
-// Changes counts the commands that change something, or were meant to.
+// Changes counts the commands that change something, or are meant to.
 func (w *World) Changes() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -127,7 +127,7 @@ func (w *World) violated(cluster, format string, args ...any) {
 	}
 }
 
-// of are the running processes of a cluster, by address.
+// of returns the running processes of a cluster, by address.
 func (w *World) of(cluster string) []*node { return slices.Clone(w.clusters[cluster]) }
 
 func (w *World) timeout() time.Duration {

@@ -71,7 +71,7 @@ func TestALostVolumeIsFilledAgain(t *testing.T) {
 	})
 }
 
-// A replica that was restarted does not ask for votes until the operator makes it.
+// A replica that was restarted does not request votes until the operator forces it.
 func TestAllComeBackAndOneHasLostItsVolume(t *testing.T) {
 	rigged(t, 3, func(r *rig) {
 		r.write(300)

@@ -19,7 +19,7 @@ type batch struct {
 	lanes int
 }
 
-// confirm checks the IDs of both ends: another process may have an address by now.
+// confirm checks the IDs of both ends, because another process may have their address by now.
 func (b *batch) confirm(ctx context.Context) error {
 	for _, end := range []End{b.To, b.From} {
 		if err := server.Confirm(ctx, b.Store, end.Address, end.ID); err != nil {

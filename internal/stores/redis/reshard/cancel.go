@@ -11,8 +11,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// Apply closes slots whose keys no other process has. Keys at another process can only be reached when the slot is moved
-// there.
+// Apply closes slots that have no keys at another process. If another process has keys of a slot, it opens the slot
+// again at both ends, because these keys can only be reached when the slot is moved there.
 func (s CancelMove) Apply(ctx context.Context, store server.Store) error {
 	status, err := store.Status(ctx, s.Address)
 	if err != nil {
@@ -31,7 +31,8 @@ func (s CancelMove) Apply(ctx context.Context, store server.Store) error {
 	return closeSlots(ctx, store, rest, here, status.Slots)
 }
 
-// holders returns the slots whose keys other processes have, by the process that has most, and the rest.
+// holders returns the slots that have keys at other processes, by the process with the most keys, and the remaining
+// slots.
 func (s CancelMove) holders(ctx context.Context, store server.Store) (held map[End][]int, rest []int, err error) {
 	slots := s.Slots.Numbers()
 	most, holders := make([]int64, len(slots)), make([]*End, len(slots))
@@ -57,7 +58,8 @@ func (s CancelMove) holders(ctx context.Context, store server.Store) (held map[E
 	return held, rest, nil
 }
 
-// closeSlots closes the slots that a process owns or has no keys of. The error reports the first of the others.
+// closeSlots closes the slots that the process owns or has no keys of. The error reports the first slot that is not
+// closed.
 func closeSlots(ctx context.Context, store server.Store, slots []int, at End, owned server.Slots) error {
 	counts, err := countKeys(ctx, store, at.Address, slots)
 	if err != nil {

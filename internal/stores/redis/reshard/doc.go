@@ -1,6 +1,6 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package reshard moves slots between servers: by jobs of the servers where they have them, else in batches of keys. It
-// carries out moves that another package decides, and resumes or cancels them. Which slots move is decided in ring.
+// Package reshard moves slots between servers: by jobs of the servers if they have jobs, else in batches of keys.
+// Package ring decides which slots move. Package reshard executes these moves, and resumes or cancels them.
 package reshard

@@ -10,7 +10,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// carryByJob makes the owner move the slots, and waits until it has. A stop undoes nothing: see Job.
+// carryByJob makes the owner move the slots by a job, and waits until it is done. A stop does not undo anything: see
+// Job.
 func (b *batch) carryByJob(ctx context.Context) error {
 	if err := b.shelter(ctx, mostBehind); err != nil {
 		return err
@@ -31,7 +32,7 @@ func (b *batch) carryByJob(ctx context.Context) error {
 	return b.pause(ctx, bytes)
 }
 
-// byJob makes the servers move the slots, each kind in its own way.
+// byJob makes the servers move the slots. Redis and Valkey have different jobs.
 func (b *batch) byJob(ctx context.Context) error {
 	if b.plan.ByTasks {
 		return b.byTask(ctx)
@@ -42,7 +43,7 @@ func (b *batch) byJob(ctx context.Context) error {
 	return b.await(ctx)
 }
 
-// begin starts the job. If the answer is lost it may have begun: the next look shows it.
+// begin starts the job. If the answer is lost the job may have begun: the next read of the server shows it.
 func (b *batch) begin(ctx context.Context) error {
 	command := server.ClusterCommand("MIGRATESLOTS", "SLOTSRANGE")
 	for _, r := range server.SlotsOf(b.slots...) {
@@ -83,7 +84,7 @@ func (b *batch) await(ctx context.Context) error {
 	}
 }
 
-// own is the last job of exactly these slots.
+// own returns the latest job of exactly these slots.
 func (b *batch) own(jobs []server.Job) (server.Job, bool) {
 	slots := server.SlotsOf(b.slots...).String()
 	for _, job := range jobs {

@@ -9,7 +9,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// A move waits until a replica of the receiving end has what that end got so far.
+// A move waits until a replica of the receiving end has the data that this end has received so far.
 func TestAnEndIsShelteredByAReplicaThatIsNotFarBehind(t *testing.T) {
 	for text, want := range map[string]string{
 		"role:master\r\nslave0:ip=c,port=2,state=online,offset=5000000,lag=0\r\nmaster_repl_offset:5000000\r\n": "",
@@ -24,7 +24,7 @@ func TestAnEndIsShelteredByAReplicaThatIsNotFarBehind(t *testing.T) {
 	}
 }
 
-// jobLine is a job as Valkey 9.1.2 reports it.
+// jobLine returns a job as Valkey 9.1.2 reports it.
 func jobLine(operation, slots, to, state string) []any {
 	return []any{
 		"name", "0a49", "operation", operation, "slot_ranges", slots, "target_node", to, "source_node", "a", "create_time", int64(1795325924),

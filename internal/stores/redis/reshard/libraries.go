@@ -13,11 +13,13 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// emptyDump is the size of a FUNCTION DUMP without libraries: a version and a checksum (functions.c, functionDumpCommand).
+// emptyDump is the size of a FUNCTION DUMP without libraries: a version and a checksum (functions.c,
+// functionDumpCommand).
 const emptyDump = 10
 
-// equip copies function libraries to a primary without slots before it gets its first, once in a move. Neither MIGRATE nor a
-// job copies them: clients could not call the functions for keys there. redis-cli does the same (clusterManagerCommandAddNode).
+// equip copies the function libraries to a primary before it gets its first slot, once in a move. MIGRATE and jobs do
+// not copy them, so clients could not call functions for keys of that primary. redis-cli does the same
+// (clusterManagerCommandAddNode).
 func (b *batch) equip(ctx context.Context) error {
 	to := b.To.ID
 	if !b.isBare(to) {
@@ -48,8 +50,8 @@ func (m *mover) isEquipped(id string) {
 	m.plan.Bare = slices.DeleteFunc(slices.Clone(m.plan.Bare), func(other string) bool { return other == id }) // the slice is shared with the step
 }
 
-// copyLibraries may be repeated: it copies all libraries or none (functions.c, libraryJoin). It replaces libraries of the same
-// name, which CLUSTER RESET and FLUSHALL leave behind. Others stay.
+// copyLibraries copies all libraries or none (functions.c, libraryJoin), and may be repeated. It replaces libraries
+// with the same names, which CLUSTER RESET and FLUSHALL leave behind, and keeps others.
 func (b *batch) copyLibraries(ctx context.Context) error {
 	answers, err := b.do(ctx, b.From.Address, server.Command{"FUNCTION", "DUMP"})
 	if err != nil {

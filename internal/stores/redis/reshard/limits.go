@@ -8,35 +8,37 @@ import (
 	"time"
 )
 
-// ErrNoJobs reports that servers have no jobs: slots must be moved key by key.
+// ErrNoJobs reports that the servers have no jobs, so that slots must be moved key by key.
 var ErrNoJobs = errors.New("the servers do not move slots by themselves")
 
 const (
-	// slotsTogether are opened at a time: the servers then sync their disks once for all of them.
+	// slotsTogether is how many slots are opened at a time. The servers then sync their disks once for all of them.
 	slotsTogether = 4096
-	// bytesTogether bounds them too: a move that is stopped still completes the slots that are open.
+	// bytesTogether limits how many bytes of slots are opened at a time: a move that is stopped still completes its open
+	// slots.
 	bytesTogether = 32 << 20
-	// closedTogether are checked to be empty, and then given away, at a time: little can change in between. It also bounds the
-	// commands in flight to a process.
+	// closedTogether is how many slots are checked to be empty, and then given away, at a time. Little can change in
+	// between. It also limits how many commands are in flight to a process.
 	closedTogether = 1024
-	// batchTimeout is for one command of a move. Servers give up a MIGRATE earlier.
+	// batchTimeout is the timeout of one command of a move. Servers give up a MIGRATE earlier.
 	batchTimeout = 12 * time.Second
-	// closing is how long a move that is stopped may take to complete open slots. Half moved slots would block the reason for
-	// the stop: a replica of Redis 7 that takes the lead does not know that they are open.
+	// closing limits how long a stopped move may take to complete its open slots. Left half moved, they would block what
+	// the move was stopped for, such as a failover: a Redis 7 replica that becomes primary does not know which slots are
+	// open.
 	closing = 10 * time.Second
 )
 
 const (
-	// bytesPerJob bounds a job: a stop waits for it, a failed job starts again, and the servers keep new writes in memory
-	// meanwhile.
+	// bytesPerJob limits the size of a job: a stop waits for the job, a failed job starts over, and the servers keep new
+	// writes in memory while it runs.
 	bytesPerJob = 64 << 20
-	// jobPoll is the time between two looks at a job.
+	// jobPoll is how long to wait between two reads of a job.
 	jobPoll = 50 * time.Millisecond
-	// mostBehind is how many bytes the replica of the receiving end may lack before a job sends more, and shelterPatience how
-	// long a move waits for it.
+	// mostBehind is how many bytes the replica of the receiving end may lack before a job sends more. shelterPatience is
+	// how long a move waits for the replica.
 	mostBehind      = 1 << 20
 	shelterPatience = 30 * time.Second
-	// mostBehindByKeys is the same for moves by keys. Replicas report their offset once a second (replication.c,
-	// replicationCron), so that a smaller bound would limit the rate.
+	// mostBehindByKeys is the same limit for moves by keys. Replicas report their offset only once a second
+	// (replication.c, replicationCron), so that a lower limit would limit the rate.
 	mostBehindByKeys = bytesPerJob
 )

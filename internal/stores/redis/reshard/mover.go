@@ -13,20 +13,20 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// mover moves slots in batches: by jobs of the servers if the plan says so, else with commands that all versions have. The
-// state of a move is in the servers only. A move that was interrupted is continued by a new plan.
+// mover moves slots in batches: by jobs of the servers if the plan says so, else with commands that all versions have.
+// Only the servers hold the state of a move. A new plan continues an interrupted move.
 type mover struct {
 	use   func() (server.Store, func(), error)
 	clock clock.WithTicker
 	note  func(func(*Progress))
 	plan  MoveSlots
-	mu    sync.Mutex // of plan.Bare
-	// giving is held while slots change hands. Two destinations at a time would outbid each other's epochs, and sync the disk
-	// each time (cluster.c, clusterBumpConfigEpochWithoutConsensus).
+	mu    sync.Mutex // protects plan.Bare
+	// giving is locked while slots change hands. Two destinations at a time would outbid each other's epochs, and sync the
+	// disk each time (cluster.c, clusterBumpConfigEpochWithoutConsensus).
 	giving chan struct{}
 }
 
-// lanes is the number of connections over which commands to one process are spread.
+// lanes returns the number of connections over which commands to one process are spread.
 func (m *mover) lanes() int {
 	if m.plan.Spread {
 		return mostLanes
@@ -34,7 +34,7 @@ func (m *mover) lanes() int {
 	return 1
 }
 
-// pause keeps to the rate of the plan.
+// pause waits for as long as the plan's rate requires after moving bytes.
 func (m *mover) pause(ctx context.Context, bytes int64) error {
 	if m.plan.BytesPerSecond <= 0 {
 		return ctx.Err()
@@ -53,7 +53,7 @@ func (m *mover) sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// bytesPerSlot is the estimate of the plan.
+// bytesPerSlot returns the plan's estimate of the size of a slot.
 func (m *mover) bytesPerSlot() int64 {
 	slots := 0
 	for _, move := range m.plan.Moves {

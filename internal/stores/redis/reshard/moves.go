@@ -14,17 +14,17 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// ErrMoving reports that slots of the cluster are being moved already.
+// ErrMoving reports that slots of the cluster are already being moved.
 var ErrMoving = errors.New("slots are being moved already")
 
-// Moves runs the moves of slots of one cluster, one at a time.
+// Moves runs the slot moves of one cluster, one at a time.
 type Moves struct {
 	mu     sync.Mutex
-	cancel context.CancelFunc // nil while none is under way
+	cancel context.CancelFunc // nil while no move is running
 	last   *Progress
 }
 
-// Progress is a copy of the progress of the last move; nil if there was none.
+// Progress returns a copy of the progress of the latest move; nil if there was none.
 func (m *Moves) Progress() *Progress {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -35,7 +35,7 @@ func (m *Moves) Progress() *Progress {
 	return &out
 }
 
-// Begin reports whether no move is under way, and if so notes that this one is. Stop calls cancel.
+// Begin registers a move and returns true, or returns false if a move is already running. Stop will call cancel.
 func (m *Moves) Begin(plan MoveSlots, now time.Time, cancel context.CancelFunc) bool {
 	progress := Progress{Goal: plan.Goal, Shards: plan.Shards, BytesPerSecond: plan.BytesPerSecond, Estimate: plan.Bytes, Began: now}
 	for _, move := range plan.Moves {
@@ -44,13 +44,14 @@ func (m *Moves) Begin(plan MoveSlots, now time.Time, cancel context.CancelFunc) 
 	return m.begin(progress, cancel)
 }
 
-// Run carries out the move that began, until all is moved or the context ends. Use returns the connection and its release.
+// Run executes the registered move until all slots are moved or the context ends. use returns a connection and a
+// function that releases it.
 func (m *Moves) Run(ctx context.Context, plan MoveSlots, use func() (server.Store, func(), error), clock clock.WithTicker) {
 	err := (&mover{use: use, clock: clock, note: m.note, plan: plan}).run(ctx)
 	m.end(clock.Now(), err)
 }
 
-// Stop ends the move that is under way soon: between two batches, or after the slots that are open.
+// Stop makes the running move end soon: between two batches, or once the open slots are completed.
 func (m *Moves) Stop() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -73,7 +74,6 @@ func (m *Moves) begin(progress Progress, cancel context.CancelFunc) bool {
 	return true
 }
 
-// note changes the progress.
 func (m *Moves) note(change func(*Progress)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// mayOpen checks whether slots may be opened. Slots that are open already must be completed in any case.
+// mayOpen checks whether slots may be opened. Slots that are already open must be completed in any case.
 func (b *batch) mayOpen(ctx, paced context.Context) (large, err error) {
 	if b.plan.Open {
 		return nil, nil
@@ -22,7 +22,8 @@ func (b *batch) mayOpen(ctx, paced context.Context) (large, err error) {
 	return b.leaveOut(ctx)
 }
 
-// open is repeated for slots that were left open: either end may have a new primary that does not know of them.
+// open opens the slots at both ends, also if they were left open, because either end may have a new primary that does
+// not know that they are open.
 func (b *batch) open(ctx context.Context) error {
 	if err := b.rebind(ctx); err != nil {
 		return err
@@ -33,9 +34,9 @@ func (b *batch) open(ctx context.Context) error {
 	return b.setSlots(ctx, b.From.Address, b.slots, "MIGRATING", b.To.ID)
 }
 
-// rebind assigns slots to their owner in the table of the importing end. For a slot that it has open that end accepts no other
-// news about the owner, and would refuse the keys (cluster.c, clusterUpdateSlotsConfigWith). SETSLOT STABLE is not an option:
-// see docs/design/redis.md.
+// rebind makes the importing end list the right owner of the slots. While a slot is open there, that end accepts no
+// news about its owner, and would refuse the keys (cluster.c, clusterUpdateSlotsConfigWith). SETSLOT STABLE is not an
+// option: see docs/design/redis.md.
 func (b *batch) rebind(ctx context.Context) error {
 	asking, cancel := context.WithTimeout(ctx, prober.CallTimeout)
 	defer cancel()
@@ -50,8 +51,8 @@ func (b *batch) rebind(ctx context.Context) error {
 	return b.setSlots(ctx, b.To.Address, wrong, "NODE", b.From.ID)
 }
 
-// misplaced are those of some slots that a process lists under another owner than the one with an ID. A slot of a primary with
-// a later epoch is an error: the owner has yet to hear of that.
+// misplaced returns the slots that a process lists under another owner than id. It returns an error if that other owner
+// has a later epoch, because the slots then have a new owner.
 func misplaced(s server.NodeStatus, slots []int, id string) ([]int, error) {
 	owner, known := s.Peer(id)
 	if !known || owner.Role != server.Primary {

@@ -11,17 +11,18 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/prober"
 )
 
-// pairsAtOnce bounds the moves that run at the same time.
+// pairsAtOnce limits how many moves run at the same time.
 const pairsAtOnce = 8
 
-// schedule is the state of the moves of a plan: waiting, running or ended.
+// schedule holds the moves of a plan that are waiting or running, and how others ended.
 type schedule struct {
 	waiting, moving []Move
 	// failed is the first failure. A failure replaces an error that only reports a stop.
 	failed, large error
 }
 
-// next takes a move that may begin: no end of it is an end of a move that runs, as each end serves one at a time.
+// next returns a move that may begin. Neither of its ends may be an end of a running move, as a process takes part in
+// one move at a time.
 func (p *schedule) next(atOnce int) (Move, bool) {
 	if len(p.moving) >= atOnce {
 		return Move{}, false
@@ -41,7 +42,7 @@ func (m Move) touches(other Move) bool {
 	return m.From == other.From || m.From == other.To || m.To == other.From || m.To == other.To
 }
 
-// ended notes how a move has ended.
+// ended records how a move has ended.
 func (p *schedule) ended(move Move, err error) {
 	p.moving = slices.DeleteFunc(p.moving, func(other Move) bool { return other.From == move.From && other.To == move.To })
 	_, isLarge := errors.AsType[*LargeKeyError](err)
@@ -55,14 +56,14 @@ func (p *schedule) ended(move Move, err error) {
 	}
 }
 
-// run carries out the moves of the plan.
+// run executes the moves of the plan.
 func (m *mover) run(ctx context.Context) error {
 	m.giving = make(chan struct{}, 1)
 	return m.inPairs(ctx)
 }
 
-// inPairs carries out all moves of the plan, those of disjoint pairs of processes at the same time. A failure stops the others.
-// With a rate, which is for all moves together, they run one by one.
+// inPairs executes all moves of the plan. Moves between disjoint pairs of processes run at the same time, and a failure
+// stops the others. With a rate limit, which applies to all moves together, they run one by one.
 func (m *mover) inPairs(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

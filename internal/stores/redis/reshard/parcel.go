@@ -12,23 +12,24 @@ import (
 )
 
 const (
-	// keysAtOnce and bytesAtOnce bound one command: both ends serve no client meanwhile.
+	// keysAtOnce and bytesAtOnce limit the size of one MIGRATE command, because both ends serve no client while it runs.
 	keysAtOnce  = 100
 	bytesAtOnce = 1 << 20
-	// parcelsAtOnce bounds the parcels of slots with a key or two each: each parcel is a round trip between the ends.
+	// parcelsAtOnce limits how many parcels with only a key or two are sent at once: each is a round trip between the
+	// ends.
 	parcelsAtOnce = 100
 	// migrateTimeout is how long one end waits for the other, in milliseconds.
 	migrateTimeout = 5000
 )
 
-// parcel is a set of keys of one slot that go in one command, and their size.
+// parcel is a set of keys of one slot that are moved by one command, with their total size.
 type parcel struct {
 	keys  []any
 	bytes int64
 }
 
-// empty moves the keys of slots until there are none: no new keys appear in open slots. It keeps to the rate of the plan until
-// the move is stopped.
+// empty moves the keys of slots until there are none, as no new keys appear in open slots. It keeps to the rate of the
+// plan until the move is stopped.
 func (b *batch) empty(ctx, paced context.Context, slots []int) error {
 	for {
 		keys, err := b.keys(ctx, slots)
@@ -56,7 +57,7 @@ func (b *batch) keys(ctx context.Context, slots []int) ([][]any, error) {
 	return slices.DeleteFunc(listed, func(keys []any) bool { return len(keys) == 0 }), err
 }
 
-// pack asks for the sizes of keys and makes parcels of them, each within one slot.
+// pack groups keys into parcels by their sizes, each within one slot.
 func (b *batch) pack(ctx context.Context, slots [][]any) ([]parcel, error) {
 	sizes, err := b.sizes(ctx, slices.Concat(slots...))
 	if err != nil {
@@ -78,7 +79,7 @@ func (b *batch) pack(ctx context.Context, slots [][]any) ([]parcel, error) {
 	return out, nil
 }
 
-// fitting is how many of the first parcels go together, at least one, and their size.
+// fitting returns how many of the first parcels are sent together, at least one, and their total size.
 func fitting(parcels []parcel) (n int, bytes int64) {
 	for _, p := range parcels {
 		if n > 0 && (bytes+p.bytes > bytesAtOnce || n >= parcelsAtOnce) {
@@ -89,8 +90,8 @@ func fitting(parcels []parcel) (n int, bytes int64) {
 	return n, bytes
 }
 
-// send moves parcels, and replaces keys at the other end. The end that still has a key serves it, so that a copy at the other
-// end is older: an earlier command left it there, or an owner that was replaced since.
+// send moves parcels, and replaces keys that the other end has already. These are older, from an earlier command or
+// from an owner that was replaced: while a key is at this end, this end serves it.
 func (b *batch) send(ctx context.Context, parcels []parcel) error {
 	host, port, err := net.SplitHostPort(b.To.Address)
 	if err != nil {

@@ -5,8 +5,8 @@ package reshard
 
 import "context"
 
-// portions divides the slots of a move into those that are moved together, by their number and the size of their keys.
-// Thousands of empty slots go together.
+// portions divides the slots of a move into groups that are moved together, by their number and the size of their keys.
+// Thousands of empty slots may be in one group.
 func (m *mover) portions(ctx context.Context, move Move) ([][]int, error) {
 	slots := move.Slots.Numbers()
 	counts, err := m.countKeys(ctx, move.From.Address, slots)
@@ -16,8 +16,8 @@ func (m *mover) portions(ctx context.Context, move Move) ([][]int, error) {
 	return cut(slots, counts, m.bytesPerSlot()*int64(len(slots)), m.bytesAtOnce()), nil
 }
 
-// cut makes portions of slots, given the keys of each and the size of all keys: each portion has at most so many bytes, or is
-// one slot.
+// cut divides slots into groups, by the number of keys of each slot and the size of all keys. Each group has at most
+// that many bytes, or is a single slot.
 func cut(slots []int, keys []int64, bytes, most int64) [][]int {
 	total := int64(0)
 	for _, n := range keys {
@@ -36,7 +36,8 @@ func cut(slots []int, keys []int64, bytes, most int64) [][]int {
 	return append(out, slots[first:])
 }
 
-// bytesAtOnce is the size of a portion: what may be open, and what may go in a second.
+// bytesAtOnce returns the largest size of a group: what may be open at a time, and at most what the rate allows in a
+// second.
 func (m *mover) bytesAtOnce() int64 {
 	most := int64(bytesTogether)
 	if m.plan.ByJobs {
@@ -48,7 +49,7 @@ func (m *mover) bytesAtOnce() int64 {
 	return most
 }
 
-// countKeys asks a process how many keys it has of each slot.
+// countKeys returns how many keys of each slot a process has.
 func (m *mover) countKeys(ctx context.Context, address string, slots []int) ([]int64, error) {
 	store, done, err := m.use()
 	if err != nil {

@@ -9,34 +9,35 @@ import (
 	"time"
 )
 
-// Progress is how far a move of slots has come.
+// Progress describes how far a move of slots has come.
 type Progress struct {
-	// Goal, Shards and BytesPerSecond are those of the step.
+	// Goal, Shards and BytesPerSecond are copied from the step.
 	Goal, Shards   int
 	BytesPerSecond int64
 	// Ends are the ends of the running moves.
 	Ends []End
-	// Slots is the number of slots to move, and Moved the number that has been moved.
+	// Slots is the number of slots to move, and Moved the number of slots that have been moved.
 	Slots, Moved int
-	// Keys and Bytes have been moved so far, and Estimate is the estimate of all bytes.
+	// Keys and Bytes count what has been moved so far. Estimate is the estimated size of the whole move, in bytes.
 	Keys, Bytes, Estimate int64
 	Began                 time.Time
-	// Unequipped is why a primary got its first slots without function libraries; nil if none did.
+	// Unequipped reports why a primary got its first slots without function libraries; nil if none did.
 	Unequipped error
 	// Stopping reports that the move was stopped and has yet to end.
 	Stopping bool
-	// Ended reports that the move is over: all slots have been moved, or Err is why not.
+	// Ended reports that the move is over. Then all slots have been moved, or Err says why not.
 	Ended   bool
 	EndedAt time.Time
 	Err     error
-	// Failures counts the last moves in a row that failed before they moved a slot, including this one. A stop is not a failure.
+	// Failures counts how many moves in a row have failed without moving a slot, including this one. A stop is not a
+	// failure.
 	Failures int
 }
 
 // Failed reports whether the move ended with an error other than a stop.
 func (p Progress) Failed() bool { return p.Err != nil && !errors.Is(p.Err, context.Canceled) }
 
-// failures is the count after a move that has ended.
+// failures returns the value of Failures after a move that has ended.
 func (p Progress) failures() int {
 	switch {
 	case !p.Failed():
@@ -47,7 +48,7 @@ func (p Progress) failures() int {
 	return p.Failures + 1
 }
 
-// Percent is the percentage of slots that has been moved.
+// Percent returns the percentage of slots that have been moved.
 func (p Progress) Percent() int {
 	if p.Slots == 0 {
 		return 100

@@ -10,8 +10,9 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// OpenSlots opens the slots of interrupted moves at both ends until they are finished. A server that has taken the place of an
-// end does not know of them (Redis before 8.0): clients would miss keys at the other end, and create them again.
+// OpenSlots opens the slots of interrupted moves at both ends until they are finished. A server that has replaced one
+// of the ends does not know that they are open (Redis before 8.0). Clients would then miss keys that are at the other
+// end, and create them again.
 type OpenSlots struct{ Moves []Move }
 
 func (s OpenSlots) String() string {

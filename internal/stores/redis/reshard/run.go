@@ -12,7 +12,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// move moves the slots of one pair, portion by portion. A slot with a key that is too large is left out.
+// move moves the slots of one pair of processes, group by group. A slot with a key that is too large is left out.
 func (m *mover) move(ctx context.Context, move Move) error {
 	var large error
 	portions, err := m.portions(ctx, move)
@@ -25,7 +25,7 @@ func (m *mover) move(ctx context.Context, move Move) error {
 			large, err = cmp.Or(large, err), nil
 		}
 		if err == nil {
-			err = ctx.Err() // only after a batch: a plan that is stopped again and again still makes progress
+			err = ctx.Err() // checked only after a batch, so that a plan that is stopped again and again still makes progress
 		}
 		if err != nil {
 			return fmt.Errorf("move slots %s from %s to %s: %w", abridged(slots), move.From.Address, move.To.Address, err)
@@ -34,7 +34,7 @@ func (m *mover) move(ctx context.Context, move Move) error {
 	return large
 }
 
-// abridged formats slots for an error: thousands of slots can be thousands of ranges.
+// abridged formats slots for an error, as thousands of slots can be thousands of ranges.
 func abridged(slots []int) string {
 	const most = 4
 	ranges := server.SlotsOf(slots...)
@@ -44,7 +44,7 @@ func abridged(slots []int) string {
 	return fmt.Sprintf("%s and %d more", ranges[:most], ranges[most:].Len())
 }
 
-// some moves one portion.
+// some moves one group of slots.
 func (m *mover) some(ctx context.Context, move Move, slots []int) error {
 	if m.plan.ByJobs {
 		return m.batch(ctx, move, slots, (*batch).carryByJob)
@@ -54,7 +54,7 @@ func (m *mover) some(ctx context.Context, move Move, slots []int) error {
 	return m.batch(lasting, move, slots, func(b *batch, lasting context.Context) error { return b.carry(lasting, ctx) })
 }
 
-// outlast is a context that ends some time after another.
+// outlast returns a context that ends some time after ctx has ended.
 func (m *mover) outlast(ctx context.Context) (context.Context, context.CancelFunc) {
 	lasting, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	forget := context.AfterFunc(ctx, func() {
@@ -67,7 +67,7 @@ func (m *mover) outlast(ctx context.Context) (context.Context, context.CancelFun
 	}
 }
 
-// batch checks both ends and moves slots in one of the ways.
+// batch checks both ends, and moves slots in the given way.
 func (m *mover) batch(ctx context.Context, move Move, slots []int, way func(*batch, context.Context) error) error {
 	store, done, err := m.use()
 	if err != nil {

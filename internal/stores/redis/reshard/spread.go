@@ -14,18 +14,19 @@ import (
 )
 
 const (
-	// mostLanes is the number of connections over which commands to one process are spread. Valkey since 8.0 blocks a
-	// connection until replicas have a SETSLOT; those of several connections go to the replicas together (cluster_legacy.c,
-	// clusterCommandSetSlot).
+	// mostLanes limits the number of connections over which commands to one process are spread. Since 8.0, Valkey blocks a
+	// connection until replicas have executed a SETSLOT. The SETSLOT commands of several connections go to the replicas
+	// together (cluster_legacy.c, clusterCommandSetSlot).
 	mostLanes = 32
-	// perLane is the least number of commands per connection: another connection would cost more than it saves.
+	// perLane is the least number of commands for each connection. With fewer, another connection costs more than it
+	// saves.
 	perLane = 8
-	// pipelined commands are sent over one connection at a time.
+	// pipelined is how many commands are sent over one connection at a time.
 	pipelined = 1024
 )
 
-// spread sends commands in any order over several connections, and returns the first error. After an error it is not known
-// which of the other commands were carried out.
+// spread sends commands in any order over several connections, and returns the first error. After an error it is not
+// known which of the commands were executed.
 func spread(ctx context.Context, store server.Store, lanes int, address string, commands []server.Command) error {
 	each := min(pipelined, max(perLane, (len(commands)+lanes-1)/lanes))
 	if lanes == 1 {
@@ -46,7 +47,7 @@ func spread(ctx context.Context, store server.Store, lanes int, address string, 
 	return nil
 }
 
-// countKeys asks a process how many keys it has of each slot.
+// countKeys returns how many keys of each slot a process has.
 func countKeys(ctx context.Context, store server.Store, address string, slots []int) ([]int64, error) {
 	out := make([]int64, 0, len(slots))
 	for some := range slices.Chunk(slots, closedTogether) {
@@ -69,7 +70,7 @@ func countKeys(ctx context.Context, store server.Store, address string, slots []
 	return out, nil
 }
 
-// within is Do with the timeout of a command of a move.
+// within calls Do with the timeout of a command of a move.
 func within(ctx context.Context, store server.Store, address string, commands ...server.Command) ([]any, error) {
 	ctx, cancel := context.WithTimeout(ctx, batchTimeout)
 	defer cancel()

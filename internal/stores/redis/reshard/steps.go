@@ -11,8 +11,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// CancelMove closes slots that a process has open and that are no longer moved. A slot whose keys other processes have is
-// opened at both ends instead, to the one that has most, so that the move can be finished.
+// CancelMove closes slots that are open at a process but no longer moved. If other processes have keys of a slot, the
+// slot is instead opened at both ends, towards the process with the most keys, so that the move can be finished.
 type CancelMove struct {
 	Address string
 	Slots   server.Slots
@@ -28,33 +28,33 @@ type Move struct {
 	Slots    server.Slots
 }
 
-// MoveSlots begins a move of slots in the background. Prober.Take carries it out.
+// MoveSlots begins a move of slots in the background. Prober.Take executes it.
 type MoveSlots struct {
 	Moves []Move
-	// Bare are the IDs of the primaries without slots: they get function libraries before their first slot.
+	// Bare holds the IDs of the primaries without slots. They get function libraries before their first slot.
 	Bare []string
-	// Goal is the number of pods that the moves lead to. Another desired number is a reason to stop.
+	// Goal is the number of pods after the moves. The move is stopped if another number becomes desired.
 	Goal int
 	// Shards is the number of primaries with slots before the move.
 	Shards int
 	// Bytes is the estimated size of the move, and BytesPerSecond its highest rate; 0 means no limit.
 	Bytes, BytesPerSecond int64
-	// Open reports that the slots were left open: they are moved even to a primary that has lost its replica.
+	// Open reports that the slots were left open. They are moved even to a primary that has lost its replica.
 	Open bool
-	// Spread sends commands over several connections: for servers that answer SETSLOT only when their replicas have carried it
-	// out.
+	// Spread reports that commands are sent over several connections. It is for servers that answer SETSLOT only when
+	// their replicas have executed it.
 	Spread bool
-	// ByJobs reports that the servers move the slots by themselves: see Job.
+	// ByJobs reports that the servers move the slots by jobs: see Job.
 	ByJobs bool
-	// ByTasks reports that their jobs are those of Redis: see Job.
+	// ByTasks reports that these are the jobs of Redis, not of Valkey: see Job.
 	ByTasks bool
 }
 
-// CancelJob cancels a job of Redis, at the end that gets its slots.
+// CancelJob cancels a job of Redis, at the process that gets the slots.
 type CancelJob struct{ Address, Name string }
 
-// StopMove ends the move of slots under way within ten seconds: slots that are open are completed first, at any rate. Slots
-// that stay open are left to the next plan, and so is a job of the servers once it has ended.
+// StopMove ends the running move of slots within ten seconds. Open slots are first completed, without a rate limit.
+// Slots that stay open are left to the next plan, as is a job of the servers once it has ended.
 type StopMove struct{}
 
 func (s CancelMove) String() string {
@@ -73,11 +73,11 @@ func (s MoveSlots) String() string {
 
 func (s StopMove) String() string { return "stop moving slots" }
 
-// errBackground reports that a step cannot be carried out by Apply.
+// errBackground reports that Apply cannot execute the step.
 var errBackground = errors.New("slots are moved in the background: see Prober.Take")
 
-// Apply returns an error: the prober carries out the step in the background.
+// Apply returns an error, because the prober executes the step in the background.
 func (s MoveSlots) Apply(context.Context, server.Store) error { return errBackground }
 
-// Apply returns an error: the prober carries out the step in the background.
+// Apply returns an error, because the prober executes the step in the background.
 func (s StopMove) Apply(context.Context, server.Store) error { return errBackground }

@@ -41,7 +41,7 @@ func (e *LargeKeyError) Error() string {
 		"where all servers are Valkey 9.1.2 or later slots move without this bound", key, e.Bytes>>20, mostOfAKey>>20)
 }
 
-// leaveOut removes slots with a key that is too large from the batch. The error reports the first such key.
+// leaveOut removes slots with a key that is too large from the batch. The error large reports the first such key.
 func (b *batch) leaveOut(ctx context.Context) (large, err error) {
 	if small, err := b.small(ctx); small || err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (b *batch) leaveOut(ctx context.Context) (large, err error) {
 	return large, nil
 }
 
-// small reports whether the owner uses less memory than the largest key may.
+// small reports whether the owner uses so little memory that none of its keys can be too large.
 func (b *batch) small(ctx context.Context) (bool, error) {
 	answers, err := b.do(ctx, b.From.Address, server.Command{"INFO", "memory"})
 	if err != nil {
@@ -80,8 +80,8 @@ func (b *batch) small(ctx context.Context) (bool, error) {
 	return err == nil && used <= mostOfAKey, nil
 }
 
-// weigh asks for the sizes of the keys of slots, and returns the slots without a key that is too large. tooLarge reports the
-// first such key.
+// weigh measures the keys of slots, and returns the slots without a key that is too large. tooLarge reports the first
+// such key.
 func (b *batch) weigh(ctx context.Context, slots []int) (light []int, tooLarge, err error) {
 	listed, err := b.list(ctx, slots, mostWeighed)
 	if err != nil {
@@ -102,7 +102,7 @@ func (b *batch) weigh(ctx context.Context, slots []int) (light []int, tooLarge, 
 	return light, tooLarge, nil
 }
 
-// sizes are the sizes of keys in bytes; 0 for a key that has expired.
+// sizes returns the sizes of keys in bytes; 0 for a key that has expired.
 func (b *batch) sizes(ctx context.Context, keys []any) ([]int64, error) {
 	out := make([]int64, 0, len(keys))
 	for some := range slices.Chunk(keys, pipelined) {
@@ -115,7 +115,7 @@ func (b *batch) sizes(ctx context.Context, keys []any) ([]int64, error) {
 			return nil, err
 		}
 		for _, answer := range answers {
-			size, _ := answer.(int64) // nil for one that has expired
+			size, _ := answer.(int64) // nil for a key that has expired
 			out = append(out, size)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// small is a server that uses little memory, and answers nothing else.
+// small is a server that uses little memory, and answers no other command.
 type small struct{ server.Store }
 
 func (small) Do(_ context.Context, _ string, commands ...server.Command) ([]any, error) {

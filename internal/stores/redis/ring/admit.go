@@ -9,8 +9,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// admit lets replicas copy processes that were started at an address, once no replica would take them for the process that had
-// the address before.
+// admit lets replicas copy the processes that have been started at an address, once no replica would mistake such a
+// process for its primary, which had the address before.
 func admit(in *input) verdict {
 	var out verdict
 	step := redis.Admit{Runs: map[string]string{}}
@@ -29,9 +29,9 @@ func admit(in *input) verdict {
 	return out
 }
 
-// wouldMistake is a process that copies one process and is the replica of another. A process that does not answer may only be cut
-// off: what counts is what it copied when it last answered, unless its kubelet reports that its container does not run. A
-// process that has never answered is not waited for: see docs/design/redis.md.
+// wouldMistake returns a replica that copies p although its primary is another process, or nil. A replica that does not
+// answer may only be cut off, so its last answer counts, unless its kubelet reports that its container does not run. A
+// replica that has never answered is not considered: see docs/design/redis.md.
 func wouldMistake(procs []*proc, p *proc) *proc {
 	for _, replica := range procs {
 		status := replica.status

@@ -10,7 +10,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// balance moves slots so that every shard of the ring has as many as any other, give or take one, and no other process has any.
+// balance moves slots until the shards of the ring have equal numbers of slots, give or take one, and no other process
+// has any.
 func balance(in *input) verdict {
 	leaders, all := in.shards()
 	if !all {
@@ -32,7 +33,8 @@ func balance(in *input) verdict {
 	return take(plan, "%s, about %s, for %d pods to have as many each", plan, size(plan.Bytes), in.nodes)
 }
 
-// ToMove counts the slots that are not where the ring has them; false while a shard has no primary, so that it is not known.
+// ToMove returns how many slots are not in the shard where the ring has them. The number is not known while a shard has
+// no primary.
 func ToMove(view redis.View, wanted Ring) (slots int, known bool) {
 	in := survey(view, wanted)
 	leaders, all := in.shards()
@@ -45,7 +47,7 @@ func ToMove(view redis.View, wanted Ring) (slots int, known bool) {
 	return slots, true
 }
 
-// waitToDrain reports that pods that leave wait for others.
+// waitToDrain reports that a pod which leaves keeps its slots until every shard that stays has a primary.
 func waitToDrain(leaders []*proc, nodes int) verdict {
 	for _, p := range leaders {
 		if p.leaves {
@@ -55,8 +57,8 @@ func waitToDrain(leaders []*proc, nodes int) verdict {
 	return verdict{}
 }
 
-// evenMoves are the fewest moves from all leaders that leave those that stay with equal numbers of slots. The leaders that have
-// most keep the slots that do not divide.
+// evenMoves returns the fewest moves after which the leaders that stay have equal numbers of slots and the others have
+// none. If the slots do not divide evenly, the leaders with the most slots keep one more.
 func evenMoves(leaders, stay []*proc) []redis.Move {
 	lacks := lacking(stay)
 	var out []redis.Move
@@ -78,7 +80,7 @@ func evenMoves(leaders, stay []*proc) []redis.Move {
 	return out
 }
 
-// lacking is how many slots each leader that stays lacks; negative for a surplus.
+// lacking returns how many slots each of the leaders that stay lacks; negative for a surplus.
 func lacking(stay []*proc) map[*proc]int {
 	byCount := slices.Clone(stay)
 	slices.SortStableFunc(byCount, func(a, b *proc) int { return cmp.Compare(b.status.Slots.Len(), a.status.Slots.Len()) })
@@ -93,7 +95,8 @@ func lacking(stay []*proc) map[*proc]int {
 	return lacks
 }
 
-// mayMove refuses moves while the processes disagree, to a shard without a replica, and to a process without room for them.
+// mayMove refuses moves while the processes disagree about slots, moves to a shard without a replica, and moves to a
+// process without enough memory.
 func mayMove(in *input, moves []redis.Move) verdict {
 	if reason := in.election(); reason != "" {
 		return refuse(Election, "slots are not moved now: %s", reason)
@@ -106,7 +109,7 @@ func mayMove(in *input, moves []redis.Move) verdict {
 		if in.handsOver(from) || in.handsOver(to) {
 			return refuse(Moving, "slots are not moved between %s and %s: one is about to be stopped", from, to)
 		}
-		if !to.status.ClusterOK { // for 2 s after its start it refuses clients (Redis: CLUSTER_WRITABLE_DELAY)
+		if !to.status.ClusterOK { // for 2 s after its start a primary refuses clients (Redis: CLUSTER_WRITABLE_DELAY)
 			return refuse(Serving, "slots are not moved to %s before it holds the cluster to be up", to)
 		}
 		if !in.secured(to, nil) {

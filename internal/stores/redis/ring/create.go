@@ -9,8 +9,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// create numbers processes that have never met. While one does not answer it may be the one that has data, so that it is not
-// known whether the cluster is new.
+// create gives an epoch to each process of a new cluster. It waits until all processes answer: a process that does not
+// answer may have data, and then the cluster is not new.
 func create(in *input) verdict {
 	if slices.ContainsFunc(in.answering(), func(p *proc) bool { return !p.status.Fresh() }) {
 		return verdict{}
@@ -30,8 +30,8 @@ func create(in *input) verdict {
 	return take(redis.SetEpoch{Epochs: epochs}, "begin a cluster of %d pods", in.nodes)
 }
 
-// number is the first epoch of a process. Homes get the greater ones: as soon as a guest follows, its epoch belongs to no
-// primary, as after a lost election (see spent).
+// number returns the first epoch of a process. Homes get the greater epochs. If a guest had the greatest epoch, no
+// primary would have it once the guest follows a home, as after a lost election (see spent).
 func number(p *proc) uint64 {
 	if p.Place == redis.Home {
 		return 2*uint64(p.Pod) + 2
@@ -39,14 +39,15 @@ func number(p *proc) uint64 {
 	return 2*uint64(p.Pod) + 1
 }
 
-// share is what shard i of n has in an even division, as redis-cli makes it.
+// share returns the slots of shard i when slots are divided evenly among n shards, as redis-cli divides them.
 func share(i, n int) redis.Slots {
 	first := func(i int) int { return (i*redis.SlotCount + n/2) / n }
 	return redis.Slots{{First: first(i), Last: first(i+1) - 1}}
 }
 
-// assign gives out the slots of a new cluster. It also completes a cluster whose creation was interrupted: every shard has its
-// even share or nothing, and no other process was ever there. In any other cluster unowned slots may be those of lost data.
+// assign assigns the slots of a new cluster, also if an earlier attempt was interrupted: each shard has its even share
+// or nothing, and no other process was ever part of the cluster. In other clusters unowned slots may belong to lost
+// data.
 func assign(in *input) verdict {
 	if len(in.unowned) == 0 {
 		return verdict{}
@@ -72,7 +73,7 @@ func assign(in *input) verdict {
 	return take(redis.AssignSlots{Slots: slots}, "give the slots to %d primaries", len(slots))
 }
 
-// shares are the slots that homes without any are to have; false if this is no new cluster.
+// shares returns the slots that each home without slots is to get, by address; false if the cluster is not new.
 func shares(ps processes) (map[string]redis.Slots, bool) {
 	if len(ps.all) != 2*ps.nodes || len(ps.dead()) > 0 {
 		return nil, false
@@ -96,7 +97,7 @@ func shares(ps processes) (map[string]redis.Slots, bool) {
 	return out, len(out) > 0
 }
 
-// reassign gives slots that were given up to the leaders of the shards that they belong to.
+// reassign assigns slots that the user has given up to the leaders of the shards that they belong to.
 func reassign(ps processes, given redis.Slots) verdict {
 	out := map[string]redis.Slots{}
 	for i := range ps.nodes {

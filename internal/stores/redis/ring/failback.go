@@ -5,7 +5,7 @@ package ring
 
 import "github.com/opcrew/opcrew/internal/stores/redis"
 
-// failback returns the lead from guests to their homes.
+// failback makes homes that follow their guest the primary of their shard again.
 func failback(in *input) verdict {
 	var out verdict
 	for _, home := range in.all {
@@ -25,8 +25,8 @@ func failback(in *input) verdict {
 	return out
 }
 
-// handover moves the lead from a home that is about to be stopped to its guest: clients then wait for less than a second
-// instead of an election.
+// handover makes the guest the primary before the pod of its primary is stopped. Clients then wait for less than a
+// second instead of for an election.
 func handover(in *input) verdict {
 	var out verdict
 	for i := range in.nodes {

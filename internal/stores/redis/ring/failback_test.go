@@ -13,10 +13,10 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// Seen on a real cluster: a replica that had just joined asked for votes before the voters had heard of it, or were connected
-// to it. It lost, and its primary served no client after each attempt, for 20 seconds in all.
+// Seen on a real cluster: a replica that had just joined requested votes before the voters had heard of it, or were
+// connected to it. It lost the elections, and after each attempt its primary served no client, for 20 seconds in all.
 func TestAReplicaIsAskedToLeadOnlyWhenItWouldBeElected(t *testing.T) {
-	// change changes what one process knows about another.
+	// change changes what one process knows about another process.
 	change := func(view redis.View, w *world, of, about string, do func(*redis.Peer)) {
 		known := view.Nodes[w.one(of).address].Known
 		for i := range known {

@@ -11,13 +11,13 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// judge knows what must never be done, independent of the rules. It uses the view only.
+// judge checks steps against what must never happen, independently of the rules of package ring. It uses only the view.
 type judge struct {
 	redis.View
 	ring ring.Ring
 }
 
-// forbidden is what is wrong with a step; "" if nothing is.
+// forbidden returns what is wrong with a step, or "".
 func forbidden(view redis.View, wanted ring.Ring, step redis.Step) string {
 	j := judge{view, wanted}
 	switch step := step.(type) {
@@ -63,7 +63,7 @@ func (j judge) answering() map[string]redis.NodeStatus {
 	return out
 }
 
-// silent counts the processes of the ring that do not answer, and those of them that may run.
+// silent counts the processes of the ring that do not answer, and how many of these may be running.
 func (j judge) silent() (silent, mayRun int) {
 	for _, pod := range j.ring.Pods {
 		for _, address := range []string{pod.Home, pod.Guest} {
@@ -86,7 +86,7 @@ func (j judge) mayReturn() bool {
 	})
 }
 
-// claimed reports whether a process says that a slot has an owner.
+// claimed reports whether any process lists an owner of a slot.
 func (j judge) claimed(slot int) bool {
 	for _, status := range j.answering() {
 		if status.Slots.Contains(slot) || slices.ContainsFunc(status.Known, func(p redis.Peer) bool { return p.Slots.Contains(slot) }) {
@@ -96,7 +96,8 @@ func (j judge) claimed(slot int) bool {
 	return false
 }
 
-// owners are the IDs that are listed as owners of slots, except those of processes that disagree.
+// owners returns the IDs of slot owners. A process that answers counts if it claims slots itself, and any other process
+// if it is listed as the owner of slots.
 func (j judge) owners() map[string]bool {
 	out := map[string]bool{}
 	all := j.answering()
@@ -163,8 +164,8 @@ func (j judge) assign(step redis.AssignSlots) string {
 	return ""
 }
 
-// formed reports whether the cluster is not a new one: a process has other slots than at the start, or was there and is
-// missing.
+// formed reports whether the cluster has been in use: a process does not have the slots of a new cluster, or a process
+// lists a peer that does not answer.
 func (j judge) formed() bool {
 	all := j.answering()
 	for id, status := range all {
@@ -223,13 +224,14 @@ func (j judge) replicate(step redis.Replicate) string {
 	return ""
 }
 
-// isMissed reports whether a replica may have the only copy of its primary's data, including data on its way there.
+// isMissed reports whether a replica may have the only copy of its primary's data, or of keys that are being moved to
+// its primary.
 func (j judge) isMissed(replica redis.NodeStatus) bool {
 	id := replica.PrimaryID
 	return j.owners()[id] && !j.mayBeForgotten(id) || replica.Keys > 0 && j.expects(id)
 }
 
-// expects reports whether a process has slots open that go to another.
+// expects reports whether a process has open slots that are being moved to the process with an ID.
 func (j judge) expects(id string) bool {
 	for _, status := range j.answering() {
 		for _, to := range status.Migrating {

@@ -9,7 +9,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// force is for a replica that the others could elect, and that does not ask for votes by itself.
+// force allows a forced failover only for a replica that the other primaries can elect, and that does not request votes
+// by itself.
 func (j judge) force(step redis.ForceFailover) string {
 	status := j.Nodes[step.Address]
 	_, primaryAnswers := j.answering()[status.PrimaryID]
@@ -29,7 +30,7 @@ func (j judge) force(step redis.ForceFailover) string {
 	return j.inherits(status)
 }
 
-// inherits is what speaks against a replica that is to lead for good.
+// inherits returns what speaks against making a replica the primary of a shard for good, or "".
 func (j judge) inherits(status redis.NodeStatus) string {
 	if status.Unlinked && status.Keys == 0 {
 		return "it has never had the data"
@@ -42,7 +43,8 @@ func (j judge) inherits(status redis.NodeStatus) string {
 	return ""
 }
 
-// mayBeForgotten reports whether the user has given up all slots of a process that is gone, and no process has a copy.
+// mayBeForgotten reports whether the user has given up all slots of a process that is gone, and no process has a copy
+// of its data.
 func (j judge) mayBeForgotten(id string) bool {
 	if _, mayRun := j.silent(); mayRun > 0 || j.mayReturn() {
 		return false
@@ -59,7 +61,7 @@ func (j judge) mayBeForgotten(id string) bool {
 	return len(had) > 0 && len(had.Without(j.ring.GivenUp)) == 0
 }
 
-// had are the slots that a process had that is gone, as far as any process knows.
+// had returns the slots of a process that is gone, as far as other processes know them.
 func (j judge) had(id string) redis.Slots {
 	var out []int
 	for _, status := range j.answering() {
@@ -88,7 +90,7 @@ func (j judge) giveUp(step redis.Forget) string {
 	return ""
 }
 
-// alone reports whether a process that is gone had slots that no process serves.
+// alone reports whether a process that is gone had slots that no other process serves.
 func (j judge) alone(id string) bool {
 	had := j.had(id)
 	for _, status := range j.answering() {

@@ -5,8 +5,9 @@ package ring
 
 import "github.com/opcrew/opcrew/internal/stores/redis"
 
-// forget removes IDs from the tables whose processes have been replaced. Any process that does not answer may have the ID, so
-// all must answer. To remove a primary whose replica still waits for votes, or a replica's own primary, would lose the shard.
+// forget removes the IDs of replaced processes from the tables. All processes must answer, as a silent process may have
+// one of these IDs. A primary is not removed while its replica waits for votes, nor at the replica itself, because its
+// shard would be lost.
 func forget(in *input) verdict {
 	dead := in.dead()
 	if len(dead) == 0 || len(in.silent()) > 0 {

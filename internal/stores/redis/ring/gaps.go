@@ -5,17 +5,18 @@ package ring
 
 import "github.com/opcrew/opcrew/internal/stores/redis"
 
-// gaps are the slots that no process that answers serves.
+// gaps holds the slots that no process which answers serves.
 type gaps struct {
-	// lost are the slots of primaries that do not answer, by their ID, as far as the processes that answer know.
+	// lost holds the slots of the primaries that do not answer, by primary ID, as far as the other processes know them.
 	lost map[string]redis.Slots
-	// unowned are the slots that no process claims. Slots that pass are neither lost nor unowned.
+	// unowned holds the slots that no process claims. Slots that changed owner while the view was read are neither lost
+	// nor unowned.
 	unowned redis.Slots
-	// accepted are the slots whose loss the user accepts.
+	// accepted holds the slots whose data the user has given up.
 	accepted redis.Slots
 }
 
-// findGaps reads the slots of a process that does not answer from the tables of the others.
+// findGaps finds the gaps. The slots of a silent process are taken from the tables of the others.
 func findGaps(answering []*proc, byID map[string]*proc, passing redis.Slots) gaps {
 	g := gaps{lost: map[string]redis.Slots{}}
 	var seen slotSet
@@ -37,10 +38,10 @@ func findGaps(answering []*proc, byID map[string]*proc, passing redis.Slots) gap
 	return g
 }
 
-// slotSet are the slots that have been seen.
+// slotSet records which slots have been seen.
 type slotSet [redis.SlotCount]bool
 
-// mark adds slots and returns those that are new.
+// mark adds slots, and returns those that were not in the set yet.
 func (s *slotSet) mark(slots redis.Slots) (added []int) {
 	for _, n := range slots.Numbers() {
 		if !s[n] {
@@ -50,7 +51,7 @@ func (s *slotSet) mark(slots redis.Slots) (added []int) {
 	return added
 }
 
-// others are the slots that are not in the set.
+// others returns the slots that are not in the set.
 func (s *slotSet) others() redis.Slots {
 	var out []int
 	for n, is := range s {

@@ -5,7 +5,7 @@ package ring
 
 import "github.com/opcrew/opcrew/internal/stores/redis"
 
-// giveUp removes lost primaries whose data has been given up, which leaves their slots without an owner.
+// giveUp removes lost primaries whose data has been given up. Their slots then have no owner.
 func giveUp(in *input) verdict {
 	var out verdict
 	for _, id := range sortedKeys(in.lost) {
@@ -16,8 +16,8 @@ func giveUp(in *input) verdict {
 	return out
 }
 
-// forgetLost has all processes forget a lost primary. A replica cannot forget its own primary and gets another one first. While
-// a replica is to be elected, all that count votes must keep counting the same primaries.
+// forgetLost makes all processes forget a lost primary. A replica cannot forget its own primary, so it gets another
+// primary first. While a replica may still be elected, all voters must count the same primaries.
 func forgetLost(in *input, id string) verdict {
 	slots := brief(in.lost[id])
 	for _, other := range sortedKeys(in.lost) {

@@ -30,7 +30,7 @@ func TestALostPrimaryIsReplacedByAnElectionWhereThereCanBeOne(t *testing.T) {
 	})
 }
 
-// Keys of a slot reach the new primary and its replica before the slot does.
+// The keys of a slot that is moved reach the new primary and its replica before the slot does.
 func TestAReplicaLeadsThatHasKeysOnTheirWayToAPrimaryThatWentWithoutASlot(t *testing.T) {
 	half := func() *world {
 		w := ringed()

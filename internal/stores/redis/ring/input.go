@@ -9,15 +9,15 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// input is what the rules decide on: a view, sorted by the places of the ring.
+// input holds what the rules decide on: a view, arranged by pod and place.
 type input struct {
 	processes
 	gaps
 	view redis.View
-	// rate is the desired rate of moves, and paused reports that nothing is to be changed.
+	// rate is the desired rate of slot moves. paused reports that nothing may be changed.
 	rate   int64
 	paused bool
-	// closes reports that open slots are closed before a step is taken.
+	// closes reports that open slots are closed before the step is taken.
 	closes bool
 }
 
@@ -28,7 +28,7 @@ func survey(view redis.View, ring Ring) *input {
 	return in
 }
 
-// election is why a primary may be about to be elected; "" if none is.
+// election returns why a primary may be about to be elected, or "".
 func (in *input) election() string {
 	for _, id := range sortedKeys(in.lost) {
 		return fmt.Sprintf("slots %s are those of %s, which does not answer", brief(in.lost[id]), id)
@@ -49,7 +49,7 @@ func (in *input) served() bool {
 	return len(in.lost) == 0 && len(in.unowned) == 0 && len(in.view.Passing) == 0
 }
 
-// quorum is how many of the primaries that have slots answer, and how many there are.
+// quorum counts the slot owners that answer, and all slot owners.
 func (in *input) quorum() (answer, all int) {
 	answer = len(in.leaders())
 	return answer, answer + len(in.lost)

@@ -9,10 +9,10 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// mostMeetings are in one step.
+// mostMeetings limits how many processes are introduced in one step.
 const mostMeetings = 200
 
-// renew makes a process that comes back after it left a new one: the others may not hear again of the one that it was.
+// renew gives a new ID to a process that left the cluster and comes back: the others may ignore its old ID for a while.
 func renew(in *input) verdict {
 	if len(in.leaders()) == 0 { // the cluster is new
 		return verdict{}
@@ -26,9 +26,9 @@ func renew(in *input) verdict {
 	return out
 }
 
-// introduce makes the member that knows most meet those that it does not know, or whose address it does not have: they and the
-// others hear of each other from it. When that is not enough, as after all have moved at once, all are introduced to each other.
-// A MEET is how a process learns another's new address: the cluster bus dials addresses, never names.
+// introduce makes the best-connected member meet the members whose current address it does not know. The others hear of
+// them from it. If that is not enough, such as after all addresses changed at once, all members meet. Only a MEET gives
+// a process a new address: the cluster bus dials addresses, never names.
 func introduce(in *input) verdict {
 	members := in.members()
 	if len(members) == 0 {
@@ -50,7 +50,7 @@ func introduce(in *input) verdict {
 	return out
 }
 
-// acquaintances counts the members that a process knows.
+// acquaintances returns how many members a process knows.
 func acquaintances(members []*proc, p *proc) int {
 	n := 0
 	for _, other := range members {
@@ -61,7 +61,7 @@ func acquaintances(members []*proc, p *proc) int {
 	return n
 }
 
-// unacquainted are the members that do not have the address of another.
+// unacquainted returns the members that do not know the current address of some other member.
 func unacquainted(members []*proc) []*proc {
 	var out []*proc
 	for _, p := range members {
@@ -82,8 +82,8 @@ func meetingsAt(p *proc, members []*proc) []redis.Meeting {
 	return out
 }
 
-// unrelated are the members of another cluster than the hub's: they claim slots that processes claim which have never heard of
-// them, nor of any process that has.
+// unrelated returns the members of another cluster than the hub's. They claim slots that the hub's cluster claims too,
+// and no chain of acquaintances connects them with the hub.
 func unrelated(members []*proc, hub *proc) (out verdict, found []*proc) {
 	circle := circle(members, hub)
 	for _, p := range members {
@@ -100,7 +100,7 @@ func unrelated(members []*proc, hub *proc) (out verdict, found []*proc) {
 	return out, found
 }
 
-// circle are the members that have met the first one, or one that has.
+// circle returns the members that are connected with the first one by a chain of acquaintances.
 func circle(members []*proc, first *proc) []*proc {
 	in := []*proc{first}
 	for i := 0; i < len(in); i++ {
@@ -113,7 +113,7 @@ func circle(members []*proc, first *proc) []*proc {
 	return in
 }
 
-// claims are the slots that processes know an owner of.
+// claims returns the slots that some of the processes know an owner of.
 func claims(procs []*proc) redis.Slots {
 	var owned slotSet
 	var out []int

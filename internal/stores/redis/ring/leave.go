@@ -9,9 +9,9 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// leave takes the processes of pods that are no longer wanted out of the cluster once they hold nothing that is needed. A
-// replica is first made to follow the emptied home of its own pod, as a reset has it drop what it holds; then it is reset, and
-// then all others forget it.
+// leave removes the processes of unwanted pods from the cluster once they hold no needed data. A replica first follows
+// the emptied home of its own pod, so that it drops its keys, which a reset requires. Then it is reset, and all others
+// forget it.
 func leave(in *input) verdict {
 	var out verdict
 	leaving := in.leaving()
@@ -61,7 +61,7 @@ func takeOut(in *input, p *proc) verdict {
 	return take(redis.ResetEmpty{Address: p.Address, ID: p.id()}, "take %s out of the cluster", p)
 }
 
-// release makes a replica that leaves drop its data, and then takes it out.
+// release makes a leaving replica drop its data, and then removes it from the cluster.
 func release(in *input, p *proc) verdict {
 	if found := mayUnfollow(in, p); found.refusals != nil {
 		return found
@@ -80,7 +80,7 @@ func release(in *input, p *proc) verdict {
 	return refuse(HoldsKeys, "%s leaves with a copy of what %s has, as no emptied home is left for it to follow", p, p.status.PrimaryID)
 }
 
-// replicaOf is the first replica of some processes: it may yet have to follow an emptied home.
+// replicaOf returns the first replica among processes that leave. It may still have to follow an emptied home.
 func replicaOf(leaving []*proc) *proc {
 	for _, p := range leaving {
 		if p.replica() {
@@ -90,7 +90,7 @@ func replicaOf(leaving []*proc) *proc {
 	return nil
 }
 
-// forgetLeft has all other members forget a process that has been reset.
+// forgetLeft makes all other members forget a process that has been reset.
 func forgetLeft(members []*proc, p *proc) verdict {
 	var at []string
 	for _, other := range members {

@@ -9,9 +9,9 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// Left reports whether a pod that is no longer wanted can be deleted: its processes hold nothing that is needed, and no process
-// knows them any more. A process that is gone is not waited for. No pod leaves while a process may come back with keys of slots
-// that were on their way: it is not known then whose place that process had.
+// Left reports whether an unwanted pod can be deleted: its processes are gone, or hold no needed data and no other
+// process knows them. No pod is deleted while a silent process may come back with keys of slots that were being moved,
+// as it is not known in which pod that process was.
 func Left(view redis.View, wanted Ring, pod int) bool {
 	in := survey(view, wanted)
 	if view.Err != nil || view.Stale || pod < wanted.Nodes || pod >= len(wanted.Pods) {
@@ -31,8 +31,8 @@ func Left(view redis.View, wanted Ring, pod int) bool {
 	return len(in.answering()) > 0 && len(in.lost) == 0
 }
 
-// isComplete reports whether no process is missing from the cluster: those that answer serve all slots and know of no other. A
-// process that does not answer has never been in the cluster, such as one in a pod that could not start.
+// isComplete reports whether no process is missing: the processes that answer serve all slots, and know no other
+// process. A process that does not answer was then never in the cluster, such as one in a pod that could not start.
 func isComplete(in *input) bool {
 	return in.served() && len(in.dead()) == 0 && in.election() == "" && !slices.ContainsFunc(in.primaries(), (*proc).open)
 }

@@ -7,16 +7,16 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// Loss is the part of a cluster's data that is missing.
+// Loss describes the part of a cluster's data that is missing.
 type Loss struct {
-	// Slots are those that no process serves, and that no process that answers has a copy of.
+	// Slots are the slots that no process serves, and of which no process that answers has a copy.
 	Slots redis.Slots
-	// Waits names the processes that do not answer and may run, or come back: one of them may have the data. It is "" when the
-	// loss is certain.
+	// Waits names the silent processes that may be running or come back, as one of them may have the data. It is "" when
+	// the loss is certain.
 	Waits string
 }
 
-// Missing reports what is lost, as far as a view shows.
+// Missing returns what is lost, as far as a view shows it.
 func Missing(view redis.View, wanted Ring) Loss {
 	in := survey(view, wanted)
 	if len(in.keepers()) == 0 && in.begins() {
@@ -25,13 +25,14 @@ func Missing(view redis.View, wanted Ring) Loss {
 	return Loss{Slots: in.missing(), Waits: list(in.keepers())}
 }
 
-// begins reports whether the processes that answer form a new cluster: none has, or is said to have had, a slot or a key.
-// Others may have come and gone since, when the number of pods has changed.
+// begins reports whether the processes that answer form a new cluster: none of them has, or lists for another, a slot
+// or a key. Their tables may list processes that were added and removed when the number of pods changed.
 func (in *input) begins() bool {
 	return in.unowned.Len() == redis.SlotCount && len(in.view.Passing) == 0 && !hasKeys(in.answering())
 }
 
-// missing leaves out slots that a replica has a copy of, as long as a process lists its primary as their owner.
+// missing returns the slots whose data is missing. A slot is not missing if a replica has a copy of it and a process
+// still lists the replica's primary as its owner.
 func (in *input) missing() redis.Slots {
 	missing := in.unowned.Numbers()
 	for _, slots := range in.lost {
@@ -48,13 +49,13 @@ func (in *input) missing() redis.Slots {
 	return out
 }
 
-// orphans are the replicas that have a copy of what a primary had that does not answer.
+// orphans returns the replicas that have a copy of the data of a primary that does not answer.
 func (in *input) orphans() []*proc {
 	return in.where(func(p *proc) bool { return p.answers && p.status.HasCopy() && in.byID[p.status.PrimaryID] == nil })
 }
 
-// givenUp are the missing slots whose loss the user has accepted. There are none while a process may run, or come back, that
-// has the data.
+// givenUp returns the missing slots whose loss the user has accepted. There are none while a process that may have the
+// data may be running or come back.
 func (in *input) givenUp() redis.Slots {
 	if len(in.accepted) == 0 || len(in.keepers()) > 0 {
 		return nil

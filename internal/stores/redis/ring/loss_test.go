@@ -10,7 +10,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// restarted is a ring of n pods after a restart of all, in which the home of pod 0 has lost its folder.
+// restarted returns a ring of n pods in which all processes were restarted and the home of pod 0 lost its folder.
 func restarted(n int) *world {
 	w := formed(n)
 	w.restart("g1")
@@ -19,14 +19,14 @@ func restarted(n int) *world {
 	return w
 }
 
-// restart restarts replicas that have not found their primaries since.
+// restart restarts replicas, which have not connected to their primaries since.
 func (w *world) restart(names string) {
 	for _, p := range w.p(names) {
 		p.LinkUp, p.Unlinked = false, p.Role == redis.Replica
 	}
 }
 
-// wiped is a ring of three in which both copies of the first shard are gone.
+// wiped returns a ring of three in which both copies of the first shard are lost.
 func wiped(forsaken redis.Slots) *world { return wipedOf(3, forsaken) }
 
 func wipedOf(n int, forsaken redis.Slots) *world {

@@ -5,7 +5,7 @@ package ring
 
 import "github.com/opcrew/opcrew/internal/stores/redis"
 
-// mayDrop refuses to make a process drop what it holds.
+// mayDrop refuses to make a process drop data that may be needed.
 func mayDrop(in *input, p *proc) verdict {
 	if p.status.Role == redis.Replica {
 		return mayUnfollow(in, p)
@@ -21,8 +21,8 @@ func mayDrop(in *input, p *proc) verdict {
 	return verdict{}
 }
 
-// mayUnfollow refuses to make a replica give up its primary. A replica of a lost primary keeps it. Any other waits until its
-// primary has another replica in sync, or nothing to be replicated.
+// mayUnfollow refuses to make a replica follow another primary. A replica whose primary is lost keeps following it. Any
+// other replica waits until its primary has another replica in sync, or has nothing to replicate.
 func mayUnfollow(in *input, p *proc) verdict {
 	if primary := in.byID[p.status.PrimaryID]; primary != nil {
 		if primary.leads() && !in.secured(primary, p) {
@@ -46,9 +46,9 @@ func mayUnfollow(in *input, p *proc) verdict {
 	return refuse(Election, "%s has %d keys of a primary that does not answer; if that has left for good and no key is missing, delete pod %d", p, p.status.Keys, p.Pod)
 }
 
-// outlived reports whether a replica holds nothing that is needed, as its primary had no slots when it left for good and the
-// replica was stopped meanwhile. All slots are served, all processes answer, and none lists slots of the primary. A replica
-// that ran on may have the only keys of a slot that was open to its primary: see docs/design/redis.md.
+// outlived reports whether a replica has no needed data, because its primary left for good without slots while the
+// replica was stopped. All slots must be served, all processes answer, and none list slots of that primary. A replica
+// that kept running may have the only keys of a slot that was being moved to its primary: see docs/design/redis.md.
 func outlived(in *input, replica *proc) bool {
 	id := replica.status.PrimaryID
 	return replica.status.Unlinked && in.served() && len(in.silent()) == 0 && len(in.claimed(id)) == 0 && !in.expects(id)

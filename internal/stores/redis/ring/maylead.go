@@ -5,11 +5,11 @@ package ring
 
 import "github.com/opcrew/opcrew/internal/stores/redis"
 
-// mostLag is how many bytes a replica may be behind for a failover by agreement: the primary serves no client until the replica
-// has them.
+// mostLag is how many bytes a replica may be behind its primary before a failover by agreement. The primary serves no
+// client until the replica has caught up.
 const mostLag = 1 << 20
 
-// mayLead refuses a failover that the replica would not win, or that would keep clients waiting for long.
+// mayLead refuses a failover that the replica would not win, or that would make clients wait too long.
 func mayLead(in *input, replica, primary *proc) verdict {
 	answer, all := in.quorum()
 	voters := voters(in.leaders(), replica, primary)
@@ -27,7 +27,7 @@ func mayLead(in *input, replica, primary *proc) verdict {
 		return refuse(Acquainted, "%s and %s have yet to hear of each other", replica, primary)
 	case replica.mustRest != "":
 		return refuse(Acquainted, "%s %s, and servers let no election follow so soon", replica, replica.mustRest)
-	case !votesFor(primary, replica, primary): // the primary does not even pause for a replica that it does not know as its own
+	case !votesFor(primary, replica, primary): // a primary ignores the request of a replica that it does not know as its own
 		return refuse(Acquainted, "%s has yet to hear that %s follows it", primary, replica)
 	case voters <= all/2:
 		return refuse(Acquainted, "%d of %d primaries have heard that %s follows %s", voters, all, replica, primary)
@@ -35,8 +35,8 @@ func mayLead(in *input, replica, primary *proc) verdict {
 	return verdict{}
 }
 
-// voters counts the primaries that would vote for a replica. With too few of them the primary serves no client until the
-// attempt is given up.
+// voters counts the primaries that would vote for a replica. With too few votes the primary serves no client until the
+// attempt times out.
 func voters(leaders []*proc, replica, primary *proc) int {
 	n := 0
 	for _, p := range leaders {
@@ -47,9 +47,9 @@ func voters(leaders []*proc, replica, primary *proc) int {
 	return n
 }
 
-// votesFor reports whether a voter would vote for a replica (cluster.c, clusterSendFailoverAuthIfNeeded): it knows whom the
-// replica follows, and its epoch is not higher. The links must be up in both directions: the voter answers over its own link,
-// and packets of unknown nodes are dropped (clusterProcessPacket).
+// votesFor reports whether a voter would vote for a replica (cluster.c, clusterSendFailoverAuthIfNeeded): the voter
+// knows whose replica it is, and its epoch is not higher. Both links must be up, as the voter answers over its own
+// link, and packets of unknown nodes are dropped (clusterProcessPacket).
 func votesFor(voter, replica, primary *proc) bool {
 	there, heard := voter.status.Peer(replica.id())
 	back, knows := replica.status.Peer(voter.id())

@@ -9,7 +9,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// moving waits for a move of slots, or stops it.
+// moving waits until a move of slots has ended, or stops the move.
 func moving(in *input) verdict {
 	if !in.view.Moving() {
 		return jobs(in.primaries())
@@ -24,8 +24,8 @@ func moving(in *input) verdict {
 	return halt(Moving, "slots are moved: %d of %d", move.Moved, move.Slots)
 }
 
-// stops is why a move of slots is to end before all are moved; "" if it is not. A failover or a new replica takes moments, and
-// a move may take hours: it continues afterwards.
+// stops returns why a move of slots has to be stopped before it is done, or "". A move may take hours, and a failover
+// or a new replica only moments, so the move is continued afterwards.
 func stops(in *input, move *redis.Progress) string {
 	switch {
 	case in.paused:
@@ -50,8 +50,8 @@ func stops(in *input, move *redis.Progress) string {
 	return ""
 }
 
-// jobs waits for the servers' own jobs: the operator that began them may be gone. A job that the servers would retry for ever
-// is cancelled.
+// jobs waits for the slot migration jobs of the servers, which an earlier operator may have started. A job that the
+// servers would retry for ever is cancelled.
 func jobs(primaries []*proc) verdict {
 	for _, p := range primaries {
 		if len(p.status.Jobs) == 0 {

@@ -5,32 +5,32 @@ package ring
 
 import "github.com/opcrew/opcrew/internal/stores/redis"
 
-// rules are in the order of urgency: the first that has a step has it taken.
+// rules returns the rules in order of urgency. The first rule that has a step decides.
 func rules() []rule {
 	return []rule{
-		seen,      // nothing is done on a stale view
-		admit,     // processes that replicas may copy, whatever else is wrong
-		distinct,  // nothing is done while two processes have one ID
-		create,    // number the processes of a new cluster
-		renew,     // processes that were in the cluster before
-		introduce, // processes that do not know where another is
-		takeover,  // shards that no election can restore
-		giveUp,    // primaries whose data the user has given up
-		assign,    // the slots of a new cluster, and those that were given up
-		moving,    // the rest waits for slots that are on their way
+		seen,      // stops everything while the view is stale
+		admit,     // lets replicas copy new processes, whatever else is wrong
+		distinct,  // stops everything while two processes have one ID
+		create,    // gives epochs to the processes of a new cluster
+		renew,     // gives a new ID to processes that left and came back
+		introduce, // introduces processes that do not know another's address
+		takeover,  // replaces primaries that no election can replace
+		giveUp,    // removes primaries whose data the user has given up
+		assign,    // assigns the slots of a new cluster, and those that were given up
+		moving,    // waits for slots that are being moved, as do all later rules
 		afterFailure,
-		settle,    // slots that a move has left open
-		failback,  // the lead returns to the home
-		handover,  // and leaves a home that is about to be stopped
-		replicate, // processes that follow no primary, or the wrong one
-		forget,    // processes that have been replaced
-		balance,   // move slots: out of pods that leave, and evenly over those that stay
-		leave,     // take emptied processes out
-		serving,   // and report those that are missing
+		settle,    // finishes moves that were interrupted
+		failback,  // makes homes the primary again
+		handover,  // makes the guest the primary before its primary is stopped
+		replicate, // makes processes follow the primary of their shard
+		forget,    // forgets processes that have been replaced
+		balance,   // moves slots out of pods that leave, and evenly over those that stay
+		leave,     // removes emptied processes from the cluster
+		serving,   // takes no step, and reports processes that are missing
 	}
 }
 
-// Next decides the next step. It is nil when there is nothing to do, or when Why names what the ring waits for.
+// Next decides on the next step. The step is nil if there is nothing to do, or if Why names what the ring waits for.
 func Next(view redis.View, wanted Ring) (Step, Why) {
 	in := survey(view, wanted)
 	var found verdict

@@ -15,13 +15,13 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// situation is a cluster, and the expected decision.
+// situation is a cluster with the decision that is expected for it.
 type situation struct {
 	world *world
 	do    func(*world)
-	// step is how the expected step begins, as text; "" for none.
+	// step is the prefix of the expected step as text; "" if no step is expected.
 	step string
-	// refused is the guard that is expected to refuse, with words of its message.
+	// refused is the guard that is expected to refuse, and words are part of its message.
 	refused ring.Guard
 	words   string
 }

@@ -20,7 +20,7 @@ func TestSlotsThatACrashLeftOpenAreMovedAndKeepTheirKeys(t *testing.T) {
 		}
 	}
 	o.crash()
-	// The slots of both are those of the first shard of three.
+	// Both slots belong to the first of three shards.
 	from, to := o.pods[0].home, o.pods[1].home
 	half, done := o.slot(from, "{mid}"), o.slot(from, "{over}")
 	o.open(half, from, to)
@@ -37,7 +37,7 @@ func TestSlotsThatACrashLeftOpenAreMovedAndKeepTheirKeys(t *testing.T) {
 	}
 }
 
-// command sends commands to a process, and returns the first answer.
+// command sends commands to a process, and returns the reply to the first command.
 func (o *operator) command(to *server, commands ...redis.Command) any {
 	o.t.Helper()
 	store, err := redis.Dial(redis.Target{Credentials: redis.Credentials{User: "opcrew", Password: secret}})

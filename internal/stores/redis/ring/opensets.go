@@ -9,7 +9,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// moveSet collects slots by the two ends of their move. There may be thousands.
+// moveSet groups slots by the two ends of their move. There may be thousands of slots.
 type moveSet struct {
 	moves []redis.Move
 	slots [][]int
@@ -24,7 +24,7 @@ func (s *moveSet) add(move redis.Move, slot int) {
 	s.slots[i] = append(s.slots[i], slot)
 }
 
-// all are the moves, in the order of their first slots.
+// all returns the moves in the order of their first slots.
 func (s *moveSet) all() []redis.Move {
 	for i := range s.moves {
 		s.moves[i].Slots = redis.SlotsOf(s.slots[i]...)
@@ -32,8 +32,8 @@ func (s *moveSet) all() []redis.Move {
 	return s.moves
 }
 
-// cancelSet collects slots that are closed in the same way, at the same process, as the first one. Later steps close the
-// others.
+// cancelSet collects slots that are closed in the same way at the same process as the first slot. Later steps close the
+// other slots.
 type cancelSet struct {
 	step  *redis.CancelMove
 	slots []int

@@ -23,7 +23,7 @@ import (
 
 var shop = types.NamespacedName{Namespace: "shop", Name: "rec"}
 
-// operator does what a kind does with a ring: it looks, decides and takes one step at a time.
+// operator does with a ring what the controller does: it reads the processes, decides, and takes one step at a time.
 type operator struct {
 	t      *testing.T
 	prober *redis.Prober
@@ -34,7 +34,7 @@ type operator struct {
 	nodes int
 	pods  []*pod
 	gone  map[int]bool
-	// forsaken are slots whose data is given up.
+	// forsaken holds the slots whose data the user gives up.
 	forsaken redis.Slots
 	rate     int64
 	steps    []string
@@ -45,10 +45,10 @@ type pod struct{ home, guest *server }
 
 func (p *pod) servers() []*server { return []*server{p.home, p.guest} }
 
-// operate runs a cluster of n pods, and an operator for it.
+// operate starts a cluster of n pods with an operator.
 func operate(t *testing.T, n int) *operator {
 	t.Helper()
-	t.Parallel() // it waits for elections, and uses little CPU
+	t.Parallel() // the test waits for elections, and uses little CPU
 	o := &operator{t: t, gone: map[int]bool{}}
 	o.scale(n)
 	o.run()
@@ -69,7 +69,7 @@ func (o *operator) run() {
 	})
 }
 
-// crash ends the operator in the middle of its work.
+// crash ends the operator while it works.
 func (o *operator) crash() {
 	o.end()
 	o.ended.Wait()
@@ -100,7 +100,7 @@ func (o *operator) note(why ring.Why) {
 	o.why = why
 }
 
-// wanted is the ring that a kind would ask for.
+// wanted returns the ring that a controller would want.
 func (o *operator) wanted() ring.Ring {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -115,7 +115,7 @@ func (o *operator) wanted() ring.Ring {
 	return out
 }
 
-// scale changes the number of pods, and starts those that are missing.
+// scale sets the number of pods, and starts those that are missing.
 func (o *operator) scale(n int) {
 	o.t.Helper()
 	for i := len(o.pods); i < n; i++ {
@@ -142,7 +142,7 @@ func newServer(t *testing.T, place redis.Place, pod int) *server {
 	return &server{place: place, pod: pod, dir: dir}
 }
 
-// shrink deletes pods that have left.
+// shrink deletes the pods that have left the cluster.
 func (o *operator) shrink() {
 	o.t.Helper()
 	view, _ := o.prober.View(shop)
@@ -161,7 +161,7 @@ func (o *operator) shrink() {
 	o.pods = o.pods[:o.nodes]
 }
 
-// restart runs processes again, at an address.
+// restart restarts processes, at a given address.
 func (o *operator) restart(host string, servers ...*server) {
 	o.t.Helper()
 	for _, s := range servers {
@@ -174,7 +174,7 @@ func (o *operator) restart(host string, servers ...*server) {
 	}
 }
 
-// settled waits until the ring is as desired, and every shard has all its data.
+// settled waits until the ring is as desired and every shard has all of its data.
 func (o *operator) settled(within time.Duration) {
 	o.t.Helper()
 	began := time.Now()

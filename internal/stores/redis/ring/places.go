@@ -7,10 +7,10 @@ import "github.com/opcrew/opcrew/internal/stores/redis"
 
 func (ps processes) home(i int) *proc { return ps.all[2*i] }
 
-// guest is the process that replicates shard i.
+// guest returns the process that is to replicate shard i.
 func (ps processes) guest(i int) *proc { return ps.all[2*host(i, ps.nodes)+1] }
 
-// other is the process of shard i that does not lead it.
+// other returns the process of shard i that is not its leader.
 func (ps processes) other(i int, leader *proc) *proc {
 	if leader == ps.home(i) {
 		return ps.guest(i)
@@ -18,8 +18,8 @@ func (ps processes) other(i int, leader *proc) *proc {
 	return ps.home(i)
 }
 
-// leader is the process that leads shard i, or is to lead it; nil if that is not known. A home without slots leads an empty
-// shard.
+// leader returns the process that leads shard i, or is to lead it; nil if that is not known. A home without slots is
+// the leader of an empty shard.
 func (ps processes) leader(i int) *proc {
 	home, guest := ps.home(i), ps.guest(i)
 	for _, p := range []*proc{home, guest} {
@@ -36,7 +36,7 @@ func (ps processes) leader(i int) *proc {
 	return nil
 }
 
-// shards are the leaders of the shards of the ring, and whether each shard has one.
+// shards returns the leaders of the shards of the ring, and whether each shard has a leader.
 func (ps processes) shards() (leaders []*proc, all bool) {
 	for i := range ps.nodes {
 		if leader := ps.leader(i); leader != nil {
@@ -46,9 +46,9 @@ func (ps processes) shards() (leaders []*proc, all bool) {
 	return leaders, len(leaders) == ps.nodes
 }
 
-// covered reports whether each shard has a primary that answers: one that serves slots, or an empty home that has a replica. An
-// empty home without one may stand where a primary was lost whose replica has its data. While two primaries claim the same
-// slots nothing is covered.
+// covered reports whether each shard has a primary that answers: a slot owner, or an empty home that has a replica. An
+// empty home without replica may have replaced a lost primary whose replica has the data. While two primaries claim the
+// same slots, covered returns false.
 func (ps processes) covered() bool {
 	var claimed []int
 	for _, p := range ps.leaders() {
@@ -64,8 +64,9 @@ func (ps processes) covered() bool {
 	return missing <= 0 && redis.SlotsOf(claimed...).Len() == len(claimed)
 }
 
-// handsOver reports whether a home is about to give the lead to its guest because its pod is about to be stopped. A home that
-// leaves is emptied first. A home whose guest still follows another shard keeps the lead.
+// handsOver reports whether a primary in its home is about to fail over to its guest, because its pod will be stopped.
+// A pod that leaves the ring is emptied instead, and a guest that is not yet in sync with this primary cannot take
+// over.
 func (ps processes) handsOver(p *proc) bool {
 	if !p.yields || p.Place != redis.Home || !p.leads() || p.leaves {
 		return false

@@ -11,10 +11,10 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// mostFailures in a row make the next moves go key by key, whatever the reason for the failures.
+// mostFailures is the number of failures in a row after which slots are moved key by key, whatever the reason for the
+// failures.
 const mostFailures = 3
 
-// newPlan returns a plan without moves.
 func newPlan(in *input) redis.MoveSlots {
 	primaries := in.primaries()
 	return redis.MoveSlots{
@@ -22,14 +22,14 @@ func newPlan(in *input) redis.MoveSlots {
 	}
 }
 
-// spreads reports whether a server answers only when its replicas have carried out a command. After a failure one connection
-// must do: a server may have no room for more.
+// spreads reports whether a move uses several connections, because a server answers only when its replicas have
+// executed a command. After a failure a move uses one connection, as the server may have no room for more.
 func spreads(last *redis.Progress, primaries []*proc) bool {
 	failed := last != nil && last.Failures > 0
 	return !failed && slices.ContainsFunc(primaries, func(p *proc) bool { return p.status.Version.AwaitsReplicas() })
 }
 
-// bare are the IDs of primaries that have no slots.
+// bare returns the IDs of the primaries that have no slots.
 func bare(primaries []*proc) []string {
 	var out []string
 	for _, p := range primaries {
@@ -40,8 +40,8 @@ func bare(primaries []*proc) []string {
 	return out
 }
 
-// byJobs reports whether all servers can move slots by jobs of the same kind, and did when they were last asked to. A replica
-// that cannot would not understand what its primary sends it about a job.
+// byJobs reports whether slots are moved by jobs of the servers: all servers have jobs of the same kind, and the last
+// attempt did not fail too often. A replica without jobs would not understand what its primary sends it about a job.
 func byJobs(last *redis.Progress, procs []*proc, valkey bool) bool {
 	if last != nil && (errors.Is(last.Err, redis.ErrNoJobs) || last.Failures >= mostFailures) {
 		return false
@@ -51,7 +51,7 @@ func byJobs(last *redis.Progress, procs []*proc, valkey bool) bool {
 	})
 }
 
-// afterFailure reports why the last move of slots failed, for as long as no other may begin.
+// afterFailure reports why the last move of slots failed, until the next move may begin.
 func afterFailure(in *input) verdict {
 	if !pausing(in.view) {
 		return verdict{}
@@ -59,14 +59,14 @@ func afterFailure(in *input) verdict {
 	return refuse(Moving, "slots are moved again %s after this: %v", pause(in.view.Move.Failures), in.view.Move.Err)
 }
 
-// pausing reports whether a move has just failed.
+// pausing reports whether a move failed so recently that the next must wait.
 func pausing(view redis.View) bool {
 	move := view.Move
 	return move != nil && move.Failed() && view.At.Before(move.EndedAt.Add(pause(move.Failures)))
 }
 
-// pause is the time between a move that failed and the next. It grows with the number of failures: their cause is likely still
-// there.
+// pause returns how long to wait after a move that failed. It grows with the number of failures, because their cause is
+// likely still there.
 func pause(failures int) time.Duration {
 	const first, most = 2 * time.Second, 16 * time.Second
 	return min(most, first<<min(10, max(0, failures-1)))

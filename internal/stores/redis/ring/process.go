@@ -11,23 +11,23 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// proc is one process of a pod.
+// proc is a process of a pod: a Redis server at its home or guest place.
 type proc struct {
 	redis.Node
 	status  redis.NodeStatus
 	answers bool
-	// leaves reports that its pod is no longer wanted.
+	// leaves reports that the pod of the process is no longer wanted.
 	leaves bool
-	// gone reports that the process is proven not to run; ended, that it did not run a moment ago and may have been started
-	// since; yields, that it is about to be stopped.
+	// gone reports that the process is proven not to run. ended reports that it did not run a moment ago, and may have
+	// been started since. yields reports that it is about to be stopped.
 	gone, yields, ended bool
-	// returns reports that it may come back with its data, though it is gone.
+	// returns reports that the process is gone and may come back with its data.
 	returns bool
-	// mustRest is why it cannot be elected yet; "" if it can be.
+	// mustRest is why the process cannot be elected yet; "" if it can be.
 	mustRest string
 }
 
-// newProc reads what is known about the process at a place of a pod.
+// newProc returns what is known about the process at a place of a pod.
 func newProc(view redis.View, ring Ring, pod int, place redis.Place) *proc {
 	p := &proc{Node: redis.Node{Pod: pod, Place: place, Address: ring.Home(pod)}, leaves: pod >= ring.Nodes}
 	if place == redis.Guest {
@@ -57,24 +57,24 @@ func (p *proc) primary() bool { return p.answers && p.status.Role == redis.Prima
 // replica reports whether the process answers as a replica.
 func (p *proc) replica() bool { return p.answers && p.status.Role == redis.Replica }
 
-// idle reports whether the process is a primary that holds nothing.
+// idle reports whether the process is a primary without slots and keys.
 func (p *proc) idle() bool { return p.primary() && len(p.status.Slots) == 0 && p.status.Keys == 0 }
 
-// open reports whether slots of the process are being moved.
+// open reports whether slots are being moved to or from the process.
 func (p *proc) open() bool {
 	return len(p.status.Migrating)+len(p.status.Importing)+len(p.status.Jobs) > 0
 }
 
-// follows reports whether the process answers and is a replica of the primary with an ID.
+// follows reports whether the process answers, and replicates the primary with an ID.
 func (p *proc) follows(id string) bool { return p.answers && p.status.PrimaryID == id }
 
-// lists reports whether the table of the process has an ID.
+// lists reports whether an ID is in the process's table.
 func (p *proc) lists(id string) bool {
 	_, listed := p.status.Peer(id)
 	return listed
 }
 
-// knows reports whether the process has the current address of another.
+// knows reports whether the process has the current address of another process.
 func (p *proc) knows(other *proc) bool {
 	peer, ok := p.status.Peer(other.id())
 	return ok && peer.Address == other.Address
@@ -83,8 +83,8 @@ func (p *proc) knows(other *proc) bool {
 // met reports whether one of two processes has ever heard of the other.
 func met(a, b *proc) bool { return a.lists(b.id()) || b.lists(a.id()) }
 
-// ahead reports whether a replica has more of the writes than another, as far as is known. The offset of a replica that has not
-// been connected to its primary may be that of another primary's writes.
+// ahead reports whether a replica has more of its primary's writes than another replica, as far as is known. The offset
+// of a replica that has not been connected to its primary may count the writes of a former primary.
 func (p *proc) ahead(other *proc) bool {
 	return cmp.Or(
 		cmp.Compare(p.linked(), other.linked()),
@@ -93,7 +93,7 @@ func (p *proc) ahead(other *proc) bool {
 	) > 0
 }
 
-// linked is 1 for a replica that has been connected to its primary since it started, else 0.
+// linked returns 1 for a replica that has been connected to its primary since it started, else 0.
 func (p *proc) linked() int {
 	if p.status.Unlinked {
 		return 0
@@ -101,7 +101,7 @@ func (p *proc) linked() int {
 	return 1
 }
 
-// trouble is why the process does not answer.
+// trouble returns why the process does not answer.
 func (p *proc) trouble() string {
 	switch {
 	case p.returns:
@@ -126,7 +126,6 @@ func addresses(procs []*proc) []string {
 	return out
 }
 
-// hasKeys reports whether one of some processes holds a key.
 func hasKeys(procs []*proc) bool {
 	return slices.ContainsFunc(procs, func(p *proc) bool { return p.status.Keys > 0 })
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// processes are those of all pods.
+// processes holds the processes of all pods.
 type processes struct {
-	// all are in the order of their pods, the home before the guest.
+	// all holds the processes in the order of their pods, the home before the guest.
 	all  []*proc
-	byID map[string]*proc // those that answer
-	// nodes is how many pods are wanted.
+	byID map[string]*proc // processes that answer
+	// nodes is the desired number of pods.
 	nodes int
 }
 
@@ -42,44 +42,45 @@ func (ps processes) where(is func(*proc) bool) []*proc {
 
 func (ps processes) answering() []*proc { return ps.where(func(p *proc) bool { return p.answers }) }
 
-// leaders are the processes that serve slots.
+// leaders returns the processes that serve slots.
 func (ps processes) leaders() []*proc { return ps.where((*proc).leads) }
 
 func (ps processes) primaries() []*proc { return ps.where((*proc).primary) }
 
-// leaving are the processes of pods that are no longer wanted.
+// leaving returns the processes of pods that are no longer wanted.
 func (ps processes) leaving() []*proc { return ps.where(func(p *proc) bool { return p.leaves }) }
 
-// members are the processes that must know each other. One that leaves and is out of the cluster already stays out.
+// members returns the processes that must know each other. A leaving process that has already been removed is not a
+// member.
 func (ps processes) members() []*proc {
 	return ps.where(func(p *proc) bool { return p.answers && (!p.leaves || !p.status.Fresh()) })
 }
 
-// silent are the processes that do not answer, whether or not they can run.
+// silent returns the processes that do not answer, whether or not they may be running.
 func (ps processes) silent() []*proc { return ps.where(func(p *proc) bool { return !p.answers }) }
 
-// running are the processes that do not answer and may run.
+// running returns the processes that do not answer and may be running.
 func (ps processes) running() []*proc {
 	return ps.where(func(p *proc) bool { return !p.answers && !p.gone })
 }
 
-// keepers are the processes that do not answer and may have the only copy of some data: they may run, or come back.
+// keepers returns the silent processes that may have the only copy of some data: they may be running, or come back.
 func (ps processes) keepers() []*proc {
 	return ps.where(func(p *proc) bool { return !p.answers && (!p.gone || p.returns) })
 }
 
-// followers are the replicas of a process, or of one that is known by its ID only.
+// followers returns the replicas of the process with an ID. That process may not answer.
 func (ps processes) followers(id string) []*proc {
 	return ps.where(func(p *proc) bool { return p.replica() && p.status.PrimaryID == id })
 }
 
-// secured reports whether a primary has a replica in sync other than one.
+// secured reports whether a primary has a replica in sync, without counting the process except.
 func (ps processes) secured(primary, except *proc) bool {
 	return slices.ContainsFunc(ps.followers(primary.id()), func(p *proc) bool { return p != except && p.status.LinkUp })
 }
 
-// heir is the replica of a lost primary that has most of its writes. A replica that never had any is not an heir: if it led, the
-// loss would go unnoticed.
+// heir returns the replica of a lost primary that has most of the primary's writes. A replica that never had a copy of
+// the data is no heir: if it became the primary, the loss would go unnoticed.
 func (ps processes) heir(id string) *proc {
 	var best *proc
 	for _, p := range ps.followers(id) {
@@ -90,7 +91,7 @@ func (ps processes) heir(id string) *proc {
 	return best
 }
 
-// owner is the process that serves a slot.
+// owner returns the process that serves a slot, or nil.
 func (ps processes) owner(slot int) *proc {
 	for _, p := range ps.leaders() {
 		if p.status.Slots.Contains(slot) {
@@ -100,7 +101,7 @@ func (ps processes) owner(slot int) *proc {
 	return nil
 }
 
-// openSlots are the slots that a primary has open.
+// openSlots returns the slots that are open at a primary.
 func (ps processes) openSlots() []int {
 	open := map[int]bool{}
 	for _, p := range ps.primaries() {
@@ -113,15 +114,15 @@ func (ps processes) openSlots() []int {
 	return slices.Sorted(maps.Keys(open))
 }
 
-// expects reports whether slots are open that go to the process with an ID. Replicas are not asked: one that was cut off has
-// missed that slots were closed (valkey-io/valkey#998).
+// expects reports whether a primary has open slots that are being moved to the process with an ID. Replicas do not
+// count: a replica that was cut off may not have heard that slots were closed (valkey-io/valkey#998).
 func (ps processes) expects(id string) bool {
 	return slices.ContainsFunc(ps.primaries(), func(p *proc) bool {
 		return slices.Contains(slices.Collect(maps.Values(p.status.Migrating)), id)
 	})
 }
 
-// claimed are slots that a process still lists as those of an ID.
+// claimed returns slots that some process still lists as owned by an ID.
 func (ps processes) claimed(id string) redis.Slots {
 	for _, p := range ps.answering() {
 		if peer, ok := p.status.Peer(id); ok && len(peer.Slots) > 0 {
@@ -131,8 +132,8 @@ func (ps processes) claimed(id string) redis.Slots {
 	return nil
 }
 
-// dead are the IDs in the tables that no process that answers has, and the addresses of those that list them. An ID under
-// which a process is being introduced is not dead: it disappears by itself.
+// dead returns the listed IDs that no answering process has, with the addresses of the processes that list them. The ID
+// of a handshake is not dead: it disappears by itself.
 func (ps processes) dead() map[string][]string {
 	out := map[string][]string{}
 	for _, p := range ps.members() {

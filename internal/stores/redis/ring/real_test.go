@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/loopback"
 )
 
-// soon is more than a step or an election takes on a busy machine. No test waits for it to pass.
+// soon is longer than a step or an election takes on a busy machine. It is a time limit: no test waits for all of it.
 const (
 	soon  = 3 * time.Minute
 	later = 5 * soon
@@ -139,7 +139,7 @@ func TestAMoveThatWasCutOffIsFinishedByTheNextOperator(t *testing.T) {
 	o := operate(t, 3)
 	o.settled(soon)
 	w := o.write()
-	o.rate = 20_000 // a slow move can be interrupted
+	o.rate = 20_000 // slow enough to interrupt the move
 	o.scale(4)
 	o.inTheMiddle()
 	o.crash()
@@ -168,7 +168,7 @@ func TestAnEndOfAMoveIsKilledInItsMiddleAndNothingIsLost(t *testing.T) {
 	}
 }
 
-// inTheMiddle waits until slots are open, or some have been moved by jobs.
+// inTheMiddle waits until slots are open, or jobs have moved some.
 func (o *operator) inTheMiddle() {
 	o.t.Helper()
 	o.await(later, "slots to be moved", func(view redis.View, _ ring.Ring, _ ring.Why) bool {
@@ -209,7 +209,7 @@ func (o *operator) fence(pod int) {
 	o.gone[pod] = true
 }
 
-// led waits until a process leads a shard.
+// led waits until a process is the leader of a shard.
 func (o *operator) led(shard int, by *server) {
 	o.t.Helper()
 	o.await(soon, "the "+string(by.place)+" to lead", func(view redis.View, wanted ring.Ring, _ ring.Why) bool {
@@ -228,7 +228,7 @@ func (o *operator) tookSteps(like ...string) {
 	}
 }
 
-// keeps expects that no acknowledged write is lost. Clients may notice.
+// keeps expects that no acknowledged write is lost. Clients may have seen errors.
 func (o *operator) keeps(w *writer) {
 	o.t.Helper()
 	if lost := w.lost(o.client()); len(lost) > 0 {

@@ -10,7 +10,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// An operator that ends in the middle of a large batch leaves slots open at one end or at both, or given away at one.
+// An operator that ends in the middle of a large batch leaves slots open at one or both ends, or already assigned at
+// one end.
 func TestThousandsOfSlotsThatAnOperatorLeftHalfMovedAreFinished(t *testing.T) {
 	const opened, atBoth, given = 2000, 1500, 700
 	o := operate(t, 3)
@@ -39,7 +40,7 @@ func (o *operator) store() redis.Store {
 	return store
 }
 
-// emptySlots are the first slots of a server without keys.
+// emptySlots returns the first slots of a server that have no keys.
 func (o *operator) emptySlots(s *server, count int) []int {
 	o.t.Helper()
 	var out []int

@@ -28,7 +28,7 @@ func TestFunctionsAreCalledOnEachPrimaryAfterTheClusterGrew(t *testing.T) {
 	o.calls("version", 2)
 }
 
-// load makes a client load a function on all primaries that it knows.
+// load makes a client load a function on the primaries of the first three pods.
 func (o *operator) load(function string, answer int) {
 	o.t.Helper()
 	code := fmt.Sprintf("#!lua name=shop\nredis.register_function('%s', function() return %d end)", function, answer)
@@ -37,15 +37,15 @@ func (o *operator) load(function string, answer int) {
 		if err := client.FunctionLoadReplace(o.t.Context(), code).Err(); err != nil {
 			o.t.Fatal(err)
 		}
-		_ = client.Close() // no call is under way
+		_ = client.Close() // no call is in progress
 	}
 }
 
-// calls makes a client call a function for keys of all primaries, and expects replicas to have it too.
+// calls makes a client call a function with keys of all primaries, and expects replicas to have the function too.
 func (o *operator) calls(function string, answer int64) {
 	o.t.Helper()
 	client := o.client()
-	defer func() { _ = client.Close() }() // no call is under way
+	defer func() { _ = client.Close() }() // no call is in progress
 	view, _ := o.prober.View(shop)
 	for i, p := range o.pods {
 		slots := view.Nodes[p.home.address].Slots[0]

@@ -42,7 +42,7 @@ func TestAnEndOfAJobIsKilledInItsMiddleAndNothingIsLost(t *testing.T) {
 	}
 }
 
-// needsJobs skips tests on servers without jobs: see OPCREW_REDIS_SERVER.
+// needsJobs skips the test if the servers have no slot migration jobs. OPCREW_REDIS_SERVER selects the server.
 func (o *operator) needsJobs() {
 	o.t.Helper()
 	o.await(soon, "the servers to report their version", func(view redis.View, _ ring.Ring, _ ring.Why) bool {
@@ -55,11 +55,11 @@ func (o *operator) needsJobs() {
 	})
 }
 
-// fill writes so much data that a job takes longer than a look at it.
+// fill writes so much data that a job takes longer than a read of its state.
 func (o *operator) fill() (keys []string) {
 	o.t.Helper()
 	client := o.client()
-	defer func() { _ = client.Close() }() // no call is under way
+	defer func() { _ = client.Close() }() // no call is in progress
 	value := strings.Repeat("x", 100_000)
 	for i := range 2000 {
 		key := fmt.Sprint("filled:", i)
@@ -75,7 +75,7 @@ func (o *operator) fill() (keys []string) {
 func (o *operator) holds(keys []string) {
 	o.t.Helper()
 	client := o.client()
-	defer func() { _ = client.Close() }() // no call is under way
+	defer func() { _ = client.Close() }() // no call is in progress
 	for _, key := range keys {
 		if n, err := client.StrLen(o.t.Context(), key).Result(); err != nil || n != 100_000 {
 			o.t.Errorf("expected %s to be kept, it has %d bytes (%v)", key, n, err)
@@ -83,7 +83,7 @@ func (o *operator) holds(keys []string) {
 	}
 }
 
-// killInAJob kills an end of a job while the other end reports that it continues.
+// killInAJob kills one end of a job while the other end reports that the job is running.
 func (o *operator) killInAJob(victim func(from, to *server) (killed, left *server)) (killed, left *server) {
 	o.t.Helper()
 	to := o.pods[3].home
@@ -113,7 +113,7 @@ func (o *operator) signal(s *server, signal syscall.Signal) {
 	}
 }
 
-// jobs are the states of the jobs that a server remembers.
+// jobs returns the states of the jobs that a server remembers.
 func (o *operator) jobs(s *server) string {
 	o.t.Helper()
 	client := goredis.NewClient(&goredis.Options{Addr: s.address, Username: "opcrew", Password: secret, Protocol: 2})

@@ -75,9 +75,9 @@ func TestAReplicaDoesNotCopyANewServerInThePlaceOfItsPrimary(t *testing.T) {
 	home := o.pods[0].home
 	o.kill(home)
 	home.wipe(t)
-	o.restart(o.host(0), home) // at once: no process has missed it yet
+	o.restart(o.host(0), home) // at once, before any process has noticed that it is missing
 	o.settled(soon)
-	o.tookSteps("take the lead by agreement") // after an election that Redis 7.0 is asked for and Valkey 9 begins by itself
+	o.tookSteps("take the lead by agreement") // after an election: forced on Redis 7.0, not on Valkey 9
 	o.keeps(w)
 }
 
@@ -94,14 +94,14 @@ func TestAReplicaDoesNotCopyAnotherPrimaryThatHasTheAddressOfItsOwn(t *testing.T
 func TestAReplicaThatDoesNotAnswerDoesNotCopyAnotherPrimaryThatHasTheAddressOfItsOwn(t *testing.T) {
 	o, w := written(t)
 	guest := o.pods[1].guest
-	o.signal(guest, syscall.SIGSTOP) // like one that is cut off: it runs, and receives nothing
+	o.signal(guest, syscall.SIGSTOP) // it looks cut off: it runs, and receives nothing
 	o.kill(append(o.pods[0].servers(), o.pods[2].servers()...)...)
 	o.usurp(func() { o.signal(guest, syscall.SIGCONT) })
 	o.keeps(w)
 }
 
-// usurp gives pod 2 the address of pod 0, which comes back elsewhere without data: the guest of pod 1 has all that is left of
-// its data, and continues once the danger has been seen.
+// usurp gives pod 2 the address of pod 0, which comes back at another address without data. Only the guest of pod 1
+// still has pod 0's data. That guest is resumed once the operator has seen the danger.
 func (o *operator) usurp(goOn func()) {
 	o.t.Helper()
 	was := o.host(0)
@@ -109,7 +109,7 @@ func (o *operator) usurp(goOn func()) {
 	o.restart(was, o.pods[2].servers()...)
 	o.await(soon, "it to be reported", refuses(ring.Misled))
 	goOn()
-	time.Sleep(5 * time.Second) // it tries to copy the process there meanwhile, which must fail
+	time.Sleep(5 * time.Second) // meanwhile it tries to copy the process there, which must fail
 	o.pods[0].home.wipe(o.t)
 	o.restart(loopback.Host(), o.pods[0].servers()...)
 	o.settled(soon)
@@ -134,7 +134,7 @@ func TestAPrimaryThatWasGivenUpAndComesBackLateDoesNotWinOverWhatWasWrittenSince
 			t.Fatal(err)
 		}
 	}
-	time.Sleep(time.Second) // until the replica has them
+	time.Sleep(time.Second) // until the replica has the keys
 	o.kill(home)
 	home.dir = late
 	o.restart(o.host(0), home)
@@ -155,7 +155,7 @@ func TestNoReplicaIsForcedToLeadWithoutDataOrThatMayAskByItself(t *testing.T) {
 	o.forced(guest, "holds no key of the slots of its primary")
 }
 
-// unplace takes the address from a pod.
+// unplace removes the address of a pod.
 func (o *operator) unplace(pod int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -164,16 +164,16 @@ func (o *operator) unplace(pod int) {
 	}
 }
 
-// forced expects a process to be refused the lead, once it answers.
+// forced expects that a process may not become the primary, once it answers.
 func (o *operator) forced(s *server, words string) {
 	o.t.Helper()
 	var err error
 	for end := time.Now().Add(soon); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		store, _ := redis.Dial(redis.Target{Credentials: redis.Credentials{User: "opcrew", Password: secret}}) // it does not connect yet
+		store, _ := redis.Dial(redis.Target{Credentials: redis.Credentials{User: "opcrew", Password: secret}}) // not connected yet
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 		err = redis.Apply(ctx, store, redis.ForceFailover{Address: s.address})
 		cancel()
-		_ = store.Close() // no call is under way
+		_ = store.Close() // no call is in progress
 		if err != nil && strings.Contains(err.Error(), words) {
 			return
 		}
@@ -181,7 +181,7 @@ func (o *operator) forced(s *server, words string) {
 	o.t.Errorf("expected to be refused, as it %s; got %v", words, err)
 }
 
-// written is a cluster of three pods with data, whose copies are up to date.
+// written returns a cluster of three pods with data, and replicas in sync.
 func written(t *testing.T) (*operator, *writer) {
 	t.Helper()
 	o := operate(t, 3)
@@ -193,7 +193,7 @@ func written(t *testing.T) (*operator, *writer) {
 	return o, w
 }
 
-// forsake makes the user give up slots.
+// forsake makes the user give up the data of slots.
 func (o *operator) forsake(slots redis.Slots) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// A replica of Redis 7.0 that takes the lead does not know that slots are open: it does not find keys that have been moved, and
-// the importing end lists no owner of the slots once the old owner follows.
+// A replica of Redis 7.0 that becomes the primary does not know which slots are open: it does not find keys that have
+// been moved, and the importing end lists no owner of the slots once the old owner follows another process.
 func TestSlotsThatWereOpenWhenAnotherTookTheLeadAreMovedAndKeepTheirKeys(t *testing.T) {
 	for name, replace := range replacements() {
 		t.Run(name, func(t *testing.T) {
@@ -52,7 +52,7 @@ func TestKeysThatHadGoneAreFoundAsSoonAsTheirSlotIsOpenAgain(t *testing.T) {
 	}
 }
 
-// cutOff moves keys of the first shard to the home of pod 2, and leaves their slot open.
+// cutOff moves keys from the first shard to the home of pod 2, and leaves their slot open.
 func (o *operator) cutOff(keys ...string) {
 	o.t.Helper()
 	from, to := o.pods[0].home, o.pods[2].home
@@ -73,13 +73,13 @@ func (o *operator) apply(step redis.Step) {
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	defer func() { _ = store.Close() }() // no call is under way
+	defer func() { _ = store.Close() }() // no call is in progress
 	if err := redis.Apply(o.t.Context(), store, step); err != nil {
 		o.t.Fatal(err)
 	}
 }
 
-// failover makes a replica take the lead by agreement. An attempt that fails is over after 5 seconds.
+// failover makes a replica the primary by agreement. An attempt that fails ends after 5 seconds.
 func (o *operator) failover(replica *server) {
 	o.t.Helper()
 	for end := time.Now().Add(soon); time.Now().Before(end); {
@@ -91,7 +91,7 @@ func (o *operator) failover(replica *server) {
 	o.t.Fatalf("expected the %s of pod %d to take the lead", replica.place, replica.pod)
 }
 
-// leads waits until a server is a primary, and all others have heard of it.
+// leads waits until a server is a primary, and all others know it.
 func (o *operator) leads(s *server) {
 	o.t.Helper()
 	if !o.leadsWithin(s, soon) {
@@ -103,14 +103,14 @@ func (o *operator) leadsWithin(s *server, limit time.Duration) bool {
 	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		role, _ := o.command(s, redis.Command{"ROLE"}).([]any)
 		if len(role) > 0 && role[0] == "master" {
-			time.Sleep(time.Second) // all have heard
+			time.Sleep(time.Second) // until all have heard of it
 			return true
 		}
 	}
 	return false
 }
 
-// A move one of whose ends is no longer a primary.
+// In each case one end of the move is no longer a primary.
 func TestAMoveByKeysIsFinishedAfterFailovers(t *testing.T) {
 	for name, replace := range replacements() {
 		t.Run(name, func(t *testing.T) {
@@ -133,7 +133,7 @@ func TestAMoveByKeysIsFinishedAfterFailovers(t *testing.T) {
 	}
 }
 
-// replacements make another process the primary of shard 0, which gives slots away, or of the shard that gets them.
+// replacements returns ways to replace the primary of shard 0, which gives slots away, or of the shard that gets them.
 func replacements() map[string]func(o *operator, to int) {
 	return map[string]func(*operator, int){
 		"its source hands over": func(o *operator, _ int) { o.failover(o.pods[1].guest) },
@@ -146,7 +146,7 @@ func replacements() map[string]func(o *operator, to int) {
 	}
 }
 
-// needsKeys skips tests on servers that do not move slots by their keys.
+// needsKeys skips the test if the servers move slots by jobs instead of key by key.
 func (o *operator) needsKeys() {
 	o.t.Helper()
 	view, _ := o.prober.View(shop)
@@ -163,13 +163,13 @@ const items = 50
 func (o *operator) fillLists(keys []string) {
 	o.t.Helper()
 	client := o.client()
-	defer func() { _ = client.Close() }() // no call is under way
+	defer func() { _ = client.Close() }() // no call is in progress
 	values := make([]any, items)
 	for item := range values {
 		values[item] = fmt.Sprintf("item %020d", item)
 	}
 	for _, key := range keys {
-		// A client that is redirected from server to server gives up: commands that were refused had no effect.
+		// A client that is redirected too often gives up. The refused commands had no effect.
 		eventually.True(o.t, soon, "a list to be filled", func() error {
 			err := client.RPush(o.t.Context(), key, values...).Err()
 			if err != nil && !strings.HasPrefix(err.Error(), "MOVED") {
@@ -184,7 +184,7 @@ func (o *operator) fillLists(keys []string) {
 func (o *operator) listsAreWhole(keys []string) {
 	o.t.Helper()
 	client := o.client()
-	defer func() { _ = client.Close() }() // no call is under way
+	defer func() { _ = client.Close() }() // no call is in progress
 	short := 0
 	for _, key := range keys {
 		if n, err := client.LLen(o.t.Context(), key).Result(); err != nil || n != items {

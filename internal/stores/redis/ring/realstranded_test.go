@@ -11,8 +11,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// The only copy of keys is at the replica of a primary without slots. Redis elects no replica for it; Valkey does from version
-// 8 on, as its replicas know which slots are open.
+// The replica of a primary without slots has the only copy of some keys. Redis elects no replica for such a primary.
+// Valkey does from version 8 on, as its replicas know which slots are open.
 func TestKeysOfAnOpenSlotOutliveThePrimaryThatWasToGetIt(t *testing.T) {
 	o, lists := withLists(t)
 	o.pass(2, 0)
@@ -28,20 +28,20 @@ func TestKeysOfAnOpenSlotOutliveThePrimaryThatWasToGetIt(t *testing.T) {
 	o.listsAreWhole(lists)
 }
 
-// pass gives all slots of one pod of three, which have no keys, to the home of another.
+// pass assigns all slots of one of three pods, which have no keys, to the home of another pod.
 func (o *operator) pass(from, to int) {
 	o.t.Helper()
 	id, commands := o.id(o.pods[to].home), []redis.Command{}
 	for _, slot := range even(from, 3).Numbers() {
 		commands = append(commands, redis.Command{"CLUSTER", "SETSLOT", slot, "NODE", id})
 	}
-	o.command(o.pods[to].home, redis.Command{"CLUSTER", "BUMPEPOCH"}) // all believe the greater epoch
+	o.command(o.pods[to].home, redis.Command{"CLUSTER", "BUMPEPOCH"}) // all believe the greatest epoch
 	for _, pod := range []int{to, from} {
 		o.command(o.pods[pod].home, commands...)
 	}
 }
 
-// The move does not include that primary any more: clients would be redirected to it for as long as it stays away.
+// The move leaves out the old primary: clients would be redirected to it for as long as it stays away.
 func TestAMoveIsFinishedWithTheNewPrimaryInPlaceOfOneThatStaysAway(t *testing.T) {
 	o, lists := withLists(t)
 	o.cutOff(lists[0])
@@ -60,7 +60,7 @@ func TestAMoveIsFinishedWithTheNewPrimaryInPlaceOfOneThatStaysAway(t *testing.T)
 	o.listsAreWhole(lists)
 }
 
-// withLists is a cluster of three with two lists in one slot, whose operator has ended.
+// withLists returns a cluster of three pods with two lists in one slot. Its operator has ended.
 func withLists(t *testing.T) (*operator, []string) {
 	t.Helper()
 	o := operate(t, 3)

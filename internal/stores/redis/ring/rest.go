@@ -10,7 +10,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/elections"
 )
 
-// mustRest is why a process cannot be elected yet, as another election was a moment ago; "" if it can be.
+// mustRest returns why a process cannot be elected yet because of an election a moment ago, or "".
 func mustRest(address string, status redis.NodeStatus, ring Ring) string {
 	switch {
 	case ring.LostElection[address]:
@@ -23,7 +23,8 @@ func mustRest(address string, status redis.NodeStatus, ring Ring) string {
 	return ""
 }
 
-// spent reports whether no replica has won the last election: no primary has the epoch that a replica has counted to.
+// spent reports whether no replica has won the latest election: no primary has the epoch that this replica has counted
+// up to.
 func spent(replica redis.NodeStatus) bool {
 	return !slices.ContainsFunc(replica.Known, func(p redis.Peer) bool { return p.ConfigEpoch >= replica.CurrentEpoch })
 }

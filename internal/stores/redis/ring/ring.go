@@ -1,11 +1,13 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ring decides what to do next so that the processes of a Redis cluster form a ring: the home of pod i is the primary of
-// shard i, and its guest the replica of shard i-1. Each shard is then on two pods, and any one pod can be lost.
+// Package ring decides what to do next so that the processes of a Redis cluster form a ring. Each pod has two
+// processes, at its places home and guest: the home of pod i is the primary of shard i, and the guest of pod i is the
+// replica of shard i-1. So each shard is on two pods, and any one pod can be lost. The leader of a shard is its current
+// primary, which after a failover is the guest.
 //
-// It is pure: from what all processes report and what is desired it chooses at most one step, and names why others are not
-// taken. Reading and writing belong to package redis.
+// The package is pure: from what all processes report and what is desired it chooses at most one step, and names why
+// other steps are not taken. Package redis reads and writes.
 package ring
 
 import (
@@ -14,43 +16,47 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// Ring is the desired ring, and what is known about its pods.
+// Ring is the desired ring with what is known about its pods.
 type Ring struct {
-	// Nodes is the desired number of pods, from 1.
+	// Nodes is the desired number of pods, at least 1.
 	Nodes int
-	// Rate is how many bytes a second are moved at most; 0 means no limit.
+	// Rate limits how many bytes are moved per second; 0 means no limit.
 	Rate int64
-	// Paused reports that nothing is to be changed for now: a move of slots stops.
+	// Paused reports that nothing may be changed for now, so that a move of slots is stopped.
 	Paused bool
-	// Pods are the existing pods, by ordinal: those beyond Nodes leave, and those that have yet to be created are missing at the
-	// end.
+	// Pods are the existing pods, by ordinal. Pods beyond Nodes leave the ring. Pods that have yet to be created are
+	// missing at the end.
 	Pods []Pod
-	// GivenUp are slots whose data the user gives up if it is lost. No others are given out in a cluster that had data.
+	// GivenUp are slots whose data the user gives up if it is lost. In a cluster that had data, only these are assigned
+	// without data.
 	GivenUp redis.Slots
-	// Elections is the time after an election in which a replica must take part in no other: see elections.Pause.
+	// Elections is the time after an election in which a replica must not take part in another: see elections.Pause.
 	Elections time.Duration
-	// Beaten are the addresses of replicas that have just lost an election, which may have begun a while after the request.
+	// LostElection holds the addresses of replicas that have just lost an election, which may have begun some time after
+	// the request.
 	LostElection map[string]bool
-	// New reports that the operator has known the ring for less than that: an earlier operator may have asked for elections.
+	// New reports that the operator has known the ring for less than Elections, so that an earlier operator may have
+	// requested elections.
 	New bool
 }
 
-// Pod is what is known about one pod.
+// Pod holds what is known about one pod.
 type Pod struct {
-	// Home and Guest are the addresses of its processes, "" while it has none.
+	// Home and Guest are the addresses of its two processes, or "" while they have none.
 	Home, Guest string
-	// Gone reports that neither of its processes runs or is about to be started: the pod has been deleted and its kubelet has
-	// confirmed that, or its machine is fenced.
+	// Gone reports that neither process of the pod runs or is about to be started: the pod has been deleted and its
+	// kubelet has confirmed it, or its machine is fenced.
 	Gone bool
-	// Returns reports that the volume of a pod that is gone is there: the pod may come back with all its data.
+	// Returns reports that a pod that is gone still has its volume, so that it may come back with all its data.
 	Returns bool
-	// Ended are the processes whose containers do not run, as the kubelet reports. They may be about to start.
+	// Ended holds the places whose containers do not run, as the kubelet reports. They may be about to start.
 	Ended map[redis.Place]bool
-	// Yields reports that the pod is about to be stopped: its home hands over to its replica and does not take the lead back.
+	// Yields reports that the pod is about to be stopped, so that its home hands over to its guest and is not made the
+	// primary again.
 	Yields bool
 }
 
-// Home is the address of the primary of a shard, "" while there is none.
+// Home returns the address of the home of pod i, or "" while it has none.
 func (r Ring) Home(i int) string {
 	if i < 0 || i >= len(r.Pods) {
 		return ""
@@ -58,7 +64,7 @@ func (r Ring) Home(i int) string {
 	return r.Pods[i].Home
 }
 
-// Guest is the address of the guest of a pod, "" while there is none.
+// Guest returns the address of the guest of pod i, or "" while it has none.
 func (r Ring) Guest(i int) string {
 	if i < 0 || i >= len(r.Pods) {
 		return ""
@@ -66,7 +72,7 @@ func (r Ring) Guest(i int) string {
 	return r.Pods[i].Guest
 }
 
-// Host is the pod whose guest replicates shard i.
+// Host returns the ordinal of the pod whose guest replicates shard i.
 func (r Ring) Host(i int) int { return host(i, r.Nodes) }
 
 func host(i, nodes int) int { return (i + 1) % nodes }

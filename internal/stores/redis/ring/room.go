@@ -5,7 +5,8 @@ package ring
 
 import "github.com/opcrew/opcrew/internal/stores/redis"
 
-// fill is how many percent of its memory a process may have after a move: writes of clients come on top.
+// fill is the largest share of its memory, in percent, that a process may use after a move. The rest is for writes of
+// clients.
 const fill = 90
 
 // weight estimates the bytes of a move.
@@ -13,8 +14,9 @@ func weight(move redis.Move, from redis.NodeStatus) int64 {
 	return from.Dataset / int64(max(1, from.Slots.Len())) * int64(move.Slots.Len())
 }
 
-// room refuses moves to a process that has too little memory for them. Memory that the process itself gives away may come
-// later and is not counted. A process that evicts any key is full most of the time, and makes room by evicting.
+// room refuses moves to a process that has too little memory for them. Memory that the process itself gives away may
+// become free later, so it does not count. A process that may evict any key is full most of the time, and makes room by
+// evicting.
 func room(moves []redis.Move, byID map[string]*proc) verdict {
 	var out verdict
 	gets := map[string]int64{}
@@ -32,7 +34,7 @@ func room(moves []redis.Move, byID map[string]*proc) verdict {
 	return out
 }
 
-// disagreement names a member that has other information about the slots of another than that itself; "" if there is none.
+// disagreement names a member that does not know the slots or role of another member correctly; "" if there is none.
 func disagreement(members []*proc) string {
 	for _, p := range members {
 		for _, other := range members {

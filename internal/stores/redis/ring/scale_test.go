@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// grown is a ring of three pods that grows to five, whose new processes have been introduced.
+// grown returns a ring of three pods that grows to five. The new processes have been introduced to the others.
 func grown() *world {
 	w := formed(3)
 	w.add()
@@ -23,7 +23,7 @@ func grown() *world {
 	return w
 }
 
-// ringed is grown with all replicas in their places.
+// ringed returns grown with all replicas following their desired primaries.
 func ringed() *world {
 	w := grown()
 	w.follow("g3", "h2")
@@ -32,14 +32,14 @@ func ringed() *world {
 	return w
 }
 
-// shrunk is a ring of five pods that shrinks to three.
+// shrunk returns a ring of five pods that shrinks to three.
 func shrunk() *world {
 	w := formed(5)
 	w.ring.Nodes = 3
 	return w
 }
 
-// drained is shrunk without slots on the pods that leave.
+// drained returns shrunk after the pods that leave have lost their slots.
 func drained() *world {
 	w := shrunk()
 	for i, name := range []string{"h0", "h1", "h2"} {

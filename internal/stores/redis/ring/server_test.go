@@ -23,13 +23,13 @@ type server struct {
 	pod     int
 	dir     string
 	address string
-	// ran is the folder and the address of its last run.
+	// ran holds the folder and the address of the last run.
 	ran string
 	cmd *exec.Cmd
 }
 
-// redisBinary is OPCREW_REDIS_SERVER, else bin/redis-server. Debian has one: apt-get install redis-server, or apt-get download
-// it and unpack it with dpkg -x.
+// redisBinary returns OPCREW_REDIS_SERVER, else bin/redis-server. On Debian use apt-get install redis-server, or
+// apt-get download and unpack the package with dpkg -x.
 func redisBinary(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
@@ -49,7 +49,7 @@ func redisBinary(t *testing.T) string {
 	return path
 }
 
-// start runs it at an address, until it is stopped or the test ends.
+// start runs the server at an address until it is stopped or the test ends.
 func (s *server) start(t *testing.T, host string) {
 	t.Helper()
 	port := "6379"
@@ -57,7 +57,7 @@ func (s *server) start(t *testing.T, host string) {
 		port = "6380"
 	}
 	s.address = host + ":" + port
-	rights := "+@all -psync -sync" // no replica may copy a new server, as internal/agents/redisserver starts it
+	rights := "+@all -psync -sync" // like internal/agents/redisserver, it lets no replica copy a new server
 	if s.ran == s.dir+s.address {
 		rights = "+@all"
 	}
@@ -79,14 +79,14 @@ func (s *server) start(t *testing.T, host string) {
 	t.Cleanup(func() {
 		s.stop()
 		if t.Failed() {
-			tail, _ := os.ReadFile(log.Name()) // there may be none
+			tail, _ := os.ReadFile(log.Name()) // the file may not exist
 			t.Logf("the %s of pod %d ended with:\n%s", s.place, s.pod, tail[max(0, len(tail)-2500):])
 		}
 	})
 }
 
-// config makes servers sync acknowledged writes to disk. With everysec a server with a busy disk keeps writes in memory for two
-// seconds (aof.c, flushAppendOnlyFile), and loses them when it is killed.
+// config makes servers sync acknowledged writes to disk. With everysec, a server with a busy disk keeps writes in
+// memory for two seconds (aof.c, flushAppendOnlyFile), and loses them when it is killed.
 func (s *server) config(host, port, rights string) string {
 	return strings.Join([]string{
 		"bind " + host, "port " + port, "dir " + s.dir, "protected-mode no",
@@ -100,17 +100,17 @@ func (s *server) config(host, port, rights string) string {
 	}, "\n")
 }
 
-// stop kills it, as the kernel would.
+// stop kills the server, as the kernel would.
 func (s *server) stop() {
 	if s.cmd == nil {
 		return
 	}
 	_ = s.cmd.Process.Kill() // it may have ended already
-	_ = s.cmd.Wait()         // it was killed
+	_ = s.cmd.Wait()         // it returns that it was killed
 	s.cmd = nil
 }
 
-// wipe deletes its folder.
+// wipe deletes the server's folder.
 func (s *server) wipe(t *testing.T) {
 	t.Helper()
 	if err := os.RemoveAll(s.dir); err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// settle finishes moves that were cut off. Keys of an open slot may be at both ends, so that closing the slot at its owner
-// would lose some. A slot whose other end is not known is closed once no other primary has keys of it.
+// settle finishes interrupted moves. An open slot may have keys at both ends, so that closing it at its owner would
+// lose some keys. If the other end is not known, the slot is closed once no other primary has keys of it.
 func settle(in *input) verdict {
 	var out verdict
 	var moves moveSet
@@ -33,13 +33,14 @@ func settle(in *input) verdict {
 	case len(plan.Moves) == 0:
 	case !pausing(in.view):
 		out.add(take(plan, "finish the move of slots that were left open"))
-	case len(halfOpen) > 0: // clients cannot get keys that have moved already until the slots are open at both ends
+	case len(halfOpen) > 0: // until the slots are open at both ends, clients cannot get keys that have been moved
 		out.add(take(redis.OpenSlots{Moves: halfOpen}, "open slots again that are not open at both ends of their move"))
 	}
 	return out
 }
 
-// halfOpen are the slots of moves that are not open at both ends, or that the importing end lists under another owner.
+// halfOpen returns the slots that are open at only one end of their move, or that the importing end does not list under
+// the source.
 func halfOpen(byID map[string]*proc, moves []redis.Move) []redis.Move {
 	var out moveSet
 	for _, move := range moves {
@@ -54,7 +55,7 @@ func halfOpen(byID map[string]*proc, moves []redis.Move) []redis.Move {
 	return out.all()
 }
 
-// unfinished is the move that an open slot is part of, or what else is to be done about the slot.
+// unfinished returns the move that an open slot is part of, or else a verdict on what to do about the slot.
 func unfinished(in *input, slot int) (*redis.Move, verdict) {
 	owner := in.owner(slot)
 	if owner == nil {
@@ -75,13 +76,14 @@ func unfinished(in *input, slot int) (*redis.Move, verdict) {
 		return &redis.Move{From: owner.end(), To: to.end()}, verdict{}
 	case in.election() != "":
 		return nil, refuse(Election, "slot %d is open: %s", slot, in.election())
-	case awaits(in.processes, slot) && len(in.keepers()) > 0: // if it were closed it would be served without the keys that have moved
+	case awaits(in.processes, slot) && len(in.keepers()) > 0: // if it were closed, its owner would serve it without the keys that have been moved
 		return nil, refuse(Fenced, "slot %d is open to %s: waiting for %s%s", slot, owner.status.Migrating[slot], list(in.keepers()), remedy(in.keepers()))
 	}
 	return nil, cancel(in.processes, owner, slot)
 }
 
-// cancel closes a slot at one end. Keys that other processes have of it only matter if that end owns the slot.
+// cancel closes a slot at one end. If that end owns the slot, the step first checks that no other primary has keys of
+// it.
 func cancel(ps processes, p *proc, slot int) verdict {
 	step := redis.CancelMove{Address: p.Address}
 	for _, other := range ps.primaries() {
@@ -92,7 +94,8 @@ func cancel(ps processes, p *proc, slot int) verdict {
 	return take(step, "close slots at %s that are no longer moved", p)
 }
 
-// destination is where a slot goes: the process that imports it, or that has taken the place of the one that did.
+// destination returns where a slot goes: to the process that imports it, or to the process that has replaced the
+// importing process.
 func destination(ps processes, owner *proc, slot int) *proc {
 	for _, p := range ps.primaries() {
 		if _, importing := p.status.Importing[slot]; importing {

@@ -5,18 +5,18 @@ package ring
 
 import "github.com/opcrew/opcrew/internal/stores/redis"
 
-// Shard is the state of one shard.
+// Shard holds the state of one shard.
 type Shard struct {
-	// Leader is the address of the primary that serves its slots, "" while there is none.
+	// Leader is the address of the primary that serves the shard's slots; "" while there is none.
 	Leader string
 	Slots  redis.Slots
-	// Replicas are the addresses of its replicas in sync; Elsewhere reports whether one of them is on another pod than the
+	// Replicas are the addresses of the replicas in sync. Elsewhere reports whether one of them is on another pod than the
 	// primary.
 	Replicas  []string
 	Elsewhere bool
 }
 
-// Shards are those of the ring, by the ordinal of the pod that is their home.
+// Shards returns the shards of the ring, indexed by the ordinal of their home pod.
 func Shards(view redis.View, wanted Ring) []Shard {
 	in := survey(view, wanted)
 	out := make([]Shard, max(0, wanted.Nodes))
@@ -39,8 +39,8 @@ func shard(leader *proc, followers []*proc) Shard {
 	return out
 }
 
-// Unserved are the slots that no process that answers owns, nor got during the look. See Refused for those whose owner serves
-// no client.
+// Unserved returns the slots that no answering process owns, without those that changed hands while the view was read.
+// For slots whose owner refuses clients see Refused.
 func Unserved(view redis.View, wanted Ring) redis.Slots {
 	served := view.Passing.Numbers()
 	for _, p := range survey(view, wanted).leaders() {
@@ -49,8 +49,8 @@ func Unserved(view redis.View, wanted Ring) redis.Slots {
 	return redis.Slots{{First: 0, Last: redis.SlotCount - 1}}.Without(redis.SlotsOf(served...))
 }
 
-// Refused are the slots whose owners answer and consider the cluster down: clients get an error for them. The slots are
-// neither lost nor without an owner.
+// Refused returns the slots whose owners answer but consider the cluster down, so that clients get an error for these
+// slots. They are neither lost nor unowned.
 func Refused(view redis.View, wanted Ring) redis.Slots {
 	var refused, served []int
 	for _, p := range survey(view, wanted).leaders() {
@@ -63,8 +63,9 @@ func Refused(view redis.View, wanted Ring) redis.Slots {
 	return redis.SlotsOf(refused...).Without(redis.SlotsOf(served...))
 }
 
-// OwnerUnknown are slots that others serve and that a primary knows no owner of, and the name of that primary: it refuses clients
-// that ask for them. While slots are moved, only the two ends know some of them for a moment.
+// OwnerUnknown returns slots that others serve and that one primary knows no owner of, and the name of that primary,
+// which refuses clients that request these slots. It returns nothing while slots are moved: at times only the two ends
+// then know the owner.
 func OwnerUnknown(view redis.View, wanted Ring) (slots redis.Slots, by string) {
 	in := survey(view, wanted)
 	if view.Moving() {

@@ -9,15 +9,16 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// isStranded reports whether a replica alone may have keys of open slots: they went to its primary, which is gone and had no slots
-// yet, so that no replica is elected in its place, and the other end of the move does not know this one.
+// isStranded reports whether a replica may have the only keys of open slots. They were moved to its primary, which is
+// now gone. That primary had no slots yet, so no replica is elected in its place, and the source of the move does not
+// know this replica.
 func isStranded(in *input, p *proc) bool {
 	id := p.status.PrimaryID
 	return p.status.Role == redis.Replica && p.status.Keys > 0 && in.byID[id] == nil && len(in.lost[id]) == 0 && in.heir(id) == p && in.expects(id)
 }
 
-// rescue makes a stranded replica a primary without slots. Its slots are then open at this end too, and are closed at both ends
-// like any others.
+// rescue makes a stranded replica a primary without slots. Its slots are then open at both ends again, and rule settle
+// finishes the move.
 func rescue(ps processes, p *proc) verdict {
 	if waits := ps.keepers(); len(waits) > 0 {
 		return refuse(Fenced, "%s has %d keys of slots that were on their way to its primary: waiting for %s%s", p, p.status.Keys, list(waits), remedy(waits))
@@ -30,8 +31,8 @@ func rescue(ps processes, p *proc) verdict {
 	return take(redis.Takeover{Address: p.Address}, "make %s lead, which has keys of slots that were on their way to its primary", p)
 }
 
-// awaits reports whether a process that does not answer may have the only keys of a slot that is open to it. When another
-// process leads in its place it has none: it would follow that one and drop what it has.
+// awaits reports whether a silent process may have the only keys of a slot that is being moved to it. It has none if
+// another process leads its shard, because it will follow that process and drop its own keys.
 func awaits(ps processes, slot int) bool {
 	return !ps.covered() && slices.ContainsFunc(ps.primaries(), func(p *proc) bool {
 		id, open := p.status.Migrating[slot]

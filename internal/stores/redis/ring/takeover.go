@@ -11,8 +11,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// takeover replaces lost primaries that the others cannot replace because too few of them are left to vote. A replica may only
-// take over by itself if the primary does not run: else both would accept writes, and those of one would be dropped.
+// takeover replaces lost primaries when too few primaries are left to elect a replica. A replica may only take over
+// without votes if its primary does not run. Otherwise both would accept writes, and one of them would lose its writes.
 func takeover(in *input) verdict {
 	var out verdict
 	for _, id := range sortedKeys(in.lost) {
@@ -30,7 +30,7 @@ func replace(in *input, id string) verdict {
 	answer, all := in.quorum()
 	slots, majority := brief(in.lost[id]), answer > all/2
 	heir, running := in.heir(id), in.running()
-	if heir == nil || heir.status.Unlinked { // its data may be old; a process that comes back with more would have to drop that
+	if heir == nil || heir.status.Unlinked { // another process may have newer data, and would drop it
 		running = in.keepers()
 	}
 	switch {
@@ -54,7 +54,7 @@ func replace(in *input, id string) verdict {
 	return take(redis.Takeover{Address: heir.Address}, "make %s take over slots %s: %d of %d primaries are too few to elect it", heir, slots, answer, all)
 }
 
-// remedy is what the user can do about processes that may never come back; "" when all of them may run.
+// remedy returns what the user can do about processes that may never come back; "" if all of them may be running.
 func remedy(waited []*proc) string {
 	var pods []string
 	for _, p := range waited {
@@ -71,9 +71,9 @@ func remedy(waited []*proc) string {
 	return fmt.Sprintf("; %s have no node, and their volumes are there: delete the claims of those that are lost for good", strings.Join(pods, ", "))
 }
 
-// asks reports whether a replica of a lost primary asks for votes by itself. It does not if it was restarted and has not seen
-// its primary since, nor if another process has its primary's address: a primary without an address is never found to have
-// failed (cluster.c, clusterCron).
+// asks reports whether a replica of a lost primary requests votes by itself. It does not if it was restarted and has
+// not seen its primary since, or if another process has its primary's address: a primary without an address is never
+// marked as failed (cluster.c, clusterCron).
 func asks(answering []*proc, heir *proc) bool {
 	if heir.status.Unlinked {
 		return false

@@ -12,7 +12,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// most is how many things a message lists.
+// most is how many items a message lists.
 const most = 4
 
 func list[T fmt.Stringer](items []T) string {
@@ -28,7 +28,7 @@ func list[T fmt.Stringer](items []T) string {
 
 func brief(slots redis.Slots) string { return list(slots) }
 
-// size formats bytes.
+// size formats a number of bytes.
 func size(bytes int64) string {
 	const unit = 1024
 	value, name := float64(bytes), "B"

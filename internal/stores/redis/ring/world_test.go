@@ -13,14 +13,14 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// world is a cluster from which views are made. Its processes are called h0, g0, h1 and so on, by place and pod.
+// world is a cluster from which views are made. Its processes are named by place and pod: h0, g0, h1 and so on.
 type world struct {
 	ring  ring.Ring
 	at    time.Time
 	stale bool
 	move  *redis.Progress
 	procs map[string]*process
-	// ghosts are further lines in the tables of all.
+	// ghosts are additional entries in the tables of all processes.
 	ghosts []redis.Peer
 	order  []string
 }
@@ -29,19 +29,20 @@ type world struct {
 type process struct {
 	redis.NodeStatus
 	address string
-	// down does not answer, and others know its address; alone has never met any other.
+	// down marks a process that does not answer, but whose address the others know. alone marks a process that has never
+	// met another process.
 	down, alone bool
-	// remembered is down, and it is known what it copied when it last answered.
+	// remembered marks a process that is down after it reported which process it copies.
 	remembered bool
-	// elsewhere is the address under which the others know it, if not its own.
+	// elsewhere is the address that the others have for the process, if it is not its current address.
 	elsewhere string
-	// heard is what the others believe that it owns, if it differs.
+	// heard is what the others believe that the process owns, if they are wrong.
 	heard redis.Slots
 }
 
 const gib = 1 << 30
 
-// fresh is n pods whose processes have never met.
+// fresh returns n pods whose processes have never met.
 func fresh(n int) *world {
 	w := &world{at: time.Unix(1_000_000, 0), procs: map[string]*process{}}
 	w.ring.Nodes = n
@@ -51,7 +52,7 @@ func fresh(n int) *world {
 	return w
 }
 
-// add adds a pod of two fresh processes.
+// add adds a pod with two fresh processes.
 func (w *world) add() {
 	i := len(w.ring.Pods)
 	pod := ring.Pod{Home: fmt.Sprintf("10.0.0.%d:6379", i+1), Guest: fmt.Sprintf("10.0.0.%d:6380", i+1)}
@@ -65,7 +66,7 @@ func (w *world) add() {
 	w.order = append(w.order, fmt.Sprintf("h%d", i), fmt.Sprintf("g%d", i))
 }
 
-// formed is n pods in a ring, each shard with a thousand keys.
+// formed returns n pods in a ring. Each shard has a thousand keys.
 func formed(n int) *world {
 	w := fresh(n)
 	for i := range n {
@@ -85,7 +86,7 @@ func even(i, n int) redis.Slots {
 	return redis.Slots{{First: (i*redis.SlotCount + n/2) / n, Last: ((i+1)*redis.SlotCount+n/2)/n - 1}}
 }
 
-// p are processes by their names: "h0 g1".
+// p returns processes by their names, such as "h0 g1".
 func (w *world) p(names string) []*process {
 	var out []*process
 	for name := range strings.FieldsSeq(names) {
@@ -102,7 +103,7 @@ func (w *world) fill(names string) {
 	}
 }
 
-// join makes fresh processes know the others.
+// join introduces fresh processes to the others.
 func (w *world) join(names string) {
 	for _, p := range w.p(names) {
 		p.alone = false
@@ -132,14 +133,14 @@ func (w *world) kill(names string) {
 	}
 }
 
-// cutOff makes processes not answer that did before.
+// cutOff makes processes that answered stop answering.
 func (w *world) cutOff(names string) {
 	for _, p := range w.p(names) {
 		p.down, p.remembered = true, true
 	}
 }
 
-// gone makes pods be gone for certain.
+// gone makes pods gone for certain.
 func (w *world) gone(pods ...int) {
 	for _, i := range pods {
 		w.kill(fmt.Sprintf("h%d g%d", i, i))
@@ -147,20 +148,20 @@ func (w *world) gone(pods ...int) {
 	}
 }
 
-// wipe makes a process a new one, and its previous ID a ghost.
+// wipe turns a process into a new one, and its previous ID into a ghost.
 func (w *world) wipe(name string) {
 	p := w.procs[name]
 	w.ghosts = append(w.ghosts, redis.Peer{ID: p.ID, Address: p.address, Role: p.Role, PrimaryID: p.PrimaryID, Slots: p.Slots, Failed: true})
 	w.procs[name] = &process{address: p.address, alone: true, NodeStatus: redis.NodeStatus{ID: p.ID + "-new", RunID: p.RunID + "-new", Role: redis.Primary}}
 }
 
-// open opens a slot at two ends.
+// open opens a slot at both ends of a move.
 func (w *world) open(slot int, from, to string) {
 	w.one(from).Migrating = map[int]string{slot: w.one(to).ID}
 	w.one(to).Importing = map[int]string{slot: w.one(from).ID}
 }
 
-// failed makes a move fail a moment ago.
+// failed adds a move that failed a moment ago.
 func (w *world) failed() {
 	w.move = &redis.Progress{Goal: w.ring.Nodes, Ended: true, EndedAt: w.at, Err: errors.New("connection refused"), Failures: 1}
 }
@@ -183,7 +184,7 @@ func (w *world) view() redis.View {
 	return out
 }
 
-// table is what a process knows.
+// table returns the table of peers that a process has.
 func (w *world) table(of *process) []redis.Peer {
 	out := []redis.Peer{of.peer()}
 	out[0].Myself, out[0].Address, out[0].Slots = true, of.address, of.Slots
@@ -198,7 +199,7 @@ func (w *world) table(of *process) []redis.Peer {
 	return append(out, w.ghosts...)
 }
 
-// peer is what others know of a process.
+// peer returns what others know of a process.
 func (p *process) peer() redis.Peer {
 	out := redis.Peer{ID: p.ID, Address: p.address, Role: p.Role, PrimaryID: p.PrimaryID, Slots: p.Slots, Failed: p.down, Connected: !p.down}
 	if p.elsewhere != "" {

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ringtest runs a ring as a kind does, without Kubernetes, for tests and benchmarks on real servers. Starting the
-// servers is up to the tests.
+// Package ringtest runs a ring as its controller does, without Kubernetes, for tests and benchmarks with real servers.
+// The tests start the servers.
 package ringtest
 
 import (
@@ -16,18 +16,18 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// Operator looks at one cluster and decides what to do next, in a loop.
+// Operator reads one cluster and decides what to do next, in a loop.
 type Operator struct {
 	Prober      *redis.Prober
 	Key         types.NamespacedName
 	Credentials redis.Credentials
-	// Wanted is the current desired ring.
+	// Wanted returns the current desired ring.
 	Wanted func() ring.Ring
-	// Act takes a step; the step is nil if there is none.
+	// Act takes a step. The step is nil if there is none.
 	Act func(ctx context.Context, view redis.View, step ring.Step, why ring.Why)
 }
 
-// Run looks and decides until the context ends, and returns when the prober has ended too.
+// Run reads and decides until the context ends, and returns when the prober has ended too.
 func (o Operator) Run(ctx context.Context) {
 	var looking sync.WaitGroup
 	looking.Go(func() { _ = o.Prober.Start(ctx) }) // ends with the context, and never fails
