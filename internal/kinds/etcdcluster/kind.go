@@ -52,12 +52,12 @@ import (
 // workers is how many objects are reconciled at a time.
 const workers = 8
 
-// Kind is EtcdCluster's entry in the list of kinds.
+// Kind returns the registration of EtcdCluster.
 func Kind() kit.Registration {
 	return kindWith(func(tools *kit.Tools) etcd.Dialer { return etcd.DialThrough(tools.DialPod) })
 }
 
-// KindWith is the kind with another way to reach clusters, for tests.
+// KindWith returns the registration with another way to connect to clusters, for tests.
 func KindWith(dial etcd.Dialer) kit.Registration {
 	return kindWith(func(*kit.Tools) etcd.Dialer { return dial })
 }
@@ -131,7 +131,7 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		Complete(loop)
 }
 
-// claimChanged passes on what becomes of a claim and its volume, and leaves out what others note on them.
+// claimChanged passes on changes of a claim's status, deletion and volume. It leaves out what others record on claims.
 var claimChanged = kit.Updates(func(e event.UpdateEvent) bool {
 	old, now := e.ObjectOld.(*corev1.PersistentVolumeClaim), e.ObjectNew.(*corev1.PersistentVolumeClaim)
 	return !equality.Semantic.DeepEqual(old.Status, now.Status) || !equality.Semantic.DeepEqual(old.DeletionTimestamp, now.DeletionTimestamp)
@@ -140,7 +140,7 @@ var claimChanged = kit.Updates(func(e event.UpdateEvent) bool {
 // specChanged leaves out updates of the status.
 var specChanged = kit.Updates(func(e event.UpdateEvent) bool { return e.ObjectOld.GetGeneration() != e.ObjectNew.GetGeneration() })
 
-// nodeChanged passes on a change of anything that model.Node has, and so leaves out heartbeats.
+// nodeChanged passes on changes of the fields in model.Node. It leaves out heartbeats.
 var nodeChanged = kit.Updates(func(e event.UpdateEvent) bool {
 	return model.NodeOf(e.ObjectOld.(*corev1.Node)) != model.NodeOf(e.ObjectNew.(*corev1.Node))
 })

@@ -10,7 +10,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// blockers are the conditions that can keep Ready from being True. The first that does, in this order, is its cause.
+// blockers are the conditions that can keep Ready from being True. The first one that does, in this order, is Ready's
+// reason.
 var blockers = append(slices.Clone(serving), condition.Unless(etcdv1beta2.EtcdClusterUpToDate))
 
 // serving are the blockers that affect clients or their data.
@@ -21,7 +22,7 @@ var serving = []condition.Blocker{
 	condition.Unless(etcdv1beta2.EtcdClusterMembersReady),
 }
 
-// reporter reports what was decided.
+// reporter reports what was observed and decided.
 type reporter struct {
 	facts
 	c *etcdv1beta2.EtcdCluster

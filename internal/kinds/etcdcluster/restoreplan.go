@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// planRestore makes the seed. Of the cluster itself it changes nothing but for members that come back by themselves.
+// planRestore creates the seed. In the cluster itself it only restarts members that can restart with their data.
 func (p planner) planRestore() kit.Plan {
 	c := p.c
 	plan, in := kit.Plan{Again: underWay, Children: p.comeBack()}, p.restoreInput(c)
@@ -36,8 +36,8 @@ func (p planner) planRestore() kit.Plan {
 	return plan
 }
 
-// comeBack are the pods that are gone of members that still have their claims. The members are not read meanwhile. Those that
-// a recovery replaces have no quorum, and are left alone.
+// comeBack returns the missing pods of members that still have their claims. The members are not read meanwhile.
+// Members that a recovery replaces have no quorum, and are left alone.
 func (p planner) comeBack() []ensure.Child {
 	c := p.c
 	if c.Status.ClusterID == "" || c.Status.Restore.Recovery != nil {

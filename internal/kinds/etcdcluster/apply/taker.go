@@ -12,7 +12,7 @@ import (
 type Taker struct {
 	*kit.Tools
 	Prober *etcd.Prober
-	// Refused is what clusters answered when they did not take a step, and Upkeep what was done to their data.
+	// Refused holds the clusters' answers to steps that they did not take. Upkeep holds what was done to their data.
 	Refused *Refusals
 	Upkeep  *Histories
 }

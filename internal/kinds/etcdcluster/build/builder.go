@@ -13,7 +13,7 @@ type Builder struct {
 	AgentImage, BackupImage string
 	// FirstMembers is the number of members that the cluster begins with.
 	FirstMembers int32
-	// FormerServes: a pod from before a restore may still have clients, so that no other pod gets any.
+	// FormerServes is true if a pod from before a restore may still have clients. Then no other pod gets clients.
 	FormerServes bool
 }
 

@@ -16,7 +16,7 @@ type Input struct {
 	Now     time.Time
 	View    etcd.View
 	Members []model.Member
-	// Compared is the last comparison of the members; nil: there was none.
+	// Compared is the last comparison of the members; nil if there was none.
 	Compared *steps.Comparison
 }
 

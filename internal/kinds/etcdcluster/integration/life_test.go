@@ -22,8 +22,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// A cluster of three takes two Services, a ConfigMap, a budget, three pods, each of which is
-// marked later as established, and three statuses: it begins, it is formed, it is ready.
+// A cluster of three takes two Services, a ConfigMap, a budget, three pods, and later a mark on each pod that it is
+// established. The status is written three times: when the cluster begins, is formed, and is ready.
 func TestFromCreationToReadyThereAreThirteenWritesAndThreeMoreForClaims(t *testing.T) {
 	plain := map[string]int{
 		"patch services": 2, "patch configmaps": 1, "patch poddisruptionbudgets": 1, "patch pods": 6, "patch etcdclusters/status": 3,
@@ -183,7 +183,7 @@ func TestAnUpgradeGoesOverEveryMinorVersionOneMemberAtATime(t *testing.T) {
 	s.awaitWhole()
 }
 
-// Regression: 3.7 could not read the logs of members that had begun on 3.5 and were hardly written to.
+// Regression: 3.7 could not read the logs of members that had begun on 3.5 and had few writes since.
 func TestAQuietClusterBegunOn35GoesTo37AndOneBegunOn36AtOnce(t *testing.T) {
 	for name, test := range map[string]struct {
 		options []option
@@ -200,7 +200,7 @@ func TestAQuietClusterBegunOn35GoesTo37AndOneBegunOn36AtOnce(t *testing.T) {
 			s.awaitWhole()
 			before := store.Advanced()
 			if test.restart {
-				store.Break(etcdtest.Fault{Call: "Advance", After: true}) // no client is informed of the first portion
+				store.Break(etcdtest.Fault{Call: "Advance", After: true}) // the reply about the first portion is lost
 			}
 			s.edit(versioned("3.7.3"))
 			if test.restart {

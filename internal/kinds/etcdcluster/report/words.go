@@ -38,7 +38,7 @@ func firstCause(members []model.Member, paused bool) string {
 	return first
 }
 
-// plural is a number of things: "member", or "3 members".
+// plural returns "member" for 1, or a number and the plural, such as "3 members".
 func plural(n int, one, many string) string {
 	if n == 1 {
 		return one
