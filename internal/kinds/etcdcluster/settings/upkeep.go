@@ -22,7 +22,8 @@ func Upkeep(c *etcdv1beta2.EtcdCluster) *etcdv1beta2.Upkeep {
 type PodUpkeep struct {
 	Compaction      *etcdv1beta2.Compaction `json:",omitempty"`
 	CorruptionCheck string                  `json:",omitempty"`
-	// Experimental is the check's name up to 3.6. A 3.6 that gets both names does not start.
+	// Experimental is true if the check's variable has its experimental name, as before 3.6. etcd 3.6 does not start if
+	// both names are set.
 	Experimental bool `json:",omitempty"`
 }
 

@@ -12,5 +12,5 @@ const (
 	AgentContainer = "agent"
 )
 
-// DataVolume is the vendor's name of the volumes with data: their claims are <dataVolume>-<pod>.
+// DataVolume is the vendor's name for the volumes with data. Their claims are named <dataVolume>-<pod>.
 const DataVolume = "redis-enterprise-storage"

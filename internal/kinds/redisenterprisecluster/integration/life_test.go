@@ -20,8 +20,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// A cluster takes two Secrets, which are created by a call that fails if one exists, two Services, a ConfigMap, a
-// budget, a StatefulSet, and two statuses: one when it starts, and one when it is ready.
+// A cluster takes two Secrets, two Services, a ConfigMap, a budget and a StatefulSet. The status is written twice: when
+// the cluster starts, and when it is ready. The Secrets are created by a call that fails if they exist.
 func TestFromCreationToReadyThereAreNineWrites(t *testing.T) {
 	for name, options := range map[string][]option{"emptyDir": nil, "claims": {withClaims}} {
 		t.Run(name, func(t *testing.T) {
@@ -30,7 +30,7 @@ func TestFromCreationToReadyThereAreNineWrites(t *testing.T) {
 			mark, begin := env.Audit.Mark(t), time.Now()
 			s.create(options...)
 			s.awaitWhole()
-			statuses := 2 + int(time.Since(begin)/(10*time.Second)) // how far it is, where the machine is slow
+			statuses := 2 + int(time.Since(begin)/(10*time.Second)) // progress, if the machine is slow
 			writes := env.Settled(t, mark).Writes()
 			want := map[string]int{
 				"create secrets": 2, "patch services": 2, "patch configmaps": 1, "patch poddisruptionbudgets": 1, "patch statefulsets": 1,
@@ -125,7 +125,7 @@ func uids(pods []corev1.Pod) map[string]string {
 	return out
 }
 
-// owned are the kinds of the children of a cluster.
+// owned lists the kinds of a cluster's children.
 func owned() []client.ObjectList {
 	return []client.ObjectList{
 		&appsv1.StatefulSetList{}, &corev1.PodList{}, &corev1.ServiceList{}, &corev1.SecretList{}, &policyv1.PodDisruptionBudgetList{},
@@ -166,7 +166,7 @@ func TestADeletedClusterLeavesItsClaimsAloneAndChangesNothingOfOthers(t *testing
 		}
 	}
 	s.create(withClaims)
-	s.awaitWhole() // with what was written
+	s.awaitWhole() // with the data that was written
 }
 
 // remove deletes the cluster, and waits until it is gone.
@@ -182,7 +182,7 @@ func (s *site) remove() {
 	})
 }
 
-// left is the first object of a list without another owner; "" for none.
+// left returns the first object of a list that has no other owner; "" if there is none.
 func (s *site) left(list client.ObjectList) string {
 	s.Helper()
 	found := &metav1.PartialObjectMetadataList{}
