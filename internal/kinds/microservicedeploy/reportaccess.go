@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// unhosted names the fields that have no effect without a domain; "" where none is set.
+// unhosted names the fields that have no effect without a domain; "" if none is set.
 func unhosted(m *customv1.MicroServiceDeploy) string {
 	var fields []string
 	for field, isSet := range map[string]bool{
@@ -47,7 +47,7 @@ func reportHosts(set condition.Set, m *customv1.MicroServiceDeploy, d decision, 
 	}
 }
 
-// authInput is what AuthReady follows from: whether the Secret with credentials lets any user in, whether it is the
+// authInput holds what AuthReady depends on: whether the Secret with credentials lets any user in, whether it is the
 // user's own, and why the tenant's is not as desired.
 type authInput struct {
 	usable, foreign bool
@@ -62,7 +62,7 @@ func reportAuth(set condition.Set, m *customv1.MicroServiceDeploy, in authInput)
 	case in.usable:
 		set.True(kind, customv1.ReasonCredentials, "Asks for the credentials of Secret "+auth.Sources(m)[0].Secret)
 	case m.Spec.Auth != nil && !in.foreign:
-		// By mistake or not: a deletion alone does not lock all users out.
+		// A deletion may be a mistake, so it does not lock all users out by itself.
 		set.False(kind, customv1.ReasonNoCredentials, noCredentials(m, in.foreign)+"; pods that run keep the credentials that they have, new ones let no user in; empty its key "+names.HtpasswdKey+" instead to lock users out")
 	case m.Spec.Auth != nil || in.foreign:
 		set.False(kind, customv1.ReasonNoCredentials, noCredentials(m, in.foreign)+"; no user is let in, from about a minute after it was changed")

@@ -32,8 +32,8 @@ func TestACommandSucceedsAndItsObjectSaysAll(t *testing.T) {
 		"get validatingadmissionpolicies": 1, "get validatingadmissionpolicybindings": 1,
 	}
 	got := env.Settled(t, mark).Tally()
-	// The states are recorded, pod being created, running, and ended. Those that last less than half a second are not
-	// reported.
+	// These states are recorded: the run, its pod, running, and ended. States that last less than half a second are
+	// skipped.
 	if statuses := got["patch activities/status"]; statuses < 2 || statuses > 4 {
 		t.Errorf("expected 2 to 4 writes of the status, got %d", statuses)
 	}
