@@ -20,10 +20,10 @@ import (
 // reconciler is keyed by an AppService.
 type reconciler struct{ *kit.Tools }
 
-// facts are all that is read about an AppService.
+// facts holds all that is read about an AppService.
 type facts struct {
 	rollout workload.Rollout
-	// nodePorts says who has the nodePorts that were refused.
+	// nodePorts has the owners of nodePorts that were refused.
 	nodePorts workload.NodePorts
 }
 
@@ -43,8 +43,8 @@ func (r *reconciler) Observe(ctx context.Context, a *appv1.AppService) (facts, e
 	return f, err
 }
 
-// ownerByLabels enqueues the AppService that a pod or ReplicaSet belongs to: others stand
-// between them.
+// ownerByLabels enqueues the AppService that a pod or ReplicaSet belongs to, by its labels, as it is not their direct
+// owner.
 func ownerByLabels(_ context.Context, object client.Object) []reconcile.Request {
 	labels := object.GetLabels()
 	if labels[nameLabel] != appName || labels[instanceLabel] == "" {
