@@ -52,7 +52,7 @@ type decision struct {
 
 // agenda holds what a schedule requires at a given time.
 type agenda struct {
-	// wrong is why the schedule cannot be kept.
+	// wrong explains why the schedule cannot be kept.
 	wrong string
 	// due is the latest time that has come and was not acted on; zero if there is none. next is the time after it.
 	due, next time.Time

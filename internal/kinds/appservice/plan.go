@@ -21,7 +21,7 @@ import (
 
 // decision holds the input of Plan and Report.
 type decision struct {
-	// invalidImage is why the image cannot be used; empty if it can.
+	// invalidImage explains why the image cannot be used; empty if it can.
 	invalidImage string
 	// again is the time until the next check; 0 if none is needed.
 	again time.Duration

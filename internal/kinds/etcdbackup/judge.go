@@ -22,7 +22,7 @@ type verdict struct {
 	now time.Time
 	// obstacle is what prevents the next pod from being created; nil if nothing does.
 	obstacle *obstacle
-	// wrong is why the schedule cannot be kept. A run that has started continues.
+	// wrong explains why the schedule cannot be kept. A run that has started continues.
 	wrong string
 	// open is the time of a run that starts now. The status records it before anything is done for it. tried counts the
 	// failed runs that it makes up for.
@@ -35,7 +35,7 @@ type verdict struct {
 	// waits is what the run waits for; stuck is true if it may need help.
 	waits string
 	stuck bool
-	// over is why the run ends whatever its pods do; nil if it does not.
+	// over explains why the run ends whatever its pods do; nil if it does not.
 	over *backup.Result
 	// saved and proven are the results of the run's tasks; nil until they have ended.
 	saved, proven *backup.Result

@@ -40,7 +40,7 @@ type facts struct {
 
 func (f facts) attempts() attempts { return attempts{now: f.now, pods: f.pods} }
 
-// obstacle is why a pod cannot be created.
+// obstacle explains why a pod cannot be created.
 type obstacle struct{ reason, message string }
 
 // Observe reads the pods and, if one is to be created, whether what it needs exists.

@@ -50,7 +50,7 @@ type decision struct {
 	establish, show []model.Member
 	// target is the version that members change to; empty if they keep theirs.
 	target string
-	// invalid is why the spec cannot be carried out. What is running keeps running.
+	// invalid explains why the spec cannot be carried out. What is running keeps running.
 	invalid *model.Obstacle
 }
 

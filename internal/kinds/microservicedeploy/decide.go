@@ -26,7 +26,7 @@ type decision struct {
 	// userConfigHash is the hash of the user's Secret with the configuration; empty if the spec names none.
 	userConfigHash string
 	scale          scaling.Scale
-	// held is why pods stay as they are, whatever the spec says; nil if they follow the spec.
+	// held explains why pods stay as they are, whatever the spec says; nil if they follow the spec.
 	held *obstacle
 	// nothing is true if there are no pods yet, and none can be created.
 	nothing bool

@@ -26,7 +26,7 @@ type facts struct {
 	rollout   workload.Rollout
 	nodePorts workload.NodePorts
 	scaler    *autoscalingv2.HorizontalPodAutoscaler // nil if there is none of ours
-	// tenant is the input for the quotas of the namespace; trouble is why they are not as desired.
+	// tenant is the input for the quotas of the namespace; trouble explains why they are not as desired.
 	tenant  quota.Tenant
 	trouble tenant.Trouble
 	rivals  []customv1.MicroServiceDeploy

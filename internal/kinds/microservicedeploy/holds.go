@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// obstacle is why pods stay as they are, as the reason and message of a condition.
+// obstacle explains why pods stay as they are, as the reason and message of a condition.
 type obstacle struct {
 	reason, message string
 	// quota is true if the tenant's quota has no room yet.

@@ -22,8 +22,8 @@ type decision struct {
 	cluster    *redisv1alpha1.RedisEnterpriseCluster
 	difference string
 	spec       desired.Spec
-	// invalid is why the spec is invalid; then what is running stays as it is. badSecret is why the users' Secret is
-	// unusable; complaint is how a server refused a setting.
+	// invalid explains why the spec is invalid; then what is running stays as it is. badSecret explains why the users'
+	// Secret is unusable; complaint explains how a server refused a setting.
 	invalid              error
 	badSecret, complaint string
 	servers              observed.Servers

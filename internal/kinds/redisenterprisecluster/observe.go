@@ -43,11 +43,11 @@ type facts struct {
 	images desired.Images
 	// storage is what the pods' claims show.
 	storage volumes.Storage
-	// unbound is why the claim of a pod has no volume.
+	// unbound explains why the claim of a pod has no volume.
 	unbound workload.UnboundCause
 	// credentials holds what was read from the Secrets.
 	credentials access.Credentials
-	// certificate is why the status page cannot use the certificate that the spec names; "" if it can.
+	// certificate explains why the status page cannot use the certificate that the spec names; "" if it can.
 	certificate string
 	// view is the prober's last view; seen is true if there is one.
 	view redis.View

@@ -13,7 +13,7 @@ type Start struct {
 	Order, Boot string
 }
 
-// Obstacle is why a run cannot start. A final obstacle ends the run.
+// Obstacle explains why a run cannot start. A final obstacle ends the run.
 type Obstacle struct {
 	Final           bool
 	Reason, Message string

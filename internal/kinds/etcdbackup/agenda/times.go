@@ -12,7 +12,7 @@ import (
 
 // Agenda holds what the spec requires at a given time.
 type Agenda struct {
-	// Wrong is why the schedule cannot be kept.
+	// Wrong explains why the schedule cannot be kept.
 	Wrong string
 	// Due is the start time of a backup that has not started yet; zero if none is due. Next is the time after it; zero
 	// if there is none.

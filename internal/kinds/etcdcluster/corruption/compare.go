@@ -21,7 +21,7 @@ type finding struct {
 	agree bool
 	// corrupt holds the ids of voters whose data differs from that of a majority.
 	corrupt []uint64
-	// undecided is why the comparison has neither result.
+	// undecided explains why the comparison has neither result.
 	undecided string
 }
 

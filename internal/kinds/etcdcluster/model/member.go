@@ -51,9 +51,9 @@ type Member struct {
 	Runs string
 	// Defragmenting is true while its data is being defragmented, so that it does not answer.
 	Defragmenting bool
-	// Unbound is why its claim has no volume.
+	// Unbound explains why its claim has no volume.
 	Unbound string
-	// Lost is why the member can never come back with its identity and data; empty while it may.
+	// Lost explains why the member can never come back with its identity and data; empty while it may.
 	Lost string
 }
 

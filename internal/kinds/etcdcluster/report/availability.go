@@ -17,9 +17,9 @@ type Availability struct {
 	Now     time.Time
 	View    etcd.View
 	Members []model.Member
-	// Invalid is why the spec cannot be carried out.
+	// Invalid explains why the spec cannot be carried out.
 	Invalid *model.Obstacle
-	// WritesRefused is why etcd accepts no writes although the members answer.
+	// WritesRefused explains why etcd accepts no writes although the members answer.
 	WritesRefused *model.Obstacle
 	// OtherID is the id of another cluster that answers at the members' addresses; empty if none does.
 	OtherID string

@@ -20,7 +20,7 @@ type Membership struct {
 	Cluster *etcdv1beta2.EtcdCluster
 	Now     time.Time
 	Members []model.Member
-	// Unknown is why the members cannot be reported on; nil if they can.
+	// Unknown explains why the members cannot be reported on; nil if they can.
 	Unknown *model.Obstacle
 	// Claims is the number of claims.
 	Claims int
@@ -103,7 +103,7 @@ func (m *Membership) Progress(set condition.Set) {
 	while(formed && m.Target != "", etcdv1beta2.EtcdClusterUpgrading, etcdv1beta2.ReasonClusterUpgrading, "upgrading to "+m.Target)
 }
 
-// Phase fills in the contract's phase. invalid is why the spec cannot be carried out.
+// Phase fills in the contract's phase. invalid explains why the spec cannot be carried out.
 func (m *Membership) Phase(invalid *model.Obstacle) {
 	s := &m.Cluster.Status
 	s.Phase, s.Reason = etcdv1beta2.PhaseCreating, ""

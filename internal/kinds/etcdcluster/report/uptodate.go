@@ -20,13 +20,13 @@ import (
 type Currency struct {
 	Cluster *etcdv1beta2.EtcdCluster
 	Members []model.Member
-	// Invalid is why the spec cannot be carried out; nil if it can.
+	// Invalid explains why the spec cannot be carried out; nil if it can.
 	Invalid *model.Obstacle
 	// InvalidUpkeep is the problem with spec.upkeep. It holds up nothing else.
 	InvalidUpkeep string
 	// Waiting is what the next change waits for, as a clause to append to a message.
 	Waiting string
-	// Volumes is how the volumes differ from the spec; nil if they match.
+	// Volumes explains how the volumes differ from the spec; nil if they match.
 	Volumes *model.Obstacle
 	// Paused is true if members are not replaced.
 	Paused bool

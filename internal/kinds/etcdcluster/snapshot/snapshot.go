@@ -49,7 +49,7 @@ type Input struct {
 	Env []etcdv1beta2.EnvVar
 	// Target is the version that members change to; Lowest is the lowest version that any member runs.
 	Target, Lowest string
-	// Refused is why the last step was not taken.
+	// Refused explains why the last step was not taken.
 	Refused string
 }
 

@@ -76,7 +76,7 @@ func (t *Troubles) note(namespace string, report func(condition.Set)) {
 	}
 }
 
-// Trouble is why a tenant's quota or credentials are not as desired: the reason and message of a condition.
+// Trouble explains why a tenant's quota or credentials are not as desired: the reason and message of a condition.
 type Trouble struct{ Reason, Message string }
 
 // trouble returns the problem with what a tenant's instances share; zero if there is none.

@@ -53,7 +53,7 @@ type Decision struct {
 	Wait     Wait
 }
 
-// Wait is why a pod is not restarted. A Wait with a reason needs the user.
+// Wait explains why a pod is not restarted. A Wait with a reason needs the user.
 type Wait struct{ Reason, Message string }
 
 // Because returns what is being done or waited for at the ring, as a clause to append to a message.

@@ -34,7 +34,7 @@ const (
 type Approval struct {
 	// Slots are the slots whose data the user gives up.
 	Slots redis.Slots
-	// Problem is why the annotation has no effect; "" if it has, or there is none.
+	// Problem explains why the annotation has no effect; "" if it has, or there is none.
 	Problem string
 }
 

@@ -31,11 +31,11 @@ type Server struct {
 	Shard string
 	// Slots are the slots of a primary.
 	Slots Ranges
-	// Down is why the server considers the cluster down, and refuses clients; "" if it does not.
+	// Down explains why the server considers the cluster down, and refuses clients; "" if it does not.
 	Down string
 	// InSync is true if a replica is connected, and has all data that its primary had when they connected.
 	InSync bool
-	// Run identifies a start of the server. Err is why it does not answer.
+	// Run identifies a start of the server. Err explains why it does not answer.
 	Address, Run string
 	Version      redis.Version
 	Loading      bool

@@ -26,9 +26,9 @@ import (
 type Pods struct {
 	Ring
 	Members workload.Members
-	// Unbound is why the claim of a pod has no volume.
+	// Unbound explains why the claim of a pod has no volume.
 	Unbound workload.UnboundCause
-	// Refused is why the servers refused the last step.
+	// Refused explains why the servers refused the last step.
 	Refused string
 	// Unchanged is true if as many pods are ready as in the last report.
 	Unchanged bool

@@ -21,10 +21,10 @@ import (
 type Rollout struct {
 	// Problem is the problem with the spec or with the users' Secret.
 	Problem string
-	// Complaint is how a server refused a setting.
+	// Complaint explains how a server refused a setting.
 	Complaint string
 	Members   workload.Members
-	// Outdated is how many pods do not match the spec; Wait is why none of them is restarted.
+	// Outdated is how many pods do not match the spec; Wait explains why none of them is restarted.
 	Outdated int
 	Wait     decide.Wait
 	// Difference describes how the volumes in the spec differ from the pods' volumes.

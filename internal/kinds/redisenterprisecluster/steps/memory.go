@@ -30,12 +30,12 @@ type Known struct {
 	uid types.UID
 	// Since is when the process first read it.
 	Since time.Time
-	// Refused is why the last step was not taken. The next step waits until RetryAt.
+	// Refused explains why the last step was not taken. The next step waits until RetryAt.
 	Refused string
 	RetryAt time.Time
 	pause   time.Duration
-	// Tuned has, by run of a server, the generation of settings that it has. Complaint is how a server refused the
-	// settings of generation Complained.
+	// Tuned has, by run of a server, the generation of settings that it has. Complaint explains how a server refused
+	// the settings of generation Complained.
 	Tuned                 map[string]string
 	Complaint, Complained string
 	// TunedSince is when all servers came to have their settings; zero if a server lacks them.
