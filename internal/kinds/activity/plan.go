@@ -34,7 +34,7 @@ func (r *reconciler) Decide(a *egov1.Activity, f facts, now time.Time) decision 
 	return d
 }
 
-// Plan returns what follows from the state of a run.
+// Plan returns what to do in the current state of a run.
 func (r *reconciler) Plan(a *egov1.Activity, f facts, d decision) kit.Plan {
 	switch {
 	case a.DeletionTimestamp != nil:

@@ -27,7 +27,7 @@ type decision struct {
 	again time.Duration
 }
 
-// Decide is pure.
+// Decide returns the input of Plan and Report. It is pure.
 func (r *reconciler) Decide(a *appv1.AppService, f facts, now time.Time) decision {
 	return decision{invalidImage: workload.InvalidImage(a.Spec.Image), again: f.rollout.StuckIn(now)}
 }

@@ -18,7 +18,7 @@ import (
 
 // verdict holds what is known about the runs of a backup, and what to do.
 type verdict struct {
-	// now is the time of the facts.
+	// now is when the facts were read.
 	now time.Time
 	// obstacle is what prevents the next pod from being created; nil if nothing does.
 	obstacle *obstacle

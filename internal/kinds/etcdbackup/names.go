@@ -32,7 +32,7 @@ const (
 	longestName = 200
 )
 
-// task is what a pod does.
+// task is the kind of work that a pod does.
 type task string
 
 const (

@@ -28,7 +28,7 @@ func recorded(b *etcdv1beta2.EtcdBackup) *etcdv1beta2.BackupRecord {
 	return &etcdv1beta2.BackupRecord{Object: "by another operator", Revision: b.Status.EtcdRevision, Time: b.Status.LastSuccessDate}
 }
 
-// said describes a backup.
+// said describes a backup in words.
 func said(r *etcdv1beta2.BackupRecord) string {
 	out := fmt.Sprintf("%s: revision %d", r.Object, r.Revision)
 	if r.Size > 0 {

@@ -30,7 +30,7 @@ const (
 	running
 )
 
-// decision is what to do next about a cluster, and why.
+// decision holds what to do next about a cluster, and why.
 type decision struct {
 	stage stage
 	// recollected is true if the members have reported what the status has lost. The decision relies on their report.

@@ -27,7 +27,7 @@ type reconciler struct {
 	born formation.Memory
 	// refused holds why clusters did not take their last steps.
 	refused apply.Refusals
-	// upkeep holds what was last done to clusters' data.
+	// upkeep records what opcrew last did to the data of each cluster.
 	upkeep apply.Histories
 	// unbound explains why claims have no volume.
 	unbound *workload.Unbound
@@ -39,7 +39,7 @@ func (r *reconciler) taker() apply.Taker {
 	return apply.Taker{Tools: r.Tools, Prober: r.prober, Refused: &r.refused, Upkeep: &r.upkeep}
 }
 
-// facts is what is read about a cluster.
+// facts holds everything that is read about a cluster.
 type facts struct {
 	now        time.Time
 	agentImage string
@@ -73,7 +73,7 @@ type facts struct {
 	view etcd.View
 	// otherID is the id of another cluster that answers at the members' addresses; empty if none does.
 	otherID string
-	// quorumSince is when the first members came to have a quorum.
+	// quorumSince is when the current quorum of first members was first seen.
 	quorumSince time.Time
 	// begunWith is the number of first members with which this process began the cluster. 0 if another process began
 	// it, or the cluster was formed long ago.
@@ -82,7 +82,7 @@ type facts struct {
 	lastPod time.Time
 	// refused is the last step that the cluster did not take.
 	refused apply.Refused
-	// history is what was done to the data before.
+	// history records what opcrew did to the data earlier.
 	history steps.History
 	// tls is the problem with the certificates; nil if there is none.
 	tls *model.Obstacle

@@ -14,9 +14,9 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// keeps reports which undeclared children are kept anyway. New members' objects are kept, as they may have come into
-// the cache since the facts were read. Until the cluster has listed its members, all that need not be recreated are
-// kept.
+// keeps reports which undeclared children are kept anyway. Members' objects are kept, as they may have come into the
+// cache since the facts were read. Until the cluster has listed its members, everything is kept that need not be
+// recreated.
 func (p planner) keeps() func(client.Object) bool {
 	c, d := p.c, p.d
 	fresh := p.fresh(c)

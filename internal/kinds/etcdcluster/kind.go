@@ -1,11 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package etcdcluster is the kind EtcdCluster: it observes, decides, plans and reports.
-//
-// Who is a member is what etcd lists; pods are matched to members. One thing is changed at a time, and only while a quorum
-// is healthy. The rules are in packages per subject, such as membership and upkeep; here is only what selects their inputs
-// from the facts (inputs.go), their order (decide.go) and what becomes of their verdicts (plan.go, status.go).
+// Package etcdcluster reconciles EtcdClusters. A member is what etcd lists; pods are matched to members. One thing is
+// changed at a time, and only with a healthy quorum. The rules are in subpackages; this package has their inputs
+// (inputs.go), their order (decide.go) and what follows from their verdicts (plan.go, status.go).
 package etcdcluster
 
 import (
@@ -137,7 +135,7 @@ var claimChanged = kit.Updates(func(e event.UpdateEvent) bool {
 	return !equality.Semantic.DeepEqual(old.Status, now.Status) || !equality.Semantic.DeepEqual(old.DeletionTimestamp, now.DeletionTimestamp)
 })
 
-// specChanged leaves out updates of the status.
+// specChanged ignores updates of the status.
 var specChanged = kit.Updates(func(e event.UpdateEvent) bool { return e.ObjectOld.GetGeneration() != e.ObjectNew.GetGeneration() })
 
 // nodeChanged passes on changes of the fields in model.Node. It leaves out heartbeats.
@@ -145,7 +143,7 @@ var nodeChanged = kit.Updates(func(e event.UpdateEvent) bool {
 	return model.NodeOf(e.ObjectOld.(*corev1.Node)) != model.NodeOf(e.ObjectNew.(*corev1.Node))
 })
 
-// whoseMembersAreOn enqueues the clusters that have a member on a node.
+// whoseMembersAreOn enqueues the clusters that have members on a node.
 func (r *reconciler) whoseMembersAreOn(ctx context.Context, n client.Object) []reconcile.Request {
 	pods := &corev1.PodList{}
 	if err := r.Client.List(ctx, pods, client.MatchingLabels{etcdv1beta2.AppLabel: etcdv1beta2.AppName}, client.UnsafeDisableDeepCopy); err != nil {

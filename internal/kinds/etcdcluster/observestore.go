@@ -51,8 +51,8 @@ func (r *reconciler) observeStore(ctx context.Context, c *etcdv1beta2.EtcdCluste
 	return nil
 }
 
-// outrun reports whether a kubelet has reported on a pod since the view, so that a returning member need not wait for
-// the next view. Kubelets report times in seconds.
+// outrun reports whether a kubelet has reported on a pod since the view was read. Then opcrew reads the members at
+// once. Kubelets report times in seconds.
 func (f facts) outrun() bool {
 	seen := f.view.At.Truncate(time.Second)
 	for _, pod := range f.pods {

@@ -68,7 +68,7 @@ func (s *crammed) restarted() {
 	s.r = &reconciler{Tools: &kit.Tools{Clock: s.clock, Events: &events.FakeRecorder{}}}
 }
 
-// look reads the members as the prober would now.
+// look reads the members as the prober does.
 func (s *crammed) look() {
 	_, members, err := s.store.Members(s.Context())
 	if err != nil {

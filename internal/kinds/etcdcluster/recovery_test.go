@@ -56,7 +56,7 @@ func of(id string) func(*etcdv1beta2.BackupRecord) {
 	return func(r *etcdv1beta2.BackupRecord) { r.ClusterID = id }
 }
 
-// descended gives a cluster a former ID.
+// descended records a former ID of the cluster.
 func descended(c *etcdv1beta2.EtcdCluster) { c.Status.FormerClusterIDs = []string{"00000000000000b0"} }
 
 // plannedRecovery reports the plan in the status.

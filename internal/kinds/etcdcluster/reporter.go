@@ -14,7 +14,7 @@ import (
 // reason.
 var blockers = append(slices.Clone(serving), condition.Unless(etcdv1beta2.EtcdClusterUpToDate))
 
-// serving are the blockers that affect clients or their data.
+// serving holds the blockers that affect clients or their data.
 var serving = []condition.Blocker{
 	condition.Unless(etcdv1beta2.EtcdClusterChildrenReady),
 	condition.WhenFalse(etcdv1beta2.EtcdClusterTLSReady),

@@ -30,7 +30,7 @@ func (w world) holding(serial, takes, inUse int64) world {
 	return w
 }
 
-// allHolding does what holding does, for all three members.
+// allHolding calls holding for all three members.
 func allHolding(w world, takes, inUse int64) world {
 	return w.holding(0, takes, inUse).holding(1, takes, inUse).holding(2, takes, inUse)
 }
@@ -70,7 +70,7 @@ func (w world) inVain(ago time.Duration, serials ...int64) world {
 	return w
 }
 
-// blocked records a defragmentation at the given time ago, and how long it blocked the member.
+// blocked records when a member was defragmented, and how long that blocked it.
 func (w world) blocked(serial int64, ago, took time.Duration) world {
 	w = w.inVain(ago, serial)
 	last := w.history.Defragmented[w.id(serial)]
@@ -182,7 +182,7 @@ func TestReadySaysThatMembersAreOutOfSpaceAndWhatIsDone(t *testing.T) {
 
 func TestMembersAreDefragmentedWhereTheSpecSaysSo(t *testing.T) {
 	n := func(serial int64) string { return model.MemberName(clustertest.New(), serial) }
-	always, nightly, daily := clustertest.Defragments(""), clustertest.Defragments("0 3 * * *"), clustertest.Defragments("30 11 * * *") // it is noon
+	always, nightly, daily := clustertest.Defragments(""), clustertest.Defragments("0 3 * * *"), clustertest.Defragments("30 11 * * *") // at noon
 	for name, test := range map[string]struct {
 		world world
 		want  string

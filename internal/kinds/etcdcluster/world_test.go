@@ -24,7 +24,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// world is a cluster as the operator sees it.
+// world holds the facts about a cluster, and the cluster.
 type world struct {
 	facts
 	c *etcdv1beta2.EtcdCluster
@@ -118,7 +118,7 @@ func (w world) joining(serial int64, pod bool) world {
 	return w
 }
 
-// aloof makes a member give no answer although its pod has been ready for some time.
+// aloof makes a member silent although its pod has been ready for some time.
 func (w world) aloof(serial int64, since time.Duration) world {
 	w.view.Status[w.id(serial)] = etcd.MemberStatus{Err: fmt.Errorf("error reading server preface")}
 	w.pods[model.MemberName(w.c, serial)].Status.Conditions[0].LastTransitionTime = metav1.NewTime(clustertest.Noon.Add(-since))
@@ -134,7 +134,7 @@ func (w world) asks(options ...clustertest.Option) world {
 	return w
 }
 
-// down makes members give no answer; their pods do not change.
+// down makes members silent, and leaves their pods unchanged.
 func (w world) down(serials ...int64) world {
 	for _, serial := range serials {
 		w.view.Status[w.id(serial)] = etcd.MemberStatus{Err: fmt.Errorf("connection refused")}

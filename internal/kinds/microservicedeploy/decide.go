@@ -36,7 +36,7 @@ type decision struct {
 	again []time.Duration
 }
 
-// Decide is pure.
+// Decide returns the input of Plan and Report. It is pure.
 func (r *reconciler) Decide(m *customv1.MicroServiceDeploy, f facts, now time.Time) decision {
 	known := revisions.List(f.rollout)
 	if f.rollout.Deployment == nil {

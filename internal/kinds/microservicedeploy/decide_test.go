@@ -19,7 +19,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/tenant"
 )
 
-// outdated gives the Deployment other settings.
+// outdated makes the Deployment differ from the settings of the spec.
 func (f facts) outdated() facts {
 	f.rollout.Deployment.Annotations = map[string]string{common.PinnedAnnotation: "others.template"}
 	return f

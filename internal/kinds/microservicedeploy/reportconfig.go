@@ -12,7 +12,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// reportIgnored warns of lines that are neither variables nor files.
+// reportIgnored warns about lines that are neither variables nor files.
 func reportIgnored(set condition.Set, lines []string) {
 	const kind = customv1.MicroServiceDeployConfigWarning
 	if len(lines) == 0 {

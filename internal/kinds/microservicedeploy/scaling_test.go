@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
-// there returns a Deployment with the given replicas, which remembers another number.
+// there returns a Deployment with the given replicas, and another number in its annotation.
 func there(replicas int32, remembered string) workload.Rollout {
 	d := newDeployment(newInstance(), replicas)
 	if remembered != "" {

@@ -44,7 +44,7 @@ func (f facts) locked() facts {
 	return f
 }
 
-// foreigner makes the Secret with credentials the user's.
+// foreigner makes the Secret with credentials the user's own.
 func (f facts) foreigner() facts {
 	f.foreign = true
 	return f

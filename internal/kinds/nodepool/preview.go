@@ -24,7 +24,7 @@ const (
 	maxExamples  = 3
 )
 
-// thaw returns the pools as they would be if this one were not frozen.
+// thaw returns the pools as they would be if the given one were not frozen.
 func thaw(pool *nodesv1.NodePool, pools []*nodesv1.NodePool) []*nodesv1.NodePool {
 	out := slices.Clone(pools)
 	for i, p := range out {

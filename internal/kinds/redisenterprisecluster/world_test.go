@@ -166,7 +166,7 @@ func (s *scene) changed(pods ...int) *scene {
 	return s
 }
 
-// look fills in the view.
+// look sets the view to the current state of the servers, and returns the facts.
 func (s *scene) look() facts {
 	s.view = redis.View{At: clustertest.Noon, Nodes: map[string]redis.NodeStatus{}, Move: s.view.Move}
 	for i := range len(s.Pods) {

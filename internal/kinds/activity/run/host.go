@@ -19,7 +19,7 @@ const (
 	hostLooks    = 5 * time.Minute
 )
 
-// Host is what the cluster knows about a host.
+// Host holds what the cluster knows about a host.
 type Host struct {
 	// Missing is true if the node does not exist.
 	Missing bool

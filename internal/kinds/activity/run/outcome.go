@@ -69,7 +69,7 @@ func disruption(pod *corev1.Pod) corev1.PodCondition {
 	return corev1.PodCondition{}
 }
 
-// evicted describes the eviction of a pod, in the words of the evictor; empty if it was not evicted.
+// evicted describes the eviction of a pod, in the words of the component that evicted it; empty if it was not evicted.
 func evicted(pod *corev1.Pod) string {
 	c := disruption(pod)
 	words := cmp.Or(firstLine(pod.Status.Message), firstLine(c.Message), c.Reason)

@@ -26,13 +26,13 @@ const ObstacleInterval = 10 * time.Second
 type Observed struct {
 	// Pod is the pod of the current run; nil if there is none.
 	Pod *corev1.Pod
-	// Begin is set while the run has no pod and may get one.
+	// Begin is what the run needs to start; nil if the run has a pod, or may not get one.
 	Begin *Start
 	// Host is nil if its node was not read.
 	Host *Host
 }
 
-// Verdict is what is known about a run.
+// Verdict holds what is known about a run.
 type Verdict struct {
 	State           egov1.State
 	Reason, Message string
@@ -86,7 +86,7 @@ func withoutPod(a *egov1.Activity, f Observed, now time.Time) Verdict {
 	}
 }
 
-// refused ends a run that can never start.
+// refused returns the verdict that ends a run that can never start.
 func refused(o *Obstacle) Verdict {
 	state := egov1.StateRefused
 	if o.Reason == egov1.ReasonNotStarted {
@@ -95,7 +95,7 @@ func refused(o *Obstacle) Verdict {
 	return Verdict{State: state, Reason: o.Reason, Message: o.Message}
 }
 
-// tooLate ends a run that did not start in time.
+// tooLate returns the verdict that ends a run that did not start in time.
 func tooLate(a *egov1.Activity, reason, why string) Verdict {
 	state := egov1.StateUnreachable
 	if slices.Contains([]string{egov1.ReasonSecretMissing, egov1.ReasonPolicyMissing, egov1.ReasonNotStarted}, reason) {

@@ -43,7 +43,7 @@ func TestFaultOfTheTutorialARefusedUpdateIsSwallowed(t *testing.T) {
 	s := newShop(t)
 	s.create(1, withPorts(http))
 	s.awaitReady(1)
-	s.edit(withPorts(atNodes(79))) // the API server has a range
+	s.edit(withPorts(atNodes(79))) // outside the API server's range of nodePorts
 	s.await(ready, "False Refused", "Service "+s.ns+"/web", "provided port is not in the valid range")
 	s.edit(withPorts(atNodes(0)))
 	s.awaitReady(1)

@@ -51,7 +51,7 @@ func (u *Histories) Record(key types.NamespacedName, cluster string, change func
 	u.last[key] = t
 }
 
-// Forget drops the history of a cluster that is gone.
+// Forget drops the history of a deleted cluster.
 func (u *Histories) Forget(key types.NamespacedName) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

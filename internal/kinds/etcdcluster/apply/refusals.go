@@ -27,7 +27,7 @@ type Refusals struct {
 type Refused struct {
 	// Words is the cluster's answer; empty if the step was not sent.
 	Words string
-	// Until is when the step may be tried again.
+	// Until is the time when the step may be tried again.
 	Until time.Time
 	pause time.Duration
 }
@@ -47,7 +47,7 @@ func (r *Refusals) Record(key types.NamespacedName, now time.Time, words string)
 	r.last[key] = Refused{Words: words, Until: now.Add(pause), pause: pause}
 }
 
-// Forget drops the refusal of a cluster that is gone.
+// Forget drops the refusal of a deleted cluster.
 func (r *Refusals) Forget(key types.NamespacedName) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

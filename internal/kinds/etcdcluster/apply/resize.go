@@ -58,7 +58,7 @@ func (t Taker) recreateForResize(ctx context.Context, m model.Member) error {
 	return t.wrote(pod, t.Client.Patch(ctx, pod, client.RawPatch(patch.Type, patch.Data), client.FieldOwner(common.Name)))
 }
 
-// wrote records a write until the cache shows it, and classifies a failed one.
+// wrote records a write so that opcrew waits until the cache shows it, and classifies a failed write.
 func (t Taker) wrote(pod *corev1.Pod, err error) error {
 	switch {
 	case err == nil:
@@ -78,7 +78,7 @@ func cannotResize(err error) bool {
 		return false
 	}
 	switch details := status.Status().Details; {
-	case apierrors.IsMethodNotSupported(err), apierrors.IsNotFound(err): // a missing pod is noticed at the next read
+	case apierrors.IsMethodNotSupported(err), apierrors.IsNotFound(err): // the next read shows that the pod is gone
 		return true
 	case !apierrors.IsInvalid(err) || details == nil:
 		return false

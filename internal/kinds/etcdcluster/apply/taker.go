@@ -12,7 +12,7 @@ import (
 type Taker struct {
 	*kit.Tools
 	Prober *etcd.Prober
-	// Refused holds the clusters' answers to steps that they did not take. Upkeep holds what was done to their data.
+	// Refused records the steps that clusters refused. Upkeep records what opcrew did to their data.
 	Refused *Refusals
 	Upkeep  *Histories
 }

@@ -7,7 +7,7 @@ import (
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 )
 
-// Builder makes the pods and claims of members.
+// Builder declares the pods and claims of members.
 type Builder struct {
 	Cluster                 *etcdv1beta2.EtcdCluster
 	AgentImage, BackupImage string

@@ -22,7 +22,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podtemplate"
 )
 
-// PeerService gives members their DNS names. Members that are not ready are published too: they need each other to become ready.
+// PeerService declares the Service that gives members their DNS names. It includes members that are not ready, as they
+// need each other to become ready.
 func PeerService(c *etcdv1beta2.EtcdCluster) *corev1ac.ServiceApplyConfiguration {
 	return corev1ac.Service(c.Name, c.Namespace).WithLabels(model.Labels(c)).
 		WithSpec(corev1ac.ServiceSpec().

@@ -1,12 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package corruption decides whose data is corrupt when etcd raises the alarm CORRUPT, and replaces such members.
-//
-// etcd's alarm does not name the member: its periodic check compares followers with the leader and accuses the first that
-// differs, even if the data of the leader has changed (PeriodicCheck in etcd's server/etcdserver/corrupt.go). So all
-// members are compared first, and only one that differs from a majority of the voters is removed. Until the alarm is taken
-// back no client can write, which keeps the data comparable.
+// Package corruption finds out whose data is corrupt when etcd raises the alarm CORRUPT, which names the first follower
+// that differs from the leader, even if the leader is wrong (PeriodicCheck in etcd's corrupt.go). So all members are
+// compared, and only one that differs from a majority of the voters is replaced.
 package corruption
 
 import (

@@ -11,7 +11,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Input is what the rules decide on.
+// Input holds what the rules decide on.
 type Input struct {
 	Now     time.Time
 	View    etcd.View

@@ -28,8 +28,8 @@ type Input struct {
 	// BegunWith is the number of first members with which this process began the cluster; 0 if another process began
 	// it.
 	BegunWith int32
-	// QuorumSince is when the first members came to have a quorum. LastPod is when the last of their pods came into the
-	// cache.
+	// QuorumSince is when the current quorum of first members was first seen. LastPod is when the last of their pods
+	// came into the cache.
 	QuorumSince, LastPod time.Time
 }
 

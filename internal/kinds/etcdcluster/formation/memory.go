@@ -20,7 +20,7 @@ type Memory struct {
 
 type origin struct {
 	uid types.UID
-	// quorum is when there came to be a quorum; zero if there is none.
+	// quorum is when the current quorum was first seen; zero if there is none.
 	quorum time.Time
 	// members is the number of first members. It is kept here because the first pod may not be in the cache yet when
 	// the spec changes.
@@ -55,7 +55,7 @@ func (m *Memory) BegunWith(key types.NamespacedName, members int32) int32 {
 	return last.members
 }
 
-// QuorumSince returns since when there has been a quorum without interruption; zero if there is none now.
+// QuorumSince returns the time since which there has been a quorum without interruption; zero if there is none now.
 func (m *Memory) QuorumSince(key types.NamespacedName, now time.Time, quorum bool) time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()

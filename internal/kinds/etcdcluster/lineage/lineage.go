@@ -101,10 +101,10 @@ func (in *Input) SwitchesOver(answers bool) bool {
 	return true
 }
 
-// MayShow reports whether clients may be sent to a member.
+// MayShow reports whether the Service may send clients to a member.
 func (in *Input) MayShow(m model.Member) bool { return m.Voter() && !in.FormerServes() }
 
-// Leftovers reports whether something of an earlier restore has to go before another lineage begins.
+// Leftovers reports whether pods or claims of an earlier restore must be deleted before another lineage begins.
 func (in *Input) Leftovers() bool {
 	return in.Others.live() || in.Others.seeds(in.Cluster) || in.FormerServes()
 }

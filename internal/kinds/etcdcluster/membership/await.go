@@ -25,7 +25,7 @@ func awaitReady(in *Input) steps.Verdict {
 	return in.await(model.Member.Ready)
 }
 
-// await waits for the first member that is not good enough, or does not run the version of its pod.
+// await waits for the first member that fails the check, or does not run the version of its pod.
 func (in *Input) await(enough func(model.Member) bool) steps.Verdict {
 	for _, m := range in.Members {
 		if enough(m) && m.Version == model.VersionOf(m.Pod) {

@@ -1,10 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package membership decides who belongs to a formed cluster: which members are promoted, replaced, added and removed.
-//
-// Each rule is a function of Input in its own file. Package rollout decides what members run, and upkeep maintains
-// their data.
+// Package membership decides which members of a formed cluster are promoted, replaced, added and removed. Each rule is
+// a function of Input in its own file. Package rollout decides what members run; package upkeep maintains their data.
 package membership
 
 import (

@@ -11,7 +11,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Obstacle explains why something cannot be done, as the reason and message of a condition.
+// Obstacle is the reason and message of a condition that explains why something cannot be done.
 type Obstacle struct{ Reason, Message string }
 
 // NewObstacle returns an Obstacle with a reason and a message for Ready.

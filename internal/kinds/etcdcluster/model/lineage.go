@@ -13,7 +13,7 @@ import (
 type Lineage int
 
 const (
-	// Current members belong to the present cluster.
+	// Current members belong to the current cluster.
 	Current Lineage = iota
 	// Former members belong to the cluster before a restore.
 	Former

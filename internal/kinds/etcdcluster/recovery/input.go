@@ -25,7 +25,7 @@ type Input struct {
 	Paused bool
 }
 
-// Plan is how a cluster that lost its quorum is recovered.
+// Plan is the plan to recover a cluster that has lost its quorum.
 type Plan struct {
 	etcdv1beta2.QuorumRecovery
 	// Waits is what the plan waits for; empty if it can be carried out.

@@ -12,7 +12,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/recovery"
 )
 
-// gone names all lost members, and how many can still come back.
+// gone names all lost members, and counts the members that can still come back.
 func gone(members []model.Member) string {
 	var out strings.Builder
 	for _, m := range members {

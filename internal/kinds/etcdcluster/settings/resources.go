@@ -27,7 +27,7 @@ const (
 	ResizedAnnotation = "etcd.opcrew.io/resized"
 )
 
-// ResizeDue reports whether a pod differs from the spec in resources alone, and these can be changed while it runs.
+// ResizeDue reports whether a pod differs from the spec only in resources, and these can be changed while it runs.
 func ResizeDue(c *etcdv1beta2.EtcdCluster, pod *corev1.Pod) bool {
 	if pod == nil || pod.DeletionTimestamp != nil || c.Spec.Pod == nil {
 		return false
@@ -68,7 +68,7 @@ func DesiredResources(c *etcdv1beta2.EtcdCluster) corev1.ResourceRequirements {
 	return WithRequests(c.Spec.Pod.Resources)
 }
 
-// WithRequests adds the requests that the API server adds where only a limit is set.
+// WithRequests adds the requests that the API server adds if only a limit is set.
 func WithRequests(r corev1.ResourceRequirements) corev1.ResourceRequirements {
 	requests := maps.Clone(r.Limits)
 	if requests == nil {

@@ -31,7 +31,7 @@ const (
 	lag = 500
 )
 
-// firstNew is the first version that writes nothing in the old form.
+// firstNew is the first version that writes no entries in the old form.
 const firstNew = "3.6.0"
 
 // FirstWithoutOldEntries is the first version that cannot read the old form.

@@ -24,7 +24,7 @@ type History struct {
 // Attempt is a compaction or a defragmentation that has ended.
 type Attempt struct {
 	At time.Time
-	// Failed explains why it did not succeed.
+	// Failed explains why the attempt failed; "" if it succeeded.
 	Failed string
 	// Size and InUse are the sizes of the member's data afterwards. Took is how long the member did not answer.
 	Size, InUse int64

@@ -15,7 +15,7 @@ import (
 // ErrChanged reports that the reasons for a step no longer hold.
 var ErrChanged = errors.New("the members have changed since this was decided")
 
-// ErrQuorum reports that a step would cost the quorum.
+// ErrQuorum reports that a step would leave too few voters for a quorum.
 var ErrQuorum = errors.New("too few members would be left to decide")
 
 // Holds reports whether the members are still the same as when the step was decided on. If the step takes a voter away,

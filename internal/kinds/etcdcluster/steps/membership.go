@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Remove removes a member for good.
+// Remove returns the step that removes a member for good. It succeeds if the member is already gone.
 func Remove(m model.Member, why string) *Step {
 	return &Step{
 		Name: "remove member " + m.Name, About: &m, Confirm: m.Lost != "", CostsVoter: m.Voter(),
@@ -45,7 +45,7 @@ func Add(name, url string, learner bool) *Step {
 	}
 }
 
-// Promote makes a learner a voter. A learner that lags behind is promoted after a later view.
+// Promote makes a learner a voter. etcd refuses a learner that lags behind, which is promoted after a later view.
 func Promote(m model.Member) *Step {
 	return &Step{
 		Name: "promote member " + m.Name, About: &m, Reason: "MemberPromoted", Note: fmt.Sprintf("Member %s votes from now on", m.Name),

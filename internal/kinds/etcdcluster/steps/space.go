@@ -38,7 +38,7 @@ func Compact(revision int64) *Step {
 	}}
 }
 
-// Disarm disarms alarms.
+// Disarm returns the step that disarms alarms.
 func Disarm(alarms []etcd.Alarm, why string) *Step {
 	note := fmt.Sprintf("The alarm %s is taken back: %s", alarms[0], why)
 	if len(alarms) > 1 {

@@ -5,7 +5,7 @@ package steps
 
 import "github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 
-// Verdict is what a rule decides. The zero Verdict leaves the decision to the next rule.
+// Verdict holds what a rule decides. The zero Verdict leaves the decision to the next rule.
 type Verdict struct {
 	// Step is the change in etcd that comes next.
 	Step *Step

@@ -19,7 +19,7 @@ type Input struct {
 	Now     time.Time
 	View    etcd.View
 	Members []model.Member
-	// History is what was done to the data before.
+	// History records what opcrew did to the data earlier.
 	History steps.History
 	// Spec is spec.upkeep; it is never nil.
 	Spec *etcdv1beta2.Upkeep

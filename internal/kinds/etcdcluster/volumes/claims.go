@@ -51,8 +51,8 @@ func RequestedTerms(claim *corev1.PersistentVolumeClaim) terms {
 	return out
 }
 
-// Differs names the field in which a claim differs from the spec; "" if none does. A field does not differ if the claim has the
-// value, or was created for it.
+// Differs names the field in which a claim differs from the spec; "" if none does. A field does not differ if the claim
+// has the spec's value, or was created for it.
 func Differs(c *etcdv1beta2.EtcdCluster, claim *corev1.PersistentVolumeClaim) string {
 	if !model.Persistent(c) || claim == nil {
 		return ""
@@ -79,7 +79,7 @@ func Unprovisioned(claim *corev1.PersistentVolumeClaim) bool {
 	return claim.Status.Phase == corev1.ClaimPending && claim.Spec.VolumeName == ""
 }
 
-// differentName compares names of classes. A spec that names none leaves the choice to Kubernetes.
+// differentName compares class names. If the spec sets none, Kubernetes chooses, and nothing differs.
 func differentName(desired, has *string) bool { return desired != nil && *desired != valueOf(has) }
 
 func valueOf(text *string) string {
@@ -89,7 +89,7 @@ func valueOf(text *string) string {
 	return *text
 }
 
-// differentModes compares access modes, which have no order.
+// differentModes compares access modes, whose order does not matter.
 func differentModes(desired, has []corev1.PersistentVolumeAccessMode) bool {
 	distinct := func(modes []corev1.PersistentVolumeAccessMode) []corev1.PersistentVolumeAccessMode {
 		return slices.Compact(slices.Sorted(slices.Values(modes)))

@@ -21,7 +21,7 @@ const (
 	NameLabel     = "app.kubernetes.io/name"
 	instanceLabel = "app.kubernetes.io/instance"
 
-	// ObjectLabel names the object that a child belongs to, which can have another name.
+	// ObjectLabel holds the name of the object that a child belongs to, as the child can have another name.
 	ObjectLabel = "opcrew.io/object"
 
 	// MainContainer is the name of the application's own container.

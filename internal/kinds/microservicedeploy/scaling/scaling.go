@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package scaling decides how many pods an instance has, and whether an autoscaler changes that.
+// Package scaling decides how many pods an instance has, and whether an autoscaler controls that number.
 package scaling
 
 import (

@@ -34,7 +34,7 @@ type facts struct {
 // decision has the time of the decision, as the lines of old passwords expire.
 type decision struct{ now time.Time }
 
-// Decide is pure.
+// Decide only records the time. It is pure.
 func (r *reconciler) Decide(_ *corev1.Namespace, _ facts, now time.Time) decision {
 	return decision{now}
 }

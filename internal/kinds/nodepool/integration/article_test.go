@@ -136,7 +136,7 @@ func TestTheArticlesPoolsOnOneSharedNode(t *testing.T) {
 	}
 	env.Rests(t) // nothing changes back and forth
 
-	// Pods of both classes run there anyway.
+	// Even so, pods of both classes run there.
 	ns := env.Namespace(t)
 	awaitPodOn(t, articlePod(t, ns, loser), node)
 	awaitPodOn(t, articlePod(t, ns, winner), node)

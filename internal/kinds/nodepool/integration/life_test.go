@@ -391,7 +391,7 @@ func TestAPoolsSeriesAppearAndGoWithIt(t *testing.T) {
 	operator.Until(t, "the pool's series are gone", func() error { return sameLines(nil, series(t, o, "series")) })
 }
 
-// series lists the gauges that have the pool's name in a label.
+// series lists the metrics that have the pool's name in a label.
 func series(t *testing.T, o *operator.Process, pool string) []string {
 	t.Helper()
 	families, err := o.Registry.Gather()

@@ -16,10 +16,10 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// MaxValue bounds a value in a status: an annotation of another owner can be 256 KiB long.
+// MaxValue is the maximum length of a value in a status, as another owner's annotation can be 256 KiB long.
 const MaxValue = 256
 
-// Change is one item whose value on the node differs from the desired one.
+// Change is one item whose value on the node differs from the desired value.
 type Change struct {
 	Item Item
 	old  string

@@ -25,7 +25,7 @@ type setting struct {
 	value string
 }
 
-// Desired is what one node should carry, according to all pools together.
+// Desired holds what one node should have, according to all pools together.
 type Desired struct {
 	Ledger
 	Conflicts []conflict

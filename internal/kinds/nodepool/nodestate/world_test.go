@@ -114,7 +114,7 @@ func bare(node *corev1.Node) *corev1.Node {
 	return out
 }
 
-// linesOf returns conflicts as lines.
+// linesOf formats conflicts as lines.
 func linesOf(conflicts []conflict) []string {
 	var out []string
 	for _, c := range conflicts {

@@ -31,7 +31,7 @@ func NodeService(c *redisv1alpha1.RedisEnterpriseCluster) *corev1ac.ServiceApply
 			WithPorts(port("redis", redisv1alpha1.HomePort), port("metrics", redisv1alpha1.MetricsPort))), servicesAnnotations(c))
 }
 
-// PageService leads to the status page of any ready pod.
+// PageService declares the Service for the status page. Any ready pod serves it.
 func PageService(c *redisv1alpha1.RedisEnterpriseCluster) *corev1ac.ServiceApplyConfiguration {
 	annotations := servicesAnnotations(c)
 	maps.Copy(annotations, c.Spec.UIAnnotations)

@@ -16,10 +16,10 @@ import (
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 )
 
-// Noon is the time of the tests.
+// Noon is the current time in tests.
 var Noon = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
-// Cluster is the object of the kind.
+// Cluster abbreviates the API type.
 type Cluster = redisv1alpha1.RedisEnterpriseCluster
 
 // New returns a cluster of three pods, with defaults for the rest.

@@ -5,7 +5,7 @@ package desired
 
 import redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 
-// Containers of a pod. The first two are named after their places.
+// Containers of a pod. The two servers are named home and guest.
 const (
 	HomeContainer  = string(redisv1alpha1.Home)
 	GuestContainer = string(redisv1alpha1.Guest)

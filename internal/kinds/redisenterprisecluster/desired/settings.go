@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/redispod"
 )
 
-// Class is how a setting of redisConfig takes effect.
+// Class is the way in which a setting of redisConfig takes effect.
 type Class string
 
 // Classes of settings.

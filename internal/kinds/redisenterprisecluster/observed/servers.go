@@ -20,7 +20,7 @@ type Ranges interface {
 	String() string
 }
 
-// Server is one of the two servers of a pod.
+// Server is what the last view shows about one of the two servers of a pod.
 type Server struct {
 	Pod   string
 	Place redisv1alpha1.Place

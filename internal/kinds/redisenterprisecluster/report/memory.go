@@ -18,7 +18,7 @@ import (
 
 const (
 	evictionSetting = "maxmemory-policy"
-	noEviction      = "noeviction" // the servers' own default
+	noEviction      = "noeviction" // the default of Redis
 )
 
 // reportMemory reports a primary that refuses writes, as its memory is full and it may not evict keys. The condition

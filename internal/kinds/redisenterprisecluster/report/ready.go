@@ -31,7 +31,7 @@ func Children(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, done k
 	}
 }
 
-// Ready sums up the other conditions.
+// Ready sets Ready from the other conditions.
 func Ready(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster) {
 	pods := meta.FindStatusCondition(*set.Conditions, redisv1alpha1.ConditionPodsReady)
 	set.SumUp(blockers(c), redisv1alpha1.ReasonAllPodsReady, pods.Message+" and every slot is served")

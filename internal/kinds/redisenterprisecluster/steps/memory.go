@@ -28,7 +28,7 @@ type Memory struct {
 // Known holds what is remembered about one cluster.
 type Known struct {
 	uid types.UID
-	// Since is when the process first read it.
+	// Since is when the process first read the cluster.
 	Since time.Time
 	// Refused explains why the last step was not taken. The next step waits until RetryAt.
 	Refused string
