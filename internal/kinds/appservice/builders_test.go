@@ -29,7 +29,7 @@ var someTime = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 // placeholder stands for an image in another tutorial's manifest.
 const placeholder = "just a image url"
 
-// Objects.
+// Helpers for objects.
 
 type option func(*appv1.AppService)
 
@@ -64,7 +64,7 @@ func manifest(t *testing.T, file string) *appv1.AppService {
 	return a
 }
 
-// Facts.
+// Helpers for facts.
 
 // observed returns the facts about a Deployment with a number of replicas, all of them ready.
 func observed(replicas int32) facts {
@@ -85,7 +85,7 @@ func observed(replicas int32) facts {
 	return f
 }
 
-// Outcomes.
+// Helpers for outcomes.
 
 // done returns an outcome in which a child of a kind had a result.
 func done(kind string, action ensure.Action, message string) kit.Outcome {

@@ -19,8 +19,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// Observe reads the members' pods, claims and nodes, the certificates, and the last view of the prober. It makes no call to
-// the store.
+// Observe reads the members' pods, claims and nodes, the certificates, and the prober's last view. It does not query
+// the store itself.
 func (r *reconciler) Observe(ctx context.Context, c *etcdv1beta2.EtcdCluster) (facts, error) {
 	key := client.ObjectKeyFromObject(c)
 	f := facts{now: r.Clock.Now(), agentImage: r.AgentImage, backupImage: r.BackupImage, refused: r.refused.Of(key)}

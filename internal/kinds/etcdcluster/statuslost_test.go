@@ -27,7 +27,7 @@ func TestNothingIsChangedWhereTheStatusOfAClusterIsLost(t *testing.T) {
 	for name, test := range map[string]struct {
 		world world
 		held  bool
-		ready string // a prefix
+		ready string // prefix of the condition
 	}{
 		"a quorum says who they are":          {lost(grown()), true, "True AllMembersReady"},
 		"no quorum answers":                   {lost(grown().down(0, 1)), true, "False StatusLost: The status is lost, and "},

@@ -26,7 +26,7 @@ import (
 
 var someTime = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
-// Objects.
+// Helpers for objects.
 
 func newMemcached(size int32) *cachev1alpha1.Memcached {
 	m := &cachev1alpha1.Memcached{}
@@ -50,7 +50,7 @@ func manifest(t *testing.T, file string) *cachev1alpha1.Memcached {
 	return m
 }
 
-// Facts.
+// Helpers for facts.
 
 type factOption func(*facts)
 
@@ -134,7 +134,7 @@ func isUpdated(n int32) factOption { return func(f *facts) { f.Set.Status.Update
 
 func isUnseen(f *facts) { f.Set.Generation++ }
 
-// Outcomes.
+// Helpers for outcomes.
 
 func outcome(kind string, action ensure.Action, message string) kit.Outcome {
 	result := ensure.Result{Action: action, Message: message}

@@ -39,7 +39,7 @@ const (
 	agentImage  = "opcrew/opcrew-agent:test"
 )
 
-// Objects.
+// Helpers for objects.
 
 type option func(*customv1.MicroServiceDeploy)
 
@@ -165,7 +165,7 @@ func manifest(t *testing.T, file string) *customv1.MicroServiceDeploy {
 	return m
 }
 
-// Facts.
+// Helpers for facts.
 
 // observed returns the facts about an instance whose Deployment matches the spec, with a number of replicas, all of
 // them ready.
@@ -241,7 +241,7 @@ func amountsOf(list ...string) quota.Amounts {
 	return out
 }
 
-// Outcomes.
+// Helpers for outcomes.
 
 // done returns an outcome in which a child of a kind had a result.
 func done(kind string, action ensure.Action, message string) kit.Outcome {

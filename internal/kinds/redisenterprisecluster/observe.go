@@ -148,7 +148,8 @@ func (r *reconciler) observeSecrets(ctx context.Context, c *redisv1alpha1.RedisE
 	return err
 }
 
-// observeServers gives the prober the servers to read, and takes its last view. c has the volumes that it was created with.
+// observeServers gives the prober the servers to read, and takes its last view. c has the volumes that it was created
+// with.
 func (r *reconciler) observeServers(c *redisv1alpha1.RedisEnterpriseCluster, f *facts) {
 	key := client.ObjectKeyFromObject(c)
 	pods := observed.PodsOf(c, f.Members, f.storage.Inherited, f.now)

@@ -96,7 +96,7 @@ func HasFailed(b *etcdv1beta2.EtcdBackup) {
 // SevenMade is a backup of revision 7.
 const SevenMade = "backups/example_v7_2026-08-01-11:00:00"
 
-// NextYear is an offset from noon that no clock is wrong by.
+// NextYear is an offset from noon that is too large for a clock error.
 const NextYear = 366 * 24 * time.Hour
 
 func Clock(at time.Time) string {

@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	// user is the uid of etcd unless the spec sets one.
+	// user is the uid that runs etcd, unless the spec sets one.
 	user = 1000
 
 	dataVolume, dataMount   = "etcd-data", "/var/etcd"

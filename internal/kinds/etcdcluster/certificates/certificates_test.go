@@ -114,7 +114,7 @@ func TestCertificatesAreCheckedBeforeMembersAreMade(t *testing.T) {
 
 	for name, test := range map[string]struct {
 		peer, server, operator map[string][]byte
-		want                   string // empty if they match
+		want                   string // expected error; empty if they match
 	}{
 		"they fit":                       {peer(ca), server(ca), operator(ca), ""},
 		"one authority leads to another": {peer(ca), server(ca), chained, ""},

@@ -1,10 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package lineage answers, around a restore, which of the two clusters serves clients and what is left of the other.
-//
-// A restore makes a second cluster beside the first, with other data. This is another lineage. Serials show to which
-// lineage a pod or claim belongs (model.LineageOf). Package restore decides what a restore does.
+// Package lineage answers, around a restore, which of two clusters serves clients and what is left of the other. A
+// restore makes a second cluster with other data beside the first, that is, another lineage. A pod's or claim's serial
+// shows its lineage (model.LineageOf). Package restore decides what a restore does.
 package lineage
 
 import (

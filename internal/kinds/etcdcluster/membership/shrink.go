@@ -18,8 +18,8 @@ var preferences = []func(model.Member) int64{superseded, cordoned, outdated, new
 // superseded prefers members that have to be replaced anyway.
 func superseded(m model.Member) int64 { return rank(m.Superseded) }
 
-// cordoned prefers members on nodes that may soon be drained. It comes before outdated, because a pod that is recreated with
-// its volume on the disk of a cordoned node cannot be scheduled.
+// cordoned prefers members on nodes that may soon be drained. It comes before outdated, because a recreated pod whose
+// volume is on the disk of a cordoned node cannot be scheduled.
 func cordoned(m model.Member) int64 { return rank(m.Node != nil && m.Node.Cordoned) }
 
 // outdated prefers members whose pods have to be recreated.

@@ -81,7 +81,7 @@ func (m *Membership) justStarted() bool {
 	})
 }
 
-// Progress keeps the conditions that are set only while something is under way.
+// Progress sets the conditions that exist only while something is under way, and removes them otherwise.
 func (m *Membership) Progress(set condition.Set) {
 	c := m.Cluster
 	formed, size := c.Status.ClusterID != "" && !model.Hibernating(c), int32(len(m.Members))

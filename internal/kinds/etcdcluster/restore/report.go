@@ -96,7 +96,8 @@ func (in *Input) ReportRestoring(set condition.Set, how string) {
 	set.False(etcdv1beta2.EtcdClusterReady, reason, fmt.Sprintf("%s: %s; until it serves the cluster stays what it is", name, how))
 }
 
-// reportServing relies on the members' pods, which are ready only with a quorum. The view is of the seed meanwhile.
+// reportServing sets Available from the members' pods, which are ready only with a quorum. The view is of the seed
+// meanwhile.
 func (in *Input) reportServing(set condition.Set) {
 	const kind = etcdv1beta2.EtcdClusterAvailable
 	ready, voters := 0, int(model.CountVoters(in.Cluster.Status.Membership))

@@ -78,7 +78,8 @@ func WithRequests(r corev1.ResourceRequirements) corev1.ResourceRequirements {
 	return corev1.ResourceRequirements{Limits: r.Limits, Requests: requests, Claims: r.Claims}
 }
 
-// InPlace reports whether resources can be changed in a running pod: only CPU and memory can, and neither can be removed.
+// InPlace reports whether resources can be changed in a running pod. Only CPU and memory can, and neither can be
+// removed.
 func InPlace(from, to corev1.ResourceRequirements) bool {
 	return equality.Semantic.DeepEqual(from.Claims, to.Claims) && changeable(from.Limits, to.Limits) && changeable(from.Requests, to.Requests)
 }

@@ -31,7 +31,7 @@ const (
 	// firstProxyPort is where the proxy serves its health. On the ports after it, the proxy listens for users. Ports
 	// that the application uses are skipped.
 	firstProxyPort = 16000
-	// proxyDrain is how long a proxy still serves after its pod was deleted, while it tells clients to reconnect. It is
+	// proxyDrain is how long a proxy still serves after its pod was deleted, while it asks clients to reconnect. It is
 	// not a Kubernetes sidecar, as these are stopped only after the application has ended, which would be too late.
 	proxyDrain = "5s"
 	// DrainBehindProxy is how many seconds the application keeps running after its pod was deleted. That is longer than

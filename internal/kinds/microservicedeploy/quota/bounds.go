@@ -78,8 +78,8 @@ type Tenant struct {
 	Others, Leaving bool
 }
 
-// Hard returns what a quota should allow; nil if there should be none. It is raised at once. It is lowered, or limits a
-// new resource, only when no rollout is under way and the used amounts fit.
+// Hard returns what a quota should allow; nil if there should be none. It is raised at once. It is lowered only when no
+// rollout is under way and the used amounts fit. During a rollout it does not limit a new resource either.
 func (t Tenant) Hard(b Bound) Amounts {
 	wanted, bounded, settled := t.Wanted(b, nil)
 	if !bounded || b == ByNamespace && t.Others {

@@ -40,7 +40,7 @@ const (
 
 type labelMap = map[string]string
 
-// Pools.
+// Helpers for pools.
 
 type poolOption func(*nodesv1.NodePool)
 
@@ -234,7 +234,7 @@ func awaitPoolGone(t *testing.T, name string) {
 	})
 }
 
-// RuntimeClasses.
+// Helpers for RuntimeClasses.
 
 func getClass(t *testing.T, name string) *nodev1.RuntimeClass {
 	t.Helper()
@@ -252,7 +252,7 @@ func awaitClassGone(t *testing.T, name string) {
 	})
 }
 
-// Nodes.
+// Helpers for nodes.
 
 type nodeOption func(*corev1.Node)
 

@@ -210,7 +210,7 @@ func TestAFrozenPoolKeepsWhatItHoldsWhenTheLedgerIsLost(t *testing.T) {
 			w.settle()
 			pooltest.Same(t, "label tier", "gold", w.node.Labels["tier"])
 			pooltest.Same(t, "taints", []string{"only=gold:NoSchedule"}, pooltest.TaintsOf(w.node))
-			w.drop("gold") // which ends a dry run, but not a pause
+			w.drop("gold") // a deletion ends a dry run, but not a pause
 			if name == "dry run" {
 				pooltest.Same(t, "taints without the pool", 0, len(w.node.Spec.Taints))
 			}

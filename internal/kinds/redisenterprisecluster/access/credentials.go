@@ -32,7 +32,7 @@ type Credentials struct {
 // Generated holds random passwords.
 type Generated struct{ System, Users string }
 
-// Reader reads Secrets from the cache, and live if the cache has none. The cache lacks a Secret that was just created,
+// Reader reads Secrets from the cache, or live if the cache lacks them. The cache lacks a Secret that was just created,
 // and any Secret without our labels.
 type Reader struct {
 	Cached, Live client.Reader

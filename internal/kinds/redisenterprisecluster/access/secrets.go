@@ -32,8 +32,8 @@ func Users(c *redisv1alpha1.RedisEnterpriseCluster, password string) *corev1ac.S
 		WithData(map[string][]byte{usernameKey: []byte(desired.Username(c)), passwordKey: []byte(password)})
 }
 
-// System declares the Secret with the password of the operator and the agents, and with the hashes of the users' passwords
-// that servers accept.
+// System declares the Secret with the password of the operator and the agents, and with the hashes of the users'
+// passwords that servers accept.
 func System(c *redisv1alpha1.RedisEnterpriseCluster, password string, accepted []string) *corev1ac.SecretApplyConfiguration {
 	return corev1ac.Secret(desired.SystemSecret(c), c.Namespace).WithLabels(desired.Labels(c)).
 		WithType(corev1.SecretTypeOpaque).

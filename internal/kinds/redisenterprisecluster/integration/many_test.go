@@ -27,7 +27,7 @@ func TestManyClustersCostTheirWritesAndRestWithoutACall(t *testing.T) {
 		s.name = fmt.Sprintf("rec-%d", i)
 		s.create()
 	}
-	patience := 5*time.Minute + time.Duration(*clusters)*15*time.Second // a limit for a test that hangs, also on a busy machine
+	patience := 5*time.Minute + time.Duration(*clusters)*15*time.Second // a limit for hangs, high enough for a busy machine
 	for ready := 0; ready < *clusters; time.Sleep(100 * time.Millisecond) {
 		list := &redisv1alpha1.RedisEnterpriseClusterList{}
 		if err := env.Client.List(t.Context(), list, client.InNamespace(s.ns)); err != nil {

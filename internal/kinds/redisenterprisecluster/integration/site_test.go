@@ -261,7 +261,7 @@ func (s *site) claims() []corev1.PersistentVolumeClaim {
 	return list.Items
 }
 
-// replaced waits until none of the pods exists any more.
+// replaced waits until none of the old pods exists any more.
 func (s *site) replaced(old ...corev1.Pod) {
 	s.Helper()
 	eventually.True(s.T, leisurely, "the pods are others", func() error {

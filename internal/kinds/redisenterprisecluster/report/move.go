@@ -15,8 +15,8 @@ import (
 )
 
 // reportMove reports a move of slots, from the first open slot until none is open. Another process may restart the
-// move, and for a moment two leaders may run. So progress follows from how many slots are left, and never decreases.
-// Otherwise the two would overwrite each other's report endlessly.
+// move, and for a moment two operators may lead. So progress follows from how many slots are left, and never decreases.
+// Otherwise both would overwrite each other's report endlessly.
 func (in Ring) reportMove(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster) {
 	const kind = redisv1alpha1.ConditionMigrating
 	_, continues := in.Decision.Step.(redis.MoveSlots)
