@@ -149,7 +149,8 @@ func TestAnOldCacheDoesNotTakeAwayWhatJoinsNow(t *testing.T) {
 	}
 }
 
-// Regression: when all pods were gone, as after hibernation, they were recreated with the new settings at once.
+// Regression: when all pods were gone, as after hibernation, they were recreated with the newly requested version at
+// once.
 func TestAClusterWithoutPodsComesBackAsItWasAndGoesOnFromThere(t *testing.T) {
 	for name, test := range map[string]struct {
 		world        world

@@ -137,7 +137,7 @@ func TestWhichFieldsReplacePodsAndWhichDoNot(t *testing.T) {
 		"gateway":           {spec(func(s *s) { s.Gateway = nil }), false},
 		"ingressClassName":  {spec(func(s *s) { s.IngressClassName = "" }), false},
 		"current":           {isNotCurrent, false},
-		"creationTimestamp": {spec(func(s *s) { s.CreationTimestamp = "9" }), false}, //nolint:staticcheck // only users must not use it
+		"creationTimestamp": {spec(func(s *s) { s.CreationTimestamp = "9" }), false}, //nolint:staticcheck // it is users who shall not use it
 		"a nodePort":        {spec(func(s *s) { s.Ports[0].NodePort = nil }), false},
 		"appProtocol":       {spec(func(s *s) { s.Ports[0].AppProtocol = "" }), false},
 	} {

@@ -72,8 +72,8 @@ func formedNew(formedWith string) bool {
 	return formedWith != "" && !versions.Older(formedWith, firstNew)
 }
 
-// entriesBetween returns the number of entries between two snapshots; known is false if it is not set in the spec
-// itself.
+// entriesBetween returns the number of entries between two snapshots. known is false if the variable's value comes from
+// another object (valueFrom).
 func entriesBetween(variables []etcdv1beta2.EnvVar) (count uint64, known bool) {
 	count = defaultCount
 	for _, env := range variables {

@@ -27,8 +27,8 @@ const (
 	freeingTime = 10 * time.Second
 )
 
-// quota returns the maximum size of a member's data in bytes, as it reports or as the spec sets it. 0 if the spec does
-// not have the value itself; less than 0 if there is no limit.
+// quota returns the maximum size of a member's data in bytes, as it reports or as the spec sets it. 0 if the variable's
+// value comes from another object (valueFrom); less than 0 if there is no limit.
 func (in *Input) quota(status etcd.MemberStatus) int64 {
 	if status.Quota != 0 {
 		return status.Quota
