@@ -44,13 +44,13 @@ func (r *reconciler) observeBeginning(ctx context.Context, a *egov1.Activity) (*
 	return b, nil
 }
 
-// mayRun reports whether a pod of an Activity may still start somewhere.
+// mayRun reports whether a pod of an Activity may still start on some host.
 func mayRun(a *egov1.Activity) bool {
 	return !run.Over(a) || a.Status.Prosta == egov1.StateUnreachable || a.Status.Prosta == egov1.StateUnknown
 }
 
-// oldestOn returns the creation time of the oldest Activity of a host that may still run: the host may forget runs of
-// older ones. An operator that does not see all Activities returns zero.
+// oldestOn returns the creation time of the oldest Activity of a host that may still run. The host may forget the runs
+// of older ones. Returns zero if the operator does not see all Activities.
 func (r *reconciler) oldestOn(ctx context.Context, host string) (time.Time, error) {
 	oldest := time.Time{}
 	if len(r.Namespaces) > 0 {

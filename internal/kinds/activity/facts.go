@@ -19,49 +19,49 @@ type reconciler struct {
 	*kit.Tools
 }
 
-// facts are all that is read about an Activity.
+// facts holds all that is read about an Activity.
 type facts struct {
-	// pod is that of the present run, nil for none; former are those of earlier runs.
+	// pod is the pod of the current run; nil if there is none. former has the pods of earlier runs.
 	pod    *corev1.Pod
 	former []corev1.Pod
-	// begin is what a run without a pod needs to start, nil if none should start.
+	// begin is what a run without a pod needs to start; nil if no run should start.
 	begin *run.Start
-	// host is the state of the host, nil if it was not read.
+	// host is the state of the host; nil if it was not read.
 	host *run.Host
-	// hostAnswers is read only while the end of a pod is awaited.
+	// hostAnswers is set only while waiting for the end of a pod.
 	hostAnswers bool
-	// secrets hold the values of secretEnvs of runs.
+	// secrets hold the values of secretEnvs for runs.
 	secrets []corev1.Secret
-	// children are the Activities that a schedule has created, and agenda is what is due.
+	// children are the Activities that a schedule has created; agenda is what is due.
 	children   runs
 	agenda     agenda
 	agentImage string
 }
 
-// observed returns what the verdict on the run is based on.
+// observed returns the input for the verdict on the run.
 func (f facts) observed() run.Observed { return run.Observed{Pod: f.pod, Begin: f.begin, Host: f.host} }
 
 // runs are the Activities that a schedule has created.
 type runs []egov1.Activity
 
-// decision is what is known about a run, and the time of the decision.
+// decision holds what is known about a run, and the time of the decision.
 type decision struct {
 	verdict run.Verdict
 	now     time.Time
 }
 
-// agenda is what a schedule requires at a given time.
+// agenda holds what a schedule requires at a given time.
 type agenda struct {
-	// wrong is why the schedule cannot be kept.
+	// wrong explains why the schedule cannot be kept.
 	wrong string
-	// due is the latest time that has come and was not acted upon, zero for none; next is the following one.
+	// due is the latest time that has come and was not acted on; zero if there is none. next is the time after it.
 	due, next time.Time
-	// skip reports that a run is active and the next one must not join it.
+	// skip is true if a run is active and the next one must not run at the same time.
 	skip bool
-	// waits are the active runs that the due run replaces; late reports that it has waited long for their end.
+	// waits names the active runs that the due run replaces. late is true if it has waited for their end for long.
 	waits []string
 	late  bool
-	// obstacle, if any, prevents the due run from being created.
+	// obstacle is what prevents the due run from being created; nil if nothing does.
 	obstacle *run.Obstacle
 }
 
@@ -73,7 +73,7 @@ func (f facts) pods() []corev1.Pod {
 	return append([]corev1.Pod{*f.pod}, f.former...)
 }
 
-// hasValues reports whether the values of secretEnvs exist for the pod of the present run.
+// hasValues reports whether the values of secretEnvs exist for the pod of the current run.
 func (f facts) hasValues(a *egov1.Activity) bool {
 	return slices.ContainsFunc(f.secrets, func(s corev1.Secret) bool { return s.Name == run.PodName(a, run.Number(a)) })
 }

@@ -1,11 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package activity is the kind Activity: a command on a host, run at most once, with its result; or a schedule that
-// creates such Activities. A run is a pod of a fixed name in a namespace of its own, which enters the host
-// (internal/agents/hostrun) and reports the result in its termination message. The pod is created once, after the
-// status has recorded the run. Package run decides what is known about a run, plan.go what follows, permit.go whether the
-// requester has the rights. If a kubelet restarts a container, a marker on the host prevents a second execution.
+// Package activity reconciles Activities: a command on a host that runs at most once, or a schedule that creates such
+// Activities. A run is a pod that enters the host (internal/agents/hostrun) and reports the result in its termination
+// message. It is created once, after the status has recorded the run; a marker on the host prevents a second execution.
 package activity
 
 import (
@@ -53,7 +51,7 @@ const hostIndex = "spec.host"
 // workers is the number of objects that are reconciled at a time.
 const workers = 8
 
-// Kind is Activity's entry in the list of kinds.
+// Kind returns the registration of Activity.
 func Kind() kit.Registration {
 	return kit.Registration{
 		Name:        "activity",

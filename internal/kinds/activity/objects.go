@@ -20,19 +20,18 @@ const (
 	orderDir   = "/etc/opcrew/order"
 	orderFile  = "order.json"
 	secretsDir = "/etc/opcrew/secrets"
-	// farewell is the time in seconds that the runner has, beyond the grace period of the command, to report the
-	// result.
+	// farewell is how many seconds, beyond the command's grace period, the runner has to report the result.
 	farewell = 15
-	// clockSlack is how far the clock of a host may differ from that of the API server.
+	// clockSlack is the largest expected difference between the clocks of a host and of the API server.
 	clockSlack = time.Minute
 )
 
-// pod declares what runs the command. It is root on the host: it enters the namespaces of the host, has all
-// capabilities, and no account of the cluster.
+// pod declares the pod that runs the command. It is root on the host: it enters the host's namespaces and has all
+// capabilities. It has no account in the cluster.
 func pod(a *egov1.Activity, start *run.Start, image string) *corev1ac.PodApplyConfiguration {
 	spec := corev1ac.PodSpec().
 		WithRestartPolicy(corev1.RestartPolicyNever).
-		WithHostPID(true).WithHostNetwork(true). // works without the network of the cluster, to repair it
+		WithHostPID(true).WithHostNetwork(true). // also works when the cluster network is broken, to repair it
 		WithDNSPolicy(corev1.DNSDefault).
 		WithAutomountServiceAccountToken(false).WithEnableServiceLinks(false).
 		WithTerminationGracePeriodSeconds(run.Grace(a) + farewell).
@@ -68,7 +67,7 @@ func runner(a *egov1.Activity, image string) *corev1ac.ContainerApplyConfigurati
 	return c
 }
 
-// order mounts the order as a file: no part of it passes through a shell or is expanded on the way.
+// order mounts the order as a file, so that no part of it passes through a shell or is expanded on the way.
 func order() *corev1ac.VolumeApplyConfiguration {
 	return corev1ac.Volume().WithName("order").WithDownwardAPI(corev1ac.DownwardAPIVolumeSource().
 		WithDefaultMode(0o400).
@@ -76,7 +75,7 @@ func order() *corev1ac.VolumeApplyConfiguration {
 			WithFieldRef(corev1ac.ObjectFieldSelector().WithFieldPath("metadata.annotations['" + run.OrderAnnotation + "']"))))
 }
 
-// orderOf builds the order of the runner. An error is about what the user wrote.
+// orderOf builds the order for the runner. An error is about what the user wrote.
 func orderOf(a *egov1.Activity, forgetBefore time.Time, boot string) (string, error) {
 	o := hostjob.NewOrder(string(a.UID), run.Number(a), a.CreationTimestamp.Time)
 	o.Command, o.User, o.Dir = a.Spec.Command, run.User(a), run.Directory(a)
@@ -110,7 +109,7 @@ func place(spec *corev1ac.PodSpecApplyConfiguration, a *egov1.Activity) {
 	spec.WithAffinity(corev1ac.Affinity().WithNodeAffinity(corev1ac.NodeAffinity().
 		WithRequiredDuringSchedulingIgnoredDuringExecution(corev1ac.NodeSelector().
 			WithNodeSelectorTerms(corev1ac.NodeSelectorTerm().WithMatchFields(onHost)))))
-	// A host that does not answer may still run the command: only the operator ends the pod.
+	// A host that does not answer may still be running the command, so only the operator ends the pod.
 	for _, taint := range []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {
 		spec.WithTolerations(corev1ac.Toleration().WithKey(taint).WithOperator(corev1.TolerationOpExists).WithEffect(corev1.TaintEffectNoExecute))
 	}

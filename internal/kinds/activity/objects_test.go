@@ -32,8 +32,7 @@ func TestThePodOfTheArticlesActivityAndOfOneWithAllFields(t *testing.T) {
 	}
 }
 
-// The text of a command reaches the runner as it is: no shell and no expansion of
-// Kubernetes sees it on its way.
+// The command reaches the runner unchanged: neither a shell nor a Kubernetes expansion processes it on the way.
 func TestHostileTextReachesTheRunnerAsItIs(t *testing.T) {
 	for _, command := range []string{
 		"echo 'a' \"b\" `id` $(id) $HOME $(HOSTNAME) $$(X)", "two\nlines\r\n\ttab", "\x01\x1b[31m\u2028", strings.Repeat("x", 100<<10), `{"uid":"other"}`,

@@ -37,14 +37,14 @@ func (r *reconciler) Observe(ctx context.Context, a *egov1.Activity) (facts, err
 			f.hostAnswers = f.host.Ready
 		}
 	case run.Explains(a, f.pod, r.Clock.Now()):
-		f.host, _ = r.readHost(ctx, a.Spec.Host) // what cannot be read explains nothing
+		f.host, _ = r.readHost(ctx, a.Spec.Host) // an unreadable host explains nothing
 	case begins(a, f):
 		f.begin, err = r.observeBeginning(ctx, a)
 	}
 	return f, err
 }
 
-// begins reports whether the next action is to create the pod: the run is recorded and has never had one.
+// begins reports whether to create the pod next: the run is recorded and has never had a pod.
 func begins(a *egov1.Activity, f facts) bool {
 	return f.pod == nil && a.Status.Run == run.Number(a) && a.Status.PodUID == "" && !run.Over(a) && !a.Spec.Cancel
 }
@@ -75,13 +75,13 @@ func (r *reconciler) observePods(ctx context.Context, a *egov1.Activity, f *fact
 	return nil
 }
 
-// takesItForGone reports whether a decision relies on the pod being absent: the end of the command is unknown, it
-// never started, or nothing is left of it. The cache may lag, so the API server is asked.
+// takesItForGone reports whether a decision relies on the pod being gone: its command's end is unknown, it never
+// started, or nothing is left of it. The cache may lag, so the pod is then read live.
 func takesItForGone(a *egov1.Activity) bool {
 	return a.DeletionTimestamp != nil || a.Status.Run == run.Number(a) && !run.Over(a) && (a.Status.PodUID != "" || a.Spec.Cancel)
 }
 
-// readHost reads the node of a host from the API server: a cache of nodes would receive the heartbeats of all.
+// readHost reads the node of a host live, as a cache of nodes would receive every heartbeat.
 func (r *reconciler) readHost(ctx context.Context, host string) (*run.Host, error) {
 	node := &corev1.Node{}
 	err := r.Live.Get(ctx, types.NamespacedName{Name: host}, node)

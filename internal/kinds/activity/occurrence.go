@@ -16,12 +16,13 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// occurrenceName depends only on the schedule and the time: two operators at once create one Activity.
+// occurrenceName returns a name that depends only on the schedule and the time, so that two operators create a single
+// Activity.
 func occurrenceName(a *egov1.Activity, due time.Time) string {
 	return fmt.Sprintf("%s-%d", a.Name, due.Unix()/60)
 }
 
-// occurrence is the Activity for one time of a schedule, with the requester of the schedule.
+// occurrence returns the Activity for one time of a schedule, with the schedule's requester.
 func occurrence(a *egov1.Activity, due time.Time) runtime.ApplyConfiguration {
 	spec := a.Spec.DeepCopy()
 	spec.ScheduleSpec, spec.Cancel, spec.Run, spec.TTLSecondsAfterFinished = egov1.ScheduleSpec{}, false, nil, nil
@@ -30,7 +31,7 @@ func occurrence(a *egov1.Activity, due time.Time) runtime.ApplyConfiguration {
 	made.Namespace, made.Name = a.Namespace, occurrenceName(a, due)
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(made)
 	if err != nil {
-		panic(err) // a type of ours can be converted
+		panic(err) // cannot happen with a type of ours
 	}
 	delete(content, "status")
 	unstructured.RemoveNestedField(content, "metadata", "creationTimestamp")

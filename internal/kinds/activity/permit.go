@@ -20,15 +20,15 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/activity/run"
 )
 
-// policy is the name of the admission policy, and of its binding, that sets spec.requester:
+// policy is the name of the admission policy that sets spec.requester, and of its binding:
 // config/cluster/activity_rights.yaml.
 const policy = "opcrew-activity-rights"
 
 // controlPlane are the labels of nodes that run the control plane.
 var controlPlane = []string{"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"}
 
-// permit checks whether the requester may run the command on that node. Admission has checked before, but rights may
-// have been revoked since, and only here the labels of the node are known.
+// permit checks whether the requester may run the command on the node. Admission has checked before, but rights may
+// have been revoked since, and the node's labels are known only here.
 func (r *reconciler) permit(ctx context.Context, a *egov1.Activity, node *corev1.Node) (*run.Obstacle, error) {
 	if a.Spec.Requester == nil {
 		return &run.Obstacle{Final: true, Reason: egov1.ReasonNoRequester, Message: "spec.requester is empty: install " + policy + " and create a new Activity"}, nil
@@ -89,8 +89,8 @@ func forbidden(who *egov1.Requester, right authorizationv1.ResourceAttributes) s
 	return fmt.Sprintf("%s may not %s %s %s; an administrator can grant it, then raise spec.run", who.Username, right.Verb, resource, right.Name)
 }
 
-// vouched returns an obstacle unless the admission policy was in force when the run was requested: without it any user
-// could write any name into spec.requester.
+// vouched returns an obstacle unless the admission policy was in force when the run was requested. Without the policy
+// any user could write any name into spec.requester.
 func (r *reconciler) vouched(ctx context.Context, a *egov1.Activity) (*run.Obstacle, error) {
 	since, err := r.policySince(ctx)
 	if err != nil {
@@ -108,7 +108,7 @@ func (r *reconciler) vouched(ctx context.Context, a *egov1.Activity) (*run.Obsta
 // policyDelay is how long an API server may take to enforce a new policy.
 const policyDelay = 10 * time.Second
 
-// askedAt returns when the present run was requested, or a little later.
+// askedAt returns when the current run was requested, or slightly later.
 func askedAt(a *egov1.Activity) time.Time {
 	if run.Number(a) > 1 && a.Status.RunSince != nil {
 		return a.Status.RunSince.Time
@@ -116,7 +116,7 @@ func askedAt(a *egov1.Activity) time.Time {
 	return a.CreationTimestamp.Time
 }
 
-// ofItsSchedule returns an obstacle if a run names a schedule of another requester as its owner: the account that
+// ofItsSchedule returns an obstacle if a run names a schedule of another requester as its owner. The account that
 // creates the run does not count.
 func (r *reconciler) ofItsSchedule(ctx context.Context, a *egov1.Activity) (*run.Obstacle, error) {
 	by := metav1.GetControllerOf(a)
@@ -134,7 +134,7 @@ func (r *reconciler) ofItsSchedule(ctx context.Context, a *egov1.Activity) (*run
 	return nil, nil
 }
 
-// policySince returns since when the API server enforces spec.requester, zero if it does not.
+// policySince returns since when the API server has enforced spec.requester; zero if it does not.
 func (r *reconciler) policySince(ctx context.Context) (time.Time, error) {
 	key := types.NamespacedName{Name: policy}
 	rule, binding := &admissionv1.ValidatingAdmissionPolicy{}, &admissionv1.ValidatingAdmissionPolicyBinding{}

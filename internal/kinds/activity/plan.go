@@ -26,7 +26,7 @@ const (
 	hostInterval = 5 * time.Second
 )
 
-// Decide returns what is known about the present run.
+// Decide returns what is known about the current run.
 func (r *reconciler) Decide(a *egov1.Activity, f facts, now time.Time) decision {
 	d := decision{now: now}
 	if a.DeletionTimestamp == nil && !run.Scheduled(a) && a.Status.Run == run.Number(a) && (!run.Over(a) || run.Corrects(a, f.pod)) {
@@ -35,7 +35,7 @@ func (r *reconciler) Decide(a *egov1.Activity, f facts, now time.Time) decision 
 	return d
 }
 
-// Plan returns what follows from the state of a run.
+// Plan returns what to do in the current state of a run.
 func (r *reconciler) Plan(a *egov1.Activity, f facts, d decision) kit.Plan {
 	switch {
 	case a.DeletionTimestamp != nil:
@@ -43,7 +43,7 @@ func (r *reconciler) Plan(a *egov1.Activity, f facts, d decision) kit.Plan {
 	case run.Scheduled(a):
 		return r.keepSchedule(a, f.children, f.agenda, d.now)
 	case a.Status.Run != run.Number(a):
-		return kit.Plan{Finalizer: run.Finalizer} // the status records the run first
+		return kit.Plan{Finalizer: run.Finalizer} // the status must record the run first
 	case run.Over(a) && !run.Corrects(a, f.pod):
 		return r.rest(a, f, d.now)
 	}
@@ -58,7 +58,7 @@ func (r *reconciler) Plan(a *egov1.Activity, f facts, d decision) kit.Plan {
 	return plan
 }
 
-// begin declares the values of secretEnvs first, and the pod once they exist: without them the pod would not start.
+// begin declares the values of secretEnvs first, and the pod once they exist, as the pod would not start without them.
 func begin(a *egov1.Activity, start *run.Start, hasValues bool, image string) []ensure.Child {
 	if len(a.Spec.SecretEnvs) > 0 && !hasValues {
 		return []ensure.Child{{Object: values(a, start.Values)}}
@@ -78,7 +78,7 @@ func (r *reconciler) rest(a *egov1.Activity, f facts, now time.Time) kit.Plan {
 	}
 	switch left := lifetime(a, now); {
 	case f.pod != nil && !run.Ended(f.pod) && f.pod.DeletionTimestamp == nil:
-		plan.Step = r.delete("withdraw the pod", f.pod) // given up, and the pod still exists
+		plan.Step = r.delete("withdraw the pod", f.pod) // the run was given up, but its pod still exists
 	case len(f.secrets) > 0:
 		plan.Step = r.delete("remove the values of secretEnvs", &f.secrets[0])
 	case len(f.former) > 0 && f.former[0].DeletionTimestamp == nil:
@@ -91,7 +91,7 @@ func (r *reconciler) rest(a *egov1.Activity, f facts, now time.Time) kit.Plan {
 	return plan
 }
 
-// lifetime returns how long a finished Activity is kept; negative for ever.
+// lifetime returns how long a finished Activity is kept; negative if it is kept for ever.
 func lifetime(a *egov1.Activity, now time.Time) time.Duration {
 	if a.Spec.TTLSecondsAfterFinished == nil || a.Status.EndedAt == nil {
 		return -1
@@ -99,8 +99,8 @@ func lifetime(a *egov1.Activity, now time.Time) time.Duration {
 	return max(0, a.Status.EndedAt.Add(run.Seconds(*a.Spec.TTLSecondsAfterFinished)).Sub(now))
 }
 
-// leave ends what runs, and releases the Activity when that has ended or when the host does not answer: a dead host
-// never blocks a deletion.
+// leave ends the pods of a deleted Activity. It releases the Activity when they have ended or the host does not answer,
+// as a dead host must never block a deletion.
 func (r *reconciler) leave(f facts) kit.Plan {
 	plan := kit.Plan{}
 	waits := false
@@ -129,8 +129,8 @@ func (r *reconciler) leave(f facts) kit.Plan {
 	return plan
 }
 
-// delete removes exactly the object that was read. For an Activity the resourceVersion must match too: a new run may
-// just have been requested.
+// delete deletes the object only if it is the one that was read. For an Activity the resourceVersion must match too, as
+// a new run may have just been requested.
 func (r *reconciler) delete(name string, object client.Object) *kit.Step {
 	uid, version := object.GetUID(), object.GetResourceVersion()
 	only := client.Preconditions{UID: &uid}
@@ -142,10 +142,10 @@ func (r *reconciler) delete(name string, object client.Object) *kit.Step {
 	}}
 }
 
-// release removes our finalizer from a pod whose result is recorded, or will not come.
+// release removes our finalizer from a pod whose result has been recorded, or will never come.
 func release(pod *corev1.Pod) kit.Patch {
 	i := slices.Index(pod.Finalizers, run.ResultFinalizer)
-	data, _ := json.Marshal([]map[string]any{ // text and numbers can be encoded
+	data, _ := json.Marshal([]map[string]any{ // cannot fail with text and numbers
 		{"op": "test", "path": "/metadata/uid", "value": pod.UID},
 		{"op": "test", "path": fmt.Sprintf("/metadata/finalizers/%d", i), "value": run.ResultFinalizer},
 		{"op": "remove", "path": fmt.Sprintf("/metadata/finalizers/%d", i)},

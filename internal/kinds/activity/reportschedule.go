@@ -43,8 +43,8 @@ func reportSchedule(set condition.Set, a *egov1.Activity, atWork runs, g agenda,
 	}
 }
 
-// kept reports the state of a schedule, and why it is not kept. A run that could not be created does not count: it is
-// retried until the next one is due.
+// kept reports the state of a schedule, and why it is not kept. A run that could not be created is not reported as a
+// failure, as it is retried until the next one is due.
 func kept(a *egov1.Activity, g agenda, done kit.Outcome) (state egov1.State, reason, message string) {
 	taken, isTaken := done.First(ensure.Taken, ensure.Contested)
 	switch {
@@ -68,7 +68,7 @@ func kept(a *egov1.Activity, g agenda, done kit.Outcome) (state egov1.State, rea
 	return egov1.StateScheduled, egov1.ReasonScheduled, "the next run is at " + g.next.Format(time.RFC3339)
 }
 
-// waiting describes which runs the due run waits for.
+// waiting describes the runs that the due run waits for.
 func (g agenda) waiting() string {
 	return "the run of " + g.due.Format(time.RFC3339) + " waits until " + strings.Join(g.waits, ", ") + " has ended, which is being cancelled"
 }

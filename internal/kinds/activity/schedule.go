@@ -41,7 +41,7 @@ func (r *reconciler) observeSchedule(ctx context.Context, a *egov1.Activity, f *
 	return err
 }
 
-// agendaOf returns what is due. Of missed times only the latest is made up for.
+// agendaOf returns what is due. If several times were missed, only the latest is made up for.
 func agendaOf(a *egov1.Activity, children runs, now time.Time) agenda {
 	s, err := schedule.Parse(*a.Spec.Schedule, ptr.Deref(a.Spec.TimeZone, ""))
 	if err != nil {
@@ -66,8 +66,8 @@ func agendaOf(a *egov1.Activity, children runs, now time.Time) agenda {
 // waitsLong is how long a due run may wait for the runs that it replaces before the schedule counts as late.
 const waitsLong = time.Minute
 
-// giveWay returns the active runs that must end before a run of this name is created: the policy forbids two active
-// runs. If that run exists already, there is nothing to wait for.
+// giveWay returns the active runs that must end before the named run is created, as the policy forbids two active runs.
+// If that run exists already, there is nothing to wait for.
 func (r runs) giveWay(name string) []string {
 	var out []string
 	for _, c := range r {
@@ -91,7 +91,7 @@ func (r runs) atWork() runs {
 	return slices.DeleteFunc(slices.Clone(r), func(c egov1.Activity) bool { return run.Over(&c) })
 }
 
-// keepSchedule creates the run that is due, and removes runs beyond the history limits.
+// keepSchedule creates the run that is due, and deletes runs beyond the history limits.
 func (r *reconciler) keepSchedule(a *egov1.Activity, children runs, g agenda, now time.Time) kit.Plan {
 	if g.wrong != "" || idle(a) {
 		return kit.Plan{}
@@ -122,7 +122,7 @@ func replace(a *egov1.Activity, atWork runs, g agenda, plan *kit.Plan, now time.
 	}
 }
 
-// tooMany returns the oldest run beyond the history limits, nil for none.
+// tooMany returns the oldest run beyond the history limits; nil if there is none.
 func (r runs) tooMany(a *egov1.Activity) *egov1.Activity {
 	for _, keep := range []struct {
 		limit     int32

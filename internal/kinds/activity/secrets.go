@@ -23,7 +23,7 @@ func (r *reconciler) observeSecrets(ctx context.Context, a *egov1.Activity, f *f
 	}
 	var reader client.Reader = r.Client
 	if a.DeletionTimestamp != nil {
-		reader = r.Live // nothing must be left
+		reader = r.Live // live, so that nothing is left behind
 	}
 	list := &corev1.SecretList{}
 	if err := reader.List(ctx, list, client.InNamespace(run.Namespace), client.MatchingLabels{common.OwnerLabel: string(a.UID)}); err != nil {

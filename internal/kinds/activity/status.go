@@ -42,7 +42,7 @@ func reportLeaving(set condition.Set, done kit.Outcome) {
 	set.False(egov1.ActivityReady, common.ReasonDeleting, message)
 }
 
-// reportLeft reports what an ended run has left behind and cannot be removed.
+// reportLeft reports what an ended run has left behind that cannot be removed.
 func reportLeft(set condition.Set, done kit.Outcome) {
 	if done.Err == nil {
 		set.Remove(egov1.ActivityCleanedUp)
@@ -51,7 +51,7 @@ func reportLeft(set condition.Set, done kit.Outcome) {
 	set.False(egov1.ActivityCleanedUp, common.ReasonRefused, done.Err.Error())
 }
 
-// openRun records a run before anything of it is created.
+// openRun records a run before anything is created for it.
 func openRun(set condition.Set, a *egov1.Activity, now time.Time) {
 	conditions := a.Status.Conditions
 	a.Status = egov1.ActivityStatus{Prosta: egov1.StatePending, Run: run.Number(a), RunSince: &metav1.Time{Time: now}, Conditions: conditions}

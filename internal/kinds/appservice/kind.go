@@ -1,9 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package appservice is the kind AppService: pods of one image in a Deployment, and a
-// Service in front of them. It is the plain one of the application kinds; what they share
-// is in internal/workload.
+// Package appservice reconciles AppServices: pods of one image in a Deployment, and a Service in front of them. It is
+// the simplest of the application kinds. internal/workload has what they share.
 package appservice
 
 import (
@@ -45,7 +44,7 @@ import (
 // workers is how many objects are reconciled at a time.
 const workers = 8
 
-// Kind is AppService's entry in the list of kinds.
+// Kind returns the registration of AppService.
 func Kind() kit.Registration {
 	return kit.Registration{
 		Name:        "appservice",

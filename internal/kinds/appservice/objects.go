@@ -20,7 +20,7 @@ const (
 	instanceLabel = "app.kubernetes.io/instance"
 )
 
-// identity names the children as the tutorial's operator does: all like the object.
+// identity names all children like the object, as the tutorial's operator does.
 func identity(a *appv1.AppService) workload.Identity {
 	id := workload.Identity{
 		Namespace: a.Namespace, Name: a.Name,
@@ -28,7 +28,7 @@ func identity(a *appv1.AppService) workload.Identity {
 	}
 	id.Labels = maps.Clone(id.Selector)
 	maps.Copy(id.Labels, map[string]string{
-		"app":                         a.Name, // what the tutorial's users select by
+		"app":                         a.Name, // the label that the tutorial's users select by
 		"app.kubernetes.io/component": "application",
 		"app.kubernetes.io/part-of":   "opcrew",
 	})
@@ -43,7 +43,7 @@ func template(a *appv1.AppService) *corev1ac.PodTemplateSpecApplyConfiguration {
 	workload.Restrict(template, a.Spec.SecurityProfile)
 	podtemplate.Override(template, a.Spec.Pod)
 	if a.Spec.Pod != nil && a.Spec.Pod.ServiceAccountName != "" {
-		// A user who names an account wants the pod to run as it: the account decides whether its token is mounted.
+		// If the user names an account, the account decides whether its token is mounted.
 		template.Spec.AutomountServiceAccountToken = nil
 	}
 	return template

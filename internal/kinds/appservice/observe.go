@@ -22,10 +22,10 @@ import (
 // reconciler is keyed by an AppService.
 type reconciler struct{ *kit.Tools }
 
-// facts are all that is read about an AppService.
+// facts holds all that is read about an AppService.
 type facts struct {
 	rollout workload.Rollout
-	// nodePorts says who has the nodePorts that were refused.
+	// nodePorts has the owners of nodePorts that were refused.
 	nodePorts workload.NodePorts
 }
 

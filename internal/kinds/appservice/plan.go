@@ -19,20 +19,20 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// decision is the input of Plan and Report.
+// decision holds the input of Plan and Report.
 type decision struct {
-	// invalidImage says why the image cannot be used; empty if it can.
+	// invalidImage explains why the image cannot be used; empty if it can.
 	invalidImage string
-	// again is when to look again; 0 for never.
+	// again is the time until the next check; 0 if none is needed.
 	again time.Duration
 }
 
-// Decide is pure.
+// Decide returns the input of Plan and Report. It is pure.
 func (r *reconciler) Decide(a *appv1.AppService, f facts, now time.Time) decision {
 	return decision{invalidImage: workload.InvalidImage(a.Spec.Image), again: f.rollout.StuckIn(now)}
 }
 
-// Plan declares the children. Deletion needs no plan: Kubernetes collects all of them with their owner.
+// Plan declares the children. Deletion needs no plan: the garbage collector deletes them with their owner.
 func (r *reconciler) Plan(a *appv1.AppService, f facts, d decision) kit.Plan {
 	if a.DeletionTimestamp != nil {
 		return kit.Plan{}
@@ -44,7 +44,7 @@ func (r *reconciler) Plan(a *appv1.AppService, f facts, d decision) kit.Plan {
 	if pods, ok := deployment(a, f.rollout.Deployment, d.invalidImage != ""); ok {
 		plan.Children = append(plan.Children, pods)
 	}
-	// A budget of one pod would block every drain, or allow all of them.
+	// A budget for a single pod would block every drain, or allow all of them.
 	if a.Spec.Replicas() > 1 {
 		plan.Children = append(plan.Children, ensure.Child{Object: id.DisruptionBudget()})
 	}
@@ -52,7 +52,8 @@ func (r *reconciler) Plan(a *appv1.AppService, f facts, d decision) kit.Plan {
 	return plan
 }
 
-// deployment declares the pods. With an invalid image running pods stay as they are; without any, none is created.
+// deployment declares the pods. With an invalid image, running pods stay as they are, and none are created if there are
+// none.
 func deployment(a *appv1.AppService, live *appsv1.Deployment, invalidImage bool) (ensure.Child, bool) {
 	object := identity(a).Deployment(a.Spec.Replicas(), template(a))
 	child := workload.Secured(workload.Pinned(object, podSettings(a)), a.Spec.SecurityProfile)
@@ -65,7 +66,7 @@ func deployment(a *appv1.AppService, live *appsv1.Deployment, invalidImage bool)
 	return workload.Held(child, live), true
 }
 
-// podSettings are the fields of the spec that pods are replaced for when they change.
+// podSettings returns the fields of the spec whose changes replace pods.
 func podSettings(a *appv1.AppService) appv1.AppServiceSpec {
 	spec := a.Spec
 	spec.Size, spec.Ports = nil, nil

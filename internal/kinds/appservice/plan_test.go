@@ -24,7 +24,7 @@ import (
 
 func planned(a *appv1.AppService, f facts) kit.Plan { return planAt(a, f, someTime) }
 
-// kindsOf are the kinds of the children of a plan.
+// kindsOf returns the kinds of the children of a plan.
 func kindsOf(t *testing.T, plan kit.Plan) []string {
 	t.Helper()
 	out := []string{}
@@ -42,7 +42,7 @@ func kindsOf(t *testing.T, plan kit.Plan) []string {
 	return out
 }
 
-// pods is the child that runs the pods.
+// pods returns the child that runs the pods.
 func pods(t *testing.T, plan kit.Plan) ensure.Child {
 	t.Helper()
 	i := slices.Index(kindsOf(t, plan), "Deployment")
@@ -107,7 +107,7 @@ func TestWithAnImageThatIsNoneWhatRunsStaysAndTheRestFollows(t *testing.T) {
 	if *object.Spec.Replicas != 3 {
 		t.Errorf("expected the size to follow all the same, got %d", *object.Spec.Replicas)
 	}
-	// Regression: the pin was lost with a bad image, and taking it back after an upgrade of opcrew restarted all pods.
+	// Regression: a bad image lost the pin, and reverting it after an upgrade of opcrew restarted all pods.
 	if got := object.Annotations[common.PinnedAnnotation]; got != "settings.template" {
 		t.Errorf("expected the pods to stay pinned, got %q", got)
 	}
@@ -153,7 +153,7 @@ func TestPodsArePinnedToWhatTheyKnowOf(t *testing.T) {
 	}
 }
 
-// What the selector holds can never change, and what it selects by cannot be taken away.
+// The labels in the selector can never change, and an override must not remove them from pods.
 func TestAnOverrideCannotTakeAPodFromItsService(t *testing.T) {
 	a := newApp(1)
 	a.Spec.Pod = &common.PodOverride{Labels: map[string]string{nameLabel: "other", instanceLabel: "other", "app": "other", "team": "shop"}}

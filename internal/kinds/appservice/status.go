@@ -16,7 +16,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// blockers are the conditions that can keep Ready from being True. The first that does, in this order, is its cause.
+// blockers are the conditions that can keep Ready from being True. The first one that does, in this order, is Ready's
+// reason.
 var blockers = []condition.Blocker{
 	condition.Unless(appv1.AppServiceChildrenReady),
 	condition.Unless(appv1.AppServiceRolledOut),
@@ -39,8 +40,8 @@ func (r *reconciler) Report(a *appv1.AppService, f facts, d decision, done kit.O
 	f.rollout.Leftovers(done.Now).Report(set)
 }
 
-// reportChildren reports an application without children to be as declared: until its image is valid, there may be
-// nothing to create.
+// reportChildren reports an application without children as declared. Until its image is valid, there may be nothing to
+// create.
 func reportChildren(set condition.Set, a *appv1.AppService, done kit.Outcome) {
 	if a.DeletionTimestamp == nil && done.Err == nil && done.Held == 0 && len(done.Results) == 0 {
 		set.True(appv1.AppServiceChildrenReady, common.ReasonAsDeclared, "Nothing is to be made yet")

@@ -21,7 +21,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
-// isStarting has one pod that is not ready yet.
+// isStarting makes one pod not ready yet.
 func isStarting(f facts) facts {
 	f.rollout.Deployment.Status.AvailableReplicas--
 	f.rollout.Pods[0].Status.Conditions = nil
@@ -33,7 +33,7 @@ func hasHolder(f facts) facts {
 	return f
 }
 
-// portTaken is the API server's error for a nodePort that belongs to another Service.
+// portTaken returns the API server's error for a nodePort that belongs to another Service.
 func portTaken() kit.Outcome {
 	path := field.NewPath("spec", "ports").Index(0).Child("nodePort")
 	return kit.Outcome{Err: apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, "web", field.ErrorList{
@@ -61,7 +61,8 @@ func TestReadyIsTheFirstThatStandsInTheWay(t *testing.T) {
 		"a nodePort's holder": {newApp(2), hasHolder(observed(2)), portTaken(), "False NodePortTaken: nodePort 30002 belongs to Service other/a; choose another, or 0 for any that is free"},
 		"no image":            {newApp(2, withImage(placeholder)), facts{}, unchanged, "False InvalidImage: " + invalid},
 		"no image any more":   {newApp(2, withImage(placeholder)), observed(2), unchanged, "False InvalidImage: " + invalid + "; the 2 pods that run stay as they are"},
-		// Regression: with neither ports nor pods there was nothing to be made, and Ready waited for the operator for ever.
+		// Regression: with neither ports nor pods there was nothing to create, and Ready waited for the operator for
+		// ever.
 		"no image, and nothing to be made": {newApp(1, withImage(placeholder), pending), facts{}, kit.Outcome{}, "False InvalidImage: " + invalid},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -117,7 +118,7 @@ func TestAPodWakesTheObjectOfItsInstanceLabel(t *testing.T) {
 	}
 }
 
-// A condition's reason is one that users can look up.
+// A condition's reason must be one that users can look up.
 func TestConditionsHaveOneOfTheReasonsOfApplicationKinds(t *testing.T) {
 	a := reported(newApp(2), observed(2), unchanged)
 	for kind, want := range map[string]string{

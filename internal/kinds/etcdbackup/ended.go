@@ -19,23 +19,23 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Reasons of a run, or of a pod that ended without a result.
+// Reasons for the end of a run, or for a pod that ended without a result.
 const (
 	reasonMoved     = "SpecChanged"
 	reasonAhead     = "NotYetDue"
 	reasonPodFailed = "PodFailed"
 	reasonPodSilent = "PodSilent"
-	// reasonPodUnbegun is of one that its kubelet has never spoken of, or that is not there at all.
+	// reasonPodUnbegun is the reason for a pod that its kubelet has never reported, or that does not exist.
 	reasonPodUnbegun = "PodNotBegun"
 )
 
-// slack is the time that a pod has beyond the limit of its order, for its image and volumes.
+// slack is the time that a pod has in addition to its order's limit, for its image and volumes.
 const slack = 5 * time.Minute
 
-// silence is how long opcrew waits after a pod's deadline for a report of its end: its node may be gone.
+// silence is how long opcrew waits after a pod's deadline for a report of its end. The pod's node may be gone.
 const silence = time.Minute
 
-// outcome returns the result of a pod, nil until it has ended.
+// outcome returns the result of a pod; nil until it has ended.
 func outcome(pod *corev1.Pod, now time.Time) *backup.Result {
 	terminated := status(pod).State.Terminated
 	if terminated != nil {
@@ -58,13 +58,13 @@ func outcome(pod *corev1.Pod, now time.Time) *backup.Result {
 	return nil
 }
 
-// deadline returns when a pod is given up whose end is not reported. By then its kubelet has ended it, so two pods
-// never work at once. A pod that has not started is given up too, and deleted once its successor exists.
+// deadline returns when a pod is given up if its end is not reported. By then its kubelet has ended it, so that two
+// pods never work at the same time. A pod that has not started is given up too, and deleted once its successor exists.
 func deadline(pod *corev1.Pod) time.Time {
 	limit := time.Duration(ptr.Deref(pod.Spec.ActiveDeadlineSeconds, 0)) * time.Second
 	switch {
 	case limit == 0:
-		return time.Time{} // nothing ends it
+		return time.Time{} // it has no deadline
 	case !begun(pod) && pod.DeletionTimestamp != nil:
 		return pod.DeletionTimestamp.Add(silence)
 	}
@@ -77,16 +77,16 @@ func begun(pod *corev1.Pod) bool {
 	return pod.Status.StartTime != nil || pod.Status.Phase != corev1.PodPending && pod.Status.Phase != ""
 }
 
-// outdated reports whether a pod has not started and was created for an earlier spec with other settings of pods. It
-// may wait for what the edit corrects, such as a node selector. It is deleted first, because its successor has the
-// same name.
+// outdated reports whether a pod has not started, and was created for an earlier spec with other pod settings. It may
+// wait for what the edit corrects, such as a node selector. It must be deleted first, as its successor has the same
+// name.
 func outdated(b *etcdv1beta2.EtcdBackup, pod *corev1.Pod) bool {
 	generation, err := strconv.ParseInt(pod.Annotations[generationAnnotation], 10, 64)
 	waits := pod.Status.Phase == corev1.PodPending || pod.Status.Phase == ""
 	return err == nil && generation < b.Generation && pod.Annotations[settingsAnnotation] != declared(b) && waits && status(pod).State.Running == nil && status(pod).State.Terminated == nil
 }
 
-// overdue ends a verification whose container does not run when the next backup is due: the backup must not wait for
+// overdue ends a verification whose container does not run when the next backup is due, as the backup must not wait for
 // it.
 func overdue(pod *corev1.Pod, now time.Time) *backup.Result {
 	if status(pod).State.Running != nil || now.Before(pod.CreationTimestamp.Add(silence)) {
@@ -96,7 +96,7 @@ func overdue(pod *corev1.Pod, now time.Time) *backup.Result {
 	return &backup.Result{Outcome: backup.Failed, Reason: reasonPodUnbegun, Message: fmt.Sprintf("pod %s had not begun when the next backup was due: %s", pod.Name, why)}
 }
 
-// endedAt returns when a pod ended as far as that is known, otherwise when it started or was created.
+// endedAt returns when a pod ended. If that is not known, it returns when the pod started or was created.
 func endedAt(pod *corev1.Pod) time.Time {
 	if t := status(pod).State.Terminated; t != nil && !t.FinishedAt.IsZero() {
 		return t.FinishedAt.Time
@@ -112,7 +112,7 @@ func endedAt(pod *corev1.Pod) time.Time {
 	return pod.CreationTimestamp.Time
 }
 
-// status returns the status of the container that does the work; others may have been injected into the pod.
+// status returns the status of the container that does the work. Other containers may have been injected into the pod.
 func status(pod *corev1.Pod) corev1.ContainerStatus {
 	for _, s := range pod.Status.ContainerStatuses {
 		if s.Name == string(save) || s.Name == string(verify) {
@@ -133,7 +133,8 @@ func lastWords(pod *corev1.Pod) string {
 	return "its phase is " + string(pod.Status.Phase)
 }
 
-// declared is a hash of all settings that a pod is created with. Settings of when backups are made are not part of it.
+// declared returns a hash of all settings that a pod is created with. It leaves out the settings for when backups are
+// made.
 func declared(b *etcdv1beta2.EtcdBackup) string {
 	spec := b.Spec.DeepCopy()
 	spec.Suspend, spec.Verify = false, nil

@@ -16,44 +16,45 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// verdict is what is known about the runs of a backup, and what follows.
+// verdict holds what is known about the runs of a backup, and what to do.
 type verdict struct {
-	// now is the time of the facts.
+	// now is when the facts were read.
 	now time.Time
-	// obstacle, if any, prevents the next pod from being created.
+	// obstacle is what prevents the next pod from being created; nil if nothing does.
 	obstacle *obstacle
-	// wrong is why the schedule cannot be kept; a run that has started goes on.
+	// wrong explains why the schedule cannot be kept. A run that has started continues.
 	wrong string
-	// open is the time of a run that starts: the status records it before anything of it is done. tried counts the
+	// open is the time of a run that starts now. The status records it before anything is done for it. tried counts the
 	// failed runs that it makes up for.
 	open  time.Time
 	tried int32
-	// make is the pod to create next, nil for none.
+	// make is the pod to create next; nil if there is none.
 	make *work
 	// pod is the name of the active pod, or of the next one.
 	pod string
-	// waits describes what the run waits for, and stuck reports that it may need help.
+	// waits is what the run waits for; stuck is true if it may need help.
 	waits string
 	stuck bool
-	// over, if any, is why the run ends whatever its pods do.
+	// over explains why the run ends whatever its pods do; nil if it does not.
 	over *backup.Result
-	// saved and proven are the results of the tasks of the run, nil until they have ended.
+	// saved and proven are the results of the run's tasks; nil until they have ended.
 	saved, proven *backup.Result
-	// late reports that another run is due while this one is active; next is the time of the next run, zero for none.
+	// late is true if another run is due while this one is active. next is the time of the next run; zero if there is
+	// none.
 	late bool
 	next time.Time
-	// again is when to look again; 0 for the next event.
+	// again is the time until the next check; 0 to wait for the next event.
 	again time.Duration
 }
 
-// attempts are the pods of the task at work, as they were at a time.
+// attempts holds the pods of the current task, as read at a time.
 type attempts struct {
 	now  time.Time
 	pods []corev1.Pod
 }
 
-// judge returns what is known about the run and what follows. It uses the time of the facts, because they do not
-// contain what would be needed a moment later.
+// judge returns what is known about the run and what to do. It uses the time at which the facts were read, as they lack
+// what would be needed for a later time.
 func judge(b *etcdv1beta2.EtcdBackup, f attempts) verdict {
 	a := agenda.Of(b, f.now)
 	v := verdict{now: f.now, wrong: a.Wrong, next: a.Next, late: !a.Due.IsZero() && !b.Spec.Suspend}
@@ -74,7 +75,7 @@ func judge(b *etcdv1beta2.EtcdBackup, f attempts) verdict {
 	return v
 }
 
-// atWork returns the task of the run that has started and not ended.
+// atWork returns the current task of the run; false if no run is active.
 func atWork(b *etcdv1beta2.EtcdBackup) (task, bool) {
 	switch {
 	case b.Status.Run == nil:
@@ -85,7 +86,7 @@ func atWork(b *etcdv1beta2.EtcdBackup) (task, bool) {
 	return save, b.Status.Run.Phase == etcdv1beta2.RunRunning
 }
 
-// try follows a task of the run through its attempts, and returns its result.
+// try checks the attempts at a task of the run, and returns the task's result; nil if it has none yet.
 func (f attempts) try(b *etcdv1beta2.EtcdBackup, v *verdict, t task) *backup.Result {
 	works := worksOf(b, t)
 	last, pod := f.last(b, works)
@@ -121,19 +122,19 @@ func (f attempts) try(b *etcdv1beta2.EtcdBackup, v *verdict, t task) *backup.Res
 // begin requests the pod of an attempt.
 func (v *verdict) begin(b *etcdv1beta2.EtcdBackup, w work) { v.make, v.pod = &w, w.podName(b) }
 
-// failed reports the failure of the previous attempt, in the same words until the next one has ended, too.
+// failed reports the failure of the previous attempt. The words stay the same until the next attempt has ended too.
 func (v *verdict) failed(b *etcdv1beta2.EtcdBackup, next work, pod *corev1.Pod, now time.Time) {
 	if pod == nil {
 		return
 	}
-	if result := outcome(pod, now); result != nil && result.Outcome != backup.Succeeded { // or it was given up and succeeded later
+	if result := outcome(pod, now); result != nil && result.Outcome != backup.Succeeded { // or it was given up, but succeeded later
 		v.waits = fmt.Sprintf("attempt %d of %d failed: %s; the next is pod %s", next.attempt-1, etcdv1beta2.BackupAttempts, result.Message, next.podName(b))
 		v.stuck = true
 	}
 }
 
-// watch reports what prevents a pod from working, and when it is given up: no one reports the end of a pod whose node
-// is gone.
+// watch reports what keeps a pod from working, and sets when it is given up, as no one reports the end of a pod whose
+// node is gone.
 func (v *verdict) watch(pod *corev1.Pod, now time.Time) {
 	if status(pod).State.Running == nil {
 		why, stuck := workload.WhyNotReady(pod)
@@ -143,7 +144,7 @@ func (v *verdict) watch(pod *corev1.Pod, now time.Time) {
 	}
 	end := deadline(pod)
 	if begins := pod.CreationTimestamp.Add(silence); v.late && now.Before(begins) {
-		end = begins // a pod that does not run by then may delay the due backup
+		end = begins // a pod that does not run by then could delay the due backup
 	}
 	if !end.IsZero() {
 		v.again = max(time.Second, end.Add(time.Second).Sub(now))
@@ -156,7 +157,7 @@ func unscheduled(pod *corev1.Pod) bool {
 	})
 }
 
-// pause is the time between a failed attempt and the next: 10 s, 30 s.
+// pause returns the time between a failed attempt and the next one: 10 s, then 30 s.
 func pause(attempt int) time.Duration {
 	out := 10 * time.Second
 	for range attempt - 1 {
@@ -175,7 +176,7 @@ func (f attempts) last(b *etcdv1beta2.EtcdBackup, works []work) (int, *corev1.Po
 	return 0, nil
 }
 
-// podOf returns the pod of an attempt, nil if there is none.
+// podOf returns the pod of an attempt; nil if there is none.
 func (f attempts) podOf(b *etcdv1beta2.EtcdBackup, w work) *corev1.Pod {
 	name := w.podName(b)
 	for i := range f.pods {
@@ -194,7 +195,7 @@ func limitOf(b *etcdv1beta2.EtcdBackup, t task) time.Duration {
 	return agenda.Timeout(b)
 }
 
-// verifies reports whether the run that is about to succeed must be verified.
+// verifies reports whether the run must be verified once its backup has succeeded.
 func verifies(b *etcdv1beta2.EtcdBackup) bool {
 	return b.Spec.Verify != nil && (b.Status.Count+1)%int64(max(1, b.Spec.Verify.Every)) == 0
 }

@@ -1,11 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package etcdbackup is the kind EtcdBackup: it saves the data of an etcd cluster once or periodically, and verifies
-// backups by restoring them in a temporary pod. A run is one backup with its attempts. Each attempt is a pod of a
-// fixed name that reports its result in the termination message. A run starts when the status records it: package
-// agenda decides when one is due, judge.go what is known about it and what follows. What the pods do belongs to
-// internal/podapi/backup and cmd/opcrew-backup: nothing here connects to etcd or to a store.
+// Package etcdbackup reconciles EtcdBackups: it saves the data of an etcd cluster, and verifies backups by restoring
+// them in a temporary pod. A run is one backup with its attempts; each is a pod with a fixed name that reports its
+// result in the termination message. Nothing here connects to etcd or a store: cmd/opcrew-backup does.
 package etcdbackup
 
 import (
@@ -43,7 +41,7 @@ import (
 // workers is the number of objects that are reconciled at a time.
 const workers = 4
 
-// Kind is EtcdBackup's entry in the list of kinds.
+// Kind returns the registration of EtcdBackup.
 func Kind() kit.Registration {
 	return kit.Registration{
 		Name:        "etcdbackup",
@@ -88,7 +86,7 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		Complete(loop)
 }
 
-// whoSave enqueues the backups of a cluster, which may wait for it.
+// whoSave enqueues the backups of a cluster, which may be waiting for it.
 func (r *reconciler) whoSave(ctx context.Context, cluster client.Object) []reconcile.Request {
 	list := &etcdv1beta2.EtcdBackupList{}
 	if err := r.Client.List(ctx, list, client.InNamespace(cluster.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
@@ -104,8 +102,7 @@ func (r *reconciler) whoSave(ctx context.Context, cluster client.Object) []recon
 	return out
 }
 
-// cameUp lets through changes of an EtcdCluster that decide whether it can be saved: its first members, and
-// hibernation.
+// cameUp passes on changes of an EtcdCluster that decide whether it can be saved: its first members, and hibernation.
 var cameUp = kit.Updates(func(e event.UpdateEvent) bool {
 	was, is := e.ObjectOld.(*etcdv1beta2.EtcdCluster), e.ObjectNew.(*etcdv1beta2.EtcdCluster)
 	return len(was.Status.Membership) == 0 && len(is.Status.Membership) > 0 || was.Spec.Hibernate != is.Spec.Hibernate

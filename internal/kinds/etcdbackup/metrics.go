@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// gauges are the metrics of each backup. An alarm on the age of the last backup is more useful than one on a failure.
+// gauges holds the metrics of each backup. An alert on the age of the last backup is more useful than one on a failure.
 type gauges struct{ saved, verified, size, revision *prometheus.GaugeVec }
 
 func newGauges(registry prometheus.Registerer) (*gauges, error) {

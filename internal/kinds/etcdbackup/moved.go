@@ -13,8 +13,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// isOver returns why the active run ends whatever its pods do: the spec names another storage or cluster, or the time
-// of the run has not come. Its backup would carry that time in its name.
+// isOver returns why the active run ends whatever its pods do. Either the spec names another storage or cluster, or the
+// run's time, which would be in the name of its backup, is in the future.
 func isOver(b *etcdv1beta2.EtcdBackup, now time.Time) *backup.Result {
 	switch run := b.Status.Run; {
 	case moved(b, run.Place):
@@ -26,8 +26,8 @@ func isOver(b *etcdv1beta2.EtcdBackup, now time.Time) *backup.Result {
 	return nil
 }
 
-// reportOver ends a run whose pods no longer matter. Another run follows, as after any failure. A backup that was
-// saved already stays saved.
+// reportOver ends a run whose pods no longer matter. Another run follows, as after any failure. A backup that has been
+// saved stays saved.
 func reportOver(set condition.Set, b *etcdv1beta2.EtcdBackup, why backup.Result, now time.Time) {
 	if b.Status.Run.Phase == etcdv1beta2.RunVerifying {
 		b.Status.Run.Phase = etcdv1beta2.RunSucceeded
@@ -37,7 +37,7 @@ func reportOver(set condition.Set, b *etcdv1beta2.EtcdBackup, why backup.Result,
 	reportSaved(set, b, why, now)
 }
 
-// forgetMoved drops the verification of backups in another place: it proves nothing about the backups here.
+// forgetMoved drops the verification of a backup in another place, as it proves nothing about the backups here.
 func forgetMoved(set condition.Set, b *etcdv1beta2.EtcdBackup) {
 	if v := b.Status.Verified; v != nil && moved(b, v.Place) {
 		b.Status.Verified = nil

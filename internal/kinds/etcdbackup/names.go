@@ -18,23 +18,22 @@ import (
 )
 
 const (
-	// taskLabel of a pod is its task, dueLabel the time of its run in seconds, attemptLabel the number of the attempt.
-	// They inform users: the operator finds pods by their names, which cannot change.
+	// taskLabel is a pod's task, dueLabel the time of its run in Unix seconds, and attemptLabel the number of the
+	// attempt. The labels are for users: the operator finds pods by their names, which cannot change.
 	taskLabel    = "etcd.opcrew.io/task"
 	dueLabel     = "etcd.opcrew.io/due"
 	attemptLabel = "etcd.opcrew.io/attempt"
-	// orderAnnotation of a pod holds its order.
+	// orderAnnotation holds the order of a pod.
 	orderAnnotation = "etcd.opcrew.io/order"
-	// generationAnnotation of a pod is the generation of the spec that it was created for, settingsAnnotation a hash
-	// of the settings of pods in that spec.
+	// generationAnnotation holds the generation of the spec that a pod was created for, and settingsAnnotation a hash
+	// of the pod settings in that spec.
 	generationAnnotation, settingsAnnotation = "etcd.opcrew.io/generation", "etcd.opcrew.io/wishes"
 
-	// longestName bounds how much of the name of the object goes into the name of a pod, which has at most 253
-	// characters.
+	// longestName limits how much of the object's name goes into a pod's name, which has at most 253 characters.
 	longestName = 200
 )
 
-// task is what a pod does.
+// task is the kind of work that a pod does.
 type task string
 
 const (
@@ -49,14 +48,15 @@ type work struct {
 	attempt int
 }
 
-// podName depends only on the object and the attempt: two operators at once create one pod.
+// podName returns a name that depends only on the object and the attempt, so that two operators create a single pod.
 func (w work) podName(b *etcdv1beta2.EtcdBackup) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%s", b.UID, w.id()))
-	name := strings.TrimRight(b.Name[:min(len(b.Name), longestName)], "-.") // a name must not have a dot beside a dash
+	name := strings.TrimRight(b.Name[:min(len(b.Name), longestName)], "-.") // a dot and a dash must not be adjacent in a name
 	return name + "-" + hex.EncodeToString(sum[:])[:10]
 }
 
-// orderID is the same for all attempts: what an earlier attempt has completed after all is not repeated.
+// orderID returns the same for all attempts, so that they do not repeat what an earlier attempt has completed after
+// all.
 func (w work) orderID() string { return fmt.Sprintf("%s-%d", w.task, w.due.Unix()) }
 
 func (w work) id() string { return fmt.Sprintf("%s-%d-%d", w.task, w.due.Unix(), w.attempt) }
@@ -67,7 +67,7 @@ func (w work) labels() map[string]string {
 	return out
 }
 
-// worksOf returns all attempts that the last run can have at a task.
+// worksOf returns all possible attempts of the last run at a task.
 func worksOf(b *etcdv1beta2.EtcdBackup, t task) []work {
 	var out []work
 	for attempt := 1; attempt <= etcdv1beta2.BackupAttempts; attempt++ {
@@ -76,7 +76,7 @@ func worksOf(b *etcdv1beta2.EtcdBackup, t task) []work {
 	return out
 }
 
-// dueOf returns the time of the run of a pod, from its label.
+// dueOf returns the time of a pod's run, from its label.
 func dueOf(pod *corev1.Pod) time.Time {
 	due, _ := strconv.ParseInt(pod.Labels[dueLabel], 10, 64)
 	return time.Unix(due, 0)

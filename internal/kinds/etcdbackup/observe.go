@@ -24,23 +24,23 @@ type reconciler struct {
 	metrics *gauges
 }
 
-// facts are all that is read about a backup.
+// facts holds all that is read about a backup.
 type facts struct {
 	now   time.Time
 	image string
-	// behind reports that the object in the API server differs from the one in the cache.
+	// behind is true if the run recorded in the cache differs from the one on the API server.
 	behind bool
 	// pods are the pods of the active task that still exist.
 	pods []corev1.Pod
-	// cluster is the EtcdCluster to save, nil if there is none or none is named.
+	// cluster is the EtcdCluster to save; nil if it does not exist or none is named.
 	cluster *etcdv1beta2.EtcdCluster
-	// obstacle, if any, prevents the next pod from being created.
+	// obstacle is what prevents the next pod from being created; nil if nothing does.
 	obstacle *obstacle
 }
 
 func (f facts) attempts() attempts { return attempts{now: f.now, pods: f.pods} }
 
-// obstacle is why a pod cannot be created.
+// obstacle explains why a pod cannot be created.
 type obstacle struct{ reason, message string }
 
 // Observe reads the pods and, if one is to be created, whether what it needs exists.
@@ -83,8 +83,8 @@ func (r *reconciler) podsOf(ctx context.Context, b *etcdv1beta2.EtcdBackup) ([]c
 	return out, nil
 }
 
-// isBehind compares the recorded run in the cache with the API server. The pods of a run that has ended may be gone
-// already, and a stale view would start it again.
+// isBehind compares the recorded run in the cache with a live read. The pods of an ended run may be gone already, and a
+// stale cache would start the run again.
 func (r *reconciler) isBehind(ctx context.Context, b *etcdv1beta2.EtcdBackup) (bool, error) {
 	live := &etcdv1beta2.EtcdBackup{}
 	err := r.Live.Get(ctx, client.ObjectKeyFromObject(b), live)
@@ -118,7 +118,7 @@ func (r *reconciler) observeCluster(ctx context.Context, b *etcdv1beta2.EtcdBack
 	return cluster, nil, nil
 }
 
-// observeNeeds checks whether the Secrets and the claim that the pod mounts exist: without them it would not start.
+// observeNeeds checks whether the Secrets and the claim that the pod mounts exist, as it would not start without them.
 func (r *reconciler) observeNeeds(ctx context.Context, b *etcdv1beta2.EtcdBackup, cluster *etcdv1beta2.EtcdCluster) (*obstacle, error) {
 	var needs []backuppod.Need
 	if name := tlsSecret(b, cluster); name != "" {

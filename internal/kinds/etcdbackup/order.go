@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// Mount paths in a pod, beside those of the backups.
+// Mount paths in a pod other than those of the backups.
 const (
 	tlsMount     = "/etc/opcrew/tls"
 	scratchMount = "/scratch"
@@ -25,8 +25,8 @@ func placeOf(b *etcdv1beta2.EtcdBackup) backuppod.Place {
 	return backuppod.PlaceOf(b.Spec.StorageType, b.Spec.Storage)
 }
 
-// whereTo describes the place and the source of backups: a verification proves nothing about backups of another place
-// or cluster.
+// whereTo describes the place and the source of backups. A verification proves nothing about backups in another place
+// or of another cluster.
 func whereTo(b *etcdv1beta2.EtcdBackup) string {
 	p := placeOf(b)
 	words := []string{string(b.Spec.StorageType), p.Claim, p.Target.Endpoint, p.Target.Path}
@@ -68,7 +68,7 @@ func orderOf(b *etcdv1beta2.EtcdBackup, cluster *etcdv1beta2.EtcdCluster, w work
 	return o
 }
 
-// endpoints returns the client URLs of the members: those in the spec, or of the voting members of the EtcdCluster.
+// endpoints returns the client URLs of the members: those in the spec, or those of the EtcdCluster's voters.
 func endpoints(b *etcdv1beta2.EtcdBackup, cluster *etcdv1beta2.EtcdCluster) []string {
 	if cluster == nil {
 		return b.Spec.EtcdEndpoints

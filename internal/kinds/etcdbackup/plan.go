@@ -37,14 +37,14 @@ func (r *reconciler) Decide(b *etcdv1beta2.EtcdBackup, f facts, _ time.Time) ver
 	return v
 }
 
-// Plan creates the next pod of a run, and removes those of earlier runs. Backups are kept when the object is deleted;
-// its pods are garbage collected.
+// Plan creates the next pod of a run, and deletes the pods of earlier runs. When the object is deleted its backups are
+// kept, and the garbage collector deletes its pods.
 func (r *reconciler) Plan(b *etcdv1beta2.EtcdBackup, f facts, v verdict) kit.Plan {
 	if b.DeletionTimestamp != nil {
 		return leave(b)
 	}
 	if f.behind {
-		return kit.Plan{Again: obstacleInterval} // its event will come
+		return kit.Plan{Again: obstacleInterval} // the event of the change will come
 	}
 	plan := kit.Plan{Again: v.again, Prune: []client.ObjectList{&corev1.PodList{}}, Stays: f.attempts().stay(b)}
 	if v.make == nil {
@@ -57,7 +57,7 @@ func (r *reconciler) Plan(b *etcdv1beta2.EtcdBackup, f facts, v verdict) kit.Pla
 	return plan
 }
 
-// leave releases a deleted object from the finalizer of the CoreOS operator: there is nothing to clean up.
+// leave removes the CoreOS operator's finalizer from a deleted object, as there is nothing to clean up.
 func leave(b *etcdv1beta2.EtcdBackup) kit.Plan {
 	if slices.Contains(b.Finalizers, etcdv1beta2.PeriodicFinalizer) {
 		return kit.Plan{Release: etcdv1beta2.PeriodicFinalizer}
@@ -65,7 +65,7 @@ func leave(b *etcdv1beta2.EtcdBackup) kit.Plan {
 	return kit.Plan{}
 }
 
-// child returns the pod for an attempt. If its order cannot be encoded there is none: the status reports why.
+// child returns the pod for an attempt; none if its order cannot be encoded, and the status reports why.
 func child(b *etcdv1beta2.EtcdBackup, image string, cluster *etcdv1beta2.EtcdCluster, w work) []ensure.Child {
 	order, err := backup.EncodeOrder(orderOf(b, cluster, w))
 	if err != nil {
@@ -74,8 +74,8 @@ func child(b *etcdv1beta2.EtcdBackup, image string, cluster *etcdv1beta2.EtcdClu
 	return []ensure.Child{{Object: pod(b, image, cluster, w, order), Once: true}}
 }
 
-// stay returns which pods are kept: those of the last run, for their logs. A pod that was given up before it started
-// is not kept, because it would run beside its successor; nor one that must be recreated.
+// stay returns which pods are kept: the pods of the last run, for their logs. It does not keep a pod that was given up
+// before it started, as it could run beside its successor, or a pod that must be recreated.
 func (f attempts) stay(b *etcdv1beta2.EtcdBackup) func(client.Object) bool {
 	if b.Status.Run == nil {
 		return func(client.Object) bool { return true }
@@ -91,12 +91,12 @@ func (f attempts) stay(b *etcdv1beta2.EtcdBackup) func(client.Object) bool {
 			return false
 		}
 		due := dueOf(pod)
-		return !due.Before(b.Status.Run.Due.Time) && !agenda.InFuture(due, f.now) || // or later: the cache is stale
+		return !due.Before(b.Status.Run.Due.Time) && !agenda.InFuture(due, f.now) || // a later run means that the cache is stale
 			slices.ContainsFunc(works, isOf)
 	}
 }
 
-// givenUp returns the attempts of the last run that were followed by others or by the end of the run.
+// givenUp returns the attempts of the last run after which there was another attempt, or the run ended.
 func (f attempts) givenUp(b *etcdv1beta2.EtcdBackup) []work {
 	saves, proofs := worksOf(b, save), worksOf(b, verify)
 	switch t, busy := atWork(b); {

@@ -72,7 +72,7 @@ func TestWhatFollowsFromWhatIsKnown(t *testing.T) {
 	}
 }
 
-// wait is a time in words, with the silence after which a pod is given up apart.
+// wait formats a duration, with the silence after which a pod is given up as a separate term.
 func wait(d time.Duration) string {
 	if d > slack && d < time.Hour {
 		return fmt.Sprintf("%s + %s", d-silence, silence)
@@ -80,10 +80,10 @@ func wait(d time.Duration) string {
 	return d.String()
 }
 
-// unbegun is one that its kubelet did not take.
+// unbegun makes a pod one that its kubelet has not reported.
 func unbegun(pod *corev1.Pod) { pod.Status.StartTime = nil }
 
-// withSidecar has someone else's container in the pod, which never ends.
+// withSidecar adds another client's container to the pod, which never ends.
 func withSidecar(pod *corev1.Pod) {
 	pod.Status.Phase = corev1.PodRunning
 	mesh := corev1.ContainerStatus{Name: "mesh", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}
@@ -94,7 +94,7 @@ func relabelled(pod *corev1.Pod) {
 	pod.Labels = map[string]string{taskLabel: "verify", dueLabel: "x", attemptLabel: "3"}
 }
 
-// hurried has attempts take a second at most, from now on.
+// hurried limits attempts to one second, from now on.
 func hurried(b *etcdv1beta2.EtcdBackup) {
 	b.Spec.BackupPolicy = &etcdv1beta2.BackupPolicy{TimeoutInSecond: 1}
 }

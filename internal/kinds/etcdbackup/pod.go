@@ -17,11 +17,11 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// user runs the work. Its group owns the files on volumes.
+// user is the uid of the worker, whose group owns the files on volumes.
 const user = 1000
 
-// pod does one piece of work and reports the result in its termination message. It has no account of the cluster
-// except one that the user names.
+// pod declares the pod of one attempt, which reports the result in its termination message. It has no account in the
+// cluster, unless the user names one.
 func pod(b *etcdv1beta2.EtcdBackup, image string, cluster *etcdv1beta2.EtcdCluster, w work, order string) *corev1ac.PodApplyConfiguration {
 	policy := ptr.Deref(b.Spec.Pod, etcdv1beta2.WorkerPolicy{})
 	spec := corev1ac.PodSpec().
@@ -61,8 +61,8 @@ func worker(image string, mounts []backuppod.Mount, w work, policy etcdv1beta2.W
 	return out
 }
 
-// resources are set by default: a save streams and needs little memory, a restore needs memory for all keys, which is
-// unknown in advance.
+// resources returns the resources of the worker, with defaults: a save streams and needs little memory; a restore needs
+// memory for all keys, whose size is unknown in advance.
 func resources(w work, policy etcdv1beta2.WorkerPolicy) *corev1ac.ResourceRequirementsApplyConfiguration {
 	if policy.Resources != nil {
 		return podtemplate.Convert[*corev1ac.ResourceRequirementsApplyConfiguration](policy.Resources)
@@ -76,7 +76,7 @@ func resources(w work, policy etcdv1beta2.WorkerPolicy) *corev1ac.ResourceRequir
 }
 
 func mounts(b *etcdv1beta2.EtcdBackup, cluster *etcdv1beta2.EtcdCluster, w work) []backuppod.Mount {
-	out := placeOf(b).Mounts(false) // a verification, too, writes its result into the record
+	out := placeOf(b).Mounts(false) // a verification writes its result to the record there, too
 	if w.task == verify {
 		scratch := corev1ac.Volume().WithName("scratch").WithEmptyDir(corev1ac.EmptyDirVolumeSource())
 		return append(out, backuppod.Mount{Name: "scratch", Path: scratchMount, Volume: scratch})

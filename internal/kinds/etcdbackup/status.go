@@ -21,7 +21,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// blockers are the conditions that can keep the backup from being Ready, in the order of precedence.
+// blockers are the conditions that can keep the backup from being Ready, in order of precedence.
 var blockers = []condition.Blocker{
 	condition.Unless(etcdv1beta2.EtcdBackupSaved),
 	condition.WhenFalse(etcdv1beta2.EtcdBackupVerified),
@@ -65,15 +65,15 @@ func (r *reconciler) Report(b *etcdv1beta2.EtcdBackup, f facts, v verdict, done 
 	set.SumUp(blockers, saved.Reason, saved.Message)
 }
 
-// records reports whether the status has a run that started, or a part of it that ended: nothing follows before that
-// is written.
+// records reports whether a run has started, or a part of it has ended. Nothing follows before the status has been
+// written.
 func (r *reconciler) records(before, now *etcdv1beta2.EtcdBackup) bool {
 	was, is := before.Status.Run, now.Status.Run
 	return is != nil && !equality.Semantic.DeepEqual(was, is)
 }
 
-// reportNext reports when the next run is due, after the changes of the status: a run that has just failed may be
-// retried.
+// reportNext reports when the next run is due. It comes after the other changes of the status, as a run that has just
+// failed may be retried.
 func reportNext(b *etcdv1beta2.EtcdBackup, now time.Time) {
 	b.Status.NextDate = nil
 	if next := agenda.Of(b, now).Next; !next.IsZero() && !b.Spec.Suspend {
@@ -105,14 +105,14 @@ func reportSaved(set condition.Set, b *etcdv1beta2.EtcdBackup, result backup.Res
 	}
 }
 
-// noteFailed records why and when a run failed: the time of the retry depends on that.
+// noteFailed records why and when a run failed, as the time of the retry depends on that.
 func noteFailed(run *etcdv1beta2.BackupRun, result backup.Result, now time.Time) {
 	run.Phase, run.Reason = etcdv1beta2.RunFailed, reasonOf(result)
 	run.Ended, run.Failures = &metav1.Time{Time: now.Truncate(time.Second)}, run.Failures+1
 }
 
-// reportProven records whether a backup could be restored. A backup that cannot be restored is none, whatever was
-// reported before.
+// reportProven records whether a backup could be restored. One that cannot be restored does not count as a backup,
+// whatever was reported before.
 func reportProven(set condition.Set, b *etcdv1beta2.EtcdBackup, result backup.Result, now time.Time) {
 	b.Status.Run.Phase = etcdv1beta2.RunSucceeded
 	reportAsRecorded(set, b)
@@ -128,8 +128,8 @@ func reportProven(set condition.Set, b *etcdv1beta2.EtcdBackup, result backup.Re
 		fmt.Sprintf("Backup %s was restorable at %s", last.Object, at.UTC().Format(time.RFC3339))+but(result))
 }
 
-// reportAsRecorded repeats the result of the last backup for this generation. The condition stays unless it was about
-// something else, or is gone.
+// reportAsRecorded reports the result of the last backup for this generation. The condition is kept unless it reports
+// something else, or is missing.
 func reportAsRecorded(set condition.Set, b *etcdv1beta2.EtcdBackup) {
 	c := meta.FindStatusCondition(*set.Conditions, etcdv1beta2.EtcdBackupSaved)
 	switch {

@@ -100,7 +100,7 @@ func invalid(b *etcdv1beta2.EtcdBackup) {
 	meta.SetStatusCondition(&b.Status.Conditions, metav1.Condition{Type: etcdv1beta2.EtcdBackupSaved, Status: metav1.ConditionFalse, Reason: etcdv1beta2.ReasonInvalidSpec})
 }
 
-// unbound waits for its volume.
+// unbound makes a pod wait for its volume.
 func unbound(pod *corev1.Pod) {
 	pod.Status = corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
 		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "pod has unbound immediate PersistentVolumeClaims"}}}

@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdbackup/backuptest"
 )
 
-// bound binds a pod, created the given time before noon, to a node whose kubelet has never reported it.
+// bound binds a pod that was created the given time before noon to a node whose kubelet has never reported the pod.
 func bound(before time.Duration) podOption {
 	return func(pod *corev1.Pod) {
 		pod.CreationTimestamp = metav1.NewTime(backuptest.Noon.Add(-before))
@@ -25,7 +25,7 @@ func bound(before time.Duration) podOption {
 	}
 }
 
-// unplaced makes a pod, created the given time before noon, unschedulable.
+// unplaced makes a pod that was created the given time before noon unschedulable.
 func unplaced(before time.Duration) podOption {
 	return func(pod *corev1.Pod) {
 		bound(before)(pod)
@@ -90,7 +90,7 @@ func TestTheNextBackupWaitsForAProofToBeginForAMinuteAtMost(t *testing.T) {
 	}
 }
 
-// Its kubelet may come up at last, and begin with it.
+// Its kubelet may start after all, and run it.
 func TestAPodThatWasGivenUpBeforeItBeganGoesWhenItHasASuccessor(t *testing.T) {
 	b := backuptest.New(hourly, backuptest.InRun(etcdv1beta2.RunRunning, 0))
 	first, second := podOf(b, save, 1, bound(time.Hour)), podOf(b, save, 2, bound(time.Minute))
@@ -135,7 +135,7 @@ func madeOf(b *etcdv1beta2.EtcdBackup) podOption {
 	return func(pod *corev1.Pod) { pod.Annotations[settingsAnnotation] = declared(b) }
 }
 
-// The spec may have been mended of what it waits for: a selector that no node has, or a Secret for its image.
+// The edit may correct what the pod waits for: a node selector that matches no node, or the Secret for its image.
 func TestAPodThatDoesNotWorkYetIsRecreatedForAnotherSpec(t *testing.T) {
 	b := backuptest.New(hourly, backuptest.InRun(etcdv1beta2.RunRunning, 0), backuptest.Edited)
 	proof := backuptest.New(hourly, backuptest.HasSaved, backuptest.Verified(1), backuptest.InRun(etcdv1beta2.RunVerifying, 0), backuptest.Edited)

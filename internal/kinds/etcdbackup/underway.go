@@ -26,7 +26,7 @@ func reportUnderWay(set condition.Set, b *etcdv1beta2.EtcdBackup, v verdict, don
 	}
 	reason, message := hindrance(v, done)
 	switch {
-	case reason != "" && kind == etcdv1beta2.EtcdBackupVerified && v.late: // the next backup does not wait for a proof
+	case reason != "" && kind == etcdv1beta2.EtcdBackupVerified && v.late: // the next backup does not wait for a verification
 		reportProven(set, b, backup.Result{Outcome: backup.Failed, Reason: backup.Reason(reason), Message: message}, v.now)
 	case reason != "":
 		set.False(kind, reason, message)
@@ -59,8 +59,8 @@ func hindrance(v verdict, done kit.Outcome) (reason, message string) {
 	return "", ""
 }
 
-// reportAtWork reports a backup in progress. If the last backup succeeded, that stays: an object that is saved each
-// hour must not lose Ready each hour.
+// reportAtWork reports a backup in progress. If the last backup succeeded, its condition is kept, as an object with
+// hourly backups must not lose Ready every hour.
 func reportAtWork(set condition.Set, b *etcdv1beta2.EtcdBackup, v verdict) {
 	switch {
 	case b.Status.Succeeded:
@@ -73,14 +73,15 @@ func reportAtWork(set condition.Set, b *etcdv1beta2.EtcdBackup, v verdict) {
 	}
 }
 
-// reportProving reports a verification in progress. A verification that has succeeded stays meanwhile.
+// reportProving reports a verification in progress. Meanwhile the condition of an earlier verification that succeeded
+// is kept.
 func reportProving(set condition.Set, b *etcdv1beta2.EtcdBackup, v verdict) {
 	if !meta.IsStatusConditionTrue(*set.Conditions, etcdv1beta2.EtcdBackupVerified) {
 		set.False(etcdv1beta2.EtcdBackupVerified, etcdv1beta2.ReasonRunning, fmt.Sprintf("Backup %s is being restored by pod %s to see that it can be%s", recorded(b).Object, v.pod, waits(v)))
 	}
 }
 
-// waits describes what a pod waits for that needs no attention yet.
+// waits returns what a pod waits for, if it needs no attention yet, as a clause to append to a message.
 func waits(v verdict) string {
 	if v.waits == "" {
 		return ""

@@ -12,7 +12,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// but describes what went wrong beside a success, such as that older backups could not be removed.
+// but returns a clause about a problem beside a success, such as that old backups could not be removed.
 func but(result backup.Result) string {
 	if result.Reason == "" {
 		return ""
@@ -20,7 +20,7 @@ func but(result backup.Result) string {
 	return "; " + result.Message
 }
 
-// recorded returns the last backup, which may be one of the CoreOS operator.
+// recorded returns the last backup, which may have been made by the CoreOS operator.
 func recorded(b *etcdv1beta2.EtcdBackup) *etcdv1beta2.BackupRecord {
 	if b.Status.Last != nil {
 		return b.Status.Last
@@ -28,7 +28,7 @@ func recorded(b *etcdv1beta2.EtcdBackup) *etcdv1beta2.BackupRecord {
 	return &etcdv1beta2.BackupRecord{Object: "by another operator", Revision: b.Status.EtcdRevision, Time: b.Status.LastSuccessDate}
 }
 
-// said describes a backup.
+// said describes a backup in words.
 func said(r *etcdv1beta2.BackupRecord) string {
 	out := fmt.Sprintf("%s: revision %d", r.Object, r.Revision)
 	if r.Size > 0 {
@@ -40,7 +40,7 @@ func said(r *etcdv1beta2.BackupRecord) string {
 	return out
 }
 
-// lastGood describes the backup that a user can restore.
+// lastGood returns a clause about the backup that a user can restore.
 func lastGood(b *etcdv1beta2.EtcdBackup) string {
 	if b.Status.Last == nil {
 		return "; no backup has succeeded yet"
@@ -48,7 +48,7 @@ func lastGood(b *etcdv1beta2.EtcdBackup) string {
 	return "; the last that succeeded is " + said(b.Status.Last)
 }
 
-// howOn describes what to do about a failed backup that is not retried by itself.
+// howOn returns a clause about what to do after a failed backup that is not retried by itself.
 func howOn(b *etcdv1beta2.EtcdBackup) string {
 	if run := b.Status.Run; agenda.Periodic(b) || run == nil || run.Phase != etcdv1beta2.RunFailed || agenda.RetryRequested(b) {
 		return ""
@@ -56,7 +56,7 @@ func howOn(b *etcdv1beta2.EtcdBackup) string {
 	return "; it is not made again by itself: edit the object, give its annotation " + etcdv1beta2.RetryAnnotation + " a new value, or make another"
 }
 
-// reasonOf converts the reason of a result to one of a condition.
+// reasonOf converts the reason of a result to the reason of a condition.
 func reasonOf(result backup.Result) string {
 	if result.Reason == "" {
 		return etcdv1beta2.ReasonBackupFailed

@@ -22,7 +22,7 @@ func (w world) claimOf(serial int64) *corev1.PersistentVolumeClaim {
 	return w.claims[model.MemberName(w.c, serial)]
 }
 
-// waiting makes the claim of a member one that has never had a volume.
+// waiting makes a member's claim wait for its first volume.
 func (w world) waiting(serial int64) world {
 	claim := w.claimOf(serial)
 	claim.Spec.VolumeName, claim.Status = "", corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending}
@@ -72,7 +72,7 @@ func TestMembersAreReplacedOneAtATimeForAnotherClaim(t *testing.T) {
 	}
 }
 
-// Before the cluster is formed a claim that never had a volume is made again; one that has may hold a log.
+// Before the cluster is formed, a claim that never had a volume is recreated; one that has a volume may hold a log.
 func TestAClaimOfAFirstMemberIsMadeAgainUnlessItHasAVolume(t *testing.T) {
 	w := observed(clustertest.New(clustertest.Unformed, clustertest.WithClaims, clustertest.StorageClass("missing")), 3).waiting(1).asks(clustertest.StorageClass("fast"))
 	d := w.decide(w.c)

@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/volumes"
 )
 
-// availability is what the condition Available is computed from.
+// availability returns the input for the condition Available.
 func (r reporter) availability() *report.Availability {
 	c, d := r.c, r.d
 	a := &report.Availability{
@@ -26,7 +26,7 @@ func (r reporter) availability() *report.Availability {
 	return a
 }
 
-// membership is what the conditions about the number of members are computed from.
+// membership returns the input for the conditions about the number of members.
 func (r reporter) membership() *report.Membership {
 	c, d := r.c, r.d
 	return &report.Membership{
@@ -35,7 +35,7 @@ func (r reporter) membership() *report.Membership {
 	}
 }
 
-// membersUnknown is why the members are not reported on; nil: they are.
+// membersUnknown returns why the members cannot be reported on; nil if they can.
 func (r reporter) membersUnknown() *model.Obstacle {
 	c, d := r.c, r.d
 	a := r.availability()
@@ -50,7 +50,7 @@ func (r reporter) membersUnknown() *model.Obstacle {
 	return nil
 }
 
-// currency is what the condition UpToDate is computed from.
+// currency returns the input for the condition UpToDate.
 func (r reporter) currency() *report.Currency {
 	c, d := r.c, r.d
 	u := &report.Currency{

@@ -54,7 +54,7 @@ func (f facts) decideStage(c *etcdv1beta2.EtcdCluster) decision {
 	return d
 }
 
-// decide returns what comes next while the cluster runs.
+// decide returns what comes next for a cluster that is running.
 func (f facts) decide(c *etcdv1beta2.EtcdCluster) decision {
 	d := decision{members: f.members(c), drop: map[string]bool{}, dropClaim: map[string]bool{}}
 	d.invalid, d.target = checkSpec(c, f.unsafe, f.tls, d.members)
@@ -67,8 +67,8 @@ func (f facts) decide(c *etcdv1beta2.EtcdCluster) decision {
 	return d
 }
 
-// change decides about a cluster that was formed: first what needs no view of the members, and then the rules in order.
-// The first rule that decides anything wins, so that there is never more than one change at a time.
+// change decides for a cluster that was formed: first what needs no view of the members, then the rules in order. The
+// first rule that returns a verdict wins, so that there is never more than one change at a time.
 func (f facts) change(c *etcdv1beta2.EtcdCluster, d *decision) {
 	d.recreateEnded()
 	roll := f.rolloutInput(c, d)
@@ -103,7 +103,7 @@ func (f facts) change(c *etcdv1beta2.EtcdCluster, d *decision) {
 	}
 }
 
-// begin starts the first members. No client has written to the cluster yet, so that pods may be recreated when the spec
+// begin starts the first members. No client has written to the cluster yet, so pods may be recreated when the spec
 // changes.
 func (f facts) begin(c *etcdv1beta2.EtcdCluster, d *decision) {
 	over := f.formation(c).StartsOver()
@@ -124,8 +124,8 @@ func (f facts) begin(c *etcdv1beta2.EtcdCluster, d *decision) {
 	}
 }
 
-// establish withdraws the permission of pods to start on an empty volume: of the first members once they have formed the
-// cluster, of a later one once it has run. And it lets clients reach the members that vote.
+// establish withdraws the permission of pods to start on an empty volume: for the first members once they have formed
+// the cluster, for a later member once it has run. It also lets clients reach voters.
 func (f facts) establish(c *etcdv1beta2.EtcdCluster, d *decision) {
 	for _, m := range d.members {
 		begins := m.Started || strings.HasPrefix(m.Start(), string(etcdstart.Bootstrap)+" ")

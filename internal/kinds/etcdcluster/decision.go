@@ -12,17 +12,17 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/steps"
 )
 
-// stage is what is done about a cluster as a whole.
+// stage is what opcrew does about a cluster as a whole.
 type stage int
 
 const (
-	// deleted: nothing; all children are collected with their owner.
+	// deleted: there is nothing to do, as the garbage collector deletes all children.
 	deleted stage = iota
-	// behind: the API server has a newer status than the cache.
+	// behind: the cache has an older status than the API server.
 	behind
-	// statusLost: nothing before the members have reported what the status has lost.
+	// statusLost: opcrew changes nothing until the members have reported what the status has lost.
 	statusLost
-	// beginning a restore or a recovery is written to the status first.
+	// beginning: a restore or a recovery is being written to the status, before anything else.
 	beginning
 	// restoring: a restore or a recovery is under way.
 	restoring
@@ -30,32 +30,34 @@ const (
 	running
 )
 
-// decision is what to do next about a cluster, and why.
+// decision holds what to do next about a cluster, and why.
 type decision struct {
 	stage stage
-	// recollected: the members have reported what the status has lost, and the decision rests on that.
+	// recollected is true if the members have reported what the status has lost. The decision relies on their report.
 	recollected bool
-	// recovery is the plan for a lost quorum; nil: none is needed.
+	// recovery is the plan for a lost quorum; nil if none is needed.
 	recovery *recovery.Plan
 	members  []model.Member
-	// next is the verdict of the first rule that decided anything: at most one change of the cluster, or what it waits for.
+	// next is the verdict of the first rule that returned one: at most one change of the cluster, or what it waits for.
 	next steps.Verdict
 	// drop names members whose pods are deleted, to be recreated.
 	drop map[string]bool
-	// dropClaim names members whose claims are recreated for the present spec. Nothing was ever written to these.
+	// dropClaim names members whose claims are recreated for the current spec. Nothing was ever written to these
+	// claims.
 	dropClaim map[string]bool
-	// establish are members whose pods may no longer start on an empty volume, and show those that clients may reach now.
+	// establish holds members whose pods may no longer start on an empty volume; show holds members that clients may
+	// reach now.
 	establish, show []model.Member
-	// target is the version that members change to; empty: none.
+	// target is the version that members change to; empty if they keep theirs.
 	target string
-	// invalid is why the spec cannot be carried out; what runs keeps running.
+	// invalid explains why the spec cannot be carried out. What is running keeps running.
 	invalid *model.Obstacle
 }
 
-// maxAge is how old a view of the members may be that something is decided on.
+// maxAge is the maximum age of a view of the members that a decision may rely on.
 const maxAge = 15 * time.Second
 
-// follow takes a verdict over, and reports whether it decides anything.
+// follow adopts a verdict, and reports whether it decides anything.
 func (d *decision) follow(v steps.Verdict) bool {
 	if v == (steps.Verdict{}) {
 		return false
@@ -70,7 +72,7 @@ func (d *decision) follow(v steps.Verdict) bool {
 	return true
 }
 
-// recreateEnded recreates pods that have ended and whose volume still exists.
+// recreateEnded recreates ended pods whose volume still exists.
 func (d *decision) recreateEnded() {
 	for _, m := range d.members {
 		if m.Lost == "" && m.Pod != nil && model.Ended(m.Pod) {
@@ -79,10 +81,10 @@ func (d *decision) recreateEnded() {
 	}
 }
 
-// has reports whether there is a member of a name.
+// has reports whether there is a member with a name.
 func (d decision) has(name string) bool {
 	return slices.ContainsFunc(d.members, func(m model.Member) bool { return m.Name == name })
 }
 
-// voters is how many members vote.
+// voters returns the number of voters.
 func (d decision) voters() int32 { return model.Voters(d.members) }

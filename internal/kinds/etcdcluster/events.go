@@ -12,7 +12,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// transitions makes events of the beginning and of the end of each step of an upgrade, and of a recovery.
+// transitions returns events for the beginning and the end of each upgrade step and of a recovery.
 func (r *reconciler) transitions(before, after *etcdv1beta2.EtcdCluster) []kit.Event {
 	return append(upgradeEvents(before.Status, after.Status), recoveryEvents(before.Status, after.Status)...)
 }

@@ -24,11 +24,11 @@ import (
 type reconciler struct {
 	*kit.Tools
 	prober *etcd.Prober
-	// born is what the process knows about clusters that are not formed yet.
+	// born holds what this process knows about clusters that are not formed yet.
 	born formation.Memory
-	// refused is why clusters did not take their last steps.
+	// refused holds why clusters did not take their last steps.
 	refused apply.Refusals
-	// upkeep is what was done to clusters' data last.
+	// upkeep records what opcrew last did to the data of each cluster.
 	upkeep apply.Histories
 	// unbound explains why claims have no volume.
 	unbound   *workload.Unbound
@@ -36,12 +36,12 @@ type reconciler struct {
 	standards *podsecurity.Guard
 }
 
-// taker takes steps, and reads what they rest on from the API server itself.
+// taker returns a Taker, which takes steps after live reads.
 func (r *reconciler) taker() apply.Taker {
 	return apply.Taker{Tools: r.Tools, Prober: r.prober, Refused: &r.refused, Upkeep: &r.upkeep}
 }
 
-// facts are what is read about a cluster.
+// facts holds everything that is read about a cluster.
 type facts struct {
 	now        time.Time
 	agentImage string
@@ -50,55 +50,55 @@ type facts struct {
 	// backupImage is that of what makes a seed's data.
 	backupImage string
 	pods        map[string]*corev1.Pod
-	// patched are pods whose last patch by opcrew the cache does not show yet.
+	// patched names pods whose last patch by opcrew is not in the cache yet.
 	patched map[string]bool
 	claims  map[string]*corev1.PersistentVolumeClaim
-	// volumes are those of the claims that are to have the size of the spec.
+	// volumes are the volumes of the claims that should have the spec's size.
 	volumes workload.Volumes
-	// others are pods and claims of another lineage than the cluster's: see lineage.go.
+	// others are pods and claims of other lineages than the cluster's: see lineage.go.
 	others lineage.Others
-	// restore is the EtcdRestore of the cluster's name, nil if there is none.
+	// restore is the EtcdRestore with the cluster's name; nil if there is none.
 	restore *etcdv1beta2.EtcdRestore
-	// backups are the EtcdBackups of the cluster; they are read when none of its members is left.
+	// backups are the EtcdBackups of the cluster. They are read only when no member is left.
 	backups []*etcdv1beta2.EtcdBackup
-	// needs is what the seed of a restore lacks; nil: nothing. seedIsLive: the seed serves, and the API server itself has its
-	// pod.
+	// needs is what the seed of a restore lacks; nil if nothing. seedIsLive is true if the seed is ready, and a live
+	// read has found its pod.
 	needs      *model.Obstacle
 	seedIsLive bool
-	// unfit is what keeps an EtcdRestore from beginning; nil: nothing.
+	// unfit is what keeps an EtcdRestore from beginning; nil if nothing does.
 	unfit *model.Obstacle
-	// nodes are those that the pods run on.
+	// nodes are the nodes that the pods run on.
 	nodes map[string]model.Node
-	// disks are, by name, where the volumes are of members whose pods cannot be scheduled.
+	// disks holds, by member name, where the volumes of unschedulable pods are.
 	disks map[string]model.Disk
 	// unbound is the first pod whose claim has no volume, and why.
 	unbound workload.UnboundCause
-	// view is the last view of the members; without a time if there was none.
+	// view is the last view of the members; its time is zero if there was none.
 	view etcd.View
-	// otherID is the id of another cluster that answers at the members' addresses; empty: none does.
+	// otherID is the id of another cluster that answers at the members' addresses; empty if none does.
 	otherID string
-	// quorumSince is since when a quorum of first members has been there.
+	// quorumSince is when the current quorum of first members was first seen.
 	quorumSince time.Time
-	// begunWith is the number of first members that this process began the cluster with; 0: it
-	// did not, or the cluster was formed long ago.
+	// begunWith is the number of first members with which this process began the cluster. 0 if another process began
+	// it, or the cluster was formed long ago.
 	begunWith int32
-	// lastPod is when the last of the first members' pods was known of; it is not read later.
+	// lastPod is when the last pod of the first members came into the cache. It is not set for a formed cluster.
 	lastPod time.Time
-	// refused is why clusters did not take their last steps.
+	// refused is the last step that the cluster did not take.
 	refused apply.Refused
-	// history is what was done to the data before.
+	// history records what opcrew did to the data earlier.
 	history steps.History
 	// unsafe is which rule pods of the spec would break; nil: none.
 	unsafe *model.Obstacle
 	// tls is what is wrong with the certificates; nil: nothing.
 	tls *model.Obstacle
-	// paused: nothing is changed for now.
+	// paused is true if nothing may be changed for now.
 	paused bool
-	// behind: the API server knows the cluster as further than the cache does.
+	// behind is true if the cache has an older status of the cluster than the API server.
 	behind bool
 }
 
-// renew forgets what is known by a name if it is known about an earlier cluster.
+// renew forgets what is known under a name if it is about an earlier cluster.
 func (r *reconciler) renew(key client.ObjectKey, c *etcdv1beta2.EtcdCluster) {
 	if r.born.IsAnother(key, c.UID) {
 		r.prober.Forget(key)
@@ -107,7 +107,7 @@ func (r *reconciler) renew(key client.ObjectKey, c *etcdv1beta2.EtcdCluster) {
 	}
 }
 
-// forget drops all that is known by a name.
+// forget drops everything that is known under a name.
 func (r *reconciler) forget(key client.ObjectKey) {
 	r.prober.Forget(key)
 	r.born.Forget(key)

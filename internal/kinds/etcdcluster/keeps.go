@@ -14,14 +14,15 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// keeps reports which undeclared children are kept anyway. Those of members are: they may have come into the cache
-// since the facts were read. And until the cluster itself has listed its members, so are all that are not recreated.
+// keeps reports which undeclared children are kept anyway. Members' objects are kept, as they may have come into the
+// cache since the facts were read. Until the cluster has listed its members, everything is kept that need not be
+// recreated.
 func (p planner) keeps() func(client.Object) bool {
 	c, d := p.c, p.d
 	fresh := p.fresh(c)
 	return func(object client.Object) bool {
 		if marks := object.GetAnnotations(); marks[model.RestoreAnnotation] != "" && model.SerialIn(marks) > c.Status.Serial {
-			return true // of a restore that began after this status was written
+			return true // it belongs to a restore that began after this status was written
 		}
 		if isData(object) && model.LineageOf(c, object.GetName()) != model.Current {
 			return !p.lineage(c, d.members).IsPast(object)
@@ -48,12 +49,13 @@ func isData(object client.Object) bool {
 	return false
 }
 
-// fresh reports whether the cluster itself has just listed its members, or has none to list yet.
+// fresh reports whether the cluster has just listed its members, or is not formed and has none to list yet.
 func (f facts) fresh(c *etcdv1beta2.EtcdCluster) bool {
 	return c.Status.ClusterID == "" || f.view.Err == nil && !f.view.At.IsZero() && !f.view.Stale
 }
 
-// joins reports whether a pod or claim is newer than the view: its member was added since.
+// joins reports whether a pod or claim was created after the view was read, so that its member may not be in the view
+// yet.
 func (p planner) joins(object client.Object) bool {
 	return !p.view.At.IsZero() && !object.GetCreationTimestamp().Time.Before(p.view.At.Truncate(time.Second))
 }

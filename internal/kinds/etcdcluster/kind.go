@@ -1,11 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package etcdcluster is the kind EtcdCluster: it observes, decides, plans and reports.
-//
-// Who is a member is what etcd lists; pods are matched to members. One thing is changed at a time, and only while a quorum
-// is healthy. The rules are in packages per subject, such as membership and upkeep; here is only what selects their inputs
-// from the facts (inputs.go), their order (decide.go) and what becomes of their verdicts (plan.go, status.go).
+// Package etcdcluster reconciles EtcdClusters. A member is what etcd lists; pods are matched to members. One thing is
+// changed at a time, and only with a healthy quorum. The rules are in subpackages; this package has their inputs
+// (inputs.go), their order (decide.go) and what follows from their verdicts (plan.go, status.go).
 package etcdcluster
 
 import (
@@ -71,12 +69,12 @@ import (
 // workers is how many objects are reconciled at a time.
 const workers = 8
 
-// Kind is EtcdCluster's entry in the list of kinds.
+// Kind returns the registration of EtcdCluster.
 func Kind() kit.Registration {
 	return kindWith(func(tools *kit.Tools) etcd.Dialer { return etcd.DialThrough(tools.DialPod) })
 }
 
-// KindWith is the kind with another way to reach clusters, for tests.
+// KindWith returns the registration with another way to connect to clusters, for tests.
 func KindWith(dial etcd.Dialer) kit.Registration {
 	return kindWith(func(*kit.Tools) etcd.Dialer { return dial })
 }
@@ -156,21 +154,21 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		Complete(loop)
 }
 
-// claimChanged passes on what becomes of a claim and its volume, and leaves out what others note on them.
+// claimChanged passes on changes of a claim's status, deletion and volume. It leaves out what others record on claims.
 var claimChanged = kit.Updates(func(e event.UpdateEvent) bool {
 	old, now := e.ObjectOld.(*corev1.PersistentVolumeClaim), e.ObjectNew.(*corev1.PersistentVolumeClaim)
 	return !equality.Semantic.DeepEqual(old.Status, now.Status) || !equality.Semantic.DeepEqual(old.DeletionTimestamp, now.DeletionTimestamp)
 })
 
-// specChanged leaves out updates of the status.
+// specChanged ignores updates of the status.
 var specChanged = kit.Updates(func(e event.UpdateEvent) bool { return e.ObjectOld.GetGeneration() != e.ObjectNew.GetGeneration() })
 
-// nodeChanged passes on a change of anything that model.Node has, and so leaves out heartbeats.
+// nodeChanged passes on changes of the fields in model.Node. It leaves out heartbeats.
 var nodeChanged = kit.Updates(func(e event.UpdateEvent) bool {
 	return model.NodeOf(e.ObjectOld.(*corev1.Node)) != model.NodeOf(e.ObjectNew.(*corev1.Node))
 })
 
-// whoseMembersAreOn enqueues the clusters that have a member on a node.
+// whoseMembersAreOn enqueues the clusters that have members on a node.
 func (r *reconciler) whoseMembersAreOn(ctx context.Context, n client.Object) []reconcile.Request {
 	pods := &corev1.PodList{}
 	if err := r.Client.List(ctx, pods, client.MatchingLabels{etcdv1beta2.AppLabel: etcdv1beta2.AppName}, client.UnsafeDisableDeepCopy); err != nil {

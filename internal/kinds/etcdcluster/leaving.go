@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// stray is a pod of no member that is about to go; empty: there is none.
+// stray returns the name of a pod that belongs to no member and is about to go; empty if there is none.
 func (p planner) stray() string {
 	for _, pod := range p.strays() {
 		if !workload.Stuck(pod, p.now) {
@@ -24,7 +24,7 @@ func (p planner) stray() string {
 	return ""
 }
 
-// strays are the pods of no member.
+// strays returns the pods that belong to no member.
 func (p planner) strays() []*corev1.Pod {
 	d := p.d
 	var out []*corev1.Pod
@@ -36,8 +36,8 @@ func (p planner) strays() []*corev1.Pod {
 	return out
 }
 
-// hanging are the pods that are stuck on their way out and hold up nothing: those of members that were removed, and
-// those from before a restore once they cannot have clients any more.
+// hanging returns the pods that are stuck while being deleted and hold up nothing: the pods of removed members, and
+// pods from before a restore once they can no longer have clients.
 func (p planner) hanging() workload.Leftovers {
 	c := p.c
 	pods := p.strays()
@@ -49,7 +49,7 @@ func (p planner) hanging() workload.Leftovers {
 	return workload.StuckOf(pods, p.now)
 }
 
-// strayClaim reports a claim that is no member's any more, and is not on its way out.
+// strayClaim reports whether there is a claim that belongs to no member and is not being deleted.
 func (p planner) strayClaim() bool {
 	d := p.d
 	for name, claim := range p.claims {
@@ -60,7 +60,7 @@ func (p planner) strayClaim() bool {
 	return false
 }
 
-// waiting is what the next change waits for, as the end of a message.
+// waiting returns what the next change waits for, as a clause to append to a message.
 func (r reporter) waiting() string {
 	d := r.d
 	switch {

@@ -12,11 +12,11 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// sizes reports how large the data of members is in the last view. It is computed when metrics are collected, and so neither
-// starts a reconcile nor outlives a cluster.
+// sizes reports the size of members' data in the last view. It is computed when metrics are collected, so it starts no
+// reconcile, and a deleted cluster leaves no metrics.
 type sizes struct {
 	prober *etcd.Prober
-	// took is how much disk the data takes, and used how much of that is not free.
+	// took is the size on disk; used is the part of it that is not free.
 	took, used, quota *prometheus.Desc
 }
 
@@ -37,14 +37,14 @@ func newSizes(registry prometheus.Registerer, prober *etcd.Prober) error {
 	return nil
 }
 
-// Describe sends which metrics there are.
+// Describe sends the descriptions of the metrics.
 func (s *sizes) Describe(out chan<- *prometheus.Desc) {
 	out <- s.took
 	out <- s.used
 	out <- s.quota
 }
 
-// Collect sends them.
+// Collect sends the metrics.
 func (s *sizes) Collect(out chan<- prometheus.Metric) {
 	for key, view := range s.prober.Views() {
 		for _, m := range view.Members {

@@ -12,7 +12,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// answeredBy has another cluster answer at the members' addresses than the status names.
+// answeredBy makes another cluster than the status names answer at the members' addresses.
 func answeredBy(w world, id uint64) world {
 	for _, m := range w.view.Members {
 		w.c.Status.Membership = append(w.c.Status.Membership, etcdv1beta2.MemberIdentity{ID: model.FormatID(m.ID), Name: m.Name})

@@ -9,7 +9,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// givenUpIn is the time until the next silent node counts as lost; 0: none is silent.
+// givenUpIn returns the time until the next silent node counts as lost; 0 if none is silent.
 func (p planner) givenUpIn() time.Duration {
 	c := p.c
 	var soonest time.Duration

@@ -19,8 +19,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// Observe reads the members' pods, claims and nodes, the certificates, and the last view of the prober. It makes no call to
-// the store.
+// Observe reads the members' pods, claims and nodes, the certificates, and the prober's last view. It does not query
+// the store itself.
 func (r *reconciler) Observe(ctx context.Context, c *etcdv1beta2.EtcdCluster) (facts, error) {
 	key := client.ObjectKeyFromObject(c)
 	f := facts{now: r.Clock.Now(), agentImage: r.AgentImage, operator: r.Namespace, backupImage: r.BackupImage, refused: r.refused.Of(key)}
@@ -96,9 +96,8 @@ func (r *reconciler) observeNodes(ctx context.Context, _ *etcdv1beta2.EtcdCluste
 	return nil
 }
 
-// observeFormed reads from the API server how far the cluster is before a pod is created to which an old status would do
-// harm: a first member of a cluster that was formed meanwhile would lose its data, and members of a past lineage would run
-// again on their claims, beside the cluster that there is.
+// observeFormed reads the status live before a pod is created to which an old status would do harm. A first member of a
+// cluster that has since formed would lose its data. Members of a past lineage would run beside the current cluster.
 func (r *reconciler) observeFormed(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
 	begins := c.Status.ClusterID == "" && !model.Restoring(c) && (!f.formation(c).AllCreated() || f.formation(c).StartsOver() || f.formation(c).Orphan() != "")
 	if !begins && !f.comesBack(c) {
@@ -107,7 +106,7 @@ func (r *reconciler) observeFormed(ctx context.Context, c *etcdv1beta2.EtcdClust
 	return r.observeProgress(ctx, c, f)
 }
 
-// observeProgress reads from the API server whether the status is newer than in the cache.
+// observeProgress reads live whether the status is newer than in the cache.
 func (r *reconciler) observeProgress(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
 	live := &etcdv1beta2.EtcdCluster{}
 	found, err := r.taker().Found(ctx, client.ObjectKeyFromObject(c), live)

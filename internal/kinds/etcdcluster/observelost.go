@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// observeBackups reads the EtcdBackups of a cluster that has lost all members, and of no other.
+// observeBackups reads the EtcdBackups of a cluster if it has lost all members.
 func (r *reconciler) observeBackups(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
 	if c.Status.ClusterID == "" || !f.noneLeft(c) {
 		return nil
@@ -38,15 +38,15 @@ func (r *reconciler) observeBackups(ctx context.Context, c *etcdv1beta2.EtcdClus
 	return nil
 }
 
-// noneLeft reports whether every member that etcd named last is lost.
+// noneLeft reports whether every member in etcd's last member list is lost.
 func (f facts) noneLeft(c *etcdv1beta2.EtcdCluster) bool {
 	f.view = etcd.View{}
 	members := f.members(c)
 	return len(members) > 0 && !slices.ContainsFunc(members, func(m model.Member) bool { return m.Voter() && m.Lost == "" })
 }
 
-// isLostLive reads from the API server whether a majority is proven to be lost. After the step that follows, members that
-// remain cannot join the cluster any more.
+// isLostLive reads live whether a majority is proven to be lost. After the next step the remaining members cannot join
+// the cluster any more.
 func (r *reconciler) isLostLive(ctx context.Context, c *etcdv1beta2.EtcdCluster, f facts) (bool, error) {
 	var members []model.Member
 	for _, m := range f.members(c) {

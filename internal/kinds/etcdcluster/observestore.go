@@ -24,7 +24,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// observeStore reads what the prober last saw, and passes on where to look.
+// observeStore reads the prober's last view, and gives the prober the addresses to read.
 func (r *reconciler) observeStore(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
 	key := client.ObjectKeyFromObject(c)
 	target, err := r.target(ctx, c, f)
@@ -34,7 +34,7 @@ func (r *reconciler) observeStore(ctx context.Context, c *etcdv1beta2.EtcdCluste
 	case model.Hibernating(c) && len(f.pods) == 0:
 		r.prober.Forget(key)
 		return nil
-	case f.tls == nil: // else anyone who was reached before is reached as before
+	case f.tls == nil: // with invalid certificates, the previous connection settings stay in use
 		r.prober.Watch(key, target)
 	}
 	f.view, _ = r.prober.View(key)
@@ -51,8 +51,8 @@ func (r *reconciler) observeStore(ctx context.Context, c *etcdv1beta2.EtcdCluste
 	return nil
 }
 
-// outrun reports whether a kubelet has reported on a pod since the view: a member that came back need not wait for the next
-// one. Kubelets report times in seconds.
+// outrun reports whether a kubelet has reported on a pod since the view was read. Then opcrew reads the members at
+// once. Kubelets report times in seconds.
 func (f facts) outrun() bool {
 	seen := f.view.At.Truncate(time.Second)
 	for _, pod := range f.pods {
@@ -63,8 +63,8 @@ func (f facts) outrun() bool {
 	return false
 }
 
-// ownView replaces the view of another cluster by an error, and returns the id of that cluster: an address may belong to a pod
-// of another cluster now, or a volume or the status was restored by hand.
+// ownView replaces the view of another cluster by an error, and returns the id of that cluster. An address may now
+// belong to a pod of another cluster, or a user may have restored a volume or the status.
 func ownView(c *etcdv1beta2.EtcdCluster, v etcd.View) (own etcd.View, other string) {
 	if c.Status.ClusterID == "" || model.Restoring(c) || v.ClusterID == 0 || model.FormatID(v.ClusterID) == c.Status.ClusterID {
 		return v, ""
@@ -74,7 +74,7 @@ func ownView(c *etcdv1beta2.EtcdCluster, v etcd.View) (own etcd.View, other stri
 	return etcd.View{At: v.At, Err: err, Status: map[uint64]etcd.MemberStatus{}}, other
 }
 
-// target is where the members are reached. Certificates are read each time, so that renewed ones are used at once.
+// target returns how to reach the members. Certificates are read each time, so that renewed ones are used at once.
 func (r *reconciler) target(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) (etcd.Target, error) {
 	target := etcd.Target{Generation: strconv.FormatBool(c.ServerSecret() != ""), Endpoints: f.endpoints(c), Addresses: f.addresses(c)}
 	if settings.Upkeep(c).Defragment != nil && settings.Upkeep(c).Defragment.Schedule == "" {
@@ -95,8 +95,8 @@ func (r *reconciler) target(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *
 	return target, err
 }
 
-// endpoints are those of all that may be members: the status may be older than the last changes, and none of the members that
-// it names may be left.
+// endpoints returns the addresses of all possible members. The status may be older than the last changes, so that no
+// member that it names is left.
 func (f facts) endpoints(c *etcdv1beta2.EtcdCluster) []string {
 	if model.Restoring(c) {
 		return []string{f.restoreInput(c).Seed().Client}

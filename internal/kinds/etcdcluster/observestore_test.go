@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// Regression: a member that came back waited for the next look, which may be seconds away.
+// Regression: a returning member waited for the next view, which may be seconds away.
 func TestWhatAKubeletSaysOfAMemberHasTheMembersLookedAt(t *testing.T) {
 	w := observed(clustertest.New(), 3)
 	pod := w.pods[model.MemberName(w.c, 1)]
@@ -27,7 +27,7 @@ func TestWhatAKubeletSaysOfAMemberHasTheMembersLookedAt(t *testing.T) {
 	}
 }
 
-// Regression: the status was older than the last changes, and none whom it named was left to ask.
+// Regression: the status was older than the last changes, and no member that it named was left to query.
 func TestAMemberWithAPodIsReadEvenIfTheStatusDoesNotNameIt(t *testing.T) {
 	w := unseen(observed(clustertest.New(), 3))
 	w.c.Status.Membership = []etcdv1beta2.MemberIdentity{{ID: "1", Name: "example-gone"}}

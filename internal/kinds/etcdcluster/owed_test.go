@@ -34,7 +34,7 @@ type crammed struct {
 	done  []string
 }
 
-// cram makes three members whose data has the given MiB of keys and of history, after 5000 revisions.
+// cram creates three members whose data has so many MiB of keys and of history, after 5000 revisions.
 func cram(t *testing.T, live, history int64) *crammed {
 	t.Helper()
 	w := observed(clustertest.New(), 3)
@@ -63,12 +63,12 @@ func (s *crammed) write(times, live, history int64) {
 	}
 }
 
-// restarted has the process begin again, which remembers nothing.
+// restarted replaces the process by a new one, which remembers nothing.
 func (s *crammed) restarted() {
 	s.r = &reconciler{Tools: &kit.Tools{Clock: s.clock, Events: &events.FakeRecorder{}}}
 }
 
-// look is what the operator sees of the members now.
+// look reads the members as the prober does.
 func (s *crammed) look() {
 	_, members, err := s.store.Members(s.Context())
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *crammed) look() {
 	s.now, s.history = s.clock.Now(), s.r.upkeep.Of(client.ObjectKeyFromObject(s.c), s.c.Status.ClusterID)
 }
 
-// run makes so many rounds, 5 seconds apart.
+// run makes a number of rounds, 5 seconds apart.
 func (s *crammed) run(rounds int) {
 	s.Helper()
 	for range rounds {
@@ -107,7 +107,7 @@ func (s *crammed) do(next steps.Step) {
 	}
 }
 
-// count is how often something was done.
+// count returns how often something was done.
 func (s *crammed) count(what string) int {
 	return len(slices.DeleteFunc(slices.Clone(s.done), func(name string) bool { return name != what }))
 }
@@ -138,7 +138,7 @@ func TestMembersThatAreFullOfKeysAreDefragmentedOnceAndAgainWhenSomeWereDeleted(
 	if says := upkeep.OutOfSpace(s.upkeepInput(s.c, nil)); !strings.Contains(says, "all that can be given back was") {
 		t.Errorf("expected the message to say that nothing is left to be done, got %s", says)
 	}
-	s.write(2000, -90*mebi, 90*mebi) // what is deleted is history at first
+	s.write(2000, -90*mebi, 90*mebi) // deleted data is history at first
 	s.run(20)
 	if alarms := s.sim.Alarms("t"); len(alarms) > 0 {
 		t.Errorf("expected the alarm to be taken back in %s, got %q", 20*underWay, s.done)

@@ -23,8 +23,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Plan declares the children, and at most one change of the membership. Deletion needs no
-// plan: all children are collected with their owner, their data too, as the contract has it.
+// Plan declares the children, and at most one change of the membership. Deletion needs no plan: the garbage collector
+// deletes all children including their data, as the contract requires.
 func (r *reconciler) Plan(c *etcdv1beta2.EtcdCluster, f facts, d decision) kit.Plan {
 	plan := r.plan(c, f, d)
 	if c.Spec.Paused {
@@ -37,17 +37,17 @@ func (r *reconciler) plan(c *etcdv1beta2.EtcdCluster, f facts, d decision) kit.P
 	switch {
 	case d.stage == behind:
 		return kit.Plan{Again: time.Second}
-	case d.stage == statusLost, d.recollected: // the status has it first
+	case d.stage == statusLost, d.recollected: // the status is written first
 		return kit.Plan{Again: underWay}
 	case d.stage == restoring:
 		return planner{f, c, d}.planRestore()
 	case d.stage == running:
 		return r.planMembers(c, f, d)
 	}
-	return kit.Plan{} // it is deleted, or the status has first that a restore begins
+	return kit.Plan{} // the cluster is deleted, or the status must first record that a restore begins
 }
 
-// planMembers is for a cluster that is neither deleted nor restored, and whose status is known.
+// planMembers plans for a cluster that is neither deleted nor being restored, and whose status is known.
 func (r *reconciler) planMembers(c *etcdv1beta2.EtcdCluster, f facts, d decision) kit.Plan {
 	p := planner{f, c, d}
 	plan := kit.Plan{Again: p.again(), Waits: d.next.Waits}
@@ -80,12 +80,12 @@ func (r *reconciler) planMembers(c *etcdv1beta2.EtcdCluster, f facts, d decision
 	return plan
 }
 
-// builder makes the pods and claims that the facts lead to.
+// builder returns a Builder for the pods and claims that follow from the facts.
 func (f facts) builder(c *etcdv1beta2.EtcdCluster) build.Builder {
 	return build.Builder{Cluster: c, AgentImage: f.agentImage, BackupImage: f.backupImage, FirstMembers: f.formation(c).First(), FormerServes: f.lineage(c, nil).FormerServes()}
 }
 
-// children are those that there are to be now.
+// children returns the children that should exist now.
 func (p planner) children() []ensure.Child {
 	c, d := p.c, p.d
 	var out []ensure.Child
@@ -98,7 +98,7 @@ func (p planner) children() []ensure.Child {
 	if !p.hides() {
 		declare(build.ClientService(c))
 	}
-	// Until the members were checked it stays as it is: the status may know of fewer voters.
+	// Until the members have been read the budget stays as it is: the status may record fewer voters.
 	if p.fresh(c) && max(d.voters(), c.Spec.Size) > 1 {
 		declare(build.DisruptionBudget(c, d.members))
 	}
@@ -113,28 +113,27 @@ func (p planner) children() []ensure.Child {
 	return out
 }
 
-// hides reports whether the Service for clients, as it is declared, would lead past a voter that they
-// are to reach. Until its pod is labelled the Service stays as it is.
+// hides reports whether the declared Service for clients would leave out a voter that clients should reach. Until its
+// pod is labelled the Service stays as it is.
 func (p planner) hides() bool {
 	c, d := p.c, p.d
 	return c.Status.ClusterID != "" && slices.ContainsFunc(d.members, func(m model.Member) bool { return m.Voter() && m.Pod != nil && !m.Shown() })
 }
 
-// Secrets of users are followed when they carry opcrew.io/watch, and read again after a while
-// when they do not.
+// Users' Secrets with the label opcrew.io/watch are watched. Others are read again after these times.
 const (
 	secretSoon     = 15 * time.Second
 	secretInterval = time.Hour
 )
 
-// again is when to look again by itself.
+// again returns the time until the next reconcile if no event starts one.
 func (p planner) again() time.Duration {
 	c, d := p.c, p.d
 	var soonest time.Duration
 	if p.unfit != nil || d.next.Step != nil || d.next.Change != nil || d.next.Resize != nil || d.next.Waits != "" || len(d.establish)+len(d.show) > 0 {
 		soonest = underWay
 	}
-	if p.stray() != "" || p.strayClaim() || p.lineage(c, nil).FormerServes() && p.lineage(c, nil).FormerDecide() == "" { // a node wakes the loop itself
+	if p.stray() != "" || p.strayClaim() || p.lineage(c, nil).FormerServes() && p.lineage(c, nil).FormerDecide() == "" { // a change of a node starts a reconcile itself
 		soonest = strayWait
 	}
 	for _, wait := range []time.Duration{p.refused.Wait(p.now), p.unbound.Again, p.volumes.Again(underWay), p.givenUpIn(), p.formation(c).NextLook(), p.certificatesIn(), p.backupsIn(), upkeep.NextLook(p.upkeepInput(c, d.members), underWay), workload.StuckIn(p.strays(), p.now)} {
@@ -145,8 +144,8 @@ func (p planner) again() time.Duration {
 	return soonest
 }
 
-// certificatesIn is when the certificates of the user are read again: soon while something is
-// wrong with them, and else hourly, as they may expire.
+// certificatesIn returns the time until the user's certificates are read again: soon while there is a problem with
+// them, and hourly otherwise, as they may expire.
 func (p planner) certificatesIn() time.Duration {
 	c := p.c
 	switch {
@@ -158,7 +157,7 @@ func (p planner) certificatesIn() time.Duration {
 	return secretInterval
 }
 
-// backupsIn is when the backups of a cluster that waits for one are read again.
+// backupsIn returns the time until the backups are read again, if the cluster waits for a backup.
 func (p planner) backupsIn() time.Duration {
 	c, d := p.c, p.d
 	if p.recoveryInput(c, d.members).AwaitsBackup(d.recovery) {

@@ -22,8 +22,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// Regression: each restart of the operator lowered the budget for a moment, as the status knew of
-// fewer voters than there were.
+// Regression: each restart of the operator lowered the budget for a moment, as the status recorded fewer voters than
+// there were.
 func TestTheDisruptionBudgetIsNotChangedBeforeTheMembersWereLookedAt(t *testing.T) {
 	for name, test := range map[string]struct {
 		world    world
@@ -46,8 +46,8 @@ func TestTheDisruptionBudgetIsNotChangedBeforeTheMembersWereLookedAt(t *testing.
 	}
 }
 
-// Regression: a claim came into the cache after the facts had been read from it. No one had declared
-// it, and it was deleted under a member that was well.
+// Regression: a claim came into the cache after the facts had been read. It was not declared, and so it was deleted
+// although its member was healthy.
 func TestWhatBelongsToAMemberIsNeverDeletedForNotHavingBeenSeen(t *testing.T) {
 	w := observed(clustertest.New(clustertest.WithClaims), 3)
 	name := model.MemberName(w.c, 1)
@@ -149,7 +149,8 @@ func TestAnOldCacheDoesNotTakeAwayWhatJoinsNow(t *testing.T) {
 	}
 }
 
-// Regression: pods that were all gone, as after hibernation, came back as what was asked for.
+// Regression: when all pods were gone, as after hibernation, they were recreated with the newly requested version at
+// once.
 func TestAClusterWithoutPodsComesBackAsItWasAndGoesOnFromThere(t *testing.T) {
 	for name, test := range map[string]struct {
 		world        world
@@ -172,8 +173,8 @@ func TestAClusterWithoutPodsComesBackAsItWasAndGoesOnFromThere(t *testing.T) {
 	}
 }
 
-// Regression: an upgrade of the operator would have led clients past all members until their pods
-// were labelled, and for good where it cannot ask the members.
+// Regression: an upgrade of the operator would have left out all members from the Service until their pods were
+// labelled. If the operator could not query the members, that would have been for good.
 func TestTheServiceStaysAsItIsUntilItLeadsToEveryVoter(t *testing.T) {
 	for name, test := range map[string]struct {
 		world world
@@ -195,8 +196,8 @@ func TestTheServiceStaysAsItIsUntilItLeadsToEveryVoter(t *testing.T) {
 	}
 }
 
-// Regression: a claim that was made in the second of the last look stayed when its member was taken
-// out, as nothing enqueued the cluster again.
+// Regression: a claim that was created in the same second as the last view stayed after its member was removed, as
+// nothing enqueued the cluster again.
 func TestAClaimThatIsNoMembersIsLookedAtAgain(t *testing.T) {
 	w := observed(clustertest.New(clustertest.WithClaims), 3)
 	if again := w.again(w.c, w.decide(w.c)); again != 0 {
@@ -214,7 +215,7 @@ func TestAClaimThatIsNoMembersIsLookedAtAgain(t *testing.T) {
 	}
 }
 
-// Regression: a label that someone took off again and again kept a lost member from being replaced.
+// Regression: a label that another client removed again and again kept a lost member from being replaced.
 func TestALabelThatIsMissingHoldsUpNoStep(t *testing.T) {
 	w := observed(clustertest.New(), 3).without(1).hidden(2)
 	plan := planAt(w.c, w.facts, clustertest.Noon)
@@ -223,7 +224,7 @@ func TestALabelThatIsMissingHoldsUpNoStep(t *testing.T) {
 	}
 }
 
-// Only patches aside cannot keep the step from being taken when the API server refuses them.
+// The API server may refuse these patches. They are independent of the step, so that a refusal does not block it.
 func TestWhatIsPutBackOnPodsCanBeRefusedWithoutHoldingUpTheStep(t *testing.T) {
 	w := observed(clustertest.New(), 4).without(1).hidden(3)
 	w.pods[model.MemberName(w.c, 2)].Annotations[etcdv1beta2.VersionAnnotation] = "1.1.1"

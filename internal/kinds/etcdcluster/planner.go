@@ -12,15 +12,15 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/versions"
 )
 
-// planner plans what was decided.
+// planner turns a decision into a plan.
 type planner struct {
 	facts
 	c *etcdv1beta2.EtcdCluster
 	d decision
 }
 
-// mayBegin reports whether a member that has neither pod nor claim may be given them: before the
-// cluster was formed, or when it was added and has never run.
+// mayBegin reports whether a member with neither pod nor claim may get them: before the cluster is formed, or if the
+// member was added and has never run.
 func (p planner) mayBegin(m model.Member) bool {
 	c, d := p.c, p.d
 	if c.Status.ClusterID == "" {
@@ -29,14 +29,14 @@ func (p planner) mayBegin(m model.Member) bool {
 	return !m.Started && m.Lost == ""
 }
 
-// wantsPod reports whether a member is to have a pod now. That of a lost one stays until the
-// cluster has taken it out, and is not recreated.
+// wantsPod reports whether a member should have a pod now. The pod of a lost member stays until the cluster has removed
+// the member, and is not recreated.
 func (p planner) wantsPod(m model.Member) bool {
 	c, d := p.c, p.d
 	switch {
 	case d.drop[m.Name], model.Hibernating(c):
 		return false
-	case m.Pod != nil && m.Pod.DeletionTimestamp != nil: // it stays as it is, and holds up nothing
+	case m.Pod != nil && m.Pod.DeletionTimestamp != nil: // it stays, and holds up nothing
 		return false
 	case m.Pod != nil:
 		return true
@@ -46,8 +46,8 @@ func (p planner) wantsPod(m model.Member) bool {
 	return p.mayBegin(m) || m.Started && m.Claim != nil
 }
 
-// versionFor is the version that a member's new pod is of. One that is recreated in the
-// middle of an upgrade has the newer one only if others run it already.
+// versionFor returns the version of a new pod. A pod that is recreated during an upgrade gets the new version only if
+// other members already run it.
 func (p planner) versionFor() string {
 	c, d := p.c, p.d
 	if c.Status.ClusterID == "" {
@@ -61,10 +61,10 @@ func (p planner) versionFor() string {
 	return versions.Desired(c)
 }
 
-// underWay is the longest time between two reconciles of a cluster that is being changed, or is not well. It is only a safety
-// net: the prober starts reconciles.
+// underWay is the longest time between two reconciles of a cluster that is being changed, or is not healthy. It is only
+// a safety net, as the prober starts reconciles.
 const underWay = 5 * time.Second
 
-// strayWait is the time between two reconciles while there is a pod or claim of no member. Its age, which is known in seconds,
-// shows whether the view is newer.
+// strayWait is the time between two reconciles while a pod or claim belongs to no member. Its age, which is known to
+// the second, shows whether the view is newer.
 const strayWait = time.Second

@@ -27,7 +27,8 @@ func automatic(c *etcdv1beta2.EtcdCluster) {
 	c.Spec.Recovery = &etcdv1beta2.Recovery{QuorumLoss: etcdv1beta2.RecoveryAutomatic}
 }
 
-// lostTwo has members 1 and 2 of three gone with their volumes; member 0 is left, with entry 70 of the log.
+// lostTwo returns a cluster that has lost members 1 and 2 of three, with their volumes. Member 0 is left, with entry 70
+// of the log.
 func lostTwo(options ...clustertest.Option) world {
 	w := observed(clustertest.New(append([]clustertest.Option{clustertest.WithClaims}, options...)...), 3).applied(70).without(1, 2).unclaimed(1, 2)
 	w.view.Decided = etcd.Decided{At: clustertest.Noon.Add(-time.Minute), Index: 68}
@@ -35,8 +36,8 @@ func lostTwo(options ...clustertest.Option) world {
 	return w
 }
 
-// savedAs gives the cluster a backup, saved the given time before noon and verified as restorable. The older it is the
-// higher is its revision, as after a restore.
+// savedAs adds a backup of the cluster, saved the given time before noon and verified as restorable. An older backup
+// has a higher revision, as after a restore.
 func (w world) savedAs(name string, before time.Duration, changes ...func(*etcdv1beta2.BackupRecord)) world {
 	b := &etcdv1beta2.EtcdBackup{}
 	b.Name, b.Namespace = name, w.c.Namespace
@@ -55,10 +56,10 @@ func of(id string) func(*etcdv1beta2.BackupRecord) {
 	return func(r *etcdv1beta2.BackupRecord) { r.ClusterID = id }
 }
 
-// descended gives a cluster a former ID.
+// descended records a former ID of the cluster.
 func descended(c *etcdv1beta2.EtcdCluster) { c.Status.FormerClusterIDs = []string{"00000000000000b0"} }
 
-// plannedRecovery is after the plan was written down.
+// plannedRecovery reports the plan in the status.
 func (w world) plannedRecovery() world {
 	w.c = reported(w)
 	return w
@@ -108,7 +109,7 @@ func TestALostQuorumIsPlannedToComeBackFromTheBestThatIsLeft(t *testing.T) {
 	}
 }
 
-// emptied has lost two of three pods with their emptyDirs.
+// emptied returns a cluster that has lost two of three pods, with their emptyDirs.
 func emptied(options ...clustertest.Option) world {
 	return observed(clustertest.New(options...), 3).applied(70).without(1, 2)
 }
@@ -120,7 +121,7 @@ func corrupt(w world, serial int64) world {
 	return w
 }
 
-// Members that are only cut off may decide among themselves, and serve clients, where the operator sees nothing.
+// Members that are only cut off may still form a quorum and serve clients that the operator does not see.
 func TestAQuorumThatMayRunSomewhereIsNotGivenUp(t *testing.T) {
 	all := func() world {
 		w := observed(clustertest.New(clustertest.WithClaims, automatic), 3).applied(70)
@@ -258,7 +259,7 @@ func TestARecoveryIsCalledOffWhenItIsNotNeededOrCannotBe(t *testing.T) {
 	}
 }
 
-// lostAll makes the cluster lose everything except its backups.
+// lostAll returns a cluster that has lost everything except its backups.
 func lostAll() world { return lostTwo(automatic).without(0).unclaimed(0) }
 
 func TestABackupThatIsGoneIsNotWaitedForButAnotherIsTaken(t *testing.T) {
@@ -288,7 +289,7 @@ func TestABackupThatIsGoneIsNotWaitedForButAnotherIsTaken(t *testing.T) {
 	}
 }
 
-// An EtcdRestore that was carried out learns it from the status, which reports the recovery now.
+// An EtcdRestore learns from the cluster's status that it was carried out, but that status now reports the recovery.
 func TestARestoreFromBeforeARecoveryIsNotCarriedOutAgain(t *testing.T) {
 	w := lostTwo(automatic)
 	w.c.Status.Restore = &etcdv1beta2.RestoreProgress{UID: "uid-of-restore", Phase: etcdv1beta2.PhaseRestored, Serial: 0}
@@ -303,7 +304,7 @@ func TestARestoreFromBeforeARecoveryIsNotCarriedOutAgain(t *testing.T) {
 	}
 }
 
-// Without claims the pod of the member that is left is its data, and the seed's has the only copy.
+// Without claims, the remaining member's only data is in its pod, and the seed has the only copy.
 func TestWithoutClaimsTheMemberThatARecoveryWentOnFromStaysUntilAQuorumHasItsData(t *testing.T) {
 	over := func(options ...clustertest.Option) world {
 		w := observed(clustertest.New(options...), 1)

@@ -109,7 +109,7 @@ func TestHowFarAClusterHadGotStaysKnown(t *testing.T) {
 	}
 }
 
-// An operator that went with a node took what it had seen with it.
+// An operator that was lost with its node also lost what it had seen.
 func TestHowFarAClusterHadGotIsKnownToAnOperatorThatBeginsLater(t *testing.T) {
 	w := observed(clustertest.New(clustertest.WithClaims), 3).applied(70)
 	w.c = reported(w)

@@ -11,10 +11,11 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// blockers are the conditions that can keep Ready from being True. The first that does, in this order, is its cause.
+// blockers are the conditions that can keep Ready from being True. The first one that does, in this order, is Ready's
+// reason.
 var blockers = append(slices.Clone(serving), condition.Unless(etcdv1beta2.EtcdClusterUpToDate))
 
-// serving are the blockers that affect clients or their data.
+// serving holds the blockers that affect clients or their data.
 var serving = []condition.Blocker{
 	condition.Unless(etcdv1beta2.EtcdClusterChildrenReady),
 	condition.WhenFalse(etcdv1beta2.EtcdClusterTLSReady),
@@ -23,7 +24,7 @@ var serving = []condition.Blocker{
 	condition.WhenTrue(common.ConditionProtectionMissing),
 }
 
-// reporter reports what was decided.
+// reporter reports what was observed and decided.
 type reporter struct {
 	facts
 	c *etcdv1beta2.EtcdCluster

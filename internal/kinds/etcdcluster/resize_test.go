@@ -32,7 +32,7 @@ func (w world) resized(serials ...int64) world {
 	return w.noted(serials...)
 }
 
-// owes makes a kubelet report a resize that it has not carried out.
+// owes makes a kubelet report a resize that it has not completed.
 func (w world) owes(serial int64, kind corev1.PodConditionType, reason, message string) world {
 	pod := w.pods[model.MemberName(w.c, serial)]
 	pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: kind, Status: corev1.ConditionTrue, Reason: reason, Message: message})

@@ -19,7 +19,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/restore"
 )
 
-// holder names the setting by which the user keeps a restore from starting and the cluster from switching to it; empty: none.
+// holder names the setting by which the user keeps a restore from starting and the cluster from switching to it; empty
+// if there is none.
 func (f facts) holder(c *etcdv1beta2.EtcdCluster) string {
 	switch {
 	case c.Spec.Paused:
@@ -32,8 +33,8 @@ func (f facts) holder(c *etcdv1beta2.EtcdCluster) string {
 	return ""
 }
 
-// observeRestore reads the EtcdRestore of the cluster's name, and what its seed lacks. Before the seed is created the API server
-// is read: a restore that is done must not begin again.
+// observeRestore reads the EtcdRestore with the cluster's name, and what its seed lacks. It reads live before the seed
+// is created, as a restore that is done must not begin again.
 func (r *reconciler) observeRestore(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
 	for _, read := range []func(context.Context, *etcdv1beta2.EtcdCluster, *facts) error{r.readRestore, r.observeFit} {
 		if err := read(ctx, c, f); err != nil {
@@ -57,8 +58,8 @@ func (r *reconciler) observeRestore(ctx context.Context, c *etcdv1beta2.EtcdClus
 	return err
 }
 
-// readRestore reads the EtcdRestore, live if the cache does not have the one that was begun: what is called off once never
-// begins again.
+// readRestore reads the EtcdRestore. It reads live if the cache lacks the restore that has begun, as a canceled restore
+// must never begin again.
 func (r *reconciler) readRestore(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
 	var err error
 	f.restore, err = restoreIn(ctx, r.Client, c)
@@ -69,7 +70,7 @@ func (r *reconciler) readRestore(ctx context.Context, c *etcdv1beta2.EtcdCluster
 	return err
 }
 
-// observeFit reads what keeps an EtcdRestore from beginning. Until it can, the cluster is reconciled as always.
+// observeFit reads what keeps an EtcdRestore from beginning. Until it can begin, the cluster is reconciled as usual.
 func (r *reconciler) observeFit(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
 	if c.Status.ClusterID == "" || f.holder(c) != "" || !f.restoreInput(c).Waits() {
 		return nil
@@ -81,7 +82,7 @@ func (r *reconciler) observeFit(ctx context.Context, c *etcdv1beta2.EtcdCluster,
 	return err
 }
 
-// restoreIn is the EtcdRestore of the cluster's name, nil if there is none.
+// restoreIn returns the EtcdRestore with the cluster's name; nil if there is none.
 func restoreIn(ctx context.Context, reader client.Reader, c *etcdv1beta2.EtcdCluster) (*etcdv1beta2.EtcdRestore, error) {
 	restore := &etcdv1beta2.EtcdRestore{}
 	err := reader.Get(ctx, client.ObjectKeyFromObject(c), restore)
@@ -94,8 +95,8 @@ func restoreIn(ctx context.Context, reader client.Reader, c *etcdv1beta2.EtcdClu
 	return restore, nil
 }
 
-// confirmSeed reads from the API server whether the seed's pod is there, once all else is known: after the next step the former
-// data goes.
+// confirmSeed reads live whether the seed's pod exists, once everything else is known. The next step deletes the former
+// data.
 func (r *reconciler) confirmSeed(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
 	if !model.Restoring(c) || f.holder(c) != "" {
 		return nil
@@ -113,7 +114,7 @@ func (r *reconciler) confirmSeed(ctx context.Context, c *etcdv1beta2.EtcdCluster
 	return err
 }
 
-// isStillWanted reads from the API server whether the EtcdRestore is there, or the loss still proven.
+// isStillWanted reads live whether the EtcdRestore still exists, or the loss is still proven.
 func (r *reconciler) isStillWanted(ctx context.Context, c *etcdv1beta2.EtcdCluster, f facts) (bool, error) {
 	if c.Status.Restore.Recovery == nil {
 		return r.isThere(ctx, f.restore, &etcdv1beta2.EtcdRestore{})
@@ -121,7 +122,7 @@ func (r *reconciler) isStillWanted(ctx context.Context, c *etcdv1beta2.EtcdClust
 	return r.isLostLive(ctx, c, f)
 }
 
-// isThere reads from the API server whether an observed object is there and is not being deleted.
+// isThere reads live whether an observed object exists and is not being deleted.
 func (r *reconciler) isThere(ctx context.Context, seen, live client.Object) (bool, error) {
 	err := r.Live.Get(ctx, client.ObjectKeyFromObject(seen), live)
 	if client.IgnoreNotFound(err) != nil {
@@ -130,7 +131,7 @@ func (r *reconciler) isThere(ctx context.Context, seen, live client.Object) (boo
 	return err == nil && live.GetUID() == seen.GetUID() && live.GetDeletionTimestamp() == nil, nil
 }
 
-// restoreInput is what a restore is decided on.
+// restoreInput returns the input for decisions about a restore.
 func (f facts) restoreInput(c *etcdv1beta2.EtcdCluster) *restore.Input {
 	members := f.members(c)
 	in := &restore.Input{

@@ -26,7 +26,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
-// asked has someone want the cluster restored.
+// wantsRestore adds an EtcdRestore of the cluster.
 func (w world) wantsRestore() world {
 	r := &etcdv1beta2.EtcdRestore{}
 	r.Namespace, r.Name, r.UID = w.c.Namespace, w.c.Name, "uid-of-restore"
@@ -36,13 +36,13 @@ func (w world) wantsRestore() world {
 	return w
 }
 
-// takenUp is after the restore was written down.
+// takenUp records the restore in the status.
 func (w world) takenUp() world {
 	w.c = reported(w)
 	return w
 }
 
-// seeded has the seed's pod, and claim, in the cluster.
+// seeded creates the seed's pod and claim.
 func (w world) seeded() world {
 	m := w.restoreInput(w.c).Seed()
 	pod := &corev1.Pod{}
@@ -56,13 +56,13 @@ func (w world) seeded() world {
 	return w
 }
 
-// restored records that the container that restores has ended.
+// restored records that the restore container has ended.
 func (w world) restored(r backup.Result) world {
 	w.others.Pods[0].Status.InitContainerStatuses[0].State.Terminated = &corev1.ContainerStateTerminated{Message: string(r.Encode())}
 	return w
 }
 
-// serving makes the seed serve, in the view of the prober and on the API server.
+// serving makes the seed ready, in the prober's view and on the API server.
 func (w world) serving() world {
 	m := w.restoreInput(w.c).Seed()
 	w.others.Pods[0].Status.ContainerStatuses[0].State.Running = &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(clustertest.Noon.Add(-time.Second))}
@@ -133,10 +133,10 @@ func TestASeedThatDoesNotStayIsNotGoneOverTo(t *testing.T) {
 func TestOfAnotherLineageOnlyWhatTheStatusKnowsToBePastGoes(t *testing.T) {
 	for name, c := range map[string]struct {
 		phase  string
-		begun  int64 // number of the seed
-		serial int64 // of the pod and the claim
+		begun  int64 // serial of the seed
+		serial int64 // serial of the pod and the claim
 		whole  bool
-		pod    bool // stays
+		pod    bool // whether the pod stays
 		claim  bool
 	}{
 		"of the cluster before, when the seed serves":        {etcdv1beta2.PhaseRestored, 5, 4, false, false, true},
@@ -170,7 +170,7 @@ func TestOfAnotherLineageOnlyWhatTheStatusKnowsToBePastGoes(t *testing.T) {
 	}
 }
 
-// What a member is of is reported by its name: annotations can be taken away by anybody.
+// The name shows the lineage of a member, as anyone can remove annotations.
 func TestAMemberOfTheRestoredClusterStaysOneWhateverIsRemovedFromItsPod(t *testing.T) {
 	c := clustertest.New(clustertest.WithClaims)
 	c.Status.Serial = 7
@@ -206,8 +206,9 @@ func TestAMemberOfTheRestoredClusterStaysOneWhateverIsRemovedFromItsPod(t *testi
 	}
 }
 
-// Regression: the volumes from before a restore that was carried through went as those of other owners when another
-// restore was begun and called off, and their pods that were ending did not keep clients from the members of now.
+// Regression: after a completed restore, another one began and was canceled. The volumes from before the first restore
+// were then deleted as foreign, and their pods, which were still ending, no longer kept clients from the current
+// members.
 func TestARestoreThatIsCalledOffTakesNothingOfWhatAnEarlierOneLeft(t *testing.T) {
 	w := observed(clustertest.New(clustertest.WithClaims), 0)
 	for serial := range int64(3) {
@@ -275,7 +276,7 @@ func TestASeedThatEndedOrWasCreatedForAnEarlierSpecIsRecreated(t *testing.T) {
 	}
 }
 
-// ending makes the seed's pod one that has ended.
+// ending makes the seed's pod end.
 func (w world) ending() world {
 	pod := w.others.Pods[0].DeepCopy()
 	pod.Status.Phase = corev1.PodFailed

@@ -48,8 +48,8 @@ func (p planner) planSeed() kit.Plan {
 	return plan
 }
 
-// comeBack are the pods that are gone of members that still have their claims. The members are not read meanwhile. Those that
-// a recovery replaces have no quorum, and are left alone.
+// comeBack returns the missing pods of members that still have their claims. The members are not read meanwhile.
+// Members that a recovery replaces have no quorum, and are left alone.
 func (p planner) comeBack() []ensure.Child {
 	c := p.c
 	if c.Status.ClusterID == "" || c.Status.Restore.Recovery != nil {

@@ -37,12 +37,12 @@ func checkSpec(c *etcdv1beta2.EtcdCluster, unsafe, tls *model.Obstacle, members 
 	}
 	podGone := func(m model.Member) bool { return m.Pod == nil }
 	if !allOf(members, to) || low != to && slices.ContainsFunc(members, podGone) {
-		return nil, to // a pod that is gone comes back with its last version, and goes on from there
+		return nil, to // a missing pod is recreated with its last version, and upgraded from there
 	}
 	return nil, ""
 }
 
-// allOf reports whether every pod is of a version.
+// allOf reports whether every pod has a version.
 func allOf(members []model.Member, version string) bool {
 	return !slices.ContainsFunc(members, func(m model.Member) bool { return m.Pod != nil && model.VersionOf(m.Pod) != version })
 }

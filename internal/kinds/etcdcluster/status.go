@@ -86,15 +86,15 @@ func (r reporter) fillStatus(done kit.Outcome) {
 	}
 }
 
-// records reports whether the status has to be written at once: that the cluster was formed, as clients may come from then on,
-// how far a restore is, and what the first members may have run.
+// records reports whether the status has to be written at once. This is so for a newly formed cluster, as it may get
+// clients from then on, for the progress of a restore, and for the versions that the first members may have run.
 func (r *reconciler) records(before, now *etcdv1beta2.EtcdCluster) bool {
 	a, b := before.Status, now.Status
 	return a.ClusterID != b.ClusterID || model.PhaseOf(a.Restore) != model.PhaseOf(b.Restore) || a.FormedWith != "" && a.FormedWith != b.FormedWith || a.SnapshotFrom != b.SnapshotFrom
 }
 
-// reportUnseen is for a process without a view yet. The last conditions stand, unless they are of an earlier spec or pods are
-// missing by now.
+// reportUnseen reports before the process has its first view. The last conditions are kept, unless they are for an
+// earlier spec or pods are missing now.
 func reportUnseen(set condition.Set, c *etcdv1beta2.EtcdCluster) {
 	const kind = etcdv1beta2.EtcdClusterMembersReady
 	last := meta.FindStatusCondition(c.Status.Conditions, kind)
@@ -109,9 +109,8 @@ func reportUnseen(set condition.Set, c *etcdv1beta2.EtcdCluster) {
 	set.SumUp(blockers, etcdv1beta2.ReasonAllMembersReady, "")
 }
 
-// reportNames fills in what follows from the object itself, and which members' pods are ready.
-// Those that are on their way are named too: they come one after the other, and each would be
-// a status of its own.
+// reportNames sets what follows from the object itself, and which members' pods are ready. Members that are starting
+// are named too, as they become ready one by one, and each would otherwise cost a write of the status.
 func (r reporter) reportNames() {
 	c, d := r.c, r.d
 	s := &c.Status
@@ -145,7 +144,7 @@ func (r reporter) reportTLS(set condition.Set) {
 	}
 }
 
-// reportMembership records what etcd lists and, once, that the cluster was formed.
+// reportMembership records the members that etcd lists and, once, that the cluster was formed.
 func (r reporter) reportMembership() {
 	c, d := r.c, r.d
 	s := &c.Status
@@ -174,7 +173,7 @@ func (r reporter) reportMembership() {
 	s.Size = int32(len(d.members))
 }
 
-// lowestRunning is the lowest version that any member runs; nothing before one has answered.
+// lowestRunning returns the lowest version that any member runs; "" until a member has answered.
 func (r reporter) lowestRunning() string {
 	c, d := r.c, r.d
 	if !slices.ContainsFunc(d.members, func(m model.Member) bool { return m.Version != "" }) {
@@ -184,7 +183,7 @@ func (r reporter) lowestRunning() string {
 	return rollout.Lowest(d.members)
 }
 
-// formedWith is the lowest version that any first member may have run.
+// formedWith returns the lowest version that any first member may have run.
 func (r reporter) formedWith() string {
 	c := r.c
 	seen := []string{versions.Desired(c)}
@@ -194,7 +193,7 @@ func (r reporter) formedWith() string {
 	return snapshot.FormedWith(c.Status.FormedWith, seen, r.view)
 }
 
-// snapshotFrom is the index in the log after which all entries can be read by etcd 3.7.
+// snapshotFrom returns the log index after which etcd 3.7 can read all entries.
 func (r reporter) snapshotFrom() int64 {
 	c, d := r.c, r.d
 	if c.Status.ClusterID == "" {
@@ -203,7 +202,7 @@ func (r reporter) snapshotFrom() int64 {
 	return snapshot.From(r.snapshotInput(c, &d))
 }
 
-// quorumLoss is what the status reports while the members cannot decide any more.
+// quorumLoss returns what the status reports while the members have no quorum.
 func (r reporter) quorumLoss() *etcdv1beta2.QuorumLoss {
 	c, d := r.c, r.d
 	if r.view.Err == nil || c.Status.ClusterID == "" || model.Hibernating(c) || r.availability().IsMistaken() {
@@ -212,8 +211,8 @@ func (r reporter) quorumLoss() *etcdv1beta2.QuorumLoss {
 	return recovery.Loss(r.recoveryInput(c, d.members), d.recovery)
 }
 
-// noteDecided records, for the next process, how far the cluster was. That changes all the time and is not worth a write of
-// its own: it is recorded when something else has changed. Conditions may change with every report, and do not count.
+// noteDecided records, for the next process, how far the cluster was. That changes all the time, so it is recorded only
+// when something else in the status changes. Changed conditions do not count, as every report may change them.
 func (r reporter) noteDecided(before *etcdv1beta2.EtcdClusterStatus) {
 	c := r.c
 	was, is := *before, c.Status

@@ -22,7 +22,7 @@ const (
 	quota = 100 * mebi
 )
 
-// holding sets how much a member's data takes and how much of that is in use, in MiB, at revision 5000.
+// holding sets, in MiB, the size of a member's data and the part of it that is in use, at revision 5000.
 func (w world) holding(serial, takes, inUse int64) world {
 	status := w.view.Status[w.id(serial)]
 	status.DBSize, status.DBInUse, status.Quota, status.Revision = takes*mebi, inUse*mebi, quota, 5000
@@ -30,12 +30,12 @@ func (w world) holding(serial, takes, inUse int64) world {
 	return w
 }
 
-// allHolding does what holding does, for all three members.
+// allHolding calls holding for all three members.
 func allHolding(w world, takes, inUse int64) world {
 	return w.holding(0, takes, inUse).holding(1, takes, inUse).holding(2, takes, inUse)
 }
 
-// alarmed has all members list an alarm of one.
+// alarmed makes all members list an alarm of one member.
 func (w world) alarmed(kind string, member uint64) world {
 	for id, status := range w.view.Status {
 		status.Errors = append(status.Errors, fmt.Sprintf("memberID:%d alarm:%s", member, kind))
@@ -61,7 +61,7 @@ func (w world) defragmented(serial int64, last steps.Attempt) world {
 	return w
 }
 
-// inVain records that members were defragmented some time ago and hold as much as before.
+// inVain records that members were defragmented some time ago, and their data is as large as before.
 func (w world) inVain(ago time.Duration, serials ...int64) world {
 	for _, serial := range serials {
 		status := w.view.Status[w.id(serial)]
@@ -70,7 +70,7 @@ func (w world) inVain(ago time.Duration, serials ...int64) world {
 	return w
 }
 
-// blocked records a defragmentation at the given time ago, and how long it blocked the member.
+// blocked records when a member was defragmented, and how long that blocked it.
 func (w world) blocked(serial int64, ago, took time.Duration) world {
 	w = w.inVain(ago, serial)
 	last := w.history.Defragmented[w.id(serial)]
@@ -182,7 +182,7 @@ func TestReadySaysThatMembersAreOutOfSpaceAndWhatIsDone(t *testing.T) {
 
 func TestMembersAreDefragmentedWhereTheSpecSaysSo(t *testing.T) {
 	n := func(serial int64) string { return model.MemberName(clustertest.New(), serial) }
-	always, nightly, daily := clustertest.Defragments(""), clustertest.Defragments("0 3 * * *"), clustertest.Defragments("30 11 * * *") // it is noon
+	always, nightly, daily := clustertest.Defragments(""), clustertest.Defragments("0 3 * * *"), clustertest.Defragments("30 11 * * *") // at noon
 	for name, test := range map[string]struct {
 		world world
 		want  string

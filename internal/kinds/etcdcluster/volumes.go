@@ -17,8 +17,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// observeVolumes collects the claims that are to have the size of the spec, and reads the classes of those that are too
-// small. The claim of a member that is to be replaced stays as it is: its successor has a new one.
+// observeVolumes collects the claims that should have the spec's size, and reads the classes of those that are too
+// small. It leaves out the claim of a member that is to be replaced, as its successor gets a new claim.
 func (r *reconciler) observeVolumes(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
 	if !model.Persistent(c) {
 		return nil
@@ -36,7 +36,7 @@ func (r *reconciler) observeVolumes(ctx context.Context, c *etcdv1beta2.EtcdClus
 	return nil
 }
 
-// resizeVolumes are the patches that give volumes the size of the spec. Nothing else waits for them.
+// resizeVolumes returns the patches that give volumes the spec's size. Nothing else waits for them.
 func (p planner) resizeVolumes() []kit.Patch {
 	return slices.Concat(p.volumes.Growth(), p.volumes.Withdrawn())
 }

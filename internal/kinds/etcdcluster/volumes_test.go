@@ -24,7 +24,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// sizedVolumes sets the volumes of members by their claims: what each requests and has.
+// sizedVolumes sets the size that each member's claim requests, and the size that its volume has.
 func (w world) sizedVolumes(asksHas ...[2]string) world {
 	for serial, size := range asksHas {
 		claim := w.claimOf(int64(serial))
@@ -34,7 +34,7 @@ func (w world) sizedVolumes(asksHas ...[2]string) world {
 	return w
 }
 
-// lookAtVolumes is the world after a look at the claims and their classes.
+// lookAtVolumes reads the claims and their classes into the world.
 func (w world) lookAtVolumes(t *testing.T) world {
 	t.Helper()
 	grows := true
@@ -62,8 +62,8 @@ func TestVolumesGetTheSizeOfTheSpecWhereTheyCan(t *testing.T) {
 		claims      [][2]string
 		but         func(world)
 		options     []clustertest.Option
-		patched     string // serials and the sizes that they are to ask for
-		want        string // of UpToDate, where CLAIM is the claim of member 0
+		patched     string // serials and the sizes that their claims should request
+		want        string // in UpToDate, where CLAIM stands for the claim of member 0
 	}{
 		"they have it":                {class: "elastic", size: "1Gi", claims: [][2]string{one, one, one}, want: upToDate},
 		"a larger one was given":      {class: "elastic", size: "1Gi", claims: [][2]string{one, one, as("1Gi", "2Gi")}, want: upToDate},

@@ -24,14 +24,14 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// world is a cluster as the operator sees it.
+// world holds the facts about a cluster, and the cluster.
 type world struct {
 	facts
 	c *etcdv1beta2.EtcdCluster
 }
 
-// observed is a cluster whose members 0 to n-1 are all well, member 0 leading. It was made
-// for what c asks now.
+// observed returns a cluster whose members 0 to n-1 are healthy, with member 0 as the leader. Its pods match the spec
+// of c.
 func observed(c *etcdv1beta2.EtcdCluster, n int64) world {
 	w := world{c: c, facts: facts{
 		now: clustertest.Noon, agentImage: "opcrew-agent:test",
@@ -44,10 +44,10 @@ func observed(c *etcdv1beta2.EtcdCluster, n int64) world {
 	return w
 }
 
-// id is that of the member of a number in a cluster that was formed long ago.
+// id returns the id of a member by its serial, in a cluster that was formed long ago.
 func id(serial int64) uint64 { return uint64(0x100 + serial) }
 
-// id is that of the member of a number.
+// id returns the id of a member by its serial.
 func (w world) id(serial int64) uint64 {
 	if w.c.Status.ClusterID == "" {
 		return model.BootstrapID(w.c, model.MemberName(w.c, serial))
@@ -55,7 +55,7 @@ func (w world) id(serial int64) uint64 {
 	return id(serial)
 }
 
-// with adds a member that is well.
+// with adds a healthy member.
 func (w world) with(serial int64, learner bool) world {
 	name := model.MemberName(w.c, serial)
 	w.nodes["node-"+strconv.FormatInt(serial, 10)] = model.Node{}
@@ -103,7 +103,7 @@ func (w world) begins(name string, serial int64) {
 	}
 }
 
-// joining adds a member that was added and has not run yet; with or without a pod.
+// joining adds a member that was added and has not run yet, with or without a pod.
 func (w world) joining(serial int64, pod bool) world {
 	w = w.with(serial, true)
 	name, last := model.MemberName(w.c, serial), len(w.view.Members)-1
@@ -118,14 +118,14 @@ func (w world) joining(serial int64, pod bool) world {
 	return w
 }
 
-// aloof makes a member give no answer although its pod has been ready for some time.
+// aloof makes a member silent although its pod has been ready for some time.
 func (w world) aloof(serial int64, since time.Duration) world {
 	w.view.Status[w.id(serial)] = etcd.MemberStatus{Err: fmt.Errorf("error reading server preface")}
 	w.pods[model.MemberName(w.c, serial)].Status.Conditions[0].LastTransitionTime = metav1.NewTime(clustertest.Noon.Add(-since))
 	return w
 }
 
-// asks is the world after an edit of the spec.
+// asks changes the spec.
 func (w world) asks(options ...clustertest.Option) world {
 	w.c = w.c.DeepCopy()
 	for _, o := range options {
@@ -134,7 +134,7 @@ func (w world) asks(options ...clustertest.Option) world {
 	return w
 }
 
-// down makes members give no answer; their pods do not change.
+// down makes members silent, and leaves their pods unchanged.
 func (w world) down(serials ...int64) world {
 	for _, serial := range serials {
 		w.view.Status[w.id(serial)] = etcd.MemberStatus{Err: fmt.Errorf("connection refused")}
@@ -154,14 +154,14 @@ func (w world) down(serials ...int64) world {
 	return w
 }
 
-// unprobed makes a member well although its kubelet does not report the pod as ready yet.
+// unprobed makes a member healthy although its kubelet does not report the pod as ready yet.
 func (w world) unprobed(serial int64) world {
 	pod := w.pods[model.MemberName(w.c, serial)]
 	pod.Status.Conditions, pod.Status.ContainerStatuses[0].Ready = nil, false
 	return w
 }
 
-// hidden makes a member one that the Service does not select yet.
+// hidden takes a member out of the Service.
 func (w world) hidden(serial int64) world {
 	delete(w.pods[model.MemberName(w.c, serial)].Labels, model.VoterLabel)
 	return w
@@ -188,7 +188,7 @@ func (w world) refused(serial int64, reason etcdstart.Reason) world {
 	return w.said(serial, reason, "no log in /var/etcd/data")
 }
 
-// said stops a member's etcd for the reason that the gate reported.
+// said makes a member's etcd stop, for the reason that the gate reported.
 func (w world) said(serial int64, reason etcdstart.Reason, words string) world {
 	w = w.down(serial)
 	w.pods[model.MemberName(w.c, serial)].Status.ContainerStatuses = []corev1.ContainerStatus{{
@@ -199,7 +199,8 @@ func (w world) said(serial int64, reason etcdstart.Reason, words string) world {
 	return w
 }
 
-// onceRefused makes members run after the gate had refused their previous containers, as with a volume that was mounted late.
+// onceRefused makes members run after the gate refused their previous containers, as with a volume that was mounted
+// late.
 func (w world) onceRefused(serials ...int64) world {
 	for _, serial := range serials {
 		status := &w.pods[model.MemberName(w.c, serial)].Status.ContainerStatuses[0]
@@ -208,7 +209,7 @@ func (w world) onceRefused(serials ...int64) world {
 	return w
 }
 
-// unpulled makes the image of members one that cannot be pulled.
+// unpulled gives members an image that cannot be pulled.
 func (w world) unpulled(serials ...int64) world {
 	w = w.down(serials...)
 	for _, serial := range serials {
@@ -238,7 +239,7 @@ func (w world) applied(indexes ...uint64) world {
 	return w
 }
 
-// speaking sets the version that the members have agreed on; "": they do not report it.
+// speaking sets the version that the members have agreed on; "" if they do not report it.
 func (w world) speaking(version string) world {
 	w.view.ClusterVersion = version
 	return w
@@ -250,19 +251,19 @@ func (w world) mute(why string) world {
 	return w
 }
 
-// silent makes a node one that has not reported for some time.
+// silent makes a node stop reporting for some time.
 func (w world) silent(serial int64, since time.Duration) world {
 	w.nodes["node-"+strconv.FormatInt(serial, 10)] = model.Node{SilentSince: clustertest.Noon.Add(-since)}
 	return w
 }
 
-// cordoned has a node take no new pods.
+// cordoned makes a node unschedulable.
 func (w world) cordoned(serial int64) world {
 	w.nodes["node-"+strconv.FormatInt(serial, 10)] = model.Node{Cordoned: true}
 	return w
 }
 
-// serverless has nodes be deleted.
+// serverless deletes nodes.
 func (w world) serverless(serials ...int64) world {
 	for _, serial := range serials {
 		delete(w.nodes, "node-"+strconv.FormatInt(serial, 10))
@@ -270,8 +271,8 @@ func (w world) serverless(serials ...int64) world {
 	return w.down(serials...)
 }
 
-// unplaced makes the pod of a member a recreated one that has been unschedulable for some time. Its volume is on the
-// disk of the given node; nil: the node is gone.
+// unplaced makes a member's pod one that was recreated and has been unschedulable for some time. Its volume is on the
+// disk of home; nil if that node is gone.
 func (w world) unplaced(serial int64, since time.Duration, home *model.Node) world {
 	w = w.down(serial)
 	pod := w.pods[model.MemberName(w.c, serial)].DeepCopy()
@@ -289,7 +290,7 @@ func (w world) unplaced(serial int64, since time.Duration, home *model.Node) wor
 	return w
 }
 
-// says sums a decision up in words.
+// says returns a summary of a decision.
 func (d decision) says() string {
 	switch {
 	case d.next.Step != nil:

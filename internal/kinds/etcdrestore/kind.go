@@ -1,10 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package etcdrestore is the kind EtcdRestore: it reports the progress of the restore of an EtcdCluster.
-//
-// The restore itself belongs to internal/kinds/etcdcluster, which knows the members of the cluster. This
-// package writes the status of the EtcdRestore and nothing else.
+// Package etcdrestore reports the progress of the restore of an EtcdCluster in the status of its EtcdRestore. The
+// restore itself is carried out by internal/kinds/etcdcluster, which knows the members of the cluster.
 package etcdrestore
 
 import (
@@ -35,7 +33,7 @@ import (
 // workers is the number of objects that are reconciled at a time.
 const workers = 2
 
-// Kind is EtcdRestore's entry in the list of kinds.
+// Kind returns the registration of EtcdRestore.
 func Kind() kit.Registration {
 	return kit.Registration{
 		Name:        "etcdrestore",
@@ -68,8 +66,8 @@ func ofItsName(_ context.Context, cluster client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(cluster)}}
 }
 
-// wentOn lets through changes of a cluster that matter to a restore: its progress, whether the cluster serves
-// clients, and whether it is paused or hibernated.
+// wentOn passes on changes of a cluster that matter to a restore: its progress, whether it serves clients, and whether
+// it is paused or hibernated.
 var wentOn = kit.Updates(func(e event.UpdateEvent) bool {
 	was, is := e.ObjectOld.(*etcdv1beta2.EtcdCluster), e.ObjectNew.(*etcdv1beta2.EtcdCluster)
 	return !equality.Semantic.DeepEqual(was.Status.Restore, is.Status.Restore) || serves(was) != serves(is) || held(was) != held(is)

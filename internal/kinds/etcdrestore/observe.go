@@ -17,15 +17,16 @@ import (
 
 type reconciler struct{ *kit.Tools }
 
-// facts are all that is read about a restore.
+// facts holds all that is read about a restore.
 type facts struct {
-	// cluster is the EtcdCluster that the restore names, nil if it does not exist.
+	// cluster is the EtcdCluster that the restore names; nil if it does not exist.
 	cluster *etcdv1beta2.EtcdCluster
-	// unfit is the reason why the cluster cannot begin this restore, and why the message; empty if none is known.
+	// unfit is the reason why the cluster cannot begin this restore; why is the message. Both are empty if none is
+	// known.
 	unfit, why string
 }
 
-// Observe reads the cluster, and what the restore needs until the cluster has begun with it.
+// Observe reads the cluster. Until the cluster has begun the restore, it also reads what the restore needs.
 func (r *reconciler) Observe(ctx context.Context, restore *etcdv1beta2.EtcdRestore) (facts, error) {
 	cluster := &etcdv1beta2.EtcdCluster{}
 	err := r.Client.Get(ctx, client.ObjectKey{Namespace: restore.Namespace, Name: restore.Spec.EtcdCluster.Name}, cluster)

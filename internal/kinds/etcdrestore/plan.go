@@ -10,10 +10,10 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// needsAgain is the time after which opcrew looks again for a missing Secret or claim.
+// needsAgain is the time until the next check for a missing Secret or claim.
 const needsAgain = 5 * time.Second
 
-// decision is the progress of the restore, and when to look again.
+// decision holds the progress of the restore, and the time until the next check.
 type decision struct {
 	reason, message string
 	again           time.Duration
@@ -25,13 +25,13 @@ func (r *reconciler) Decide(restore *etcdv1beta2.EtcdRestore, f facts, _ time.Ti
 	if !restore.Status.Succeeded {
 		d.reason, d.message = progress(f).of(restore)
 	}
-	if f.unfit != "" && f.unfit != etcdv1beta2.ReasonInvalidSpec { // a spec never changes
+	if f.unfit != "" && f.unfit != etcdv1beta2.ReasonInvalidSpec { // a check cannot help, as the spec never changes
 		d.again = needsAgain
 	}
 	return d
 }
 
-// Plan changes nothing: the cluster carries out the restore.
+// Plan changes nothing, as the cluster's reconciler carries out the restore.
 func (r *reconciler) Plan(_ *etcdv1beta2.EtcdRestore, _ facts, d decision) kit.Plan {
 	return kit.Plan{Again: d.again}
 }

@@ -14,7 +14,7 @@ import (
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 )
 
-// progress is what the progress of a restore is computed from.
+// progress holds what the progress of a restore is computed from.
 type progress struct {
 	cluster    *etcdv1beta2.EtcdCluster
 	unfit, why string
@@ -43,7 +43,7 @@ func (f progress) of(restore *etcdv1beta2.EtcdRestore) (reason, message string) 
 	}
 }
 
-// saved returns when the backup was made: data that was written later is not restored.
+// saved returns when the backup was saved, as later data is not restored.
 func saved(at *etcdv1beta2.RestoreProgress) string {
 	if at.SavedAt == nil {
 		return "saved at an unknown time"
@@ -51,7 +51,7 @@ func saved(at *etcdv1beta2.RestoreProgress) string {
 	return "saved at " + at.SavedAt.UTC().Format(time.RFC3339)
 }
 
-// behind returns what a restore waits for that the cluster has not begun with.
+// behind returns what a restore that the cluster has not begun waits for.
 func behind(c *etcdv1beta2.EtcdCluster) string {
 	switch at := c.Status.Restore; {
 	case at == nil:
@@ -75,7 +75,7 @@ func held(c *etcdv1beta2.EtcdCluster) string {
 	return ""
 }
 
-// but returns a remark on a success, such as that a verification found the object corrupt.
+// but returns a clause about a problem beside a success, such as that a verification found the object corrupt.
 func but(at *etcdv1beta2.RestoreProgress) string {
 	if at.Message == "" {
 		return ""
@@ -83,7 +83,7 @@ func but(at *etcdv1beta2.RestoreProgress) string {
 	return "; " + at.Message
 }
 
-// recorded returns what the status of the cluster records about this restore, nil for nothing.
+// recorded returns what the cluster's status records about this restore; nil if nothing.
 func recorded(restore *etcdv1beta2.EtcdRestore, cluster *etcdv1beta2.EtcdCluster) *etcdv1beta2.RestoreProgress {
 	if cluster == nil || cluster.Status.Restore == nil || cluster.Status.Restore.UID != string(restore.UID) {
 		return nil
@@ -91,7 +91,7 @@ func recorded(restore *etcdv1beta2.EtcdRestore, cluster *etcdv1beta2.EtcdCluster
 	return cluster.Status.Restore
 }
 
-// serves reports whether clients are served.
+// serves reports whether the cluster serves clients.
 func serves(c *etcdv1beta2.EtcdCluster) bool {
 	return meta.IsStatusConditionTrue(c.Status.Conditions, etcdv1beta2.EtcdClusterAvailable)
 }

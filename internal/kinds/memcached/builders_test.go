@@ -26,7 +26,7 @@ import (
 
 var someTime = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
-// Objects.
+// Helpers for objects.
 
 func newMemcached(size int32) *cachev1alpha1.Memcached {
 	m := &cachev1alpha1.Memcached{}
@@ -35,7 +35,7 @@ func newMemcached(size int32) *cachev1alpha1.Memcached {
 	return m
 }
 
-// manifest is an object as its user wrote it.
+// manifest reads an object as its user wrote it.
 func manifest(t *testing.T, file string) *cachev1alpha1.Memcached {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("testdata", file))
@@ -50,11 +50,11 @@ func manifest(t *testing.T, file string) *cachev1alpha1.Memcached {
 	return m
 }
 
-// Facts.
+// Helpers for facts.
 
 type factOption func(*facts)
 
-// observed is a StatefulSet of so many replicas, all of which are ready.
+// observed returns the facts about a StatefulSet with a number of replicas, all of them ready.
 func observed(replicas int32, options ...factOption) facts {
 	f := facts{Members: workload.Members{Set: newSet(replicas), Pods: map[string]*corev1.Pod{}}}
 	for i := range replicas {
@@ -79,7 +79,7 @@ func newSet(replicas int32) *appsv1.StatefulSet {
 	return set
 }
 
-// newPod is a ready one of the set.
+// newPod returns a ready pod of the StatefulSet.
 func newPod(name string) *corev1.Pod {
 	pod := &corev1.Pod{}
 	pod.Namespace, pod.Name, pod.UID = "shop", name, types.UID("uid-of-"+name)
@@ -134,7 +134,7 @@ func isUpdated(n int32) factOption { return func(f *facts) { f.Set.Status.Update
 
 func isUnseen(f *facts) { f.Set.Generation++ }
 
-// Outcomes.
+// Helpers for outcomes.
 
 func outcome(kind string, action ensure.Action, message string) kit.Outcome {
 	result := ensure.Result{Action: action, Message: message}
@@ -142,7 +142,7 @@ func outcome(kind string, action ensure.Action, message string) kit.Outcome {
 	return kit.Outcome{Results: []ensure.Result{{Action: ensure.Unchanged}, result}}
 }
 
-// reported is an object after a look at it.
+// reported returns an object after a report.
 func reported(m *cachev1alpha1.Memcached, f facts, done kit.Outcome) *cachev1alpha1.Memcached {
 	reportAt(m, f, done, someTime)
 	return m
@@ -156,7 +156,7 @@ func conditionOf(m *cachev1alpha1.Memcached, kind string) string {
 	return fmt.Sprintf("%s %s: %s", c.Status, c.Reason, c.Message)
 }
 
-// same fails the test where two values differ, in the words given.
+// same fails the test if two values differ. what names the values.
 func same(t testing.TB, what string, want, got any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {

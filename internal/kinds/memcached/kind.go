@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package memcached is the kind Memcached: memcached servers with stable names, in a StatefulSet behind a headless
-// Service. Clients hash keys over the names of the servers: addresses of pods change with every restart and would move
-// nearly all keys, names do not.
+// Package memcached reconciles Memcacheds: memcached servers with stable names, in a StatefulSet behind a headless
+// Service. Clients hash keys over the servers' names. Pod addresses would not do, as they change with every restart,
+// and would move nearly all keys.
 package memcached
 
 import (
@@ -48,7 +48,7 @@ import (
 // workers is the number of objects that are reconciled at a time.
 const workers = 8
 
-// Kind is Memcached's entry in the list of kinds.
+// Kind returns the registration of Memcached.
 func Kind() kit.Registration {
 	return kit.Registration{
 		Name:        "memcached",

@@ -29,14 +29,14 @@ const (
 	nameLabel     = "app.kubernetes.io/name"
 	instanceLabel = "app.kubernetes.io/instance"
 
-	// user is the user of the images of memcached.
+	// user is the uid in memcached's images.
 	user = 11211
 
 	mebibyte = 1 << 20
 )
 
-// selector selects the pods. It can never change, so it holds only what never will, and a label that excludes the pods
-// of a chart of the same name.
+// selector returns the labels that select the pods. It is immutable, so it has only labels that never change, and one
+// that excludes the pods of a chart of the same name.
 func selector(m *cachev1alpha1.Memcached) map[string]string {
 	return map[string]string{nameLabel: appName, instanceLabel: m.Name, common.ManagedByLabel: common.Name}
 }
@@ -50,8 +50,8 @@ func labels(m *cachev1alpha1.Memcached) map[string]string {
 	return out
 }
 
-// service gives each server a name. Servers that are not ready keep their names: a client should find the server down,
-// and not another ring.
+// service declares the Service that gives each server a name. Servers that are not ready keep their names, as a client
+// should find the server down, and not a different ring.
 func service(m *cachev1alpha1.Memcached) *corev1ac.ServiceApplyConfiguration {
 	return corev1ac.Service(m.Name, m.Namespace).WithLabels(labels(m)).
 		WithSpec(corev1ac.ServiceSpec().
@@ -62,13 +62,13 @@ func service(m *cachev1alpha1.Memcached) *corev1ac.ServiceApplyConfiguration {
 				WithPort(port(m)).WithTargetPort(intstr.FromString(appName))))
 }
 
-// serverList is the list of servers, for clients to mount.
+// serverList declares the ConfigMap with the list of servers, for clients to mount.
 func serverList(m *cachev1alpha1.Memcached) *corev1ac.ConfigMapApplyConfiguration {
 	return corev1ac.ConfigMap(m.Name+"-servers", m.Namespace).WithLabels(labels(m)).
 		WithData(map[string]string{"servers": strings.Join(servers(m, m.Spec.Size), "\n")})
 }
 
-// servers returns the names of the first n servers, in the order of their ordinals: a resize appends to the list or
+// servers returns the names of the first n servers, in order of their ordinals. A resize only appends to the list or
 // shortens it, as consistent hashing requires.
 func servers(m *cachev1alpha1.Memcached, n int32) []string {
 	var out []string
@@ -80,7 +80,7 @@ func servers(m *cachev1alpha1.Memcached, n int32) []string {
 
 func podNames(m *cachev1alpha1.Memcached, n int32) []string { return identity(m).Names(n) }
 
-// identity has the labels by which the servers are found.
+// identity returns the labels by which the servers are found.
 func identity(m *cachev1alpha1.Memcached) workload.Identity {
 	return workload.Identity{Namespace: m.Namespace, Name: m.Name, Labels: labels(m), Selector: selector(m)}
 }
@@ -139,7 +139,7 @@ func container(m *cachev1alpha1.Memcached) *corev1ac.ContainerApplyConfiguration
 	return corev1ac.Container().WithName(appName).
 		WithImage(cmp.Or(m.Spec.Image, cachev1alpha1.DefaultImage)).
 		WithImagePullPolicy(corev1.PullIfNotPresent).
-		WithTerminationMessagePolicy(corev1.TerminationMessageFallbackToLogsOnError). // the end of its output says why it ended
+		WithTerminationMessagePolicy(corev1.TerminationMessageFallbackToLogsOnError). // the end of its output shows why it ended
 		WithCommand("memcached").
 		WithArgs(
 			"-m", fmt.Sprint(memory(m)/mebibyte),
@@ -168,7 +168,7 @@ func exporter(m *cachev1alpha1.Memcached) *corev1ac.ContainerApplyConfiguration 
 		WithSecurityContext(workload.Restricted())
 }
 
-// memory returns the memory for items, in bytes.
+// memory returns the memory for items in bytes.
 func memory(m *cachev1alpha1.Memcached) int64 {
 	if m.Spec.Memory != nil {
 		return m.Spec.Memory.Value()
@@ -177,8 +177,8 @@ func memory(m *cachev1alpha1.Memcached) int64 {
 	return q.Value()
 }
 
-// overhead returns what a server needs beside the memory for items, in bytes: the program and its hash table, an
-// eighth of the items' memory for partly filled slabs, and 16 KiB of buffers per connection.
+// overhead returns how many bytes a server needs in addition to the memory for items: the program and its hash table,
+// an eighth of the items' memory for partly filled slabs, and 16 KiB of buffers per connection.
 func overhead(m *cachev1alpha1.Memcached) int64 {
 	connections := int64(value(m.Spec.MaxConnections, cachev1alpha1.DefaultMaxConnections))
 	bytes := 32*mebibyte + memory(m)/8 + connections*16*1024

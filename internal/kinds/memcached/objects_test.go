@@ -115,7 +115,7 @@ func TestTheLimitOfAServerCoversItsItemsAndWhatItNeedsBeside(t *testing.T) {
 	}
 }
 
-// What the selector holds can never change, and what it selects by cannot be taken away.
+// The labels in the selector can never change, and an override must not remove them from pods.
 func TestAnOverrideCannotTakeAPodFromItsService(t *testing.T) {
 	m := newMemcached(1)
 	m.Spec.Pod = &common.PodOverride{Labels: map[string]string{nameLabel: "other", instanceLabel: "other", common.ManagedByLabel: "helm", "team": "shop"}}

@@ -22,7 +22,7 @@ type reconciler struct {
 	refusals workload.Refusals
 }
 
-// facts are all that is read about a Memcached.
+// facts holds all that is read about a Memcached.
 type facts struct {
 	workload.Members
 	// places are where the servers run.
@@ -47,7 +47,7 @@ func (r *reconciler) Observe(ctx context.Context, m *cachev1alpha1.Memcached) (f
 	return f, nil
 }
 
-// refused reports whether the status says that pods are refused.
+// refused reports whether the status reports missing servers, whose pods may be refused.
 func refused(m *cachev1alpha1.Memcached) bool {
 	reported := meta.FindStatusCondition(m.Status.Conditions, cachev1alpha1.MemcachedServersReady)
 	return reported != nil && reported.Reason == cachev1alpha1.ReasonServersMissing

@@ -9,8 +9,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// costOf returns what the loss of some servers costs: clients look for their keys elsewhere. The store behind the
-// cache may not cope with a loss of more than half of the keys at once.
+// costOf returns what the loss of some servers would cost: clients look for their keys elsewhere. The store behind the
+// cache may not cope with the loss of more than half of the keys at once.
 func costOf(servers int32) func(lost []string) workload.Cost {
 	return func(lost []string) workload.Cost {
 		n := int32(len(lost))

@@ -14,19 +14,19 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// decision is what follows from the facts.
+// decision holds what follows from the facts.
 type decision struct {
-	// again is when to check stuck pods again.
+	// again is the time until the next check of stuck pods.
 	again time.Duration
 }
 
-// Decide returns when to look again.
+// Decide returns the time until the next check.
 func (r *reconciler) Decide(_ *cachev1alpha1.Memcached, f facts, now time.Time) decision {
 	return decision{again: f.StuckIn(now)}
 }
 
-// Plan declares the children. Deletion needs no plan: they are garbage collected with their owner, and a cache has
-// nothing to keep.
+// Plan declares the children. Deletion needs no plan: the garbage collector deletes them with their owner, and a cache
+// has no data to keep.
 func (r *reconciler) Plan(m *cachev1alpha1.Memcached, f facts, d decision) kit.Plan {
 	if m.DeletionTimestamp != nil {
 		return kit.Plan{}
@@ -40,7 +40,7 @@ func (r *reconciler) Plan(m *cachev1alpha1.Memcached, f facts, d decision) kit.P
 	return plan
 }
 
-// settings are what servers are restarted for when it changes.
+// settings returns the part of the spec whose changes restart servers.
 func settings(m *cachev1alpha1.Memcached) cachev1alpha1.MemcachedSpec {
 	spec := m.Spec
 	spec.Size, spec.Access = 0, nil

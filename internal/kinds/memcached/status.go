@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// blockers are the conditions that can keep the object from being Ready, in the order of precedence.
+// blockers are the conditions that can keep the object from being Ready, in order of precedence.
 var blockers = []condition.Blocker{
 	condition.Unless(cachev1alpha1.MemcachedChildrenReady),
 	condition.Unless(cachev1alpha1.MemcachedServersReady),
@@ -33,8 +33,8 @@ func (r *reconciler) Report(m *cachev1alpha1.Memcached, f facts, _ decision, don
 	workload.ReportPlacement(set, f.places, costOf(s.Replicas))
 }
 
-// reportRing fills in names and numbers. They follow the spec of the StatefulSet and not the pods that exist at the
-// moment: a restart, or a StatefulSet that is being recreated, changes neither ring nor status.
+// reportRing sets names and numbers. They follow the StatefulSet's spec and not the current pods, so that a restart, or
+// a StatefulSet that is being recreated, changes neither the ring nor the status.
 func reportRing(m *cachev1alpha1.Memcached, f facts) {
 	s := &m.Status
 	s.Selector = metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: selector(m)})
@@ -42,7 +42,7 @@ func reportRing(m *cachev1alpha1.Memcached, f facts) {
 	if f.Set != nil && f.Set.Spec.Replicas != nil {
 		size = *f.Set.Spec.Replicas
 	}
-	// The first servers of a new object move no keys; servers after size 0 do.
+	// The first servers of a new object move no keys, but servers after size 0 do.
 	if size != s.Replicas && (s.Replicas > 0 || s.LastResize != nil) {
 		s.LastResize = &cachev1alpha1.Resize{From: s.Replicas, To: size, KeysMovedPercent: moved(s.Replicas, size)}
 	}
@@ -83,7 +83,7 @@ func reportServers(set condition.Set, m *cachev1alpha1.Memcached, f facts, done 
 	}
 }
 
-// firstCause names the first server that is not ready, and why, in the terms of this kind.
+// firstCause names the first server that is not ready, and why, with a reason of this kind.
 func firstCause(m *cachev1alpha1.Memcached, f facts) (cause, reason string) {
 	cause, reason = f.FirstCause(m.Status.Nodes)
 	if reason == common.ReasonPodsNotReady {
@@ -106,7 +106,7 @@ func readyMessage(m *cachev1alpha1.Memcached) string {
 	return fmt.Sprintf("%d of %d servers answer", m.Status.ReadyReplicas, m.Status.Replicas)
 }
 
-// transitions returns an event for a resize: how many keys move.
+// transitions returns an event for a resize, with how many keys move.
 func (r *reconciler) transitions(before, after *cachev1alpha1.Memcached) []kit.Event {
 	resize := after.Status.LastResize
 	if old := before.Status.LastResize; resize == nil || old != nil && *old == *resize {

@@ -45,7 +45,7 @@ func TestServersReadyReportsWhatBlocksIt(t *testing.T) {
 		"a quota refused two of an earlier spec":            {3, observed(3, lacks("web-1", "web-2"), isRefused("exceeded quota: q")), changed, "False Updating: The StatefulSet is being changed"},
 		"the StatefulSet has not looked at its last change": {3, observed(3, isUnseen), kit.Outcome{}, "False Updating: 3 of 3 servers are changed"},
 		"a change goes on":                                  {3, observed(3, isUpdated(1)), kit.Outcome{}, "False Updating: 1 of 3 servers are changed"},
-		// Regression: for a moment Ready was true of a spec that had not been carried out.
+		// Regression: for a moment Ready was True although the spec had not been carried out.
 		"a change was written, and the facts are from before": {3, observed(3), changed, "False Updating: The StatefulSet is being changed"},
 		"a change was written, and the cache is behind":       {3, observed(3), outcome("StatefulSet", ensure.Waiting, ""), "False Updating: The StatefulSet is being changed"},
 		"drift was repaired":                                  {3, observed(3), outcome("StatefulSet", ensure.Repaired, ""), "True AllServersReady: 3 of 3 servers answer"},
@@ -104,7 +104,7 @@ func TestPlacementReportsHowManyKeysANodeOrAZoneHas(t *testing.T) {
 	}
 }
 
-// Regression: the revisions are the same at once when a change is reverted.
+// Regression: the revisions are the same as soon as a change is reverted.
 func TestAChangeTakenBackHalfWayIsStillUnderWay(t *testing.T) {
 	f := observed(3, isUpdated(2))
 	f.Set.Status.CurrentRevision, f.Set.Status.UpdateRevision = "web-1", "web-1"
@@ -175,7 +175,7 @@ func TestTheRingFollowsTheSpecOfTheStatefulSet(t *testing.T) {
 	golden.Check(t, "status-zero.yaml", reported(newMemcached(0), observed(0), kit.Outcome{}).Status)
 }
 
-// Regression: a StatefulSet that someone deleted emptied the ring of clients.
+// Regression: when someone deleted the StatefulSet, the clients' ring became empty.
 func TestTheRingIsKeptWhileTheStatefulSetIsRecreated(t *testing.T) {
 	m := reported(newMemcached(3), observed(3), kit.Outcome{})
 	m = reported(m, facts{}, outcome("StatefulSet", ensure.Created, ""))
@@ -190,12 +190,12 @@ func TestAChangeOfSizeIsReportedOnceItIsCarriedOut(t *testing.T) {
 		set  int32
 		want *cachev1alpha1.Resize
 	}{
-		{3, nil}, // the first servers move nothing
+		{3, nil}, // the first servers move no keys
 		{3, nil},
 		{4, &cachev1alpha1.Resize{From: 3, To: 4, KeysMovedPercent: 25}},
 		{4, &cachev1alpha1.Resize{From: 3, To: 4, KeysMovedPercent: 25}},
 		{0, &cachev1alpha1.Resize{From: 4, To: 0, KeysMovedPercent: 100}},
-		// Regression: at 2 servers Ready spoke of a change to 0.
+		// Regression: at 2 servers Ready reported a change to 0.
 		{2, &cachev1alpha1.Resize{From: 0, To: 2, KeysMovedPercent: 100}},
 	} {
 		m.Spec.Size = step.set

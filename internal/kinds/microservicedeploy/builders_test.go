@@ -34,12 +34,12 @@ import (
 var someTime = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
 const (
-	// placeholder is what the article's manifest has instead of an image.
+	// placeholder stands for an image in the article's manifest.
 	placeholder = "just a image url"
 	agentImage  = "opcrew/opcrew-agent:test"
 )
 
-// Objects.
+// Helpers for objects.
 
 type option func(*customv1.MicroServiceDeploy)
 
@@ -113,7 +113,7 @@ func asks(list ...string) option {
 	}
 }
 
-// hosted is an instance of a major version under a domain.
+// hosted gives an instance a major version and a domain.
 func hosted(path string) option {
 	return func(m *customv1.MicroServiceDeploy) { m.Spec.Path, m.Spec.BaseDomain = path, "example.com" }
 }
@@ -130,14 +130,14 @@ func ofService(name string) option {
 	return func(m *customv1.MicroServiceDeploy) { m.Spec.MsName = name }
 }
 
-// aged is so many seconds younger than an instance usually is.
+// aged makes an instance a number of seconds younger than the others.
 func aged(seconds int) option {
 	return func(m *customv1.MicroServiceDeploy) {
 		m.CreationTimestamp = metav1.NewTime(someTime.Add(time.Duration(seconds) * time.Second))
 	}
 }
 
-// reached already has these names of example.com.
+// reached records that the instance already has these names under example.com.
 func reached(names ...string) option {
 	return func(m *customv1.MicroServiceDeploy) {
 		for _, name := range names {
@@ -150,7 +150,7 @@ func isCurrent(m *customv1.MicroServiceDeploy) { m.Spec.Current = new(true) }
 
 func isNotCurrent(m *customv1.MicroServiceDeploy) { m.Spec.Current = new(false) }
 
-// manifest is an object as its user wrote it.
+// manifest reads an object as its user wrote it.
 func manifest(t *testing.T, file string) *customv1.MicroServiceDeploy {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("testdata", file))
@@ -165,10 +165,10 @@ func manifest(t *testing.T, file string) *customv1.MicroServiceDeploy {
 	return m
 }
 
-// Facts.
+// Helpers for facts.
 
-// observed is the Deployment of an instance as its spec has it, of so many replicas, all
-// of which are ready.
+// observed returns the facts about an instance whose Deployment matches the spec, with a number of replicas, all of
+// them ready.
 func observed(m *customv1.MicroServiceDeploy, replicas int32) facts {
 	d := newDeployment(m, replicas)
 	f := facts{rollout: workload.Rollout{Deployment: d, Sets: []appsv1.ReplicaSet{{}}}, credentials: true, agentImage: agentImage}
@@ -205,7 +205,7 @@ func resourcesOf(m *customv1.MicroServiceDeploy) corev1.ResourceRequirements {
 	}
 }
 
-// newTemplate is one of pods of a revision.
+// newTemplate returns the template for pods of a revision.
 func newTemplate(revision int64, image, configMap string) corev1.PodTemplateSpec {
 	template := corev1.PodTemplateSpec{}
 	template.Annotations = map[string]string{
@@ -221,7 +221,7 @@ func newTemplate(revision int64, image, configMap string) corev1.PodTemplateSpec
 	return template
 }
 
-// sets adds the templates of earlier ReplicaSets, the newest first.
+// sets adds the templates of earlier ReplicaSets, newest first.
 func (f facts) sets(templates ...corev1.PodTemplateSpec) facts {
 	for _, template := range templates {
 		set := appsv1.ReplicaSet{}
@@ -231,7 +231,7 @@ func (f facts) sets(templates ...corev1.PodTemplateSpec) facts {
 	return f
 }
 
-// quota reads amounts: amountsOf("requests.cpu=1", "pods=4").
+// amountsOf parses amounts: amountsOf("requests.cpu=1", "pods=4").
 func amountsOf(list ...string) quota.Amounts {
 	out := quota.Amounts{}
 	for _, text := range list {
@@ -241,19 +241,19 @@ func amountsOf(list ...string) quota.Amounts {
 	return out
 }
 
-// Outcomes.
+// Helpers for outcomes.
 
-// done is an outcome in which a child of a kind met with an action.
+// done returns an outcome in which a child of a kind had a result.
 func done(kind string, action ensure.Action, message string) kit.Outcome {
 	result := ensure.Result{Action: action, Message: message}
 	result.Ref.Kind = kind
 	return kit.Outcome{Results: []ensure.Result{{Action: ensure.Unchanged}, result}}
 }
 
-// unchanged is an outcome in which all was as declared.
+// unchanged is an outcome in which every child was as declared.
 var unchanged = done("Service", ensure.Unchanged, "")
 
-// reported is an object after a look at it.
+// reported returns an object after a report.
 func reported(m *customv1.MicroServiceDeploy, f facts, done kit.Outcome) *customv1.MicroServiceDeploy {
 	reportAt(m, f, done, someTime)
 	return m
@@ -267,7 +267,7 @@ func conditionOf(m *customv1.MicroServiceDeploy, kind string) string {
 	return fmt.Sprintf("%s %s: %s", c.Status, c.Reason, c.Message)
 }
 
-// same fails the test where two values differ, in the words given.
+// same fails the test if two values differ. what names the values.
 func same(t testing.TB, what string, want, got any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {

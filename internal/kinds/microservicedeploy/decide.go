@@ -17,30 +17,30 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// decision is the input of Plan and Report.
+// decision holds the input of Plan and Report.
 type decision struct {
 	revision customv1.Revision
-	// pods is what pods of the revision are made of, config the name of the spec's configuration.
+	// pods is what pods of the revision are made of; config is the name of the spec's configuration.
 	pods   build.Pods
 	config string
-	// userConfigHash is that of the user's Secret with the configuration; empty if the spec names none.
+	// userConfigHash is the hash of the user's Secret with the configuration; empty if the spec names none.
 	userConfigHash string
 	scale          scaling.Scale
-	// held says why pods stay as they are, whatever the spec says; nil if they do not.
+	// held explains why pods stay as they are, whatever the spec says; nil if they follow the spec.
 	held *obstacle
-	// nothing: there are no pods yet, and none can be created.
+	// nothing is true if there are no pods yet, and none can be created.
 	nothing bool
-	// hosts are the host names of the instance; lostHosts says which of those that it claims others have.
+	// hosts are the host names of the instance; lostHosts says who has the others that it claims.
 	hosts, lostHosts []string
-	// again are the waits after which to look again; 0 for never.
+	// again holds the times until reconciles without an event; 0 means never.
 	again []time.Duration
 }
 
-// Decide is pure.
+// Decide returns the input of Plan and Report. It is pure.
 func (r *reconciler) Decide(m *customv1.MicroServiceDeploy, f facts, now time.Time) decision {
 	known := revisions.List(f.rollout)
 	if f.rollout.Deployment == nil {
-		known = m.Status.Revisions // what is recorded where nothing runs any more
+		known = m.Status.Revisions // the recorded revisions, as nothing runs any more
 	}
 	d := decision{scale: scaling.Decide(m, f.rollout, f.scaler != nil), config: specConfig(m, f.config), userConfigHash: configHash(f.config)}
 	revision, kept := revisions.Choose(m, known, d.config)
@@ -56,7 +56,7 @@ func (r *reconciler) Decide(m *customv1.MicroServiceDeploy, f facts, now time.Ti
 	return d
 }
 
-// specConfig is the name of the configuration of the spec, which a Secret of the user holds or opcrew's own object.
+// specConfig returns the name of the spec's configuration, which is in a user's Secret or in an object of opcrew.
 func specConfig(m *customv1.MicroServiceDeploy, ofUser *config.Config) string {
 	if ofUser != nil {
 		return ofUser.Name
@@ -67,7 +67,7 @@ func specConfig(m *customv1.MicroServiceDeploy, ofUser *config.Config) string {
 	return ""
 }
 
-// configOf is the configuration that a revision runs with; nil if it has none, or has lost it.
+// configOf returns the configuration of a revision; nil if it has none, or it has been lost.
 func configOf(m *customv1.MicroServiceDeploy, ofUser *config.Config, stored map[string]*config.Config, r customv1.Revision) *config.Config {
 	switch {
 	case r.Config == "":
@@ -81,7 +81,7 @@ func configOf(m *customv1.MicroServiceDeploy, ofUser *config.Config, stored map[
 	return stored[r.Config]
 }
 
-// again returns when to read users' Secrets and quotas again, as opcrew does not watch them; 0 for never.
+// again returns the time until users' Secrets and quotas are read again, as opcrew does not watch them; 0 for never.
 func again(m *customv1.MicroServiceDeploy, held *obstacle, credentials bool) time.Duration {
 	switch {
 	case held != nil && (held.reason == customv1.ReasonQuotaTooSmall || held.reason == customv1.ReasonConfigMissing):
@@ -94,7 +94,7 @@ func again(m *customv1.MicroServiceDeploy, held *obstacle, credentials bool) tim
 	return 0
 }
 
-// running is the number of the revision that runs or is being rolled out; 0: there is none.
+// running returns the number of the revision that runs or is being rolled out; 0 if there is none.
 func (d decision) running(r workload.Rollout) int64 {
 	if d.held == nil {
 		return d.revision.Revision
@@ -109,8 +109,8 @@ func (d decision) running(r workload.Rollout) int64 {
 	return running.Revision
 }
 
-// rolledBack says that spec.rollbackTo has an earlier revision run, and what of the spec is not used as long as it does;
-// "" where the spec itself runs.
+// rolledBack reports that an earlier revision runs because of spec.rollbackTo, and what in the spec is ignored
+// meanwhile; "" if the spec itself runs.
 func (d decision) rolledBack(m *customv1.MicroServiceDeploy) string {
 	if m.Spec.RollbackTo == nil || d.held != nil {
 		return ""

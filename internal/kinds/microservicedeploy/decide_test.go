@@ -19,7 +19,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/tenant"
 )
 
-// outdated gives the Deployment other settings.
+// outdated makes the Deployment differ from the settings of the spec.
 func (f facts) outdated() facts {
 	f.rollout.Deployment.Annotations = map[string]string{common.PinnedAnnotation: "others.template"}
 	return f
@@ -44,7 +44,7 @@ func (f facts) sharing(m *customv1.MicroServiceDeploy, hard ...string) facts {
 	return f
 }
 
-// troubled has the tenant's objects refused.
+// troubled makes the API server refuse the tenant's objects.
 func (f facts) troubled() facts {
 	f.trouble = tenant.Trouble{Reason: common.ReasonRefused, Message: "no"}
 	return f
@@ -97,7 +97,7 @@ func TestWhatHoldsPodsAsTheyAre(t *testing.T) {
 		"an instance's first share":       {m, facts{}.sharing(m, "pods=1"), "Updating: The tenant's quota is being raised", true},
 		"a larger share":                  {newInstance(one, withReplicas(9)), observed(m, 2).sharing(m, "pods=3", "requests.cpu=3"), "Updating: The tenant's quota is being raised", false},
 		"a share that is not in force":    {m, changing, "Updating: The tenant's quota is being raised", false},
-		"another's share":                 {m, status, "", false}, // Regression: all instances were not Ready when one was scaled.
+		"another's share":                 {m, status, "", false}, // Regression: when one instance was scaled, none was Ready.
 		"a share that it has":             {m, observed(m, 1).sharing(m, "pods=2", "requests.cpu=2"), "", false},
 		"a rollout that does not fit":     {m, observed(m, 2).outdated().within([]string{"cpu=2"}, []string{"cpu=1600m"}), "QuotaTooSmall: The rollout does not fit into ResourceQuota small: it needs 1 requests.cpu, 400m free; it begins when there is room", false},
 		"a rollout that fits":             {m, observed(m, 2).outdated().within([]string{"cpu=3"}, []string{"cpu=2"}), "", false},

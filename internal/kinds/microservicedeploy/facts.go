@@ -21,26 +21,26 @@ type reconciler struct {
 	troubles *tenant.Troubles
 }
 
-// facts are all that is read about an instance.
+// facts holds all that is read about an instance.
 type facts struct {
 	rollout   workload.Rollout
 	nodePorts workload.NodePorts
-	scaler    *autoscalingv2.HorizontalPodAutoscaler // nil: there is none of ours
-	// tenant is the input for the quotas of the namespace; trouble is why they are not as desired.
+	scaler    *autoscalingv2.HorizontalPodAutoscaler // nil if there is none of ours
+	// tenant is the input for the quotas of the namespace; trouble explains why they are not as desired.
 	tenant  quota.Tenant
 	trouble tenant.Trouble
 	rivals  []customv1.MicroServiceDeploy
 	// gateways reports whether Gateway API is installed.
 	gateways bool
-	// config is that of the user's Secret; configs are objects of ours that templates name.
+	// config is the configuration in the user's Secret; configs are objects of ours that templates name.
 	config  *config.Config
 	configs map[string]*config.Config
-	// credentials reports whether the Secret of spec.auth, or the tenant's, lets any user in.
+	// credentials is true if the Secret of spec.auth, or the tenant's, lets any user in.
 	credentials bool
 	// costly names its users whose passwords are never compared, as that would take too long.
 	costly []string
 	// foreign reports whether that Secret exists and is the user's own.
 	foreign bool
-	// agentImage is that of the proxy; a pod keeps the one that it was made with.
+	// agentImage is the image for the proxy. A pod keeps the image that it was created with.
 	agentImage string
 }

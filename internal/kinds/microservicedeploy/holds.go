@@ -17,30 +17,30 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// obstacle is why pods stay as they are, in the terms of a condition.
+// obstacle explains why pods stay as they are, as the reason and message of a condition.
 type obstacle struct {
 	reason, message string
-	// quota: the tenant's quota has no room yet.
+	// quota is true if the tenant's quota has no room yet.
 	quota bool
 }
 
-// holdInput is what decides whether pods stay as they are.
+// holdInput holds what decides whether pods stay as they are.
 type holdInput struct {
-	// revision is the one to run; kept reports whether the one that spec.rollbackTo names is among the known ones.
+	// revision is the revision to run; kept is true if the revision that spec.rollbackTo names is still known.
 	revision customv1.Revision
 	kept     bool
 	known    []customv1.Revision
-	// config is that of the user's Secret; configLost reports whether the configuration of the revision is gone.
+	// config is the configuration in the user's Secret; configLost is true if the revision's configuration is gone.
 	config     *config.Config
 	configLost bool
-	// usable reports whether the Secret with credentials lets any user in, foreign whether it is the user's own.
+	// usable is true if the Secret with credentials lets any user in; foreign, if it is the user's own.
 	usable, foreign bool
 	rollout         workload.Rollout
 	tenant          quota.Tenant
 	trouble         tenant.Trouble
 }
 
-// holds are looked for in this order; the first that is found is reported.
+// holds are checked in this order. The first that applies is reported.
 var holds = []func(*customv1.MicroServiceDeploy, holdInput) *obstacle{
 	revisionMissing,
 	imageInvalid,
@@ -51,7 +51,7 @@ var holds = []func(*customv1.MicroServiceDeploy, holdInput) *obstacle{
 	quotaTooSmall,
 }
 
-// hold says why pods stay as they are; nil if they follow the spec.
+// hold returns why pods stay as they are; nil if they follow the spec.
 func hold(m *customv1.MicroServiceDeploy, in holdInput) *obstacle {
 	for _, find := range holds {
 		if found := find(m, in); found != nil {
@@ -89,7 +89,7 @@ func revisionConfigMissing(_ *customv1.MicroServiceDeploy, in holdInput) *obstac
 	return &obstacle{reason: customv1.ReasonConfigMissing, message: fmt.Sprintf("the configuration %s of revision %d is gone", in.revision.Config, in.revision.Revision)}
 }
 
-// credentialsMissing holds pods until there are credentials: a kubelet takes a minute or more to bring pods a Secret
+// credentialsMissing holds pods until there are credentials, as a kubelet takes a minute or more to bring pods a Secret
 // that is created later.
 func credentialsMissing(m *customv1.MicroServiceDeploy, in holdInput) *obstacle {
 	switch {
@@ -101,8 +101,8 @@ func credentialsMissing(m *customv1.MicroServiceDeploy, in holdInput) *obstacle 
 	return awaited(in.trouble, common.ReasonApplying, "The tenant's credentials are being created")
 }
 
-// quotaRaising holds a rollout until the tenant's quota has room for it: without the surge pod it would stall halfway,
-// and Kubernetes retries after many minutes.
+// quotaRaising holds a rollout until the tenant's quota has room for it. Without its surge pod the rollout would stall
+// halfway, and Kubernetes retries only after many minutes.
 func quotaRaising(m *customv1.MicroServiceDeploy, in holdInput) *obstacle {
 	if !in.replacesPods(m) && !grows(m, in.rollout) || !in.tenant.Raising(m) {
 		return nil
@@ -127,13 +127,12 @@ func (in holdInput) replacesPods(m *customv1.MicroServiceDeploy) bool {
 	return quota.Replaces(m, in.rollout, configHash(in.config))
 }
 
-// grows reports whether there are to be more pods than there are. Pods of other instances that only share the quota are
-// not held.
+// grows reports whether there should be more pods than there are. Other instances that share the quota are not held.
 func grows(m *customv1.MicroServiceDeploy, r workload.Rollout) bool {
 	return !m.Spec.Idle && names.Replicas(m) > r.Replicas()
 }
 
-// noCredentials says what a Secret of the user lacks.
+// noCredentials explains what a user's Secret lacks.
 func noCredentials(m *customv1.MicroServiceDeploy, foreign bool) string {
 	name := auth.Sources(m)[0].Secret
 	if !foreign {
@@ -142,7 +141,7 @@ func noCredentials(m *customv1.MicroServiceDeploy, foreign bool) string {
 	return fmt.Sprintf("Secret %s, which is not the operator's, has no usable line user:hash in its key %s (bcrypt or {SHA})", name, names.HtpasswdKey)
 }
 
-// awaited is an obstacle that passes by itself, unless there is trouble.
+// awaited returns an obstacle that passes by itself, unless there is trouble.
 func awaited(trouble tenant.Trouble, reason, message string) *obstacle {
 	if trouble != (tenant.Trouble{}) {
 		return &obstacle{reason: trouble.Reason, message: message + ", held up: " + trouble.Message}
@@ -150,7 +149,7 @@ func awaited(trouble tenant.Trouble, reason, message string) *obstacle {
 	return &obstacle{reason: reason, message: message}
 }
 
-// configHash is the hash of a user's Secret with the configuration; empty if the spec names none.
+// configHash returns the hash of a user's Secret with the configuration; empty if the spec names none.
 func configHash(c *config.Config) string {
 	if c == nil {
 		return ""

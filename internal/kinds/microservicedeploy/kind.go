@@ -1,12 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package microservicedeploy is the kind MicroServiceDeploy: an instance of a platform's
-// microservice with its configuration, autoscaling, host names, basic auth, and its share
-// of the tenant's quota.
-//
-// What the application kinds share is in internal/workload, the proxy that asks for
-// passwords in internal/agents/authproxy.
+// Package microservicedeploy reconciles MicroServiceDeploys: instances of a platform's microservices, with their
+// configuration, autoscaling, host names, basic auth, and share of the tenant's quota. internal/workload has what the
+// application kinds share; the proxy that asks for passwords is in internal/agents/authproxy.
 package microservicedeploy
 
 import (
@@ -79,7 +76,7 @@ const (
 	hostIndex = "hosts"
 )
 
-// Kind is MicroServiceDeploy's entry in the list of kinds.
+// Kind returns the registration of MicroServiceDeploy.
 func Kind() kit.Registration {
 	return kit.Registration{
 		Name:        "microservicedeploy",
@@ -116,7 +113,7 @@ func cached() map[client.Object]cache.ByObject {
 	return map[client.Object]cache.ByObject{
 		&customv1.MicroServiceDeploy{}:           {},
 		&corev1.Namespace{}:                      {},
-		&corev1.ResourceQuota{}:                  {}, // those of others too: a rollout must fit into them
+		&corev1.ResourceQuota{}:                  {}, // users' quotas too, as a rollout must fit into them
 		&corev1.Service{}:                        kit.Ours(),
 		&corev1.ServiceAccount{}:                 kit.Ours(),
 		&corev1.ConfigMap{}:                      kit.Ours(),
@@ -127,7 +124,7 @@ func cached() map[client.Object]cache.ByObject {
 		&autoscalingv2.HorizontalPodAutoscaler{}: kit.Ours(),
 		&networkingv1.NetworkPolicy{}:            kit.Ours(),
 		&networkingv1.Ingress{}:                  kit.Ours(),
-		&nodev1.RuntimeClass{}:                   {}, // of all: what a pod of it costs beside its containers
+		&nodev1.RuntimeClass{}:                   {}, // all classes, as their overhead counts for pods
 		&corev1.Pod{}:                            pods,
 	}
 }

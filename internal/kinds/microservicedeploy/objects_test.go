@@ -23,7 +23,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
-// kinds writes what a plan declares, in its order.
+// kinds lists the kinds that a plan declares, in order.
 func kinds(t *testing.T, children []ensure.Child) string {
 	t.Helper()
 	var out []string
@@ -87,7 +87,7 @@ func TestWhatAnInstanceIsMadeOf(t *testing.T) {
 	}
 }
 
-// pinOf is the pinned annotation that the Deployment gets, without the part of the template.
+// pinOf returns the pinned annotation of the Deployment, without the part for the template.
 func pinOf(m *customv1.MicroServiceDeploy, f facts) string {
 	raw, _ := json.Marshal(build.Settings(m, configHash(f.config)))
 	sum := sha256.Sum256(raw)
@@ -148,7 +148,7 @@ func TestWhichFieldsReplacePodsAndWhichDoNot(t *testing.T) {
 		if got := pinOf(before, f) != pinOf(after, f); got != test.want {
 			t.Errorf("%s: expected a change to replace pods: %v, got %v", name, test.want, got)
 		}
-		if !test.want { // then the pods themselves must not know of it
+		if !test.want { // then the pods themselves must not contain it
 			same(t, "template after a change of "+name, templateFor(before, f), templateFor(after, f))
 		}
 	}
@@ -171,7 +171,7 @@ func TestAChangeOfTheUsersSecretReplacesPods(t *testing.T) {
 	}
 }
 
-// Regression: held pods lost their pin, so that taking back a bad image after an upgrade restarted them.
+// Regression: held pods lost their pin, so that reverting a bad image after an upgrade restarted them.
 func TestHeldPodsStayPinnedAndKeepTheirTemplate(t *testing.T) {
 	m := newInstance(withImage(placeholder))
 	f := observed(newInstance(), 2)

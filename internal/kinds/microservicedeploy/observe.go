@@ -69,7 +69,7 @@ func (r *reconciler) observeAuth(ctx context.Context, m *customv1.MicroServiceDe
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("read credentials: %w", err)
 	}
-	if apierrors.IsNotFound(err) && m.Spec.Auth == nil { // the tenant may have brought one
+	if apierrors.IsNotFound(err) && m.Spec.Auth == nil { // the tenant may have created one
 		err = r.Live.Get(ctx, client.ObjectKey{Namespace: m.Namespace, Name: names.TenantAuth}, secret)
 		if client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("read the tenant's own credentials: %w", err)
@@ -83,7 +83,7 @@ func (r *reconciler) observeAuth(ctx context.Context, m *customv1.MicroServiceDe
 	return nil
 }
 
-// observeQuotas reads what bounds the namespace, and what its instances need.
+// observeQuotas reads the quotas of the namespace, and what its instances need.
 func (r *reconciler) observeQuotas(ctx context.Context, m *customv1.MicroServiceDeploy, f *facts) error {
 	list := &corev1.ResourceQuotaList{}
 	if err := r.Client.List(ctx, list, client.InNamespace(m.Namespace)); err != nil {

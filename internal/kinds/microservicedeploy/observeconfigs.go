@@ -24,7 +24,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// observeConfigs reads the configuration that the spec names, and those that revisions name.
+// observeConfigs reads the configuration that the spec names, and the configurations that revisions name.
 func (r *reconciler) observeConfigs(ctx context.Context, m *customv1.MicroServiceDeploy, f *facts) error {
 	f.configs = map[string]*config.Config{}
 	if from := m.Spec.ConfigFrom; from != nil {
@@ -40,7 +40,7 @@ func (r *reconciler) observeConfigs(ctx context.Context, m *customv1.MicroServic
 	return r.readConfigs(ctx, m, configsOf(f.rollout), f)
 }
 
-// readConfigs reads those of some configurations that are ours.
+// readConfigs reads those of the named configurations that are ours.
 func (r *reconciler) readConfigs(ctx context.Context, m *customv1.MicroServiceDeploy, names []string, f *facts) error {
 	for _, name := range names {
 		if c, err := r.configObject(ctx, m, name); err != nil {
@@ -69,8 +69,8 @@ func (r *reconciler) configObject(ctx context.Context, m *customv1.MicroServiceD
 	return nil, client.IgnoreNotFound(err)
 }
 
-// observeUnnamed makes sure that the configurations that are going to be deleted are named
-// by no pods: the cache of what names them may be behind, and pods cannot start without.
+// observeUnnamed reads live whether pods still name the configurations that are about to be deleted. The cache of the
+// objects that name them may lag, and pods cannot start without their configuration.
 func (r *reconciler) observeUnnamed(ctx context.Context, m *customv1.MicroServiceDeploy, f *facts) error {
 	own, err := r.ownConfigs(ctx, m)
 	named := func(name string) bool { return f.configs[name] != nil || name == specConfig(m, f.config) }
@@ -88,7 +88,7 @@ func (r *reconciler) observeUnnamed(ctx context.Context, m *customv1.MicroServic
 	return r.readConfigs(ctx, m, configsOf(live), f)
 }
 
-// ownConfigs names the configurations that were made for an instance.
+// ownConfigs returns the names of the configurations that were made for an instance.
 func (r *reconciler) ownConfigs(ctx context.Context, m *customv1.MicroServiceDeploy) ([]string, error) {
 	var out []string
 	for _, list := range []client.ObjectList{&corev1.ConfigMapList{}, &corev1.SecretList{}} {
@@ -110,7 +110,7 @@ func isConfig(m *customv1.MicroServiceDeploy, object client.Object) bool {
 	return strings.HasPrefix(object.GetName(), names.Child(m)+"-config-")
 }
 
-// configsOf names the configurations that templates of a rollout mount.
+// configsOf returns the names of the configurations that templates of a rollout mount.
 func configsOf(r workload.Rollout) []string {
 	var out []string
 	add := func(template corev1.PodTemplateSpec) {

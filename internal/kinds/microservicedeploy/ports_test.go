@@ -50,7 +50,7 @@ func TestTheServiceLeadsToTargetsByName(t *testing.T) {
 	}
 }
 
-// led writes where the ports of the Service lead.
+// led lists where the Service's ports lead.
 func led(m *customv1.MicroServiceDeploy) string {
 	var out []string
 	for _, p := range ports.Service(m).Spec.Ports {
@@ -63,7 +63,7 @@ func led(m *customv1.MicroServiceDeploy) string {
 	return strings.Join(out, ", ")
 }
 
-// Else a rollout from the one to the other would lose requests.
+// Otherwise a rollout from one to the other would lose requests.
 func TestTurningAuthOnOrOffLeavesTheServiceAsItIs(t *testing.T) {
 	for _, list := range [][]common.Port{nil, http, {{Port: 16000}, {Port: 53, Protocol: corev1.ProtocolUDP}, {Name: "x", Port: 1, NodePort: new(int32(0))}}} {
 		same(t, "Service", ports.Service(newInstance(withPorts(list...))), ports.Service(newInstance(withPorts(list...), needsAuth)))
@@ -103,7 +103,8 @@ func TestWithoutAProbeOfTheUserTheFirstTCPPortIsConnectedTo(t *testing.T) {
 	}
 }
 
-// Regression: with a proxy the names are its own, and the kubelet found none in the application.
+// Regression: with a proxy the names stand for its ports, and the kubelet did not find them in the application's
+// container.
 func TestAProbeByNameFindsTheApplicationWithAndWithoutAProxy(t *testing.T) {
 	probed := func(port intstr.IntOrString) *common.Probes {
 		return &common.Probes{

@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// unhosted names the fields that have no effect without a domain; "" where none is set.
+// unhosted names the fields that have no effect without a domain; "" if none is set.
 func unhosted(m *customv1.MicroServiceDeploy) string {
 	var fields []string
 	for field, isSet := range map[string]bool{
@@ -71,7 +71,7 @@ func reportAuth(set condition.Set, m *customv1.MicroServiceDeploy, in authInput)
 	case in.usable:
 		set.True(kind, customv1.ReasonCredentials, "Asks for the credentials of Secret "+auth.Sources(m)[0].Secret+in.tooCostly())
 	case m.Spec.Auth != nil && !in.foreign:
-		// By mistake or not: a deletion alone does not lock all users out.
+		// A deletion may be a mistake, so it does not lock all users out by itself.
 		set.False(kind, customv1.ReasonNoCredentials, noCredentials(m, in.foreign)+"; pods that run keep the credentials that they have, new ones let no user in; empty its key "+names.HtpasswdKey+" instead to lock users out")
 	case m.Spec.Auth != nil || in.foreign:
 		set.False(kind, customv1.ReasonNoCredentials, noCredentials(m, in.foreign)+in.tooCostly()+"; no user is let in, from about a minute after it was changed")

@@ -12,7 +12,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// reportIgnored warns of lines that are neither variables nor files.
+// reportIgnored warns about lines that are neither variables nor files.
 func reportIgnored(set condition.Set, lines []string) {
 	const kind = customv1.MicroServiceDeployConfigWarning
 	if len(lines) == 0 {
@@ -26,7 +26,7 @@ func reportIgnored(set condition.Set, lines []string) {
 	set.True(kind, customv1.ReasonIgnoredLines, fmt.Sprintf("spec.config: lines %s%s are not key=value with a key of letters, digits, '.', '_' and '-'; they stand in the file %s alone", strings.Join(lines, ", "), more, config.File))
 }
 
-// reportConfig warns of credentials where many users can read them. It names their keys and never their values.
+// reportConfig warns about credentials where many users can read them. It names their keys, and never their values.
 func reportConfig(set condition.Set, m *customv1.MicroServiceDeploy) {
 	const kind = customv1.MicroServiceDeployConfigWarning
 	if n := len(config.Parse(m.Spec.Config)); n > config.MaxVariables {

@@ -33,8 +33,8 @@ func reportScaling(set condition.Set, m *customv1.MicroServiceDeploy, scaler *au
 	}
 }
 
-// reportScaler says what the autoscaler says of itself. Without metrics the number of
-// pods stays as it is, which holds nothing up.
+// reportScaler reports the autoscaler's own conditions. Without metrics the number of pods stays as it is, which holds
+// nothing up.
 func reportScaler(set condition.Set, scaler *autoscalingv2.HorizontalPodAutoscaler) {
 	const kind = customv1.MicroServiceDeployAutoscaled
 	switch active, able := said(scaler, autoscalingv2.ScalingActive), said(scaler, autoscalingv2.AbleToScale); {
@@ -49,7 +49,7 @@ func reportScaler(set condition.Set, scaler *autoscalingv2.HorizontalPodAutoscal
 	}
 }
 
-// said is a condition of an autoscaler, empty as long as it has not looked.
+// said returns a condition of an autoscaler; empty until the autoscaler sets it.
 func said(scaler *autoscalingv2.HorizontalPodAutoscaler, kind autoscalingv2.HorizontalPodAutoscalerConditionType) autoscalingv2.HorizontalPodAutoscalerCondition {
 	for _, c := range scaler.Status.Conditions {
 		if c.Type == kind {

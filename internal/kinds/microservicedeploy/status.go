@@ -17,7 +17,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// blockers are the conditions that can keep Ready from being True. The first that does, in this order, is its cause.
+// blockers are the conditions that can keep Ready from being True. The first one that does, in this order, is Ready's
+// reason.
 var blockers = []condition.Blocker{
 	condition.Unless(customv1.MicroServiceDeployChildrenReady),
 	condition.WhenFalse(customv1.MicroServiceDeployAuthReady),
@@ -68,7 +69,7 @@ func podsStay(r workload.Rollout) string {
 	return fmt.Sprintf("; the %d pods that run stay as they are", r.Running())
 }
 
-// noteRollback adds to RolledOut, and so to Ready, what of the spec is not carried out because of spec.rollbackTo.
+// noteRollback adds to RolledOut, and so to Ready, what in the spec is not carried out because of spec.rollbackTo.
 func noteRollback(set condition.Set, m *customv1.MicroServiceDeploy, d decision) {
 	const kind = customv1.MicroServiceDeployRolledOut
 	words := d.rolledBack(m)

@@ -18,8 +18,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
-// scaled has an autoscaler, which says that it has no metrics if there are words.
-// scaled has an autoscaler that works, or the conditions given.
+// scaled adds an autoscaler that works, or that has the given conditions.
 func (f facts) scaled(conditions ...autoscalingv2.HorizontalPodAutoscalerCondition) facts {
 	f.scaler = &autoscalingv2.HorizontalPodAutoscaler{}
 	f.scaler.Spec.MinReplicas, f.scaler.Spec.MaxReplicas = new(int32(3)), 6
@@ -45,7 +44,7 @@ func (f facts) locked() facts {
 	return f
 }
 
-// foreigner makes the Secret with credentials the user's.
+// foreigner makes the Secret with credentials the user's own.
 func (f facts) foreigner() facts {
 	f.foreign = true
 	return f
@@ -142,7 +141,7 @@ func TestEveryConditionReportsWhatItIsAbout(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := test.m.DeepCopy()
-			// What was there before must not stay when it is about nothing any more.
+			// A condition from before must be removed when it no longer applies.
 			m.Status.Conditions = []metav1.Condition{{Type: test.kind, Status: metav1.ConditionUnknown, Reason: "Before"}}
 			same(t, test.kind, test.want, conditionOf(reported(m, test.f, test.done), test.kind))
 		})

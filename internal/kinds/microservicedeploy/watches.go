@@ -27,7 +27,8 @@ func request(namespace, name string) reconcile.Request {
 	return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}
 }
 
-// objectByLabels enqueues the instance that a pod or ReplicaSet belongs to: other owners stand between them.
+// objectByLabels enqueues the instance that a pod or ReplicaSet belongs to, by its labels, as it is not their direct
+// owner.
 func objectByLabels(_ context.Context, object client.Object) []reconcile.Request {
 	if object.GetLabels()[names.NameLabel] != names.AppName {
 		return nil
@@ -64,8 +65,7 @@ func (r *reconciler) instancesOfSecret(ctx context.Context, secret client.Object
 	})
 }
 
-// rivalsOf enqueues the other instances that claim a host name of one that came, went or
-// claims another.
+// rivalsOf enqueues the other instances that claim a host name of an instance that was created, deleted or changed.
 func (r *reconciler) rivalsOf(ctx context.Context, object client.Object) []reconcile.Request {
 	var out []reconcile.Request
 	for _, host := range hosts.Claimed(object.(*customv1.MicroServiceDeploy)) {
@@ -90,14 +90,14 @@ func (r *reconciler) requests(ctx context.Context, of client.ListOption, which f
 	return out
 }
 
-// quotaChanged passes changes of what a quota allows, and not of what is used.
+// quotaChanged passes on changes of what a quota allows. It leaves out changes of what is used.
 var quotaChanged = kit.Updates(func(e event.UpdateEvent) bool {
 	old, now := e.ObjectOld.(*corev1.ResourceQuota), e.ObjectNew.(*corev1.ResourceQuota)
 	return !equality.Semantic.DeepEqual(old.Spec, now.Spec) || !equality.Semantic.DeepEqual(old.Status.Hard, now.Status.Hard)
 })
 
-// scalerChanged passes what an autoscaler says of itself, and not the figures that it
-// writes every quarter of a minute.
+// scalerChanged passes on changes of an autoscaler's own conditions. It leaves out the figures that it writes every 15
+// seconds.
 var scalerChanged = kit.Updates(func(e event.UpdateEvent) bool {
 	old, now := e.ObjectOld.(*autoscalingv2.HorizontalPodAutoscaler), e.ObjectNew.(*autoscalingv2.HorizontalPodAutoscaler)
 	return !equality.Semantic.DeepEqual(old.ObjectMeta.Labels, now.ObjectMeta.Labels) || !equality.Semantic.DeepEqual(old.Spec, now.Spec) ||
@@ -105,7 +105,7 @@ var scalerChanged = kit.Updates(func(e event.UpdateEvent) bool {
 		!equality.Semantic.DeepEqual(old.DeletionTimestamp, now.DeletionTimestamp) || scalerState(old) != scalerState(now)
 })
 
-// scalerState is what an autoscaler reports of its metrics and of the number of pods, in one word each.
+// scalerState returns what an autoscaler reports about its metrics and the number of pods, in one word each.
 func scalerState(scaler *autoscalingv2.HorizontalPodAutoscaler) [2]string {
 	active, able := said(scaler, autoscalingv2.ScalingActive), said(scaler, autoscalingv2.AbleToScale)
 	return [2]string{string(active.Status) + active.Reason, string(able.Status)}

@@ -13,8 +13,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/pooltest"
 )
 
-// factsOf are what is observed of a pool in a cluster of these pools and nodes, where
-// every pool's RuntimeClass is in place.
+// factsOf returns the facts about a pool in a cluster of these pools and nodes, where every pool's RuntimeClass is up
+// to date.
 func factsOf(pool *nodesv1.NodePool, pools []*nodesv1.NodePool, nodes ...*corev1.Node) facts {
 	f := facts{pools: pools, nodes: membersOf(pool.Name, pools, nodesOf(nodes))}
 	if nodestate.DryRun(pool) {

@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// maxConflicts bounds the conflicts in a status.
+// maxConflicts is the largest number of conflicts in a status.
 const maxConflicts = 16
 
 // conflictsOf groups the settings of a pool that lose to another owner, by item, value and owner.

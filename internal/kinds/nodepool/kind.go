@@ -1,13 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package nodepool is the kind NodePool: sets of nodes that share labels, taints and
-// annotations, and a RuntimeClass that schedules pods to them.
-//
-// Two reconcilers share the work. One is keyed by a Node (node.go) and is the only
-// writer of Nodes; the other is keyed by a NodePool (plan.go, status.go) and writes
-// its RuntimeClass and status. Both use nodestate.Desire. What a single node carries,
-// and how it is changed, belongs to the package nodestate.
+// Package nodepool reconciles NodePools: sets of nodes that share labels, taints and annotations, and a RuntimeClass
+// that schedules pods to them. One reconciler (node.go) is keyed by a Node and is the only writer of Nodes. The other
+// (plan.go, status.go) is keyed by a NodePool and writes its RuntimeClass and status.
 package nodepool
 
 import (
@@ -46,7 +42,7 @@ import (
 // nodeWorkers is the number of nodes that are reconciled at a time.
 const nodeWorkers = 8
 
-// Kind is NodePool's entry in the list of kinds.
+// Kind returns the registration of NodePool.
 func Kind() kit.Registration {
 	return kit.Registration{
 		Name:        "nodepool",
@@ -57,8 +53,8 @@ func Kind() kit.Registration {
 			return map[client.Object]cache.ByObject{
 				&nodesv1.NodePool{}: {},
 				&corev1.Node{}:      {},
-				// All of them, not only ours: there are few, and a pool whose name is taken
-				// must see when the other object is deleted.
+				// All RuntimeClasses are watched, not only ours. There are few, and a pool whose name is taken must see
+				// when the other object is deleted.
 				&nodev1.RuntimeClass{}: {},
 			}
 		},

@@ -68,8 +68,8 @@ func TestTheNodesPlanIsOnePatchOrNone(t *testing.T) {
 	}
 }
 
-// Pods get their tolerations when they are created: one created between a new taint and
-// its toleration would be pending for ever.
+// Pods get their tolerations when they are created. A pod created after a taint but before its toleration would be
+// pending for ever.
 func TestATaintWaitsForTheRuntimeClassesThatMustTolerateIt(t *testing.T) {
 	class := func(pool string, tolerations ...corev1.Toleration) *nodev1.RuntimeClass {
 		c := &nodev1.RuntimeClass{}
@@ -143,7 +143,7 @@ func TestARefusalWakesItsPoolsOnlyWhenItIsNews(t *testing.T) {
 			select {
 			case e := <-r.wake:
 				names = append(names, e.Object.GetName())
-				r.snapshot(e.Object.GetName()) // it looks, and can be woken again
+				r.snapshot(e.Object.GetName()) // it takes a snapshot, so that it can be enqueued again
 			default:
 				return names
 			}
@@ -220,7 +220,7 @@ func TestThePoolsPlan(t *testing.T) {
 	}
 }
 
-// A node is written once for a new pool, and not before and after its RuntimeClass.
+// A node is written once for a new pool, and not both before and after the pool's RuntimeClass.
 func TestAPoolWhoseClassIsAboutToComeChangesNothingUntilThen(t *testing.T) {
 	gold := pooltest.Pool("gold", pooltest.WantsLabel("tier", "gold"), pooltest.WantsTaint("only", "new", pooltest.NoSchedule))
 	silver := pooltest.Pool("silver", pooltest.WantsLabel("metal", "silver"))

@@ -34,7 +34,7 @@ func runtimeClass(pool *nodesv1.NodePool, selector map[string]string, toleration
 	return class
 }
 
-// podFixed converts the amounts, which the CRD has validated.
+// podFixed converts the overhead, whose amounts the CRD has validated.
 func podFixed(overhead *nodesv1.Overhead) corev1.ResourceList {
 	if overhead == nil {
 		return nil

@@ -57,7 +57,7 @@ func TestARuntimeClassHasThePoolsHandlerAndOverhead(t *testing.T) {
 	}
 }
 
-// Regression: a pool without labels made a RuntimeClass that pins pods to nothing.
+// Regression: a pool without labels had a RuntimeClass that did not restrict pods to its nodes.
 func TestARuntimeClassSelectsByRoleAndByWhatEveryMemberCarries(t *testing.T) {
 	roleLabel := nodesv1.RolePrefix + "gold"
 	gold := pooltest.Pool("gold", pooltest.WantsLabel("tier", "gold"), pooltest.WantsLabel("zone", "a"), pooltest.WantsAnnotation("note", "x"))
@@ -128,8 +128,8 @@ func TestARuntimeClassToleratesWhatItsPodsMeet(t *testing.T) {
 			pool: gold, pools: []*nodesv1.NodePool{gold, pooltest.Pool("a", pooltest.WantsTaint("z", "1", pooltest.NoSchedule))}, nodes: []*corev1.Node{pooltest.Node("n", pooltest.Role("gold"), pooltest.Role("a"))},
 			want: []string{"z Equal 1:NoSchedule", "a Equal 2:NoSchedule"},
 		},
-		// Regression: a new value of a NoExecute taint evicted the pool's own pods, which
-		// keep the tolerations that they were made with.
+		// Regression: a new value of a NoExecute taint evicted the pool's own pods, which keep the tolerations that
+		// they were created with.
 		"every value of a NoExecute taint, once": {
 			pool:  pooltest.Pool("gold", pooltest.WantsTaint("z", "1", pooltest.NoExecute)),
 			pools: []*nodesv1.NodePool{pooltest.Pool("gold", pooltest.WantsTaint("z", "1", pooltest.NoExecute)), pooltest.Pool("a", pooltest.WantsTaint("z", "2", pooltest.NoExecute))},

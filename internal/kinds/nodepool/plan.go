@@ -16,10 +16,10 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// finalizer keeps a pool until opcrew has removed the settings of the pool from every node.
+// finalizer keeps a pool until opcrew has removed the pool's settings from every node.
 const finalizer = "opcrew.io/nodepool"
 
-// decision is what follows from the facts.
+// decision holds what follows from the facts.
 type decision struct {
 	conflicts []nodesv1.Conflict
 }
@@ -29,8 +29,8 @@ func (r *poolReconciler) Decide(pool *nodesv1.NodePool, f facts, _ time.Time) de
 	return decision{conflicts: conflictsOf(pool.Name, f.nodes)}
 }
 
-// Plan declares the RuntimeClass, or releases a deleted pool that holds nothing any more.
-// Changes of nodes are planned by the nodeReconciler.
+// Plan declares the RuntimeClass, or releases a deleted pool that no longer holds anything. The nodeReconciler plans
+// changes of nodes.
 func (r *poolReconciler) Plan(pool *nodesv1.NodePool, f facts, d decision) kit.Plan {
 	if pool.DeletionTimestamp != nil {
 		if len(f.nodes) == 0 && f.held == 0 {
@@ -48,8 +48,8 @@ func (r *poolReconciler) Plan(pool *nodesv1.NodePool, f facts, d decision) kit.P
 	}
 }
 
-// selectorLabels returns the node selector of the RuntimeClass: the role label and the labels of the pool. A label in
-// conflict is left out until the conflict is over, because it would keep pods from the members that lack it.
+// selectorLabels returns the node selector of the RuntimeClass: the role label and the pool's labels. It leaves out a
+// label in conflict, which would keep pods off the members that lack it.
 func selectorLabels(pool *nodesv1.NodePool, conflicts []nodesv1.Conflict) map[string]string {
 	labels := map[string]string{}
 	for key, value := range pool.Spec.Labels {
@@ -64,9 +64,9 @@ func selectorLabels(pool *nodesv1.NodePool, conflicts []nodesv1.Conflict) map[st
 	return labels
 }
 
-// tolerations are for the pool's own taints and for those of other pools on shared nodes: without them no pod would
-// run there. A toleration for NoExecute matches every value: running pods keep their tolerations, so a new value of
-// the taint would evict the pool's own pods.
+// tolerations returns tolerations for the taints of the pool, and of other pools on shared nodes, as its pods could not
+// run there otherwise. Tolerations for NoExecute match every value: running pods keep theirs, so a new value would
+// evict the pool's own pods.
 func tolerations(pool *nodesv1.NodePool, members []*member) []corev1.Toleration {
 	var out []corev1.Toleration
 	add := func(t corev1.Taint) {

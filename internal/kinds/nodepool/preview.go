@@ -17,14 +17,14 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/nodestate"
 )
 
-// Bounds of a preview, so that a status stays small at any number of nodes.
+// Limits for a preview, so that a status stays small with any number of nodes.
 const (
 	maxChanges   = 32
 	maxEvictions = 16
 	maxExamples  = 3
 )
 
-// thaw returns the pools as they would be if this one were not frozen.
+// thaw returns the pools as they would be if the given one were not frozen.
 func thaw(pool *nodesv1.NodePool, pools []*nodesv1.NodePool) []*nodesv1.NodePool {
 	out := slices.Clone(pools)
 	for i, p := range out {
@@ -44,13 +44,13 @@ func evicts(pool *nodesv1.NodePool) bool {
 	})
 }
 
-// previewInput is what a preview is computed from.
+// previewInput holds what a preview is computed from.
 type previewInput struct {
 	// members are the nodes as they would be if the pool were not frozen.
 	members []*member
 	pods    []corev1.Pod
 	class   *nodev1.RuntimeClass
-	// classChanges reports that the RuntimeClass would change too.
+	// classChanges is true if the RuntimeClass would change too.
 	classChanges bool
 }
 
@@ -133,7 +133,7 @@ func evicted(pod *corev1.Pod, taints []corev1.Taint) bool {
 	})
 }
 
-// countNodes returns the number of nodes with the first of their names.
+// countNodes formats the number of nodes, with the first of their names.
 func countNodes(names []string) string {
 	names = slices.Sorted(slices.Values(names))
 	if len(names) == 1 {

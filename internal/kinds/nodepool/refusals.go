@@ -12,12 +12,12 @@ import (
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 )
 
-// refusals passes errors of the nodeReconciler to the pools concerned: users look at pools, and only their reconciler
-// writes them. It is kept in memory, because a new process finds out by its first patch.
+// refusals passes errors of the nodeReconciler to the pools, as users look at pools, and only their reconciler writes
+// them. It is kept in memory, as a new process finds out by its first patch.
 type refusals struct {
 	mu     sync.Mutex
 	byNode map[string]string
-	woken  map[string]bool // pools that were enqueued and not reconciled since
+	woken  map[string]bool // pools that have been enqueued but not reconciled since
 	wake   chan event.TypedGenericEvent[*nodesv1.NodePool]
 }
 
@@ -29,8 +29,7 @@ func newRefusals() *refusals {
 	}
 }
 
-// set records why a node could not be changed, empty if it could, and enqueues the pools concerned if that has
-// changed.
+// set records why a node could not be changed, empty if it could. If that has changed, it enqueues the given pools.
 func (r *refusals) set(node, why string, pools []string) {
 	r.mu.Lock()
 	old := r.byNode[node]
@@ -48,7 +47,7 @@ func (r *refusals) set(node, why string, pools []string) {
 	}
 }
 
-// wakePool enqueues a pool unless it is enqueued already. It does not block: if the channel is full, the pool sees the
+// wakePool enqueues a pool, unless it is enqueued already. It does not block: if the channel is full, the pool sees the
 // refusal in its next reconcile.
 func (r *refusals) wakePool(name string) {
 	r.mu.Lock()
@@ -65,7 +64,7 @@ func (r *refusals) wakePool(name string) {
 	}
 }
 
-// snapshot returns the present refusals for a pool.
+// snapshot returns the current refusals for a pool, and lets it be enqueued again.
 func (r *refusals) snapshot(pool string) map[string]string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

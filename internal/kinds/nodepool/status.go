@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// blockers are the conditions that can keep the pool from being Ready, in the order of precedence.
+// blockers are the conditions that can keep the pool from being Ready, in order of precedence.
 var blockers = []condition.Blocker{
 	condition.Unless(nodesv1.NodePoolRuntimeClassReady),
 	condition.WhenTrue(nodesv1.NodePoolConflict),
@@ -98,7 +98,7 @@ func reportFrozen(set condition.Set, pool *nodesv1.NodePool, in previewInput) {
 	set.False(nodesv1.NodePoolReady, nodesv1.ReasonDryRun, message)
 }
 
-// reportDeletion reports how many nodes are left to clean up, and what prevents that.
+// reportDeletion reports how many nodes still have to be cleaned up, and what prevents that.
 func reportDeletion(set condition.Set, pool *nodesv1.NodePool, left int) {
 	if pool.DeletionTimestamp == nil {
 		return

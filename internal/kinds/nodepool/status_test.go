@@ -26,14 +26,14 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
-// reportedAfter is the status that a pool gets from facts and from what was done.
+// reportedAfter returns the status that a pool gets from facts and from what was done.
 func reportedAfter(pool *nodesv1.NodePool, f facts, done kit.Outcome) nodesv1.NodePoolStatus {
 	p := pool.DeepCopy()
 	reportAt(p, f, done, pooltest.SomeTime.Time)
 	return p.Status
 }
 
-// reported is the status where the RuntimeClass is in place.
+// reported returns the status of a pool whose RuntimeClass is up to date.
 func reported(pool *nodesv1.NodePool, f facts) nodesv1.NodePoolStatus {
 	f.class = &nodev1.RuntimeClass{Handler: "runc"}
 	return reportedAfter(pool, f, results(ensure.Unchanged, ""))
@@ -89,7 +89,7 @@ func TestTheStatusOfTheArticlesPoolsOnOneNode(t *testing.T) {
 	}
 }
 
-// Regression: counts went stale when nodes were created, deleted, or all gone.
+// Regression: counts were outdated after nodes were created or deleted, or all were gone.
 func TestNodesAreCounted(t *testing.T) {
 	gold := pooltest.Pool("gold", pooltest.WantsLabel("tier", "gold"))
 	old := nodesv1.NodePoolStatus{NodeCount: 9, ReadyNodes: 9, CordonedNodes: 9, UpdatedNodes: 9, Allocatable: corev1.ResourceList{"cpu": pooltest.Quantity("9")}}
@@ -228,7 +228,7 @@ func TestHandlerAvailableSaysWhere(t *testing.T) {
 	}
 }
 
-// Ready names the first of the causes that stand in its way, in a fixed order.
+// Ready reports the first blocking cause, in a fixed order.
 func TestReadyNamesTheFirstBlockingCause(t *testing.T) {
 	pool := pooltest.Pool("gold", pooltest.WantsLabel("tier", "gold"), func(p *nodesv1.NodePool) { p.Spec.Handler = "kata" })
 	pools := []*nodesv1.NodePool{pool}
@@ -334,7 +334,7 @@ func TestAPreviewGoesWithTheDryRun(t *testing.T) {
 	}
 }
 
-// A second report of the same facts must not cost a write.
+// A second report of the same facts must not cause a write.
 func TestTheSameFactsGiveTheSameStatus(t *testing.T) {
 	gold := pooltest.Pool("gold", pooltest.WantsLabel("tier", "gold"), pooltest.WantsLabel("zone", "a"))
 	var nodes []*corev1.Node

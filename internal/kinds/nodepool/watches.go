@@ -25,14 +25,14 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// gatherTime passes between an event of a node and the reconcile of its pools, which reads all nodes: so many events
-// lead to one reconcile.
+// gatherTime is the delay between an event of a node and the reconcile of its pools. That reconcile reads all nodes, so
+// many events are handled by a single one.
 const gatherTime = 500 * time.Millisecond
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// nodeChanged lets through the events of nodes that may matter to a pool. Heartbeats do not: 5000 nodes send 17 of
-// them a second.
+// nodeChanged passes on events of nodes that may matter to a pool. It leaves out heartbeats, of which 5000 nodes send
+// 17 per second.
 func nodeChanged() predicate.Predicate {
 	return kit.Updates(func(e event.UpdateEvent) bool {
 		before, ok := e.ObjectOld.(*corev1.Node)
@@ -87,8 +87,8 @@ func poolsOfNode(reader client.Reader) handler.EventHandler {
 	}
 }
 
-// nodesOfPool enqueues the nodes that are members of a pool, before or after its change, or still carry something of
-// it.
+// nodesOfPool enqueues the nodes that are members of a pool before or after its change, and those that still have
+// settings of it.
 func nodesOfPool(reader client.Reader) handler.EventHandler {
 	wake := func(ctx context.Context, q queue, pools ...client.Object) {
 		for _, pool := range pools {
@@ -108,7 +108,7 @@ func nodesOfPool(reader client.Reader) handler.EventHandler {
 	}
 }
 
-// nodesOfClass enqueues the nodes of the pool that has the name of a RuntimeClass: their taints may wait for its
+// nodesOfClass enqueues the nodes of the pool that has the name of a RuntimeClass, as taints may be waiting for its
 // tolerations.
 func nodesOfClass(reader client.Reader) handler.MapFunc {
 	return func(ctx context.Context, class client.Object) []reconcile.Request {
@@ -120,7 +120,7 @@ func nodesOfClass(reader client.Reader) handler.MapFunc {
 	}
 }
 
-// requestsOf returns the requests of the members of a pool, and of nodes that still carry something of it.
+// requestsOf returns requests for the members of a pool, and for nodes that still have settings of it.
 func requestsOf(ctx context.Context, reader client.Reader, pool *nodesv1.NodePool) []reconcile.Request {
 	nodes, err := nodesNear(ctx, reader, pool)
 	if err != nil {
@@ -171,7 +171,7 @@ func specChanged(before, after client.Object) bool {
 		!maps.Equal(before.GetAnnotations(), after.GetAnnotations())
 }
 
-// classReported returns the generation for which the status of a pool reports its RuntimeClass: taints wait for it.
+// classReported returns the generation for which a pool's status reports on its RuntimeClass. Taints wait for it.
 func classReported(object client.Object) int64 {
 	pool, ok := object.(*nodesv1.NodePool)
 	if !ok {

@@ -61,14 +61,13 @@ func TestOnlyEventsOfNodesThatMatterGetThrough(t *testing.T) {
 			}
 		})
 	}
-	// Regression: nodes that were created and deleted went unnoticed.
+	// Regression: created and deleted nodes went unnoticed.
 	if !nodeChanged().Create(event.CreateEvent{Object: base}) || !nodeChanged().Delete(event.DeleteEvent{Object: base}) {
 		t.Error("expected new and deleted nodes to get through")
 	}
 }
 
-// Regression: only one of several pools of a node was checked again, and the one that
-// it had left never cleaned it.
+// Regression: only one of a node's pools was reconciled, and the pool that the node had left never cleaned it up.
 func TestANodeConcernsThePoolsThatItBelongsToOrCarriesSomethingOf(t *testing.T) {
 	gold, silver, bySelector, other := pooltest.Pool("gold"), pooltest.Pool("silver"), pooltest.Pool("zonal", pooltest.Selects("zone", "a")), pooltest.Pool("other")
 	pools := []*nodesv1.NodePool{gold, silver, bySelector, other}

@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// set is the StatefulSet of the plan.
+// set returns the StatefulSet of the plan.
 func (s *scene) set(t *testing.T) *appsv1ac.StatefulSetApplyConfiguration {
 	t.Helper()
 	for _, child := range s.plan().Children {
@@ -27,7 +27,7 @@ func (s *scene) set(t *testing.T) *appsv1ac.StatefulSetApplyConfiguration {
 	return nil
 }
 
-// volumesOf are the claims that a StatefulSet asks for, as "class size", and "none" where the data is in memory.
+// volumesOf returns the claims that a StatefulSet requests, as "class size", or "none" if the data is in memory.
 func volumesOf(t *testing.T, set *appsv1ac.StatefulSetApplyConfiguration) string {
 	t.Helper()
 	var out []string
@@ -91,7 +91,7 @@ func TestVolumesStayAsTheClusterWasMadeWhateverIsAskedForThen(t *testing.T) {
 	}
 }
 
-// Decisions follow the volumes that exist: a pod without one is not restarted without need.
+// Decisions depend on the volumes that exist: a pod without a volume is not restarted without need.
 func TestWhetherDataGoesWithAPodFollowsWhatRunsAndNotWhatIsAskedFor(t *testing.T) {
 	without := running(1, clustertest.With(persistentSpec)).changed(0)
 	without.volumes(false, "")

@@ -40,7 +40,7 @@ func TestCredentialsThatNoServerTakesAreReportedAndThoseBeforeGoOn(t *testing.T)
 	}
 }
 
-// A random password is another one in each reconcile.
+// Each reconcile generates another random password.
 func TestAPasswordCountsOnceItStandsInTheSecretAndTheFirstOnceItIsDrawn(t *testing.T) {
 	const stored, fresh, read = "secret", "fresh", "read"
 	for name, test := range map[string]struct {
@@ -76,7 +76,7 @@ func TestAPasswordCountsOnceItStandsInTheSecretAndTheFirstOnceItIsDrawn(t *testi
 	}
 }
 
-// The operator must not reconcile every second while it is not known which of two passwords is to be dropped.
+// The operator must not reconcile every second while it does not know which of two passwords to drop.
 func TestThatAPasswordIsToGoIsWaitedForOnlyWhereAnotherStays(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*scene)

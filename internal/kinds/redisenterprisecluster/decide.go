@@ -15,28 +15,28 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/volumes"
 )
 
-// decision is what follows from the facts.
+// decision holds what follows from the facts.
 type decision struct {
 	decide.Decision
-	// cluster has the volumes that it was created with. difference is what other ones the spec asks for.
+	// cluster has the volumes that it was created with. difference describes how the volumes in the spec differ.
 	cluster    *redisv1alpha1.RedisEnterpriseCluster
 	difference string
 	spec       desired.Spec
-	// invalid is why the spec is invalid: what runs stays as it is. badSecret is why the users' Secret is unusable, and complaint
-	// how a server refused a setting.
+	// invalid explains why the spec is invalid; then what is running stays as it is. badSecret explains why the users'
+	// Secret is unusable; complaint explains how a server refused a setting.
 	invalid              error
 	badSecret, complaint string
 	servers              observed.Servers
-	// tuning is what servers are to be given, untuned are those that do not have it yet.
+	// tuning is what servers should be given; untuned are the servers that do not have it yet.
 	tuning  tuning.Tuning
 	untuned observed.Servers
-	// gone are the names of the pods that are gone.
+	// gone has the names of the pods that are gone.
 	gone []string
 	// remaining is how long old passwords stay valid.
 	remaining time.Duration
 }
 
-// Decide splits the facts into the inputs of the rules, and collects what these decide.
+// Decide splits the facts into the inputs of the rules, and collects the rules' results.
 func (r *reconciler) Decide(c *redisv1alpha1.RedisEnterpriseCluster, f facts, _ time.Time) decision {
 	if c.DeletionTimestamp != nil {
 		return decision{}
@@ -65,7 +65,7 @@ func (r *reconciler) Decide(c *redisv1alpha1.RedisEnterpriseCluster, f facts, _ 
 	return d
 }
 
-// waits is why nothing more is done now, for the log.
+// waits returns why nothing more is done now, for the log.
 func (d decision) waits() string {
 	if d.Wait.Message == "" && len(d.Why.Refusals) > 0 {
 		return d.Why.Refusals[0].Message
@@ -73,7 +73,7 @@ func (d decision) waits() string {
 	return d.Wait.Message
 }
 
-// problem is what is wrong with the spec or with the users' Secret.
+// problem returns the problem with the spec or with the users' Secret.
 func (d decision) problem() string {
 	if d.invalid != nil {
 		return d.invalid.Error()

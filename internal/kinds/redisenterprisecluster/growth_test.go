@@ -24,7 +24,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// claimed gives the pods claims that ask for a size of a class, and volumes that have one; "" means no volume.
+// claimed gives each pod a claim with a class and a size, and a volume with a size; "" means no volume.
 func (s *scene) claimed(class string, asksHas ...[2]string) {
 	s.storage = volumes.Storage{Volumes: workload.Volumes{Patched: map[string]bool{}, Rigid: map[string]string{}, Unread: map[string]string{}}}
 	for i, size := range asksHas {
@@ -40,7 +40,7 @@ func (s *scene) claimed(class string, asksHas ...[2]string) {
 	}
 }
 
-// asking are the claims that the plan lets ask for more, as "ordinal size".
+// asking returns the claims whose size the plan raises, as "ordinal size".
 func (s *scene) asking() string {
 	var out []string
 	for _, patch := range s.plan().Independent {
@@ -130,7 +130,7 @@ func TestVolumesGrowWhereTheyAreToAndCan(t *testing.T) {
 	}
 }
 
-// A server whose disk is full crashes until there is more room, and cannot be given anything.
+// A server whose disk is full crashes until there is more room, and cannot be tuned meanwhile.
 func TestVolumesGrowWhateverElseIsToBeDone(t *testing.T) {
 	for name, change := range map[string]func(*scene){
 		"a pod is to be restarted": func(s *scene) { s.changed(0) },
@@ -169,7 +169,7 @@ func TestWhichVolumesGrowFollowsFromTheSpecAndTheClaims(t *testing.T) {
 	}{
 		"as large as the spec says": {spec: "volumeSize: 9Gi, " + on, wanted: "9Gi", claims: "012"},
 		"the switch is off":         {spec: "volumeSize: 9Gi", wanted: "0", claims: "012"},
-		"no size is written":        {spec: on, wanted: "0", claims: "012"}, // another amount of memory must not have them grow for good
+		"no size is written":        {spec: on, wanted: "0", claims: "012"}, // so that another amount of memory does not make them grow irreversibly
 		"there are to be none":      {spec: "enabled: false, volumeSize: 9Gi, " + on, wanted: "0", claims: "012"},
 		"of another class":          {spec: "storageClassName: slow, volumeSize: 9Gi, " + on, wanted: "0", claims: "012"},
 		"while it sleeps":           {spec: "volumeSize: 9Gi, " + on, wanted: "9Gi", claims: "012", but: func(s *scene, _ []*corev1.PersistentVolumeClaim) { *s.Set.Spec.Replicas = 0; s.Pods = nil }},
@@ -200,7 +200,7 @@ func TestWhichVolumesGrowFollowsFromTheSpecAndTheClaims(t *testing.T) {
 	}
 }
 
-// observed is what a reconciler observes of the claims.
+// observed returns what a reconciler observes about the claims.
 func (s *scene) observed(t *testing.T, class *storagev1.StorageClass) volumes.Storage {
 	t.Helper()
 	builder := fake.NewClientBuilder().WithObjects(class)
@@ -263,13 +263,13 @@ func TestWhatAPodHadComesBackWithItOnlyIfItsClaimHasAVolume(t *testing.T) {
 	}
 }
 
-// provisioned makes the volume of a claim one that was provisioned for it, so much after the second pod.
+// provisioned gives a claim a volume that was provisioned for it. The claim was created some time after the second pod.
 func provisioned(s *scene, claim *corev1.PersistentVolumeClaim, after time.Duration) {
 	claim.UID, claim.Spec.VolumeName = "0123", "pvc-0123"
 	claim.CreationTimestamp = metav1.NewTime(s.pod(1).CreationTimestamp.Add(after))
 }
 
-// ordinals are those of the existing claims.
+// ordinals returns the ordinals of the existing claims.
 func ordinals(s volumes.Storage) string {
 	out := ""
 	for i, claim := range s.Claims {

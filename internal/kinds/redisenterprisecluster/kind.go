@@ -1,12 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package redisenterprisecluster is the kind RedisEnterpriseCluster: a cluster of Redis or Valkey in which every pod has a primary
-// and the replica of its neighbor's.
-//
-// This package reads the facts, gives each rule package its input, and registers the kind. The subjects have packages of their
-// own: desired, observed, access, volumes, loss, tuning, decide, steps, build and report. How the servers of a cluster are read
-// and led is in internal/stores/redis, what runs in the pods in internal/agents.
+// Package redisenterprisecluster reconciles clusters of Redis or Valkey. Each pod has two servers: its home, which
+// should be the primary of the pod's own shard, and its guest, a replica for another pod's shard. It reads the facts,
+// gives each rule package its input, and registers the kind.
 package redisenterprisecluster
 
 import (
@@ -66,12 +63,12 @@ import (
 // workers is how many objects are reconciled at a time.
 const workers = 8
 
-// Kind is RedisEnterpriseCluster's entry in the list of kinds.
+// Kind returns the registration of RedisEnterpriseCluster.
 func Kind() kit.Registration {
 	return kindWith(func(tools *kit.Tools) redis.Dialer { return redis.DialThrough(tools.DialPod) })
 }
 
-// KindWith is the kind with another way to connect to servers, for tests.
+// KindWith returns the registration with another way to connect to servers, for tests.
 func KindWith(dial redis.Dialer) kit.Registration {
 	return kindWith(func(*kit.Tools) redis.Dialer { return dial })
 }
@@ -148,7 +145,8 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		Complete(loop)
 }
 
-// clusterOfLabel enqueues the cluster of a pod or a claim, by its label: its controller reference names the StatefulSet.
+// clusterOfLabel enqueues the cluster of a pod or a claim by its label, as its controller reference names the
+// StatefulSet.
 func clusterOfLabel(_ context.Context, object client.Object) []reconcile.Request {
 	name := object.GetLabels()[redisv1alpha1.ClusterLabel]
 	if name == "" {
@@ -157,7 +155,7 @@ func clusterOfLabel(_ context.Context, object client.Object) []reconcile.Request
 	return []reconcile.Request{request(object.GetNamespace(), name)}
 }
 
-// volumeChanges passes on changes of claims and their volumes, and leaves out annotations of other controllers.
+// volumeChanges passes on changes of claims and their volumes. It leaves out annotations of other controllers.
 func volumeChanges() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, after := e.ObjectOld.(*corev1.PersistentVolumeClaim), e.ObjectNew.(*corev1.PersistentVolumeClaim)

@@ -27,7 +27,7 @@ var errAsk = errors.New("connection refused")
 
 const command = "kubectl annotate --overwrite rec example -n shop redis.opcrew.io/accept-data-loss="
 
-// withLostShard is a ring of three in which both servers of the first shard have lost their folders.
+// withLostShard returns a ring of three in which both servers of the first shard have lost their folders.
 func withLostShard() *scene {
 	s := running(3, clustertest.With(persistentSpec))
 	s.lose("h0", "g1")
@@ -81,7 +81,7 @@ func TestALossIsReportedWithTheCommandThatAcceptsIt(t *testing.T) {
 	}
 }
 
-// recreated replaces the object by another one of its name, which uses the claims of the first.
+// recreated replaces the object by another one of the same name, which uses the first one's claims.
 func (s *scene) recreated() *scene {
 	s.Status = redisv1alpha1.RedisEnterpriseClusterStatus{Nodes: s.Status.Nodes}
 	return s
@@ -254,7 +254,7 @@ func TestWhatWasReportedOfALossStandsWhileItIsNotKnownToBeOver(t *testing.T) {
 	}
 }
 
-// scattered is a ring of three whose first two shards have every other slot of the same range.
+// scattered returns a ring of three whose first two shards alternate, slot by slot, in the same range.
 func scattered() *scene {
 	s := running(3, clustertest.With(persistentSpec))
 	var odd, even []int

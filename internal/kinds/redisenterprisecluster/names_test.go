@@ -19,7 +19,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// Users who logged in with the operator's password could not be distinguished from it.
+// Users who log in with the operator's password could not be distinguished from the operator.
 func TestTheOperatorsOwnSecretIsNotForUsers(t *testing.T) {
 	s := running(3)
 	before := tuning.For(s.Cluster, s.credentials)

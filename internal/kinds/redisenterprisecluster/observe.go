@@ -34,7 +34,7 @@ type reconciler struct {
 	memory   steps.Memory
 }
 
-// facts are all that is read about a cluster.
+// facts holds all that is read about a cluster.
 type facts struct {
 	workload.Members
 	// places are where the pods run.
@@ -45,21 +45,21 @@ type facts struct {
 	operator string
 	// storage is what the claims of the pods show.
 	storage volumes.Storage
-	// unbound is why the claim of a pod has no volume.
+	// unbound explains why the claim of a pod has no volume.
 	unbound workload.UnboundCause
-	// credentials are what is in the Secrets.
+	// credentials holds what was read from the Secrets.
 	credentials access.Credentials
-	// certificate is why the status page cannot use the certificate that the spec names; "" if it can.
+	// certificate explains why the status page cannot use the certificate that the spec names; "" if it can.
 	certificate string
-	// view is what the prober read last; seen reports whether it read anything.
+	// view is the prober's last view; seen is true if there is one.
 	view redis.View
 	seen bool
-	// known is what the process remembers of the cluster.
+	// known is what the process remembers about the cluster.
 	known steps.Known
 }
 
-// Observe reads the StatefulSet and its pods, the claims, the Secrets, and what the prober has read from the servers. It asks no
-// server itself.
+// Observe reads the StatefulSet and its pods, the claims, the Secrets, and the prober's view of the servers. It does
+// not query any server itself.
 func (r *reconciler) Observe(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster) (facts, error) {
 	key := client.ObjectKeyFromObject(c)
 	f := facts{now: r.Clock.Now(), operator: r.Namespace, images: desired.Images{Agent: r.AgentImage, Redis: r.RedisImage}}
@@ -118,7 +118,8 @@ func (r *reconciler) observeUnbound(ctx context.Context, c *redisv1alpha1.RedisE
 	return nil
 }
 
-// observeClaims reads the claims: those that an earlier cluster of the name left, before this one is formed, and those of the pods.
+// observeClaims reads the claims of the pods. Before this cluster is formed, it also reads the claims that an earlier
+// cluster of the same name left.
 func (r *reconciler) observeClaims(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster, f *facts) error {
 	created := volumes.AsCreated(c, f.Set)
 	if !desired.Persistent(c) && !desired.Persistent(created) {
@@ -149,7 +150,8 @@ func (r *reconciler) observeSecrets(ctx context.Context, c *redisv1alpha1.RedisE
 	return err
 }
 
-// observeServers gives the prober the servers to read, and takes its last view. c has the volumes that it was created with.
+// observeServers gives the prober the servers to read, and takes its last view. c has the volumes that it was created
+// with.
 func (r *reconciler) observeServers(c *redisv1alpha1.RedisEnterpriseCluster, f *facts) {
 	key := client.ObjectKeyFromObject(c)
 	pods := observed.PodsOf(c, f.Members, f.storage.Inherited, f.now)

@@ -10,7 +10,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// on places pods on nodes, each without a zone or, if zone is not empty, all in it.
+// on places pods on nodes. If zone is not empty, all of the nodes are in it.
 func (s *scene) on(zone string, nodes ...string) *scene {
 	s.places = nil
 	for i, node := range nodes {
@@ -23,7 +23,7 @@ func placementOf(s *scene) string {
 	return conditionText(s.report().Status.Conditions, common.ConditionPlacement)
 }
 
-// Pod i leads shard i, and the pod after it has the replica.
+// Pod i has the primary of shard i, and the next pod has the replica.
 func TestPlacementReportsWhichShardsAndPrimariesALossCosts(t *testing.T) {
 	for name, test := range map[string]struct {
 		scene *scene
@@ -50,7 +50,7 @@ func TestPlacementReportsWhichShardsAndPrimariesALossCosts(t *testing.T) {
 func TestWhatWasReportedOfPlacementStandsWhileTheRingIsChanged(t *testing.T) {
 	s := running(3).on("", "n1", "n2", "n3")
 	before := placementOf(s)
-	s.swap("g1", "h0") // to be taken back
+	s.swap("g1", "h0") // primaries in the wrong place, to be moved back
 	s.on("", "n1", "n1", "n2")
 	if got := placementOf(s); got != before {
 		t.Errorf("expected it to stay %s, got %s", before, got)

@@ -17,23 +17,23 @@ import (
 )
 
 const (
-	// changeInterval is how long it takes at most until a cluster that changes, or is not well, is reconciled again. It is only a
-	// fallback: the prober wakes the loop.
+	// changeInterval is the longest time until a cluster that changes, or is not healthy, is reconciled again. It is
+	// only a fallback, as the prober starts reconciles.
 	changeInterval = 5 * time.Second
-	// badSecretInterval passes between two reads of an unusable Secret of the user, secretInterval between two of a usable one:
-	// it may not be watched.
+	// badSecretInterval is the time between two reads of an unusable Secret of the user; secretInterval, of a usable
+	// one. Such Secrets may not be watched.
 	badSecretInterval = 15 * time.Second
 	secretInterval    = time.Hour
 )
 
-// Plan declares the children, and at most one step. Deletion needs no plan: the garbage collector deletes all children with their
-// owner. The claims belong to the StatefulSet and stay.
+// Plan declares the children, and at most one step. Deletion needs no plan: the garbage collector deletes all children
+// with their owner. The claims belong to the StatefulSet and stay.
 func (r *reconciler) Plan(c *redisv1alpha1.RedisEnterpriseCluster, f facts, d decision) kit.Plan {
 	if c.DeletionTimestamp != nil {
 		return kit.Plan{}
 	}
-	// The growth of volumes comes last and apart: servers with a full disk may need it, and a quota that refuses it must not hold
-	// back the rest.
+	// Volume growth comes last and is independent: servers with a full disk may need it, and a quota that refuses it
+	// must not hold back the rest.
 	plan := kit.Plan{
 		Children:    append(f.credentials.Children(d.cluster, d.remaining), children(d, f)...),
 		Independent: f.storage.Growth(), Waits: d.waits(),
@@ -53,7 +53,7 @@ func (r *reconciler) Plan(c *redisv1alpha1.RedisEnterpriseCluster, f facts, d de
 func children(d decision, f facts) []ensure.Child {
 	out := build.Objects(d.cluster, f.operator, d.invalid == nil)
 	set := workload.Pinned(build.StatefulSet(d.spec, d.cluster, d.Replicas), d.spec.PodInputs(d.cluster))
-	// Claim templates are immutable: the StatefulSet is recreated, and adopts its pods.
+	// Claim templates are immutable, so the StatefulSet is recreated and adopts its pods.
 	set.ReplaceOn, set.Orphan = []string{"spec.volumeClaimTemplates"}, true
 	switch {
 	case d.invalid == nil:
@@ -64,7 +64,7 @@ func children(d decision, f facts) []ensure.Child {
 	return out
 }
 
-// recheck is when to reconcile without an event while the cluster changes; 0 if it does not.
+// recheck returns the time until a reconcile without an event while the cluster changes; 0 if it does not change.
 func (d decision) recheck() time.Duration {
 	if d.Why.Done() && len(d.untuned) == 0 && d.Restart == nil && d.Wait.Message == "" {
 		return 0
@@ -72,7 +72,7 @@ func (d decision) recheck() time.Duration {
 	return changeInterval
 }
 
-// recheckSecrets is when to read the Secrets of the user again; 0 if the operator owns them all.
+// recheckSecrets returns the time until the user's Secrets are read again; 0 if the operator owns them all.
 func recheckSecrets(problem, external bool) time.Duration {
 	switch {
 	case problem:
@@ -83,7 +83,7 @@ func recheckSecrets(problem, external bool) time.Duration {
 	return 0
 }
 
-// soonest is the shortest of some waits; 0 means never.
+// soonest returns the shortest of some waits; 0 means never.
 func soonest(waits ...time.Duration) time.Duration {
 	waits = slices.DeleteFunc(waits, func(wait time.Duration) bool { return wait <= 0 })
 	if len(waits) == 0 {

@@ -92,7 +92,7 @@ func TestPodsAreRestartedOneByOneAndTheirPrimariesHandOverFirst(t *testing.T) {
 	}
 }
 
-// replicas is how many pods the StatefulSet asks for.
+// replicas returns how many pods the StatefulSet requests.
 func replicas(t *testing.T, s *scene) int32 {
 	t.Helper()
 	return *s.set(t).Spec.Replicas

@@ -30,7 +30,7 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 	for name, test := range map[string]struct {
 		scene *scene
 		do    func(*scene)
-		// wants are beginnings of conditions by their types.
+		// wants has the start of conditions' texts, by type.
 		wants map[string]string
 		state string
 		says  string // somewhere in Ready
@@ -251,7 +251,8 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 	}
 }
 
-// waitForPod3 stops the servers of the last of four pods, which has no slots yet: its replica has keys of a slot that was on its way there.
+// waitForPod3 stops the servers of the last of four pods, which has no slots yet. Its replica has keys of a slot that
+// was being moved there.
 func waitForPod3(s *scene) {
 	s.procs["h0"].Slots, s.procs["h3"].Slots = append(s.procs["h0"].Slots, s.procs["h3"].Slots...), nil
 	s.procs["h0"].Migrating, s.procs["g0"].Keys = map[int]string{5: "h3"}, 7
@@ -273,7 +274,7 @@ func TestAFullMemoryIsReportedUntilThereIsClearlyRoom(t *testing.T) {
 	}
 }
 
-// A process that has just started has not read the servers: it must not undo what another process reported about them.
+// A process that has just started has not read the servers, and must not undo what another process reported about them.
 func TestAProcessThatHasNotLookedYetSaysWhatWasLastSaid(t *testing.T) {
 	for name, do := range map[string]func(*scene){
 		"a cluster that begins":      func(s *scene) { s.Status.Conditions = nil; s.silence(0) },
@@ -355,13 +356,14 @@ func TestAClusterWhoseAwakeningIsBrokenOffIsNotTakenForOneThatNeverWas(t *testin
 	}
 }
 
-// misplace gives slots of the second home to the first.
+// misplace moves slots of the second home to the first.
 func (s *scene) misplace(slots int) {
 	s.procs["h0"].Slots = redis.Slots{{First: 0, Last: 5461 + slots}}
 	s.procs["h1"].Slots = redis.Slots{{First: 5462 + slots, Last: 10922}}
 }
 
-// Two processes lead for a moment, and both may move slots: if each reported its own move, they would overwrite each other without end.
+// For a moment two processes may lead, and both may move slots. If each reported its own move, they would overwrite
+// each other endlessly.
 func TestWhatIsReportedOfAMoveNeverGoesBack(t *testing.T) {
 	move := func(slots, moved int) func(*scene) {
 		return func(s *scene) {

@@ -56,8 +56,8 @@ func (r *reconciler) Report(object *redisv1alpha1.RedisEnterpriseCluster, f fact
 	ring.Placement(set, f.places)
 }
 
-// fillNames fills in what follows from the object itself, and from which pods there are. While the cluster hibernates, the number
-// of pods records how many come back.
+// fillNames sets what follows from the object itself, and from which pods exist. While the cluster hibernates, the
+// number of pods records how many to start later.
 func fillNames(c *redisv1alpha1.RedisEnterpriseCluster, members workload.Members) {
 	s := &c.Status
 	s.SecretName = desired.UserSecret(c)

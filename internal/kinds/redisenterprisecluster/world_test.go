@@ -24,22 +24,22 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// scene is an observed cluster, with its servers.
+// scene is an observed cluster and its servers.
 type scene struct {
 	*clustertest.Cluster
 	facts
 	procs map[string]*redis.NodeStatus
-	// apart are the servers that know no other, and that no other knows.
+	// apart has the servers that know no other server, and that no other server knows.
 	apart map[string]bool
-	// deaf are the servers that reach no other, as their bus is blocked.
+	// deaf has the servers that reach no other server, as their bus is blocked.
 	deaf map[string]bool
-	// ghosts are further entries in the tables of all servers.
+	// ghosts are additional entries in the tables of all servers.
 	ghosts []redis.Peer
 }
 
 const persistentSpec = "persistentSpec: {enabled: true}"
 
-// running is a healthy cluster of n pods.
+// running returns a healthy cluster of n pods.
 func running(n int, options ...func(*clustertest.Cluster)) *scene {
 	count := int32(n)
 	c := clustertest.New(append([]func(*clustertest.Cluster){func(c *clustertest.Cluster) { c.Spec.Nodes = &count }}, options...)...)
@@ -107,7 +107,7 @@ func (s *scene) addPod(i int) {
 			Name: name, Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
 		})
 	}
-	_, _ = kit.Trim(pod) // as the cache has it; it knows pods
+	_, _ = kit.Trim(pod) // as the cache trims pods
 	s.Pods[pod.Name] = pod
 	for _, name := range []string{"h", "g"} {
 		id := fmt.Sprintf("%s%d", name, i)
@@ -115,7 +115,7 @@ func (s *scene) addPod(i int) {
 	}
 }
 
-// form makes pod i the primary of its shard, and its neighbor the replica.
+// form makes the home of pod i the primary of its shard, and the next pod's guest the replica.
 func (s *scene) form(i, n int) {
 	home, guest := s.procs[fmt.Sprintf("h%d", i)], s.procs[fmt.Sprintf("g%d", (i+1)%n)]
 	home.Slots = redis.Slots{{First: (i*redis.SlotCount + n/2) / n, Last: ((i+1)*redis.SlotCount+n/2)/n - 1}}
@@ -166,7 +166,7 @@ func (s *scene) changed(pods ...int) *scene {
 	return s
 }
 
-// look fills in the view.
+// look sets the view to the current state of the servers, and returns the facts.
 func (s *scene) look() facts {
 	s.view = redis.View{At: clustertest.Noon, Nodes: map[string]redis.NodeStatus{}, Move: s.view.Move}
 	for i := range len(s.Pods) {
@@ -185,7 +185,7 @@ func (s *scene) look() facts {
 	return s.facts
 }
 
-// table is the cluster table of a server: all servers that answer and were in the cluster.
+// table returns the cluster table of a server: all servers that answer and were in the cluster.
 func (s *scene) table(myself string) []redis.Peer {
 	var out []redis.Peer
 	for i := range len(s.Pods) {
@@ -206,7 +206,7 @@ func (s *scene) table(myself string) []redis.Peer {
 
 func (s *scene) plan() kit.Plan { return planAt(s.Cluster, s.look(), clustertest.Noon) }
 
-// step is the name of the plan's step, "" for none.
+// step returns the name of the plan's step; "" if there is none.
 func (s *scene) step() string {
 	if step := s.plan().Step; step != nil {
 		return step.Name
@@ -214,10 +214,10 @@ func (s *scene) step() string {
 	return ""
 }
 
-// accepted are the hashes of the passwords that servers are to accept.
+// accepted returns the hashes of the passwords that servers should accept.
 func (s *scene) accepted() []string { return s.credentials.Accepted(s.Cluster, s.remaining()) }
 
 func (s *scene) remaining() time.Duration { return access.Remaining(s.known.TunedSince, s.now) }
 
-// decide is what is decided on a scene.
+// decide returns the decision for a scene.
 func (s *scene) decide() decision { return (&reconciler{}).Decide(s.Cluster, s.look(), s.now) }

@@ -53,7 +53,7 @@ func EveryHour(a *egov1.Activity) {
 
 type PodOption func(*corev1.Pod)
 
-// Pod returns a pod that is bound to its host and has not started.
+// Pod returns a pod that is bound to its host but has not started.
 func Pod(options ...PodOption) *corev1.Pod {
 	pod := &corev1.Pod{}
 	pod.Namespace, pod.Name, pod.UID = "opcrew-activities", "activity-uid-of-sysctl-1", "uid-of-pod"
@@ -66,12 +66,12 @@ func Pod(options ...PodOption) *corev1.Pod {
 	return pod
 }
 
-// CreatedAt sets the creation time of a pod, as a distance to noon.
+// CreatedAt sets the creation time of a pod, relative to noon.
 func CreatedAt(after time.Duration) PodOption {
 	return func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(Noon.Add(after)) }
 }
 
-// InBoot records the boot of the host in which a pod was created.
+// InBoot records the boot ID of the host when the pod was created.
 func InBoot(boot string) PodOption {
 	return func(p *corev1.Pod) { p.Annotations = map[string]string{"opcrew.io/boot": boot} }
 }
@@ -109,7 +109,7 @@ func EndedWith(message string) PodOption {
 	}
 }
 
-// StartCutShort ends the container by a failed start, for which a kubelet reports a start in 1970.
+// StartCutShort ends the container by a failed start, for which the kubelet reports a start time in 1970.
 func StartCutShort(started time.Time) PodOption {
 	return func(p *corev1.Pod) {
 		EndedWith("failed to start containerd task: context canceled")(p)
@@ -118,25 +118,25 @@ func StartCutShort(started time.Time) PodOption {
 	}
 }
 
-// WaitsAgain makes the container wait after an earlier end.
+// WaitsAgain makes the container wait after it had ended.
 func WaitsAgain(p *corev1.Pod) {
 	s := &p.Status.ContainerStatuses[0]
 	s.LastTerminationState, s.State = s.State, corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}
 }
 
-// FailedAtOnce fails a pod that never had a container.
+// FailedAtOnce makes a pod fail before it has a container.
 func FailedAtOnce(reason string) PodOption {
 	return func(p *corev1.Pod) { p.Status.Phase, p.Status.Message = corev1.PodFailed, reason }
 }
 
-// Disrupted was ended early by a controller, with a message.
+// Disrupted makes a controller end the pod early, with a message.
 func Disrupted(by, message string) PodOption {
 	return func(p *corev1.Pod) {
 		p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: by, Message: message})
 	}
 }
 
-// EvictedBy was evicted by its kubelet, with a message.
+// EvictedBy makes the pod's kubelet evict it, with a message.
 func EvictedBy(message string) PodOption {
 	return func(p *corev1.Pod) {
 		p.Status.Reason, p.Status.Message = "Evicted", message
@@ -144,7 +144,7 @@ func EvictedBy(message string) PodOption {
 	}
 }
 
-// NotFound is what a kubelet reports about a container that it does not find when the pod ends.
+// NotFound sets what a kubelet reports about a container that it cannot find when the pod ends.
 func NotFound(p *corev1.Pod) {
 	p.Status.Phase = corev1.PodFailed
 	p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "run", State: corev1.ContainerState{

@@ -1,11 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package integration tests Activity as a user meets it: the real manager, under the
-// ServiceAccount and the roles that are deployed, on a real API server with the admission
-// policies that are deployed, the real controllers and simulated nodes, on which the commands
-// true and false end by themselves and all others when they are ended. What calls it makes is
-// read from the server's audit log. Pure functions are tested beside their code.
+// Package integration tests Activity end to end: the real manager, ServiceAccount, roles and admission policies, a real
+// API server with the real controllers, and simulated nodes. There, the commands true and false end by themselves,
+// others when they are stopped. Calls are read from the server's audit log.
 package integration
 
 import (

@@ -46,7 +46,7 @@ func TestWhatNoHostCanBeGivenIsRefusedWithWhatToWriteInstead(t *testing.T) {
 	}
 }
 
-// What is hostile and can be written is data: it is accepted, and ends as what it is.
+// A hostile command that is valid is just data: it is accepted, and reported unchanged.
 func TestWhatTheShellCouldTakeForItsOwnIsAccepted(t *testing.T) {
 	s := newSite(t)
 	hostile := "$(touch /tmp/trap) `id`; '\"\n\t\\ & | * \x01 é"
@@ -62,7 +62,7 @@ func TestWhatTheShellCouldTakeForItsOwnIsAccepted(t *testing.T) {
 	}
 }
 
-// 100 KiB of what takes six bytes each when it is written down.
+// 100 KiB of characters that take six bytes each when encoded.
 func TestWhatDoesNotFitIntoAPodIsReportedWithARemedy(t *testing.T) {
 	s := newSite(t)
 	s.create("chore", strings.Repeat("\x01", 102400))

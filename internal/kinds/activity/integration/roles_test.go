@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/activity/run"
 )
 
-// bind gives someone a role of the cluster in the namespace of the test.
+// bind gives a user a ClusterRole in the namespace of the test.
 func (s *site) bind(who, role string) {
 	s.Helper()
 	binding := &rbacv1.RoleBinding{Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: who}}}
@@ -23,8 +23,8 @@ func (s *site) bind(who, role string) {
 	s.made(binding)
 }
 
-// newShop is a site where one Activity runs, of an administrator, and people have the roles
-// that are deployed for them.
+// newShop returns a site with one running Activity of an administrator, and users with the roles that are deployed for
+// them.
 func newShop(t *testing.T) *site {
 	t.Helper()
 	s := newSite(t)
@@ -53,7 +53,7 @@ func (s *site) change(who, merge string) func() error {
 	}
 }
 
-// Output of commands is in the status.
+// The output of commands is in the status.
 func TestOnlyUsersWithTheRightReadTheOutputOfACommand(t *testing.T) {
 	s := newShop(t)
 	s.try("the viewer reads", "", s.read("viewer"))
@@ -84,12 +84,12 @@ func TestOnlyUsersWhoMayChangeActivitiesCancelACommand(t *testing.T) {
 	if a := s.get("chore"); a.Status.Prosta != egov1.StateRunning || a.DeletionTimestamp != nil {
 		t.Errorf("expected it to run on, it is %s", a.Status.Prosta)
 	}
-	// To end a command is no right on its host: what was begun in a namespace can be ended there.
+	// Ending a command needs no right on its host: a run that was started in a namespace can be ended there.
 	s.try("the editor cancels", "", s.cancel("editor"))
 	s.await("chore", egov1.StateCancelled)
 }
 
-// A status that someone could write would have a command run again.
+// A user who could write the status could make a command run again.
 func TestTheStatusOfAnActivityIsWrittenByTheOperatorAlone(t *testing.T) {
 	s := newShop(t)
 	for _, who := range []string{"viewer", "editor", "developer"} {

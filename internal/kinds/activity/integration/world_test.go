@@ -23,7 +23,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// site is a namespace of one test, with hosts and the operator.
+// site is the namespace of a test, with its hosts and the operator.
 type site struct {
 	*testing.T
 	ns       string
@@ -35,7 +35,7 @@ var sites int
 
 func newSite(t *testing.T) *site {
 	t.Helper()
-	sites++ // kwok does not play pods on a node that comes back under its old name
+	sites++ // kwok does not simulate pods on a node that is recreated under its old name
 	s := &site{T: t, hosts: env.Nodes(t, 2, testenv.NodeSpec{Prefix: fmt.Sprint("site", sites)}), ns: env.Namespace(t)}
 	s.operator = env.Operator(t)
 	env.Clear(t, &egov1.ActivityList{}, s.ns)
@@ -44,8 +44,7 @@ func newSite(t *testing.T) *site {
 	return s
 }
 
-// policiesWork waits until the API server fills in the requester: it takes a moment to hear
-// of a policy.
+// policiesWork waits until the API server sets the requester, as a new policy takes a moment to be enforced.
 func (s *site) policiesWork() {
 	s.Helper()
 	operator.Until(s.T, "the requester is filled in", func() error {
@@ -60,7 +59,8 @@ func (s *site) policiesWork() {
 	})
 }
 
-// policiesAreTrusted waits until what is made now was made when the policies were in force for sure.
+// policiesAreTrusted waits until the policies have been in force long enough for objects created from now on to be
+// trusted.
 func (s *site) policiesAreTrusted() {
 	s.Helper()
 	operator.Until(s.T, "the policies have been in force for a while", func() error {
@@ -117,7 +117,7 @@ func (s *site) get(name string) *egov1.Activity {
 	return a
 }
 
-// await waits until the state is one, and the message of Ready has some words.
+// await waits until an Activity has a state, and the message of Ready has some words.
 func (s *site) await(name string, state egov1.State, words ...string) *egov1.Activity {
 	s.Helper()
 	var a *egov1.Activity
@@ -132,7 +132,7 @@ func (s *site) await(name string, state egov1.State, words ...string) *egov1.Act
 	return a
 }
 
-// pods lists those of an Activity.
+// pods returns the pods of an Activity.
 func (s *site) pods(a *egov1.Activity) []corev1.Pod {
 	s.Helper()
 	list := &corev1.PodList{}

@@ -3,17 +3,17 @@
 
 package run
 
-// Start is what must be known before a pod is created.
+// Start holds what must be known before a pod is created.
 type Start struct {
-	// Obstacle, if any, prevents the pod from being created.
+	// Obstacle is what prevents the pod from being created; nil if nothing does.
 	Obstacle *Obstacle
-	// Values are those of secretEnvs, by the names of the variables.
+	// Values has the values of secretEnvs, by variable name.
 	Values map[string][]byte
-	// Order is the order of the runner, and Boot the boot ID of the host.
+	// Order is the order for the runner; Boot is the boot ID of the host.
 	Order, Boot string
 }
 
-// Obstacle is why a run cannot start. A final one ends the run.
+// Obstacle explains why a run cannot start. A final obstacle ends the run.
 type Obstacle struct {
 	Final           bool
 	Reason, Message string

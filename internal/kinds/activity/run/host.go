@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	// HostPatience is how long a pod may take to begin before its host is looked at; longer
-	// and longer times pass between further looks, up to hostLooks.
+	// HostPatience is how long a pod may take to start before its host is checked. The time between further checks
+	// grows up to hostLooks.
 	HostPatience = 10 * time.Second
 	hostLooks    = 5 * time.Minute
 )
 
-// Host is what the cluster knows about a host.
+// Host holds what the cluster knows about a host.
 type Host struct {
-	// Missing reports that the node does not exist.
+	// Missing is true if the node does not exist.
 	Missing bool
-	// Ready is the condition Ready of the node; since and message are its transition time and its message.
+	// Ready is the node's condition Ready; since is its transition time and message its message.
 	Ready   bool
 	since   time.Time
 	message string
@@ -31,7 +31,7 @@ type Host struct {
 	boot string
 }
 
-// StateOf returns what a Node shows of its host.
+// StateOf returns the state of a host, from its Node.
 func StateOf(node *corev1.Node) *Host {
 	out := &Host{boot: node.Status.NodeInfo.BootID}
 	for _, c := range node.Status.Conditions {
@@ -42,7 +42,7 @@ func StateOf(node *corev1.Node) *Host {
 	return out
 }
 
-// Explains reports whether the state of the host may explain what a pod reports: it does not start, its kubelet is
+// Explains reports whether the state of the host may explain the state of a pod: it does not start, its kubelet is
 // silent, or it ended without a result.
 func Explains(a *egov1.Activity, pod *corev1.Pod, now time.Time) bool {
 	switch {
@@ -57,7 +57,7 @@ func Explains(a *egov1.Activity, pod *corev1.Pod, now time.Time) bool {
 	}
 }
 
-// nextLook returns when to look again at a pod that has not started, within the time that is left.
+// nextLook returns the time until the next check of a pod that has not started, within the time that is left.
 func nextLook(pod *corev1.Pod, left time.Duration, now time.Time) time.Duration {
 	return min(left, max(HostPatience, min(hostLooks, now.Sub(pod.CreationTimestamp.Time))))
 }
@@ -68,7 +68,7 @@ func (h *Host) restarted(pod *corev1.Pod) bool {
 	return h != nil && h.boot != "" && was != "" && h.boot != was
 }
 
-// Problem returns what is wrong with a host; empty if nothing is, or if the host was not read.
+// Problem returns the problem with a host; empty if there is none, or if the host was not read.
 func (h *Host) Problem(name string) string {
 	switch {
 	case h == nil || h.Ready:

@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
-// outcome judges a run whose pod has ended.
+// outcome returns the verdict on a run whose pod has ended.
 func outcome(a *egov1.Activity, f Observed) Verdict {
 	pod, since := f.Pod, ""
 	if f.Host.restarted(pod) {
@@ -41,7 +41,7 @@ func outcome(a *egov1.Activity, f Observed) Verdict {
 	}
 }
 
-// Controllers that collect the pods of deleted nodes set their phase to Failed, too.
+// Controllers that collect the pods of deleted nodes also set their phase to Failed, with these reasons.
 const (
 	collected = "DeletionByPodGC"
 	nodeLost  = "NodeLost"
@@ -59,7 +59,7 @@ func failedByKubelet(pod *corev1.Pod) bool {
 	return ContainerStatus(pod).State.Terminated != nil || pod.Status.Reason != "" || pod.Status.Message != ""
 }
 
-// disruption returns the condition that names who ended a pod early, and why; empty for none.
+// disruption returns the condition that shows who ended a pod early, and why; empty if no one did.
 func disruption(pod *corev1.Pod) corev1.PodCondition {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue {
@@ -69,7 +69,7 @@ func disruption(pod *corev1.Pod) corev1.PodCondition {
 	return corev1.PodCondition{}
 }
 
-// evicted describes the eviction of a pod, in the words of the evictor; empty if it was not evicted.
+// evicted describes the eviction of a pod, in the words of the component that evicted it; empty if it was not evicted.
 func evicted(pod *corev1.Pod) string {
 	c := disruption(pod)
 	words := cmp.Or(firstLine(pod.Status.Message), firstLine(c.Message), c.Reason)

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package run has what is known about one run of an Activity: its names, what its pod and its host show, and the verdict
-// that follows. It is pure. Reading, the rights of the requester, schedules and children belong to package activity.
+// Package run determines what is known about one run of an Activity: its names, the state of its pod and host, and the
+// verdict that follows. It is pure. Reads, the requester's rights, schedules and children belong to package activity.
 package run
 
 import (
@@ -19,32 +19,32 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// ObstacleInterval passes between two looks at what prevents a run from starting.
+// ObstacleInterval is the time between two checks of what prevents a run from starting.
 const ObstacleInterval = 10 * time.Second
 
-// Observed is what a verdict is based on.
+// Observed holds what a verdict is based on.
 type Observed struct {
-	// Pod is the pod of the present run, nil for none.
+	// Pod is the pod of the current run; nil if there is none.
 	Pod *corev1.Pod
-	// Begin is set while the run has no pod and may get one.
+	// Begin is what the run needs to start; nil if the run has a pod, or may not get one.
 	Begin *Start
-	// Host is nil where its node was not read.
+	// Host is nil if its node was not read.
 	Host *Host
 }
 
-// Verdict is what is known about a run.
+// Verdict holds what is known about a run.
 type Verdict struct {
 	State           egov1.State
 	Reason, Message string
-	// Result is what the runner reported, nil for nothing.
+	// Result is what the runner reported; nil if nothing.
 	Result *hostjob.Result
-	// Withdraw requests the deletion of the pod: the run is cancelled, or its start deadline is over.
+	// Withdraw is true if the pod has to be deleted: the run is cancelled, or its start deadline has passed.
 	Withdraw bool
-	// Again is when to look again; 0 for the next event.
+	// Again is the time until the next check; 0 to wait for the next event.
 	Again time.Duration
 }
 
-// Judge returns what is known about the present run.
+// Judge returns the verdict on the current run.
 func Judge(a *egov1.Activity, f Observed, now time.Time) Verdict {
 	switch {
 	case Over(a) && !Corrects(a, f.Pod):
@@ -66,7 +66,7 @@ func Corrects(a *egov1.Activity, pod *corev1.Pod) bool {
 	return a.Status.Prosta == egov1.StateUnreachable && pod != nil && Ended(pod) && ResultOf(pod) != nil
 }
 
-// withoutPod judges a run that has no pod.
+// withoutPod returns the verdict on a run that has no pod.
 func withoutPod(a *egov1.Activity, f Observed, now time.Time) Verdict {
 	left := StartDeadline(a).Sub(now)
 	switch {
@@ -86,7 +86,7 @@ func withoutPod(a *egov1.Activity, f Observed, now time.Time) Verdict {
 	}
 }
 
-// refused ends a run that can never start.
+// refused returns the verdict that ends a run that can never start.
 func refused(o *Obstacle) Verdict {
 	state := egov1.StateRefused
 	if o.Reason == egov1.ReasonNotStarted {
@@ -95,7 +95,7 @@ func refused(o *Obstacle) Verdict {
 	return Verdict{State: state, Reason: o.Reason, Message: o.Message}
 }
 
-// tooLate ends a run that did not start in time.
+// tooLate returns the verdict that ends a run that did not start in time.
 func tooLate(a *egov1.Activity, reason, why string) Verdict {
 	state := egov1.StateUnreachable
 	if slices.Contains([]string{egov1.ReasonSecretMissing, egov1.ReasonPolicyMissing, egov1.ReasonNotStarted}, reason) {
@@ -104,7 +104,7 @@ func tooLate(a *egov1.Activity, reason, why string) Verdict {
 	return Verdict{State: state, Reason: reason, Message: fmt.Sprintf("it did not begin within %d s: %s", deadline(a), why)}
 }
 
-// withPod judges a run whose pod has not ended.
+// withPod returns the verdict on a run whose pod has not ended.
 func withPod(a *egov1.Activity, f Observed, now time.Time) Verdict {
 	pod, left := f.Pod, StartDeadline(a).Sub(now)
 	again := nextLook(pod, left, now)
@@ -133,7 +133,8 @@ func deadline(a *egov1.Activity) int64 {
 	return ptr.Deref(a.Spec.StartDeadlineSeconds, egov1.DefaultStartDeadline)
 }
 
-// StartDeadline returns when the command must have started. A further run counts from when it was recorded.
+// StartDeadline returns when the command must have started. For a further run the time counts from when it was
+// recorded.
 func StartDeadline(a *egov1.Activity) time.Time {
 	since := a.CreationTimestamp.Time
 	if a.Status.RunSince != nil && a.Status.Run == Number(a) {

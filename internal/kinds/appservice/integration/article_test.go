@@ -14,10 +14,10 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 )
 
-// article is the manifest that the article has.
+// article is the article's manifest.
 const article = "test/crds/testdata/appservices/accept/article.yaml"
 
-// kubectl runs kubectl as a user does.
+// kubectl runs kubectl as a user would.
 func (s *shop) kubectl(args ...string) string {
 	s.Helper()
 	args = append([]string{"--kubeconfig", env.Kubeconfig, "--namespace", s.ns}, args...)

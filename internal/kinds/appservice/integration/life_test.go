@@ -66,7 +66,7 @@ func TestAnObjectDeletedAndMadeAgainAtOnceIsOnlyReadyWithPodsOfItsOwn(t *testing
 		s.awaitReady(2)
 		now := s.all()
 		for child, uid := range old {
-			if now[child] == uid && !strings.HasPrefix(child, "Pod ") { // those may still be going
+			if now[child] == uid && !strings.HasPrefix(child, "Pod ") { // old pods may still be terminating
 				t.Errorf("it is Ready with %s of its predecessor", child)
 			}
 		}
@@ -98,7 +98,7 @@ func TestDeletedChildrenAreRecreated(t *testing.T) {
 	}
 }
 
-// An upgrade of opcrew that declares another default must restart no pod of a user.
+// An upgrade of opcrew that declares another default must not restart any of the user's pods.
 func TestPodsOfAnEarlierVersionStayUntilTheUserAsksForOthers(t *testing.T) {
 	s := newShop(t)
 	s.create(2, withPorts(http))
@@ -138,8 +138,7 @@ func TestPodsOfAnEarlierVersionStayUntilTheUserAsksForOthers(t *testing.T) {
 	s.expectPeriod(5)
 }
 
-// becomesOld makes the Deployment what a version of opcrew would have left that probed
-// every 7 seconds.
+// becomesOld changes the Deployment to what an opcrew that probed every 7 seconds would have left.
 func (s *shop) becomesOld() {
 	s.Helper()
 	d := &appsv1.Deployment{}
@@ -156,7 +155,7 @@ func (s *shop) becomesOld() {
 	}
 }
 
-// hash is that of all that is declared of a Deployment, pods apart.
+// hash returns the hash of all that is declared for a Deployment, except its pods.
 func (s *shop) hash(d *appsv1.Deployment, pinned string) string {
 	s.Helper()
 	ac, err := appsv1ac.ExtractDeployment(d, common.Name)

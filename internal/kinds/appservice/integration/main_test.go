@@ -1,9 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package integration tests AppService as a user meets it: the real manager, under the
-// ServiceAccount and the roles that are deployed, on a real API server with the real
-// controllers and simulated nodes. What calls it makes is read from the server's audit
+// Package integration tests AppService end to end: the real manager with its deployed ServiceAccount and roles, a real
+// API server with the real controllers, and simulated nodes. The calls that it makes are read from the server's audit
 // log. Pure functions are tested beside their code.
 package integration
 

@@ -33,7 +33,7 @@ const (
 	rolled   = appv1.AppServiceRolledOut
 	children = appv1.AppServiceChildrenReady
 
-	// placeholder is what another tutorial's manifest has instead of an image.
+	// placeholder stands for an image in another tutorial's manifest.
 	placeholder = "just a image url"
 )
 
@@ -51,12 +51,12 @@ func annotated(key, value string) option {
 	return func(a *appv1.AppService) { metav1.SetMetaDataAnnotation(&a.ObjectMeta, key, value) }
 }
 
-// http is a port inside of the cluster.
+// http is a port inside the cluster.
 var http = common.Port{Port: 80, TargetPort: "8080"}
 
 func atNodes(port int32) common.Port { return common.Port{Port: 80, NodePort: &port} }
 
-// shop is a namespace of one test, with nodes and the operator, and the name of an object.
+// shop is the namespace of a test, with its nodes and the operator, and the name of an object.
 type shop struct {
 	*testing.T
 	ns, name string
@@ -79,7 +79,7 @@ func newShopOf(t *testing.T, start func(*testing.T) *operator.Process) *shop {
 
 var shops int
 
-// named is the same shop with another object.
+// named returns the same shop with another object's name.
 func (s *shop) named(t *testing.T, name string) *shop {
 	return &shop{T: t, ns: s.ns, name: name, operator: s.operator}
 }
@@ -97,7 +97,7 @@ func (s *shop) create(size int32, options ...option) {
 	}
 }
 
-// edit is a user's hand on the object.
+// edit changes the object as a user would.
 func (s *shop) edit(options ...option) {
 	s.Helper()
 	a := s.get()
@@ -125,7 +125,7 @@ func (s *shop) get() *appv1.AppService {
 	return a
 }
 
-// read reads the child of a type.
+// read reads the object's child of a type.
 func (s *shop) read(object client.Object) {
 	s.Helper()
 	if err := env.Client.Get(s.Context(), client.ObjectKey{Namespace: s.ns, Name: s.name}, object); err != nil {
@@ -133,7 +133,7 @@ func (s *shop) read(object client.Object) {
 	}
 }
 
-// there reports whether the child of a type is there.
+// there reports whether the object's child of a type exists.
 func (s *shop) there(object client.Object) bool {
 	s.Helper()
 	err := env.Client.Get(s.Context(), client.ObjectKey{Namespace: s.ns, Name: s.name}, object)
@@ -143,7 +143,7 @@ func (s *shop) there(object client.Object) bool {
 	return err == nil
 }
 
-// patch is someone's hand on any object.
+// patch changes any object as another client would.
 func (s *shop) patch(object client.Object, merge string) {
 	s.Helper()
 	s.read(object)
@@ -152,7 +152,7 @@ func (s *shop) patch(object client.Object, merge string) {
 	}
 }
 
-// await waits until a condition has the status, the reason and words, for the present spec.
+// await waits until a condition has a status, a reason and words in its message, for the current spec.
 func (s *shop) await(kind, statusReason string, words ...string) *appv1.AppService {
 	s.Helper()
 	var a *appv1.AppService
@@ -177,7 +177,7 @@ func (s *shop) await(kind, statusReason string, words ...string) *appv1.AppServi
 	return a
 }
 
-// awaitReady waits until so many pods serve, and expects exactly those of the object's image.
+// awaitReady waits until a number of pods are ready, and expects exactly those with the object's image.
 func (s *shop) awaitReady(size int) *appv1.AppService {
 	s.Helper()
 	reason := common.ReasonAllPodsReady
@@ -194,8 +194,8 @@ func (s *shop) awaitReady(size int) *appv1.AppService {
 	return a
 }
 
-// recovers waits until Ready is True and exactly so many pods run. Of a change that is not
-// the user's own the status may tell a moment later.
+// recovers waits until Ready is True and exactly a number of pods run. The status may be a moment late for a change
+// that the user did not make.
 func (s *shop) recovers(size int) {
 	s.Helper()
 	operator.Until(s.T, fmt.Sprintf("Ready is True and %d pods run", size), func() error {
@@ -207,7 +207,7 @@ func (s *shop) recovers(size int) {
 	})
 }
 
-// running counts the pods of the object that run an image and are not on their way out.
+// running counts the object's pods that run an image and are not being deleted.
 func (s *shop) running(image string) int {
 	s.Helper()
 	pods, n := &corev1.PodList{}, 0
@@ -223,7 +223,7 @@ func (s *shop) running(image string) int {
 	return n
 }
 
-// all are the names of all that the object has, with the kind of each, and their UIDs.
+// all returns the kinds, names and UIDs of all children of the object.
 func (s *shop) all() map[string]types.UID {
 	s.Helper()
 	out := map[string]types.UID{}
@@ -260,7 +260,7 @@ func (s *shop) awaitNothing() {
 	})
 }
 
-// childWrites are the operator's writes that are not of the status.
+// childWrites returns the operator's writes other than those of the status.
 func childWrites(calls testenv.Calls) testenv.Calls {
 	return calls.Writes().Where(func(c testenv.Call) bool { return c.Resource != "appservices" })
 }

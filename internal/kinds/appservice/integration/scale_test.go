@@ -26,7 +26,7 @@ func TestScaleUpDownToZeroAndBackAndTheBudgetComesAndGoes(t *testing.T) {
 	before := s.all()
 	for _, step := range []struct {
 		to     int32
-		budget string // what is done about it
+		budget string // the expected result for the budget
 	}{{4, ""}, {1, "delete"}, {0, ""}, {3, "patch"}, {2, ""}, {0, "delete"}, {1, ""}} {
 		env.Settled(t, env.Audit.Mark(t))
 		mark := env.Audit.Mark(t)
@@ -66,12 +66,12 @@ func TestAnObjectThatNamesNoSizeHasOnePodAndCanBeScaled(t *testing.T) {
 	s.awaitReady(2)
 }
 
-// Regression: for a moment after a change Ready could be true of a spec that was not carried out yet.
+// Regression: for a moment after a change Ready could be True although the spec had not been carried out yet.
 func TestReadyIsNeverTrueOfAnImageThatIsNotThereYet(t *testing.T) {
 	s := newShop(t)
 	s.create(3, withPorts(http))
 	s.awaitReady(3)
-	env.Settled(t, env.Audit.Mark(t)) // else the next status is not written before the change is carried out
+	env.Settled(t, env.Audit.Mark(t)) // otherwise the next status would be written only after the change was carried out
 	watch, err := env.Client.Watch(t.Context(), &appv1.AppServiceList{}, client.InNamespace(s.ns))
 	if err != nil {
 		t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// holder is someone's Service, in a namespace of its own, that has a nodePort.
+// holder creates a Service in another namespace that has a nodePort.
 func (s *shop) holder(port int32) *corev1.Service {
 	s.Helper()
 	service := &corev1.Service{Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeNodePort, Ports: []corev1.ServicePort{{Port: 80, NodePort: port}}}}
@@ -40,7 +40,7 @@ func TestATakenNodePortIsReportedWithoutItsHolderElsewhereAndThePodsRunAllTheSam
 	if err := env.Client.Delete(t.Context(), holder); err != nil {
 		t.Fatal(err)
 	}
-	s.awaitReady(2) // by itself
+	s.awaitReady(2) // no event is needed
 	service := &corev1.Service{}
 	s.read(service)
 	if service.Spec.Ports[0].NodePort != 30111 {
@@ -177,7 +177,7 @@ func TestAnObjectOfAnotherOwnerWithOurNameIsLeftAloneAndReported(t *testing.T) {
 			if err := env.Client.Delete(t.Context(), theirs); err != nil {
 				t.Fatal(err)
 			}
-			s.edit(withSize(2)) // else the name is tried again within a minute
+			s.edit(withSize(2)) // otherwise the name is tried again within a minute
 			s.awaitReady(2)
 		})
 	}

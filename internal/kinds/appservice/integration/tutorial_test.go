@@ -15,11 +15,9 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// The tests of this file are named by the faults of the operator that the tutorial
-// builds: each is one that its users met.
+// Each test in this file is named after a fault of the operator that the tutorial builds, which its users met.
 
-// After the first change its note of the last spec was never renewed: every event rewrote
-// all children.
+// After the first change, its record of the last spec was never updated, so that every event rewrote all children.
 func TestFaultOfTheTutorialAfterAChangeEveryEventRewritesTheChildren(t *testing.T) {
 	s := newShop(t)
 	s.create(2, withPorts(http))
@@ -45,27 +43,27 @@ func TestFaultOfTheTutorialARefusedUpdateIsSwallowed(t *testing.T) {
 	s := newShop(t)
 	s.create(1, withPorts(http))
 	s.awaitReady(1)
-	s.edit(withPorts(atNodes(79))) // the API server has a range
+	s.edit(withPorts(atNodes(79))) // outside the API server's range of nodePorts
 	s.await(ready, "False Refused", "Service "+s.ns+"/web", "provided port is not in the valid range")
 	s.edit(withPorts(atNodes(0)))
 	s.awaitReady(1)
 }
 
-// It took an answer that it did not understand for an object that is there. Here a
-// failed read is reported as such; a unit test beside Observe has the rest.
+// It took an error that it did not recognise to mean that the object exists. This test expects a failed read to be
+// reported; a unit test of Observe covers the rest.
 func TestFaultOfTheTutorialAFailedReadFallsThroughToTheUpdate(t *testing.T) {
 	s := newShop(t)
 	s.create(1, withPorts(http))
 	s.awaitReady(1)
 	s.operator.Stop()
 	mark := env.Audit.Mark(t)
-	s.operator.Start() // with an empty view of the cluster
+	s.operator.Start() // with an empty cache
 	if writes := env.Settled(t, mark).Writes(); len(writes) > 0 {
 		t.Errorf("expected nothing to be written on a view that is not complete, got:\n%s", writes)
 	}
 }
 
-// Only a Deployment that was missing made it make a Service.
+// It created a Service only if the Deployment was missing.
 func TestFaultOfTheTutorialAServiceThatCouldNotBeMadeIsNeverMade(t *testing.T) {
 	s := newShop(t)
 	s.create(1, withPorts(atNodes(79)))

@@ -19,7 +19,7 @@ func TestWhenARunThatFailedIsMadeAgain(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		backup    *etcdv1beta2.EtcdBackup
-		after     time.Duration // noon, when the run was due
+		after     time.Duration // relative to noon, when the run was due
 		due, next string
 		tried     int32
 	}{

@@ -10,12 +10,12 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// Agenda is what the spec requires at a given time.
+// Agenda holds what the spec requires at a given time.
 type Agenda struct {
-	// Wrong is why the schedule cannot be kept.
+	// Wrong explains why the schedule cannot be kept.
 	Wrong string
-	// Due is the start time of a backup that has not started yet, zero if none is due; Next is the following one, zero
-	// if none follows by itself.
+	// Due is the start time of a backup that has not started yet; zero if none is due. Next is the time after it; zero
+	// if there is none.
 	Due, Next time.Time
 	// period is the time between two times of the schedule.
 	period time.Duration
@@ -23,7 +23,7 @@ type Agenda struct {
 	Tried int32
 }
 
-// startTime is now, or a moment after the last run: the names of pods depend on that time.
+// startTime returns now, or a moment after the last run if that is later, as the names of pods depend on this time.
 func startTime(b *etcdv1beta2.EtcdBackup, now time.Time) time.Time {
 	last := since(b, now).UTC()
 	if now.After(last) {
@@ -32,7 +32,7 @@ func startTime(b *etcdv1beta2.EtcdBackup, now time.Time) time.Time {
 	return last.Add(time.Second)
 }
 
-// InFuture reports whether a time lies further ahead than clocks may differ: it comes from a wrong clock or a manual
+// InFuture reports whether a time is further ahead than clocks may differ. It then comes from a wrong clock or a manual
 // edit, and must not delay the schedule.
 func InFuture(at, now time.Time) bool { return at.After(now.Add(backup.Skew)) }
 
@@ -44,7 +44,7 @@ func since(b *etcdv1beta2.EtcdBackup, now time.Time) time.Time {
 	return b.CreationTimestamp.Time
 }
 
-// Policy is the schedule and retention of the spec; the zero policy means one backup.
+// Policy returns the schedule and retention in the spec; the zero policy means a single backup.
 func Policy(b *etcdv1beta2.EtcdBackup) etcdv1beta2.BackupPolicy {
 	if b.Spec.BackupPolicy == nil {
 		return etcdv1beta2.BackupPolicy{}
@@ -52,13 +52,13 @@ func Policy(b *etcdv1beta2.EtcdBackup) etcdv1beta2.BackupPolicy {
 	return *b.Spec.BackupPolicy
 }
 
-// Periodic reports whether backups are made again and again.
+// Periodic reports whether backups are made repeatedly.
 func Periodic(b *etcdv1beta2.EtcdBackup) bool {
 	policy := Policy(b)
 	return policy.Schedule != "" || policy.BackupIntervalInSecond > 0
 }
 
-// Timeout is for how long one attempt may run.
+// Timeout returns how long one attempt may run.
 func Timeout(b *etcdv1beta2.EtcdBackup) time.Duration {
 	seconds := Policy(b).TimeoutInSecond
 	if seconds <= 0 {

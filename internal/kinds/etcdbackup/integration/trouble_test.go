@@ -163,7 +163,7 @@ func TestADeletionLeavesNothingAndWritesNothing(t *testing.T) {
 	}
 }
 
-// A pod of the name that a run will have can be there only if someone copied it: the object's UID is in it.
+// Another pod can have the name of a run's pod only if someone copied it, as the object's UID is in the name.
 func TestAnotherOwnersPodIsLeftAloneAndNamed(t *testing.T) {
 	s := newSite(t)
 	s.create(annotated(common.PausedAnnotation, "true"))
@@ -182,7 +182,7 @@ func TestAnotherOwnersPodIsLeftAloneAndNamed(t *testing.T) {
 	s.await("True Saved")
 }
 
-// podName is what the status says of the pod that comes next.
+// podName returns the name of the next pod, as the status reports it.
 func (s *site) podName(b *etcdv1beta2.EtcdBackup) string {
 	s.Helper()
 	for _, c := range b.Status.Conditions {
@@ -268,7 +268,7 @@ func TestADeletedPodIsRecreatedForTheSameOrder(t *testing.T) {
 	}
 }
 
-// Regression: a pod that has no time at which it ended was never followed by another.
+// Regression: a pod without an end time was never followed by another pod.
 func TestAPodThatEndsWithoutAWordIsFollowedByTheNext(t *testing.T) {
 	hours := metav1.NewTime(time.Now().Add(-2 * time.Hour))
 	for name, c := range map[string]struct {
@@ -319,7 +319,7 @@ func TestARefusalByAQuotaIsQuotedAndWorkContinuesWhenItIsLifted(t *testing.T) {
 
 func TestObjectsThatGetNoFurtherHoldNoOtherUp(t *testing.T) {
 	s := newSite(t)
-	for i := range 6 { // more than are looked at at a time
+	for i := range 6 { // more than are read at the same time
 		s.create(named(fmt.Sprint("lost-", i)), ofCluster("nowhere"))
 	}
 	s.create(named("odd"), byCron("now and then"))

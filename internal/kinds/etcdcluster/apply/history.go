@@ -16,13 +16,14 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Histories are the histories of all clusters.
+// Histories holds the step histories of all clusters.
 type Histories struct {
 	mu   sync.Mutex
 	last map[types.NamespacedName]steps.History
 }
 
-// Of is the history of a cluster, and not of an earlier one of the name.
+// Of returns the history of a cluster. It is empty if the recorded history is that of an earlier cluster with the same
+// name.
 func (u *Histories) Of(key types.NamespacedName, cluster string) steps.History {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -32,7 +33,7 @@ func (u *Histories) Of(key types.NamespacedName, cluster string) steps.History {
 	return steps.History{Cluster: cluster}
 }
 
-// Record changes a history. Copies that Of has returned stay as they are.
+// Record changes a history. Copies that Of has returned are not affected.
 func (u *Histories) Record(key types.NamespacedName, cluster string, change func(*steps.History)) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -50,15 +51,15 @@ func (u *Histories) Record(key types.NamespacedName, cluster string, change func
 	u.last[key] = t
 }
 
-// Forget drops the history of a cluster that is gone.
+// Forget drops the history of a deleted cluster.
 func (u *Histories) Forget(key types.NamespacedName) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	delete(u.last, key)
 }
 
-// After returns what is remembered after a view: what had ended before it is in it. A comparison is over with the alarm that
-// it was made for.
+// After returns the history that still applies after a view: what ended before the view was read is visible in the
+// view. A comparison is dropped once the alarm that it was made for is gone.
 func (u *Histories) After(c *etcdv1beta2.EtcdCluster, seen etcd.View) steps.History {
 	key, corrupt := client.ObjectKeyFromObject(c), func(a etcd.Alarm) bool { return a.Kind == etcd.AlarmCorrupt }
 	out := u.Of(key, c.Status.ClusterID)

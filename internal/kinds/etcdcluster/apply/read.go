@@ -16,7 +16,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// ReadDisk reads where the volume of a pod that cannot be scheduled is. The volume is read live, its nodes with the reader.
+// ReadDisk finds out where the volume of an unschedulable pod is. It reads the volume live, and the nodes with the
+// reader.
 func (t Taker) ReadDisk(ctx context.Context, reader client.Reader, pod *corev1.Pod, claim *corev1.PersistentVolumeClaim) (model.Disk, error) {
 	if model.UnschedulableSince(pod).IsZero() || claim == nil || claim.Spec.VolumeName == "" {
 		return model.Disk{}, nil
@@ -68,8 +69,8 @@ func (t Taker) LiveMember(ctx context.Context, c *etcdv1beta2.EtcdCluster, m mod
 	return m, err
 }
 
-// ours reports whether an object exists and belongs to the cluster. An unrelated object of the same name does not count. One
-// that lost the labels by which it is found is an error, as the cache does not have it.
+// ours reports whether an object exists and belongs to the cluster. An unrelated object of the same name does not
+// count. An object that has lost the labels by which the cache selects is an error, as the cache does not have it.
 func (t Taker) ours(ctx context.Context, c *etcdv1beta2.EtcdCluster, key client.ObjectKey, object client.Object) (bool, error) {
 	found, err := t.Found(ctx, key, object)
 	if err != nil || !found || !metav1.IsControlledBy(object, c) {

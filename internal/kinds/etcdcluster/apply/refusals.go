@@ -10,14 +10,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// A step that was not taken is tried again after a pause: at first a short one, as a learner may
-// be in step a moment later, then longer ones, as some of etcd's own rules take seconds.
+// A step that was not taken is tried again after a pause. The first pause is short, as a learner may catch up a moment
+// later; later ones are longer, as some of etcd's own rules take seconds.
 const (
 	shortestPause = 100 * time.Millisecond
 	longestPause  = time.Second
 )
 
-// Refusals remembers, of each cluster, the step that was not taken last, until one is taken.
+// Refusals holds, for each cluster, the last step that was not taken, until a step is taken.
 type Refusals struct {
 	mu   sync.Mutex
 	last map[types.NamespacedName]Refused
@@ -25,14 +25,14 @@ type Refusals struct {
 
 // Refused is a step that was not taken.
 type Refused struct {
-	// Words are the cluster's answer; empty: the step was not sent.
+	// Words is the cluster's answer; empty if the step was not sent.
 	Words string
-	// Until is when the step may be tried again.
+	// Until is the time when the step may be tried again.
 	Until time.Time
 	pause time.Duration
 }
 
-// Record makes the next step wait. A step that was not sent leaves the cluster's last answer.
+// Record makes the next step wait. A step that was not sent (words is empty) keeps the cluster's last answer.
 func (r *Refusals) Record(key types.NamespacedName, now time.Time, words string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -47,19 +47,19 @@ func (r *Refusals) Record(key types.NamespacedName, now time.Time, words string)
 	r.last[key] = Refused{Words: words, Until: now.Add(pause), pause: pause}
 }
 
-// Forget drops the refusal of a cluster that is gone.
+// Forget drops the refusal of a deleted cluster.
 func (r *Refusals) Forget(key types.NamespacedName) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.last, key)
 }
 
-// Of is the last refusal of a step of a cluster; zero if none was refused.
+// Of returns the last refused step of a cluster; zero if none was refused.
 func (r *Refusals) Of(key types.NamespacedName) Refused {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.last[key]
 }
 
-// Wait is how long the next step must wait; 0: not at all.
+// Wait returns how long the next step must wait; 0 if it need not.
 func (s Refused) Wait(now time.Time) time.Duration { return max(0, s.Until.Sub(now)) }

@@ -25,8 +25,9 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// Resize requests the resources that are recorded on a pod. A pod that Kubernetes cannot resize is recreated. What a quota or a
-// policy forbids is an error: a new pod would be refused too, at the cost of the member.
+// Resize requests the resources that are recorded on a pod. A pod that Kubernetes cannot resize is recreated. If a
+// quota or a policy forbids the resize, Resize returns an error: it would refuse a new pod too, and the member would be
+// missing.
 func (t Taker) Resize(ctx context.Context, c *etcdv1beta2.EtcdCluster, m model.Member) error {
 	contest := m.Pod.UID + " resources"
 	if wait := t.Children.Contest(contest, settings.Hash(c)); wait > 0 {
@@ -49,7 +50,7 @@ func (t Taker) Resize(ctx context.Context, c *etcdv1beta2.EtcdCluster, m model.M
 	return t.wrote(pod, err)
 }
 
-// recreateForResize marks a pod as created for settings that no spec has.
+// recreateForResize gives a pod settings that match no spec, so that it is recreated.
 func (t Taker) recreateForResize(ctx context.Context, m model.Member) error {
 	change := build.PodPatch{Pod: m.Pod}
 	change.Annotate(model.SettingsAnnotation, "cannot be resized")
@@ -57,7 +58,7 @@ func (t Taker) recreateForResize(ctx context.Context, m model.Member) error {
 	return t.wrote(pod, t.Client.Patch(ctx, pod, client.RawPatch(patch.Type, patch.Data), client.FieldOwner(common.Name)))
 }
 
-// wrote records a write until the cache shows it, and classifies a failed one.
+// wrote records a write so that opcrew waits until the cache shows it, and classifies a failed write.
 func (t Taker) wrote(pod *corev1.Pod, err error) error {
 	switch {
 	case err == nil:
@@ -69,15 +70,15 @@ func (t Taker) wrote(pod *corev1.Pod, err error) error {
 	return fmt.Errorf("resize pod %s: %w", client.ObjectKeyFromObject(pod), err)
 }
 
-// cannotResize reports whether Kubernetes itself cannot resize a pod: the version is older than 1.33, or its rules forbid the
-// change, in which case the error names a field.
+// cannotResize reports whether Kubernetes itself cannot resize a pod: either its version is older than 1.33, or its
+// rules forbid the change. In the second case the error names a field.
 func cannotResize(err error) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
 		return false
 	}
 	switch details := status.Status().Details; {
-	case apierrors.IsMethodNotSupported(err), apierrors.IsNotFound(err): // a pod that is gone is found to be, next
+	case apierrors.IsMethodNotSupported(err), apierrors.IsNotFound(err): // the next read shows that the pod is gone
 		return true
 	case !apierrors.IsInvalid(err) || details == nil:
 		return false

@@ -12,7 +12,7 @@ import (
 type Taker struct {
 	*kit.Tools
 	Prober *etcd.Prober
-	// Refused is what clusters answered when they did not take a step, and Upkeep what was done to their data.
+	// Refused records the steps that clusters refused. Upkeep records what opcrew did to their data.
 	Refused *Refusals
 	Upkeep  *Histories
 }

@@ -7,13 +7,13 @@ import (
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 )
 
-// Builder makes the pods and claims of members.
+// Builder declares the pods and claims of members.
 type Builder struct {
 	Cluster                 *etcdv1beta2.EtcdCluster
 	AgentImage, BackupImage string
 	// FirstMembers is the number of members that the cluster begins with.
 	FirstMembers int32
-	// FormerServes: a pod from before a restore may still have clients, so that no other pod gets any.
+	// FormerServes is true if a pod from before a restore may still have clients. Then no other pod gets clients.
 	FormerServes bool
 }
 

@@ -14,23 +14,24 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/versions"
 )
 
-// From 3.4 on etcd does not start where an environment variable says what a flag says too, even if it is empty (etcd:
-// pkg/flags, verifyEnv). The CRD refuses such variables; a spec that was stored before it did may have them.
+// Since 3.4, etcd does not start if an environment variable repeats a flag, even an empty one (etcd: pkg/flags,
+// verifyEnv). The CRD refuses such variables, but a spec that was stored earlier may have them.
 
-// variableOf is the environment variable of a flag such as --name=db (etcd: pkg/flags, FlagToEnv).
+// variableOf returns the environment variable that etcd reads for a flag such as --name=db (etcd: pkg/flags,
+// FlagToEnv).
 func variableOf(flag string) string {
 	name, _, _ := strings.Cut(strings.TrimPrefix(flag, "--"), "=")
 	return "ETCD_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
 
-// passedOn are the variables of the spec that etcd gets in addition to its flags.
+// passedOn returns the variables of the spec that the pod sets. It leaves out those that repeat a flag.
 func passedOn(c *etcdv1beta2.EtcdCluster, flags []string) []etcdv1beta2.EnvVar {
 	return slices.DeleteFunc(slices.Clone(settings.PodPolicy(c).EtcdEnv), func(env etcdv1beta2.EnvVar) bool {
 		return slices.ContainsFunc(flags, func(flag string) bool { return variableOf(flag) == env.Name })
 	})
 }
 
-// Shadowed reports the variables of the spec that etcd does not get; both results are empty if there are none.
+// Shadowed reports the variables of the spec that the pod does not set; both results are empty if there are none.
 func Shadowed(c *etcdv1beta2.EtcdCluster) (reason, message string) {
 	args, shadowed := flags(c, model.Member{}, nil, versions.Desired(c)), []string{}
 	passed := passedOn(c, args)

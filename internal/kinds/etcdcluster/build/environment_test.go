@@ -24,7 +24,7 @@ func variables(c *etcdv1beta2.EtcdCluster) []string {
 	return out
 }
 
-// Regression: etcd ends with "conflicting environment variable is shadowed by corresponding command-line flag".
+// Regression: etcd exited with "conflicting environment variable is shadowed by corresponding command-line flag".
 func TestAVariableThatSaysWhatAFlagSaysIsNamedAndNotPassedOn(t *testing.T) {
 	const count, url, cert = "ETCD_SNAPSHOT_COUNT", "ETCD_LISTEN_METRICS_URLS", "ETCD_CERT_FILE"
 	for name, test := range map[string]struct {
@@ -56,7 +56,7 @@ func TestAVariableThatSaysWhatAFlagSaysIsNamedAndNotPassedOn(t *testing.T) {
 	}
 }
 
-// A flag that is added later has to be refused as a variable too. Those of TLS are only left out and reported.
+// When a flag is added, the CRD must refuse its variable too. Variables of TLS flags are only left out and reported.
 func TestTheCRDRefusesTheVariableOfEveryFlag(t *testing.T) {
 	crd, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "config", "crd", "bases", "etcd.database.coreos.com_etcdclusters.yaml"))
 	if err != nil {

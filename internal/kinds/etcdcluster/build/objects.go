@@ -25,7 +25,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// PeerService gives members their DNS names. Members that are not ready are published too: they need each other to become ready.
+// PeerService declares the Service that gives members their DNS names. It includes members that are not ready, as they
+// need each other to become ready.
 func PeerService(c *etcdv1beta2.EtcdCluster) *corev1ac.ServiceApplyConfiguration {
 	return corev1ac.Service(c.Name, c.Namespace).WithLabels(model.Labels(c)).
 		WithSpec(corev1ac.ServiceSpec().
@@ -35,8 +36,8 @@ func PeerService(c *etcdv1beta2.EtcdCluster) *corev1ac.ServiceApplyConfiguration
 			WithPorts(port("client", etcdv1beta2.ClientPort), port("peer", etcdv1beta2.PeerPort)))
 }
 
-// ClientService is the Service for clients. It selects voters only: a learner refuses clients, and what is written before the
-// cluster counts as formed might be lost.
+// ClientService declares the Service for clients. It selects voters only: a learner refuses clients, and writes from
+// before the cluster counts as formed might be lost.
 func ClientService(c *etcdv1beta2.EtcdCluster) *corev1ac.ServiceApplyConfiguration {
 	voters := model.OwnSelector(c)
 	voters[model.VoterLabel] = model.IsVoter
@@ -51,7 +52,7 @@ func port(name string, number int32) *corev1ac.ServicePortApplyConfiguration {
 	return corev1ac.ServicePort().WithName(name).WithProtocol(corev1.ProtocolTCP).WithPort(number).WithTargetPort(intstr.FromInt32(number))
 }
 
-// Connection is a ConfigMap that clients can mount, with what they need to connect.
+// Connection declares a ConfigMap that clients can mount, with what they need to connect.
 func Connection(c *etcdv1beta2.EtcdCluster) *corev1ac.ConfigMapApplyConfiguration {
 	data := map[string]string{
 		"endpoints": fmt.Sprintf("%s://%s.%s.svc%s:%d", c.ClientScheme(), model.ClientService(c), c.Namespace, c.DomainSuffix(), etcdv1beta2.ClientPort),
@@ -62,8 +63,8 @@ func Connection(c *etcdv1beta2.EtcdCluster) *corev1ac.ConfigMapApplyConfiguratio
 	return corev1ac.ConfigMap(model.ConnectionMap(c), c.Namespace).WithLabels(model.Labels(c)).WithData(data)
 }
 
-// DisruptionBudget keeps drains from taking the quorum of the present voters, and of the desired ones. A learner's pod may be
-// ready, and does not replace a voter's.
+// DisruptionBudget keeps drains from taking the quorum of the current voters, and of the desired voters. A learner's
+// pod may be ready, but does not count as a voter's.
 func DisruptionBudget(c *etcdv1beta2.EtcdCluster, members []model.Member) *policyv1ac.PodDisruptionBudgetApplyConfiguration {
 	voters := model.Voters(members)
 	learners := int32(len(members)) - voters
@@ -93,7 +94,7 @@ func (b Builder) Claim(m model.Member) *corev1ac.PersistentVolumeClaimApplyConfi
 		WithSpec(podtemplate.Convert[*corev1ac.PersistentVolumeClaimSpecApplyConfiguration](spec))
 }
 
-// marks are the annotations that name the member of a pod or a claim.
+// marks returns the annotations that identify the member of a pod or a claim.
 func (b Builder) marks(m model.Member) map[string]string {
 	out := map[string]string{model.SerialAnnotation: strconv.FormatInt(m.Serial, 10)}
 	if m.Seed {
@@ -105,7 +106,7 @@ func (b Builder) marks(m model.Member) map[string]string {
 	return out
 }
 
-// podLabels are the labels of a member's pod. Labels of the spec do not override those of opcrew.
+// podLabels returns the labels of a member's pod. Labels in the spec do not override opcrew's labels.
 func (b Builder) podLabels(m model.Member) map[string]string {
 	out := maps.Clone(settings.PodPolicy(b.Cluster).Labels)
 	if out == nil {
@@ -136,7 +137,7 @@ func (b Builder) podAnnotations(m model.Member, version string) map[string]strin
 	return out
 }
 
-// StartOf is how a member may start now.
+// StartOf returns the value of the start annotation: how a member may start now.
 func (b Builder) StartOf(m model.Member) string {
 	switch {
 	case m.Seed:

@@ -9,14 +9,14 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// SourceTLS is where the container that makes the data of a seed has its client certificate for the member that it reads.
+// SourceTLS is the path of the client certificate in the container that makes a seed's data by reading a member.
 const SourceTLS = "/etc/opcrew/tls"
 
-// Origin is what the seed of a restore or recovery begins with: a backup, or the data of a remaining member.
+// Origin is the source of the seed's data in a restore or recovery: a backup, or a remaining member.
 type Origin struct {
-	// Name is what users know it by.
+	// Name is how users refer to it.
 	Name string
-	// Place, Object and Bump are those of the backup. From is the member that is read instead.
+	// Place, Object and Bump describe the backup. From is the URL of the member to read if there is no backup.
 	Place  backuppod.Place
 	Object string
 	Bump   *int64
@@ -27,7 +27,7 @@ type Origin struct {
 	TLSSecret string
 }
 
-// mounts are the volumes of the container that makes the data of the seed.
+// mounts returns the volumes of the container that makes the seed's data.
 func (o Origin) mounts() []backuppod.Mount {
 	out := o.Place.Mounts(true)
 	if o.TLSSecret != "" {

@@ -16,14 +16,14 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// operation is one of a JSON patch (RFC 6902).
+// operation is one operation of a JSON patch (RFC 6902).
 type operation struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`
 	Value any    `json:"value"`
 }
 
-// PodPatch changes a pod only if what it changes is still as it was observed.
+// PodPatch changes fields of a pod, and fails if they no longer have the observed values.
 type PodPatch struct {
 	Pod    *corev1.Pod
 	Intent string
@@ -31,7 +31,7 @@ type PodPatch struct {
 	fields []fieldpath.Path
 }
 
-// Annotate sets an annotation. It fails if the annotation has changed since.
+// Annotate sets an annotation. The patch fails if the annotation has changed since it was observed.
 func (p *PodPatch) Annotate(key, value string) {
 	at := "/metadata/annotations/" + Escaped(key)
 	if was, there := p.Pod.Annotations[key]; there {
@@ -41,25 +41,26 @@ func (p *PodPatch) Annotate(key, value string) {
 	p.fields = append(p.fields, fieldpath.MakePathOrDie("metadata", "annotations", key))
 }
 
-// Label sets a label; pods of members always have labels.
+// Label sets a label. It relies on member pods always having labels.
 func (p *PodPatch) Label(key, value string) {
 	p.steps = append(p.steps, operation{"add", "/metadata/labels/" + Escaped(key), value})
 	p.fields = append(p.fields, fieldpath.MakePathOrDie("metadata", "labels", key))
 }
 
-// run makes the container run another image.
+// run sets the container's image.
 func (p *PodPatch) run(image string) {
 	p.steps = append(p.steps, operation{"test", "/spec/containers/0/name", model.Container}, operation{"replace", "/spec/containers/0/image", image})
 }
 
-// Patch returns the collected operations as one patch, which fails on another pod of the same name.
+// Patch returns the collected operations as one patch. It fails if the pod has been replaced by another of the same
+// name.
 func (p *PodPatch) Patch() kit.Patch {
 	data, err := json.Marshal(append([]operation{{"test", "/metadata/uid", p.Pod.UID}}, p.steps...))
-	if err != nil { // text and nothing else
+	if err != nil { // cannot happen: the values are strings
 		panic(fmt.Errorf("encode a patch: %w", err))
 	}
 	return kit.Patch{Object: p.Pod, Type: types.JSONPatchType, Data: data, Intent: p.Intent, Fields: fieldpath.NewSet(p.fields...)}
 }
 
-// Escaped is a key in a JSON pointer (RFC 6901).
+// Escaped returns a key escaped for a JSON pointer (RFC 6901).
 func Escaped(key string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(key) }

@@ -14,8 +14,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podtemplate"
 )
 
-// placement sets where a member may run. Its pod stays on a node that does not answer until opcrew gives the member up:
-// elsewhere it would need its volume.
+// placement sets where a member may run. The pod tolerates a node that does not answer until opcrew replaces the
+// member, as a pod elsewhere would need the member's volume.
 func placement(spec *corev1ac.PodSpecApplyConfiguration, c *etcdv1beta2.EtcdCluster) {
 	for _, key := range []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {
 		spec.WithTolerations(corev1ac.Toleration().WithKey(key).WithOperator(corev1.TolerationOpExists).WithEffect(corev1.TaintEffectNoExecute))
@@ -35,7 +35,7 @@ func placement(spec *corev1ac.PodSpecApplyConfiguration, c *etcdv1beta2.EtcdClus
 	case policy != nil && policy.AntiAffinity:
 		spec.WithAffinity(corev1ac.Affinity().WithPodAntiAffinity(corev1ac.PodAntiAffinity().
 			WithRequiredDuringSchedulingIgnoredDuringExecution(corev1ac.PodAffinityTerm().WithTopologyKey(corev1.LabelHostname).WithLabelSelector(others))))
-	default: // spreading alone weighs less for a scheduler than where an image is already
+	default: // required, as the scheduler weighs a preference to spread less than a node that has the image
 		spec.WithAffinity(corev1ac.Affinity().WithPodAntiAffinity(corev1ac.PodAntiAffinity().
 			WithPreferredDuringSchedulingIgnoredDuringExecution(corev1ac.WeightedPodAffinityTerm().WithWeight(100).
 				WithPodAffinityTerm(corev1ac.PodAffinityTerm().WithTopologyKey(corev1.LabelHostname).WithLabelSelector(others)))))

@@ -1,10 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package build declares the pods, claims, Services and the disruption budget of an EtcdCluster, and the patches of
-// pods.
-//
-// When each of them exists is decided by the kind.
+// Package build declares the pods, claims, Services and the disruption budget of an EtcdCluster, and patches of pods.
+// The kind decides when each of them exists.
 package build
 
 import (
@@ -26,7 +24,7 @@ import (
 )
 
 const (
-	// user runs etcd where the spec does not name another.
+	// user is the uid that runs etcd, unless the spec sets one.
 	user = 1000
 
 	dataVolume, dataMount   = "etcd-data", "/var/etcd"
@@ -35,12 +33,12 @@ const (
 	latchVolume, latchMount = "opcrew-latch", "/var/opcrew"
 	agentBinary             = agentMount + "/opcrew-agent"
 
-	// gatePort is where the gate answers probes; metricsPort is etcd's own listener, which the gate reads.
+	// gatePort is the port where the gate answers probes; metricsPort is etcd's own listener, which the gate reads.
 	gatePort, metricsPort = 2382, 2381
 )
 
-// Pod declares a member's pod. It runs etcd under the gate, which lets it start on an empty volume only if the start annotation
-// says so: see internal/agents/etcdgate.
+// Pod declares a member's pod. The pod runs etcd under the gate, which lets etcd start on an empty volume only if the
+// start annotation permits it: see internal/agents/etcdgate.
 func (b Builder) Pod(m model.Member, all []model.Member, version string) *corev1ac.PodApplyConfiguration {
 	spec := corev1ac.PodSpec().
 		WithInitContainers(b.installer()).
@@ -59,7 +57,7 @@ func (b Builder) Pod(m model.Member, all []model.Member, version string) *corev1
 		WithSpec(spec)
 }
 
-// installer copies the agent into the pod: images of etcd contain only etcd.
+// installer copies the agent into the pod, as etcd's images contain only etcd.
 func (b Builder) installer() *corev1ac.ContainerApplyConfiguration {
 	return corev1ac.Container().WithName("install-agent").
 		WithImage(b.AgentImage).
@@ -110,7 +108,7 @@ func image(c *etcdv1beta2.EtcdCluster, version string) string {
 	return cmp.Or(c.Spec.Repository, etcdv1beta2.DefaultRepository) + ":v" + version
 }
 
-// gate is the command under which etcd runs.
+// gate returns the command that runs etcd.
 func gate(c *etcdv1beta2.EtcdCluster, m model.Member, version string) []string {
 	out := []string{agentBinary, "run-etcd",
 		"--cluster=" + string(c.UID), "--member=" + m.Name,
@@ -129,7 +127,7 @@ func gate(c *etcdv1beta2.EtcdCluster, m model.Member, version string) []string {
 	return append(out, "--", "/usr/local/bin/etcd")
 }
 
-// flags are etcd's own.
+// flags returns the flags of etcd itself.
 func flags(c *etcdv1beta2.EtcdCluster, m model.Member, all []model.Member, version string) []string {
 	peers := make([]string, 0, len(all))
 	for _, other := range all {

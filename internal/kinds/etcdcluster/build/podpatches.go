@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
 )
 
-// Establish withdraws from a pod the permission to start on an empty volume, and may let clients reach it.
+// Establish withdraws a pod's permission to start on an empty volume. With show, it also lets clients reach the pod.
 func Establish(m model.Member, show bool) kit.Patch {
 	to := model.StartAs(etcdstart.Established, m.ID)
 	change := PodPatch{Pod: m.Pod, Intent: to}
@@ -30,7 +30,8 @@ func Establish(m model.Member, show bool) kit.Patch {
 	return change.Patch()
 }
 
-// ChangeVersion changes the version of a pod in place: the kubelet stops etcd and starts the other image on the same volume.
+// ChangeVersion changes the version of a pod in place: the kubelet stops etcd and starts the new image on the same
+// volume.
 func ChangeVersion(c *etcdv1beta2.EtcdCluster, m model.Member, version string) kit.Patch {
 	change := PodPatch{Pod: m.Pod, Intent: version}
 	change.Annotate(etcdv1beta2.VersionAnnotation, version)
@@ -38,8 +39,8 @@ func ChangeVersion(c *etcdv1beta2.EtcdCluster, m model.Member, version string) k
 	return change.Patch()
 }
 
-// Repairs are patches that restore what was changed by hand on pods of members: labels that Services and the disruption budget
-// select by, and the annotation with the version. Nothing depends on them.
+// Repairs returns patches that undo manual changes to member pods: to the labels that Services and the disruption
+// budget select by, and to the version annotation.
 func Repairs(c *etcdv1beta2.EtcdCluster, members []model.Member) []kit.Patch {
 	var out []kit.Patch
 	for _, m := range members {
@@ -55,7 +56,7 @@ func Repairs(c *etcdv1beta2.EtcdCluster, members []model.Member) []kit.Patch {
 		}
 		if m.Healthy && m.Version == versions.Desired(c) && model.VersionOf(m.Pod) != versions.Desired(c) && !m.Outdated {
 			change.Annotate(etcdv1beta2.VersionAnnotation, versions.Desired(c))
-			change.run(image(c, versions.Desired(c))) // the same that it runs, unless it was about to change
+			change.run(image(c, versions.Desired(c))) // the image that it runs already, unless it was about to change
 			change.Intent += " " + versions.Desired(c)
 		}
 		if len(change.steps) > 0 {
@@ -65,14 +66,14 @@ func Repairs(c *etcdv1beta2.EtcdCluster, members []model.Member) []kit.Patch {
 	return out
 }
 
-// FixedLabels are the labels that a member's pod always has.
+// FixedLabels returns the labels that opcrew sets on every pod of the member.
 func FixedLabels(c *etcdv1beta2.EtcdCluster, m model.Member) map[string]string {
 	out := model.Labels(c)
 	out[common.OwnerLabel], out[etcdv1beta2.NodeLabel] = string(c.UID), m.Name
 	return out
 }
 
-// NoteResources records on a pod the resources that it is to have.
+// NoteResources records on a pod the resources that it should get.
 func NoteResources(c *etcdv1beta2.EtcdCluster, m model.Member) kit.Patch {
 	change := PodPatch{Pod: m.Pod, Intent: settings.Hash(c)}
 	change.Annotate(model.SettingsAnnotation, settings.Hash(c))

@@ -18,16 +18,16 @@ import (
 )
 
 const (
-	// OrderAnnotation of the seed's pod is what is restored.
+	// OrderAnnotation holds the restore order on the seed's pod.
 	OrderAnnotation = "etcd.opcrew.io/order"
 	// Restorer is the container that makes the seed's data.
 	Restorer = "restore"
-	// SeedSettings are settings that no spec has, so that the seed's pod is recreated as an ordinary one once the cluster can
-	// spare it: it would read the backup again whenever its node restarts.
+	// SeedSettings match no spec, so that the seed's pod is recreated as an ordinary one once the cluster can spare it.
+	// Otherwise it would read the backup again whenever its node restarts.
 	SeedSettings = "seed "
 )
 
-// SeedPod declares the pod of a seed, which makes its data before etcd starts; nil if the order is invalid.
+// SeedPod declares the seed's pod, which makes its data before etcd starts; nil if the order is invalid.
 func (b Builder) SeedPod(from Origin, m model.Member) *corev1ac.PodApplyConfiguration {
 	order, err := backup.EncodeOrder(RestoreOrder(b.Cluster, from, m))
 	if err != nil {
@@ -43,7 +43,8 @@ func (b Builder) SeedPod(from Origin, m model.Member) *corev1ac.PodApplyConfigur
 	return pod
 }
 
-// restorer is the container that makes the data. It has the resources of etcd: it runs before etcd, and needs as much memory.
+// restorer returns the container that makes the data. It has etcd's resources, as it runs before etcd and needs as much
+// memory.
 func (b Builder) restorer(mounts []backuppod.Mount) *corev1ac.ContainerApplyConfiguration {
 	out := backuppod.WithOrder(corev1ac.Container().WithName(Restorer).
 		WithImage(b.BackupImage).
@@ -56,7 +57,7 @@ func (b Builder) restorer(mounts []backuppod.Mount) *corev1ac.ContainerApplyConf
 	return out
 }
 
-// RestoreOrder is the order from which the seed's data is restored.
+// RestoreOrder returns the order by which the seed's data is restored.
 func RestoreOrder(c *etcdv1beta2.EtcdCluster, from Origin, m model.Member) backup.Order {
 	return backup.Order{
 		ID: c.Status.Restore.UID + "/" + m.Name, Target: from.Place.Target,
@@ -67,7 +68,7 @@ func RestoreOrder(c *etcdv1beta2.EtcdCluster, from Origin, m model.Member) backu
 	}
 }
 
-// RestoreResult is what the container that restores reported last; nil: nothing.
+// RestoreResult returns the last report of the restore container; nil if there is none.
 func RestoreResult(pod *corev1.Pod) *backup.Result {
 	if pod == nil {
 		return nil

@@ -9,7 +9,7 @@ import (
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 )
 
-// The contract's places and names of certificates.
+// The API contract fixes the mount paths and file names of certificates.
 const (
 	peerTLSVolume, peerTLSMount     = "member-peer-tls", "/etc/etcdtls/member/peer-tls"
 	serverTLSVolume, serverTLSMount = "member-server-tls", "/etc/etcdtls/member/server-tls"
@@ -36,8 +36,8 @@ func tlsMounts(c *etcdv1beta2.EtcdCluster) []*corev1ac.VolumeMountApplyConfigura
 	return out
 }
 
-// tlsFlags have etcd ask its peers and its clients for certificates. It reads the files with
-// every connection, so that renewed ones need no restart.
+// tlsFlags make etcd require certificates from peers and clients. etcd reads the files again for every connection, so
+// renewed certificates need no restart.
 func tlsFlags(c *etcdv1beta2.EtcdCluster) []string {
 	var out []string
 	if c.PeerSecret() != "" {

@@ -20,7 +20,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/clustertest"
 )
 
-// signer signs certificates, its own too.
+// signer signs certificates, including its own.
 type signer struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
@@ -41,7 +41,7 @@ func usedFor(usages ...x509.ExtKeyUsage) certOption {
 	return func(c *x509.Certificate) { c.ExtKeyUsage = usages }
 }
 
-// sign makes a certificate and its key; with a nil signer, that of an authority.
+// sign makes a certificate and its key; with a nil signer it makes a CA.
 func sign(t *testing.T, by *signer, options ...certOption) *signer {
 	t.Helper()
 	template := &x509.Certificate{
@@ -70,7 +70,7 @@ func sign(t *testing.T, by *signer, options ...certOption) *signer {
 	return &signer{cert, key, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw})}
 }
 
-// files are a certificate and its key, with an authority, as the contract names them.
+// files returns a certificate, its key and a CA, under the names of the API contract.
 func (s *signer) files(t *testing.T, name string, ca *signer) map[string][]byte {
 	t.Helper()
 	key, err := x509.MarshalPKCS8PrivateKey(s.key)
@@ -114,7 +114,7 @@ func TestCertificatesAreCheckedBeforeMembersAreMade(t *testing.T) {
 
 	for name, test := range map[string]struct {
 		peer, server, operator map[string][]byte
-		want                   string // nothing: they fit
+		want                   string // expected error; empty if they match
 	}{
 		"they fit":                       {peer(ca), server(ca), operator(ca), ""},
 		"one authority leads to another": {peer(ca), server(ca), chained, ""},

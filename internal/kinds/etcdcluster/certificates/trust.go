@@ -14,16 +14,16 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// handshake is one side that presents a certificate, and one that verifies it. If that fails they never connect, and only etcd
-// has the reason in its log.
+// handshake is a pair of sides: one presents a certificate, and the other verifies it. If the check fails they cannot
+// connect, and only etcd's log has the reason.
 type handshake struct {
 	field               string
-	presents, verifies  string // Secrets
+	presents, verifies  string // names of Secrets
 	certKey, ca, effect string
 	usage               x509.ExtKeyUsage
 }
 
-// handshakes are those of members with each other, and of the operator with members.
+// handshakes returns the handshakes between members, and between the operator and members.
 func handshakes(c *etcdv1beta2.EtcdCluster) []handshake {
 	const peers, servers, operators = "TLS.static.member.peerSecret", "TLS.static.member.serverSecret", "TLS.static.operatorSecret"
 	all := []handshake{
@@ -35,7 +35,7 @@ func handshakes(c *etcdv1beta2.EtcdCluster) []handshake {
 	return slices.DeleteFunc(all, func(m handshake) bool { return m.presents == "" || m.verifies == "" })
 }
 
-// check returns why the certificate is not trusted. Both Secrets have been checked.
+// check returns why the certificate is not trusted. Both Secrets must have been checked already.
 func (m handshake) check(held map[string]map[string][]byte, now time.Time) *model.Obstacle {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(held[m.verifies][m.ca])
@@ -50,7 +50,7 @@ func (m handshake) check(held map[string]map[string][]byte, now time.Time) *mode
 		m.field, m.certKey, m.presents, m.ca, m.verifies, m.effect, err))
 }
 
-// chain is a certificate and those that lead from it to its authority.
+// chain returns a certificate and its intermediates.
 func chain(raw []byte) (leaf *x509.Certificate, between *x509.CertPool, err error) {
 	between = x509.NewCertPool()
 	for block, rest := pem.Decode(raw); block != nil; block, rest = pem.Decode(rest) {

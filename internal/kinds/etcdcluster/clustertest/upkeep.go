@@ -9,7 +9,7 @@ import (
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 )
 
-// Upkeep is an edit of the upkeep.
+// Upkeep edits the upkeep settings.
 func Upkeep(edit func(*etcdv1beta2.Upkeep)) Option {
 	return func(c *etcdv1beta2.EtcdCluster) {
 		if c.Spec.Upkeep == nil {

@@ -12,20 +12,20 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// validFor is how long a comparison counts, and undecidedFor one that some members did not answer.
+// validFor is how long a comparison is valid; undecidedFor applies if some members did not answer.
 const validFor, undecidedFor = 10 * time.Minute, 30 * time.Second
 
-// finding is what a comparison shows of the voters.
+// finding is the result of comparing the voters.
 type finding struct {
-	// agree: all have the same data, and there are at least two.
+	// agree is true if there are at least two voters, and all have the same data.
 	agree bool
-	// corrupt are the ids of those whose data differs from that of a majority.
+	// corrupt holds the ids of voters whose data differs from that of a majority.
 	corrupt []uint64
-	// undecided is why the comparison shows neither.
+	// undecided explains why the comparison has neither result.
 	undecided string
 }
 
-// finding is what the last comparison shows; unknown if there was none of the present voters.
+// finding returns the result of the last comparison. It is not known if no valid comparison covers all current voters.
 func (in *Input) finding() (out finding, known bool) {
 	last := in.Compared
 	if last == nil || in.Now.Sub(last.At) >= validFor {
@@ -35,7 +35,7 @@ func (in *Input) finding() (out finding, known bool) {
 	for _, m := range voters {
 		_, summed := last.Sums[m.ID]
 		if _, failed := last.Failed[m.ID]; !summed && !failed {
-			return finding{}, false // it has joined since
+			return finding{}, false // the voter has joined since the comparison
 		}
 	}
 	out = examine(voters, *last)
@@ -43,7 +43,7 @@ func (in *Input) finding() (out finding, known bool) {
 	return out, decided || in.Now.Sub(last.At) < undecidedFor
 }
 
-// examine finds the voters that differ from a majority of all voters, including those that did not answer.
+// examine finds the voters that differ from a majority of all voters, including the voters that did not answer.
 func examine(voters []etcd.Member, last steps.Comparison) finding {
 	if len(voters) == 1 {
 		return finding{undecided: "there is no other member to compare it with"}

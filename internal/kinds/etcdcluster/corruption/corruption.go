@@ -1,12 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package corruption decides whose data is corrupt when etcd raises the alarm CORRUPT, and replaces such members.
-//
-// etcd's alarm does not name the member: its periodic check compares followers with the leader and accuses the first that
-// differs, even if the data of the leader has changed (PeriodicCheck in etcd's server/etcdserver/corrupt.go). So all
-// members are compared first, and only one that differs from a majority of the voters is removed. Until the alarm is taken
-// back no client can write, which keeps the data comparable.
+// Package corruption finds out whose data is corrupt when etcd raises the alarm CORRUPT, which names the first follower
+// that differs from the leader, even if the leader is wrong (PeriodicCheck in etcd's corrupt.go). So all members are
+// compared, and only one that differs from a majority of the voters is replaced.
 package corruption
 
 import (
@@ -17,10 +14,10 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/steps"
 )
 
-// rules are asked in this order while the alarm is raised. The first that decides anything decides.
+// rules are evaluated in this order while the alarm is raised. The first that returns a verdict wins.
 var rules = []func(*Input) steps.Verdict{disarmOrphaned, compare, replaceCorrupt, disarm, awaitUser}
 
-// Repair decides what is done while the alarm CORRUPT is raised.
+// Repair decides what to do while the alarm CORRUPT is raised.
 func Repair(in *Input) steps.Verdict {
 	if len(in.alarms()) == 0 {
 		return steps.Verdict{}
@@ -28,7 +25,7 @@ func Repair(in *Input) steps.Verdict {
 	return steps.First(in, rules...)
 }
 
-// disarmOrphaned takes the alarm back if its member was removed and one voter is left, which cannot be compared.
+// disarmOrphaned disarms the alarm if its member has been removed and a single voter is left, which cannot be compared.
 func disarmOrphaned(in *Input) steps.Verdict {
 	alarms := in.alarms()
 	if len(in.View.Voters()) != 1 || len(model.OrphanedAlarms(in.View, alarms)) != len(alarms) {
@@ -44,7 +41,7 @@ func compare(in *Input) steps.Verdict {
 	return steps.Verdict{Step: steps.Compare(in.View.Voters())}
 }
 
-// replaceCorrupt removes a member that differs from the majority. Its successor is added, as a learner, when the alarm is
+// replaceCorrupt removes a member that differs from the majority. Its successor is added as a learner once the alarm is
 // gone.
 func replaceCorrupt(in *Input) steps.Verdict {
 	found, _ := in.finding()
@@ -74,7 +71,7 @@ func awaitUser(in *Input) steps.Verdict {
 	return steps.Verdict{Waits: "a user to decide whose data is right: " + found.undecided}
 }
 
-// outvotes reports whether the voters with the majority's data can remove a member, and go on without it.
+// outvotes reports whether the voters with the majority's data can remove a member and continue without it.
 func (in *Input) outvotes(found finding, m model.Member) bool {
 	right, answer := 0, 0
 	for _, voter := range in.View.Voters() {
@@ -91,7 +88,7 @@ func (in *Input) outvotes(found finding, m model.Member) bool {
 	return answer >= in.View.Quorum() && right >= left/2+1
 }
 
-// Message reports what is known about corrupt data, and what is done about it; empty: there is no alarm.
+// Message reports what is known about corrupt data, and what is being done about it; empty if there is no alarm.
 func Message(in *Input) string {
 	alarms := in.alarms()
 	if len(alarms) == 0 {

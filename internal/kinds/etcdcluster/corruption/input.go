@@ -11,12 +11,12 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Input is what the rules decide on.
+// Input holds what the rules decide on.
 type Input struct {
 	Now     time.Time
 	View    etcd.View
 	Members []model.Member
-	// Compared is the last comparison of the members; nil: there was none.
+	// Compared is the last comparison of the members; nil if there was none.
 	Compared *steps.Comparison
 }
 

@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package formation decides when the first members have formed the cluster, and who is a member before and after that.
-//
-// Until then no client has written to the cluster, so that pods and claims may be recreated. What happens to a cluster that
-// was formed is decided in membership.
+// Until then no client has written to the cluster, so pods and claims may be recreated. Package membership decides what
+// happens to a cluster that was formed.
 package formation
 
 import (
@@ -19,32 +18,33 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Input is what the rules decide on.
+// Input holds what the rules decide on.
 type Input struct {
 	Cluster *etcdv1beta2.EtcdCluster
 	Now     time.Time
 	View    etcd.View
 	Pods    map[string]*corev1.Pod
 	Claims  map[string]*corev1.PersistentVolumeClaim
-	// BegunWith is the number of first members that this process began the cluster with; 0: it did not.
+	// BegunWith is the number of first members with which this process began the cluster; 0 if another process began
+	// it.
 	BegunWith int32
-	// QuorumSince is since when a quorum of first members has been there. LastPod is when the last of their pods came into
-	// the cache.
+	// QuorumSince is when the current quorum of first members was first seen. LastPod is when the last of their pods
+	// came into the cache.
 	QuorumSince, LastPod time.Time
 }
 
-// StragglerTime is how long the last of the first members may take once a quorum of them is there. Without one that takes
-// longer the cluster is formed, and that member is replaced, as it may no longer start on an empty volume.
+// StragglerTime is how long the last first member may take once there is a quorum of first members. After that the
+// cluster counts as formed without it. It is then replaced, as it may no longer start on an empty volume.
 const StragglerTime = model.StartTime
 
-// First is the number of members that the cluster begins with. It stays what it was when the first of them was created: they
-// all know each other from the start.
+// First returns the number of members that the cluster begins with. It is fixed when the first of them is created, as
+// they all know each other from the start.
 func (in *Input) First() int32 {
 	if in.BegunWith > 0 {
 		return in.BegunWith
 	}
 	recorded := ""
-	name := model.MemberName(in.Cluster, 0) // there is one in every cluster
+	name := model.MemberName(in.Cluster, 0) // every cluster has a member 0 at first
 	if claim := in.Claims[name]; claim != nil {
 		recorded = claim.Annotations[model.FirstMembersAnnotation]
 	}
@@ -57,8 +57,8 @@ func (in *Input) First() int32 {
 	return in.Cluster.Spec.Size
 }
 
-// IsFormed reports whether the first members have just formed the cluster: all of them have answered, or a quorum has for
-// long enough.
+// IsFormed reports whether the first members have just formed the cluster: either all of them have answered, or a
+// quorum has answered for long enough.
 func (in *Input) IsFormed() bool {
 	if in.Cluster.Status.ClusterID != "" || !in.View.HasQuorum() || int32(len(in.View.Members)) != in.First() || !in.ofFirst() {
 		return false
@@ -70,8 +70,8 @@ func (in *Input) IsFormed() bool {
 	return all || !in.QuorumSince.IsZero() && in.Now.Sub(in.QuorumSince) >= StragglerTime
 }
 
-// firstStay reports whether the pods of all first members are there and stay. A view of one that is recreated is outdated,
-// and so is any view from before the last pod: a member that were counted as formed would lose its data.
+// firstStay reports whether the pods of all first members exist and are not being recreated. A view from before the
+// last pod is outdated: a member that counted as formed by such a view would lose its data.
 func (in *Input) firstStay() bool {
 	for _, name := range in.firstNames() {
 		pod := in.Pods[name]
@@ -82,7 +82,7 @@ func (in *Input) firstStay() bool {
 	return true
 }
 
-// ofFirst reports whether the members that answer are the first members of this very cluster.
+// ofFirst reports whether the members that answer are the first members of this cluster, and not of an earlier one.
 func (in *Input) ofFirst() bool {
 	for _, name := range in.firstNames() {
 		if _, ok := in.View.Member(model.BootstrapID(in.Cluster, name)); !ok {
@@ -100,17 +100,17 @@ func (in *Input) firstNames() []string {
 	return out
 }
 
-// SeenBeforeLastPod reports whether a quorum of the first members was seen, but before the last of their pods was known. The
-// next view may show the same, and starts no reconcile by itself.
+// SeenBeforeLastPod reports whether a quorum of the first members was seen, but before the last of their pods was
+// known. The next view may show the same, and then no event starts a reconcile.
 func (in *Input) SeenBeforeLastPod() bool {
 	return in.Cluster.Status.ClusterID == "" && in.View.HasQuorum() && in.View.At.Before(in.LastPod)
 }
 
-// nextView is how long it takes at most until there is another view of members.
+// nextView is the longest time until the next view of the members.
 const nextView = 500 * time.Millisecond
 
-// NextLook is how long it takes until the cluster is formed without those that are missing, or by what the next view shows;
-// 0: it does not depend on time.
+// NextLook returns how long it takes until the cluster counts as formed without the missing members, or until the next
+// view. 0 if it does not depend on time.
 func (in *Input) NextLook() time.Duration {
 	switch {
 	case in.Cluster.Status.ClusterID != "" || in.QuorumSince.IsZero():
@@ -121,7 +121,7 @@ func (in *Input) NextLook() time.Duration {
 	return max(0, StragglerTime-in.Now.Sub(in.QuorumSince))
 }
 
-// AllCreated reports whether all pods of first members are there, and no others.
+// AllCreated reports whether the pods of all first members exist, and no other pods.
 func (in *Input) AllCreated() bool {
 	for _, name := range in.firstNames() {
 		if in.Pods[name] == nil {
@@ -131,9 +131,8 @@ func (in *Input) AllCreated() bool {
 	return int32(len(in.Pods)) == in.First()
 }
 
-// StartsOver reports whether the first members start again, all of them. One has lost its emptyDir after the others had
-// heard of it, so that etcd does not let it in again, and without it they cannot form the cluster. No client has written to
-// it. Where there are claims the user has to delete them.
+// StartsOver reports whether all first members start again. A member has lost its emptyDir after the others knew it, so
+// etcd does not let it join again, and the cluster cannot form without it. With claims, the user has to delete them.
 func (in *Input) StartsOver() bool {
 	if in.Cluster.Status.ClusterID != "" || model.Persistent(in.Cluster) || in.View.Stale || in.View.HasQuorum() {
 		return false

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Memory remembers which cluster has a name and, of one that is not formed yet, since when it has had a quorum. A process
-// that has forgotten waits once more.
+// Memory remembers which cluster has a name and, if it is not formed yet, since when it has had a quorum. After a
+// restart of the process the time starts from zero.
 type Memory struct {
 	mu    sync.Mutex
 	times map[types.NamespacedName]origin
@@ -20,15 +20,16 @@ type Memory struct {
 
 type origin struct {
 	uid types.UID
-	// quorum is since when there has been one; zero: there is none.
+	// quorum is when the current quorum was first seen; zero if there is none.
 	quorum time.Time
-	// members is the number of first members. The first pod may not be in the cache yet when the spec changes.
+	// members is the number of first members. It is kept here because the first pod may not be in the cache yet when
+	// the spec changes.
 	members int32
-	// pods are the UIDs of the first members' pods, with when they came into the cache.
+	// pods has, by UID of the first members' pods, when they came into the cache.
 	pods map[types.UID]time.Time
 }
 
-// IsAnother reports whether the last cluster of a name was another one, and records this one.
+// IsAnother reports whether the name belonged to another cluster before, and records this one.
 func (m *Memory) IsAnother(key types.NamespacedName, uid types.UID) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -54,7 +55,7 @@ func (m *Memory) BegunWith(key types.NamespacedName, members int32) int32 {
 	return last.members
 }
 
-// QuorumSince is since when there has been a quorum, without a pause; zero: there is none now.
+// QuorumSince returns the time since which there has been a quorum without interruption; zero if there is none now.
 func (m *Memory) QuorumSince(key types.NamespacedName, now time.Time, quorum bool) time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -69,7 +70,7 @@ func (m *Memory) QuorumSince(key types.NamespacedName, now time.Time, quorum boo
 	return last.quorum
 }
 
-// LastPod is when the last of the pods that there are now came into the cache.
+// LastPod returns when the last of the current pods came into the cache.
 func (m *Memory) LastPod(key types.NamespacedName, now time.Time, pods map[string]*corev1.Pod) time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -15,11 +15,11 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
 )
 
-// A status can be lost: edited by hand, or by a tool that restores objects without it. The members know what was in it. Until
-// they have reported it nothing is changed: without it all later members, and their data, would look like those of others.
+// A status can be lost: a user may edit it away, or a tool may restore the object without it. The members know what it
+// held. Until they have reported it opcrew changes nothing, as all later members and their data would look foreign.
 
-// Orphan names a pod or claim that only a cluster which was formed can have, where the status knows of none; empty: there is
-// none.
+// Orphan names a pod or claim that only a formed cluster can have, although the status does not record that it was
+// formed. Empty if there is none.
 func (in *Input) Orphan() string {
 	if in.Cluster.Status.ClusterID != "" || in.Cluster.Status.Restore != nil {
 		return ""
@@ -41,7 +41,8 @@ func (in *Input) Orphan() string {
 	return slices.Min(found)
 }
 
-// joinedLater reports whether a pod or claim is not of a first member: those record how many first members there are.
+// joinedLater reports whether a pod or claim belongs to a later member. Those of first members record the number of
+// first members.
 func joinedLater(object client.Object) bool {
 	return object.GetAnnotations()[model.FirstMembersAnnotation] == ""
 }
@@ -50,8 +51,8 @@ func isEstablished(object client.Object) bool {
 	return strings.HasPrefix(object.GetAnnotations()[model.StartAnnotation], string(etcdstart.Established)+" ")
 }
 
-// Recollect writes to the status what the members report of their cluster, if a quorum of them does and no pod is of
-// another. Otherwise there may be two lineages, and it is unknown which of them is the cluster.
+// Recollect writes what the members report of their cluster to the status, if a quorum reports and no pod belongs to
+// another cluster. Otherwise there may be two lineages, and it is unknown which of them is the cluster.
 func (in *Input) Recollect() bool {
 	if in.View.Err != nil || in.View.Stale || in.View.At.IsZero() || !in.View.HasQuorum() {
 		return false
@@ -72,7 +73,7 @@ func (in *Input) Recollect() bool {
 	return true
 }
 
-// StatusLost is reported while the members have not reported what the status has lost.
+// StatusLost returns the message to show until the members have reported what the status has lost.
 func (in *Input) StatusLost() string {
 	return fmt.Sprintf("The status is lost, and %s is of a cluster that was formed: nothing is changed until a quorum of the members (%s) has said who they are; or put the status back",
 		in.Orphan(), strings.Join(slices.Sorted(maps.Keys(in.Pods)), ", "))

@@ -188,7 +188,7 @@ func TestAnUpgradeGoesOverEveryMinorVersionOneMemberAtATime(t *testing.T) {
 	s.awaitWhole()
 }
 
-// Regression: 3.7 could not read the logs of members that had begun on 3.5 and were hardly written to.
+// Regression: 3.7 could not read the logs of members that had begun on 3.5 and had few writes since.
 func TestAQuietClusterBegunOn35GoesTo37AndOneBegunOn36AtOnce(t *testing.T) {
 	for name, test := range map[string]struct {
 		options []option
@@ -205,7 +205,7 @@ func TestAQuietClusterBegunOn35GoesTo37AndOneBegunOn36AtOnce(t *testing.T) {
 			s.awaitWhole()
 			before := store.Advanced()
 			if test.restart {
-				store.Break(etcdtest.Fault{Call: "Advance", After: true}) // no client is informed of the first portion
+				store.Break(etcdtest.Fault{Call: "Advance", After: true}) // the reply about the first portion is lost
 			}
 			s.edit(versioned("3.7.3"))
 			if test.restart {

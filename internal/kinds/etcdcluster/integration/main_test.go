@@ -1,9 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package integration tests EtcdCluster as a user meets it: the real manager, under the
-// ServiceAccount and the roles that are deployed, on a real API server with the real
-// controllers, simulated nodes, and members of etcd in memory. What calls it makes is read
+// Package integration tests EtcdCluster end to end: the real manager with its deployed ServiceAccount and roles, a real
+// API server with the real controllers, simulated nodes, and etcd members in memory. The calls that it makes are read
 // from the server's audit log. Pure functions are tested beside their code.
 package integration
 
@@ -17,7 +16,7 @@ import (
 
 var (
 	env operator.Suite
-	// store is all the etcd there is.
+	// store simulates every etcd cluster of the tests.
 	store = &etcdtest.World{LearnerLooks: 2, VersionLooks: 3, AdvanceMost: 4000}
 )
 

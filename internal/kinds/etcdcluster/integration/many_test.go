@@ -17,7 +17,7 @@ import (
 
 var clusters = flag.Int("clusters", 20, "how many clusters of three members run side by side")
 
-// So many clusters cost what each of them costs, and nothing more once they are there.
+// Many clusters need only the writes that each of them needs, and no calls once they are ready.
 func TestManyClustersCostTheirWritesAndRestWithoutACall(t *testing.T) {
 	s := newSiteOf(t, 4+*clusters/16)
 	env.Settled(t, env.Audit.Mark(t))
@@ -53,7 +53,7 @@ func TestManyClustersCostTheirWritesAndRestWithoutACall(t *testing.T) {
 	if each-statuses > 11.25 { // eleven, and now and then a conflict more
 		t.Errorf("expected 11 writes of children a cluster, got %.2f", each-statuses)
 	}
-	if statuses > 3.25+took.Seconds()/10 { // three, and how far it is where that takes long
+	if statuses > 3.25+took.Seconds()/10 { // three, and progress if it takes long
 		t.Errorf("expected 3 statuses a cluster, got %.2f", statuses)
 	}
 	env.Rests(t)

@@ -21,7 +21,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// cordon has nodes take no new pods, or take them again.
+// cordon makes nodes unschedulable, or schedulable again.
 func (s *site) cordon(unschedulable bool, nodes ...string) {
 	s.Helper()
 	for _, name := range nodes {
@@ -101,13 +101,13 @@ func TestAPodThatHangsOnADeadNodeIsLeftOverAndNotWaitedFor(t *testing.T) {
 	s.await("True AllMembersReady")
 }
 
-// letGo takes the finalizers off a pod, if it is there.
+// letGo removes the finalizers of a pod, if it exists.
 func (s *site) letGo(pod *corev1.Pod) {
 	none := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
 	_ = env.Client.Patch(context.WithoutCancel(s.Context()), pod.DeepCopy(), none)
 }
 
-// Regression: the budget that is there for the time of a second member was said to be deleted by a rival.
+// Regression: opcrew reported that a rival deleted the budget, which exists only while there is a second member.
 func TestAMemberThatIsUpdatedAgainAndAgainIsInNoContest(t *testing.T) {
 	s := newSite(t)
 	s.create(sized(1))

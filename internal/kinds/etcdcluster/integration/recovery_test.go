@@ -25,7 +25,7 @@ func recoversBy(policy etcdv1beta2.RecoveryPolicy) option {
 	}
 }
 
-// awaitRecovered waits until the cluster has continued from a member, with as many members as before.
+// awaitRecovered waits until the cluster has continued from a member, and has as many members as before.
 func (s *site) awaitRecovered(from string) *etcdv1beta2.EtcdCluster {
 	s.Helper()
 	var c *etcdv1beta2.EtcdCluster
@@ -40,7 +40,7 @@ func (s *site) awaitRecovered(from string) *etcdv1beta2.EtcdCluster {
 	return s.get()
 }
 
-// lose takes two of three pods away, each with its emptyDir, and gives the one that is left.
+// lose deletes two of three pods, each with its emptyDir, and returns the remaining one.
 func (s *site) lose() corev1.Pod {
 	s.Helper()
 	pods := s.pods()
@@ -58,7 +58,7 @@ func TestAClusterThatHasLostItsMajorityGoesOnFromWhatIsLeft(t *testing.T) {
 	if after.Status.ClusterID == before.Status.ClusterID || after.Status.QuorumLoss != nil || after.Status.Restore.Recovery.MayBeLost == "" {
 		t.Errorf("expected another cluster, and the status to say what may be lost, got %+v, %+v", after.Status, after.Status.Restore)
 	}
-	again := s.lose() // what was recovered can be lost, too
+	again := s.lose() // a recovered cluster can lose its quorum again
 	s.awaitRecovered(again.Name)
 }
 
@@ -90,7 +90,8 @@ func TestAClusterWithNothingLeftGoesOnFromTheBackupThatWasProven(t *testing.T) {
 	}
 }
 
-// Until Kubernetes has ended the pods of Nodes that were deleted, a minute later, they look as if they were gone for good.
+// For about a minute after Nodes were deleted, Kubernetes has not ended their pods yet, and they look as if they were
+// gone for good.
 func TestAClusterWhoseNodesAreDeletedComesBackOnItsClaims(t *testing.T) {
 	s := newSite(t)
 	s.create(withClaims, recoversBy(etcdv1beta2.RecoveryAutomatic))
@@ -132,7 +133,7 @@ func TestMembersWhoseVolumesWentWithTheirNodesAreGivenUp(t *testing.T) {
 	s.awaitRecovered(pods[2].Name)
 }
 
-// onDisk puts the volume of a member on the disk of the node that it runs on.
+// onDisk ties the volume of a member to the disk of its node.
 func (s *site) onDisk(pod corev1.Pod) {
 	s.Helper()
 	claim := &corev1.PersistentVolumeClaim{}
@@ -158,7 +159,7 @@ func (s *site) takeNodes(pods []corev1.Pod) {
 	}
 }
 
-// backedUp adds an EtcdBackup of the cluster, with its last verified backup.
+// backedUp adds an EtcdBackup of the cluster, which has a last verified backup.
 func (s *site) backedUp(name string, verified *etcdv1beta2.BackupRecord) {
 	s.Helper()
 	b := &etcdv1beta2.EtcdBackup{}

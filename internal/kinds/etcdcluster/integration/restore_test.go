@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// restore asks for the cluster of a site to be restored from a bucket, which needs a Secret if one is named.
+// restore creates an EtcdRestore of the site's cluster from a bucket, with a Secret if one is named.
 func (s *site) restore(secret string) *etcdv1beta2.EtcdRestore {
 	return s.restoreFrom("backups/db", secret)
 }
@@ -33,7 +33,7 @@ func (s *site) restoreFrom(path, secret string) *etcdv1beta2.EtcdRestore {
 	return r
 }
 
-// awaitRestored waits until all members are of the restore, and nothing is left of the cluster before.
+// awaitRestored waits until all members belong to the restore, and nothing is left of the previous cluster.
 func (s *site) awaitRestored(r *etcdv1beta2.EtcdRestore, before []corev1.Pod) *etcdv1beta2.EtcdCluster {
 	s.Helper()
 	var c *etcdv1beta2.EtcdCluster
@@ -70,7 +70,7 @@ func TestAClusterGoesOverToWhatWasRestoredAndNothingEarlierIsLeft(t *testing.T) 
 				}
 				return nil
 			})
-			s.edit(sized(1)) // it goes on like any
+			s.edit(sized(1)) // it behaves like any other cluster
 			operator.Until(t, "it shrinks", func() error {
 				if n := len(s.pods()); n != 1 {
 					return fmt.Errorf("%d pods", n)
@@ -132,7 +132,7 @@ func TestARestoreThatIsCalledOffInTheMiddleLeavesNothing(t *testing.T) {
 	s := newSite(t)
 	s.create(withClaims)
 	before, pods := s.awaitWhole(), s.pods()
-	store.Break(etcdtest.Fault{Call: "Members", Err: errors.New("no member is heard"), Times: 1_000_000}) // so the seed is never seen to serve
+	store.Break(etcdtest.Fault{Call: "Members", Err: errors.New("no member is heard"), Times: 1_000_000}) // so that the seed never becomes ready
 	defer store.Mend()
 	r := s.restore("")
 	operator.Until(t, "the seed has a pod", func() error {

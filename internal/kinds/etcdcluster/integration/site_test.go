@@ -40,7 +40,7 @@ func impatient(c *etcdv1beta2.EtcdCluster) {
 	c.Spec.Healing = &etcdv1beta2.Healing{NodeLossAfter: "5s"}
 }
 
-// site is a namespace of one test, with nodes and the operator.
+// site is the namespace of a test, with its nodes and the operator.
 type site struct {
 	*testing.T
 	ns       string
@@ -56,10 +56,10 @@ func newSite(t *testing.T) *site {
 	return newSiteOf(t, 4)
 }
 
-// newSiteOf is one of so many nodes; 110 pods fit on each.
+// newSiteOf returns a site with a number of nodes; 110 pods fit on each.
 func newSiteOf(t *testing.T, nodes int) *site {
 	t.Helper()
-	sites++ // kwok does not play pods on a node that comes back under its old name
+	sites++ // kwok does not simulate pods on a node that is recreated under its old name
 	s := &site{T: t, nodes: env.Nodes(t, nodes, testenv.NodeSpec{Prefix: fmt.Sprint("site", sites)})}
 	s.ns = env.Namespace(t)
 	s.kubelets = etcdpods.Follow(t, env.Config, env.Client, store)
@@ -94,7 +94,7 @@ func (s *site) get() *etcdv1beta2.EtcdCluster {
 	return c
 }
 
-// edit is a user's hand on the object.
+// edit changes the spec as a user would.
 func (s *site) edit(options ...option) {
 	s.Helper()
 	c := s.get()
@@ -107,7 +107,7 @@ func (s *site) edit(options ...option) {
 	}
 }
 
-// patch is someone's hand on any object.
+// patch changes any object as another client would.
 func (s *site) patch(object client.Object, merge string) {
 	s.Helper()
 	if err := env.Client.Patch(s.Context(), object, client.RawPatch(types.MergePatchType, []byte(merge)), client.FieldOwner("another")); err != nil {
@@ -122,7 +122,7 @@ func (s *site) delete(object client.Object) {
 	}
 }
 
-// await waits until Ready has the status, the reason and words, for the present spec.
+// await waits until Ready has a status, a reason and words in its message, for the current spec.
 func (s *site) await(statusReason string, words ...string) *etcdv1beta2.EtcdCluster {
 	s.Helper()
 	return s.awaitCondition(etcdv1beta2.EtcdClusterReady, statusReason, words...)
@@ -152,8 +152,8 @@ func (s *site) awaitCondition(kind, statusReason string, words ...string) *etcdv
 	return c
 }
 
-// awaitWhole waits until Ready says that as many members as asked for are well, and etcd and the
-// pods agree on who they are.
+// awaitWhole waits until Ready reports the desired number of healthy members, and etcd and the pods agree on who they
+// are.
 func (s *site) awaitWhole() *etcdv1beta2.EtcdCluster {
 	s.Helper()
 	var c *etcdv1beta2.EtcdCluster
@@ -180,7 +180,7 @@ func (s *site) awaitWhole() *etcdv1beta2.EtcdCluster {
 	return c
 }
 
-// pods returns the pods of members by name, except those that are being deleted.
+// pods returns the member pods in order of their names, except those that are being deleted.
 func (s *site) pods() []corev1.Pod {
 	s.Helper()
 	pods := &corev1.PodList{}

@@ -21,7 +21,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// class makes a StorageClass, whose volumes grow or do not.
+// class makes a StorageClass that does or does not allow volume expansion.
 func (s *site) class(name string, grows bool) {
 	s.Helper()
 	class := &storagev1.StorageClass{Provisioner: testenv.VolumeProvisioner, AllowVolumeExpansion: &grows}
@@ -41,7 +41,7 @@ func stored(size string) option {
 	}
 }
 
-// claims are those that are not going.
+// claims returns the claims that are not being deleted.
 func (s *site) claims() []corev1.PersistentVolumeClaim {
 	s.Helper()
 	claims := &corev1.PersistentVolumeClaimList{}
@@ -51,7 +51,7 @@ func (s *site) claims() []corev1.PersistentVolumeClaim {
 	return slices.DeleteFunc(claims.Items, func(claim corev1.PersistentVolumeClaim) bool { return claim.DeletionTimestamp != nil })
 }
 
-// expand does what a volume driver does, as none is here: it gives all volumes what their claims ask for.
+// expand simulates a volume driver: it gives all volumes the size that their claims request.
 func (s *site) expand() {
 	s.Helper()
 	for _, claim := range s.claims() {
@@ -63,7 +63,7 @@ func (s *site) expand() {
 	}
 }
 
-// awaitClaims waits until the three members have a claim each, all of a class and a size, and no other is left.
+// awaitClaims waits until each of the three members has a claim with a class and a size, and no other claim is left.
 func (s *site) awaitClaims(class, size string) {
 	s.Helper()
 	operator.Until(s.T, fmt.Sprintf("three claims are of class %s and ask for %s", class, size), func() error {
@@ -150,7 +150,7 @@ func TestMembersAreReplacedForOtherAccessModes(t *testing.T) {
 	s.wantReplaced(id, before)
 }
 
-// wantReplaced expects members that are all new, in the same cluster, and no volume of the former ones.
+// wantReplaced expects the same cluster with only new members, and none of the previous volumes.
 func (s *site) wantReplaced(id string, before []corev1.Pod) {
 	s.Helper()
 	c := s.awaitWhole()
@@ -176,7 +176,7 @@ func (s *site) wantReplaced(id string, before []corev1.Pod) {
 	})
 }
 
-// Nothing was ever written to a claim without a volume, so that it can be made again.
+// Nothing was ever written to a claim without a volume, so it can be recreated.
 func TestAClassThatIsMissingIsCorrectedBeforeTheClusterIsFormed(t *testing.T) {
 	s := newSite(t)
 	s.class("elastic", true)
@@ -187,7 +187,7 @@ func TestAClassThatIsMissingIsCorrectedBeforeTheClusterIsFormed(t *testing.T) {
 	s.awaitClaims("elastic", "1Gi")
 }
 
-// An opcrew before this one noted nothing on claims, and carried no edit of them out.
+// Earlier versions of opcrew recorded nothing on claims, and did not carry out edits of them.
 func TestClaimsOfAnEarlierOpcrewAreLeftAloneUnlessTheSpecDiffers(t *testing.T) {
 	s := newSite(t)
 	s.class("elastic", true)

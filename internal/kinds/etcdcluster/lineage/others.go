@@ -13,13 +13,13 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// Others are the pods and claims of other lineages than the cluster's. They are no members.
+// Others holds the pods and claims of other lineages than the cluster's. They are not members.
 type Others struct {
 	Pods   []*corev1.Pod
 	Claims []*corev1.PersistentVolumeClaim
 }
 
-// seeds reports whether something is left of a restore that was called off.
+// seeds reports whether something is left of a canceled restore.
 func (o Others) seeds(c *etcdv1beta2.EtcdCluster) bool {
 	for _, pod := range o.Pods {
 		if model.LineageOf(c, pod.Name) == model.OfSeed {
@@ -39,7 +39,7 @@ func (o Others) live() bool {
 	return slices.ContainsFunc(o.Pods, func(pod *corev1.Pod) bool { return pod.DeletionTimestamp == nil })
 }
 
-// Pod is the pod of a name; nil if there is none.
+// Pod returns the pod with a name; nil if there is none.
 func (o Others) Pod(name string) *corev1.Pod {
 	for _, pod := range o.Pods {
 		if pod.Name == name {
@@ -49,7 +49,7 @@ func (o Others) Pod(name string) *corev1.Pod {
 	return nil
 }
 
-// Claim is the claim of a name; nil if there is none.
+// Claim returns the claim with a name; nil if there is none.
 func (o Others) Claim(name string) *corev1.PersistentVolumeClaim {
 	for _, claim := range o.Claims {
 		if claim.Name == name {
@@ -59,7 +59,7 @@ func (o Others) Claim(name string) *corev1.PersistentVolumeClaim {
 	return nil
 }
 
-// Names are the names of all of them, in order.
+// Names returns the names of all pods and claims, in order.
 func (o Others) Names() string {
 	var out []string
 	for _, pod := range o.Pods {

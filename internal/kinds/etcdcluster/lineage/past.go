@@ -11,8 +11,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// IsPast reports whether the status has it that the lineage of a pod or claim is over. A process with an older status knows
-// of no other lineage, and deletes nothing of one.
+// IsPast reports whether the status shows that the lineage of a pod or claim is over. A process with an older status
+// does not know the other lineage, and deletes nothing of it.
 func (in *Input) IsPast(object client.Object) bool {
 	switch model.LineageOf(in.Cluster, object.GetName()) {
 	case model.OfSeed:
@@ -24,21 +24,21 @@ func (in *Input) IsPast(object client.Object) bool {
 		case isPod:
 			return true
 		}
-		return in.whole() // the data stays until all members have the new
+		return in.whole() // the data stays until the restored cluster is whole
 	default:
 		return false
 	}
 }
 
-// isLastCopy reports whether only the seed has a copy of what is in a pod from before a restore: the pod of the member that
-// a recovery went on from, without a claim. Its cluster has no quorum, so that it serves no client.
+// isLastCopy reports whether only the seed has a copy of a pod's data. This is so for the member that a recovery
+// continued from, if it has no claim. Its cluster has no quorum, so it serves no client.
 func (in *Input) isLastCopy(name string) bool {
 	plan := in.Cluster.Status.Restore.Recovery
 	return plan != nil && plan.Member == name && !model.Persistent(in.Cluster)
 }
 
-// settled reports whether as many voters are ready as decide at the desired size. Waiting for all might be in vain: a pod
-// from before may have the node that the last one needs.
+// settled reports whether there are enough ready voters for a quorum at the desired size. It does not wait for all, as
+// a pod from before may occupy the node that the last member needs.
 func (in *Input) settled() bool {
 	ready := int32(0)
 	for _, m := range in.Members {
@@ -49,7 +49,7 @@ func (in *Input) settled() bool {
 	return in.Fresh && ready > in.Cluster.Spec.Size/2
 }
 
-// whole reports whether there are as many members as desired, all of them ready voters.
+// whole reports whether there are as many members as desired, and all of them are ready voters.
 func (in *Input) whole() bool {
 	for _, m := range in.Members {
 		if !m.Ready() || m.Learner {

@@ -12,11 +12,11 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// awaitHealthy adds no member before etcd reports that all members are well.
+// awaitHealthy waits until etcd reports that all members are healthy, before a member is added.
 func awaitHealthy(in *Input) steps.Verdict { return in.await(model.Member.Well) }
 
-// awaitReady removes or stops no member before the kubelets too report that all others are ready: clients go by that. While
-// a member is out of space etcd has no pod be ready, and the change may be what makes room.
+// awaitReady waits until the kubelets too report that all members are ready, before one is removed or stopped: clients
+// rely on that. It does not wait while a member is out of space. Then no pod is ready, and the change may make room.
 func awaitReady(in *Input) steps.Verdict {
 	full := slices.ContainsFunc(in.View.Alarms(), func(a etcd.Alarm) bool { return a.Kind == etcd.AlarmNoSpace })
 	if full {
@@ -25,7 +25,7 @@ func awaitReady(in *Input) steps.Verdict {
 	return in.await(model.Member.Ready)
 }
 
-// await waits for the first member that is not good enough, or does not run the version of its pod.
+// await waits for the first member that fails the check, or does not run the version of its pod.
 func (in *Input) await(enough func(model.Member) bool) steps.Verdict {
 	for _, m := range in.Members {
 		if enough(m) && m.Version == model.VersionOf(m.Pod) {

@@ -12,20 +12,20 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Input is what the rules decide on.
+// Input holds what the rules decide on.
 type Input struct {
 	Now     time.Time
 	View    etcd.View
 	Members []model.Member
 	// Size is the desired number of members.
 	Size int32
-	// KeepSize: the spec is invalid, and Size does not count.
+	// KeepSize is true if the spec is invalid, so that Size does not count.
 	KeepSize bool
-	// Surge: a successor may be added although there are Size members already.
+	// Surge is true if a successor may be added although there are Size members already.
 	Surge bool
 	// Add is the step that adds the next member.
 	Add *steps.Step
-	// Paused: pods are not recreated.
+	// Paused is true if pods are not recreated.
 	Paused bool
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// healthy are members 0 to n-1, all of them voters that are healthy. Member 0 leads.
+// healthy returns members 0 to n-1, all of them healthy voters. Member 0 is the leader.
 func healthy(n int, edits ...func(*model.Member)) *Input {
 	in := &Input{Size: int32(n), View: etcd.View{Status: map[uint64]etcd.MemberStatus{}}, Add: &steps.Step{Name: "add a member"}}
 	for i := range n {
@@ -33,7 +33,7 @@ func sized(in *Input, size int32) *Input {
 	return in
 }
 
-// says is what a verdict decides, in words.
+// says returns what a verdict decides, in words.
 func says(v steps.Verdict) string {
 	switch {
 	case v.Step != nil:

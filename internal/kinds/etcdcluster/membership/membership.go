@@ -1,17 +1,15 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package membership decides who belongs to a formed cluster: which members are promoted, replaced, added and removed.
-//
-// Each rule is a function of Input in a file of its own; repair, grow and shrink list them in the order in which they
-// are asked. What members run is decided in rollout, and their data in upkeep.
+// Package membership decides which members of a formed cluster are promoted, replaced, added and removed. Each rule is
+// a function of Input in its own file. Package rollout decides what members run; package upkeep maintains their data.
 package membership
 
 import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/steps"
 )
 
-// repair comes before all other changes: members that join, and members that are lost.
+// repair handles members that join and members that are lost. It comes before all other changes.
 var repair = []rule{joining, replaceLost}
 
 // grow and shrink bring the number of members to Size.

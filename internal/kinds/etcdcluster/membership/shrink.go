@@ -11,15 +11,15 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/steps"
 )
 
-// preferences say which member is removed first when there are too many: the one with the highest rank. The first
-// preference in which two members differ decides between them.
+// preferences rank the members for removal: the member with the highest rank is removed first. The first preference in
+// which two members differ decides between them.
 var preferences = []func(model.Member) int64{superseded, cordoned, outdated, newest}
 
 // superseded prefers members that have to be replaced anyway.
 func superseded(m model.Member) int64 { return rank(m.Superseded) }
 
-// cordoned prefers members on nodes that may soon be drained. It comes before outdated, because a pod that is recreated with
-// its volume on the disk of a cordoned node cannot be scheduled.
+// cordoned prefers members on nodes that may soon be drained. It comes before outdated, because a recreated pod whose
+// volume is on the disk of a cordoned node cannot be scheduled.
 func cordoned(m model.Member) int64 { return rank(m.Node != nil && m.Node.Cordoned) }
 
 // outdated prefers members whose pods have to be recreated.
@@ -34,7 +34,7 @@ func rank(preferred bool) int64 {
 	return 0
 }
 
-// removeMember removes a member if there are too many. A leader hands over first.
+// removeMember removes a member if there are too many. A leader first transfers leadership.
 func removeMember(in *Input) steps.Verdict {
 	if in.KeepSize || in.count() <= in.Size {
 		return steps.Verdict{}

@@ -10,12 +10,12 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Alarms are the alarms of a kind that a view shows.
+// Alarms returns the alarms of a kind in a view.
 func Alarms(view etcd.View, kind string) []etcd.Alarm {
 	return slices.DeleteFunc(view.Alarms(), func(a etcd.Alarm) bool { return a.Kind != kind })
 }
 
-// OrphanedAlarms are alarms of members that were removed. etcd keeps them, and they have their effect.
+// OrphanedAlarms returns the alarms of removed members. etcd keeps such alarms, and they stay in effect.
 func OrphanedAlarms(view etcd.View, alarms []etcd.Alarm) []etcd.Alarm {
 	return slices.DeleteFunc(slices.Clone(alarms), func(a etcd.Alarm) bool {
 		_, there := view.Member(a.Member)
@@ -23,7 +23,7 @@ func OrphanedAlarms(view etcd.View, alarms []etcd.Alarm) []etcd.Alarm {
 	})
 }
 
-// NameByID is the name of a member, or words with its id.
+// NameByID returns the name of a member, or a phrase with its id.
 func NameByID(view etcd.View, id uint64) string {
 	if m, ok := view.Member(id); ok && len(m.PeerURLs) > 0 {
 		return NameInURL(m.PeerURLs[0])

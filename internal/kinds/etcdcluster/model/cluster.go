@@ -11,31 +11,33 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Obstacle is why something cannot be done: a reason and a message of a condition.
+// Obstacle is the reason and message of a condition that explains why something cannot be done.
 type Obstacle struct{ Reason, Message string }
 
-// NewObstacle returns an Obstacle with the reason and message of Ready.
+// NewObstacle returns an Obstacle with a reason and a message for Ready.
 func NewObstacle(reason, message string) *Obstacle { return &Obstacle{reason, message} }
 
-// Decides reports whether a view shows a cluster with a quorum. During a restore the view is of the seed instead.
+// Decides reports whether a view shows a cluster with a quorum. During a restore the view is of the seed, so it does
+// not.
 func Decides(c *etcdv1beta2.EtcdCluster, seen etcd.View) bool {
-	return seen.Err == nil && !seen.At.IsZero() && !Restoring(c) // then it is the seed that is looked at
+	return seen.Err == nil && !seen.At.IsZero() && !Restoring(c) // during a restore the view is of the seed
 }
 
-// BootstrapID is the id that etcd gives to a first member.
+// BootstrapID returns the id that etcd gives to a first member.
 func BootstrapID(c *etcdv1beta2.EtcdCluster, name string) uint64 {
 	return etcd.BootstrapID([]string{c.PeerURL(name)}, string(c.UID))
 }
 
-// FormatID writes a cluster ID as etcdctl does.
+// FormatID formats a cluster ID as etcdctl does.
 func FormatID(id uint64) string { return fmt.Sprintf("%016x", id) }
 
-// Restoring reports whether a restore or a recovery has begun and is not done.
+// Restoring reports whether a restore or a recovery has begun and has not ended.
 func Restoring(c *etcdv1beta2.EtcdCluster) bool {
 	return c.Status.Restore != nil && c.Status.Restore.Phase == etcdv1beta2.PhaseRestoring
 }
 
-// Token is etcd's initial cluster token of the lineage. Ids are made of it, so that two lineages have none in common.
+// Token returns etcd's initial cluster token of the lineage. etcd derives ids from it, so that two lineages have no id
+// in common.
 func Token(c *etcdv1beta2.EtcdCluster) string {
 	if Restoring(c) {
 		return string(c.UID) + "/" + c.Status.Restore.UID
@@ -43,7 +45,7 @@ func Token(c *etcdv1beta2.EtcdCluster) string {
 	return string(c.UID)
 }
 
-// PhaseOf is how far a restore is, and which.
+// PhaseOf returns the phase and the identity of a restore; "" if there is none.
 func PhaseOf(at *etcdv1beta2.RestoreProgress) string {
 	if at == nil {
 		return ""
@@ -51,7 +53,7 @@ func PhaseOf(at *etcdv1beta2.RestoreProgress) string {
 	return at.UID + " " + at.Phase
 }
 
-// Hibernating reports whether the cluster is to have no pods, and has data to return to.
+// Hibernating reports whether the cluster should have no pods, and has data to start with later.
 func Hibernating(c *etcdv1beta2.EtcdCluster) bool {
 	return c.Spec.Hibernate && Persistent(c) && c.Status.ClusterID != ""
 }

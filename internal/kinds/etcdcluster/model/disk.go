@@ -12,12 +12,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// A volume on the disk of a node goes with that node; one on the network does not, and its member comes back
-// elsewhere. Only the volume itself shows which of the two it is; and a machine that is only restarted, as
-// by those who mend nodes, may be back in minutes with its disk. So a member is stranded when its pod has been
-// recreated, could not be placed for as long as a node may be silent, and all nodes that have its volume are gone.
+// A volume on a node's disk is lost with the node; a network volume is not. Only the volume shows which it is. A
+// machine under repair may return within minutes. So a member is stranded only if its recreated pod was unschedulable
+// for as long as a node may be silent, and all nodes of its volume are gone.
 
-// stranded reports that the volume of a member went with its node; empty: it may be used yet.
+// stranded reports that the volume of a member was lost with its node; empty if the volume may still be used.
 func (j Judge) stranded(m Member) string {
 	since := UnschedulableSince(m.Pod)
 	if since.IsZero() || j.now.Sub(since) < j.nodeLossAfter || !m.Disk.Gone {
@@ -27,15 +26,17 @@ func (j Judge) stranded(m Member) string {
 		strings.Join(m.Disk.Nodes, ", "), since.UTC().Format(time.RFC3339))
 }
 
-// Disk is where the volume of a member is, if it is bound to nodes. It is read only for a pod that cannot be scheduled.
+// Disk describes where a member's volume is, if it is bound to nodes. It is read only for a pod that cannot be
+// scheduled.
 type Disk struct {
-	// Nodes are the host names of the only nodes on which the volume can be used.
+	// Nodes are the host names of the only nodes that can use the volume.
 	Nodes []string
-	// Gone: all these nodes are gone or out of service.
+	// Gone is true if all these nodes are gone or out of service.
 	Gone bool
 }
 
-// UnschedulableSince is since when the scheduler has found no node for a pod; zero: it has one, or was not scheduled yet.
+// UnschedulableSince returns since when the scheduler has found no node for a pod; zero if the pod has a node, or the
+// scheduler has not tried yet.
 func UnschedulableSince(pod *corev1.Pod) time.Time {
 	if pod == nil || pod.DeletionTimestamp != nil || pod.Spec.NodeName != "" {
 		return time.Time{}
@@ -48,7 +49,7 @@ func UnschedulableSince(pod *corev1.Pod) time.Time {
 	return time.Time{}
 }
 
-// NodesOf are the host names of the only nodes that a volume can be used on; none: it is not bound to nodes.
+// NodesOf returns the host names of the only nodes that can use a volume; none if it is not bound to nodes.
 func NodesOf(volume *corev1.PersistentVolume) []string {
 	if volume.Spec.NodeAffinity == nil || volume.Spec.NodeAffinity.Required == nil {
 		return nil
@@ -59,7 +60,7 @@ func NodesOf(volume *corev1.PersistentVolume) []string {
 			return r.Key == corev1.LabelHostname && r.Operator == corev1.NodeSelectorOpIn
 		})
 		if i < 0 {
-			return nil // by this term it can be used elsewhere, too
+			return nil // this term allows other nodes too
 		}
 		out = append(out, term.MatchExpressions[i].Values...)
 	}

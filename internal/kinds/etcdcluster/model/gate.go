@@ -12,8 +12,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
 )
 
-// GateRefusal is why the gate does not let etcd start on a volume that is empty or of another member; empty: it does. Its other
-// refusals may pass.
+// GateRefusal returns why the gate does not let etcd start on a volume that is empty or belongs to another member;
+// empty if it does. Its other refusals may pass.
 func GateRefusal(pod *corev1.Pod) string {
 	if said := Refused(pod); said != nil {
 		return said.Error()
@@ -27,7 +27,7 @@ func HasLostVolume(pod *corev1.Pod) bool {
 	return said != nil && said.Reason == etcdstart.VolumeLost
 }
 
-// Refused is the last report of the gate, if it refused the volume as it is.
+// Refused returns the last report of the gate if it refused the volume as it is; nil otherwise.
 func Refused(pod *corev1.Pod) *etcdstart.Report {
 	said := LastReport(pod)
 	if said == nil || said.Reason != etcdstart.VolumeLost && said.Reason != etcdstart.VolumeForeign {
@@ -36,7 +36,7 @@ func Refused(pod *corev1.Pod) *etcdstart.Report {
 	return said
 }
 
-// LastReport is the last report of the gate, unless the container has been started again since.
+// LastReport returns the last report of the gate; nil if the container has been started again since.
 func LastReport(pod *corev1.Pod) *etcdstart.Report {
 	for _, status := range pod.Status.ContainerStatuses {
 		if status.Name != Container || status.State.Running != nil {
@@ -59,11 +59,11 @@ func StartAs(mode etcdstart.Mode, id uint64) string {
 	return etcdstart.Start{Mode: mode, ID: fmt.Sprintf("%016x", id)}.String()
 }
 
-// bootstrappedBefore is in the message of an etcd that does not start on an empty volume because its peers know it as one that
-// has run (etcd: isMemberBootstrapped, the same in 3.4 to 3.7).
+// bootstrappedBefore is part of etcd's message when it refuses to start on an empty volume because its peers know it as
+// a member that has run (etcd: isMemberBootstrapped, the same in 3.4 to 3.7).
 const bootstrappedBefore = "has already been bootstrapped"
 
-// IsShutOut reports whether that is why etcd does not run in a pod.
+// IsShutOut reports whether etcd does not run in a pod because its peers know it as a member that has run.
 func IsShutOut(pod *corev1.Pod) bool {
 	said := LastReport(pod)
 	return said != nil && said.Reason == etcdstart.EtcdEnded && strings.Contains(said.Message, bootstrappedBefore)

@@ -7,15 +7,13 @@ import (
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 )
 
-// Lineage is which data a pod or claim is of: the cluster's as it is, as it was before a restore, or
-// that of a restore which is not done or was called off.
-//
-// Its name shows it, which no one can change: each name is made of a serial that no other has, and the serial of a restore
-// is higher than all before.
+// Lineage is the cluster that a pod or claim has data of: the current one, the one before a restore, or an unfinished
+// or canceled restore. The serial in its name shows it, and no one can change the name. Serials are unique; the serial
+// of a restore is higher than all earlier serials.
 type Lineage int
 
 const (
-	// Current members belong to the present cluster.
+	// Current members belong to the current cluster.
 	Current Lineage = iota
 	// Former members belong to the cluster before a restore.
 	Former
@@ -33,7 +31,7 @@ func LineageOf(c *etcdv1beta2.EtcdCluster, name string) Lineage {
 	switch {
 	case serial < 0:
 		return Current
-	case serial < at.Began(): // also while another restore goes on, and when that is called off
+	case serial < at.Began(): // also while another restore is running, and after it was canceled
 		return Former
 	case at.Phase != etcdv1beta2.PhaseRestored && serial == at.Serial:
 		return OfSeed
@@ -41,7 +39,7 @@ func LineageOf(c *etcdv1beta2.EtcdCluster, name string) Lineage {
 	return Current
 }
 
-// CountVoters is how many members of a membership vote.
+// CountVoters returns how many members of a membership vote.
 func CountVoters(membership []etcdv1beta2.MemberIdentity) int32 {
 	n := int32(0)
 	for _, m := range membership {

@@ -15,26 +15,23 @@ import (
 // Judge decides whether a member is lost.
 type Judge struct {
 	now time.Time
-	// nodeLossAfter is for how long a node may be silent.
+	// nodeLossAfter is how long a node may be silent before its members count as lost.
 	nodeLossAfter time.Duration
-	// formed: the first members have formed the cluster. decides: a quorum has just listed the members.
+	// formed is true if the first members have formed the cluster; decides is true if a quorum has just listed the
+	// members.
 	formed, decides bool
-	// persistent: members have claims.
+	// persistent is true if members have claims.
 	persistent bool
 }
 
-// NewJudge judges the members of a cluster.
+// NewJudge returns a Judge for the members of a cluster.
 func NewJudge(c *etcdv1beta2.EtcdCluster, now time.Time, decides bool) Judge {
 	return Judge{now: now, nodeLossAfter: NodeLossAfter(c), formed: c.Status.ClusterID != "", decides: decides, persistent: Persistent(c)}
 }
 
-// Lost says why a member is done without, or nothing while it may come back as what it was.
-//
-// Before the cluster was formed nothing is lost: no one has written to it yet, and members
-// may start again. A member that has never run has nothing to lose but its place.
-//
-// A quorum has all writes that were ever acknowledged. So while there is one, members count as lost with their nodes.
-// Without one, what this member has may be nowhere else: then it is lost only with its data.
+// Lost reports why a member has to be replaced, or "" while it may come back with its data. With a quorum, a member is
+// lost with its node: the others have every acknowledged write. Without one, it is lost only with its data, which may
+// be the last copy. Until the cluster is formed no member is lost, as no client has written to it.
 func (j Judge) Lost(m Member) string {
 	if !j.formed {
 		return ""
@@ -63,8 +60,8 @@ func (j Judge) dataLost(m Member) string {
 	return j.stranded(m)
 }
 
-// lostWithPod reports an emptyDir that went with its pod. A pod that is still going may
-// have its etcd running for a while, which makes no difference: it is not coming back.
+// lostWithPod reports that an emptyDir was lost with its pod. In a pod that is being deleted etcd may still run for a
+// while, but it will not come back.
 func lostWithPod(pod *corev1.Pod) string {
 	switch {
 	case pod == nil:
@@ -87,9 +84,8 @@ func lostClaim(claim *corev1.PersistentVolumeClaim) string {
 	return ""
 }
 
-// NodeGivenUp returns why a member counts as lost with its node. One that answers is not: it is
-// only the kubelet that is silent then. A volume on the node is never used elsewhere: the
-// machine may be cut off, and its etcd still run.
+// NodeGivenUp returns why a member counts as lost with its node. A member that answers is not lost, as only the kubelet
+// is silent. The volume is never used on another node: the machine may be only cut off, with its etcd still running.
 func (j Judge) NodeGivenUp(m Member) string {
 	if m.Pod == nil || m.Pod.Spec.NodeName == "" || m.Healthy {
 		return ""
@@ -106,7 +102,7 @@ func (j Judge) NodeGivenUp(m Member) string {
 	return ""
 }
 
-// NodeLossAfter is for how long a node may be silent.
+// NodeLossAfter returns how long a node may be silent before its members count as lost.
 func NodeLossAfter(c *etcdv1beta2.EtcdCluster) time.Duration {
 	text := etcdv1beta2.DefaultNodeLossAfter
 	if c.Spec.Healing != nil && c.Spec.Healing.NodeLossAfter != "" {
@@ -119,8 +115,8 @@ func NodeLossAfter(c *etcdv1beta2.EtcdCluster) time.Duration {
 	return after
 }
 
-// MayRun says why a member that is lost may still run and vote; empty: it cannot. A pod that is gone was
-// ended by its kubelet, or by someone who vouches for that (Kubernetes: force deletion).
+// MayRun reports why a lost member may still run and vote; empty if it cannot. A pod that is gone was ended by its
+// kubelet, or force-deleted by someone who confirms that it has ended.
 func (m Member) MayRun() string {
 	switch {
 	case m.Answers:
@@ -129,9 +125,9 @@ func (m Member) MayRun() string {
 		return ""
 	}
 	switch {
-	case m.Node == nil, m.Node.OutOfService: // also one without a node
+	case m.Node == nil, m.Node.OutOfService: // a pod without a node has ended too
 		return ""
-	case !m.Node.SilentSince.IsZero(): // what it said last of the gate may be over, too
+	case !m.Node.SilentSince.IsZero(): // the last report of the gate may be outdated too
 		return fmt.Sprintf("its node %s is silent, and may still run it: when the machine is off, taint the node node.kubernetes.io/out-of-service=:NoExecute, or delete it", m.Pod.Spec.NodeName)
 	case Refused(m.Pod) != nil:
 		return ""

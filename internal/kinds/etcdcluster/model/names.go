@@ -15,18 +15,17 @@ import (
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 )
 
-// suffixLength is that of the contract's pod names: <cluster>-<10 characters>.
+// suffixLength comes from the contract for pod names: <cluster>-<10 characters>.
 const suffixLength = 10
 
-// MemberName is the name of a member's pod and claim. It is made of the cluster's UID and a
-// serial number that no other member of the cluster ever has, so that two processes which
-// decide on the same facts name, and so make, the same member.
+// MemberName returns the name of a member's pod and claim. It is made of the cluster's UID and a serial number that no
+// other member ever has. So two processes that decide on the same facts create the same member, not two.
 func MemberName(c *etcdv1beta2.EtcdCluster, serial int64) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d", c.UID, serial))
 	return c.Name + "-" + hex.EncodeToString(sum[:])[:suffixLength]
 }
 
-// NameInURL is the name of the member that a peer URL leads to.
+// NameInURL returns the name of the member in a peer URL.
 func NameInURL(peerURL string) string {
 	u, err := url.Parse(peerURL)
 	if err != nil {
@@ -36,26 +35,26 @@ func NameInURL(peerURL string) string {
 	return name
 }
 
-// ClientService is the Service that clients use.
+// ClientService returns the name of the Service that clients use.
 func ClientService(c *etcdv1beta2.EtcdCluster) string { return c.Name + "-client" }
 
-// ConnectionMap is the ConfigMap that describes the connection for applications.
+// ConnectionMap returns the name of the ConfigMap that describes the connection for applications.
 func ConnectionMap(c *etcdv1beta2.EtcdCluster) string { return c.Name + "-connection" }
 
-// Selector selects the pods, as the contract's Services do.
+// Selector returns the labels that the contract's Services select pods by.
 func Selector(c *etcdv1beta2.EtcdCluster) map[string]string {
 	return map[string]string{etcdv1beta2.AppLabel: etcdv1beta2.AppName, etcdv1beta2.ClusterLabel: c.Name}
 }
 
-// OwnSelector selects what was made for this very object, and nothing that an earlier one of the name has
-// left: that is another cluster with other data.
+// OwnSelector selects what was made for this object. It leaves out what an earlier cluster of the same name has left,
+// which has other data.
 func OwnSelector(c *etcdv1beta2.EtcdCluster) map[string]string {
 	out := Selector(c)
 	out[common.OwnerLabel] = string(c.UID)
 	return out
 }
 
-// Labels are those of all children.
+// Labels returns the labels of all children.
 func Labels(c *etcdv1beta2.EtcdCluster) map[string]string {
 	out := Selector(c)
 	maps.Copy(out, map[string]string{

@@ -11,11 +11,11 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Node is what matters of a node to those that run on it.
+// Node holds what matters about a node to the pods on it.
 type Node struct {
-	// SilentSince is when its kubelet stopped reporting; zero: it reports.
+	// SilentSince is when its kubelet stopped reporting; zero while it reports.
 	SilentSince time.Time
-	// OutOfService: the taint out-of-service confirms that the machine is off.
+	// OutOfService is true if the taint out-of-service confirms that the machine is off.
 	OutOfService bool
 	// Cordoned: no new pod is scheduled there, and those that run there may soon be drained.
 	Cordoned bool
@@ -23,7 +23,7 @@ type Node struct {
 	Zone string
 }
 
-// NodeOf reads all that any rule knows of a node. What differs in its result wakes the clusters with members there.
+// NodeOf reads all that any rule knows about a node. A change in its result reconciles the clusters with members there.
 func NodeOf(n *corev1.Node) Node {
 	out := Node{Zone: workload.Zone(n), Cordoned: n.Spec.Unschedulable}
 	for _, c := range n.Status.Conditions {
@@ -37,7 +37,7 @@ func NodeOf(n *corev1.Node) Node {
 	return out
 }
 
-// NodeOfPod is the node of a pod; nil if the pod has none, or the node is gone.
+// NodeOfPod returns the node of a pod; nil if the pod has none, or the node is gone.
 func NodeOfPod(nodes map[string]Node, pod *corev1.Pod) *Node {
 	if pod == nil {
 		return nil

@@ -18,7 +18,7 @@ func Ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 }
 
-// Broken reports whether etcd does not run in a pod, and does not for a reason that may last.
+// Broken reports whether etcd does not run in a pod, for a reason that may last.
 func Broken(pod *corev1.Pod) bool {
 	if pod == nil || pod.DeletionTimestamp != nil || !RunsSince(pod).IsZero() {
 		return false
@@ -27,7 +27,7 @@ func Broken(pod *corev1.Pod) bool {
 	return stuck
 }
 
-// VersionOf is the version that a pod is of, or changes to.
+// VersionOf returns the version that a pod has, or is changing to.
 func VersionOf(pod *corev1.Pod) string {
 	if pod == nil {
 		return ""
@@ -35,7 +35,7 @@ func VersionOf(pod *corev1.Pod) string {
 	return strings.TrimPrefix(pod.Annotations[etcdv1beta2.VersionAnnotation], "v")
 }
 
-// RunsSince is since when etcd has been running in a pod.
+// RunsSince returns since when etcd has been running in a pod; zero if it is not running.
 func RunsSince(pod *corev1.Pod) time.Time {
 	if pod == nil {
 		return time.Time{}

@@ -11,7 +11,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// WhyNotReady explains what keeps a member from being ready, to follow its name; empty: unknown.
+// WhyNotReady explains what keeps a member from being ready, as a clause to append to its name; empty if unknown.
 func (m Member) WhyNotReady(paused bool) string {
 	switch {
 	case m.Pod == nil && paused:
@@ -35,7 +35,7 @@ func (m Member) WhyNotReady(paused bool) string {
 	return ""
 }
 
-// WhyPodNotReady explains what keeps the pod from being ready. stuck: that may need the user.
+// WhyPodNotReady explains what keeps the pod from being ready. stuck reports whether the user may have to act.
 func (m Member) WhyPodNotReady() (why string, stuck bool) {
 	if m.Unbound != "" {
 		return m.Unbound, true

@@ -11,7 +11,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Input is what the rules decide on.
+// Input holds what the rules decide on.
 type Input struct {
 	Cluster *etcdv1beta2.EtcdCluster
 	Now     time.Time
@@ -19,16 +19,16 @@ type Input struct {
 	Members []model.Member
 	// Backups are the EtcdBackups of the cluster. They are read when no member is left.
 	Backups []*etcdv1beta2.EtcdBackup
-	// HeldBy names what keeps a plan from being carried out; empty: nothing.
+	// HeldBy names what keeps a plan from being carried out; empty if nothing does.
 	HeldBy string
-	// Paused: pods are not recreated.
+	// Paused is true if pods are not recreated.
 	Paused bool
 }
 
-// Plan is how such a cluster comes back.
+// Plan is the plan to recover a cluster that has lost its quorum.
 type Plan struct {
 	etcdv1beta2.QuorumRecovery
-	// Waits is what the plan waits for; empty: it can be carried out.
+	// Waits is what the plan waits for; empty if it can be carried out.
 	Waits string
 }
 
@@ -40,7 +40,7 @@ func isWanted(c *etcdv1beta2.EtcdCluster, digest string) bool {
 	return automatic || c.Annotations[etcdv1beta2.RecoverAnnotation] == digest
 }
 
-// IsDeclined reports whether a user wants no recovery, not even one that is under way.
+// IsDeclined reports whether the user has declined any recovery, even one that is under way.
 func IsDeclined(c *etcdv1beta2.EtcdCluster) bool {
 	return c.Annotations[etcdv1beta2.RecoverAnnotation] == etcdv1beta2.RecoverNo
 }

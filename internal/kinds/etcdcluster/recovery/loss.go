@@ -14,7 +14,7 @@ func Hopeless(members []model.Member) bool {
 	return Alive(members) < int(model.Voters(members))/2+1 && AnyLost(members)
 }
 
-// Alive counts the voters that are there or may come back.
+// Alive counts the voters that run or may come back.
 func Alive(members []model.Member) int {
 	n := 0
 	for _, m := range members {
@@ -35,8 +35,8 @@ func AnyLost(members []model.Member) bool {
 	return false
 }
 
-// Unproven reports what keeps the loss from being proven: lost members that may still run somewhere, and decide. It is
-// empty if so many cannot run that they can never outvote the others.
+// Unproven reports why the loss is not proven: lost members may still run somewhere and form a quorum. Empty if too few
+// can still run to outvote the others.
 func Unproven(members []model.Member) string {
 	gone, doubts := 0, []string{}
 	for _, m := range members {

@@ -7,8 +7,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// fromMember takes the remaining member that has applied most of the log. All of them have to answer: the one that does not
-// may be the one.
+// fromMember takes the remaining member that has applied most of the log. All remaining members have to answer, as a
+// silent one may have applied more.
 func (in *Input) fromMember(plan *Plan) {
 	for _, m := range in.Members {
 		switch {
@@ -28,7 +28,7 @@ func (in *Input) fromMember(plan *Plan) {
 	}
 }
 
-// Unreadable reports why nothing can be read of a remaining member, or not for long; empty: it may be.
+// Unreadable reports why a remaining member cannot be read, or not for long; empty if it can.
 func (in *Input) Unreadable(name string) string {
 	return unreadable(in.Members, name, model.NewJudge(in.Cluster, in.Now, false))
 }

@@ -1,12 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package recovery decides how a cluster comes back whose quorum is lost for good.
-//
-// It comes back as another lineage, as a restore does: a new member, the seed, begins with what the best of the remaining
-// members has, or else with the newest backup that is known to be restorable. The remaining members stay as they are until
-// the seed serves. docs/design/etcd.md explains why etcd's own --force-new-cluster is not used. The seed itself is made in
-// restore.
+// Package recovery decides how to recover a cluster that has lost its quorum for good. As in a restore, a new member
+// (the seed) begins another lineage, with the best remaining member's data or else a restorable backup; package restore
+// makes it. docs/design/etcd.md explains why etcd's --force-new-cluster is not used.
 package recovery
 
 import (
@@ -18,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// Find returns the plan for a cluster; nil if it needs none.
+// Find returns the recovery plan for a cluster; nil if it needs none.
 func Find(in *Input) *Plan {
 	c := in.Cluster
 	if c.Status.ClusterID == "" || model.Hibernating(c) || model.Restoring(c) || in.View.Err == nil || !Hopeless(in.Members) {
@@ -44,14 +41,14 @@ func Find(in *Input) *Plan {
 	return plan
 }
 
-// digest names a plan. A plan for another loss, or for what has changed since, has another digest.
+// digest identifies a plan. A plan for another loss, or after a change, has another digest.
 func digest(c *etcdv1beta2.EtcdCluster, plan etcdv1beta2.QuorumRecovery) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %q %s %s %s", c.UID, c.Status.ClusterID, plan.Lost, plan.Member, plan.Backup, plan.Object))
 	return hex.EncodeToString(sum[:])[:12]
 }
 
-// IsDue reports whether a plan is to be carried out: it is in the status, a user wants it, and nothing of an earlier restore
-// is left. fresh: the view is recent enough to decide on.
+// IsDue reports whether to carry out a plan: it is in the status, a user wants it, and nothing of an earlier restore is
+// left. fresh is true if the view is recent enough to decide on.
 func (in *Input) IsDue(plan *Plan, fresh bool) bool {
 	written := in.Cluster.Status.QuorumLoss
 	switch {

@@ -15,8 +15,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// Loss is what the status reports of a lost quorum: how far the members had got, and how they come back. nil: the quorum is
-// not lost, or the members may only be starting again.
+// Loss returns what the status reports about a lost quorum: how far the members had got, and how they can be recovered.
+// nil if the quorum is not lost, or the members may only be restarting.
 func Loss(in *Input, plan *Plan) *etcdv1beta2.QuorumLoss {
 	status := &in.Cluster.Status
 	loss, awaited := status.QuorumLoss, in.awaited()
@@ -36,7 +36,8 @@ func Loss(in *Input, plan *Plan) *etcdv1beta2.QuorumLoss {
 	return loss
 }
 
-// LastDecided is how far the cluster was when this process last saw it have a quorum; nil if it has not, or reads a seed.
+// LastDecided returns how far the cluster was when this process last saw it have a quorum; nil if it never did, or the
+// view is of a seed.
 func (in *Input) LastDecided() *etcdv1beta2.Decided {
 	last := in.View.Decided
 	if last.At.IsZero() || model.FormatID(in.View.ClusterID) != in.Cluster.Status.ClusterID {
@@ -45,7 +46,8 @@ func (in *Input) LastDecided() *etcdv1beta2.Decided {
 	return &etcdv1beta2.Decided{Time: metav1.Time{Time: last.At.Truncate(time.Second)}, Index: int64(last.Index)}
 }
 
-// awaited reports the members that opcrew waits for although their nodes count as lost, and what brings them back.
+// awaited names the members that opcrew waits for although their nodes count as lost, and says what would bring them
+// back.
 func (in *Input) awaited() string {
 	var out strings.Builder
 	judge := model.NewJudge(in.Cluster, in.Now, false)
@@ -86,7 +88,7 @@ func (in *Input) describe(plan *Plan, loss *etcdv1beta2.QuorumLoss) string {
 	return fmt.Sprintf("To %s, annotate it with %s=%s%s", what, etcdv1beta2.RecoverAnnotation, plan.Digest, held)
 }
 
-// PlanOf is the plan to follow a message about a lost quorum.
+// PlanOf returns the plan, as a clause to append to a message about a lost quorum.
 func PlanOf(c *etcdv1beta2.EtcdCluster) string {
 	if c.Status.QuorumLoss == nil {
 		return ""
@@ -94,7 +96,7 @@ func PlanOf(c *etcdv1beta2.EtcdCluster) string {
 	return ". " + c.Status.QuorumLoss.Plan + misnamed(c)
 }
 
-// misnamed reports an annotation with the digest of another plan.
+// misnamed reports that the annotation has the digest of another plan.
 func misnamed(c *etcdv1beta2.EtcdCluster) string {
 	asked := c.Annotations[etcdv1beta2.RecoverAnnotation]
 	if asked == "" || IsDeclined(c) || asked == c.Status.QuorumLoss.Digest {
@@ -103,8 +105,8 @@ func misnamed(c *etcdv1beta2.EtcdCluster) string {
 	return fmt.Sprintf("; annotation %s=%.64s is of no plan that stands now", etcdv1beta2.RecoverAnnotation, asked)
 }
 
-// MayBeLost bounds what is lost. What was acknowledged before the last view with a quorum is in the log up to the entry that
-// the leader reported then, and one write is one entry at most.
+// MayBeLost describes the largest possible loss. Writes acknowledged before the last view with a quorum are in the log
+// up to the entry that the leader reported then, and each write is at most one entry.
 func MayBeLost(loss *etcdv1beta2.QuorumLoss, plan etcdv1beta2.QuorumRecovery) string {
 	switch {
 	case plan.Member == "":

@@ -11,22 +11,22 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Availability is what is known about whether the cluster serves clients.
+// Availability holds what is known about whether the cluster serves clients.
 type Availability struct {
 	Cluster *etcdv1beta2.EtcdCluster
 	Now     time.Time
 	View    etcd.View
 	Members []model.Member
-	// Invalid is why the spec cannot be carried out.
+	// Invalid explains why the spec cannot be carried out.
 	Invalid *model.Obstacle
-	// WritesRefused is why etcd accepts no writes although the members answer.
+	// WritesRefused explains why etcd accepts no writes although the members answer.
 	WritesRefused *model.Obstacle
-	// OtherID is the id of another cluster that answers at the members' addresses; empty: none does.
+	// OtherID is the id of another cluster that answers at the members' addresses; empty if none does.
 	OtherID string
-	// SwitchingOver is reported while a restored member serves and clients are not sent to it yet; empty: they are.
+	// SwitchingOver is the message while a restored member is ready but does not get clients yet; empty otherwise.
 	SwitchingOver string
-	// StartsOver: the first members are recreated, all of them.
+	// StartsOver is true if all first members are being recreated.
 	StartsOver bool
-	// Paused: pods are not recreated.
+	// Paused is true if pods are not recreated.
 	Paused bool
 }

@@ -1,9 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package report computes the conditions of an EtcdCluster from what was observed and decided.
-//
-// Each group of conditions has an input of its own. What a restore or a recovery reports is in restore and recovery.
+// Package report computes the conditions of an EtcdCluster from what was observed and decided. Each group of conditions
+// has its own input. Packages restore and recovery report on a restore and a recovery.
 package report
 
 import (
@@ -16,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// Available reports whether a quorum is there, with the arithmetic.
+// Available reports whether there is a quorum, with the numbers.
 func (a *Availability) Available(set condition.Set) {
 	const kind = etcdv1beta2.EtcdClusterAvailable
 	c := a.Cluster
@@ -50,7 +49,7 @@ func (a *Availability) Available(set condition.Set) {
 	}
 }
 
-// unformed is why there is no quorum to report; an empty reason: there is one.
+// unformed returns why there is no quorum to report on; an empty reason if there is one.
 func (a *Availability) unformed() (reason, message string) {
 	switch {
 	case model.Hibernating(a.Cluster):
@@ -63,8 +62,8 @@ func (a *Availability) unformed() (reason, message string) {
 	return "", ""
 }
 
-// healthy counts the healthy voters, and all voters. The remaining members of a lost quorum follow no leader through no
-// fault of their own: then all that answer count.
+// healthy counts the healthy voters, and all voters. After a loss of the quorum, voters cannot follow a leader, so that
+// all voters that answer count as healthy.
 func (a *Availability) healthy() (healthy, voters int) {
 	for _, m := range a.Members {
 		if !m.Voter() {
@@ -78,11 +77,11 @@ func (a *Availability) healthy() (healthy, voters int) {
 	return healthy, voters
 }
 
-// IsMistaken reports whether another cluster answers than the status names, and nothing is known to be lost. That is no lost
-// quorum: either the status or the data was changed, and only the user knows which.
+// IsMistaken reports whether another cluster than the status names answers, and no member is known to be lost. Then the
+// quorum is not lost: either the status or the data was changed, and only the user knows which.
 func (a *Availability) IsMistaken() bool { return a.OtherID != "" && !recovery.Hopeless(a.Members) }
 
-// mismatch reports what is wrong then, and how to correct it.
+// mismatch explains such a mistake, and how to correct it.
 func (a *Availability) mismatch() string {
 	c := a.Cluster
 	return fmt.Sprintf("status.clusterID is %s, and cluster %s answers at the members' addresses: either the status was changed, or volumes were replaced. "+

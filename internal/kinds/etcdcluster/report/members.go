@@ -15,28 +15,28 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// Membership is what is known about the number of members and what they are doing.
+// Membership holds what is known about the number of members and what they are doing.
 type Membership struct {
 	Cluster *etcdv1beta2.EtcdCluster
 	Now     time.Time
 	Members []model.Member
-	// Unknown is why the members are not reported on; nil: they are.
+	// Unknown explains why the members cannot be reported on; nil if they can.
 	Unknown *model.Obstacle
 	// Foreign are URLs of members that lead to no pod of the cluster.
 	Foreign []string
 	// Claims is the number of claims.
 	Claims int
-	// Leaving is a pod of a removed member that is about to go; empty: none.
+	// Leaving is a pod of a removed member that is about to go; empty if there is none.
 	Leaving string
-	// Waiting is what the next change waits for, to follow a message.
+	// Waiting is what the next change waits for, as a clause to append to a message.
 	Waiting string
-	// Target is the version that members change to; empty: none.
+	// Target is the version that members change to; empty if they keep theirs.
 	Target string
-	// Paused: pods are not recreated.
+	// Paused is true if pods are not recreated.
 	Paused bool
 }
 
-// Ready reports whether there are as many members as desired, all of them ready.
+// Ready reports whether there are as many members as desired, and all of them are ready.
 func (m *Membership) Ready(set condition.Set) {
 	const kind = etcdv1beta2.EtcdClusterMembersReady
 	c, all, ready := m.Cluster, len(m.Members), m.readyVoters()
@@ -76,7 +76,7 @@ func (m *Membership) readyVoters() int {
 	return ready
 }
 
-// justStarted reports whether the members that are not ready have only just started: they answer, and have not served
+// justStarted reports whether the members that are not ready have only just started: they answer, but may not serve
 // clients yet.
 func (m *Membership) justStarted() bool {
 	return !slices.ContainsFunc(m.Members, func(member model.Member) bool {
@@ -85,7 +85,7 @@ func (m *Membership) justStarted() bool {
 	})
 }
 
-// Progress keeps the conditions that are there only while something is under way.
+// Progress sets the conditions that exist only while something is under way, and removes them otherwise.
 func (m *Membership) Progress(set condition.Set) {
 	c := m.Cluster
 	formed, size := c.Status.ClusterID != "" && !model.Hibernating(c), int32(len(m.Members))
@@ -107,7 +107,7 @@ func (m *Membership) Progress(set condition.Set) {
 	while(formed && m.Target != "", etcdv1beta2.EtcdClusterUpgrading, etcdv1beta2.ReasonClusterUpgrading, "upgrading to "+m.Target)
 }
 
-// Phase fills in the contract's phase. invalid is why the spec cannot be carried out.
+// Phase fills in the contract's phase. invalid explains why the spec cannot be carried out.
 func (m *Membership) Phase(invalid *model.Obstacle) {
 	s := &m.Cluster.Status
 	s.Phase, s.Reason = etcdv1beta2.PhaseCreating, ""

@@ -19,7 +19,7 @@ func Placement(set condition.Set, members []model.Member) {
 	workload.ReportPlacement(set, places(members), costOf(members))
 }
 
-// places are where the members run.
+// places returns where the members run.
 func places(members []model.Member) []workload.Place {
 	var pods []*corev1.Pod
 	zones := map[string]string{}
@@ -39,7 +39,7 @@ func places(members []model.Member) []workload.Place {
 	return out
 }
 
-// costOf is what the loss of some members costs a cluster. Only voters count for the quorum.
+// costOf returns what the loss of some members would cost a cluster. Only voters count for the quorum.
 func costOf(all []model.Member) func(lost []string) workload.Cost {
 	return func(lost []string) workload.Cost {
 		voters, left := 0, 0

@@ -16,24 +16,24 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// Currency is what is known about whether the members match the spec.
+// Currency holds what is known about whether the members match the spec.
 type Currency struct {
 	Cluster *etcdv1beta2.EtcdCluster
 	Members []model.Member
-	// Invalid is why the spec cannot be carried out; nil: it can be.
+	// Invalid explains why the spec cannot be carried out; nil if it can.
 	Invalid *model.Obstacle
-	// InvalidUpkeep is what is wrong with spec.upkeep, which holds up nothing else.
+	// InvalidUpkeep is the problem with spec.upkeep. It holds up nothing else.
 	InvalidUpkeep string
-	// Waiting is what the next change waits for, to follow a message.
+	// Waiting is what the next change waits for, as a clause to append to a message.
 	Waiting string
-	// Volumes is how the volumes differ from the spec; nil: they do not.
+	// Volumes explains how the volumes differ from the spec; nil if they match.
 	Volumes *model.Obstacle
-	// Paused: members are not replaced.
+	// Paused is true if members are not replaced.
 	Paused bool
 }
 
-// UpToDate reports whether every member matches the spec. It returns the note about volumes; "" where it reports
-// something else.
+// UpToDate reports whether every member matches the spec. It returns the note about volumes, or "" if the condition
+// reports something else.
 func (u *Currency) UpToDate(set condition.Set) (note string) {
 	const kind = etcdv1beta2.EtcdClusterUpToDate
 	c, behind := u.Cluster, u.behind()
@@ -73,7 +73,7 @@ func (u *Currency) behind() int {
 	return count
 }
 
-// replaced names the claim that makes opcrew replace a member, and the next step; "" if there is none.
+// replaced names the claim because of which opcrew replaces a member, and the next step; "" if there is none.
 func (u *Currency) replaced() string {
 	i := slices.IndexFunc(u.Members, func(m model.Member) bool { return m.ClaimDiffers != "" })
 	if i < 0 {

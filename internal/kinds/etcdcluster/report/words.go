@@ -12,7 +12,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/recovery"
 )
 
-// gone names all lost members, and how many can still come back.
+// gone names all lost members, and counts the members that can still come back.
 func gone(members []model.Member) string {
 	var out strings.Builder
 	for _, m := range members {
@@ -38,7 +38,7 @@ func firstCause(members []model.Member, paused bool) string {
 	return first
 }
 
-// plural is a number of things: "member", or "3 members".
+// plural returns "member" for 1, or a number and the plural, such as "3 members".
 func plural(n int, one, many string) string {
 	if n == 1 {
 		return one

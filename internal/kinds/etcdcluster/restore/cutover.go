@@ -17,15 +17,15 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// mostFormer is how many former ids of a cluster are remembered.
+// mostFormer is how many former ids of a cluster are kept.
 const mostFormer = 10
 
-// cutOver makes the seed the cluster. With this one write of the status the former lineage is past.
+// cutOver makes the seed the cluster. This single write of the status ends the former lineage.
 func (in *Input) cutOver(seed model.Member) {
 	s, at := &in.Cluster.Status, in.Cluster.Status.Restore
 	at.Phase, at.Reason, at.Message = etcdv1beta2.PhaseRestored, "", ""
 	if result := build.RestoreResult(seed.Pod); result != nil {
-		at.Object, at.Revision, at.Message = result.Object, result.RestoredRevision, result.Message // which is a warning
+		at.Object, at.Revision, at.Message = result.Object, result.RestoredRevision, result.Message // the message is a warning
 		at.SavedAt = savedAt(*result)
 	}
 	at.FormerVoters = model.CountVoters(s.Membership)
@@ -35,11 +35,11 @@ func (in *Input) cutOver(seed model.Member) {
 	s.ClusterID, s.Lineage = model.FormatID(in.View.ClusterID), at.UID
 	s.Membership = []etcdv1beta2.MemberIdentity{{ID: fmt.Sprintf("%016x", seed.ID), Name: seed.Name}}
 	s.Size, s.CurrentVersion, s.TargetVersion = 1, in.View.Status[seed.ID].Version, ""
-	// What etcdutl writes can be read by all; what the members have written since began with this version.
+	// Every version can read what etcdutl writes. What the members have written since began with this version.
 	s.FormedWith, s.SnapshotFrom = s.CurrentVersion, 0
 }
 
-// savedAt is when the backup was saved that was restored, nil if that is unknown.
+// savedAt returns when the restored backup was saved; nil if that is unknown.
 func savedAt(result backup.Result) *metav1.Time {
 	if result.SavedAt.IsZero() {
 		return nil
@@ -47,16 +47,16 @@ func savedAt(result backup.Result) *metav1.Time {
 	return &metav1.Time{Time: result.SavedAt.Truncate(time.Second)}
 }
 
-// noteFormer remembers the id that a cluster had before a restore. Backups with that id are still its own.
+// noteFormer records the id that a cluster had before a restore. Backups with that id still count as its own.
 func noteFormer(s *etcdv1beta2.EtcdClusterStatus) {
 	if s.ClusterID == "" {
-		return // it began with the backup
+		return // the cluster began with the backup
 	}
 	former := append([]string{s.ClusterID}, s.FormerClusterIDs...)
 	s.FormerClusterIDs = former[:min(len(former), mostFormer)]
 }
 
-// noteRecovered records for good what a recovery may have lost.
+// noteRecovered records permanently what a recovery may have lost.
 func noteRecovered(s *etcdv1beta2.EtcdClusterStatus) {
 	at := s.Restore
 	if at.Recovery == nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// Origin is what the restore or recovery that was begun starts from; nil if it is called off.
+// Origin returns the source for the restore or recovery that has begun; nil if it has been canceled.
 func (in *Input) Origin() *build.Origin {
 	if in.Cluster.Status.Restore.Recovery != nil {
 		return in.recoveryOrigin()
@@ -27,7 +27,7 @@ func (in *Input) Origin() *build.Origin {
 	return &build.Origin{Name: "EtcdRestore " + in.Cluster.Name, Place: placeOf(r), Object: r.Spec.Object, Bump: r.Spec.RevisionBump, Requester: requester(r)}
 }
 
-// recoveryOrigin is what a recovery takes over.
+// recoveryOrigin returns what a recovery continues from; nil if the recovery has been canceled.
 func (in *Input) recoveryOrigin() *build.Origin {
 	plan, members := in.Cluster.Status.Restore.Recovery, in.Lineage.Members
 	if in.asked() || recovery.IsDeclined(in.Cluster) || !stillLost(members) {
@@ -37,7 +37,7 @@ func (in *Input) recoveryOrigin() *build.Origin {
 		return in.backupOrigin(plan)
 	}
 	if in.Recovery.Unreadable(plan.Member) != "" && !in.seedMade() {
-		return nil // it is brought back first
+		return nil // the member has to come back first
 	}
 	out := &build.Origin{Name: "The recovery from member " + plan.Member, TLSSecret: in.Cluster.OperatorSecret(), From: &backup.Source{
 		Endpoint: in.Cluster.ClientURL(plan.Member), ClusterID: in.Cluster.Status.ClusterID, Index: uint64(plan.Index),
@@ -48,15 +48,15 @@ func (in *Input) recoveryOrigin() *build.Origin {
 	return out
 }
 
-// stillLost reports, while a recovery is under way, whether a majority is still proven to be gone. The members are those that
-// etcd listed last: it is the seed that is read now.
+// stillLost reports, during a recovery, whether a majority is still proven to be gone. The members come from etcd's
+// last member list, as the view is of the seed now.
 func stillLost(members []model.Member) bool {
 	return recovery.Hopeless(members) && recovery.Unproven(members) == ""
 }
 
 func (in *Input) backupOrigin(plan *etcdv1beta2.QuorumRecovery) *build.Origin {
 	if recovery.FoundUnusable(plan, build.RestoreResult(in.Seed().Pod)) {
-		return nil // another one is
+		return nil // a new plan uses another backup
 	}
 	for _, b := range in.Recovery.Backups {
 		if b.Name == plan.Backup {

@@ -23,7 +23,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// SwitchingOver is reported after the seed has become the cluster, until the Service selects it.
+// SwitchingOver returns the message after the seed has become the cluster, until the Service selects it.
 func (in *Input) SwitchingOver() string {
 	const what = "The cluster goes over to what was restored: clients are sent there when no earlier pod serves"
 	if still := in.Lineage.FormerDecide(); still != "" {
@@ -32,8 +32,8 @@ func (in *Input) SwitchingOver() string {
 	return what
 }
 
-// Begin writes a restore, or the plan of a recovery, to the status before anything of it is done. serial is that of its seed,
-// which no member that is about to be created can have.
+// Begin writes a restore, or the plan of a recovery, to the status before anything is done for it. serial is the seed's
+// serial, which no member that is about to be created can have.
 func (in *Input) Begin(serial int64, plan *recovery.Plan) {
 	s := &in.Cluster.Status
 	at := &etcdv1beta2.RestoreProgress{Phase: etcdv1beta2.PhaseRestoring, Serial: serial, Since: s.Restore.Began(), Above: in.seenRevision(s.Restore)}
@@ -42,13 +42,13 @@ func (in *Input) Begin(serial int64, plan *recovery.Plan) {
 	} else {
 		taken := plan.QuorumRecovery
 		taken.Former, taken.Unusable = recovery.Former(s.Restore), recovery.Unusable(s.Restore)
-		at.UID, at.Recovery = fmt.Sprintf("%s-%d", taken.Digest, serial), &taken // a second try is another lineage
+		at.UID, at.Recovery = fmt.Sprintf("%s-%d", taken.Digest, serial), &taken // a retry is another lineage
 	}
 	s.Restore, s.Serial = at, max(s.Serial, serial)
 }
 
-// seenRevision is the highest revision that members or an earlier restore have reported. What was written since is far less
-// than a restore adds.
+// seenRevision returns the highest revision that members or an earlier restore have reported. A restore raises
+// revisions by far more than clients can have written since.
 func (in *Input) seenRevision(last *etcdv1beta2.RestoreProgress) int64 {
 	var seen int64
 	if last != nil {
@@ -60,7 +60,7 @@ func (in *Input) seenRevision(last *etcdv1beta2.RestoreProgress) int64 {
 	return seen
 }
 
-// Report reports how far a restore is, and makes its seed the cluster when that serves.
+// Report reports the progress of a restore, and makes the seed the cluster once it is ready.
 func (in *Input) Report(set condition.Set, done kit.Outcome) {
 	at, seed := in.Cluster.Status.Restore, in.Seed()
 	switch {
@@ -81,8 +81,8 @@ func (in *Input) Report(set condition.Set, done kit.Outcome) {
 	in.ReportRestoring(set, at.Message)
 }
 
-// ReportRestoring leaves the conditions of the cluster as they are, except Ready, and Available if that is not known any
-// more.
+// ReportRestoring leaves the conditions of the cluster as they are, except Ready, and Available if it is no longer
+// known.
 func (in *Input) ReportRestoring(set condition.Set, how string) {
 	in.reportServing(set)
 	reason := etcdv1beta2.ReasonRestoring
@@ -96,7 +96,8 @@ func (in *Input) ReportRestoring(set condition.Set, how string) {
 	set.False(etcdv1beta2.EtcdClusterReady, reason, fmt.Sprintf("%s: %s; until it serves the cluster stays what it is", name, how))
 }
 
-// reportServing goes by the members' pods, which are ready only with a quorum. It is the seed that is read meanwhile.
+// reportServing sets Available from the members' pods, which are ready only with a quorum. The view is of the seed
+// meanwhile.
 func (in *Input) reportServing(set condition.Set) {
 	const kind = etcdv1beta2.EtcdClusterAvailable
 	ready, voters := 0, int(model.CountVoters(in.Cluster.Status.Membership))
@@ -115,7 +116,7 @@ func (in *Input) reportServing(set condition.Set) {
 	}
 }
 
-// whyNotRestored reports what keeps the seed from serving; without a reason it only needs time.
+// whyNotRestored reports what keeps the seed from being ready; without a reason it only needs time.
 func (in *Input) whyNotRestored(seed model.Member, done kit.Outcome) (reason, message string) {
 	if in.HeldBy != "" {
 		return in.heldBack()
@@ -136,10 +137,10 @@ func (in *Input) whyNotRestored(seed model.Member, done kit.Outcome) (reason, me
 	return in.whySeedWaits(seed)
 }
 
-// heldByHibernation is what HeldBy is while the cluster is to hibernate.
+// heldByHibernation is the value of HeldBy if the spec requests hibernation.
 const heldByHibernation = "spec.hibernate"
 
-// heldBack reports which setting the user has to remove so that a restore continues.
+// heldBack reports which setting the user has to remove so that the restore continues.
 func (in *Input) heldBack() (reason, message string) {
 	words := "it waits for " + in.HeldBy + " to be taken back"
 	if in.HeldBy != heldByHibernation {
@@ -148,13 +149,13 @@ func (in *Input) heldBack() (reason, message string) {
 	return etcdv1beta2.ReasonHibernating, words + ": until then the cluster does not go over"
 }
 
-// whySeedWaits reports how far a seed with a pod is.
+// whySeedWaits reports the progress of a seed that has a pod.
 func (in *Input) whySeedWaits(seed model.Member) (reason, message string) {
 	result := build.RestoreResult(seed.Pod)
 	if result != nil && result.Outcome != backup.Succeeded {
 		return string(result.Reason), result.Message
 	}
-	if result != nil && versions.Older(versions.Desired(in.Cluster), versions.MinorOf(result.EtcdVersion)+".0") { // 3.6 refuses what 3.7 has written
+	if result != nil && versions.Older(versions.Desired(in.Cluster), versions.MinorOf(result.EtcdVersion)+".0") { // 3.6 cannot read what 3.7 has written
 		return etcdv1beta2.ReasonImpossibleVersion, fmt.Sprintf("%s is of etcd %s, and version %s may not read it: set version to %s or a newer one", cmp.Or(result.Object, in.source()), result.EtcdVersion, versions.Desired(in.Cluster), result.EtcdVersion)
 	}
 	if still := in.Lineage.CutOff(); still != "" && in.SeedServes() {
@@ -169,7 +170,7 @@ func (in *Input) whySeedWaits(seed model.Member) (reason, message string) {
 	return "", "member " + seed.Name + " starts with " + cmp.Or(result.Object, in.source())
 }
 
-// source is what a seed begins with, in words.
+// source describes what the seed begins with.
 func (in *Input) source() string {
 	if plan := in.Cluster.Status.Restore.Recovery; plan != nil && plan.Member != "" {
 		return "the data of member " + plan.Member

@@ -1,11 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package restore decides how a cluster switches to a backup, or to the data that a recovery uses, and reports it.
-//
-// A restore makes a second cluster beside the first, of one member, the seed. Until the seed serves, nothing of the first is
-// changed and clients stay with it. Then, with one write of the status, the seed is the cluster, and what is left of the
-// first goes. Whether a quorum is lost for good is decided in recovery.
+// Package restore decides how a cluster switches to a backup, or to the data of a recovery, and reports on it. A
+// restore creates a second cluster of one member, the seed. Until the seed is ready the first cluster is unchanged and
+// keeps its clients. Then a single write of the status makes the seed the cluster, and the first is deleted.
 package restore
 
 import (
@@ -19,38 +17,39 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Input is what the rules decide on.
+// Input holds what the rules decide on.
 type Input struct {
 	Cluster *etcdv1beta2.EtcdCluster
 	View    etcd.View
-	// Restore is the EtcdRestore of the cluster's name; nil: there is none.
+	// Restore is the EtcdRestore with the cluster's name; nil if there is none.
 	Restore *etcdv1beta2.EtcdRestore
-	// Lineage is what is known about the cluster and the other lineages, with the seed among them.
+	// Lineage is what is known about the cluster and the other lineages, including the seed.
 	Lineage *lineage.Input
-	// Recovery is what a recovery is decided on.
+	// Recovery is the input for decisions about a recovery.
 	Recovery *recovery.Input
-	// Unfit keeps a restore from beginning, and Blocked the seed from being made; nil: nothing.
+	// Unfit is what keeps a restore from beginning; Blocked is what keeps the seed from being created. nil if nothing
+	// does.
 	Unfit, Blocked *model.Obstacle
-	// HeldBy names what keeps a restore from starting, and the cluster from switching to it; empty: nothing.
+	// HeldBy names what keeps a restore from starting, and the cluster from switching to it; empty if nothing does.
 	HeldBy string
-	// SeedPatched: the cache does not show the last patch of the seed's pod yet. SeedIsLive: the seed serves, and the API
-	// server itself has its pod.
+	// SeedPatched is true if the last patch of the seed's pod is not in the cache yet. SeedIsLive is true if the seed
+	// is ready, and a live read has found its pod.
 	SeedPatched, SeedIsLive bool
 }
 
-// Begins reports whether there is an EtcdRestore to begin with. What is left of the last one has to go first.
+// Begins reports whether an EtcdRestore begins now. What is left of the last restore has to go first.
 func (in *Input) Begins() bool {
 	return in.asked() && in.HeldBy == "" && !in.Lineage.Leftovers()
 }
 
-// asked reports whether there is an EtcdRestore that can begin. A cluster that was never formed waits for it, as it is to
-// begin with the backup.
+// asked reports whether there is an EtcdRestore that can begin. A cluster that was never formed waits even for one that
+// cannot begin yet, as it should begin with the backup.
 func (in *Input) asked() bool {
 	return in.Waits() && (in.Unfit == nil || in.Cluster.Status.ClusterID == "")
 }
 
-// Waits reports whether there is an EtcdRestore that was not begun yet. One that is done does not count, even if it was for
-// an earlier cluster of the name.
+// Waits reports whether there is an EtcdRestore that has not begun yet. A completed EtcdRestore does not count, even if
+// it was for an earlier cluster of the same name.
 func (in *Input) Waits() bool {
 	r := in.Restore
 	if r == nil || r.DeletionTimestamp != nil || r.Status.Succeeded {
@@ -59,10 +58,10 @@ func (in *Input) Waits() bool {
 	return !in.Cluster.Status.Restore.TookUp(r.UID)
 }
 
-// IsCalledOff reports whether the restore that was begun is not to continue.
+// IsCalledOff reports whether the restore that has begun was canceled.
 func (in *Input) IsCalledOff() bool { return in.Origin() == nil }
 
-// Seed is the member that begins with the backup.
+// Seed returns the member that begins with the backup.
 func (in *Input) Seed() model.Member {
 	at := in.Cluster.Status.Restore
 	name := model.MemberName(in.Cluster, at.Serial)
@@ -73,7 +72,7 @@ func (in *Input) Seed() model.Member {
 	}
 }
 
-// SeedServes reports whether the seed serves what was restored: it leads itself, and its pod is there and stays.
+// SeedServes reports whether the seed serves the restored data: it is its own leader, and its pod exists and stays.
 func (in *Input) SeedServes() bool {
 	m := in.Seed()
 	if m.Pod == nil || m.Pod.DeletionTimestamp != nil || m.Patched || model.Ended(m.Pod) || model.RunsSince(m.Pod).IsZero() {
@@ -84,7 +83,8 @@ func (in *Input) SeedServes() bool {
 	return in.View.Err == nil && !in.View.Stale && isMember && len(in.View.Members) == 1 && known && leader == m.ID && in.View.Healthy(m.ID)
 }
 
-// RecreatesSeed reports whether the seed's pod has ended, or does not run and was made for another spec.
+// RecreatesSeed reports whether to recreate the seed's pod: it has ended, or it does not run and was made for another
+// spec.
 func (in *Input) RecreatesSeed() bool {
 	pod := in.Seed().Pod
 	if pod == nil || pod.DeletionTimestamp != nil {

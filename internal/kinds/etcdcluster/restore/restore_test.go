@@ -10,11 +10,11 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Seen by a user: a restore of an old backup, made again, began at the same revision as the first time.
+// Seen by a user: when an old backup was restored again, revisions began at the same number as the first time.
 func TestARestoreStartsAboveAllRevisionsThatAreKnown(t *testing.T) {
 	for name, test := range map[string]struct {
 		before *etcdv1beta2.RestoreProgress
-		says   int64 // a member
+		says   int64 // the revision that a member reports
 		want   int64
 	}{
 		"what a member says":              {nil, 70, 70},

@@ -12,27 +12,28 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Input is what the rules decide on.
+// Input holds what the rules decide on.
 type Input struct {
 	View    etcd.View
 	Members []model.Member
-	// Target is the version that members change to; empty: none.
+	// Target is the version that members change to; empty if they keep theirs.
 	Target string
-	// Invalid: the spec cannot be carried out, and no member changes.
+	// Invalid is true if the spec cannot be carried out. Then no member changes.
 	Invalid bool
-	// Persistent: members have claims, so that their pods can be recreated.
+	// Persistent is true if members have claims, so that their pods can be recreated.
 	Persistent bool
 	// CurrentVersion is the lowest version that members ran when they last answered.
 	CurrentVersion string
-	// SnapshotDue: a member that changes to Target might not be able to read its log before it has written a snapshot.
+	// SnapshotDue is true if a member that changes to Target might not be able to read its log, as it has not written a
+	// snapshot.
 	SnapshotDue bool
-	// AdvanceLog has the members write that snapshot.
+	// AdvanceLog is the verdict that makes the members write that snapshot.
 	AdvanceLog steps.Verdict
 }
 
 type rule = func(*Input) steps.Verdict
 
-// Lowest is the lowest version that any member runs.
+// Lowest returns the lowest version that any member runs.
 func Lowest(members []model.Member) string {
 	low := ""
 	for _, m := range members {
@@ -43,7 +44,7 @@ func Lowest(members []model.Member) string {
 	return low
 }
 
-// next changes the next member that is due. The leader is the last, and hands over first.
+// next changes the next member that is due. The leader comes last, and first transfers leadership.
 func (in *Input) next(due func(model.Member) bool) steps.Verdict {
 	leader, _ := in.View.Leader()
 	last := -1
@@ -73,7 +74,8 @@ func (in *Input) change(i int) steps.Verdict {
 	return steps.Verdict{Change: m, Version: in.Target}
 }
 
-// recreates reports whether a member's pod is recreated for other settings. Without a claim another member replaces it.
+// recreates reports whether a member's pod is recreated for other settings. A member without a claim is replaced
+// instead.
 func (in *Input) recreates(m model.Member) bool { return in.Persistent && m.Outdated }
 
 func (in *Input) any(is func(model.Member) bool) bool { return slices.ContainsFunc(in.Members, is) }

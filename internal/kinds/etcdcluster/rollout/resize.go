@@ -9,11 +9,9 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/steps"
 )
 
-// Resize gives the next member the resources of the spec while it runs (KEP-1287). That costs no restart, and a member
-// without a claim needs no successor.
-//
-// The resources are recorded on the pod before they are requested, so that the next process knows them. A kubelet that is
-// resizing a pod blocks the next; one that has no room does not, as its member keeps running.
+// Resize gives the next running member the spec's resources without a restart (KEP-1287). They are recorded on the pod
+// before they are requested, so that a restarted process knows them. A kubelet that is still resizing a pod blocks the
+// next; one that lacks room does not, as its member keeps running.
 func Resize(in *Input) steps.Verdict {
 	if in.Invalid {
 		return steps.Verdict{}
@@ -22,7 +20,7 @@ func Resize(in *Input) steps.Verdict {
 	for i, m := range in.Members {
 		switch {
 		case m.Patched && (m.ResizeDue || m.ResizeNoted):
-			return steps.Verdict{Waits: waits, Halt: true} // the cache is about to show the last change
+			return steps.Verdict{Waits: waits, Halt: true} // the cache does not show the last change yet
 		case m.ResizeDue || m.ResizeNoted:
 			return steps.Verdict{Resize: &in.Members[i], Waits: waits}
 		}
@@ -37,8 +35,8 @@ func Resize(in *Input) steps.Verdict {
 	return steps.Verdict{Waits: waits}
 }
 
-// ResizeBroken returns a member that gets other resources because its etcd does not run, maybe for lack of memory; nil:
-// none. Without a claim its pod is not recreated for that. Other changes do not wait for it.
+// ResizeBroken returns a member whose etcd does not run, perhaps for lack of memory, and that can be resized; nil if
+// none. Without a claim its pod is not recreated for that. Other changes do not wait for the resize.
 func ResizeBroken(in *Input) *model.Member {
 	for i, m := range in.Members {
 		due := m.ResizeNoted || m.ResizeDue && !in.Persistent

@@ -1,10 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rollout decides how members change to match the spec: their version, their settings and their resources, one
-// member at a time.
-//
-// Who is a member is decided in membership; whether members must write a snapshot before an upgrade, in snapshot.
+// Package rollout decides how members change to match the spec: their version, settings and resources, one member at a
+// time. Package membership decides who is a member; snapshot, whether members must write a snapshot before an upgrade.
 package rollout
 
 import (

@@ -11,9 +11,9 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/versions"
 )
 
-// awaitAgreement waits, before members change to another minor version, until the cluster speaks the one that all of them
-// run. The members agree on it every few seconds (etcd: monitorVersionInterval), and etcd itself does not keep a member of
-// the version after the next from joining earlier.
+// awaitAgreement waits, before a change of the minor version, until the cluster version is the one that all members
+// run. Members agree on it every few seconds (etcd: monitorVersionInterval). etcd itself does not stop a member that is
+// two minor versions newer from joining before that.
 func awaitAgreement(in *Input) steps.Verdict {
 	low, spoken, why := Lowest(in.Members), in.View.ClusterVersion, ""
 	if in.Target == "" || versions.SameMinor(low, in.Target) || versions.SameMinor(low, spoken) {
@@ -28,7 +28,7 @@ func awaitAgreement(in *Input) steps.Verdict {
 	return steps.Verdict{Waits: fmt.Sprintf("the members to agree on version %s (the cluster still speaks %s)%s", versions.MinorOf(low), versions.MinorOf(spoken), why)}
 }
 
-// recreateOutdated recreates pods for other settings before the snapshot is written: these may be settings of snapshots.
+// recreateOutdated recreates pods for other settings before the snapshot is written, as these may affect snapshots.
 func recreateOutdated(in *Input) steps.Verdict {
 	if !in.SnapshotDue {
 		return steps.Verdict{}

@@ -20,13 +20,14 @@ import (
 
 // Annotations of a member's pod about its resources.
 const (
-	// ResourcesAnnotation is what the user asked etcd's container to have, in JSON, when that was noted last.
+	// ResourcesAnnotation holds, in JSON, the resources that the spec had for etcd's container when they were last
+	// recorded.
 	ResourcesAnnotation = "etcd.opcrew.io/resources"
-	// ResizedAnnotation is the hash of the settings for which it is given other resources than it was made with.
+	// ResizedAnnotation holds the hash of the settings for which the pod gets other resources than it was created with.
 	ResizedAnnotation = "etcd.opcrew.io/resized"
 )
 
-// ResizeDue reports whether a pod differs from the spec in resources alone, and these can be changed while it runs.
+// ResizeDue reports whether a pod differs from the spec only in resources, and these can be changed while it runs.
 func ResizeDue(c *etcdv1beta2.EtcdCluster, pod *corev1.Pod) bool {
 	if pod == nil || pod.DeletionTimestamp != nil || c.Spec.Pod == nil {
 		return false
@@ -40,33 +41,34 @@ func ResizeDue(c *etcdv1beta2.EtcdCluster, pod *corev1.Pod) bool {
 	return said == hashWith(c, before) || said == hashWith(c, nil) && nothingAsked(before)
 }
 
-// nothingAsked reports whether a policy sets nothing for which pods are recreated: it may have been added with the resources.
+// nothingAsked reports whether a policy sets nothing for which pods are recreated. The user may have added it only for
+// the resources.
 func nothingAsked(policy *etcdv1beta2.PodPolicy) bool {
 	return reflect.ValueOf(*withoutIgnored(policy)).IsZero()
 }
 
-// ResizeNoted reports whether new resources are recorded on a pod, and its spec does not have them yet. Resources that another
-// controller set from the start are left alone.
+// ResizeNoted reports whether new resources are recorded on a pod, but its spec does not have them yet. Resources that
+// another controller set when the pod was created are left alone.
 func ResizeNoted(c *etcdv1beta2.EtcdCluster, pod *corev1.Pod) bool {
 	return pod != nil && pod.DeletionTimestamp == nil && c.Spec.Pod != nil &&
 		pod.Annotations[ResizedAnnotation] == Hash(c) && !declares(pod, DesiredResources(c))
 }
 
-// requestedBy is what the spec requested for the pod's container of etcd when that was last recorded.
+// requestedBy returns the resources in the spec for etcd's container when they were last recorded on the pod.
 func requestedBy(pod *corev1.Pod) corev1.ResourceRequirements {
 	var out corev1.ResourceRequirements
 	if err := json.Unmarshal([]byte(pod.Annotations[ResourcesAnnotation]), &out); err != nil {
-		return corev1.ResourceRequirements{} // nothing was, or someone has changed the annotation
+		return corev1.ResourceRequirements{} // nothing was recorded, or someone has changed the annotation
 	}
 	return out
 }
 
-// DesiredResources are the resources of etcd's container, as the API server completes them.
+// DesiredResources returns the resources of etcd's container, as the API server completes them.
 func DesiredResources(c *etcdv1beta2.EtcdCluster) corev1.ResourceRequirements {
 	return WithRequests(c.Spec.Pod.Resources)
 }
 
-// WithRequests adds the requests that the API server adds where only a limit is set.
+// WithRequests adds the requests that the API server adds if only a limit is set.
 func WithRequests(r corev1.ResourceRequirements) corev1.ResourceRequirements {
 	requests := maps.Clone(r.Limits)
 	if requests == nil {
@@ -76,7 +78,8 @@ func WithRequests(r corev1.ResourceRequirements) corev1.ResourceRequirements {
 	return corev1.ResourceRequirements{Limits: r.Limits, Requests: requests, Claims: r.Claims}
 }
 
-// InPlace reports whether resources can be changed in a running pod: only CPU and memory can, and neither can be removed.
+// InPlace reports whether resources can be changed in a running pod. Only CPU and memory can, and neither can be
+// removed.
 func InPlace(from, to corev1.ResourceRequirements) bool {
 	return equality.Semantic.DeepEqual(from.Claims, to.Claims) && changeable(from.Limits, to.Limits) && changeable(from.Requests, to.Requests)
 }
@@ -113,7 +116,8 @@ func declares(pod *corev1.Pod, want corev1.ResourceRequirements) bool {
 	})
 }
 
-// PendingResize explains which resize a kubelet has not finished, and whether it is working on it; empty: none is pending.
+// PendingResize explains which resize a kubelet has not finished, and reports whether the kubelet is working on it.
+// Empty if none is pending.
 func PendingResize(pod *corev1.Pod) (words string, works bool) {
 	if pod == nil {
 		return "", false
@@ -132,10 +136,10 @@ func PendingResize(pod *corev1.Pod) (words string, works bool) {
 	return "", false
 }
 
-// EncodeJSON encodes a value that always can be encoded.
+// EncodeJSON encodes a value of a type that can always be encoded.
 func EncodeJSON(value any) string {
 	text, err := json.Marshal(value)
-	if err != nil { // plain data
+	if err != nil { // cannot happen with plain data
 		panic(fmt.Errorf("encode: %w", err))
 	}
 	return string(text)

@@ -1,9 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package settings compares what a member's pod was created with to what the spec asks for now.
-//
-// What is done about a difference is decided elsewhere.
+// Package settings compares the settings that a member's pod was created with to the current spec. Other packages
+// decide what to do about a difference.
 package settings
 
 import (
@@ -11,7 +10,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// PodPolicy is spec.pod, never nil.
+// PodPolicy returns spec.pod, or an empty policy if it is not set.
 func PodPolicy(c *etcdv1beta2.EtcdCluster) *etcdv1beta2.PodPolicy {
 	if c.Spec.Pod == nil {
 		return &etcdv1beta2.PodPolicy{}
@@ -19,11 +18,11 @@ func PodPolicy(c *etcdv1beta2.EtcdCluster) *etcdv1beta2.PodPolicy {
 	return c.Spec.Pod
 }
 
-// Hash is a hash of what the spec asks of pods, without the version, which is changed in place. What opcrew itself adds is not
-// part of it, so that an upgrade of opcrew restarts no pod.
+// Hash returns a hash of the pod settings in the spec, without the version, which is changed in place. It leaves out
+// what opcrew itself adds, so that an upgrade of opcrew restarts no pod.
 func Hash(c *etcdv1beta2.EtcdCluster) string { return hashWith(c, c.Spec.Pod) }
 
-// hashWith is the hash with another policy for pods, or none.
+// hashWith returns the hash with another pod policy, or none.
 func hashWith(c *etcdv1beta2.EtcdCluster, policy *etcdv1beta2.PodPolicy) string {
 	return ensure.Hash(struct {
 		Repository string
@@ -33,7 +32,7 @@ func hashWith(c *etcdv1beta2.EtcdCluster, policy *etcdv1beta2.PodPolicy) string 
 	}{c.Spec.Repository, withoutIgnored(policy), c.Spec.TLS, ForPods(c)})
 }
 
-// withoutIgnored is a policy without the fields for which pods are not recreated.
+// withoutIgnored returns a policy without the fields for which pods are not recreated.
 func withoutIgnored(policy *etcdv1beta2.PodPolicy) *etcdv1beta2.PodPolicy {
 	out := policy.DeepCopy()
 	if out != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/versions"
 )
 
-// Upkeep is spec.upkeep, never nil.
+// Upkeep returns spec.upkeep, or an empty Upkeep if it is not set.
 func Upkeep(c *etcdv1beta2.EtcdCluster) *etcdv1beta2.Upkeep {
 	if c.Spec.Upkeep == nil {
 		return &etcdv1beta2.Upkeep{}
@@ -22,11 +22,13 @@ func Upkeep(c *etcdv1beta2.EtcdCluster) *etcdv1beta2.Upkeep {
 type PodUpkeep struct {
 	Compaction      *etcdv1beta2.Compaction `json:",omitempty"`
 	CorruptionCheck string                  `json:",omitempty"`
-	// Experimental is what the check was until 3.6, which does not start where it is reported by both names.
+	// Experimental is true if the check's variable has its experimental name, as before 3.6. etcd 3.6 does not start if
+	// both names are set.
 	Experimental bool `json:",omitempty"`
 }
 
-// ForPods is nil for a version that does not support it, and if the spec sets nothing: pods without it are up to date then.
+// ForPods returns nil if the version does not support these settings, or the spec has none: then pods without them are
+// up to date.
 func ForPods(c *etcdv1beta2.EtcdCluster) *PodUpkeep {
 	u := Upkeep(c)
 	if u.Compaction == nil && u.CorruptionCheck == "" || !versions.HasMetricsListener(versions.Desired(c)) {
@@ -35,8 +37,8 @@ func ForPods(c *etcdv1beta2.EtcdCluster) *PodUpkeep {
 	return &PodUpkeep{u.Compaction, u.CorruptionCheck, u.CorruptionCheck != "" && versions.Older(versions.Desired(c), "3.6.0")}
 }
 
-// Environment are the variables that set it. A version is changed in place: etcd ends on a flag that it does not know, and only
-// warns of such a variable.
+// Environment returns the variables for these settings. Versions are changed in place, and etcd exits on an unknown
+// flag but only warns of an unknown variable.
 func (u *PodUpkeep) Environment() []*corev1ac.EnvVarApplyConfiguration {
 	var out []*corev1ac.EnvVarApplyConfiguration
 	say := func(name, value string) {

@@ -11,8 +11,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// FormedWith is the lowest version that any first member may have run: one that was noted before, or one that is seen, in
-// the spec, on a pod or in an answer of a member.
+// FormedWith returns the lowest version that any first member may have run: the recorded one, or one in the spec, on a
+// pod or in a member's answer.
 func FormedWith(noted string, seen []string, view etcd.View) string {
 	low := noted
 	for _, status := range view.Status {
@@ -26,8 +26,9 @@ func FormedWith(noted string, seen []string, view etcd.View) string {
 	return low
 }
 
-// From is the index in the log after which nothing is in the old form: all members run 3.6, and have agreed on it. It is
-// noted once, as soon as it is known: the members may get far enough by themselves before 3.7 is requested.
+// From returns the log index after which no entry has the old form: all members run 3.6, and have agreed on it. It is
+// recorded as soon as it is known, as the members may get far enough by themselves before the upgrade to 3.7 is
+// requested.
 func From(in *Input) int64 {
 	if in.From != 0 || formedNew(in.FormedWith) || in.View.Err != nil || !versions.SameMinor(in.View.ClusterVersion, firstNew) {
 		return in.From
@@ -38,7 +39,7 @@ func From(in *Input) int64 {
 	return int64(lastIndex(in.View))
 }
 
-// lastIndex is the index of the last entry that any member knows to be committed.
+// lastIndex returns the index of the last entry that any member knows to be committed.
 func lastIndex(view etcd.View) uint64 {
 	last := uint64(0)
 	for _, status := range view.Status {

@@ -12,15 +12,15 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Comparison is what the members' data adds up to.
+// Comparison holds the hashes of the members' data.
 type Comparison struct {
 	At   time.Time
 	Sums map[uint64]etcd.Hash
-	// Failed is why the hash of other members is unknown.
+	// Failed has, by member, why its hash is unknown.
 	Failed map[uint64]string
 }
 
-// Compare has all voters hash their data.
+// Compare makes all voters hash their data.
 func Compare(voters []etcd.Member) *Step {
 	return &Step{Name: "compare the members", Begin: func(at Site) etcd.Work {
 		return etcd.Work{Name: "comparison of the members", Limit: workLimit, Do: func(ctx context.Context, store etcd.Store) {
@@ -38,7 +38,7 @@ func Compare(voters []etcd.Member) *Step {
 	}}
 }
 
-// hashAll asks all members at a time. They answer for the same revision, as no client can write.
+// hashAll queries all members at the same time. They hash the same revision, as no client can write.
 func hashAll(ctx context.Context, store etcd.Store, voters []etcd.Member) Comparison {
 	out := Comparison{Sums: map[uint64]etcd.Hash{}, Failed: map[uint64]string{}}
 	var mu sync.Mutex
@@ -63,7 +63,7 @@ func hashAll(ctx context.Context, store etcd.Store, voters []etcd.Member) Compar
 	return out
 }
 
-// lags reports whether some have not carried out what others have.
+// lags reports whether some members have not applied entries that others have.
 func (c Comparison) lags() bool {
 	first := true
 	var revision int64
@@ -76,7 +76,7 @@ func (c Comparison) lags() bool {
 	return false
 }
 
-// Majority is what most of the voters have, and how many of them do.
+// Majority returns the hash that most of the voters have, and how many have it.
 func (c Comparison) Majority(voters []etcd.Member) (sum etcd.Hash, have int) {
 	count := map[etcd.Hash]int{}
 	for _, m := range voters {
@@ -91,7 +91,7 @@ func (c Comparison) Majority(voters []etcd.Member) (sum etcd.Hash, have int) {
 	return sum, have
 }
 
-// Unknown is why the data of the first voter without a hash is unknown; empty: all are known.
+// Unknown returns why the data of the first voter without a hash is unknown; empty if all hashes are known.
 func (c Comparison) Unknown(voters []etcd.Member) string {
 	for _, m := range voters {
 		if failed := c.Failed[m.ID]; failed != "" {

@@ -12,14 +12,14 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// ErrChanged reports that what a step was decided on is not so any more.
+// ErrChanged reports that the reasons for a step no longer hold.
 var ErrChanged = errors.New("the members have changed since this was decided")
 
-// ErrQuorum reports that a step would cost the quorum.
+// ErrQuorum reports that a step would leave too few voters for a quorum.
 var ErrQuorum = errors.New("too few members would be left to decide")
 
-// Holds reports whether the members are those that a step was decided on, and, where it takes a
-// voter away, whether enough of the others answer at this very moment.
+// Holds reports whether the members are still the same as when the step was decided on. If the step takes a voter away,
+// it also checks that enough of the other voters answer right now.
 func (s *Step) Holds(ctx context.Context, store etcd.Store, seen etcd.View) error {
 	id, now, err := store.Members(ctx)
 	same := func(a, b etcd.Member) bool { return a.ID == b.ID && a.Learner == b.Learner }

@@ -8,7 +8,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// SparingLeader returns the step for a member, or first the one by which it hands over the lead to another voter.
+// SparingLeader returns the step for a member. If the member is the leader, it first returns a step that transfers
+// leadership to another voter.
 func SparingLeader(view etcd.View, members []model.Member, m model.Member, then *Step) *Step {
 	leader, known := view.Leader()
 	if !known || leader != m.ID {

@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Remove removes a member for good.
+// Remove returns the step that removes a member for good. It succeeds if the member is already gone.
 func Remove(m model.Member, why string) *Step {
 	return &Step{
 		Name: "remove member " + m.Name, About: &m, Confirm: m.Lost != "", CostsVoter: m.Voter(),
@@ -27,7 +27,8 @@ func Remove(m model.Member, why string) *Step {
 	}
 }
 
-// Add adds a member. That an earlier call whose answer was lost has added it shows by its peer URL, which is unique.
+// Add adds a member. If the answer to an earlier call was lost, the member's peer URL, which is unique, shows that it
+// was added.
 func Add(name, url string, learner bool) *Step {
 	return &Step{
 		Name: "add member " + name, Reason: "MemberAdded", Note: fmt.Sprintf("Member %s is added", name),
@@ -44,7 +45,7 @@ func Add(name, url string, learner bool) *Step {
 	}
 }
 
-// Promote makes a learner a voter. A learner that lags behind is promoted after a later view.
+// Promote makes a learner a voter. etcd refuses a learner that lags behind, which is promoted after a later view.
 func Promote(m model.Member) *Step {
 	return &Step{
 		Name: "promote member " + m.Name, About: &m, Reason: "MemberPromoted", Note: fmt.Sprintf("Member %s votes from now on", m.Name),
@@ -58,7 +59,7 @@ func Promote(m model.Member) *Step {
 	}
 }
 
-// MoveLeader makes another member the leader, so that the next change of the present leader costs no election.
+// MoveLeader makes another member the leader, so that the next change of the current leader needs no election.
 func MoveLeader(from, to model.Member) *Step {
 	return &Step{
 		Name: "move the lead to " + to.Name, About: &from, Reason: "LeaderMoved", Note: fmt.Sprintf("The lead goes from %s to %s", from.Name, to.Name),
@@ -75,7 +76,7 @@ func MoveLeader(from, to model.Member) *Step {
 func ReplaceCorrupt(m model.Member) *Step {
 	s := Remove(m, "its data is not that of the majority (alarm CORRUPT)")
 	take := s.Do
-	s.Confirm = false // pod and volume are as they should be
+	s.Confirm = false // its pod and volume are as they should be
 	s.Do = func(ctx context.Context, store etcd.Store) error {
 		status, err := store.Status(ctx, m.Client)
 		if err == nil && !slices.ContainsFunc(status.Alarms(), func(a etcd.Alarm) bool { return a.Kind == etcd.AlarmCorrupt }) {

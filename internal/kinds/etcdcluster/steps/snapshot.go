@@ -14,7 +14,7 @@ import (
 // ErrNoEntries reports that the members accepted no entry. The next view shows how many are missing.
 var ErrNoEntries = errors.New("no entry was written")
 
-// Advance passes some of the entries: as many as there is time for. There is no event for it.
+// Advance writes as many of the entries as there is time for. There is no event for it.
 func Advance(entries uint64) *Step {
 	return &Step{Name: "have the members write a snapshot", Do: func(ctx context.Context, store etcd.Store) error {
 		if err := store.Advance(ctx, entries); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Compact compacts the history. That it was compacted before is not an error.
+// Compact compacts the history. An earlier compaction at the revision is not an error.
 func Compact(revision int64) *Step {
 	return &Step{Name: fmt.Sprintf("compact at revision %d", revision), Begin: func(at Site) etcd.Work {
 		return etcd.Work{Name: "compaction", Limit: workLimit, Do: func(ctx context.Context, store etcd.Store) {
@@ -38,7 +38,7 @@ func Compact(revision int64) *Step {
 	}}
 }
 
-// Disarm disarms alarms.
+// Disarm returns the step that disarms alarms.
 func Disarm(alarms []etcd.Alarm, why string) *Step {
 	note := fmt.Sprintf("The alarm %s is taken back: %s", alarms[0], why)
 	if len(alarms) > 1 {
@@ -54,19 +54,20 @@ func Disarm(alarms []etcd.Alarm, why string) *Step {
 	}}
 }
 
-// workLimit is how long a defragmentation, a compaction or a comparison may take: a disk with 20 MB/s has moved 10 GB by then.
+// workLimit is how long a defragmentation, a compaction or a comparison may take. In that time a disk with 20 MB/s has
+// moved 10 GB.
 const workLimit = 10 * time.Minute
 
-// DefragmentationOf names the work on a member, by which a running defragmentation is recognized.
+// DefragmentationOf returns the name of the work on a member, which identifies a running defragmentation.
 func DefragmentationOf(name string) string { return "defragmentation of " + name }
 
-// Defragment defragments one member. If this process ends meanwhile the member continues, and the next process finds it busy or
-// smaller.
+// Defragment defragments one member. If this process ends meanwhile, the member continues, and the next process finds
+// it busy or smaller.
 func Defragment(m model.Member, costs bool) *Step {
 	return &Step{Name: "defragment member " + m.Name, About: &m, CostsVoter: costs, Begin: func(at Site) etcd.Work {
 		return etcd.Work{Name: DefragmentationOf(m.Name), Limit: workLimit, Do: func(ctx context.Context, store etcd.Store) {
 			begun := at.Clock.Now()
-			before, _ := store.Status(ctx, m.Client) // it is only reported
+			before, _ := store.Status(ctx, m.Client) // the size is only reported
 			failed := store.Defragment(ctx, m.Client)
 			after, err := store.Status(ctx, m.Client)
 			if failed == nil {
@@ -92,7 +93,7 @@ func textOf(err error) string {
 	return err.Error()
 }
 
-// FormatSize is a size as users write it.
+// FormatSize formats a size as users write it.
 func FormatSize(n int64) string {
 	value, unit := float64(n), "B"
 	for _, larger := range []string{"KiB", "MiB", "GiB", "TiB"} {

@@ -5,11 +5,11 @@ package steps
 
 import "github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 
-// Verdict is what a rule decides. The zero Verdict leaves the decision to the next rule.
+// Verdict holds what a rule decides. The zero Verdict leaves the decision to the next rule.
 type Verdict struct {
 	// Step is the change in etcd that comes next.
 	Step *Step
-	// Recreate names the member whose pod is recreated.
+	// Recreate names the member whose pod is to be recreated.
 	Recreate string
 	// Change is the member whose pod gets Version in place.
 	Change  *model.Member
@@ -18,7 +18,7 @@ type Verdict struct {
 	Resize *model.Member
 	// Waits is what the next change waits for.
 	Waits string
-	// Halt: nothing is changed now, for a reason that the status need not report.
+	// Halt is true if nothing may be changed now, for a reason that the status need not report.
 	Halt bool
 }
 

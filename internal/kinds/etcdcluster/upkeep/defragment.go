@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	// minGain, in bytes, is worth a defragmentation, and so is a twentieth of the data.
+	// minGain is how many bytes make a defragmentation worthwhile; a twentieth of the data does so too.
 	minGain = 1 << 20
-	// pauseAfterFailure passes before something that failed is tried again.
+	// pauseAfterFailure is the time after a failure until the next attempt.
 	pauseAfterFailure = time.Minute
-	// restFactor is for how many times as long as its last defragmentation took a member serves before it is defragmented
-	// again without a prospect of room.
+	// restFactor sets how long a member must serve before it is defragmented again without a prospect of room: this
+	// many times as long as its last defragmentation took.
 	restFactor = 20
 )
 
-// Defragment has members return free space to the disk when the spec asks for it.
+// Defragment makes members return free space to the disk if the spec requests it.
 func Defragment(in *Input) steps.Verdict {
 	if may, _ := in.window(); !may {
 		return steps.Verdict{}
@@ -30,7 +30,7 @@ func Defragment(in *Input) steps.Verdict {
 	return in.defragmentNext(func(status etcd.MemberStatus) bool { return status.Exceeds(waste) && in.gains(status) })
 }
 
-// defragmentNext defragments the next member that is due. The leader is the last, and hands over first.
+// defragmentNext defragments the next member that is due. The leader comes last, and first transfers leadership.
 func (in *Input) defragmentNext(due func(etcd.MemberStatus) bool) steps.Verdict {
 	leader, _ := in.View.Leader()
 	several := model.Voters(in.Members) > 1
@@ -50,8 +50,8 @@ func (in *Input) defragmentNext(due func(etcd.MemberStatus) bool) steps.Verdict 
 	return steps.Verdict{Step: steps.SparingLeader(in.View, in.Members, *last, steps.Defragment(*last, several))}
 }
 
-// gains reports whether a defragmentation returns enough. What etcd counts as free it may need again at once, so that a
-// member that was just defragmented is left alone until its data has changed.
+// gains reports whether a defragmentation returns enough space. etcd may need its free space again at once, so a member
+// that was just defragmented is left alone until its data has changed.
 func (in *Input) gains(status etcd.MemberStatus) bool {
 	last := in.History.Defragmented[status.ID]
 	switch {
@@ -65,16 +65,16 @@ func (in *Input) gains(status etcd.MemberStatus) bool {
 	return status.DBSize > last.Size+last.Size/20 || status.DBInUse < last.InUse-last.InUse/20
 }
 
-// A member that is out of space is not trusted to report what is in use: etcd counts it again when it commits a write, and
-// while writes are refused the number may be from before a compaction. A defragmentation shows what is free.
+// A member that is out of space may report an outdated size in use: etcd updates it when it commits a write, and while
+// writes are refused it may be from before a compaction. Only a defragmentation shows how much is free.
 
-// promisesRoom reports whether a member reports that a defragmentation would return enough.
+// promisesRoom reports whether, by its own report, a defragmentation of the member would return enough space.
 func (in *Input) promisesRoom(status etcd.MemberStatus) bool {
 	return in.exceeds(status.DBSize, fullPercent) && in.gains(status)
 }
 
-// isOwed reports whether a member has not been defragmented since the history was compacted. It is, before opcrew reports
-// that nothing more can be returned.
+// isOwed reports whether a member has not been defragmented since the last compaction. It is defragmented before opcrew
+// reports that nothing more can be returned.
 func (in *Input) isOwed(status etcd.MemberStatus) bool {
 	last, compaction := in.History.Defragmented[status.ID], in.History.Compaction
 	switch {
@@ -86,8 +86,8 @@ func (in *Input) isOwed(status etcd.MemberStatus) bool {
 	return last.At.Before(compaction.At)
 }
 
-// isDue reports whether that may be now. Clients that delete keys cause one compaction after another, which must not block
-// members all the time.
+// isDue reports whether an owed defragmentation may run now. Clients that delete keys cause one compaction after
+// another, and these must not block members all the time.
 func (in *Input) isDue(status etcd.MemberStatus) bool {
 	last := in.History.Defragmented[status.ID]
 	rest := restFactor * last.Took

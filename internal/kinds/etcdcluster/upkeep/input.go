@@ -14,18 +14,18 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Input is what the rules decide on.
+// Input holds what the rules decide on.
 type Input struct {
 	Now     time.Time
 	View    etcd.View
 	Members []model.Member
-	// History is what was done to the data before.
+	// History records what opcrew did to the data earlier.
 	History steps.History
-	// Spec is spec.upkeep, never nil.
+	// Spec is spec.upkeep; it is never nil.
 	Spec *etcdv1beta2.Upkeep
-	// Env are the variables of etcd in the spec.
+	// Env holds the environment variables of etcd in the spec.
 	Env []etcdv1beta2.EnvVar
-	// Claims are those that have a volume.
+	// Claims are the members' claims that have a volume.
 	Claims []*corev1.PersistentVolumeClaim
 }
 
@@ -41,7 +41,7 @@ func (in *Input) allWell() bool {
 // heals reports whether opcrew makes room when members are out of space.
 func (in *Input) heals() bool { return in.Spec.NoSpace != etcdv1beta2.NoSpaceReport }
 
-// keepRevisions is how much of the history is kept then.
+// keepRevisions returns how many revisions a compaction to make room keeps.
 func (in *Input) keepRevisions() int64 {
 	if keep := in.Spec.KeepRevisions; keep != nil {
 		return max(0, *keep)

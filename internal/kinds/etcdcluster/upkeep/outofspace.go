@@ -16,8 +16,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// OutOfSpace reports a member whose data has reached its quota, so that writes are refused, and what is done about it. The
-// words stay the same as long as nothing else is to be done.
+// OutOfSpace reports a member whose data has reached its quota, so that writes are refused, and what is being done
+// about it. The message changes only when the next action does.
 func OutOfSpace(in *Input) string {
 	alarms := model.Alarms(in.View, etcd.AlarmNoSpace)
 	if len(alarms) == 0 {
@@ -40,7 +40,7 @@ func OutOfSpace(in *Input) string {
 	return fmt.Sprintf("%s; the members are defragmented, and history but for the last %d revisions is thrown away if that is not enough", out, in.keepRevisions())
 }
 
-// failedDefragmentation names a member that could not be defragmented to make room, and why; empty: none.
+// failedDefragmentation names a member that could not be defragmented to make room, and why; empty if there is none.
 func (in *Input) failedDefragmentation() string {
 	for _, m := range in.View.Voters() {
 		if last := in.History.Defragmented[m.ID]; last.Failed != "" && in.isOwed(in.View.Status[m.ID]) {
@@ -50,7 +50,7 @@ func (in *Input) failedDefragmentation() string {
 	return ""
 }
 
-// mayGain reports whether a defragmentation of some member may return something.
+// mayGain reports whether a defragmentation of some member may return space.
 func (in *Input) mayGain() bool {
 	return slices.ContainsFunc(in.View.Voters(), func(m etcd.Member) bool {
 		status := in.View.Status[m.ID]
@@ -58,7 +58,7 @@ func (in *Input) mayGain() bool {
 	})
 }
 
-// shortage reports how much room there is and how much is needed, after all that could be done.
+// shortage reports how much room there is and how much is needed, once all that can be done has been done.
 func (in *Input) shortage() string {
 	fullest := in.fullest()
 	const mebi = 1 << 20
@@ -67,8 +67,8 @@ func (in *Input) shortage() string {
 		steps.FormatSize(fullest.DBInUse), steps.FormatSize(in.quota(fullest)), in.contents(), quotaVariable, needed, in.volumeFor(needed), in.otherWay())
 }
 
-// volumeFor reports that volumes have to grow for a quota of so many bytes. A defragmentation writes the data a second time
-// beside the first.
+// volumeFor reports that volumes have to grow for a quota of so many bytes. A defragmentation writes a second copy of
+// the data beside the first.
 func (in *Input) volumeFor(quota int64) string {
 	for _, claim := range in.Claims {
 		if has := workload.Capacity(claim); !has.IsZero() && has.Value() < 2*quota {
@@ -78,7 +78,7 @@ func (in *Input) volumeFor(quota int64) string {
 	return ""
 }
 
-// contents names what fills the members. etcd does not report which of the two it is, unless no history is kept.
+// contents names what fills the members: keys or history. etcd does not report which, unless no history is kept.
 func (in *Input) contents() string {
 	switch keep := in.keepRevisions(); keep {
 	case 0:
@@ -90,7 +90,7 @@ func (in *Input) contents() string {
 	}
 }
 
-// otherWay is what users can do without a larger quota. Deleted keys stay in the history that is kept.
+// otherWay returns what users can do without a larger quota. Deleted keys stay in the history that is kept.
 func (in *Input) otherWay() string {
 	if keep := in.keepRevisions(); keep > 0 {
 		return fmt.Sprintf("delete keys and set spec.upkeep.keepRevisions lower than %d: as long as their revisions are kept, keys that were deleted take room", keep)

@@ -12,23 +12,23 @@ import (
 )
 
 const (
-	// quotaVariable sets how large the data of a member may get, and defaultQuota is etcd's default.
+	// quotaVariable sets the maximum size of a member's data; defaultQuota is etcd's default.
 	quotaVariable = "ETCD_QUOTA_BACKEND_BYTES"
 	defaultQuota  = 2 << 30
-	// fullPercent of the quota has to be in use for the history to be compacted: below that a defragmentation is enough.
-	// A member that takes so much is worth one.
+	// fullPercent is how much of the quota must be in use before the history is compacted. Below that a defragmentation
+	// is enough. A member whose data takes up this much is worth defragmenting.
 	fullPercent = 80
-	// shortPercent of the quota is what members may take when the alarm is disarmed. With more it would be raised again
-	// at once.
+	// shortPercent is how much of the quota members' data may take up when the alarm is disarmed. With more it would be
+	// raised again at once.
 	shortPercent = 95
-	// compactionPause passes between two compactions of a cluster whose clients delete keys.
+	// compactionPause is the minimum time between two compactions of a cluster whose clients delete keys.
 	compactionPause = 30 * time.Second
 	// freeingTime is how long members may take to free what was compacted.
 	freeingTime = 10 * time.Second
 )
 
-// quota is how large the data of a member may get, in bytes: as it reports or as the spec has it. 0: the value is not in
-// the spec. Less than 0: any size.
+// quota returns the maximum size of a member's data in bytes, as it reports or as the spec sets it. 0 if the variable's
+// value comes from another object (valueFrom); less than 0 if there is no limit.
 func (in *Input) quota(status etcd.MemberStatus) int64 {
 	if status.Quota != 0 {
 		return status.Quota
@@ -49,7 +49,7 @@ func (in *Input) quotaKnown() bool {
 	return !slices.ContainsFunc(in.View.Members, func(m etcd.Member) bool { return in.quota(in.View.Status[m.ID]) == 0 })
 }
 
-// exceeds reports whether a size is more than so many percent of the quota of any voter.
+// exceeds reports whether a size is more than a percentage of the quota of any voter.
 func (in *Input) exceeds(size, percent int64) bool {
 	return slices.ContainsFunc(in.View.Voters(), func(m etcd.Member) bool {
 		quota := in.quota(in.View.Status[m.ID])
@@ -57,15 +57,15 @@ func (in *Input) exceeds(size, percent int64) bool {
 	})
 }
 
-// isShort reports whether a member still takes so much that the alarm would be raised again.
+// isShort reports whether a member's data still takes up so much that the alarm would be raised again.
 func (in *Input) isShort() bool {
 	return slices.ContainsFunc(in.View.Voters(), func(m etcd.Member) bool {
 		return in.exceeds(in.View.Status[m.ID].DBSize, shortPercent)
 	})
 }
 
-// compactTo is the revision up to which the history is compacted now; 0: it is not, because the members are not full of
-// history, or because all of it is kept.
+// compactTo returns the revision up to which to compact the history now. 0 if the members are not full of history, or
+// all of it is to be kept.
 func (in *Input) compactTo() int64 {
 	revision, full := int64(0), false
 	for _, m := range in.View.Voters() {
@@ -83,7 +83,7 @@ func (in *Input) compactTo() int64 {
 // isFreeing reports whether members may still be freeing what the last compaction removed.
 func (in *Input) isFreeing() bool { return in.Now.Sub(in.History.Compaction.At) < freeingTime }
 
-// fullest is the status of the voter with the most data in use.
+// fullest returns the status of the voter with the most data in use.
 func (in *Input) fullest() etcd.MemberStatus {
 	var out etcd.MemberStatus
 	for _, m := range in.View.Voters() {

@@ -14,10 +14,11 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// windowLength is how long after a time of the schedule members are still defragmented.
+// windowLength is how long members are defragmented after each time of the schedule.
 const windowLength = time.Hour
 
-// window reports whether members may be defragmented now, and how long it is until they may next; 0: at once, or never.
+// window reports whether members may be defragmented now, and the time until the next window opens. wait is 0 if the
+// schedule has no next time, or there is no valid schedule.
 func (in *Input) window() (open bool, wait time.Duration) {
 	spec := in.Spec.Defragment
 	if spec == nil || spec.Schedule == "" {
@@ -33,8 +34,8 @@ func (in *Input) window() (open bool, wait time.Duration) {
 	return !times.Latest(in.Now.Add(-windowLength), in.Now).IsZero(), wait
 }
 
-// NextLook is when the data is checked again: at the next time of the schedule, and soon while an alarm is raised, as a
-// change of sizes and revisions starts no reconcile.
+// NextLook returns the time until the data is checked again: until the next time of the schedule, or soon while an
+// alarm is raised, as changed sizes and revisions start no reconcile.
 func NextLook(in *Input, soon time.Duration) time.Duration {
 	if len(in.View.Alarms()) > 0 {
 		return soon
@@ -43,7 +44,8 @@ func NextLook(in *Input, soon time.Duration) time.Duration {
 	return wait
 }
 
-// Waste is how much of a member's data must be free for a defragmentation; the zero Waste if the spec asks for none.
+// Waste returns how much of a member's data must be free for a defragmentation; the zero Waste if the spec requests
+// none.
 func Waste(spec *etcdv1beta2.Upkeep) etcd.Waste {
 	asked := spec.Defragment
 	if asked == nil {
@@ -60,8 +62,8 @@ func Waste(spec *etcdv1beta2.Upkeep) etcd.Waste {
 	return out
 }
 
-// Invalid reports what is wrong with spec.upkeep; empty: nothing. All else continues: a lost member is not to wait for a
-// schedule to be corrected.
+// Invalid reports the problem with spec.upkeep; empty if there is none. Everything else continues, as a lost member
+// must not wait for a schedule to be corrected.
 func Invalid(spec *etcdv1beta2.Upkeep, version string) string {
 	if err := badTimes(spec.Defragment); err != nil {
 		return "spec.upkeep.defragment." + err.Error()
@@ -72,8 +74,8 @@ func Invalid(spec *etcdv1beta2.Upkeep, version string) string {
 	return ""
 }
 
-// badTimes returns the error in the times of defragmentations. A time zone is checked without a schedule too, so that a
-// wrong one is reported at once.
+// badTimes returns the error in the times for defragmentations. A time zone is checked without a schedule too, so that
+// a wrong one is reported at once.
 func badTimes(spec *etcdv1beta2.Defragment) error {
 	if spec == nil {
 		return nil

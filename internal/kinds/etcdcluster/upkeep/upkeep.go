@@ -1,10 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package upkeep decides what is done to the data of members: defragmentation, and what makes room when a member is out of
-// space.
-//
-// Whose data is corrupt is decided in corruption. What etcd does by itself, such as its periodic compaction, is in settings.
+// Package upkeep decides what is done to the data of members: defragmentation, and making room when a member is out of
+// space. Package corruption handles corrupt data. Package settings configures what etcd does by itself, such as
+// periodic compaction.
 package upkeep
 
 import (
@@ -13,7 +12,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// AwaitWork changes nothing while a member is busy with its data.
+// AwaitWork allows no change while a member is busy with its data.
 func AwaitWork(in *Input) steps.Verdict {
 	if in.View.Work == "" {
 		return steps.Verdict{}
@@ -21,7 +20,7 @@ func AwaitWork(in *Input) steps.Verdict {
 	return steps.Verdict{Waits: "the " + in.View.Work}
 }
 
-// MakeRoom disarms the alarm NOSPACE when there is room again, and makes room as etcd's runbook has it: compact the
+// MakeRoom disarms the alarm NOSPACE once there is room again. To make room it follows etcd's runbook: compact the
 // history, defragment one member after the other, disarm.
 func MakeRoom(in *Input) steps.Verdict {
 	alarms := model.Alarms(in.View, etcd.AlarmNoSpace)
@@ -35,7 +34,7 @@ func MakeRoom(in *Input) steps.Verdict {
 		return steps.Verdict{Step: steps.Compact(revision)}
 	}
 	if !in.allWell() || in.isFreeing() {
-		return steps.Verdict{} // later rules wait for the members, or a defragmentation would come too early
+		return steps.Verdict{} // later rules wait for the members; a defragmentation would come too early
 	}
 	return steps.First(in, defragmentFull, disarm)
 }
@@ -45,7 +44,7 @@ func defragmentFull(in *Input) steps.Verdict {
 	return in.defragmentNext(func(status etcd.MemberStatus) bool { return in.promisesRoom(status) || in.isDue(status) })
 }
 
-// disarm takes the alarm back. While members are still short of space the spec, or a member, may be changed.
+// disarm disarms the alarm. While members are still short of space, it lets the spec or a member be changed first.
 func disarm(in *Input) steps.Verdict {
 	if in.isShort() {
 		return steps.Verdict{}

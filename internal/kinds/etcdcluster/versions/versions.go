@@ -1,9 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package versions knows etcd's versions: which can follow which, and what each can do.
-//
-// What members run, and when they change, does not belong here.
+// Package versions knows etcd's versions: which can follow which, and what each can do. It does not decide what members
+// run, or when they change.
 package versions
 
 import (
@@ -17,22 +16,22 @@ import (
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 )
 
-// Older reports whether version a is below b.
+// Older reports whether version a is lower than version b.
 func Older(a, b string) bool {
 	x, errX := Parse(a)
 	y, errY := Parse(b)
 	return errX == nil && errY == nil && x.LessThan(y)
 }
 
-// newest are the last patches of the minor versions that an upgrade passes through. Each
-// minor must be entered on the way to the next (etcd's upgrade guides), and the patch
-// matters: 3.5.26 is the first from which 3.6 can be entered, 3.6.11 the first for 3.7.
+// newest lists, for each minor version, the last patch version, which upgrades pass through. No minor version can be
+// skipped (etcd's upgrade guides), and patches matter: 3.6 must be entered from 3.5.26 or later, 3.7 from 3.6.11 or
+// later.
 var newest = []string{"3.2.32", "3.3.27", "3.4.44", "3.5.35", "3.6.16", "3.7.3"}
 
-// enterFrom are the oldest patches of a minor version that the next one can be entered from.
+// enterFrom has, for a minor version, the oldest patch version from which the next minor version can be entered.
 var enterFrom = map[uint]string{5: "3.5.26", 6: "3.6.11"}
 
-// Parse reads a version as specs and members write it.
+// Parse parses a version as specs and members write it.
 func Parse(text string) (*version.Version, error) {
 	v, err := version.ParseSemantic(strings.TrimPrefix(text, "v"))
 	if err != nil {
@@ -41,16 +40,14 @@ func Parse(text string) (*version.Version, error) {
 	return v, nil
 }
 
-// Desired is the version that the spec asks for, without a v.
+// Desired returns the version in the spec, without a leading v.
 func Desired(c *etcdv1beta2.EtcdCluster) string {
 	return strings.TrimPrefix(cmp.Or(strings.TrimSpace(c.Spec.Version), etcdv1beta2.DefaultVersion), "v")
 }
 
-// Next is the version to which members change now on the way from the lowest that runs to
-// the one wanted: that itself, or the step over the next minor version.
-//
-// While some members still run the old minor version the cluster speaks the old protocol, and
-// can go back; once all run the new one it cannot (etcd's downgrade guide).
+// Next returns the version that members change to now, on the way from the lowest running version to the desired one:
+// the desired version, or a step through the next minor version. Once all members run a new minor version, they cannot
+// go back (etcd's downgrade guide).
 func Next(from, to string, path []string) (string, error) {
 	old, err := Parse(from)
 	if err != nil {
@@ -79,14 +76,14 @@ func Next(from, to string, path []string) (string, error) {
 	return between, nil
 }
 
-// tooOld reports whether a newer patch of the same minor version comes before the next minor.
+// tooOld reports whether a member needs a newer patch of its minor version before it can enter the next minor version.
 func tooOld(v *version.Version) bool {
 	least, ok := enterFrom[v.Minor()]
 	return ok && v.Major() == 3 && v.LessThan(version.MustParseSemantic(least))
 }
 
-// through returns the patch version to run on the way through a minor: the first match in path (set by the user), or the
-// newest that opcrew knows.
+// through returns the patch version to run on the way through a minor version: the first match in path, which the user
+// sets, or the newest that opcrew knows.
 func through(old *version.Version, minor uint, path []string) string {
 	for _, text := range slices.Concat(path, newest) {
 		v, err := Parse(text)
@@ -119,15 +116,14 @@ func HasLearners(text string) bool {
 	return err != nil || v.AtLeast(version.MustParseSemantic("3.4.0"))
 }
 
-// HasQuietHealth reports whether a version can be asked for its health without a trace in its log:
-// see --ready-by-leader of the gate.
+// HasQuietHealth reports whether a health check of this version leaves no trace in its log: see --ready-by-leader of
+// the gate.
 func HasQuietHealth(text string) bool {
 	v, err := Parse(text)
 	return err != nil || v.AtLeast(version.MustParseSemantic("3.5.0"))
 }
 
-// HasMetricsListener reports whether a version has a listener of its own for health and metrics, which
-// came with 3.3.
+// HasMetricsListener reports whether a version has a separate listener for health and metrics, which came with 3.3.
 func HasMetricsListener(text string) bool {
 	v, err := Parse(text)
 	return err != nil || v.AtLeast(version.MustParseSemantic("3.3.0"))

@@ -1,9 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package volumes compares the claims of members to the spec, and reports how far their volumes have grown.
-//
-// The replacement of a member whose claim differs is decided in membership.
+// Package volumes compares the claims of members to the spec, and reports how far their volumes have grown. Package
+// membership decides when to replace a member whose claim differs.
 package volumes
 
 import (
@@ -21,12 +20,12 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// ClaimAnnotation of a claim has its terms in JSON, as the spec had them when the claim was created.
+// ClaimAnnotation holds, in JSON, a claim's terms in the spec when the claim was created.
 const ClaimAnnotation = "etcd.opcrew.io/claim"
 
-// terms are the fields of a claim that Kubernetes does not change in one that has a volume, and its size. A member
-// whose claim has others than the spec is replaced by a new member on a new claim; for another size only while the
-// claim has no volume that could grow.
+// terms are the size of a claim and the fields that Kubernetes does not change once the claim has a volume. If they
+// differ from the spec, the member is replaced by a new one with a new claim; for the size, only if the volume cannot
+// grow.
 type terms struct {
 	StorageClassName          *string                             `json:"storageClassName,omitempty"`
 	VolumeAttributesClassName *string                             `json:"volumeAttributesClassName,omitempty"`
@@ -35,15 +34,15 @@ type terms struct {
 	Storage                   resource.Quantity                   `json:"storage,omitzero"`
 }
 
-// TermsOf are the terms that the spec of a claim has.
+// TermsOf returns the terms in the spec of a claim.
 func TermsOf(spec corev1.PersistentVolumeClaimSpec) terms {
 	return terms{
 		spec.StorageClassName, spec.VolumeAttributesClassName, spec.AccessModes, spec.Selector, spec.Resources.Requests[corev1.ResourceStorage],
 	}
 }
 
-// RequestedTerms are what the spec asked for when a claim was created, or what the claim has if that was not recorded. They
-// differ where a default or an admission webhook filled in a field.
+// RequestedTerms returns the terms in the spec when a claim was created, or the claim's own if they were not recorded.
+// The two differ if a default or an admission webhook filled in a field.
 func RequestedTerms(claim *corev1.PersistentVolumeClaim) terms {
 	var out terms
 	if err := json.Unmarshal([]byte(claim.Annotations[ClaimAnnotation]), &out); err != nil {
@@ -52,8 +51,8 @@ func RequestedTerms(claim *corev1.PersistentVolumeClaim) terms {
 	return out
 }
 
-// Differs names the field in which a claim differs from the spec; "" if none does. A field does not differ if the claim has the
-// value, or was created for it.
+// Differs names the field in which a claim differs from the spec; "" if none does. A field does not differ if the claim
+// has the spec's value, or was created for it.
 func Differs(c *etcdv1beta2.EtcdCluster, claim *corev1.PersistentVolumeClaim) string {
 	if !model.Persistent(c) || claim == nil {
 		return ""
@@ -80,7 +79,7 @@ func Unprovisioned(claim *corev1.PersistentVolumeClaim) bool {
 	return claim.Status.Phase == corev1.ClaimPending && claim.Spec.VolumeName == ""
 }
 
-// differentName compares names of classes. A spec that names none leaves the choice to Kubernetes.
+// differentName compares class names. If the spec sets none, Kubernetes chooses, and nothing differs.
 func differentName(desired, has *string) bool { return desired != nil && *desired != valueOf(has) }
 
 func valueOf(text *string) string {
@@ -90,7 +89,7 @@ func valueOf(text *string) string {
 	return *text
 }
 
-// differentModes compares access modes, which have no order.
+// differentModes compares access modes, whose order does not matter.
 func differentModes(desired, has []corev1.PersistentVolumeAccessMode) bool {
 	distinct := func(modes []corev1.PersistentVolumeAccessMode) []corev1.PersistentVolumeAccessMode {
 		return slices.Compact(slices.Sorted(slices.Values(modes)))

@@ -21,8 +21,8 @@ func Size(c *etcdv1beta2.EtcdCluster) resource.Quantity {
 	return c.Spec.Pod.PersistentVolumeClaimSpec.Resources.Requests[corev1.ResourceStorage]
 }
 
-// Problem reports which volumes do not have the size of the spec; empty: all have it. Members serve anyway, so that it is a
-// note to Ready only.
+// Problem reports which volumes do not have the spec's size; empty if all have it. Members are ready anyway, so it is
+// only a note to Ready.
 func Problem(volumes workload.Volumes) (reason, message string) {
 	growing, have := volumes.Growing()
 	switch stuck, larger := volumes.Stuck(), volumes.Larger(); {

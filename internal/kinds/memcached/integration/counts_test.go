@@ -95,7 +95,7 @@ func TestDriftOfEachChildIsRepairedWithOneWriteAndWhatOthersSetSurvives(t *testi
 	}
 }
 
-// expectRepair lets someone change a child, and label and annotate it beside.
+// expectRepair changes a child as another client would, and also adds a label and an annotation, which must stay.
 func (s *shop) expectRepair(name, resource string, object client.Object, drift string, repaired func(client.Object) bool) {
 	s.Helper()
 	s.read(name, object)

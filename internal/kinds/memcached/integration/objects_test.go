@@ -45,7 +45,7 @@ func annotated(key, value string) option {
 	return func(m *cachev1alpha1.Memcached) { metav1.SetMetaDataAnnotation(&m.ObjectMeta, key, value) }
 }
 
-// shop is a namespace of one test, with nodes and the operator.
+// shop is the namespace of a test, with its nodes and the operator.
 type shop struct {
 	*testing.T
 	ns       string
@@ -54,7 +54,7 @@ type shop struct {
 
 func newShop(t *testing.T) *shop {
 	t.Helper()
-	shops++ // kwok does not play pods on a node that comes back under its old name
+	shops++ // kwok does not simulate pods on a node that is recreated under its old name
 	env.Nodes(t, 2, testenv.NodeSpec{Prefix: fmt.Sprint("shop", shops)})
 	s := &shop{T: t, ns: env.Namespace(t), operator: env.Operator(t)}
 	env.Clear(t, &cachev1alpha1.MemcachedList{}, s.ns)
@@ -75,7 +75,7 @@ func (s *shop) create(size int32, options ...option) {
 	}
 }
 
-// edit is a user's hand on the object.
+// edit changes the object as a user would.
 func (s *shop) edit(options ...option) {
 	s.Helper()
 	m := s.get()
@@ -112,7 +112,7 @@ func (s *shop) read(name string, object client.Object) {
 	}
 }
 
-// patch is someone's hand on any object.
+// patch changes any object as another client would.
 func (s *shop) patch(object client.Object, merge string) {
 	s.Helper()
 	if err := env.Client.Patch(s.Context(), object, client.RawPatch(types.MergePatchType, []byte(merge)), client.FieldOwner("another-manager")); err != nil {
@@ -120,7 +120,7 @@ func (s *shop) patch(object client.Object, merge string) {
 	}
 }
 
-// await waits until a condition has the status, the reason and words, for the present spec.
+// await waits until a condition has a status, a reason and words in its message, for the current spec.
 func (s *shop) await(kind, statusReason string, words ...string) *cachev1alpha1.Memcached {
 	s.Helper()
 	var m *cachev1alpha1.Memcached
@@ -145,7 +145,7 @@ func (s *shop) await(kind, statusReason string, words ...string) *cachev1alpha1.
 	return m
 }
 
-// awaitReady waits until so many servers answer, and expects the names of exactly those.
+// awaitReady waits until a number of servers are ready, and expects exactly their names in the status.
 func (s *shop) awaitReady(size int) *cachev1alpha1.Memcached {
 	s.Helper()
 	reason := cachev1alpha1.ReasonAllServersReady
@@ -169,7 +169,7 @@ func (s *shop) awaitReady(size int) *cachev1alpha1.Memcached {
 	return m
 }
 
-// children are the names of all that the object has, with the kind of each, and their UIDs.
+// children returns the kinds, names and UIDs of all children of the object.
 func (s *shop) children() map[string]types.UID {
 	s.Helper()
 	out := map[string]types.UID{}

@@ -60,12 +60,12 @@ func (s *shop) running(image string) int {
 	return len(slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool { return p.Spec.Containers[0].Image != image }))
 }
 
-// Regression: for a moment after a change Ready was true of a spec that was not carried out yet.
+// Regression: for a moment after a change Ready was True although the spec had not been carried out yet.
 func TestReadyIsNeverTrueOfAnImageThatIsNotThereYet(t *testing.T) {
 	s := newShop(t)
 	s.create(3)
 	s.awaitReady(3)
-	env.Settled(t, env.Audit.Mark(t)) // else the next status is not written before the change is carried out
+	env.Settled(t, env.Audit.Mark(t)) // otherwise the next status would be written only after the change was carried out
 	watch, err := env.Client.Watch(t.Context(), &cachev1alpha1.MemcachedList{}, client.InNamespace(s.ns))
 	if err != nil {
 		t.Fatal(err)

@@ -59,7 +59,7 @@ func TestABadImageIsNamedKeepsTheOtherServersAndDoesNotBlockItsRollback(t *testi
 	s.expectImage("memcached:1.6.39")
 }
 
-// saysOtherwise changes the words of a kubelet about a pod, which no StatefulSet notices.
+// saysOtherwise changes a kubelet's report about a pod, which does not make the StatefulSet change.
 func (s *shop) saysOtherwise(name, reason string) {
 	s.Helper()
 	pod := &corev1.Pod{}
@@ -108,7 +108,7 @@ func TestARefusalByAQuotaIsQuotedAndWorkContinuesWhenItIsLifted(t *testing.T) {
 	s.patch(quota, `{"spec":{"hard":{"pods":"5"}}}`)
 	s.awaitReady(3)
 
-	// Regression: a recreated pod was reported with the words of a refusal that is over.
+	// Regression: a recreated pod was reported with the message of a refusal that was over.
 	watched := s.reasons(serversType)
 	pod := &corev1.Pod{}
 	s.read("web-1", pod)
@@ -122,7 +122,7 @@ func TestARefusalByAQuotaIsQuotedAndWorkContinuesWhenItIsLifted(t *testing.T) {
 	}
 }
 
-// reasons collects the reasons that a condition has from now on.
+// reasons records the reasons that a condition has from now on.
 func (s *shop) reasons(kind string) func() string {
 	s.Helper()
 	ctx, cancel := context.WithCancel(s.Context())
@@ -144,7 +144,7 @@ func (s *shop) reasons(kind string) func() string {
 		}
 	}()
 	return func() string {
-		time.Sleep(100 * time.Millisecond) // the last event is on its way
+		time.Sleep(100 * time.Millisecond) // the last event may still be on its way
 		watch.Stop()
 		cancel()
 		<-done
@@ -172,7 +172,7 @@ func TestAnotherOwnersServiceIsLeftAloneAndNamed(t *testing.T) {
 	if err := env.Client.Delete(t.Context(), found); err != nil {
 		t.Fatal(err)
 	}
-	s.edit(withSize(2)) // else the name is tried again within a minute
+	s.edit(withSize(2)) // otherwise the name is tried again within a minute
 	s.awaitReady(2)
 }
 
@@ -240,8 +240,7 @@ func TestAnObjectDeletedAndMadeAgainAtOnceIsOnlyReadyWithServersOfItsOwn(t *test
 	}
 }
 
-// Regression: the API server keeps a copy of the account in a deprecated field, which
-// brought it back.
+// Regression: the API server keeps a copy of the account in a deprecated field, which restored the account.
 func TestAnAccountThatIsTakenOutOfTheSpecIsTakenFromTheServers(t *testing.T) {
 	s := newShop(t)
 	s.create(1, func(m *cachev1alpha1.Memcached) {

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package auth declares the proxy that asks for passwords, and the policy that closes the ports behind it. The passwords
-// are in package credentials.
+// Package auth declares the proxy that asks users for passwords, and the policy that closes the ports behind it.
+// Package credentials has the passwords.
 package auth
 
 import (
@@ -27,22 +27,21 @@ import (
 const (
 	// ProxyContainer is the name of the container with the authenticating proxy.
 	ProxyContainer = "auth-proxy"
-	// AuthLabel is on pods with a proxy: only their own ports are closed.
+	// AuthLabel is set on pods with a proxy. The policy applies only to these pods.
 	AuthLabel = "opcrew.io/auth-proxy"
-	// firstProxyPort is where the proxy says how it is; at those after it, it listens for
-	// users. Ports of the application are passed over.
+	// firstProxyPort is where the proxy serves its health. On the ports after it, the proxy listens for users. Ports
+	// that the application uses are skipped.
 	firstProxyPort = 16000
-	// proxyDrain is how long the proxy of a pod that goes still serves, telling its clients
-	// to go elsewhere. It is no sidecar in the sense of Kubernetes: those are asked to end
-	// only after the application has, when it is too late.
+	// proxyDrain is how long a proxy still serves after its pod was deleted, while it asks clients to reconnect. It is
+	// not a Kubernetes sidecar, as these are stopped only after the application has ended, which would be too late.
 	proxyDrain = "5s"
-	// DrainBehindProxy is how many seconds the application goes on after the pod was asked to
-	// go: longer than the proxy passes requests on.
+	// DrainBehindProxy is how many seconds the application keeps running after its pod was deleted. That is longer than
+	// the proxy passes on requests.
 	DrainBehindProxy = 8
 	credentials      = "/var/run/opcrew/credentials"
 )
 
-// ProxyResources are what the proxy asks for; they count in the tenant's quota.
+// ProxyResources are the resource requests of the proxy. They count in the tenant's quota.
 var ProxyResources = corev1.ResourceList{
 	corev1.ResourceCPU:    resource.MustParse("20m"),
 	corev1.ResourceMemory: resource.MustParse("32Mi"),
@@ -54,13 +53,13 @@ var ProxyLimits = corev1.ResourceList{
 	corev1.ResourceMemory: resource.MustParse("96Mi"),
 }
 
-// route leads a port of the proxy to one of the application.
+// route forwards a port of the proxy to a port of the application.
 type route struct {
 	ports.Target
 	From int32
 }
 
-// flag is as the proxy takes it.
+// flag formats the route as an argument of the proxy.
 func (r route) flag() string {
 	if r.H2c {
 		return fmt.Sprintf("%d=%d/h2c", r.From, r.Number)
@@ -68,8 +67,7 @@ func (r route) flag() string {
 	return fmt.Sprintf("%d=%d", r.From, r.Number)
 }
 
-// Routes are those of all TCP ports, in their order; health is where the proxy says how
-// it is.
+// Routes returns the routes to all TCP ports, in order. health is the port where the proxy serves its health.
 func Routes(m *customv1.MicroServiceDeploy) (out []route, health int32) {
 	all, last := ports.Targets(m), int32(firstProxyPort-1)
 	next := func() int32 {
@@ -87,7 +85,7 @@ func Routes(m *customv1.MicroServiceDeploy) (out []route, health int32) {
 	return out, health
 }
 
-// Container is the auth proxy: it lets in only users who know the password.
+// Container declares the auth proxy, which lets in only users who know the password.
 func Container(m *customv1.MicroServiceDeploy, image string) *corev1ac.ContainerApplyConfiguration {
 	all, health := Routes(m)
 	args := []string{"auth-proxy", "--health", fmt.Sprint(health), "--drain", proxyDrain, "--realm", m.Spec.MsName}
@@ -110,10 +108,10 @@ func Container(m *customv1.MicroServiceDeploy, image string) *corev1ac.Container
 			WithCapabilities(corev1ac.Capabilities().WithDrop("ALL")))
 }
 
-// source is a Secret with credentials.
+// source is a Secret with credentials, and the volume that mounts it.
 type source struct{ volume, Secret string }
 
-// Sources lists the Secrets with credentials, that of the instance before the tenant's.
+// Sources lists the Secrets with credentials: the instance's own, or the tenant's.
 func Sources(m *customv1.MicroServiceDeploy) []source {
 	if m.Spec.Auth != nil {
 		return []source{{"instance", m.Spec.Auth.SecretRef.Name}}
@@ -140,9 +138,8 @@ func (s source) Mount() *corev1ac.VolumeApplyConfiguration {
 		WithItems(items...))
 }
 
-// Policy closes the application's own ports to all but the proxy beside it, where the
-// network enforces policies. Pods that have no proxy yet, or no longer, stay open, and so
-// do the proxies of pods that are still to be replaced.
+// Policy closes the application's own ports to everything but the proxy in the pod, if the network enforces policies.
+// Pods without a proxy stay open, and so do the proxy ports of pods that have not been replaced yet.
 func Policy(m *customv1.MicroServiceDeploy, r workload.Rollout) *networkingv1ac.NetworkPolicyApplyConfiguration {
 	id := names.Identity(m)
 	all, health := Routes(m)
@@ -167,7 +164,7 @@ func Policy(m *customv1.MicroServiceDeploy, r workload.Rollout) *networkingv1ac.
 			WithIngress(open))
 }
 
-// proxyPorts are those at which the proxies of running pods listen.
+// proxyPorts returns the ports on which the proxies of running pods listen.
 func proxyPorts(r workload.Rollout) []int32 {
 	var out []int32
 	for _, set := range r.Sets {

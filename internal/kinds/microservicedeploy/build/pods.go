@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package build declares the pods of an instance. It decides nothing: revision and configuration come as arguments.
+// Package build declares the pods of an instance. It decides nothing: the revision and its configuration are arguments.
 package build
 
 import (
@@ -23,32 +23,32 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// ConfigHashAnnotation has pods replaced when a user's Secret changes.
+// ConfigHashAnnotation changes with a user's Secret, so that pods are then replaced.
 const ConfigHashAnnotation = "opcrew.io/config-hash"
 
-// Pods is what pods are made of beside the spec.
+// Pods holds what pods are made of in addition to the spec.
 type Pods struct {
 	Revision customv1.Revision
-	// Config is the configuration of the revision; nil for none.
+	// Config is the configuration of the revision; nil if there is none.
 	Config *config.Config
-	// AgentImage is that of the proxy.
+	// AgentImage is the image of the proxy.
 	AgentImage string
 }
 
-// Settings are what pods are replaced for when it changes: the fields of the spec that pods depend on, and the hash of
-// a user's Secret with the configuration.
+// Settings returns what pods depend on: fields of the spec, and the hash of a user's Secret with the configuration.
+// Pods are replaced when it changes.
 func Settings(m *customv1.MicroServiceDeploy, configHash string) any {
 	s := m.Spec
 	s.Path, s.Ports = "", slices.Clone(s.Ports)
 	s.CreationTimestamp = "" //nolint:staticcheck // only users must not use it
 	for i := range s.Ports {
 		s.Ports[i].NodePort = nil
-		if !s.NeedAuth || s.Ports[i].AppProtocol != ports.H2c { // else the proxy speaks it too
+		if !s.NeedAuth || s.Ports[i].AppProtocol != ports.H2c { // otherwise the proxy uses it too
 			s.Ports[i].AppProtocol = ""
 		}
 	}
 	s.Replicas, s.MaxReplicas, s.Metrics, s.Autoscaling, s.Idle = nil, nil, nil, false, false
-	if names.QuotaMode(m) != customv1.QuotaPriorityClass { // pods know of no other
+	if names.QuotaMode(m) != customv1.QuotaPriorityClass { // only this mode affects pods
 		s.Quota = ""
 	}
 	s.BaseDomain, s.Gateway, s.IngressClassName, s.Current = "", nil, "", nil
@@ -104,8 +104,7 @@ func container(m *customv1.MicroServiceDeploy, p Pods) *corev1ac.ContainerApplyC
 	return c
 }
 
-// AddEnvironment sets the variables of the spec, and those of the configuration that it does
-// not set itself.
+// AddEnvironment sets the variables of the spec, and variables of the configuration that the spec does not set itself.
 func AddEnvironment(c *corev1ac.ContainerApplyConfiguration, m *customv1.MicroServiceDeploy, from *config.Config) {
 	workload.WithEnvs(c, m.Spec.Envs)
 	own := func(name string) bool {

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package config reads the configuration of an instance and declares it: an object of its own, variables and files. Which
-// configuration runs is decided in package revisions.
+// Package config reads the configuration of an instance and declares it as an object, variables and files. Package
+// revisions decides which configuration runs.
 package config
 
 import (
@@ -21,8 +21,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/names"
 )
 
-// Dir is where the configuration is mounted: a file for each key, and the whole of
-// it as configFile.
+// Dir is where the configuration is mounted. It has a file for each key, and File, which has the whole text.
 const (
 	Dir  = "/etc/microservice"
 	File = "config.properties"
@@ -32,22 +31,21 @@ const (
 type Config struct {
 	Name   string
 	Secret bool
-	// Keys are those that become variables of the environment.
+	// Keys are the keys that become environment variables.
 	Keys []string
-	// Hash differs between contents where the name does not.
+	// Hash identifies the content, as a user's Secret can change without a new name.
 	Hash string
 }
 
 var (
 	fileName = regexp.MustCompile(`^[-._a-zA-Z0-9]{1,253}$`)
 	variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	// secretive are keys that look like those of credentials.
+	// secretive matches keys that look like those of credentials.
 	secretive = regexp.MustCompile(`(?i)(pass(word|wd|phrase)?|pwd|secret|token|api[-_.]?key|(access|private|secret)[-_.]?key|credential)s?$`)
 )
 
-// Parse reads lines of key=value. Blank lines and those that begin with # or ! are
-// comments; what has no = is kept in the whole text only. If a key occurs twice, the
-// last line counts.
+// Parse reads lines of key=value. Blank lines, and lines that begin with # or !, are comments. Lines without = are only
+// part of the whole text. If a key occurs twice, the last line wins.
 func Parse(text string) map[string]string {
 	out := map[string]string{}
 	for line := range strings.Lines(text) {
@@ -61,8 +59,8 @@ func Parse(text string) map[string]string {
 	return out
 }
 
-// IgnoredLines are the numbers of the lines that are neither key=value nor comments, in a text
-// that has such: one that has none is meant to be read whole.
+// IgnoredLines returns the numbers of the lines that are neither key=value nor comments. It returns none if no line is
+// key=value, as such a text is meant to be read as a whole.
 func IgnoredLines(text string) []string {
 	var out []string
 	number := 0
@@ -80,23 +78,23 @@ func IgnoredLines(text string) []string {
 	return out
 }
 
-// isKey reports whether Kubernetes takes a key: it becomes the name of a file.
+// isKey reports whether Kubernetes accepts a key, which becomes the name of a file.
 func isKey(key string) bool {
 	return fileName.MatchString(key) && key != File && key != "." && !strings.HasPrefix(key, "..")
 }
 
-// SecretKeys names the keys of a text that look like those of credentials.
+// SecretKeys returns the keys in a text that look like those of credentials.
 func SecretKeys(text string) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(Parse(text))), func(key string) bool { return !secretive.MatchString(key) })
 }
 
-// Declared is the configuration of the spec, nil if there is none.
+// Declared returns the configuration in the spec; nil if there is none.
 func Declared(m *customv1.MicroServiceDeploy) *Config {
 	if m.Spec.Config == "" {
 		return nil
 	}
 	c := &Config{Secret: m.Spec.ConfigAs == customv1.ConfigAsSecret, Keys: Variables(Parse(m.Spec.Config))}
-	// Another kind is another name: the ConfigMap goes when no revision names it any more.
+	// A ConfigMap and a Secret get different names, so that the ConfigMap is deleted once no revision names it.
 	text := m.Spec.Config
 	if c.Secret {
 		text = "Secret\n" + text
@@ -106,18 +104,18 @@ func Declared(m *customv1.MicroServiceDeploy) *Config {
 	return c
 }
 
-// MaxVariables bounds the environment, by which pods are compared with what is declared:
-// with many thousands that takes as many seconds.
+// MaxVariables limits the environment. Pods are compared with their declaration by it, and with many thousand variables
+// that would take many seconds.
 const MaxVariables = 512
 
-// Variables are the keys that become part of the environment, in their order.
+// Variables returns the keys that become environment variables, in order.
 func Variables[V any](data map[string]V) []string {
 	all := slices.DeleteFunc(slices.Sorted(maps.Keys(data)), func(key string) bool { return !variable.MatchString(key) })
 	return all[:min(len(all), MaxVariables)]
 }
 
-// Object is the configuration as an object, which never changes: another text is
-// another object, so that each pod keeps what it was started with.
+// Object declares the configuration as an object, which never changes. Another text gets another object, so that each
+// pod keeps what it was started with.
 func Object(m *customv1.MicroServiceDeploy, c *Config) runtime.ApplyConfiguration {
 	data := Parse(m.Spec.Config)
 	data[File] = m.Spec.Config
@@ -127,7 +125,7 @@ func Object(m *customv1.MicroServiceDeploy, c *Config) runtime.ApplyConfiguratio
 	return corev1ac.ConfigMap(c.Name, m.Namespace).WithLabels(names.Identity(m).Labels).WithImmutable(true).WithData(data)
 }
 
-// Bytes converts the data of a ConfigMap to that of a Secret.
+// Bytes converts the data of a ConfigMap to the data of a Secret.
 func Bytes(data map[string]string) map[string][]byte {
 	out := map[string][]byte{}
 	for key, value := range data {
@@ -144,7 +142,7 @@ func (c *Config) Volume() *corev1ac.VolumeApplyConfiguration {
 	return corev1ac.Volume().WithName("config").WithConfigMap(corev1ac.ConfigMapVolumeSource().WithName(c.Name))
 }
 
-// Env is the configuration as environment.
+// Env returns the configuration as environment variables.
 func (c *Config) Env() []*corev1ac.EnvVarApplyConfiguration {
 	var out []*corev1ac.EnvVarApplyConfiguration
 	for _, key := range c.Keys {
@@ -159,7 +157,7 @@ func (c *Config) Env() []*corev1ac.EnvVarApplyConfiguration {
 	return out
 }
 
-// HashOf is a hash of the data that does not depend on the order of keys.
+// HashOf returns a hash of the data that does not depend on the order of keys.
 func HashOf(data map[string][]byte) string {
 	h := sha256.New()
 	for _, key := range slices.Sorted(maps.Keys(data)) {

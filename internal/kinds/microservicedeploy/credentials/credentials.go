@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package credentials holds the user and password of a tenant, and the lines of htpasswd made of them. An old password
-// stays valid for a while after a change.
+// Package credentials holds the user and password of a tenant, and the htpasswd lines made of them. After a change, the
+// old password stays valid for a while.
 package credentials
 
 import (
@@ -24,27 +24,27 @@ import (
 )
 
 const (
-	// Overlap is how long an old password is still accepted: kubelets bring a changed Secret
-	// to the pods within two minutes, and clients need to learn it.
+	// Overlap is how long an old password is still accepted. Kubelets bring a changed Secret to the pods within two
+	// minutes, and clients need time to switch.
 	Overlap = 10 * time.Minute
-	// Until marks, in a comment, when the lines below it end.
+	// Until is a comment with the time when the lines below it expire.
 	Until = "# valid until "
-	// DefaultUser is the one whose password is generated.
+	// DefaultUser is the user whose password is generated.
 	DefaultUser = "tenant"
-	// Longest is how many bytes of a password bcrypt takes.
+	// Longest is how many bytes of a password bcrypt uses.
 	Longest = 72
 )
 
-// Facts are what is read about a tenant's credentials, with what a plan may
-// need that cannot be computed twice alike.
+// Facts holds what is read about a tenant's credentials, and random values that a plan may need, which must not be
+// computed twice.
 type Facts struct {
 	Live  *corev1.Secret // nil if there is none
-	Match bool           // the first line is of the password beside it
-	// User and Password are those of the Secret or, if it has none, new ones; Line is a new line of them.
+	Match bool           // whether the first line is for the password beside it
+	// User and Password are read from the Secret, or new if it has none. Line is a new htpasswd line for them.
 	User, Password, Line string
 }
 
-// UserIn is the user of a Secret, or the default one for what cannot stand in htpasswd.
+// UserIn returns the user in a Secret, or the default user if the name cannot be used in htpasswd.
 func UserIn(secret *corev1.Secret) string {
 	user := string(secret.Data["username"])
 	bad := strings.Contains(user, ":") || strings.HasPrefix(user, "#") || strings.TrimSpace(user) != user ||
@@ -55,14 +55,14 @@ func UserIn(secret *corev1.Secret) string {
 	return user
 }
 
-// PasswordIn is the password of a Secret, without the end of a line that editors and echo
-// leave behind, and no one can type.
+// PasswordIn returns the password in a Secret, without the line break that editors and echo append, and that no one can
+// type.
 func PasswordIn(secret *corev1.Secret) string {
 	return strings.TrimRight(string(secret.Data["password"]), "\r\n")
 }
 
-// HashLine is a line of htpasswd. bcrypt counts 72 bytes of a password; a longer one is
-// too good to be guessed from any hash.
+// HashLine returns an htpasswd line. bcrypt uses only 72 bytes of a password. A longer password gets a SHA-1 hash, as
+// it is too long to be guessed from any hash.
 func HashLine(user, password string) (string, error) {
 	if len(password) > Longest {
 		return user + ":" + shaOf(password), nil
@@ -95,8 +95,8 @@ func shaOf(password string) string {
 	return "{SHA}" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// Child declares the Secret. Its user and password belong to anyone who edits them; their
-// hashes are ours. again is when an old password ends.
+// Child declares the Secret. Users may edit the user and the password; the hashes belong to opcrew. again is the time
+// until an old password expires.
 func (f Facts) Child(ns *corev1.Namespace, now time.Time) (child ensure.Child, again time.Duration) {
 	lines := f.Line
 	if f.Live != nil && f.Match {
@@ -111,12 +111,12 @@ func (f Facts) Child(ns *corev1.Namespace, now time.Time) (child ensure.Child, a
 	child.Object = corev1ac.Secret(names.TenantAuth, ns.Name).WithType(corev1.SecretTypeOpaque).WithData(map[string][]byte{
 		"username": []byte(f.User), "password": []byte(f.Password), names.HtpasswdKey: []byte(lines),
 	})
-	// A fresh password, or a line of it, is for the very Secret that was read: two operators at once would
-	// put the line of one beside the password of the other.
+	// A generated password, or a hash of it, is only for the Secret that was read. Otherwise two operators could
+	// combine the hash of one with the password of the other.
 	if child.New = f.Live == nil; !child.New {
 		child.DecidedOn = f.Live.ResourceVersion
 	}
-	// What is missing is recreated.
+	// Missing values are recreated.
 	if f.Live == nil || len(f.Live.Data["username"]) > 0 {
 		child.Carry = append(child.Carry, "data.username")
 	}
@@ -126,7 +126,7 @@ func (f Facts) Child(ns *corev1.Namespace, now time.Time) (child ensure.Child, a
 	return child, again
 }
 
-// current leaves out the lines whose time is over, and says when the next one's is.
+// current returns the lines without those that have expired, and the time until the next ones expire.
 func current(lines string, now time.Time) (string, time.Duration) {
 	before, after, found := strings.Cut(lines, "\n"+Until)
 	if !found {

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package hosts decides which host names an instance gets among those that claim them, and declares its Ingress or
-// HTTPRoute.
+// Package hosts decides which of the host names that several instances claim an instance gets, and declares its Ingress
+// or HTTPRoute.
 package hosts
 
 import (
@@ -24,14 +24,14 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// RouteKind is Gateway API's, which not every cluster has; routeCRD is its definition.
+// RouteKind is the HTTPRoute of Gateway API, which not every cluster has.
 var RouteKind = schema.GroupVersionKind{Group: "gateway.networking.k8s.io", Version: "v1", Kind: "HTTPRoute"}
 
-// RouteCRD is the CRD without which host names have an Ingress and no HTTPRoute.
+// RouteCRD is the CRD of HTTPRoute. Without it, host names get an Ingress instead.
 const RouteCRD = "httproutes.gateway.networking.k8s.io"
 
-// Claimed are the host names that an instance asks for: that of its major version, and
-// that of the microservice, which one of its major versions has.
+// Claimed returns the host names that an instance claims: the name of its major version, and the name of the
+// microservice, which only one of its major versions gets.
 func Claimed(m *customv1.MicroServiceDeploy) []string {
 	if m.Spec.BaseDomain == "" {
 		return nil
@@ -47,9 +47,8 @@ func Claimed(m *customv1.MicroServiceDeploy) []string {
 	return []string{versioned, bare}
 }
 
-// Assign sorts the claims of an instance into those that it has and those that a rival
-// has, in words. Of a microservice's own name, that one major version has and the others
-// do not is not a conflict.
+// Assign returns the claimed host names that an instance has, and messages about those that a rival has. If another
+// major version has the microservice's name, that is not a conflict.
 func Assign(m *customv1.MicroServiceDeploy, rivals []customv1.MicroServiceDeploy) (has []string, lost []string) {
 	for _, host := range Claimed(m) {
 		claimants := []*customv1.MicroServiceDeploy{m}
@@ -88,8 +87,8 @@ func winner(claimants []*customv1.MicroServiceDeploy, host string) *customv1.Mic
 	})
 }
 
-// precedence is negative if a goes before b, its sibling, that is of the same rank. Times
-// of creation are in seconds: of two of one second, the one that runs keeps the name.
+// precedence is negative if a goes before its sibling b of the same rank. Creation times are in seconds: if they are
+// equal, the instance that has the name keeps it.
 func precedence(a, b *customv1.MicroServiceDeploy, host string) int {
 	has := lacking(a, host) - lacking(b, host)
 	if host == bareHost(a) {
@@ -98,8 +97,8 @@ func precedence(a, b *customv1.MicroServiceDeploy, host string) int {
 	return cmp.Or(has, older(a, b))
 }
 
-// lacking is 0 for an instance that has the host name already: who runs is not driven out
-// by an object that is older and asks for the name only now.
+// lacking returns 0 for an instance that has the host name already, and 1 otherwise. An older object that claims the
+// name only now does not take it from a running instance.
 func lacking(m *customv1.MicroServiceDeploy, host string) int {
 	if slices.Contains(m.Status.Hosts, host) {
 		return 0
@@ -107,7 +106,7 @@ func lacking(m *customv1.MicroServiceDeploy, host string) int {
 	return 1
 }
 
-// rank sorts claimants by what goes before age.
+// rank orders claimants by what matters more than age.
 func rank(m, first *customv1.MicroServiceDeploy, host string) int {
 	switch {
 	case !siblings(m, first):
@@ -126,18 +125,18 @@ func older(a, b *customv1.MicroServiceDeploy) int {
 	)
 }
 
-// bareHost is the name of the microservice, whichever its major version.
+// bareHost returns the host name of the microservice, without a major version.
 func bareHost(m *customv1.MicroServiceDeploy) string { return m.Spec.MsName + "." + m.Spec.BaseDomain }
 
-// siblings are instances of one microservice.
+// siblings reports whether two instances belong to the same microservice.
 func siblings(a, b *customv1.MicroServiceDeploy) bool {
 	return a.Namespace == b.Namespace && a.Spec.MsName == b.Spec.MsName
 }
 
-// Insists reports whether the spec sets current, and does not leave the choice of the current instance to opcrew.
+// Insists reports whether the spec sets current, and so does not leave the choice of the current instance to opcrew.
 func Insists(m *customv1.MicroServiceDeploy) bool { return m.Spec.Current != nil && *m.Spec.Current }
 
-// backendPort is the Service's port that host names lead to: the first of TCP.
+// backendPort returns the port of the Service that host names lead to: its first TCP port.
 func backendPort(m *customv1.MicroServiceDeploy) int32 {
 	for _, p := range names.Ports(m) {
 		if workload.Protocol(p) == corev1.ProtocolTCP {
@@ -163,7 +162,7 @@ func Ingress(m *customv1.MicroServiceDeploy, hosts []string) *networkingv1ac.Ing
 	return networkingv1ac.Ingress(id.Name, id.Namespace).WithLabels(id.Labels).WithSpec(spec)
 }
 
-// Route attaches the instance to a Gateway.
+// Route declares the HTTPRoute that attaches the instance to a Gateway.
 func Route(m *customv1.MicroServiceDeploy, hosts []string) runtime.ApplyConfiguration {
 	id, gateway := names.Identity(m), m.Spec.Gateway
 	parent := map[string]any{
@@ -195,7 +194,7 @@ func anys(texts []string) []any {
 	return out
 }
 
-// URL is where users find the instance: by the shortest of its names.
+// URL returns where users find the instance, with the shortest of its names.
 func URL(hosts []string) string {
 	if len(hosts) == 0 {
 		return ""

@@ -20,7 +20,7 @@ import (
 
 type instance = customv1.MicroServiceDeploy
 
-// template is that of the pods, as it runs.
+// template returns the current template of the pods.
 func (s *shop) template() corev1.PodTemplateSpec {
 	s.Helper()
 	d := &appsv1.Deployment{}
@@ -28,7 +28,7 @@ func (s *shop) template() corev1.PodTemplateSpec {
 	return d.Spec.Template
 }
 
-// sets are the UIDs of the object's ReplicaSets by the image that they run.
+// sets returns the UIDs of the object's ReplicaSets, by the image that they run.
 func (s *shop) sets() map[string][]string {
 	s.Helper()
 	list := &appsv1.ReplicaSetList{}
@@ -104,7 +104,7 @@ func TestARollbackBringsImageAndConfigurationBackInTheSameReplicaSet(t *testing.
 	}
 	s.edit(backTo(7))
 	s.await(ready, "False RevisionMissing", "revision 7 is not kept; there are 2, 1; the 2 pods that run stay as they are")
-	s.edit(withImage(placeholder), backTo(1)) // whatever the spec says beside
+	s.edit(withImage(placeholder), backTo(1)) // whatever else the spec says
 	s.expectServing(s.await(ready, "True AllPodsReady"), 2, oldImage)
 	s.edit(withImage(newImage), backTo(0))
 	if m := s.awaitReady(2); m.Status.Revision != 2 {
@@ -168,13 +168,13 @@ func TestAConfigurationOfTheUsersOwnSecretIsWaitedForAndFollowed(t *testing.T) {
 	mine := &corev1.Secret{StringData: map[string]string{"LEVEL": "1", "not-a-variable": "2"}}
 	mine.Name = "mine"
 	s.make(mine)
-	s.awaitReady(1) // by itself
+	s.awaitReady(1) // no event is needed
 	if env := s.template().Spec.Containers[0].Env; len(env) != 2 || env[0].ValueFrom.SecretKeyRef.Name != "mine" || env[0].Name != "LEVEL" {
 		t.Errorf("expected LEVEL of Secret mine and PORT, got %+v", env)
 	}
 	pods := s.pods()
 	s.named("mine").patch(&corev1.Secret{}, `{"stringData":{"LEVEL":"2"}}`)
-	s.edit(withReplicas(2)) // a change of it is noticed with the next event
+	s.edit(withReplicas(2)) // its change is noticed at the next event
 	s.awaitReady(2)
 	for _, pod := range s.pods() {
 		if pod.UID == pods[0].UID {
@@ -205,7 +205,7 @@ func TestASecretThatCarriesTheLabelIsFollowedAtOnce(t *testing.T) {
 		}
 		return nil
 	})
-	// What Ready says may be from before the change for a moment: the spec is the same.
+	// For a moment Ready may still report the state before the change, as the spec is the same.
 	operator.Until(t, "the rollout has come to its end", func() error {
 		d := &appsv1.Deployment{}
 		s.read(d)

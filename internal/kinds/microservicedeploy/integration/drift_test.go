@@ -21,26 +21,26 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// declared is what a user sees of a child that the operator wants.
+// declared returns the fields of a child that the operator declares.
 func declared(object client.Object) map[string]any {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object.DeepCopyObject())
 	if err != nil {
 		panic(err)
 	}
 	annotations := maps.Clone(object.GetAnnotations())
-	delete(annotations, "deployment.kubernetes.io/revision") // a repair of the template is one more
+	delete(annotations, "deployment.kubernetes.io/revision") // a repair of the template changes it
 	return map[string]any{
 		"labels": object.GetLabels(), "annotations": annotations, "owners": object.GetOwnerReferences(),
 		"spec": content["spec"], "data": content["data"], "token": content["automountServiceAccountToken"],
 	}
 }
 
-// drifts are someone's changes of what the operator declares, as merge patches; three of
-// one object at most, since a fourth within a minute is a contest.
+// drifts are another client's changes to what the operator declares, as merge patches. There are at most three per
+// object, since a fourth within a minute would be a contest.
 var drifts = []struct {
 	name     string
 	resource string
-	of       string // whose name it has, if not the instance's
+	of       string // the object's name, if not the instance's
 	object   client.Object
 	patch    string
 }{
@@ -96,8 +96,8 @@ func (s *shop) expectRepair(resource string, object client.Object, patch string)
 		})
 	}
 	writes := childWrites(env.Settled(s.T, mark)).Where(func(c testenv.Call) bool {
-		// A number that an autoscaler owns is applied with the version that was read, and is
-		// tried again where the Deployment's controller was faster. The quota follows its pods.
+		// A replica number that an autoscaler owns is applied with the version that was read, and retried if the
+		// Deployment's controller was faster. The quota follows the number of pods.
 		return c.Code != 409 && (resource != "deployments" || c.Resource != "resourcequotas")
 	})
 	if len(writes) != 1 || writes[0].Resource != resource {
@@ -105,7 +105,7 @@ func (s *shop) expectRepair(resource string, object client.Object, patch string)
 	}
 }
 
-// others' fields, as merge patches: none of them is declared.
+// theirs are fields of other owners, as merge patches. None of them is declared.
 var theirs = []struct {
 	of     string
 	object client.Object
@@ -145,14 +145,14 @@ func TestWhatOthersSetSurvivesChanges(t *testing.T) {
 		at := s.of(foreign.of)
 		at.read(now)
 		version := now.GetResourceVersion()
-		at.patch(now, foreign.patch) // changes nothing if it is still so
+		at.patch(now, foreign.patch) // changes nothing if the value is unchanged
 		if now.GetResourceVersion() != version || now.GetLabels()["theirs"] != "x" || now.GetAnnotations()["example.com/theirs"] != "y" {
 			t.Errorf("expected what others set on the %T to survive, got %+v", now, declared(now))
 		}
 	}
 }
 
-// of is the shop with the name of something else, if any.
+// of returns the shop with another object's name, if it is not empty.
 func (s *shop) of(name string) *shop {
 	if name == "" {
 		return s

@@ -85,7 +85,7 @@ func TestAHostThatIsClaimedTwiceBelongsToTheOlder(t *testing.T) {
 			continue
 		}
 		s.delete()
-		later.awaitReady(1) // it is woken
+		later.awaitReady(1) // it is enqueued
 		later.expectHosts("http://web.example.com", "v1-web.example.com", "web.example.com")
 	}
 }
@@ -130,7 +130,7 @@ func TestWithoutGatewayAPIAnIngressStandsInAndIsReported(t *testing.T) {
 	s.expectHosts("http://web.example.com", "v1-web.example.com", "web.example.com")
 }
 
-// withGatewayAPI installs as much of Gateway API as there is in testdata, for one test.
+// withGatewayAPI installs the part of Gateway API in testdata, for one test.
 func withGatewayAPI(t *testing.T) {
 	t.Helper()
 	file := filepath.Join(env.Root, "internal/kinds/microservicedeploy/integration/testdata/httproutes.yaml")

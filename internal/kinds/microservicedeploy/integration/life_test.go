@@ -69,7 +69,7 @@ func TestAnObjectDeletedAndMadeAgainAtOnceIsOnlyReadyWithPodsOfItsOwn(t *testing
 		s.awaitReady(2)
 		now := s.all()
 		for child, uid := range old {
-			if now[child] == uid && !strings.HasPrefix(child, "Pod ") { // those may still be going
+			if now[child] == uid && !strings.HasPrefix(child, "Pod ") { // old pods may still be terminating
 				t.Errorf("it is Ready with %s of its predecessor", child)
 			}
 		}
@@ -101,7 +101,7 @@ func TestFullNameNamesTheChildrenAndASecondClaimantIsReported(t *testing.T) {
 		return nil
 	})
 	third.delete()
-	second.edit(withReplicas(2)) // else the name is tried again within a minute
+	second.edit(withReplicas(2)) // otherwise the name is tried again within a minute
 	second.await(ready, "True AllPodsReady", "2 of 2")
 }
 
@@ -116,7 +116,7 @@ func TestATakenNodePortIsReportedWithItsHolderAndThePodsRunAllTheSame(t *testing
 	if err := env.Client.Delete(t.Context(), holder); err != nil {
 		t.Fatal(err)
 	}
-	s.awaitReady(1) // by itself
+	s.awaitReady(1) // no event is needed
 }
 
 func TestABadImageNeverTakesRunningPodsAway(t *testing.T) {
@@ -148,7 +148,7 @@ func TestABadImageNeverTakesRunningPodsAway(t *testing.T) {
 	}
 }
 
-// An upgrade of opcrew that declares another default must restart no pod of a user.
+// An upgrade of opcrew that declares another default must not restart any of the user's pods.
 func TestPodsOfAnEarlierVersionStayUntilTheUserAsksForOthers(t *testing.T) {
 	s := newShop(t)
 	s.create(withReplicas(2), needAuth(true))
@@ -180,8 +180,7 @@ func TestPodsOfAnEarlierVersionStayUntilTheUserAsksForOthers(t *testing.T) {
 	}
 }
 
-// becomesOld makes the Deployment what a version of opcrew would have left whose agent
-// was another one.
+// becomesOld changes the Deployment to what an opcrew with another agent would have left.
 func (s *shop) becomesOld() {
 	s.Helper()
 	d := &appsv1.Deployment{}

@@ -1,10 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package integration tests MicroServiceDeploy as a user meets it: the real manager, under the
-// ServiceAccount and the roles that are deployed, on a real API server with the real
-// controllers and simulated nodes. What calls it makes is read from the server's audit
-// log. Pure functions are tested beside their code.
+// Package integration tests MicroServiceDeploy end to end: the real manager with its deployed ServiceAccount and roles,
+// a real API server with the real controllers, and simulated nodes. The calls that it makes are read from the server's
+// audit log. Pure functions are tested beside their code.
 package integration
 
 import (

@@ -33,7 +33,7 @@ func configFrom(name string) option {
 	}
 }
 
-// backTo a revision, 0 for none.
+// backTo rolls back to a revision; 0 ends the rollback.
 func backTo(revision int64) option {
 	return func(m *customv1.MicroServiceDeploy) {
 		if m.Spec.RollbackTo = &revision; revision == 0 {
@@ -58,7 +58,7 @@ func authOf(secret string) option {
 	}
 }
 
-// asks for so much cpu, and no more.
+// asks requests an amount of CPU, and nothing else.
 func asks(cpu common.Amount) option {
 	return func(m *customv1.MicroServiceDeploy) {
 		m.Spec.ResourceRequirements.Requests = map[corev1.ResourceName]common.Amount{corev1.ResourceCPU: cpu}

@@ -23,10 +23,10 @@ const enforced = customv1.MicroServiceDeployQuotaEnforced
 
 func quotaObject() *corev1.ResourceQuota { return &corev1.ResourceQuota{} }
 
-// tenantsQuota is that of all instances of the namespace.
+// tenantsQuota returns the shop with the name of the quota for all instances of the namespace.
 func (s *shop) tenantsQuota() *shop { return s.named("opcrew-microservices") }
 
-// awaitHard waits until a quota allows exactly so much, pods and cpu; "" means no quota.
+// awaitHard waits until a quota allows exactly these numbers of pods and CPU; "" means no quota.
 func (s *shop) awaitHard(pods, cpu string) {
 	s.Helper()
 	operator.Until(s.T, fmt.Sprintf("the quota %s allows %q pods and %q cpu", s.name, pods, cpu), func() error {
@@ -52,7 +52,7 @@ func (s *shop) awaitHard(pods, cpu string) {
 	})
 }
 
-// bound makes a quota of the user and waits until it is in force.
+// bound creates a quota of the user and waits until it is in force.
 func (s *shop) bound(name string, hard corev1.ResourceList) {
 	s.Helper()
 	q := quotaObject()
@@ -77,7 +77,7 @@ func TestTheTenantsQuotaIsTheSumOverItsInstances(t *testing.T) {
 	api.awaitReady(4)
 	s.tenantsQuota().awaitHard("8", "1300m")
 	none := s.named("none")
-	none.create() // asks for nothing: a quota of cpu would refuse it
+	none.create() // it requests no CPU, so a quota of CPU would refuse it
 	none.awaitReady(1)
 	s.tenantsQuota().awaitHard("10", "")
 	none.delete()
@@ -86,7 +86,7 @@ func TestTheTenantsQuotaIsTheSumOverItsInstances(t *testing.T) {
 	api.edit(withReplicas(1))
 	api.awaitReady(1)
 	s.tenantsQuota().awaitHard("5", "700m")
-	api.edit(asks("500m")) // the quota is raised before the rollout, or it would be refused
+	api.edit(asks("500m")) // the quota is raised before the rollout, which it would refuse otherwise
 	api.awaitReady(1)
 	s.tenantsQuota().awaitHard("5", "1300m")
 	api.edit(asks("50m"))
@@ -94,7 +94,7 @@ func TestTheTenantsQuotaIsTheSumOverItsInstances(t *testing.T) {
 	s.tenantsQuota().awaitHard("5", "400m")
 	s.edit(quotaMode(customv1.QuotaNone))
 	s.awaitWithout(enforced)
-	s.tenantsQuota().awaitHard("5", "400m") // for as long as one asks for it
+	s.tenantsQuota().awaitHard("5", "400m") // as long as one requests it
 	api.edit(quotaMode(customv1.QuotaNone))
 	s.tenantsQuota().awaitHard("", "")
 	api.edit(quotaMode(""))
@@ -120,7 +120,7 @@ func TestNoPodOfAnInstanceIsEverRefusedByTheTenantsQuota(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range events.Items {
-		if !strings.Contains(e.Message, "the object has been modified") { // two pods at a time: tried again at once (kubernetes/kubernetes#67761)
+		if !strings.Contains(e.Message, "the object has been modified") { // two pods at the same time; retried at once (kubernetes/kubernetes#67761)
 			t.Errorf("expected no pod to be refused, got: %s", e.Message)
 		}
 	}
@@ -157,7 +157,7 @@ func TestPodsOfARuntimeClassThatCostsMoreFitIntoTheQuota(t *testing.T) {
 	class := &nodev1.RuntimeClass{Handler: "runc", Overhead: &nodev1.Overhead{PodFixed: corev1.ResourceList{"cpu": resource.MustParse("250m")}}}
 	class.Name = s.ns
 	s.make(class)
-	t.Cleanup(func() { _ = env.Client.Delete(context.WithoutCancel(t.Context()), class) }) // leaves with the server anyway
+	t.Cleanup(func() { _ = env.Client.Delete(context.WithoutCancel(t.Context()), class) }) // the server is stopped anyway
 	s.create(withReplicas(2), asks("100m"), func(m *customv1.MicroServiceDeploy) { m.Spec.Pod = &common.PodOverride{RuntimeClassName: s.ns} })
 	s.awaitReady(2)
 	s.tenantsQuota().awaitHard("3", "1050m")
@@ -216,14 +216,14 @@ func TestARolloutThatDoesNotFitIntoAQuotaSaysSoAndBeginsWhenThereIsRoom(t *testi
 			t.Errorf("expected %s to be left alone", name)
 		}
 	}
-	s.edit(withReplicas(1)) // a smaller number of pods makes room
+	s.edit(withReplicas(1)) // fewer pods make room
 	s.awaitReady(1)
 	s.edit(withReplicas(2))
 	s.awaitReady(2)
 	s.edit(withImage(oldImage))
 	s.await(ready, "False QuotaTooSmall")
 	s.named("small").patch(quotaObject(), `{"spec":{"hard":{"requests.cpu":"300m"}}}`)
-	s.awaitReady(2) // by itself
+	s.awaitReady(2) // no event is needed
 }
 
 func TestWhyTheTenantsCredentialsCannotBeMadeIsReported(t *testing.T) {
@@ -232,7 +232,7 @@ func TestWhyTheTenantsCredentialsCannotBeMadeIsReported(t *testing.T) {
 	s.create(needAuth(true))
 	s.await(ready, "False Refused", "The tenant's credentials are being created, held up", "exceeded quota: few")
 	s.named("few").patch(quotaObject(), `{"spec":{"hard":{"secrets":"1"}}}`)
-	s.awaitReady(1) // by itself
+	s.awaitReady(1) // no event is needed
 }
 
 func TestWhyTheTenantsQuotaCannotBeMadeIsReported(t *testing.T) {

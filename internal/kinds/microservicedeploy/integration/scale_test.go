@@ -18,8 +18,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv"
 )
 
-// counts collects the numbers of replicas that the Deployment has from now on, each once
-// for as long as it lasts.
+// counts records each number of replicas that the Deployment has from now on.
 func (s *shop) counts() func() []int32 {
 	s.Helper()
 	watch, err := env.Client.Watch(s.Context(), &appsv1.DeploymentList{}, client.InNamespace(s.ns))
@@ -41,7 +40,7 @@ func (s *shop) counts() func() []int32 {
 		}
 	}()
 	return func() []int32 {
-		s.settled() // the last event is there by then
+		s.settled() // the last event has arrived by then
 		watch.Stop()
 		<-done
 		mu.Lock()
@@ -114,7 +113,7 @@ func TestIdleTakesTheAutoscalerAwayBeforeThePodsAndBringsThemBack(t *testing.T) 
 		t.Error("expected the share of the quota to be given back")
 	}
 	env.Rests(t)
-	s.operator.Stop() // what is remembered survives a new process
+	s.operator.Stop() // the number is remembered by a new process
 	s.operator.Start()
 	s.edit(idle(false))
 	s.expectServing(s.await(ready, "True AllPodsReady", "5 of 5"), 5, oldImage)

@@ -28,7 +28,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// awaitReady waits until so many pods serve, and expects exactly those of the spec's image.
+// awaitReady waits until a number of pods are ready, and expects exactly those with the spec's image.
 func (s *shop) awaitReady(size int) *customv1.MicroServiceDeploy {
 	s.Helper()
 	reason := common.ReasonAllPodsReady
@@ -54,7 +54,7 @@ func (s *shop) instance() client.MatchingLabels {
 	return client.MatchingLabels{"app.kubernetes.io/name": "microservicedeploy", "app.kubernetes.io/instance": s.name}
 }
 
-// pods are those of the object that are not on their way out.
+// pods returns the object's pods that are not being deleted.
 func (s *shop) pods() []corev1.Pod {
 	s.Helper()
 	list := &corev1.PodList{}
@@ -76,13 +76,13 @@ func (s *shop) running(image string) int {
 	return n
 }
 
-// all are the names of all that the object has, with the kind of each, and their UIDs.
+// all returns the kinds, names and UIDs of all children of the object.
 func (s *shop) all() map[string]types.UID {
 	s.Helper()
 	return s.objects(s.instance())
 }
 
-// objects are those of the namespace that have some labels, by kind and name.
+// objects returns the UIDs of objects in the namespace with some labels, by kind and name.
 func (s *shop) objects(labels client.MatchingLabels) map[string]types.UID {
 	s.Helper()
 	out := map[string]types.UID{}
@@ -105,7 +105,7 @@ func (s *shop) objects(labels client.MatchingLabels) map[string]types.UID {
 	return out
 }
 
-// configs are the names of the object's configurations.
+// configs returns the names of the object's configurations.
 func (s *shop) configs() []string {
 	s.Helper()
 	var out []string
@@ -133,7 +133,7 @@ func (s *shop) awaitNothing() {
 	})
 }
 
-// scaleDeployment is the autoscaler's hand on the Deployment, or someone else's.
+// scaleDeployment scales the Deployment as the autoscaler or another client would.
 func (s *shop) scaleDeployment(replicas int32) {
 	s.Helper()
 	d := &appsv1.Deployment{}
@@ -144,7 +144,7 @@ func (s *shop) scaleDeployment(replicas int32) {
 	}
 }
 
-// kubectl runs kubectl as a user does.
+// kubectl runs kubectl as a user would.
 func (s *shop) kubectl(args ...string) string {
 	s.Helper()
 	args = append([]string{"--kubeconfig", env.Kubeconfig, "--namespace", s.ns}, args...)

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package names holds the names and labels of an instance's children, and the values of fields that its spec leaves out.
-// It decides nothing.
+// Package names holds the names and labels of an instance's children, and the defaults of fields that its spec leaves
+// out. It decides nothing.
 package names
 
 import (
@@ -21,24 +21,23 @@ const (
 	NameLabel     = "app.kubernetes.io/name"
 	instanceLabel = "app.kubernetes.io/instance"
 
-	// ObjectLabel names the object that a child belongs to, which can have another name.
+	// ObjectLabel holds the name of the object that a child belongs to, as the child can have another name.
 	ObjectLabel = "opcrew.io/object"
 
-	// MainContainer is the application's own.
+	// MainContainer is the name of the application's own container.
 	MainContainer = "app"
-	// QuotaLabel on a namespace has a quota made although other owners run pods there.
+	// QuotaLabel on a namespace makes opcrew create a quota although other owners run pods there.
 	QuotaLabel = "opcrew.io/quota"
 	// TenantAuth is the Secret with the credentials of all instances of a namespace.
 	TenantAuth = "opcrew-basic-auth"
-	// HtpasswdKey is the key of lines of user:hash.
+	// HtpasswdKey is the key in a Secret whose value has one user:hash a line.
 	HtpasswdKey = "htpasswd"
 )
 
-// HtpasswdKeys are the names under which users keep such lines: ours, and those of Envoy
-// Gateway and ingress-nginx.
+// HtpasswdKeys are the keys under which users keep htpasswd lines: ours, and those of Envoy Gateway and ingress-nginx.
 var HtpasswdKeys = []string{HtpasswdKey, ".htpasswd", "auth"}
 
-// Child is that of all that belongs to an instance.
+// Child returns the name of an instance's children.
 func Child(m *customv1.MicroServiceDeploy) string { return cmp.Or(m.Spec.FullName, m.Name) }
 
 // Identity returns the names and labels of the children.
@@ -56,7 +55,7 @@ func Identity(m *customv1.MicroServiceDeploy) workload.Identity {
 	return id
 }
 
-// Replicas is the desired number of pods.
+// Replicas returns the desired number of pods.
 func Replicas(m *customv1.MicroServiceDeploy) int32 {
 	if m.Spec.Replicas != nil {
 		return *m.Spec.Replicas
@@ -64,7 +63,7 @@ func Replicas(m *customv1.MicroServiceDeploy) int32 {
 	return customv1.DefaultReplicas
 }
 
-// MaxReplicas is the highest number of pods that autoscaling may come to.
+// MaxReplicas returns the highest number of pods for autoscaling.
 func MaxReplicas(m *customv1.MicroServiceDeploy) int32 {
 	if m.Spec.MaxReplicas != nil {
 		return *m.Spec.MaxReplicas
@@ -72,7 +71,7 @@ func MaxReplicas(m *customv1.MicroServiceDeploy) int32 {
 	return max(2*Replicas(m), 3)
 }
 
-// Ports are those of the spec, or the default.
+// Ports returns the ports of the spec, or the default.
 func Ports(m *customv1.MicroServiceDeploy) []common.Port {
 	if len(m.Spec.Ports) > 0 {
 		return m.Spec.Ports
@@ -80,7 +79,7 @@ func Ports(m *customv1.MicroServiceDeploy) []common.Port {
 	return []common.Port{{Name: "http", Port: customv1.DefaultPort, TargetPort: "8080"}}
 }
 
-// QuotaMode is how the tenant's quota counts an instance.
+// QuotaMode returns how the tenant's quota counts an instance.
 func QuotaMode(m *customv1.MicroServiceDeploy) customv1.QuotaMode {
 	if m.Spec.Quota == "" {
 		return customv1.QuotaNamespace

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ports holds the ports and probes of an instance, with or without the proxy that asks for passwords. The proxy
-// itself is in package auth.
+// Package ports holds the ports and probes of an instance, with or without the proxy that asks for passwords. Package
+// auth has the proxy itself.
 package ports
 
 import (
@@ -20,20 +20,19 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Target is a port at which the application listens. The Service leads to it by name, so
-// that in each pod the name can stand for the application or for the proxy before it, and
-// a rollout from the one to the other loses no request.
+// Target is a port on which the application listens. The Service refers to it by name. In each pod, the name can stand
+// for the application or for its proxy, so that a rollout from one to the other loses no request.
 type Target struct {
 	Name     string
 	Number   int32
 	Protocol corev1.Protocol
-	H2c      bool // it is spoken to in HTTP/2 without TLS
+	H2c      bool // HTTP/2 without TLS
 }
 
 // H2c is the appProtocol of HTTP/2 without TLS (KEP-3726).
 const H2c = "kubernetes.io/h2c"
 
-// Targets are the application's ports, each named by the first port that leads there.
+// Targets returns the application's ports, each named by the first port that leads there.
 func Targets(m *customv1.MicroServiceDeploy) []Target {
 	var out []Target
 	for i, p := range names.Ports(m) {
@@ -44,9 +43,8 @@ func Targets(m *customv1.MicroServiceDeploy) []Target {
 	return out
 }
 
-// targetName is that of a port, or one made of its place where it has none that containers
-// can have. Its numbers are not part of it: when they change, pods from before and after
-// have the same names, and the Service leads to both.
+// targetName returns the name of a port, or one made of its position if it has none that containers can have. The name
+// does not depend on the port's number, so that when the number changes the Service leads to old and new pods.
 func targetName(p common.Port, place int) string {
 	if p.Name == "" || len(validation.IsValidPortName(p.Name)) > 0 {
 		return fmt.Sprintf("port-%d", place+1)
@@ -64,7 +62,7 @@ func find(all []Target, p common.Port) (Target, bool) {
 	return all[i], true
 }
 
-// Service is in front of the pods.
+// Service declares the Service in front of the pods.
 func Service(m *customv1.MicroServiceDeploy) *corev1ac.ServiceApplyConfiguration {
 	all := Targets(m)
 	named := slices.Clone(names.Ports(m))
@@ -75,8 +73,8 @@ func Service(m *customv1.MicroServiceDeploy) *corev1ac.ServiceApplyConfiguration
 	return names.Identity(m).Service(named)
 }
 
-// AddPorts gives the application's container its ports. Behind the proxy they have no
-// names: those are the proxy's.
+// AddPorts gives the application's container its ports. Behind a proxy they have no names, as the names stand for the
+// proxy's ports.
 func AddPorts(c *corev1ac.ContainerApplyConfiguration, m *customv1.MicroServiceDeploy) {
 	for _, t := range Targets(m) {
 		port := corev1ac.ContainerPort().WithContainerPort(t.Number).WithProtocol(t.Protocol)
@@ -87,7 +85,7 @@ func AddPorts(c *corev1ac.ContainerApplyConfiguration, m *customv1.MicroServiceD
 	}
 }
 
-// Connects is the readiness probe of an application that has none of its own.
+// Connects returns the readiness probe for an application that has none of its own.
 func Connects(m *customv1.MicroServiceDeploy) *corev1ac.ProbeApplyConfiguration {
 	for _, t := range Targets(m) {
 		if t.Protocol == corev1.ProtocolTCP {

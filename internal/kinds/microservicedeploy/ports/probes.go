@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// AddProbes adds the probes of the spec to the container of the application.
+// AddProbes adds the spec's probes to the application's container.
 func AddProbes(c *corev1ac.ContainerApplyConfiguration, m *customv1.MicroServiceDeploy) {
 	p := m.Spec.Probes
 	if p == nil {
@@ -38,8 +38,8 @@ func AddProbes(c *corev1ac.ContainerApplyConfiguration, m *customv1.MicroService
 	}
 }
 
-// numbered gives the ports that a probe names as numbers: in a pod with a proxy the names
-// stand for the proxy's ports, and a kubelet looks for them in the application's container.
+// numbered replaces port names in a probe by numbers. In a pod with a proxy the names stand for the proxy's ports, but
+// a kubelet looks them up in the application's container.
 func numbered(p *corev1.Probe, m *customv1.MicroServiceDeploy) *corev1.Probe {
 	p = p.DeepCopy()
 	if p.HTTPGet != nil {
@@ -51,8 +51,8 @@ func numbered(p *corev1.Probe, m *customv1.MicroServiceDeploy) *corev1.Probe {
 	return p
 }
 
-// number is that of a port of the spec by its name or by that of its targetPort; another
-// name stays, for the API server or the kubelet to refuse.
+// number returns the number of a port in the spec, by its name or the name of its targetPort. Other names are returned
+// unchanged, for the API server or the kubelet to refuse.
 func number(port intstr.IntOrString, m *customv1.MicroServiceDeploy) intstr.IntOrString {
 	if port.Type != intstr.String {
 		return port

@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package quota computes what the instances of a namespace may use together, and the ResourceQuotas that bound it. It
+// Package quota computes what the instances of a namespace may use together, and the ResourceQuotas that limit it. It
 // reads and writes nothing.
 package quota
 
@@ -13,11 +13,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Amounts are quantities by the names that a ResourceQuota uses.
+// Amounts are quantities, by the names that a ResourceQuota uses.
 type Amounts = corev1.ResourceList
 
-// asked gives requests and limits the names of a quota; requests that are missing are the
-// limits, as the API server has it.
+// asked returns requests and limits under the names that a quota uses. A missing request is the limit, as in the API
+// server.
 func asked(requests, limits corev1.ResourceList) Amounts {
 	out := Amounts{}
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
@@ -31,7 +31,7 @@ func asked(requests, limits corev1.ResourceList) Amounts {
 	return out
 }
 
-// both adds what two have in common.
+// both adds the amounts that a and b have in common.
 func both(a, b Amounts) Amounts {
 	out := Amounts{}
 	for name, q := range a {
@@ -44,7 +44,8 @@ func both(a, b Amounts) Amounts {
 	return out
 }
 
-// larger takes the larger of each amount; what only one of them has is not bounded.
+// larger returns the larger of each amount. It leaves out amounts that only a or only b has, so that no quota limits
+// them.
 func larger(a, b Amounts) Amounts {
 	out := Amounts{}
 	for name, q := range a {
@@ -68,8 +69,8 @@ func times(a Amounts, n int32) Amounts {
 	return out
 }
 
-// sum is what all instances of a namespace may use together, of the resources that each
-// of them that has pods asks for.
+// sum returns what all instances of a namespace may use together. It has only the resources that every instance with
+// pods requests.
 func sum(needs []Amounts) Amounts {
 	var total Amounts
 	for _, n := range needs {
@@ -84,7 +85,7 @@ func sum(needs []Amounts) Amounts {
 	return total
 }
 
-// short names the first amount that exceeds what there is, in words.
+// short describes the first amount that exceeds what is available; "" if none does.
 func short(wanted, there Amounts) string {
 	for _, name := range slices.Sorted(maps.Keys(there)) {
 		q, ok := wanted[name]
@@ -95,8 +96,8 @@ func short(wanted, there Amounts) string {
 	return ""
 }
 
-// covers reports whether a quota admits the desired amounts: it limits nothing that some pod does
-// not ask for, and each amount is high enough.
+// covers reports whether a quota admits the desired amounts: each amount is high enough, and the quota does not limit
+// anything that some pod does not request.
 func covers(hard, wanted Amounts) bool {
 	for name, most := range hard {
 		if q, ok := wanted[name]; !ok || q.Cmp(most) > 0 {
@@ -106,7 +107,7 @@ func covers(hard, wanted Amounts) bool {
 	return true
 }
 
-// free is what a quota has left.
+// free returns what is left in a quota.
 func free(q *corev1.ResourceQuota) Amounts {
 	out := Amounts{}
 	for name, hard := range q.Status.Hard {
@@ -117,7 +118,7 @@ func free(q *corev1.ResourceQuota) Amounts {
 	return out
 }
 
-// shortName gives the Amounts that a quota may call in two ways one name.
+// shortName returns one name for amounts that have two names in quotas.
 func shortName(name corev1.ResourceName) corev1.ResourceName {
 	if name == corev1.ResourceCPU || name == corev1.ResourceMemory {
 		return "requests." + name

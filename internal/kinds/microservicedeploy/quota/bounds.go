@@ -15,25 +15,25 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/names"
 )
 
-// Bound is a ResourceQuota that instances of a namespace share. One for each instance
-// would not do: all quotas of a namespace must admit every pod that they count.
+// Bound is a ResourceQuota that the instances of a namespace share. A quota per instance is not possible, as all quotas
+// of a namespace must admit every pod that they count.
 type Bound struct {
 	Name string
 	mode customv1.QuotaMode
 }
 
 var (
-	// ByNamespace counts all pods of the namespace, so it is only where all of them are ours.
+	// ByNamespace counts all pods of the namespace, so it is used only if all of them are ours.
 	ByNamespace = Bound{"opcrew-microservices", customv1.QuotaNamespace}
-	// ByClass counts the pods of a PriorityClass that only instances have: a scope is the
-	// only way in which quotas select pods (labels were refused, kubernetes #110065).
+	// ByClass counts the pods of a PriorityClass that only instances use. Quotas can select pods only by scopes (labels
+	// were rejected, kubernetes #110065).
 	ByClass = Bound{"opcrew-microservices-by-class", customv1.QuotaPriorityClass}
 
-	// Bounds are all kinds of ResourceQuota that opcrew writes.
+	// Bounds lists all kinds of ResourceQuota that opcrew writes.
 	Bounds = []Bound{ByNamespace, ByClass}
 )
 
-// BoundOf returns the quota that an instance asks for, if it asks for one.
+// BoundOf returns the quota that an instance requests, and whether it requests one.
 func BoundOf(m *customv1.MicroServiceDeploy) (Bound, bool) {
 	i := slices.IndexFunc(Bounds, func(b Bound) bool { return b.mode == names.QuotaMode(m) })
 	if i < 0 {
@@ -47,14 +47,14 @@ func IsBound(name string) bool {
 	return slices.ContainsFunc(Bounds, func(b Bound) bool { return b.Name == name })
 }
 
-// counts reports whether it counts pods of an instance, whose Deployment is as it is. Those
-// from before a rollout may have the class although the template has it no more.
+// counts reports whether the quota counts pods of an instance, given its Deployment. Pods from before a rollout may
+// have the PriorityClass although the template no longer has it.
 func (b Bound) counts(m *customv1.MicroServiceDeploy, live *appsv1.Deployment) bool {
 	return b != ByClass || names.QuotaMode(m) == b.mode ||
 		live != nil && (live.Spec.Template.Spec.PriorityClassName == customv1.QuotaPriorityClassName || !complete(live))
 }
 
-// Declare is the quota.
+// Declare declares the quota.
 func (b Bound) Declare(namespace string, hard Amounts) *corev1ac.ResourceQuotaApplyConfiguration {
 	spec := corev1ac.ResourceQuotaSpec().WithHard(hard)
 	if b == ByClass {
@@ -65,22 +65,21 @@ func (b Bound) Declare(namespace string, hard Amounts) *corev1ac.ResourceQuotaAp
 	return corev1ac.ResourceQuota(b.Name, namespace).WithSpec(spec)
 }
 
-// Tenant is what the quotas of a namespace follow from.
+// Tenant holds what the quotas of a namespace depend on.
 type Tenant struct {
 	Instances []*customv1.MicroServiceDeploy
-	// Deployments are those of the instances, by the instances' UIDs.
+	// Deployments are the instances' Deployments, by the instances' UIDs.
 	Deployments map[types.UID]*appsv1.Deployment
-	// All are the quotas of the namespace, Quotas those that are opcrew's own.
+	// All are the quotas of the namespace; Quotas are opcrew's own.
 	All       []corev1.ResourceQuota
 	Quotas    map[Bound]*corev1.ResourceQuota
 	Overheads Overheads
-	// Others reports whether pods of other owners run here, Leaving whether pods of deleted instances do.
+	// Others is true if pods of other owners run here; Leaving, if pods of deleted instances do.
 	Others, Leaving bool
 }
 
-// Hard is what a quota is to allow, nothing if there is to be none. It is raised at once,
-// and lowered when every rollout has come to its end and what is used fits; not to Bound
-// something and then to do so is to lower it.
+// Hard returns what a quota should allow; nil if there should be none. It is raised at once. It is lowered only when no
+// rollout is under way and the used amounts fit. During a rollout it does not limit a new resource either.
 func (t Tenant) Hard(b Bound) Amounts {
 	wanted, bounded, settled := t.Wanted(b, nil)
 	if !bounded || b == ByNamespace && t.Others {
@@ -106,9 +105,8 @@ func (t Tenant) Hard(b Bound) Amounts {
 	return wanted
 }
 
-// Wanted sums up what the instances that a quota counts may use, with one of them as it is
-// to be; bounded reports whether any asks for the quota, settled whether every rollout has
-// come to its end.
+// Wanted sums up what the instances that a quota counts may use, with one of them replaced by changed. bounded reports
+// whether any instance requests the quota; settled, whether no rollout is under way.
 func (t Tenant) Wanted(b Bound, changed *customv1.MicroServiceDeploy) (total Amounts, bounded, settled bool) {
 	var needs []Amounts
 	settled = true
@@ -126,7 +124,7 @@ func (t Tenant) Wanted(b Bound, changed *customv1.MicroServiceDeploy) (total Amo
 	return sum(needs), bounded, settled
 }
 
-// complete reports whether nothing is being rolled out; of an instance without pods nothing is.
+// complete reports whether no rollout is under way. An instance without pods has none.
 func complete(d *appsv1.Deployment) bool {
 	if d == nil || d.Spec.Replicas == nil {
 		return d == nil
@@ -135,7 +133,7 @@ func complete(d *appsv1.Deployment) bool {
 	return s.ObservedGeneration >= d.Generation && s.UpdatedReplicas == n && s.Replicas == n
 }
 
-// has reports whether a quota is one of those that are made for the tenant.
+// has reports whether a quota is one of the tenant's own.
 func (t Tenant) has(q *corev1.ResourceQuota) bool {
 	for _, ours := range t.Quotas {
 		if ours.Name == q.Name {
@@ -145,12 +143,12 @@ func (t Tenant) has(q *corev1.ResourceQuota) bool {
 	return false
 }
 
-// Raising reports whether a quota of the tenant does not allow yet what an instance is to have.
+// Raising reports whether a quota of the tenant does not yet allow what an instance should have.
 func (t Tenant) Raising(m *customv1.MicroServiceDeploy) bool {
 	for b, q := range t.Quotas {
 		wanted, bounded, _ := t.Wanted(b, m)
 		if !bounded || !b.counts(m, t.Deployments[m.UID]) {
-			continue // it is on its way out, or no matter of this one
+			continue // the quota is about to be deleted, or does not count this instance
 		}
 		if !covers(q.Spec.Hard, wanted) || !covers(q.Status.Hard, wanted) {
 			return true
@@ -159,7 +157,7 @@ func (t Tenant) Raising(m *customv1.MicroServiceDeploy) bool {
 	return false
 }
 
-// Lacks reports whether a quota is to be made that is not there.
+// Lacks reports whether a quota that should exist is missing.
 func (t Tenant) Lacks() bool {
 	return slices.ContainsFunc(Bounds, func(b Bound) bool {
 		_, bounded, _ := t.Wanted(b, nil)

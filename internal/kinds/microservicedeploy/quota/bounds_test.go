@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
-// bounded has a quota with a hard limit and a usage.
+// bounded gives the tenant a quota with a hard limit and a usage.
 func (t Tenant) bounded(hard, used []string) Tenant {
 	q := &corev1.ResourceQuota{}
 	q.Spec.Hard, q.Status.Hard, q.Status.Used = quota(hard...), quota(hard...), quota(used...)
@@ -23,7 +23,7 @@ func (t Tenant) bounded(hard, used []string) Tenant {
 	return t
 }
 
-// changing has the Deployment of the first instance on its way.
+// changing makes the Deployment of the first instance roll out.
 func (t Tenant) changing() Tenant {
 	t.Deployments[t.Instances[0].UID].Status.UpdatedReplicas--
 	return t
@@ -82,7 +82,7 @@ func TestADeploymentIsCompleteWhenAllItsPodsAreOfItsLastTemplate(t *testing.T) {
 			t.Errorf("%s: expected it not to be complete", name)
 		}
 	}
-	// Regression: an instance that can have no pods kept the quota from ever being lowered.
+	// Regression: an instance that cannot have pods kept the quota from ever being lowered.
 	if !complete(nil) {
 		t.Error("expected an instance without pods to hold nothing up")
 	}
@@ -112,7 +112,7 @@ func TestAQuotaByPriorityClassCountsThePodsOfTheClassAlone(t *testing.T) {
 	golden.Check(t, "quota-by-class.yaml", ByClass.Declare("shop", quota("pods=5", "requests.cpu=5")))
 }
 
-// tenancy are the facts of a tenant with instances whose Deployments are as they have it.
+// tenancy returns a tenant with instances whose Deployments match their specs.
 func tenancy(instances ...*customv1.MicroServiceDeploy) Tenant {
 	f := Tenant{Instances: instances, Deployments: map[types.UID]*appsv1.Deployment{}}
 	for _, m := range instances {

@@ -30,7 +30,7 @@ import (
 
 var someTime = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
-// pinOf is the pin of a Deployment that was made for an instance.
+// pinOf returns the pin of a Deployment that was made for an instance.
 func pinOf(m *customv1.MicroServiceDeploy) string {
 	raw, _ := json.Marshal(build.Settings(m, ""))
 	sum := sha256.Sum256(raw)
@@ -103,7 +103,7 @@ func resourcesOf(m *customv1.MicroServiceDeploy) corev1.ResourceRequirements {
 	}
 }
 
-// newTemplate is one of pods of a revision.
+// newTemplate returns the template for pods of a revision.
 func newTemplate(revision int64, image, configMap string) corev1.PodTemplateSpec {
 	template := corev1.PodTemplateSpec{}
 	template.Annotations = map[string]string{
@@ -136,7 +136,7 @@ func newDeployment(m *customv1.MicroServiceDeploy, replicas int32) *appsv1.Deplo
 	return d
 }
 
-// quota reads Amounts: quota("requests.cpu=1", "pods=4").
+// quota parses amounts: quota("requests.cpu=1", "pods=4").
 func quota(list ...string) Amounts {
 	out := Amounts{}
 	for _, text := range list {
@@ -146,7 +146,7 @@ func quota(list ...string) Amounts {
 	return out
 }
 
-// written gives Amounts in a form that compares.
+// written returns Amounts as strings, so that cmp.Diff can compare them.
 func written(a Amounts) map[string]string {
 	out := map[string]string{}
 	for name, q := range a {
@@ -155,7 +155,7 @@ func written(a Amounts) map[string]string {
 	return out
 }
 
-// same fails the test where two values differ, in the words given.
+// same fails the test if two values differ. what names the values.
 func same(t testing.TB, what string, want, got any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {

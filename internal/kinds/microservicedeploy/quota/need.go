@@ -21,8 +21,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Need is the most that an instance may use: its pods, and those that a rollout has
-// beside, each as large as the larger of what runs and what is wanted.
+// Need returns the most that an instance may use: its pods and the surge pods of a rollout, each as large as the larger
+// of the running and the desired pod.
 func Need(m *customv1.MicroServiceDeploy, live *appsv1.Deployment, o Overheads) Amounts {
 	pods, pod, going := scaling.MostPods(m), o.with(perPod(m), RuntimeClass(m)), int32(0)
 	if live != nil {
@@ -41,19 +41,19 @@ func Need(m *customv1.MicroServiceDeploy, live *appsv1.Deployment, o Overheads) 
 	return times(pod, pods+surge(pods)+going)
 }
 
-// rolls reports whether pods are to be replaced, or are being replaced. One whose
-// configuration is the user's own Secret may begin at any time.
+// rolls reports whether pods are to be replaced, or are being replaced. If the configuration is the user's own Secret,
+// a rollout may begin at any time.
 func rolls(m *customv1.MicroServiceDeploy, live *appsv1.Deployment) bool {
 	can := m.Spec.RollbackTo != nil || workload.InvalidImage(m.Spec.Image) == ""
 	return live.Status.Replicas > live.Status.UpdatedReplicas ||
 		can && (m.Spec.ConfigFrom != nil || !ensure.Pin{Key: build.Settings(m, "")}.Matches(live))
 }
 
-// surge is how many pods a rollout has beside those: a quarter, rounded up.
+// surge returns how many surge pods a rollout has: a quarter of the pods, rounded up.
 func surge(pods int32) int32 { return (pods + 3) / 4 }
 
-// perPod is what one pod of the spec asks for. What not all of its containers ask for is
-// not bounded: a quota of it would refuse the pod.
+// perPod returns what one pod of the spec requests. It leaves out resources that not all of its containers request, as
+// a quota for these would refuse the pod.
 func perPod(m *customv1.MicroServiceDeploy) Amounts {
 	requests, limits := workload.Quantities(m.Spec.ResourceRequirements.Requests), workload.Quantities(m.Spec.ResourceRequirements.Limits)
 	total := asked(requests, limits)
@@ -64,11 +64,10 @@ func perPod(m *customv1.MicroServiceDeploy) Amounts {
 	return total
 }
 
-// Overheads are what pods of RuntimeClasses cost beside their containers, which quotas
-// count (KEP-688).
+// Overheads has, by RuntimeClass, what a pod costs in addition to its containers. Quotas count it (KEP-688).
 type Overheads map[string]corev1.ResourceList
 
-// with gives what a pod of a class costs.
+// with returns what a pod of a class costs.
 func (o Overheads) with(pod Amounts, class string) Amounts {
 	out := maps.Clone(pod)
 	for name, q := range o[class] {
@@ -83,7 +82,7 @@ func (o Overheads) with(pod Amounts, class string) Amounts {
 	return out
 }
 
-// RuntimeClass is the class of the pods, whose overhead counts in a quota; empty if the spec sets none.
+// RuntimeClass returns the class of the pods, whose overhead counts in a quota; empty if the spec sets none.
 func RuntimeClass(m *customv1.MicroServiceDeploy) string {
 	if m.Spec.Pod == nil {
 		return ""
@@ -91,7 +90,7 @@ func RuntimeClass(m *customv1.MicroServiceDeploy) string {
 	return m.Spec.Pod.RuntimeClassName
 }
 
-// perPodOf is what one pod that runs asks for.
+// perPodOf returns what a running pod requests.
 func perPodOf(spec corev1.PodSpec) Amounts {
 	var total Amounts
 	containers := slices.Clone(spec.Containers)

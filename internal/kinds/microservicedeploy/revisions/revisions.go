@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package revisions numbers the pairs of image and configuration of an instance, reads them from pod templates, and
-// chooses the one that is to run.
+// chooses the pair to run.
 package revisions
 
 import (
@@ -20,20 +20,19 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// RevisionAnnotation numbers the pairs of image and configuration of an instance, in its
-// pod templates. Kubernetes' own numbers do not serve: a ReplicaSet that is taken up again
-// gets a new one.
+// RevisionAnnotation holds, in pod templates, the number of a pair of image and configuration. Kubernetes' own revision
+// numbers are not suitable, as a ReplicaSet that is reused gets a new number.
 const RevisionAnnotation = "opcrew.io/revision"
 
-// RevisionHashAnnotation marks a template that opcrew made; a user may have changed another:
-// its image must not pass for that of the revision.
+// RevisionHashAnnotation marks a template that opcrew made. Another template may have been changed by a user, and its
+// image must not count as the revision's.
 const RevisionHashAnnotation = "opcrew.io/revision-hash"
 
-// MostKept is how many ReplicaSets a Deployment keeps of old revisions.
+// MostKept is how many old ReplicaSets a Deployment keeps.
 const MostKept = 10
 
-// List lists what a rollback can name: the templates of the Deployment and of its
-// ReplicaSets, the newest first.
+// List returns the revisions that a rollback can name, newest first: those in the templates of the Deployment and of
+// its ReplicaSets.
 func List(r workload.Rollout) []customv1.Revision {
 	seen := map[int64]customv1.Revision{}
 	if r.Deployment != nil {
@@ -57,20 +56,20 @@ func note(seen map[int64]customv1.Revision, template corev1.PodTemplateSpec) {
 	}
 }
 
-// Of reads the revision of a template; ok is false if it is none, or not as it was made.
+// Of reads the revision in a template; ok is false if there is none, or the template is not as opcrew made it.
 func Of(template corev1.PodTemplateSpec) (r customv1.Revision, ok bool) {
 	number, err := strconv.ParseInt(template.Annotations[RevisionAnnotation], 10, 64)
 	r = customv1.Revision{Revision: number, Image: MainImage(template), Config: ConfigName(template)}
 	return r, err == nil && template.Annotations[RevisionHashAnnotation] == HashOf(r)
 }
 
-// HashOf identifies the content of a revision.
+// HashOf returns a hash that identifies the content of a revision.
 func HashOf(r customv1.Revision) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d %q %q", r.Revision, r.Image, r.Config))
 	return hex.EncodeToString(sum[:8])
 }
 
-// MainImage is the image of the application in a pod template.
+// MainImage returns the image of the application in a pod template.
 func MainImage(template corev1.PodTemplateSpec) string {
 	for _, c := range template.Spec.Containers {
 		if c.Name == names.MainContainer {
@@ -80,7 +79,7 @@ func MainImage(template corev1.PodTemplateSpec) string {
 	return ""
 }
 
-// ConfigName is the object that a template mounts as its configuration.
+// ConfigName returns the name of the object that a template mounts as its configuration.
 func ConfigName(template corev1.PodTemplateSpec) string {
 	for _, v := range template.Spec.Volumes {
 		if v.Name == "config" && v.Secret != nil {
@@ -93,9 +92,9 @@ func ConfigName(template corev1.PodTemplateSpec) string {
 	return ""
 }
 
-// Choose gives the revision that is to run: that of the spec, which gets the number of
-// a template with the same image and configuration or a new one, or the one that
-// spec.rollbackTo names. ok is false if that one is not kept.
+// Choose returns the revision to run: the one that spec.rollbackTo names, or else the spec's. The latter gets the
+// number of a template with the same image and configuration, or a new number. ok is false if the named revision is not
+// kept.
 func Choose(m *customv1.MicroServiceDeploy, known []customv1.Revision, configName string) (wanted customv1.Revision, ok bool) {
 	if to := m.Spec.RollbackTo; to != nil {
 		i := slices.IndexFunc(known, func(r customv1.Revision) bool { return r.Revision == *to })

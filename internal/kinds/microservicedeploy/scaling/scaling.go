@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package scaling decides how many pods an instance has, and whether an autoscaler changes that.
+// Package scaling decides how many pods an instance has, and whether an autoscaler controls that number.
 package scaling
 
 import (
@@ -18,24 +18,24 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// AwakeAnnotation remembers, on the Deployment of an idle instance, how many pods it had.
+// AwakeAnnotation records, on the Deployment of an idle instance, how many pods it had.
 const AwakeAnnotation = "opcrew.io/awake-replicas"
 
-// Scale is how many pods there are to be, and who decides.
+// Scale is how many pods there should be, and who decides that.
 type Scale struct {
-	// Replicas is our number; live reports that the Deployment's own number stays.
+	// Replicas is our number. Live is true if the Deployment's own number stays.
 	Replicas int32
 	Live     bool
-	// Autoscaler: the instance gets an autoscaler.
+	// Autoscaler is true if the instance gets an autoscaler.
 	Autoscaler bool
-	// Awake is how many pods come back to an idle instance.
+	// Awake is how many pods an idle instance gets when it is no longer idle.
 	Awake int32
-	// Spread: there can be more than one pod.
+	// Spread is true if there can be more than one pod.
 	Spread bool
 }
 
-// Decide decides the number of pods. An autoscaler that is not wanted any more goes
-// first: it would fight for its number.
+// Decide decides the number of pods. If an autoscaler is no longer needed it is deleted first, as it would fight for
+// its number.
 func Decide(m *customv1.MicroServiceDeploy, r workload.Rollout, autoscaler bool) Scale {
 	switch {
 	case m.Spec.Idle:
@@ -43,10 +43,10 @@ func Decide(m *customv1.MicroServiceDeploy, r workload.Rollout, autoscaler bool)
 	case !Autoscales(m):
 		return Scale{Replicas: names.Replicas(m), Live: autoscaler, Spread: names.Replicas(m) > 1}
 	}
-	s := Scale{Autoscaler: true, Spread: names.MaxReplicas(m) > 1} // a step of the autoscaler makes no budget
+	s := Scale{Autoscaler: true, Spread: names.MaxReplicas(m) > 1} // so that scaling does not create and delete the budget
 	switch {
 	case r.Deployment == nil:
-		s.Replicas, s.Live = names.Replicas(m), true // ours is only what it begins with
+		s.Replicas, s.Live = names.Replicas(m), true // our number is only the initial one
 	case r.Replicas() == 0:
 		s.Replicas = withinBounds(m, remembered(r))
 	default:
@@ -55,17 +55,18 @@ func Decide(m *customv1.MicroServiceDeploy, r workload.Rollout, autoscaler bool)
 	return s
 }
 
-// withinBounds is a number of pods that an autoscaler could have come to.
+// withinBounds returns the number nearest to n that an autoscaler could set.
 func withinBounds(m *customv1.MicroServiceDeploy, n int32) int32 {
 	return min(max(names.Replicas(m), n), names.MaxReplicas(m))
 }
 
-// Autoscales reports whether load decides: an autoscaler does nothing at 0.
+// Autoscales reports whether load decides the number of pods. An autoscaler does nothing at 0 pods.
 func Autoscales(m *customv1.MicroServiceDeploy) bool {
 	return m.Spec.Autoscaling && !m.Spec.Idle && names.Replicas(m) > 0
 }
 
-// awake is how many pods come back to an idle instance: where load decided, as many as it had.
+// awake returns how many pods an idle instance gets when it is no longer idle. With autoscaling, that is as many as it
+// had.
 func awake(m *customv1.MicroServiceDeploy, r workload.Rollout) int32 {
 	if !m.Spec.Autoscaling || names.Replicas(m) == 0 {
 		return names.Replicas(m)
@@ -84,8 +85,8 @@ func remembered(r workload.Rollout) int32 {
 	return int32(n)
 }
 
-// Wanted is how many pods there are to be in the end. The number that an autoscaler left
-// is not, once there is to be none: it stays only until the autoscaler is gone.
+// Wanted returns the final number of pods. A number that an autoscaler left does not count if there should be no
+// autoscaler, as it stays only until the autoscaler is deleted.
 func (s Scale) Wanted(r workload.Rollout) int32 {
 	if s.Autoscaler && s.Live && r.Deployment != nil {
 		return r.Replicas()
@@ -110,7 +111,7 @@ func Autoscaler(m *customv1.MicroServiceDeploy) *autoscalingv2ac.HorizontalPodAu
 	return autoscalingv2ac.HorizontalPodAutoscaler(id.Name, id.Namespace).WithLabels(id.Labels).WithSpec(spec)
 }
 
-// MostPods is the highest number of pods that an instance can come to.
+// MostPods returns the highest number of pods that an instance can get.
 func MostPods(m *customv1.MicroServiceDeploy) int32 {
 	switch {
 	case m.Spec.Idle:

@@ -23,8 +23,8 @@ func (r *reconciler) observeCredentials(ctx context.Context, ns *corev1.Namespac
 	key := client.ObjectKey{Namespace: ns.Name, Name: names.TenantAuth}
 	err := r.Client.Get(ctx, key, secret)
 	if apierrors.IsNotFound(err) && wanted {
-		// One that we have made may not be in the cache yet; the hash of a fresh password
-		// would come beside its own.
+		// A Secret that we have just created may not be in the cache yet. Without a live read, the hash of a new
+		// password would be written beside the old password.
 		err = r.Live.Get(ctx, key, secret)
 	}
 	if client.IgnoreNotFound(err) != nil {
@@ -35,7 +35,7 @@ func (r *reconciler) observeCredentials(ctx context.Context, ns *corev1.Namespac
 		f.Live, f.User, f.Password = secret, credentials.UserIn(secret), credentials.PasswordIn(secret)
 	}
 	if f.Live == nil && !wanted {
-		return credentials.Facts{}, nil // fresh ones cost a hash
+		return credentials.Facts{}, nil // generating new ones costs a hash
 	}
 	if f.Password == "" {
 		f.Password = rand.Text()

@@ -24,7 +24,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/htpasswd"
 )
 
-// tenantOf is a namespace whose Secret holds such data, if any.
+// tenantOf is a namespace, whose Secret may hold data.
 type tenantOf struct {
 	*testing.T
 	ns     *corev1.Namespace
@@ -44,8 +44,8 @@ func newTenant(t *testing.T, data map[string]string) *tenantOf {
 	return o
 }
 
-// look observes the Secret at a time and puts in place what is declared, as an apply that
-// carries values does. It gives what stands there then, and when to look again.
+// look observes the Secret at a time and applies what is declared, as an apply that carries values does. It returns the
+// resulting data, and the time until the next reconcile.
 func (o *tenantOf) look(now time.Time) (map[string]string, time.Duration) {
 	o.Helper()
 	child, again := o.observe().Child(o.ns, now)
@@ -90,14 +90,14 @@ func (o *tenantOf) observe() credentials.Facts {
 	return f
 }
 
-// edit is the tenant's hand on the Secret.
+// edit changes the Secret as the tenant would.
 func (o *tenantOf) edit(key, value string) {
 	if o.secret.Data[key] = []byte(value); value == "" {
 		delete(o.secret.Data, key)
 	}
 }
 
-// admits returns which of some users with their passwords the lines accept.
+// admits returns which of some pairs of user and password the lines accept.
 func admits(lines string, pairs ...string) []string {
 	var in []string
 	for _, pair := range pairs {
@@ -250,14 +250,15 @@ func TestTheEndOfALineBesideAPasswordIsNoPartOfIt(t *testing.T) {
 	same(t, "who is let in", []string{"a:typed"}, admits(got[names.HtpasswdKey], "a:typed", "a:typed\n"))
 }
 
-// Regression: of a long password 72 bytes were hashed, which the proxy refuses to take for all of it.
+// Regression: only 72 bytes of a long password were hashed, and the proxy refuses such a hash for a longer password.
 func TestAllOfALongPasswordCounts(t *testing.T) {
 	long := strings.Repeat("x", 73)
 	got, _ := newTenant(t, map[string]string{"username": "a", "password": long}).look(someTime)
 	same(t, "who is let in", []string{"a:" + long}, admits(got[names.HtpasswdKey], "a:"+long, "a:"+long[:72], "a:"+long+"y"))
 }
 
-// Regression: the hash of a fresh password came beside one that the cache had not seen yet.
+// Regression: the hash of a new password was written to a Secret that the cache did not have yet, beside its old
+// password.
 func TestASecretThatTheCacheHasNotSeenYetIsNotRecreated(t *testing.T) {
 	o := newTenant(t, nil)
 	first, _ := o.look(someTime)

@@ -18,12 +18,11 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/quota"
 )
 
-// departInterval is the time between two checks whether the pods of earlier instances have gone.
+// departInterval is the time between two checks whether the pods of earlier instances are gone.
 const departInterval = time.Second
 
-// departing reports whether pods of instances that are no more still run in a namespace. A quota
-// that is made beside them has no room for the pods of anyone who comes after, and those that
-// it refuses are tried again later and later.
+// departing reports whether pods of deleted instances still run in a namespace. A quota created meanwhile would have no
+// room for the pods of new instances, and Kubernetes retries refused pods at growing intervals.
 func departing(ctx context.Context, reader client.Reader, t quota.Tenant, namespace string) (bool, error) {
 	sets, pods := &appsv1.ReplicaSetList{}, &corev1.PodList{}
 	ours := client.MatchingLabels{names.NameLabel: names.AppName}

@@ -14,33 +14,33 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// reconciler is keyed by a Namespace: it keeps what all instances of a tenant have
-// in common, their quota and their credentials.
+// reconciler is keyed by a Namespace. It manages what all instances of a tenant share: their quota and their
+// credentials.
 type reconciler struct {
 	*kit.Tools
 	around   *Neighbours
 	troubles *Troubles
-	checked  sync.Map // the version of each tenant's credentials that was found in order
+	checked  sync.Map // the last version of each tenant's credentials that was valid
 }
 
-// facts are all that is read about a tenant.
+// facts holds all that is read about a tenant.
 type facts struct {
 	quota.Tenant
 	credentials credentials.Facts
-	// behind: the API server has instances where the cache shows none, so nothing may go.
+	// behind is true if the API server has instances but the cache shows none, so that nothing may be deleted.
 	behind bool
 }
 
-// decision is when it was decided: lines of a password expire.
+// decision has the time of the decision, as the lines of old passwords expire.
 type decision struct{ now time.Time }
 
-// Decide is pure.
+// Decide only records the time. It is pure.
 func (r *reconciler) Decide(_ *corev1.Namespace, _ facts, now time.Time) decision {
 	return decision{now}
 }
 
-// asksForCredentials reports whether there are to be some. Those that were made stay for as
-// long as there is an instance: users know them when it asks for them again.
+// asksForCredentials reports whether there should be credentials. Existing ones stay as long as there is an instance,
+// so that users still know them if an instance requires them again.
 func (f facts) asksForCredentials() bool {
 	if f.credentials.Live != nil && len(f.Instances) > 0 {
 		return true

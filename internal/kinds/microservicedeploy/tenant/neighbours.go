@@ -23,10 +23,10 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// neighbourInterval is how long an answer is used. Pods of other owners are not watched, as there are many of them.
+// neighbourInterval is how long a result is used. Pods of other owners are not watched, as there are many of them.
 const neighbourInterval = time.Minute
 
-// othersInterval passes between two readings while there is no quota because of other owners.
+// othersInterval is the time between two reads while there is no quota because of other owners.
 const othersInterval = 10 * time.Minute
 
 // Neighbours finds out whether other owners run pods in a namespace.
@@ -37,14 +37,14 @@ type Neighbours struct {
 	seen kit.Memory[string, sighting]
 }
 
-// sighting is what was found in a namespace, and when; the zero sighting is older than any answer is good for.
+// sighting is what was found in a namespace, and when. The zero sighting counts as outdated.
 type sighting struct {
 	at     time.Time
 	others bool
 }
 
-// workloads are the kinds by which other owners are recognised. A workload between two runs, or one whose pods a quota
-// refuses, has no pods that show it.
+// workloads are the kinds by which other owners are recognised. Pods alone do not suffice: a workload between two runs,
+// or one whose pods a quota refuses, has none.
 var workloads = []schema.GroupVersionKind{
 	corev1.SchemeGroupVersion.WithKind("PodList"),
 	appsv1.SchemeGroupVersion.WithKind("DeploymentList"),
@@ -54,7 +54,7 @@ var workloads = []schema.GroupVersionKind{
 	batchv1.SchemeGroupVersion.WithKind("CronJobList"),
 }
 
-// Others reports whether other owners run pods, or could, in a namespace that does not opt in: a quota would limit
+// Others reports whether other owners run pods, or could, in a namespace that does not opt in. A quota would limit
 // these pods too.
 func (n *Neighbours) Others(ctx context.Context, ns *corev1.Namespace) (bool, error) {
 	if common.IsSet(ns.Labels, names.QuotaLabel) {
@@ -71,8 +71,8 @@ func (n *Neighbours) Others(ctx context.Context, ns *corev1.Namespace) (bool, er
 	return n.note(ns.Name, false), nil
 }
 
-// find reports whether there is an object of a kind that is no instance's. Those of other
-// kinds of ours are others too: the quota has no room for them.
+// find reports whether there is an object of a kind that belongs to no instance. Objects of opcrew's other kinds count
+// as others, as the quota has no room for them.
 func (n *Neighbours) find(ctx context.Context, namespace string, kind schema.GroupVersionKind) (bool, error) {
 	others, err := labels.NewRequirement(names.NameLabel, selection.NotEquals, []string{names.AppName})
 	if err != nil {

@@ -54,12 +54,12 @@ func (r *reconciler) observe(ctx context.Context, ns *corev1.Namespace) (facts, 
 	return f, err
 }
 
-// hasCredentials reports whether there are any that could be taken away.
+// hasCredentials reports whether there are credentials that could be deleted.
 func (r *reconciler) hasCredentials(ctx context.Context, ns *corev1.Namespace) bool {
 	return r.Client.Get(ctx, client.ObjectKey{Namespace: ns.Name, Name: names.TenantAuth}, &corev1.Secret{}) == nil
 }
 
-// anyLive asks the API server for an instance, before what all of them share is taken away.
+// anyLive reads live whether there is an instance, before what instances share is deleted.
 func (r *reconciler) anyLive(ctx context.Context, namespace string) (bool, error) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(customv1.GroupVersion.WithKind("MicroServiceDeployList"))

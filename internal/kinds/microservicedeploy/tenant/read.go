@@ -70,7 +70,7 @@ func ReadOverheads(ctx context.Context, reader client.Reader) (quota.Overheads, 
 	return out, nil
 }
 
-// ReadQuotas reads the quotas of a namespace that are opcrew's own.
+// ReadQuotas reads opcrew's own quotas of a namespace.
 func ReadQuotas(ctx context.Context, reader client.Reader, ns *corev1.Namespace) (map[quota.Bound]*corev1.ResourceQuota, error) {
 	out := map[quota.Bound]*corev1.ResourceQuota{}
 	for _, b := range quota.Bounds {

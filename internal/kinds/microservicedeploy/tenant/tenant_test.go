@@ -19,7 +19,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// tenancy are the facts of a tenant with instances whose Deployments are complete.
+// tenancy returns the facts about a tenant with instances whose Deployments are complete.
 func tenancy(instances ...*customv1.MicroServiceDeploy) facts {
 	f := facts{Tenant: quota.Tenant{Instances: instances, Deployments: map[types.UID]*appsv1.Deployment{}}}
 	for _, m := range instances {
@@ -66,8 +66,7 @@ func TestTheTenantHasAQuotaAndCredentialsForAsLongAsAnInstanceNeedsThem(t *testi
 	}
 }
 
-// Regression: turning needAuth off and on again made another password, and every client
-// was refused.
+// Regression: turning needAuth off and on again generated another password, and every client was refused.
 func TestCredentialsStayForAsLongAsThereIsAnInstance(t *testing.T) {
 	f := facts{Tenant: quota.Tenant{Instances: []*customv1.MicroServiceDeploy{{}}}}
 	if f.asksForCredentials() {

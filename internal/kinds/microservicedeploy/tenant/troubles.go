@@ -18,12 +18,11 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// tenantChildren is the condition under which problems of a tenant's quota and credentials are recorded.
+// tenantChildren is the condition that records problems with a tenant's quota and credentials.
 const tenantChildren = "TenantChildrenReady"
 
-// Troubles carries what became of a tenant's quota and credentials to its instances, which
-// are the objects that users look at. It lives in memory, since a new process finds out
-// again by its first try.
+// Troubles passes problems with a tenant's quota and credentials on to its instances, as users look at these. It is
+// kept in memory, as a new process finds out by its first attempt.
 type Troubles struct {
 	mu       sync.Mutex
 	byTenant map[string][]metav1.Condition
@@ -35,7 +34,7 @@ func NewTroubles() *Troubles {
 	return &Troubles{byTenant: map[string][]metav1.Condition{}, Wake: make(chan event.TypedGenericEvent[client.Object], 1024)}
 }
 
-// CarriedOut records what became of a plan. A Secret that is the tenant's own is no trouble.
+// CarriedOut records the results of a plan. It is not a problem if the Secret belongs to the tenant.
 func (t *Troubles) CarriedOut(namespace string, done kit.Outcome) {
 	done.Results = slices.DeleteFunc(slices.Clone(done.Results), func(r ensure.Result) bool {
 		return r.Action == ensure.Taken && r.Ref.Name == names.TenantAuth
@@ -54,8 +53,8 @@ func (t *Troubles) unread(namespace string, err error) {
 	t.note(namespace, func(set condition.Set) { set.Unknown(tenantChildren, common.ReasonApplying, err.Error()) })
 }
 
-// note enqueues the instances when what is reported changes. It does not wait: if more than a thousand tenants change at
-// once, the instances of the others see it at their next reconcile.
+// note enqueues the instances if the report changes. It does not block: if more than a thousand tenants change at once,
+// the other instances see it in their next reconcile.
 func (t *Troubles) note(namespace string, report func(condition.Set)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -77,10 +76,10 @@ func (t *Troubles) note(namespace string, report func(condition.Set)) {
 	}
 }
 
-// Trouble is why a tenant's quota or credentials are not as desired: the reason and message of a condition.
+// Trouble explains why a tenant's quota or credentials are not as desired: the reason and message of a condition.
 type Trouble struct{ Reason, Message string }
 
-// trouble is what is in the way of what a tenant's instances share; none where all went well.
+// trouble returns the problem with what a tenant's instances share; zero if there is none.
 func trouble(conditions []metav1.Condition) Trouble {
 	for _, c := range conditions {
 		if c.Status != metav1.ConditionTrue {
@@ -90,14 +89,14 @@ func trouble(conditions []metav1.Condition) Trouble {
 	return Trouble{}
 }
 
-// Of returns what troubles the tenant of a namespace.
+// Of returns the problem with the quota or credentials of a namespace's tenant.
 func (t *Troubles) Of(namespace string) Trouble {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return trouble(t.byTenant[namespace])
 }
 
-// Forget drops what is known of a namespace without instances.
+// Forget drops what is known about a namespace without instances.
 func (t *Troubles) Forget(namespace string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

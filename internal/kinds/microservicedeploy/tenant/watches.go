@@ -25,7 +25,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// Setup starts the loop of tenants.
+// Setup starts the reconcile loop for tenants.
 func Setup(mgr ctrl.Manager, tools *kit.Tools, around *Neighbours, troubles *Troubles, workers int) error {
 	r := &reconciler{Tools: tools, around: around, troubles: troubles}
 	loop := &kit.Loop[*corev1.Namespace, facts, decision]{
@@ -80,7 +80,7 @@ var (
 	labelsChanged = predicate.And(existed, kit.Updates(func(e event.UpdateEvent) bool {
 		return !maps.Equal(e.ObjectOld.GetLabels(), e.ObjectNew.GetLabels())
 	}))
-	existed     = predicate.Funcs{CreateFunc: func(event.CreateEvent) bool { return false }} // what is in a new one wakes it
+	existed     = predicate.Funcs{CreateFunc: func(event.CreateEvent) bool { return false }} // the objects in a new namespace enqueue it
 	ofInstances = predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetLabels()[names.NameLabel] == names.AppName })
 	tenants     = predicate.NewPredicateFuncs(func(o client.Object) bool { return quota.IsBound(o.GetName()) || o.GetName() == names.TenantAuth })
 )

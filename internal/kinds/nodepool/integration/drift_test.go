@@ -24,7 +24,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// promptly is "within a second", on a machine that does other things too.
+// promptly stands for "within a second" on a busy machine.
 const promptly = 3 * time.Second
 
 func TestDriftOfANodeIsPutBackWithOneWrite(t *testing.T) {
@@ -55,7 +55,7 @@ func TestDriftOfANodeIsPutBackWithOneWrite(t *testing.T) {
 	env.Settled(t, env.Audit.Mark(t))
 
 	mark := env.Audit.Mark(t)
-	for i, c := range cases { // one node a case, so that they need not wait for each other
+	for i, c := range cases { // one node per case, so that they need not wait for each other
 		changeNode(t, nodes[i], c.drift)
 		eventually.True(t, promptly, c.name+": the node is as before", func() error {
 			n := getNode(t, nodes[i])
@@ -110,7 +110,7 @@ func TestDriftOfARuntimeClassIsPutBackWithOneWrite(t *testing.T) {
 	}
 	env.Settled(t, env.Audit.Mark(t))
 	mark := env.Audit.Mark(t)
-	for i, c := range cases { // one pool a case, so that they need not wait for each other
+	for i, c := range cases { // one pool per case, so that they need not wait for each other
 		before, after := getClass(t, name(i)), getClass(t, name(i))
 		var err error
 		if c.drift == nil {
@@ -169,7 +169,7 @@ func TestTheRuntimeClassOfAnotherOwnerIsLeftAlone(t *testing.T) {
 	}
 	createPool(t, newPool("taken", wantsLabel("tier", "gold")))
 	awaitCondition(t, "taken", nodesv1.NodePoolReady, "False NameTaken", "RuntimeClass taken already exists", "left alone")
-	awaitNode(t, node, likeness{Labels: labelMap{"tier": "gold"}}) // the rest goes on
+	awaitNode(t, node, likeness{Labels: labelMap{"tier": "gold"}}) // the node still gets the other settings
 	env.Settled(t, env.Audit.Mark(t))
 	env.Rests(t)
 	if now := getClass(t, "taken"); now.ResourceVersion != theirs.ResourceVersion {
@@ -206,7 +206,7 @@ func TestTheRuntimeClassOfAnotherOwnerOutlivesThePool(t *testing.T) {
 	})
 }
 
-// Regression: the handler was never used, and could not be changed.
+// Regression: the handler was never used, and a RuntimeClass's handler cannot be changed.
 func TestAnotherHandlerReplacesTheRuntimeClass(t *testing.T) {
 	makeNodes(t, 1, "handler", role("handler"))
 	env.Operator(t)
@@ -221,7 +221,7 @@ func TestAnotherHandlerReplacesTheRuntimeClass(t *testing.T) {
 		t.Errorf("expected a new RuntimeClass with handler kata, got %s", now.Handler)
 	}
 	done := env.Settled(t, mark).Writes().On("runtimeclasses").Where(func(c testenv.Call) bool {
-		return !strings.Contains(c.URI, "dryRun=All") // a trial of the new one, which writes nothing
+		return !strings.Contains(c.URI, "dryRun=All") // a dry run of the new one, which writes nothing
 	})
 	if len(done.Verb("delete")) != 1 || len(done.Verb("patch")) != 1 || len(done) != 2 {
 		t.Errorf("expected one delete and one apply, got:\n%s", done)
@@ -230,7 +230,7 @@ func TestAnotherHandlerReplacesTheRuntimeClass(t *testing.T) {
 	awaitCondition(t, "handler", nodesv1.NodePoolReady, "False HandlerMissing", `no handler "gvisor"`, "handler-0")
 }
 
-// Two that both insist would write for ever.
+// If both managers insisted they would write for ever.
 func TestALabelThatAnotherManagerKeepsChangingBackIsLeftAloneAndReported(t *testing.T) {
 	node := makeNodes(t, 1, "contested", role("contested"))[0]
 	env.Operator(t)
@@ -255,7 +255,7 @@ func TestALabelThatAnotherManagerKeepsChangingBackIsLeftAloneAndReported(t *test
 	if c := ready(p); c.Status != "False" || !strings.Contains(c.Message, "other-operator") {
 		t.Errorf("expected Ready to name the other manager, got %s: %s", c.Status, c.Message)
 	}
-	// A rival that keeps writing other things must not make us write.
+	// Other writes by the rival must not make us write.
 	for i := range 5 {
 		changeNode(t, node, hasNote("unrelated", fmt.Sprint(i)))
 		time.Sleep(300 * time.Millisecond)

@@ -30,7 +30,7 @@ const (
 	dryRun = "opcrew.io/dry-run"
 )
 
-// Regression: nodes that came, left and went were not noticed, the last one least of all.
+// Regression: opcrew did not notice nodes that joined, stayed or left, least of all the last one to leave.
 func TestAPoolFollowsItsNodes(t *testing.T) {
 	nodes := makeNodes(t, 3, "follow", hasLabel("a", "b"))
 	before := likenesses(t, nodes)
@@ -94,7 +94,7 @@ func TestANodeThatIsRegisteredAgainWithoutItsRoleHasLeft(t *testing.T) {
 	if _, ok := now.Labels["tier"]; ok || now.Annotations[ledger] != "" {
 		t.Errorf("expected the new node to be clean, got %v %v", now.Labels, now.Annotations)
 	}
-	// A ledger that the operator did not write takes nothing off: a kubelet could write it.
+	// A ledger that the operator did not write must not remove anything, as a kubelet could write it.
 	changeNode(t, names[0], hasLabel("tier", "gold"), func(n *corev1.Node) { hasNoteIn(n, ledger, old.Annotations[ledger]) })
 	operator.Until(t, "a ledger that another client wrote is removed", func() error {
 		n := getNode(t, names[0])
@@ -264,7 +264,7 @@ func TestANodeThatRefusesIsNamedAndTheOthersGoOn(t *testing.T) {
 	allow(t, nodes[1])
 	awaitReady(t, "refusing", 3)
 
-	// A clean-up that is refused is named too.
+	// A refused clean-up is reported too.
 	refuse(t, nodes[1])
 	deletePool(t, "refusing")
 	awaitPool(t, "refusing", "says why it does not go", func(p *nodesv1.NodePool) error {
@@ -277,7 +277,7 @@ func TestANodeThatRefusesIsNamedAndTheOthersGoOn(t *testing.T) {
 	awaitPoolGone(t, "refusing")
 }
 
-// refuse makes the API server refuse every change of a node by the operator.
+// refuse makes the API server refuse every change that the operator makes to a node.
 func refuse(t *testing.T, node string) {
 	t.Helper()
 	fail := admissionv1.Fail
@@ -315,7 +315,7 @@ func unrefuse(ctx context.Context, node string) {
 	_ = env.Client.Delete(ctx, &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: node}})
 }
 
-// awaitRefusal waits until the server has taken note of a policy.
+// awaitRefusal waits until the server enforces a policy, or no longer does.
 func awaitRefusal(t *testing.T, node string, want bool) {
 	t.Helper()
 	as := client.NewDryRunClient(env.ClientFor(t, env.ConfigAs(env.User, "system:serviceaccounts", "system:authenticated")))
@@ -391,7 +391,7 @@ func TestAPoolsSeriesAppearAndGoWithIt(t *testing.T) {
 	operator.Until(t, "the pool's series are gone", func() error { return sameLines(nil, series(t, o, "series")) })
 }
 
-// series lists the gauges that have the pool's name in a label.
+// series lists the metrics that have the pool's name in a label.
 func series(t *testing.T, o *operator.Process, pool string) []string {
 	t.Helper()
 	families, err := o.Registry.Gather()
@@ -422,7 +422,7 @@ func sameLines(want, got []string) error {
 	return nil
 }
 
-// Without leader election two processes may run at once, such as while one hands over.
+// Without leader election two processes may run at the same time, for example during a handover.
 func TestTwoOperatorsAtOnceDoNotFight(t *testing.T) {
 	nodes := makeNodes(t, 20, "two", role("two-a"), role("two-b"))
 	env.Operator(t)
@@ -450,7 +450,7 @@ func TestTwoOperatorsAtOnceDoNotFight(t *testing.T) {
 	env.Rests(t)
 }
 
-// checkWrites expects that each node was changed once.
+// checkWrites expects that each node was changed exactly once.
 func checkWrites(t *testing.T, mark testenv.Mark, what string, want int) {
 	t.Helper()
 	done := env.Settled(t, mark)
@@ -483,7 +483,7 @@ func TestAnOperatorThatDiesInTheMiddleOfARolloutIsContinued(t *testing.T) {
 	o.Start()
 	awaitReady(t, "dies", 50)
 	written := map[string]int{}
-	for _, call := range nodeWrites(env.Settled(t, mark)) { // those in flight when it died have no answer
+	for _, call := range nodeWrites(env.Settled(t, mark)) { // requests that were in flight when it died have no answer
 		written[call.Name]++
 		if written[call.Name] > 1 {
 			t.Errorf("expected one write a node, got another of %s", call.Name)

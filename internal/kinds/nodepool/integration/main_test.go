@@ -1,9 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package integration tests NodePool as a user meets it: the real manager, under the
-// ServiceAccount and the roles that are deployed, on a real API server with the real
-// controllers and simulated nodes. What calls it makes is read from the server's audit
+// Package integration tests NodePool end to end: the real manager with its deployed ServiceAccount and roles, a real
+// API server with the real controllers, and simulated nodes. The calls that it makes are read from the server's audit
 // log. Pure functions are tested beside their code.
 package integration
 
@@ -19,10 +18,10 @@ var env operator.Suite
 
 func TestMain(m *testing.M) { operator.Main(m, &env, nodepool.Kind()) }
 
-// nodeWrites are the patches of nodes that were taken.
+// nodeWrites returns the accepted patches of nodes.
 func nodeWrites(cs testenv.Calls) testenv.Calls {
 	return cs.Writes().On("nodes").Where(func(c testenv.Call) bool { return c.Code < 400 })
 }
 
-// statusWrites are the writes of pools' statuses.
+// statusWrites returns the writes of pools' statuses.
 func statusWrites(cs testenv.Calls) testenv.Calls { return cs.Writes().On("nodepools/status") }

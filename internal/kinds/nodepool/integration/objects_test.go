@@ -40,7 +40,7 @@ const (
 
 type labelMap = map[string]string
 
-// Pools.
+// Helpers for pools.
 
 type poolOption func(*nodesv1.NodePool)
 
@@ -93,7 +93,7 @@ func annotated(key, value string) poolOption {
 	}
 }
 
-// createPool makes pools, which go when the test ends.
+// createPool creates pools, which are deleted when the test ends.
 func createPool(t *testing.T, pools ...*nodesv1.NodePool) {
 	t.Helper()
 	for _, p := range pools {
@@ -104,7 +104,7 @@ func createPool(t *testing.T, pools ...*nodesv1.NodePool) {
 	}
 }
 
-// removeLater deletes a pool when the test ends, and expects that it goes.
+// removeLater deletes a pool when the test ends, and expects that the deletion completes.
 func removeLater(t *testing.T, name string) {
 	t.Cleanup(func() {
 		ctx := context.WithoutCancel(t.Context())
@@ -146,7 +146,7 @@ func editPool(t *testing.T, name string, options ...poolOption) {
 	}
 }
 
-// respec makes a pool want something else altogether.
+// respec replaces the spec of a pool.
 func respec(options ...poolOption) poolOption {
 	return func(p *nodesv1.NodePool) {
 		p.Spec = nodesv1.NodePoolSpec{}
@@ -192,7 +192,7 @@ func awaitPool(t *testing.T, name, expectation string, check func(*nodesv1.NodeP
 	return p
 }
 
-// awaitReady waits until a pool is as wanted on so many nodes.
+// awaitReady waits until a pool is Ready with a number of nodes.
 func awaitReady(t *testing.T, name string, nodes int) *nodesv1.NodePool {
 	t.Helper()
 	return awaitPool(t, name, fmt.Sprintf("is Ready with %d nodes", nodes), func(p *nodesv1.NodePool) error {
@@ -203,7 +203,7 @@ func awaitReady(t *testing.T, name string, nodes int) *nodesv1.NodePool {
 	})
 }
 
-// awaitCondition waits until a condition has the status, the reason and words.
+// awaitCondition waits until a condition has a status, a reason and words in its message.
 func awaitCondition(t *testing.T, name, kind, statusReason string, words ...string) *nodesv1.NodePool {
 	t.Helper()
 	return awaitPool(t, name, fmt.Sprintf("%s is %s and says %q", kind, statusReason, words), func(p *nodesv1.NodePool) error {
@@ -234,7 +234,7 @@ func awaitPoolGone(t *testing.T, name string) {
 	})
 }
 
-// RuntimeClasses.
+// Helpers for RuntimeClasses.
 
 func getClass(t *testing.T, name string) *nodev1.RuntimeClass {
 	t.Helper()
@@ -252,7 +252,7 @@ func awaitClassGone(t *testing.T, name string) {
 	})
 }
 
-// Nodes.
+// Helpers for nodes.
 
 type nodeOption func(*corev1.Node)
 
@@ -286,7 +286,7 @@ func lacksTaint(key string) nodeOption {
 
 func isCordoned(n *corev1.Node) { n.Spec.Unschedulable = true }
 
-// makeNodes makes simulated nodes whose runtimes offer runc and kata.
+// makeNodes creates simulated nodes whose runtimes offer runc and kata.
 func makeNodes(t *testing.T, n int, prefix string, options ...nodeOption) []string {
 	t.Helper()
 	return env.Nodes(t, n, testenv.NodeSpec{Prefix: prefix, Mutate: func(node *corev1.Node) {
@@ -306,7 +306,7 @@ func getNode(t *testing.T, name string) *corev1.Node {
 	return n
 }
 
-// changeNode is a person's hand on a node.
+// changeNode changes a node as a user would.
 func changeNode(t *testing.T, name string, options ...nodeOption) {
 	t.Helper()
 	if err := tryChangeNode(t.Context(), env.Client, name, "kubectl-edit", options...); err != nil {
@@ -339,8 +339,8 @@ func changeNodes(t *testing.T, names []string, options ...nodeOption) {
 	}
 }
 
-// likeness is all of a node that pools can have to do with, the operator's memory and
-// what Kubernetes' own controllers keep there apart.
+// likeness is the part of a node that pools can affect. It leaves out the operator's ledger and what Kubernetes' own
+// controllers set.
 type likeness struct {
 	Labels, Annotations labelMap
 	Taints              []string
@@ -381,7 +381,7 @@ func listNodes(t *testing.T) []corev1.Node {
 	return list.Items
 }
 
-// awaitLikeness waits until nodes look as expected and nothing of the operator is on them.
+// awaitLikeness waits until nodes are as expected, with nothing from the operator left on them.
 func awaitLikeness(t *testing.T, want map[string]likeness) {
 	t.Helper()
 	operator.Until(t, fmt.Sprintf("%d nodes are as they were before", len(want)), func() error {
@@ -401,7 +401,7 @@ func awaitLikeness(t *testing.T, want map[string]likeness) {
 	})
 }
 
-// awaitNode waits until a node carries labels, annotations and taints, among others.
+// awaitNode waits until a node has the given labels, annotations and taints. It may have others.
 func awaitNode(t *testing.T, name string, want likeness) {
 	t.Helper()
 	operator.Until(t, fmt.Sprintf("node %s carries %+v", name, want), func() error {

@@ -31,7 +31,7 @@ func TestAtRestOnThreeNodesThereIsNoCall(t *testing.T) {
 	nodes := makeNodes(t, 3, "rest", role("rest"), hasLabel("theirs", "x"))
 	o := env.Operator(t)
 	createPool(t, newPool("rest", wantsLabel("tier", "gold"), wantsAnnotation("note", ""), wantsTaint("only", "", noSchedule), wantsTaint("only", "", noExecute), wantsLabel("theirs", "x")))
-	awaitReady(t, "rest", 3) // it holds the label then
+	awaitReady(t, "rest", 3) // it has its label by then
 	createPool(t,
 		newPool("rest-conflict", selects("theirs", "x"), wantsLabel("tier", "silver")),
 		newPool("rest-empty"),
@@ -73,12 +73,11 @@ func TestFiveHundredNodes(t *testing.T) {
 	if len(nodeWrites(done)) != n || tally["patch nodepools"] != 1 || tally["patch runtimeclasses"] != 1 {
 		t.Errorf("expected %d patches of nodes, one finalizer and one RuntimeClass, got %v", n, tally)
 	}
-	// Two a second while it continues, and one at the end.
+	// Two writes a second while the change is under way, and one at the end.
 	if most := 3 + 2*int(time.Since(start).Seconds()); tally["patch nodepools/status"] > most {
 		t.Errorf("expected %d writes of the status at most, got %d", most, tally["patch nodepools/status"])
 	}
-	// Kubernetes takes the not-ready taint off new nodes meanwhile, and a few of our
-	// patches must fail for it.
+	// Meanwhile Kubernetes removes the not-ready taint from new nodes, which makes a few of our patches fail.
 	if refused := done.Writes().Refused(); len(refused) > n/20 {
 		t.Errorf("expected hardly any write to fail, got:\n%s", refused)
 	}

@@ -16,17 +16,17 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// MaxValue bounds a value in a status: an annotation of another owner can be 256 KiB long.
+// MaxValue is the maximum length of a value in a status, as another owner's annotation can be 256 KiB long.
 const MaxValue = 256
 
-// Change is one item whose value on the node differs from the desired one.
+// Change is one item whose value on the node differs from the desired value.
 type Change struct {
 	Item Item
 	old  string
-	// was reports that the node carries the item now.
-	was    bool // the node carries it now
+	// was is true if the node has the item now.
+	was    bool // the node has the item now
 	New    string
-	Wanted bool // the node should carry it
+	Wanted bool // the node should have the item
 }
 
 // String describes the change for a preview.
@@ -66,9 +66,9 @@ func Changes(node *corev1.Node, d Desired) []Change {
 	return out
 }
 
-// removable reports whether an item that no pool wants any more may be removed: what another client wrote since is
-// theirs. Taints are one list with one owner, so managedFields cannot distinguish them; those that Kubernetes sets are
-// never ours.
+// removable reports whether an item that no pool sets any more may be removed. It may not if another client has written
+// it since. Taints are a single list with one owner in managedFields, so they count as ours unless Kubernetes sets
+// them.
 func removable(i Item, owned *fieldpath.Set) bool {
 	switch i.Kind {
 	case nodesv1.ConflictLabel:

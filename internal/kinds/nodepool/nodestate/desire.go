@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package nodestate has what all pools together set on one node: the ledger of what they hold there, the desired
-// state, and the patch between both. It is pure. The RuntimeClass of a pool, its status and the watches belong to
-// package nodepool.
+// Package nodestate determines what all pools together set on a node: the ledger of what they have set, the desired
+// state, and the patch between the two. It is pure. A pool's RuntimeClass, status and watches belong to package
+// nodepool.
 package nodestate
 
 import (
@@ -16,7 +16,7 @@ import (
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 )
 
-// controlPlaneLabel marks nodes that NoExecute taints are withheld from unless the pool allows them.
+// controlPlaneLabel marks nodes on which NoExecute taints are withheld, unless the pool allows them.
 const controlPlaneLabel = nodesv1.RolePrefix + "control-plane"
 
 // setting is the value that one pool sets for one item on one node.
@@ -25,7 +25,7 @@ type setting struct {
 	value string
 }
 
-// Desired is what one node should carry, according to all pools together.
+// Desired holds what one node should have, according to all pools together.
 type Desired struct {
 	Ledger
 	Conflicts []conflict
@@ -38,18 +38,19 @@ type conflict struct {
 	Item   Item
 	Wanted string
 	Found  string
-	Owner  string // the pool that holds it; empty: someone else
+	Owner  string // the pool that holds it; empty if another client set it
 }
 
-// Withheld is a NoExecute taint that is kept from a control plane node.
+// Withheld is a NoExecute taint that is not set on a control plane node.
 type Withheld struct {
 	Pool  string
 	item  Item
 	value string
 }
 
-// Desire returns what a node should carry, given all pools. An item that another owner set first stays theirs. Pools
-// share equal settings; for different ones the pool that holds the item keeps it, otherwise the older pool wins.
+// Desire returns what a node should carry, given all pools. An item that another owner set first stays as it is. Pools
+// can share equal settings. If their settings differ, the pool that holds the item keeps it; otherwise the older pool
+// wins.
 func Desire(node *corev1.Node, pools []*nodesv1.NodePool) Desired {
 	held := LedgerOf(node)
 	held.reclaimTaints(node, pools)
@@ -73,7 +74,7 @@ func Desire(node *corev1.Node, pools []*nodesv1.NodePool) Desired {
 		d.settle(i, wanted, held, node)
 	}
 	d.Withheld = slices.DeleteFunc(d.Withheld, func(w Withheld) bool {
-		granted, ok := d.Items[w.item] // to a pool that may
+		granted, ok := d.Items[w.item] // granted to a pool that may set it
 		return ok && granted.Value == w.value
 	})
 	slices.SortFunc(d.Conflicts, func(a, b conflict) int {
@@ -111,8 +112,8 @@ func (d *Desired) refuse(i Item, settings []setting, found, owner string) {
 	}
 }
 
-// winner chooses among settings, which are sorted by the age of their pools: the pool that holds the item with its
-// present value, then a pool that holds it, then the oldest pool.
+// winner chooses among settings, which are sorted by the age of their pools. It prefers a pool that holds the item with
+// its current value, then a pool that holds it, then the oldest pool.
 func winner(settings []setting, held Ledger, i Item) setting {
 	entry, ok := held.Items[i]
 	if !ok {
@@ -127,7 +128,7 @@ func rank(w setting, held entry) int {
 	case holds && w.value == held.Value:
 		return 0
 	case len(held.Pools) == 0 && w.value == held.Value:
-		return 0 // a recovered ledger does not know which pool: the value decides
+		return 0 // a recovered ledger does not know the pool, so the value decides
 	case holds:
 		return 1
 	}

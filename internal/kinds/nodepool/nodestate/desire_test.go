@@ -52,13 +52,13 @@ func TestANodeBelongsToAPool(t *testing.T) {
 	}
 }
 
-// story is what happens to one node, and what it carries at the end.
+// story is what happens to one node, and what the node has at the end.
 type story struct {
 	node      *corev1.Node
 	pools     []*nodesv1.NodePool
 	then      []func(*world)
-	labels    map[string]string // role labels apart
-	notes     map[string]string // annotations, the ledger apart
+	labels    map[string]string // without role labels
+	notes     map[string]string // without the ledger
 	taints    []string
 	conflicts []string
 	withheld  []string
@@ -167,7 +167,7 @@ func TestAMemberBySelectorGetsTheRoleLabelAndLosesItAgain(t *testing.T) {
 }
 
 func TestTwoPoolsCannotKeepEachOthersMembers(t *testing.T) {
-	// Each selects by a label that the other one puts on.
+	// Each pool selects by a label that the other pool sets.
 	w := newWorld(t, pooltest.Node("n", pooltest.HasLabel("a", "1")),
 		pooltest.Pool("first", pooltest.Selects("a", "1"), pooltest.WantsLabel("b", "1")),
 		pooltest.Pool("second", pooltest.Selects("b", "1"), pooltest.WantsLabel("c", "1")))
@@ -182,8 +182,7 @@ func TestTheRoleLabelOfAnAdministratorStays(t *testing.T) {
 	pooltest.Same(t, "the node", bare(pooltest.Node("n", pooltest.Role("gold"))), bare(w.node))
 }
 
-// Regression: the tutorial's operator removed every label and taint whose key has not
-// "kubernetes" in it.
+// Regression: the tutorial's operator removed every label and taint without "kubernetes" in its key.
 func TestASettingThatAnotherOwnerPutOnANodeFirstIsTheirs(t *testing.T) {
 	wants := func(value string) []*nodesv1.NodePool {
 		return []*nodesv1.NodePool{pooltest.Pool("gold", pooltest.WantsLabel("tier", value), pooltest.WantsAnnotation("note", value), pooltest.WantsTaint("only", value, pooltest.NoSchedule))}
@@ -321,7 +320,7 @@ func TestTheArticlesPoolsOnOneNode(t *testing.T) {
 	node := pooltest.Node("n", pooltest.Role("master"), pooltest.Role("test"))
 	story{
 		node: node, pools: pooltest.ArticlePools(t, "../testdata/nodepool.yaml"),
-		// Both were made within a second: the name decides.
+		// Both were created within the same second, so the name decides.
 		labels: pooltest.LabelMap{"node-pool.lailin.xyz/master": "8", "node-pool.lailin.xyz/test": "2"},
 		taints: []string{"node-pool.lailin.xyz=master:NoSchedule"},
 		conflicts: []string{
@@ -441,7 +440,7 @@ func TestNoExecuteIsWithheldFromTheControlPlane(t *testing.T) {
 	}
 }
 
-// Regression: a conflict over one taint must not make taints of Kubernetes vanish.
+// Regression: a conflict over one taint must not remove taints of Kubernetes.
 func TestTaintsOfOthersKeepTheirOrderAndTimes(t *testing.T) {
 	node := pooltest.Node("n", pooltest.Role("gold"), pooltest.HasTaint("z", "", pooltest.NoSchedule), pooltest.HasTaint("node.kubernetes.io/unreachable", "", pooltest.NoExecute), pooltest.HasTaint("a", "", pooltest.NoSchedule))
 	node.Spec.Taints[1].TimeAdded = &pooltest.SomeTime

@@ -19,8 +19,8 @@ func protected(pool *nodesv1.NodePool, node *corev1.Node, i Item) bool {
 		i.Kind == nodesv1.ConflictTaint && i.Taint("").Effect == corev1.TaintEffectNoExecute
 }
 
-// carried reports whether the node has the item already, set by the pool itself or outside the pools: then withholding
-// it would be of no use.
+// carried reports whether the node already has the item, set by the pool itself or outside the pools. Withholding it
+// would then be useless.
 func carried(pool *nodesv1.NodePool, node *corev1.Node, held Ledger, i Item) bool {
 	if e, ok := held.Items[i]; ok {
 		return len(e.Pools) == 0 || slices.Contains(e.Pools, pool.Name)

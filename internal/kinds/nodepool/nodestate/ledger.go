@@ -14,8 +14,8 @@ import (
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 )
 
-// LedgerAnnotation on a Node records what pools set there. So it can be removed later, and distinguished from what
-// others set, whatever happens to the pools and to this process meanwhile.
+// LedgerAnnotation on a Node records what pools set there. It is needed to remove these settings later, and to
+// distinguish them from those of other owners, even if the pools are gone or this process has restarted.
 const LedgerAnnotation = "opcrew.io/nodepools"
 
 // maxLedger is the most that all annotations of an object can have together.
@@ -33,7 +33,7 @@ func taintItem(key string, effect corev1.TaintEffect) Item {
 	return Item{nodesv1.ConflictTaint, key + ":" + string(effect)}
 }
 
-// Taint returns the taint that an item of that kind stands for.
+// Taint returns the taint that the item identifies, with a value.
 func (i Item) Taint(value string) corev1.Taint {
 	key, effect, _ := strings.Cut(i.Key, ":")
 	return corev1.Taint{Key: key, Value: value, Effect: corev1.TaintEffect(effect)}
@@ -47,7 +47,7 @@ func (i Item) Compare(other Item) int {
 	return strings.Compare(i.Key, other.Key)
 }
 
-// entry is one thing that pools hold on a node.
+// entry is the value of an item and the pools that hold it on a node.
 type entry struct {
 	Value string   `json:"value"`
 	Pools []string `json:"pools"`
@@ -57,11 +57,11 @@ type entry struct {
 type Ledger struct {
 	Pools []string
 	Items map[Item]entry
-	// taintsWritten reports that the annotation was lost and the operator wrote the list of taints last.
+	// taintsWritten is true if the annotation was lost and the operator was the last to write the list of taints.
 	taintsWritten bool
 }
 
-// ledgerJSON is the form of a ledger in the annotation. Maps are encoded in the order of their keys, so equal ledgers
+// ledgerJSON is the form of a ledger in the annotation. Maps are encoded in order of their keys, so that equal ledgers
 // have equal text.
 type ledgerJSON struct {
 	Pools       []string         `json:"pools,omitempty"`
@@ -75,7 +75,7 @@ func (l Ledger) holds(i Item) bool {
 	return ok
 }
 
-// Mentions reports whether a pool holds anything on the node or has it as a member.
+// Mentions reports whether a pool holds anything on the node, or has the node as a member.
 func (l Ledger) Mentions(pool string) bool {
 	if slices.Contains(l.Pools, pool) {
 		return true
@@ -88,7 +88,7 @@ func (l Ledger) Mentions(pool string) bool {
 	return false
 }
 
-// recovered reports whether the ledger holds things without knowing their pool.
+// recovered reports whether the ledger has items whose pool is not known.
 func (l Ledger) recovered() bool {
 	for _, e := range l.Items {
 		if len(e.Pools) == 0 {
@@ -122,7 +122,7 @@ func (l Ledger) String() string {
 		out.of(i.Kind)[i.Key] = e
 	}
 	raw, err := json.Marshal(out)
-	if err != nil { // strings in maps always encode
+	if err != nil { // cannot happen with maps of strings
 		panic(err)
 	}
 	return string(raw)
@@ -138,9 +138,9 @@ func (j *ledgerJSON) of(kind nodesv1.ConflictKind) map[string]entry {
 	return j.Taints
 }
 
-// LedgerOf reads the ledger of a node. If the operator did not write the annotation last, the ledger is recovered from
-// managedFields: a kubelet may write annotations of its node, and must not make the operator remove what the kubelet
-// itself may not.
+// LedgerOf reads the ledger of a node. If another client was the last to write the annotation, the ledger is recovered
+// from managedFields. A kubelet may write annotations of its node, but must not make the operator remove what the
+// kubelet may not remove.
 func LedgerOf(node *corev1.Node) Ledger {
 	raw, ok := node.Annotations[LedgerAnnotation]
 	if !ok || len(raw) > maxLedger || !wroteLedger(node) {

@@ -42,7 +42,7 @@ func TestALedgerReadsBackAsItWasWritten(t *testing.T) {
 
 func TestEqualLedgersAreEqualTexts(t *testing.T) {
 	first := someLedger().String()
-	for range 20 { // maps are walked in another order each time
+	for range 20 { // map iteration order is random
 		if again := someLedger().String(); again != first {
 			t.Fatalf("expected the same text for the same ledger, got\n%s\nand\n%s", first, again)
 		}
@@ -82,8 +82,7 @@ func TestItemsAreOrderedByKindAndKey(t *testing.T) {
 	pooltest.Same(t, "the order", want, got, ledgers...)
 }
 
-// What we wrote is recovered from the API server's own record where someone removed
-// or broke the annotation.
+// If someone removed or broke the annotation, what we wrote is recovered from the API server's own record.
 func TestALostLedgerIsRecoveredFromWhatTheServerKnows(t *testing.T) {
 	ours := pooltest.WrittenByUs(
 		fieldpath.MakePathOrDie("metadata", "labels", "example.com/ours"),
@@ -112,7 +111,7 @@ func TestALostLedgerIsRecoveredFromWhatTheServerKnows(t *testing.T) {
 	}
 }
 
-// The list of taints has one owner, so that who wrote it last has not put in all of it.
+// The list of taints has a single owner, and its last writer did not necessarily add all of them.
 func TestOfTheTaintsOfALostLedgerOnlyThoseWantedJustSoAreOurs(t *testing.T) {
 	ours := pooltest.WrittenByUs(fieldpath.MakePathOrDie("spec", "taints"), fieldpath.MakePathOrDie("metadata", "labels", "ours"))
 	taints := []pooltest.NodeOption{pooltest.HasLabel("ours", ""), pooltest.HasTaint("same", "1", pooltest.NoSchedule), pooltest.HasTaint("other-value", "1", pooltest.NoSchedule), pooltest.HasTaint("other-effect", "1", pooltest.NoExecute), pooltest.HasTaint("unwanted", "1", pooltest.NoSchedule)}
@@ -142,8 +141,8 @@ func TestOfTheTaintsOfALostLedgerOnlyThoseWantedJustSoAreOurs(t *testing.T) {
 	}
 }
 
-// Regression: the last pool takes its ledger along; what others have in the list of
-// taints, which the operator wrote last, must not be taken for its own then.
+// Regression: the last pool removes its ledger. The operator was the last to write the list of taints, but must not
+// take other owners' taints for its own afterwards.
 func TestTaintsOfOthersOutliveTheLedger(t *testing.T) {
 	autoscalers := pooltest.HasTaint("ToBeDeletedByClusterAutoscaler", "1", pooltest.NoSchedule)
 	gold := pooltest.Pool("gold", pooltest.WantsLabel("tier", "gold"), pooltest.WantsTaint("only", "gold", pooltest.NoSchedule))
@@ -185,7 +184,7 @@ func TestNothingIsRecoveredThatOthersWrote(t *testing.T) {
 	}
 }
 
-// A label that everybody may write could else make a pool let go of, or claim, things.
+// Otherwise a label that anyone may write could make a pool release or claim items.
 func TestARecoveredLedgerGivesThePoolBackWhatItHolds(t *testing.T) {
 	gold := pooltest.Pool("gold", pooltest.WantsLabel("tier", "gold"), pooltest.WantsAnnotation("note", "x"), pooltest.WantsTaint("only", "gold", pooltest.NoSchedule))
 	w := newWorld(t, pooltest.Node("n", pooltest.Role("gold")), gold)
@@ -200,8 +199,7 @@ func TestARecoveredLedgerGivesThePoolBackWhatItHolds(t *testing.T) {
 	pooltest.Same(t, "its taints", 0, len(w.node.Spec.Taints))
 }
 
-// The user froze the pool; that someone else removes the ledger is no reason to
-// change the node under the user's hands.
+// The user has frozen the pool. If another client removes the ledger, that is no reason to change the node.
 func TestAFrozenPoolKeepsWhatItHoldsWhenTheLedgerIsLost(t *testing.T) {
 	for name, freeze := range map[string]pooltest.PoolOption{"paused": pooltest.IsPaused(), "dry run": pooltest.InDryRun()} {
 		t.Run(name, func(t *testing.T) {
@@ -212,7 +210,7 @@ func TestAFrozenPoolKeepsWhatItHoldsWhenTheLedgerIsLost(t *testing.T) {
 			w.settle()
 			pooltest.Same(t, "label tier", "gold", w.node.Labels["tier"])
 			pooltest.Same(t, "taints", []string{"only=gold:NoSchedule"}, pooltest.TaintsOf(w.node))
-			w.drop("gold") // which ends the dry run, but not the pause
+			w.drop("gold") // a deletion ends a dry run, but not a pause
 			if name == "dry run" {
 				pooltest.Same(t, "taints without the pool", 0, len(w.node.Spec.Taints))
 			}

@@ -16,19 +16,19 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// operation is one step of a JSON patch (RFC 6902).
+// operation is one operation of a JSON patch (RFC 6902).
 type operation struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`
 	Value any    `json:"value"`
 }
 
-// test makes a patch fail unless the value at path is the one that was read; nil stands for none.
+// test makes a patch fail unless path has the value that was read; nil means that it has none.
 func test(path string, value any) operation { return operation{"test", path, value} }
 
-// Patch changes labels, annotations, taints and the ledger of a node to what is desired, in one write; false if there
-// is nothing to change. It tests each value that it replaces, and no others: a concurrent change of these makes it
-// fail as a whole.
+// Patch changes labels, annotations, taints and the ledger of a node to the desired state, in one write; false if there
+// is nothing to change. It tests only the values that it replaces. If any of them has changed concurrently, the whole
+// patch fails.
 func Patch(node *corev1.Node, d Desired) (kit.Patch, bool) {
 	todo := Changes(node, d)
 	oldLedger, hadLedger := node.Annotations[LedgerAnnotation]
@@ -44,7 +44,7 @@ func Patch(node *corev1.Node, d Desired) (kit.Patch, bool) {
 	ops = append(ops, mapOperations("/metadata/annotations", nodesv1.ConflictAnnotation, node.Annotations, todo)...)
 	ops = append(ops, taintOperations(node, todo)...)
 	data, err := json.Marshal(ops)
-	if err != nil { // strings and taints always encode
+	if err != nil { // cannot happen with strings and taints
 		panic(err)
 	}
 	return kit.Patch{
@@ -76,8 +76,7 @@ func mapOperations(parent string, kind nodesv1.ConflictKind, live map[string]str
 	return ops
 }
 
-// taintOperations replace the whole list of taints, which the API treats as one value, if it is still the one that was
-// read.
+// taintOperations replaces the whole list of taints if it is still as it was read, as the API treats it as one value.
 func taintOperations(node *corev1.Node, todo []Change) []operation {
 	taints, changed := slices.Clone(node.Spec.Taints), false
 	for _, c := range todo {

@@ -27,8 +27,8 @@ var (
 	histories = flag.Uint64("histories", 600, "how many of them")
 )
 
-// A history is what users and other owners do to one node and to pools, in any order. It
-// keeps a twin of the node to which the operator never came.
+// A history is what users and other owners do to one node and to pools, in random order. It keeps a twin of the node
+// that the operator never changes.
 type history struct {
 	*world
 	*rand.Rand
@@ -49,7 +49,7 @@ func (h *history) note(format string, args ...any) {
 	h.log = append(h.log, fmt.Sprintf(format, args...))
 }
 
-// spec makes random settings for a pool.
+// spec gives a pool random settings.
 func (h *history) spec(p *nodesv1.NodePool) {
 	p.Spec = nodesv1.NodePoolSpec{AllowNoExecuteOnControlPlane: h.IntN(2) == 0}
 	for range h.IntN(3) {
@@ -110,14 +110,14 @@ func (h *history) deletePool() {
 	}
 }
 
-// membership is an administrator's: role labels and the label that selectors look for.
+// membership changes role labels and the label that selectors use, as an administrator would.
 func (h *history) membership() {
 	key := h.pick("zone", nodesv1.RolePrefix+"red", nodesv1.RolePrefix+"green", nodesv1.RolePrefix+"blue", controlPlaneLabel)
 	h.changeLabelElsewhere(key)
 }
 
-// changeLabelElsewhere changes a label as a client that does not know the operator. What
-// the operator holds is put back, so that the twin does not change.
+// changeLabelElsewhere changes a label as a client that does not know the operator. The operator restores what it
+// holds, so the twin does not change in that case.
 func (h *history) changeLabelElsewhere(key string) {
 	value, remove := h.value(), h.IntN(2) == 0
 	held := LedgerOf(h.node).holds(labelItem(key))
@@ -131,9 +131,8 @@ func (h *history) changeLabelElsewhere(key string) {
 	})
 }
 
-// adopt repeats on the twin what another owner wrote over something of ours that no pool wants
-// any more when the operator looks: that is left to them. Where it makes the node a
-// member, it takes a second look to see that.
+// adopt repeats on the twin what another owner wrote over a value of ours that no pool sets any more: the operator
+// leaves it to that owner. If it makes the node a member, the operator needs a second patch.
 func (h *history) adopt() bool {
 	owned, d := cmp.Or(ownedFields(h.node), fieldpath.NewSet()), h.desired()
 	adopted := false
@@ -153,7 +152,7 @@ func (h *history) adopt() bool {
 	return adopted
 }
 
-// both changes the node, and its twin where the operator has no hand in it.
+// both changes the node and, unless the operator holds the item, its twin.
 func (h *history) both(held bool, change pooltest.NodeOption) {
 	h.change(change)
 	if !held {
@@ -224,8 +223,8 @@ func (h *history) check() {
 	h.uniqueTaints()
 }
 
-// granted expects that each pool that has the node as a member and is not frozen gets each of its settings, or
-// hears of a conflict, or of a taint withheld.
+// granted expects that each unfrozen pool of the node gets each of its settings, or reports a conflict or a withheld
+// taint.
 func (h *history) granted() {
 	h.t.Helper()
 	held, d := LedgerOf(h.node), h.desired()
@@ -256,8 +255,8 @@ func (h *history) uniqueTaints() {
 	}
 }
 
-// Whatever happens in whatever order, one patch is always enough, and when all pools
-// are gone the node is as if the operator had never been there.
+// Whatever happens in whatever order, one patch is always enough. When all pools are gone the node is as if the
+// operator had never run.
 func TestRandomHistoriesLeaveNoTrace(t *testing.T) {
 	t.Logf("go test -run %s -args -seed %d", t.Name(), *seed)
 	for n := range *histories {
@@ -275,8 +274,8 @@ func TestRandomHistoriesLeaveNoTrace(t *testing.T) {
 	}
 }
 
-// A client that removes the ledger now and then may make the operator leave something
-// behind, but never touch what is someone else's.
+// If a client sometimes removes the ledger, the operator may leave something behind, but it must never touch what
+// others own.
 func TestRandomHistoriesWithoutALedgerHarmNoOwner(t *testing.T) {
 	t.Logf("go test -run %s -args -seed %d", t.Name(), *seed)
 	for n := range *histories {
@@ -295,7 +294,7 @@ func TestRandomHistoriesWithoutALedgerHarmNoOwner(t *testing.T) {
 			pooltest.Same(t, "annotation "+key+" of another owner", value, h.node.Annotations[key])
 		}
 		for _, taint := range pooltest.TaintsOf(h.twin) {
-			// One that a pool wants just so cannot be distinguished from the pool's.
+			// A taint that a pool also sets, with the same value, cannot be distinguished from the pool's.
 			if strings.HasPrefix(taint, "theirs") && !slices.Contains(pooltest.TaintsOf(h.node), taint) {
 				t.Errorf("expected taint %s of another owner to stay, got %v", taint, pooltest.TaintsOf(h.node))
 			}
@@ -318,7 +317,7 @@ func (h *history) run(also func()) {
 	h.t.Helper()
 	for range 1 + h.IntN(25) {
 		h.step()
-		if h.IntN(3) > 0 { // else several things happen before the operator looks
+		if h.IntN(3) > 0 { // otherwise several changes happen before the operator reconciles
 			h.check()
 		}
 		also()
@@ -328,7 +327,7 @@ func (h *history) run(also func()) {
 	h.settle()
 }
 
-// unfrozen ends all pauses, as a user must before a pool can go.
+// unfrozen removes all pauses, as a user must before a pool's deletion can complete.
 func (h *history) unfrozen() map[string]*nodesv1.NodePool {
 	for name, p := range h.pools {
 		p = p.DeepCopy()

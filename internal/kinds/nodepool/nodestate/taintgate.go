@@ -19,13 +19,13 @@ import (
 // Classes are the RuntimeClasses of the cluster, by name.
 type Classes map[string]*nodev1.RuntimeClass
 
-// Gate returns what a node should carry now: what waits for the RuntimeClass of a pool is left out until then.
+// Gate returns what a node should have now. It leaves out what has to wait for the RuntimeClass of a pool.
 func Gate(node *corev1.Node, d Desired, pools []*nodesv1.NodePool, classes Classes) Desired {
 	return afterClasses(node, withoutPending(node, d, pools, classes), pools, classes)
 }
 
-// afterClasses withholds taints until the RuntimeClasses of the node's pools tolerate them. A pod gets its
-// tolerations when it is created: one created before the toleration would stay Pending, or be evicted.
+// afterClasses withholds taints until the RuntimeClasses of the node's pools tolerate them. Pods get their tolerations
+// when they are created, so a pod created before that would stay Pending, or be evicted.
 func afterClasses(node *corev1.Node, d Desired, pools []*nodesv1.NodePool, classes Classes) Desired {
 	held := LedgerOf(node)
 	out := d
@@ -45,9 +45,9 @@ func afterClasses(node *corev1.Node, d Desired, pools []*nodesv1.NodePool, class
 	return out
 }
 
-// withoutPending leaves out the settings of pools whose RuntimeClass does not match their spec yet, and keeps what
-// these pools hold: so the node is written once. Their settings still take part in conflicts between pools;
-// otherwise the pool that is processed first would win over the older one.
+// withoutPending leaves out new settings of pools whose RuntimeClass does not match their spec yet, so that the node is
+// written once. These settings still take part in conflicts. Otherwise the pool that is processed first would win over
+// the older one.
 func withoutPending(node *corev1.Node, d Desired, pools []*nodesv1.NodePool, classes Classes) Desired {
 	pending := map[string]bool{}
 	for _, pool := range pools {
@@ -84,8 +84,8 @@ func withoutPending(node *corev1.Node, d Desired, pools []*nodesv1.NodePool, cla
 	return out
 }
 
-// pending reports whether the reconciler of a pool is about to write its class: the pool has taints, the class
-// does not tolerate them, and the status does not report the class for this generation yet.
+// pending reports whether a pool's reconciler is about to write its class: the pool has taints, the class does not
+// tolerate them, and the status does not report on the class for this generation yet.
 func (c Classes) pending(pool *nodesv1.NodePool) bool {
 	reported := meta.FindStatusCondition(pool.Status.Conditions, nodesv1.NodePoolRuntimeClassReady)
 	if pool.DeletionTimestamp != nil || reported != nil && reported.ObservedGeneration >= pool.Generation {
@@ -98,9 +98,9 @@ func (c Classes) pending(pool *nodesv1.NodePool) bool {
 	})
 }
 
-// early reports whether a taint would be set before its toleration exists: the class of a pool that wants the taint
-// is missing, or the class of another pool of the node does not tolerate it yet. A pool whose class cannot be
-// created delays only its own taints.
+// early reports whether a taint would be set before its toleration exists: the class of a pool that sets it is missing,
+// or the class of another pool of the node does not tolerate it yet. If a pool's class cannot be created, only its own
+// taints are delayed.
 func (c Classes) early(taint corev1.Taint, owners []string, members []*nodesv1.NodePool) bool {
 	for _, pool := range members {
 		class := c[pool.Name]

@@ -25,7 +25,7 @@ type world struct {
 	t     testing.TB
 	node  *corev1.Node
 	pools map[string]*nodesv1.NodePool
-	// looked, if set, is called before each patch, and allows a second one.
+	// looked, if set, is called before each patch. If it returns true, a second patch is allowed.
 	looked func() bool
 }
 
@@ -42,7 +42,7 @@ func (w *world) have(pools ...*nodesv1.NodePool) {
 	}
 }
 
-// drop removes pools as a user sees it: they go away, the node is cleaned, they are gone.
+// drop deletes pools: they are marked as deleted, the node is cleaned up, and they are gone.
 func (w *world) drop(names ...string) {
 	for _, name := range names {
 		p := w.pools[name].DeepCopy()
@@ -55,7 +55,7 @@ func (w *world) drop(names ...string) {
 	}
 }
 
-// change is someone else's hand on the node, who owns then what they wrote.
+// change changes the node as another client, which then owns the fields that it wrote.
 func (w *world) change(options ...pooltest.NodeOption) {
 	before := w.node.DeepCopy()
 	for _, option := range options {
@@ -64,7 +64,7 @@ func (w *world) change(options ...pooltest.NodeOption) {
 	w.owned(func(owned *fieldpath.Set) *fieldpath.Set { return owned.Difference(pooltest.Written(before, w.node)) })
 }
 
-// owned keeps the API server's record of what the operator wrote last.
+// owned maintains the API server's record of what the operator was the last to write.
 func (w *world) owned(change func(*fieldpath.Set) *fieldpath.Set) {
 	owned := change(cmp.Or(ownedFields(w.node), fieldpath.NewSet())).Intersection(pooltest.Written(&corev1.Node{}, w.node))
 	raw, err := owned.ToJSON()
@@ -80,8 +80,7 @@ func (w *world) list() []*nodesv1.NodePool { return slices.Collect(maps.Values(w
 
 func (w *world) desired() Desired { return Desire(w.node, w.list()) }
 
-// settle applies the operator's patch to the node, as the API server would, and
-// expects that one is enough.
+// settle applies the operator's patch to the node, as the API server would, and expects that one patch is enough.
 func (w *world) settle() {
 	w.t.Helper()
 	for again := true; again; {
@@ -98,7 +97,7 @@ func (w *world) settle() {
 	}
 }
 
-// bare is the node without what the operator remembers on it.
+// bare returns the node without what the operator records on it.
 func bare(node *corev1.Node) *corev1.Node {
 	out := node.DeepCopy()
 	out.ManagedFields = nil
@@ -115,7 +114,7 @@ func bare(node *corev1.Node) *corev1.Node {
 	return out
 }
 
-// linesOf returns conflicts as lines.
+// linesOf formats conflicts as lines.
 func linesOf(conflicts []conflict) []string {
 	var out []string
 	for _, c := range conflicts {

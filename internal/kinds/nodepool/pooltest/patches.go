@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	jsonpatch "gopkg.in/evanphx/json-patch.v4" // the one that the API server applies patches with
+	jsonpatch "gopkg.in/evanphx/json-patch.v4" // the library with which the API server applies patches
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// owned reads which fields the operator wrote last.
+// owned returns the fields that the operator was the last to write.
 func owned(node *corev1.Node) *fieldpath.Set {
 	for _, e := range node.ManagedFields {
 		set := &fieldpath.Set{}

@@ -77,7 +77,7 @@ func Selects(key, value string) PoolOption {
 	}
 }
 
-// Created makes a pool that many minutes younger than the oldest.
+// Created makes a pool a number of minutes younger than the oldest.
 func Created(minutes int) PoolOption {
 	return func(p *nodesv1.NodePool) {
 		p.CreationTimestamp = metav1.NewTime(SomeTime.Add(time.Duration(minutes) * time.Minute))
@@ -97,8 +97,7 @@ func BeingDeleted(p *nodesv1.NodePool) {
 
 func AllowsNoExecute(p *nodesv1.NodePool) { p.Spec.AllowNoExecuteOnControlPlane = true }
 
-// ArticlePools reads pools of the article, which were made in the order of the file
-// within one second.
+// ArticlePools reads pools of the article. They were created in the order of the file, within the same second.
 func ArticlePools(t testing.TB, file string) []*nodesv1.NodePool {
 	t.Helper()
 	raw, err := os.ReadFile(file)
@@ -117,7 +116,7 @@ func ArticlePools(t testing.TB, file string) []*nodesv1.NodePool {
 	return pools
 }
 
-// Same fails the test if two values differ, and names what they are.
+// Same fails the test if two values differ. what names the values.
 func Same(t testing.TB, what string, want, got any, options ...gocmp.Option) {
 	t.Helper()
 	if diff := gocmp.Diff(want, got, options...); diff != "" {

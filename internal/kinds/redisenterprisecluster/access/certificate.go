@@ -14,14 +14,14 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/desired"
 )
 
-// CertificateKey is the vendor's key of the certificate in a Secret.
+// CertificateKey is the vendor's key for the certificate in a Secret.
 const CertificateKey = "certificate"
 
-// PrivateKeyKey is the vendor's key of the private key in such a Secret.
+// PrivateKeyKey is the vendor's key for the private key in such a Secret.
 const PrivateKeyKey = "key"
 
-// CertificateProblem is why the status page cannot use the user's certificate; "" if it can, or if the spec names none. Pods
-// run without it.
+// CertificateProblem returns why the status page cannot use the user's certificate; "" if it can, or if the spec names
+// none. Pods run without it.
 func (r Reader) CertificateProblem(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster) (string, error) {
 	name := desired.PageSecret(c)
 	if name == "" {
@@ -37,7 +37,7 @@ func (r Reader) CertificateProblem(ctx context.Context, c *redisv1alpha1.RedisEn
 	return "", nil
 }
 
-// badCertificate is what is wrong with a Secret, "" if nothing; nil is a Secret that does not exist.
+// badCertificate returns the problem with a Secret; "" if there is none. secret is nil if it does not exist.
 func badCertificate(secret *corev1.Secret) string {
 	if secret == nil {
 		return "does not exist"

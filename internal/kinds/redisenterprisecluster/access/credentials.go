@@ -18,18 +18,18 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/desired"
 )
 
-// Credentials are what the Secrets hold.
+// Credentials holds what was read from the Secrets.
 type Credentials struct {
-	// System is the operator's Secret, Users the one with the users' password. Each is nil if it does not exist, or if it
-	// has another owner and the spec does not name it.
+	// System is the operator's Secret; Users is the Secret with the users' password. Each is nil if it does not exist,
+	// or if it has another owner and the spec does not name it.
 	System, Users *corev1.Secret
-	// External reports that Users is named in the spec and has another owner, or none.
+	// External is true if the spec names the users' Secret, and it has another owner or none.
 	External bool
-	// Generated are random passwords for Secrets that have yet to be created. Decide must not draw them: it is pure.
+	// Generated holds random passwords for Secrets that do not exist yet. Decide must not generate them, as it is pure.
 	Generated Generated
 }
 
-// Generated are random passwords.
+// Generated holds random passwords.
 type Generated struct{ System, Users string }
 
 // Reader reads Secrets: from the cache, and if it has none from the API server. The cache lacks a Secret that was just
@@ -73,7 +73,7 @@ func (r Reader) secret(ctx context.Context, c *redisv1alpha1.RedisEnterpriseClus
 	return secret, nil
 }
 
-// SystemPassword is the operator's own password, "" before there is one.
+// SystemPassword returns the operator's own password; "" if there is none yet.
 func (s Credentials) SystemPassword() string {
 	if s.System == nil {
 		return ""
@@ -81,7 +81,7 @@ func (s Credentials) SystemPassword() string {
 	return passwordIn(s.System)
 }
 
-// Password is the users' password, "" if there is none.
+// Password returns the users' password; "" if there is none.
 func (s Credentials) Password() string {
 	if s.Users == nil {
 		return ""
@@ -89,7 +89,7 @@ func (s Credentials) Password() string {
 	return passwordIn(s.Users)
 }
 
-// Username is the name that users log in with.
+// Username returns the name that users log in with.
 func (s Credentials) Username(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	if s.External {
 		return nameIn(s.Users)

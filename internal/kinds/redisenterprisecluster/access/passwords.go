@@ -13,11 +13,12 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// overlap is how long an old password stays valid after all servers accept the new one: clients switch at their own pace.
+// overlap is how long an old password stays valid after all servers accept the new one. It gives clients time to
+// switch.
 const overlap = time.Minute
 
-// Remaining is how long old passwords stay valid. since is when all servers accepted the new one, zero if one does not yet:
-// the time counts from then.
+// Remaining returns how long old passwords stay valid. since is when all servers came to accept the new password; zero
+// if a server does not accept it yet.
 func Remaining(since, now time.Time) time.Duration {
 	if since.IsZero() {
 		return overlap
@@ -25,7 +26,7 @@ func Remaining(since, now time.Time) time.Duration {
 	return max(0, overlap-now.Sub(since))
 }
 
-// Stored are the hashes of the passwords that servers accept.
+// Stored returns the hashes of the passwords that servers accept.
 func (s Credentials) Stored() []string {
 	if s.System == nil {
 		return nil
@@ -33,13 +34,15 @@ func (s Credentials) Stored() []string {
 	return acceptedIn(s.System)
 }
 
-// LosesPassword reports whether the users had a password and its Secret has none any more. The operator generates another.
+// LosesPassword reports whether the users had a password that is no longer in their Secret. The operator then generates
+// another.
 func (s Credentials) LosesPassword() bool {
 	return !s.External && len(s.Stored()) > 0 && s.Password() == ""
 }
 
-// wanted is the hash of the one password that is to be valid in the end, "" while there is none. A generated password counts
-// only once its Secret has it, as each reconcile generates another one. The first counts at once: no server starts without.
+// wanted returns the hash of the one password that should be valid in the end; "" if there is none yet. A generated
+// password counts only once it is in the Secret, as each reconcile generates another. The first one counts at once, as
+// servers cannot start without.
 func (s Credentials) wanted(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	switch {
 	case s.Problem(c) != "":
@@ -52,8 +55,8 @@ func (s Credentials) wanted(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	return desired.Hash(s.Generated.Users)
 }
 
-// Accepted are the hashes of the passwords that servers are to accept: that of the Secret and, for the remaining time, the
-// previous ones.
+// Accepted returns the hashes of the passwords that servers should accept: the one in the Secret and, for the remaining
+// time, the previous ones.
 func (s Credentials) Accepted(c *redisv1alpha1.RedisEnterpriseCluster, remaining time.Duration) []string {
 	stored, wanted := s.Stored(), s.wanted(c)
 	switch {
@@ -67,7 +70,8 @@ func (s Credentials) Accepted(c *redisv1alpha1.RedisEnterpriseCluster, remaining
 	return stored
 }
 
-// Recheck is when to check whether old passwords are to be dropped; 0 if there are none, or if no other one stays.
+// Recheck returns the time until old passwords may have to be dropped; 0 if there are none, or if no other password
+// would be left.
 func (s Credentials) Recheck(c *redisv1alpha1.RedisEnterpriseCluster, remaining time.Duration) time.Duration {
 	if len(s.Stored()) < 2 || s.wanted(c) == "" {
 		return 0
@@ -75,8 +79,8 @@ func (s Credentials) Recheck(c *redisv1alpha1.RedisEnterpriseCluster, remaining 
 	return max(time.Second, remaining)
 }
 
-// Children declares the Secrets. A password belongs to the user who changes it: the operator generates it once and then keeps
-// what the Secret has.
+// Children declares the Secrets. Users may change their password: the operator generates it once, and then keeps what
+// is in the Secret.
 func (s Credentials) Children(c *redisv1alpha1.RedisEnterpriseCluster, remaining time.Duration) []ensure.Child {
 	system := ensure.Child{Object: System(c, cmp.Or(s.SystemPassword(), s.Generated.System), s.Accepted(c, remaining)), Random: true}
 	if s.System != nil {
@@ -89,7 +93,7 @@ func (s Credentials) Children(c *redisv1alpha1.RedisEnterpriseCluster, remaining
 	if s.Users != nil {
 		users.DecidedOn = s.Users.ResourceVersion
 	}
-	if s.Users == nil || s.Password() != "" { // an empty password is generated again
+	if s.Users == nil || s.Password() != "" { // an empty password is replaced by a generated one
 		users.Carry = []string{"data." + passwordKey}
 	}
 	return []ensure.Child{users, system}

@@ -13,16 +13,16 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/desired"
 )
 
-// Keys of the Secrets with passwords.
+// Keys in the Secrets with passwords.
 const (
 	usernameKey, passwordKey = "username", "password"
 	acceptedKey              = "accepted"
 )
 
-// UserKeys are what the agent in a pod reads of the users' Secret.
+// UserKeys returns the keys of the users' Secret that the agent in a pod reads.
 func UserKeys() []string { return []string{usernameKey} }
 
-// SystemKeys are the keys of the operator's Secret that the agent in a pod reads.
+// SystemKeys returns the keys of the operator's Secret that the agent in a pod reads.
 func SystemKeys() []string { return []string{passwordKey, acceptedKey} }
 
 // Users declares the Secret that users log in with.
@@ -32,15 +32,15 @@ func Users(c *redisv1alpha1.RedisEnterpriseCluster, password string) *corev1ac.S
 		WithData(map[string][]byte{usernameKey: []byte(desired.Username(c)), passwordKey: []byte(password)})
 }
 
-// System declares the Secret with the password of the operator and the agents, and with the hashes of the users' passwords
-// that servers accept.
+// System declares the Secret with the password of the operator and the agents, and with the hashes of the users'
+// passwords that servers accept.
 func System(c *redisv1alpha1.RedisEnterpriseCluster, password string, accepted []string) *corev1ac.SecretApplyConfiguration {
 	return corev1ac.Secret(desired.SystemSecret(c), c.Namespace).WithLabels(desired.Labels(c)).
 		WithType(corev1.SecretTypeOpaque).
 		WithData(map[string][]byte{passwordKey: []byte(password), acceptedKey: []byte(acceptedText(accepted))})
 }
 
-// acceptedText is what the agent reads: the SHA-256 of each password in hexadecimal, one per line.
+// acceptedText returns the text that the agent reads: the SHA-256 of each password in hexadecimal, one per line.
 func acceptedText(accepted []string) string {
 	var text strings.Builder
 	for _, hash := range accepted {
@@ -49,17 +49,17 @@ func acceptedText(accepted []string) string {
 	return text.String()
 }
 
-// acceptedIn reads the hashes again.
+// acceptedIn returns the hashes in a Secret.
 func acceptedIn(secret *corev1.Secret) []string {
 	return strings.Fields(string(secret.Data[acceptedKey]))
 }
 
-// passwordIn is the password of a Secret, without the line break that editors and echo append.
+// passwordIn returns the password in a Secret, without the line break that editors and echo append.
 func passwordIn(secret *corev1.Secret) string {
 	return strings.TrimRight(string(secret.Data[passwordKey]), "\r\n")
 }
 
-// nameIn is the user name of a Secret.
+// nameIn returns the user name in a Secret.
 func nameIn(secret *corev1.Secret) string {
 	return strings.TrimRight(string(secret.Data[usernameKey]), "\r\n")
 }

@@ -1,9 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package build declares the children of a Redis cluster: the StatefulSet with its pods, the Services, and the other objects.
-//
-// The Secrets are declared by package access.
+// Package build declares the children of a Redis cluster: the StatefulSet with its pods, the Services, and the other
+// objects. Package access declares the Secrets.
 package build
 
 import (
@@ -23,8 +22,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// NodeService gives the pods their DNS names, and clients of the cluster connect to it first. It includes pods that are not ready:
-// servers find each other by it before they can be ready, and a primary serves its slots while its replica is not in sync.
+// NodeService gives the pods their DNS names, and clients first connect to it. It includes pods that are not ready, as
+// servers must find each other before they are ready, and a primary serves its slots while its replica is not in sync.
 func NodeService(c *redisv1alpha1.RedisEnterpriseCluster) *corev1ac.ServiceApplyConfiguration {
 	return withAnnotations(corev1ac.Service(c.Name, c.Namespace).WithLabels(desired.Labels(c)).
 		WithSpec(corev1ac.ServiceSpec().
@@ -34,7 +33,7 @@ func NodeService(c *redisv1alpha1.RedisEnterpriseCluster) *corev1ac.ServiceApply
 			WithPorts(port("redis", redisv1alpha1.HomePort), port("metrics", redisv1alpha1.MetricsPort))), servicesAnnotations(c))
 }
 
-// PageService leads to the status page of any ready pod.
+// PageService declares the Service for the status page. Any ready pod serves it.
 func PageService(c *redisv1alpha1.RedisEnterpriseCluster) *corev1ac.ServiceApplyConfiguration {
 	annotations := servicesAnnotations(c)
 	maps.Copy(annotations, c.Spec.UIAnnotations)
@@ -49,7 +48,7 @@ func port(name string, number int32) *corev1ac.ServicePortApplyConfiguration {
 	return corev1ac.ServicePort().WithName(name).WithProtocol(corev1.ProtocolTCP).WithPort(number).WithTargetPort(intstr.FromInt32(number))
 }
 
-// servicesAnnotations are the annotations of both Services.
+// servicesAnnotations returns the annotations of both Services.
 func servicesAnnotations(c *redisv1alpha1.RedisEnterpriseCluster) map[string]string {
 	out := map[string]string{}
 	if c.Spec.Services != nil {
@@ -65,19 +64,19 @@ func withAnnotations(service *corev1ac.ServiceApplyConfiguration, annotations ma
 	return service.WithAnnotations(annotations)
 }
 
-// DisruptionBudget lets a drain evict one pod at a time. A pod is ready again when its role in the ring is restored, so that two
-// drains never evict both copies of a shard.
+// DisruptionBudget lets a drain evict one pod at a time. A pod becomes ready again only when its role in the ring is
+// restored, so that two drains never evict both copies of a shard.
 func DisruptionBudget(c *redisv1alpha1.RedisEnterpriseCluster) *policyv1ac.PodDisruptionBudgetApplyConfiguration {
 	return desired.Identity(c).DisruptionBudget()
 }
 
-// ServiceAccount is an account without rights for the pods.
+// ServiceAccount declares an account without permissions for the pods.
 func ServiceAccount(c *redisv1alpha1.RedisEnterpriseCluster) *corev1ac.ServiceAccountApplyConfiguration {
 	name, _ := desired.ServiceAccount(c)
 	return corev1ac.ServiceAccount(name, c.Namespace).WithLabels(desired.Labels(c)).WithAutomountServiceAccountToken(false)
 }
 
-// ConfigMap has redisConfig for servers that start.
+// ConfigMap declares redisConfig for servers that start.
 func ConfigMap(c *redisv1alpha1.RedisEnterpriseCluster) *corev1ac.ConfigMapApplyConfiguration {
 	return corev1ac.ConfigMap(desired.ConfigMap(c), c.Namespace).WithLabels(desired.Labels(c)).WithData(map[string]string{configKey: desired.ConfigFile(c)})
 }

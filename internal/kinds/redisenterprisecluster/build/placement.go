@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podtemplate"
 )
 
-// placement adds where pods may run.
+// placement sets where pods may run.
 func placement(spec *corev1ac.PodSpecApplyConfiguration, c *redisv1alpha1.RedisEnterpriseCluster) {
 	if len(c.Spec.NodeSelector) > 0 {
 		spec.WithNodeSelector(c.Spec.NodeSelector)
@@ -36,12 +36,13 @@ func placement(spec *corev1ac.PodSpecApplyConfiguration, c *redisv1alpha1.RedisE
 	}
 }
 
-// antiAffinity keeps pods apart: on different nodes if there are enough, and on different values of each label that the spec names.
+// antiAffinity keeps pods apart: on different nodes if there are enough, and on nodes with different values for each
+// label that the spec names.
 func antiAffinity(c *redisv1alpha1.RedisEnterpriseCluster, others *metav1ac.LabelSelectorApplyConfiguration) *corev1ac.PodAntiAffinityApplyConfiguration {
 	out := corev1ac.PodAntiAffinity()
 	if asked := c.Spec.PodAntiAffinity; asked != nil {
 		out = podtemplate.Convert[*corev1ac.PodAntiAffinityApplyConfiguration](asked)
-	} else { // topology spread alone weighs less for the scheduler than a node that has the image
+	} else { // required, as the scheduler weighs a preference to spread less than a node that has the image
 		out.WithPreferredDuringSchedulingIgnoredDuringExecution(corev1ac.WeightedPodAffinityTerm().WithWeight(100).
 			WithPodAffinityTerm(term(corev1.LabelHostname, others)))
 	}
@@ -59,7 +60,7 @@ func spread(key string, otherwise corev1.UnsatisfiableConstraintAction, others *
 	return corev1ac.TopologySpreadConstraint().WithMaxSkew(1).WithTopologyKey(key).WithWhenUnsatisfiable(otherwise).WithLabelSelector(others)
 }
 
-// without leaves out the constraint of a key: the constraint of a rack is stricter.
+// without removes the constraint for a key, as the constraint for racks is stricter.
 func without(key string, constraints []corev1ac.TopologySpreadConstraintApplyConfiguration) []corev1ac.TopologySpreadConstraintApplyConfiguration {
 	var out []corev1ac.TopologySpreadConstraintApplyConfiguration
 	for _, constraint := range constraints {

@@ -24,7 +24,7 @@ func newServer(r desired.Spec, c *redisv1alpha1.RedisEnterpriseCluster, place re
 	out := corev1ac.Container().WithName(string(place)).
 		WithImage(r.Image.Reference).
 		WithImagePullPolicy(r.Image.Policy).
-		WithTerminationMessagePolicy(corev1.TerminationMessageFallbackToLogsOnError). // its last log lines say why it exits
+		WithTerminationMessagePolicy(corev1.TerminationMessageFallbackToLogsOnError). // its last log lines show why it exits
 		WithCommand(agentBinary, "redis-server").
 		WithArgs(
 			"--place="+string(place),
@@ -73,14 +73,15 @@ func ping(port int32) *corev1ac.ProbeApplyConfiguration {
 		WithExec(corev1ac.ExecAction().WithCommand(agentBinary, "redis-ping", fmt.Sprintf("--port=%d", port)))
 }
 
-// handover makes the replica of a server take over before the kubelet stops the server, whatever deletes the pod.
+// handover makes a primary's replica take over before the kubelet stops the primary, whatever deletes the pod.
 func handover(c *redisv1alpha1.RedisEnterpriseCluster, port int32) *corev1ac.LifecycleHandlerApplyConfiguration {
 	return corev1ac.LifecycleHandler().WithExec(corev1ac.ExecAction().
 		WithCommand(agentBinary, "redis-handover", fmt.Sprintf("--port=%d", port), "--service="+desired.Domain(c), "--secrets="+secretsMount,
-			fmt.Sprintf("--timeout=%ds", max(1, desired.GracePeriod(c)*2/3)))) // the server itself takes the rest
+			fmt.Sprintf("--timeout=%ds", max(1, desired.GracePeriod(c)*2/3)))) // the rest is left for the server itself
 }
 
-// newAgent declares the agent. It reports whether the pod has its role in the ring, and serves metrics and the status page.
+// newAgent declares the agent, which reports whether the pod has its role in the ring, and serves metrics and the
+// status page.
 func newAgent(r desired.Spec, c *redisv1alpha1.RedisEnterpriseCluster) *corev1ac.ContainerApplyConfiguration {
 	return corev1ac.Container().WithName(desired.AgentContainer).
 		WithImage(r.AgentImage).
@@ -110,7 +111,7 @@ func probe(path string) *corev1ac.ProbeApplyConfiguration {
 		WithHTTPGet(corev1ac.HTTPGetAction().WithPath(path).WithPort(intstr.FromInt32(probesPort)))
 }
 
-// newInstaller declares the init container that copies the agent into the pod: images of servers do not have it.
+// newInstaller declares the init container that copies the agent into the pod, as the server images do not have it.
 func newInstaller(r desired.Spec) *corev1ac.ContainerApplyConfiguration {
 	return corev1ac.Container().WithName("install-agent").
 		WithImage(r.AgentImage).
@@ -121,8 +122,8 @@ func newInstaller(r desired.Spec) *corev1ac.ContainerApplyConfiguration {
 		WithVolumeMounts(corev1ac.VolumeMount().WithName(agentVolume).WithMountPath(agentMount))
 }
 
-// agentResources are those of the containers that are no server. Requests equal limits: a pod whose servers have equal ones too is
-// among the last that a node without memory ends.
+// agentResources returns the resources of the containers other than servers. Requests equal limits. If those of the
+// servers do too, the pod is among the last that a node out of memory evicts.
 func agentResources() *corev1ac.ResourceRequirementsApplyConfiguration {
 	all := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("64Mi")}
 	return corev1ac.ResourceRequirements().WithRequests(all).WithLimits(all)

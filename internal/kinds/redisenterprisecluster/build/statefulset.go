@@ -23,8 +23,8 @@ import (
 // serverUser is the user that images of Redis and Valkey run as.
 const serverUser = 999
 
-// StatefulSet runs so many pods. All start at once, as a stopped cluster needs the majority of its primaries. The operator replaces
-// outdated pods itself, after their primaries have handed over.
+// StatefulSet declares a number of pods. All start at once, as a stopped cluster needs the majority of its primaries.
+// The operator itself replaces outdated pods, once their primaries have handed over.
 func StatefulSet(r desired.Spec, c *redisv1alpha1.RedisEnterpriseCluster, pods int32) *appsv1ac.StatefulSetApplyConfiguration {
 	const retain = appsv1.RetainPersistentVolumeClaimRetentionPolicyType
 	spec := appsv1ac.StatefulSetSpec().
@@ -42,8 +42,8 @@ func StatefulSet(r desired.Spec, c *redisv1alpha1.RedisEnterpriseCluster, pods i
 	return appsv1ac.StatefulSet(c.Name, c.Namespace).WithLabels(desired.Labels(c)).WithSpec(spec)
 }
 
-// claimTemplate declares the template of the claims. It has no kind and version: the API server drops them, and they would drift for
-// ever. It has no labels of the user: the template is immutable.
+// claimTemplate declares the template of the claims. It has no kind and version, as the API server drops them and they
+// would drift for ever. It does not have the user's labels, as the template is immutable.
 func claimTemplate(r desired.Spec, c *redisv1alpha1.RedisEnterpriseCluster) *corev1ac.PersistentVolumeClaimApplyConfiguration {
 	spec := corev1ac.PersistentVolumeClaimSpec().
 		WithAccessModes(corev1.ReadWriteOnce).

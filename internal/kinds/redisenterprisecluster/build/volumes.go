@@ -37,7 +37,8 @@ func volumes(c *redisv1alpha1.RedisEnterpriseCluster) []*corev1ac.VolumeApplyCon
 	return out
 }
 
-// certificate is the user's certificate for the status page, under the vendor's keys. Without it, the agent creates one.
+// certificate declares the volume with the user's certificate for the status page, under the vendor's keys. Without it,
+// the agent creates one.
 func certificate(c *redisv1alpha1.RedisEnterpriseCluster) *corev1ac.VolumeApplyConfiguration {
 	out := corev1ac.Volume().WithName(certificateVolume)
 	secret := desired.PageSecret(c)
@@ -53,7 +54,7 @@ func certificate(c *redisv1alpha1.RedisEnterpriseCluster) *corev1ac.VolumeApplyC
 			corev1ac.KeyToPath().WithKey(access.PrivateKeyKey).WithPath("tls.key")))
 }
 
-// projected shows keys of a Secret in a folder of its own, where internal/agents/redisserver reads them.
+// projected mounts keys of a Secret in a separate folder, where internal/agents/redisserver reads them.
 func projected(secret, folder string, keys ...string) *corev1ac.VolumeProjectionApplyConfiguration {
 	source := corev1ac.SecretProjection().WithName(secret)
 	for _, key := range keys {

@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package clustertest has Redis clusters for tests of the kind and its packages.
+// Package clustertest provides Redis clusters for tests of the kind and its packages.
 package clustertest
 
 import (
@@ -16,13 +16,13 @@ import (
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 )
 
-// Noon is the time of the tests.
+// Noon is the current time in tests.
 var Noon = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
-// Cluster is the object of the kind.
+// Cluster abbreviates the API type.
 type Cluster = redisv1alpha1.RedisEnterpriseCluster
 
-// New has three pods, and defaults for the rest.
+// New returns a cluster of three pods, with defaults for the rest.
 func New(options ...func(*Cluster)) *Cluster {
 	c := &Cluster{}
 	c.Namespace, c.Name, c.UID, c.Generation = "shop", "example", "u-1", 1
@@ -32,7 +32,7 @@ func New(options ...func(*Cluster)) *Cluster {
 	return c
 }
 
-// With overwrites the spec with a text.
+// With overwrites the spec with YAML.
 func With(text string) func(*Cluster) {
 	return func(c *Cluster) {
 		if err := yaml.UnmarshalStrict([]byte(text), &c.Spec); err != nil {
@@ -53,7 +53,7 @@ func ReadFile(t *testing.T, path string) []byte {
 	return nil
 }
 
-// Accepted is an object of the table of what the CRD accepts.
+// Accepted returns an object from the test table of what the CRD accepts.
 func Accepted(t *testing.T, file, name string) *Cluster {
 	t.Helper()
 	raw := ReadFile(t, "test/crds/testdata/redisenterpriseclusters/accept/"+file)

@@ -1,10 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package decide decides what is done next for a Redis cluster: the step at its ring, the number of its pods, and which
-// outdated pod is restarted. It is pure.
-//
-// The rules of the ring itself are in internal/stores/redis/ring; carrying out a step is in package steps.
+// Package decide decides what to do next for a Redis cluster: the step at its ring, the number of pods, and which
+// outdated pod to restart. It is pure. internal/stores/redis/ring has the rules of the ring; package steps carries out
+// steps.
 package decide
 
 import (
@@ -19,7 +18,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// Decide decides what is done next. A cluster that hibernates has no pods and no ring.
+// Decide decides what to do next. A hibernating cluster has no pods and no ring.
 func Decide(in Input) Decision {
 	if desired.Hibernates(in.Cluster) {
 		return Decision{}
@@ -44,8 +43,8 @@ func Decide(in Input) Decision {
 	return d
 }
 
-// replicas is how many pods there are to be. Pods that leave stay until they have nothing that is needed. Before there is a
-// cluster they have nothing, except what an earlier cluster left.
+// replicas returns how many pods there should be. Surplus pods stay until they have no slots or copies that are needed.
+// Before the cluster has formed they have none, except what an earlier cluster left.
 func (in Input) replicas(r ring.Ring) int32 {
 	n, wanted := int32(len(in.Pods.Names)), desired.Nodes(in.Cluster)
 	if n <= wanted || !observed.Formed(in.Cluster) && in.Inherited == 0 && !slices.ContainsFunc(in.Servers, observed.Server.Leads) {
@@ -57,7 +56,7 @@ func (in Input) replicas(r ring.Ring) int32 {
 	return n
 }
 
-// nextOutdated is the outdated pod that is restarted first: one whose servers do not run, or else the last.
+// nextOutdated returns the outdated pod to restart first: one whose servers do not run, or else the last.
 func nextOutdated(outdated []*corev1.Pod) *corev1.Pod {
 	for _, pod := range outdated {
 		if observed.Broken(pod) {

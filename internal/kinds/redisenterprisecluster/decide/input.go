@@ -15,48 +15,48 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// Input is what the decision depends on.
+// Input holds what the decision depends on.
 type Input struct {
 	// Cluster has the volumes that it was created with.
 	Cluster *redisv1alpha1.RedisEnterpriseCluster
-	// Created reports that its StatefulSet exists.
+	// Created is true if the StatefulSet exists.
 	Created bool
 	Pods    observed.Pods
 	// Outdated are the pods that do not match the spec.
 	Outdated []*corev1.Pod
 	Servers  observed.Servers
-	// Ring is what the spec asks of the ring and what is known about elections, without its pods.
+	// Ring holds what the spec requires of the ring and what is known about elections, without its pods.
 	Ring ring.Ring
 	View redis.View
-	// Seen reports that there is a view.
+	// Seen is true if there is a view.
 	Seen bool
-	// Untuned reports that servers have yet to be given their passwords or settings.
+	// Untuned is true if servers have not got their passwords or settings yet.
 	Untuned bool
-	// Inherited is how many pods an earlier cluster of the name had; 0 once this one is formed.
+	// Inherited is how many pods an earlier cluster of the same name had; 0 once this one is formed.
 	Inherited int32
 }
 
-// Decision is what is to be done.
+// Decision holds what to do.
 type Decision struct {
 	Ring ring.Ring
-	// Step is the next step at the ring, nil for none, and Why has the reasons.
+	// Step is the next step at the ring, nil if there is none; Why has the reasons.
 	Step ring.Step
 	Why  ring.Why
-	// Approval is what the user says about lost data.
+	// Approval is what the user has decided about lost data.
 	Approval loss.Approval
-	// Replicas is how many pods there are to be now.
+	// Replicas is how many pods there should be now.
 	Replicas int32
-	// Outdated are the pods that do not match the spec. Restart is the one that is restarted now, nil for none;
-	// Wait is why it is none.
+	// Outdated are the pods that do not match the spec. Restart is the pod to restart now; nil if there is none, and
+	// Wait is why.
 	Outdated []*corev1.Pod
 	Restart  *corev1.Pod
 	Wait     Wait
 }
 
-// Wait is why a pod is not restarted. One with a reason needs the user.
+// Wait explains why a pod is not restarted. A Wait with a reason needs the user.
 type Wait struct{ Reason, Message string }
 
-// Because is what is done at the ring, or waited for, as the end of a sentence.
+// Because returns what is being done or waited for at the ring, as a clause to append to a message.
 func (d Decision) Because() string {
 	switch {
 	case d.Why.Doing != "":
@@ -67,7 +67,7 @@ func (d Decision) Because() string {
 	return ""
 }
 
-// Refusal is the first refusal of one of some guards, if there is one.
+// Refusal returns the first refusal by one of the given guards, and whether there is one.
 func (d Decision) Refusal(guards ...ring.Guard) (ring.Refusal, bool) {
 	i := slices.IndexFunc(d.Why.Refusals, func(r ring.Refusal) bool { return slices.Contains(guards, r.Guard) })
 	if i < 0 {

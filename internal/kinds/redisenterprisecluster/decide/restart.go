@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// verdict is what one rule says about the restart of a pod.
+// verdict is what a rule decides about the restart of a pod.
 type verdict int
 
 const (
@@ -27,21 +27,21 @@ const (
 // rule checks one reason for or against the restart of a pod.
 type rule func(in Input, d Decision, pod *corev1.Pod) (verdict, Wait)
 
-// rules are in order: the first that decides counts. At most one pod is restarted at a time, and only one whose data a replica
-// elsewhere serves as well.
+// rules returns the rules in order: the first that decides wins. At most one pod is restarted at a time, and only if a
+// replica elsewhere has its data.
 func rules() []rule {
 	return []rule{
 		neverFormed,   // there is no data yet
-		notSeen,       // nothing is restarted on an old view
-		onlyCopy,      // the data would be lost
+		notSeen,       // an old view does not justify a restart
+		onlyCopy,      // a restart would lose the data
 		leads,         // a primary hands over first
 		isBroken,      // the change may be the remedy
 		ringNotDone,   // one disruption at a time
-		othersUntuned, // servers that start read the same settings
+		othersUntuned, // servers read the same settings when they start
 	}
 }
 
-// wait is why a pod is not restarted now; the zero Wait if it is.
+// wait returns why a pod is not restarted now; the zero Wait if it is.
 func (in Input) wait(d Decision, pod *corev1.Pod) Wait {
 	for _, look := range rules() {
 		switch v, why := look(in, d, pod); v {
@@ -68,7 +68,7 @@ func notSeen(in Input, _ Decision, _ *corev1.Pod) (verdict, Wait) {
 	return undecided, Wait{}
 }
 
-// onlyCopy waits while the data of a pod without a volume is, or may be, nowhere else.
+// onlyCopy waits while a pod without a volume has, or may have, the only copy of data.
 func onlyCopy(in Input, d Decision, pod *corev1.Pod) (verdict, Wait) {
 	alone := desired.Nodes(in.Cluster) == 1 || observed.Broken(pod) && ring.Unserved(in.View, d.Ring).Len() > 0
 	if desired.Persistent(in.Cluster) || !alone {

@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// replicasOnly is a pod of a formed cluster whose servers run and are replicas.
+// replicasOnly returns a pod of a formed cluster whose servers run and are replicas.
 func replicasOnly() (Input, Decision, *corev1.Pod) {
 	c := clustertest.New()
 	c.Status.Conditions = []metav1.Condition{{Type: redisv1alpha1.ConditionAvailable, Status: "True", Reason: redisv1alpha1.ReasonAllSlotsServed}}

@@ -10,11 +10,11 @@ import (
 	"slices"
 )
 
-// Hash is the SHA-256 of a text in hexadecimal. It is also how the ACL of a server stores a password.
+// Hash returns the SHA-256 of a text in hexadecimal. A server's ACL stores passwords in this form too.
 func Hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
 }
 
-// SortedKeys are the keys of a map in order.
+// SortedKeys returns the keys of a map in order.
 func SortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }

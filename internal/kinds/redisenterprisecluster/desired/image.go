@@ -16,20 +16,20 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// vendorRepository is the vendor's default.
+// vendorRepository is the repository of the vendor's default image.
 const vendorRepository = "redislabs/redis"
 
 // Image is the image of the servers.
 type Image struct {
 	Reference string
 	Policy    corev1.PullPolicy
-	// IsDefault reports that it is the operator's default.
+	// IsDefault is true if it is the operator's default image.
 	IsDefault bool
-	// Replaced says that it runs instead of the vendor's image, which the spec asks for; "" if it does not.
+	// Replaced explains that the image runs instead of the vendor's image in the spec; "" if it does not.
 	Replaced string
 }
 
-// imageOf is the image that a spec asks for. The vendor's has no server that the operator could start.
+// imageOf returns the image for a spec. The vendor's image has no server that the operator could start.
 func imageOf(spec *redisv1alpha1.RedisEnterpriseClusterSpec, standard string) (Image, error) {
 	asked := spec.RedisEnterpriseImageSpec
 	if asked == nil {
@@ -69,12 +69,12 @@ func isVendors(repository string) bool {
 	return owner == "redislabs" && (name == "redis" || strings.HasPrefix(name, "redis-enterprise"))
 }
 
-// oldestMajor is the first major version that can run: Redis 7.0 and Valkey 7.2.
+// oldestMajor is the oldest major version that can run: Redis 7.0 and Valkey 7.2.
 const oldestMajor = 7
 
-// checkVersion refuses a version that is older than the one that wrote the data: servers cannot read the files of later versions,
-// and the pods would crash one after another. A tag that is no number, or is lower than any version that can run, is not taken
-// for a version.
+// checkVersion refuses a version older than the one that wrote the data. Servers cannot read the files of later
+// versions, and the pods would crash one after another. A tag is not taken for a version if it is no number, or lower
+// than any version that can run.
 func checkVersion(c *redisv1alpha1.RedisEnterpriseCluster) error {
 	asked := c.Spec.RedisEnterpriseImageSpec
 	if asked == nil || asked.DigestHash != "" {
@@ -92,7 +92,7 @@ func checkVersion(c *redisv1alpha1.RedisEnterpriseCluster) error {
 		"write %d.%d or later, or make another cluster and move the data", asked.VersionTag, runs, number, has[0], has[1])
 }
 
-// release is the first two numbers of a version, such as 9.1 of 9.1.2-alpine; nil if there are none.
+// release returns the first two numbers of a version, such as 9.1 for 9.1.2-alpine; nil if there are none.
 func release(version string) []int {
 	parts := strings.SplitN(version, ".", 3)
 	if len(parts) < 2 {

@@ -1,10 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package desired is what the spec of a Redis cluster asks for: names, labels, settings, resources, images and the ring. It fills
-// in defaults, parses loosely typed values, and refuses what cannot work.
-//
-// It knows nothing of what exists in the cluster.
+// Package desired holds what the spec of a Redis cluster requests: names, labels, settings, resources, images and the
+// ring. It fills in defaults, parses loosely typed values, and refuses what cannot work. It does not know what exists.
 package desired
 
 import (
@@ -19,16 +17,16 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// UIService is the Service of the status page.
+// UIService returns the name of the status page's Service.
 func UIService(c *redisv1alpha1.RedisEnterpriseCluster) string { return c.Name + "-ui" }
 
-// SystemSecret is the Secret of the operator and the agents.
+// SystemSecret returns the name of the Secret of the operator and the agents.
 func SystemSecret(c *redisv1alpha1.RedisEnterpriseCluster) string { return c.Name + "-system" }
 
-// ConfigMap has the settings for servers that start.
+// ConfigMap returns the name of the ConfigMap with the settings for servers that start.
 func ConfigMap(c *redisv1alpha1.RedisEnterpriseCluster) string { return c.Name + "-config" }
 
-// UserSecret is the Secret that users log in with.
+// UserSecret returns the name of the Secret that users log in with.
 func UserSecret(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	return cmp.Or(c.Spec.ClusterCredentialSecretName, c.Name)
 }
@@ -38,7 +36,8 @@ func UsesSystemSecret(c *redisv1alpha1.RedisEnterpriseCluster) bool {
 	return UserSecret(c) == SystemSecret(c)
 }
 
-// PageSecret is the Secret with the certificate of the status page; "" if the agent creates a self-signed one.
+// PageSecret returns the name of the Secret with the status page's certificate; "" if the agent creates a self-signed
+// one.
 func PageSecret(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	if c.Spec.Certificates == nil {
 		return ""
@@ -46,12 +45,12 @@ func PageSecret(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	return c.Spec.Certificates.CMCertificateSecretName
 }
 
-// Username is the name of the users' user, unless their Secret names another.
+// Username returns the name that users log in with, unless their Secret has another.
 func Username(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	return cmp.Or(c.Spec.Username, redisv1alpha1.DefaultUsername)
 }
 
-// Nodes is how many pods the spec asks for while the cluster does not hibernate.
+// Nodes returns how many pods the spec requests while the cluster does not hibernate.
 func Nodes(c *redisv1alpha1.RedisEnterpriseCluster) int32 {
 	if c.Spec.Nodes != nil {
 		return *c.Spec.Nodes
@@ -64,12 +63,12 @@ func Persistent(c *redisv1alpha1.RedisEnterpriseCluster) bool {
 	return c.Spec.PersistentSpec != nil && c.Spec.PersistentSpec.Enabled.Or(true)
 }
 
-// Hibernates reports whether the spec asks for no pods for now. A cluster without volumes cannot hibernate.
+// Hibernates reports whether the spec requests no pods for now. A cluster without volumes cannot hibernate.
 func Hibernates(c *redisv1alpha1.RedisEnterpriseCluster) bool {
 	return c.Spec.Hibernate && Persistent(c)
 }
 
-// ServiceAccount is the account of the pods, and whether the operator creates it.
+// ServiceAccount returns the name of the pods' account, and whether the operator creates it.
 func ServiceAccount(c *redisv1alpha1.RedisEnterpriseCluster) (name string, made bool) {
 	if c.Spec.CreateServiceAccount {
 		return cmp.Or(c.Spec.ServiceAccountName, c.Name), true
@@ -77,8 +76,8 @@ func ServiceAccount(c *redisv1alpha1.RedisEnterpriseCluster) (name string, made 
 	return c.Spec.ServiceAccountName, false
 }
 
-// Selector selects the pods. It is immutable, so it has only labels that never change. The label of opcrew excludes pods of the
-// vendor's operator.
+// Selector returns the labels that select the pods. It is immutable, so it has only labels that never change. opcrew's
+// label excludes pods of the vendor's operator.
 func Selector(c *redisv1alpha1.RedisEnterpriseCluster) map[string]string {
 	return map[string]string{
 		redisv1alpha1.AppLabel:     redisv1alpha1.AppName,
@@ -88,7 +87,7 @@ func Selector(c *redisv1alpha1.RedisEnterpriseCluster) map[string]string {
 	}
 }
 
-// Labels are those of every child. Our labels override the user's.
+// Labels returns the labels of every child. Our labels override the user's.
 func Labels(c *redisv1alpha1.RedisEnterpriseCluster) map[string]string {
 	out := maps.Clone(c.Spec.ExtraLabels)
 	if out == nil {
@@ -104,12 +103,12 @@ func Labels(c *redisv1alpha1.RedisEnterpriseCluster) map[string]string {
 	return out
 }
 
-// Identity is what finds the pods of a cluster.
+// Identity returns what identifies the pods of a cluster.
 func Identity(c *redisv1alpha1.RedisEnterpriseCluster) workload.Identity {
 	return workload.Identity{Namespace: c.Namespace, Name: c.Name, Labels: Labels(c), Selector: Selector(c)}
 }
 
-// Ordinal is the number of a pod, -1 if no pod of the cluster has such a name.
+// Ordinal returns the number of a pod; -1 if the cluster has no pod with that name.
 func Ordinal(c *redisv1alpha1.RedisEnterpriseCluster, name string) int {
 	n, err := strconv.Atoi(strings.TrimPrefix(name, c.Name+"-"))
 	if err != nil {
@@ -118,12 +117,12 @@ func Ordinal(c *redisv1alpha1.RedisEnterpriseCluster, name string) int {
 	return n
 }
 
-// Domain is the DNS domain of the pods.
+// Domain returns the DNS domain of the pods.
 func Domain(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	return fmt.Sprintf("%s.%s.svc", c.Name, c.Namespace)
 }
 
-// Endpoints are the addresses of a cluster of so many pods.
+// Endpoints returns the addresses of a cluster with a number of pods.
 func Endpoints(c *redisv1alpha1.RedisEnterpriseCluster, pods int32) *redisv1alpha1.Endpoints {
 	out := &redisv1alpha1.Endpoints{
 		Cluster: fmt.Sprintf("%s:%d", Domain(c), redisv1alpha1.HomePort),
@@ -135,7 +134,7 @@ func Endpoints(c *redisv1alpha1.RedisEnterpriseCluster, pods int32) *redisv1alph
 	return out
 }
 
-// Port is the port of the server at a place.
+// Port returns the port of a pod's home or guest server.
 func Port(place redisv1alpha1.Place) int32 {
 	if place == redisv1alpha1.Guest {
 		return redisv1alpha1.GuestPort
@@ -143,7 +142,7 @@ func Port(place redisv1alpha1.Place) int32 {
 	return redisv1alpha1.HomePort
 }
 
-// GracePeriod is how many seconds a pod has to hand over and end.
+// GracePeriod returns how many seconds a pod has to hand over and end.
 func GracePeriod(c *redisv1alpha1.RedisEnterpriseCluster) int64 {
 	if wanted := c.Spec.RedisEnterpriseTerminationGracePeriodSeconds; wanted != nil {
 		return *wanted

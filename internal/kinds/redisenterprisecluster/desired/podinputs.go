@@ -9,11 +9,11 @@ import (
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 )
 
-// PodInputs are all fields of the spec that pods depend on. Only a change of these replaces pods: what the operator adds itself is
-// not part of them, so that an upgrade of the operator restarts no pod without a request.
+// PodInputs holds all fields of the spec that pods depend on. Only a change of these fields replaces pods. What the
+// operator adds itself is left out, so that an upgrade of the operator alone restarts no pod.
 type PodInputs struct {
 	Pod redisv1alpha1.PodSpec
-	// Image is empty for the default image, unless the spec follows it.
+	// Image is empty for the default image, unless the spec follows the default.
 	Image      string                       `json:",omitempty"`
 	Policy     corev1.PullPolicy            `json:",omitempty"`
 	Resources  *corev1.ResourceRequirements `json:",omitempty"`
@@ -23,8 +23,8 @@ type PodInputs struct {
 	Persistent bool                         `json:",omitempty"`
 }
 
-// PodInputs are those of a spec, by meaning and not by spelling. Settings that change while servers run, and fields of the
-// StatefulSet itself, are not part of them.
+// PodInputs returns the inputs of a spec, independent of how values are spelled. It leaves out settings that can be
+// changed on running servers, and fields of the StatefulSet itself.
 func (r Spec) PodInputs(c *redisv1alpha1.RedisEnterpriseCluster) PodInputs {
 	out := PodInputs{
 		Pod: c.Spec.PodSpec, Policy: r.Image.Policy, Settings: Settings(c, AtStart),

@@ -14,10 +14,10 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// ElectionAttempt is how long a replica may wait before its election begins (CLUSTER_MF_TIMEOUT).
+// ElectionAttempt is how long it may take until a replica's election begins (CLUSTER_MF_TIMEOUT).
 const ElectionAttempt = 5 * time.Second
 
-// ElectionPause is how long after an election of a replica the next one must wait.
+// ElectionPause returns how long a replica must wait after an election before it can start the next one.
 func ElectionPause(c *redisv1alpha1.RedisEnterpriseCluster) time.Duration {
 	const byDefault = 5000 // milliseconds: see internal/agents/redisserver
 	timeout, err := strconv.Atoi(strings.TrimSpace(string(c.Spec.RedisConfig["cluster-node-timeout"])))
@@ -27,7 +27,7 @@ func ElectionPause(c *redisv1alpha1.RedisEnterpriseCluster) time.Duration {
 	return elections.Pause(time.Duration(timeout) * time.Millisecond)
 }
 
-// Ring is what the spec asks of the ring, without what is known about its pods.
+// Ring returns what the spec requires of the ring, without what is known about its pods.
 func Ring(c *redisv1alpha1.RedisEnterpriseCluster) ring.Ring {
 	rate := c.Spec.SlotMigrationRate.Quantity()
 	return ring.Ring{

@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/redispod"
 )
 
-// Class is how a setting of redisConfig takes effect.
+// Class is the way in which a setting of redisConfig takes effect.
 type Class string
 
 // Classes of settings.
@@ -23,11 +23,12 @@ const (
 	Live Class = "live"
 	// AtStart settings are read when a server starts.
 	AtStart Class = "restart"
-	// Forbidden settings belong to the operator. The CRD refuses them; objects stored before it did may have them.
+	// Forbidden settings are reserved for the operator. The CRD refuses them, but objects that were stored earlier may
+	// have them.
 	Forbidden Class = "forbidden"
 )
 
-// operatorSettings are the settings that the cluster itself depends on, as in the rule of the CRD.
+// operatorSettings are the settings that the cluster itself depends on. The CRD's rule has the same list.
 var (
 	operatorSettings = []string{
 		"port", "bind", "bind-source-addr", "dir", "dbfilename", "appendonly", "appendfilename", "appenddirname", "cluster-enabled", "cluster-port",
@@ -50,8 +51,8 @@ func classOf(name string) Class {
 	return Live
 }
 
-// minClients is how many connections a server must allow at least: replicas, the agent and the operator are clients too. The
-// operator could not even raise the limit of a server that refuses it.
+// minClients is how many connections a server must allow at least, as replicas, the agent and the operator are clients
+// too. If a server refused the operator, the operator could not raise the limit.
 const minClients = 100
 
 // locksOut reports whether a setting would keep the operator from ever changing it again.
@@ -60,7 +61,7 @@ func locksOut(name string, value redisv1alpha1.Setting) bool {
 	return name == "maxclients" && err == nil && n < minClients
 }
 
-// Settings are those of a class, without any that locks the operator out.
+// Settings returns the settings of a class, without any that would lock the operator out.
 func Settings(c *redisv1alpha1.RedisEnterpriseCluster, of Class) map[string]string {
 	out := map[string]string{}
 	for name, value := range c.Spec.RedisConfig {
@@ -71,11 +72,11 @@ func Settings(c *redisv1alpha1.RedisEnterpriseCluster, of Class) map[string]stri
 	return out
 }
 
-// endsStart is a setting that makes a server exit when it starts, if the image lacks the locale (server.c, initServer of Redis
-// 7.2 and later; Valkey too). A running server only refuses it.
+// endsStart is a setting that makes a server exit at start if the image lacks the locale (server.c, initServer of Redis
+// 7.2 and later; also Valkey). A running server just refuses it.
 const endsStart = "locale-collate"
 
-// ConfigFile is redisConfig as a server reads it when it starts, sorted by name.
+// ConfigFile returns redisConfig as the file that a server reads when it starts, sorted by name.
 func ConfigFile(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	all := Settings(c, Live)
 	delete(all, endsStart)

@@ -23,7 +23,7 @@ func TestSettingsAreLiveOrReadAtTheStartOrTheOperatorsOwn(t *testing.T) {
 	}
 }
 
-// What the CRD lets pass and the agent refuses would keep servers from starting.
+// A setting that the CRD accepts but the agent refuses would keep servers from starting.
 func TestTheCRDRefusesAllThatIsTheOperatorsOwn(t *testing.T) {
 	crd := clustertest.ReadFile(t, "config/crd/bases/app.redislabs.com_redisenterpriseclusters.yaml")
 	rule := strings.Join(strings.Fields(string(crd)), " ")

@@ -26,11 +26,11 @@ type Images struct {
 type Spec struct {
 	AgentImage string
 	Image      Image
-	// ServerResources are those of each of the two servers of a pod, VolumeSize is the size of its claim.
+	// ServerResources are the resources of each of the two servers of a pod. VolumeSize is the size of the pod's claim.
 	ServerResources corev1.ResourceRequirements
 	VolumeSize      resource.Quantity
 	SideContainers  []corev1.Container
-	// Notes are amounts with blanks that were ignored.
+	// Notes report amounts that contain spaces, and how each was read.
 	Notes []string
 }
 
@@ -49,7 +49,7 @@ func Read(c *redisv1alpha1.RedisEnterpriseCluster, from Images) (Spec, error) {
 	return out, errors.Join(badResources, badImage, badSide, checkVersion(c), checkHibernation(c), CheckUserSecret(c), checkSettings(c))
 }
 
-// checkHibernation checks what the CRD cannot: enabled can be text.
+// checkHibernation checks what the CRD cannot, as persistentSpec.enabled can be text.
 func checkHibernation(c *redisv1alpha1.RedisEnterpriseCluster) error {
 	if c.Spec.Hibernate && !Persistent(c) {
 		return errors.New("hibernate: a cluster without volumes would lose all of its data; make one with persistentSpec: {enabled: true}")
@@ -57,7 +57,7 @@ func checkHibernation(c *redisv1alpha1.RedisEnterpriseCluster) error {
 	return nil
 }
 
-// CheckUserSecret refuses the operator's own Secret as that of the users.
+// CheckUserSecret refuses the operator's own Secret as the users' Secret.
 func CheckUserSecret(c *redisv1alpha1.RedisEnterpriseCluster) error {
 	if UsesSystemSecret(c) {
 		return fmt.Errorf("clusterCredentialSecretName: %s is the operator's own Secret; write another name, or none for %s", SystemSecret(c), c.Name)

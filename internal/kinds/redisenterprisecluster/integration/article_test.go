@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	// article is the manifest of the article.
+	// article is the article's manifest.
 	article = "test/crds/testdata/redisenterpriseclusters/accept/article.yaml"
 	// vendors is the vendor's own first example.
 	vendors = "test/crds/testdata/redisenterpriseclusters/accept/vendors.yaml"
 )
 
-// kubectl runs kubectl as a user does.
+// kubectl runs kubectl as a user would.
 func (s *site) kubectl(args ...string) {
 	s.Helper()
 	args = append([]string{"--kubeconfig", env.Kubeconfig, "--namespace", s.ns}, args...)

@@ -31,7 +31,7 @@ func TestFromCreationToReadyThereAreTenWrites(t *testing.T) {
 			mark, begin := env.Audit.Mark(t), time.Now()
 			s.create(options...)
 			s.awaitWhole()
-			statuses := 2 + int(time.Since(begin)/(10*time.Second)) // how far it is, where the machine is slow
+			statuses := 2 + int(time.Since(begin)/(10*time.Second)) // progress, if the machine is slow
 			writes := env.Settled(t, mark).Writes()
 			want := map[string]int{
 				"create secrets": 2, "patch networkpolicies": 1, "patch services": 2, "patch configmaps": 1, "patch poddisruptionbudgets": 1, "patch statefulsets": 1,
@@ -130,7 +130,7 @@ func uids(pods []corev1.Pod) map[string]string {
 	return out
 }
 
-// owned are the kinds of the children of a cluster.
+// owned lists the kinds of a cluster's children.
 func owned() []client.ObjectList {
 	return []client.ObjectList{
 		&appsv1.StatefulSetList{}, &corev1.PodList{}, &corev1.ServiceList{}, &corev1.SecretList{}, &policyv1.PodDisruptionBudgetList{}, &networkingv1.NetworkPolicyList{},
@@ -171,7 +171,7 @@ func TestADeletedClusterLeavesItsClaimsAloneAndChangesNothingOfOthers(t *testing
 		}
 	}
 	s.create(withClaims)
-	s.awaitWhole() // with what was written
+	s.awaitWhole() // with the data that was written
 }
 
 // remove deletes the cluster, and waits until it is gone.
@@ -187,7 +187,7 @@ func (s *site) remove() {
 	})
 }
 
-// left is the first object of a list without another owner; "" for none.
+// left returns the first object of a list that has no other owner; "" if there is none.
 func (s *site) left(list client.ObjectList) string {
 	s.Helper()
 	found := &metav1.PartialObjectMetadataList{}

@@ -22,15 +22,15 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// loseFirstShard deletes the volumes of both servers of the first shard of a cluster of three, with all else that the
-// two pods had. The other servers have copies of that.
+// loseFirstShard deletes the volumes of both servers of the first shard in a cluster of three. The other data on those
+// two pods has copies on other servers.
 func (s *site) loseFirstShard() {
 	s.Helper()
 	pods := s.pods()
 	s.kubelets.Wipe(s.Context(), &pods[0], &pods[1])
 	gone := store.GiveUp(s.cluster())
 	isOther := func(key string) bool {
-		slot, _ := strconv.Atoi(strings.Split(key, "/")[0]) // there are no others
+		slot, _ := strconv.Atoi(strings.Split(key, "/")[0]) // the keys have no other form
 		return slot > 5460
 	}
 	if len(gone) == 0 || slices.ContainsFunc(gone, isOther) {
@@ -38,8 +38,8 @@ func (s *site) loseFirstShard() {
 	}
 }
 
-// awaitLoss waits until the loss is reported, with some words, and until all other slots are served and have a replica. It
-// returns the reported command.
+// awaitLoss waits until the loss is reported with the given words, and all other slots are served and have a replica.
+// It returns the command in the report.
 func (s *site) awaitLoss(words ...string) string {
 	s.Helper()
 	command := fmt.Sprintf("kubectl annotate --overwrite rec rec -n %s %s=0-5460@", s.ns, redisv1alpha1.AcceptDataLossAnnotation)
@@ -60,7 +60,7 @@ func (s *site) awaitLoss(words ...string) string {
 	return "kubectl " + arguments
 }
 
-// carryOut annotates the object as a reported command does.
+// carryOut annotates the object as a reported command would.
 func (s *site) carryOut(command string) {
 	s.Helper()
 	words := strings.Fields(command)
@@ -160,7 +160,7 @@ func TestAnAnnotationThatWasLeftThereDoesNotGiveUpALaterLoss(t *testing.T) {
 	s.awaitWhole()
 }
 
-// A cluster that is created again on the claims of one that lost data has lost it too.
+// A cluster that is recreated on the claims of one that lost data has lost that data too.
 func TestAClusterThatIsCreatedAgainOnClaimsOfWhichSomeAreEmptyReportsTheLoss(t *testing.T) {
 	s := newSite(t)
 	s.create(withClaims)

@@ -1,10 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package integration tests RedisEnterpriseCluster as a user meets it: the real manager, under the
-// ServiceAccount and the roles that are deployed, on a real API server with the real controllers,
-// simulated nodes, and servers of Redis in memory. What calls it makes is read from the server's audit
-// log. Pure functions are tested beside their code.
+// Package integration tests RedisEnterpriseCluster end to end: the real manager with its deployed ServiceAccount and
+// roles, a real API server with the real controllers, simulated nodes, and Redis servers in memory. The calls that it
+// makes are read from the server's audit log. Pure functions are tested beside their code.
 package integration
 
 import (
@@ -17,7 +16,7 @@ import (
 
 var (
 	env operator.Suite
-	// store is all the Redis there is.
+	// store simulates every Redis server of the tests.
 	store = &redissim.World{SyncLooks: 2}
 )
 

@@ -22,7 +22,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// busy writes as a client all the time, and expects at the end that every write was served and none was lost.
+// busy writes continuously as a client. done checks that every write was served and none was lost.
 func (s *site) busy() (done func()) {
 	s.Helper()
 	ctx, cancel := context.WithCancel(s.Context())
@@ -152,7 +152,7 @@ func TestAllPodsDeletedAtOnceComeBackOnTheirClaims(t *testing.T) {
 	}
 }
 
-// Data that was in memory alone is gone with the pods: there is nothing to wait for.
+// Data that was only in memory is gone with the pods, so there is nothing to wait for.
 func TestAllPodsDeletedAtOnceWithoutClaimsBeginAgainAndThatIsReported(t *testing.T) {
 	s := newSite(t)
 	s.create()
@@ -229,7 +229,7 @@ func TestASettingIsSentToServersThatRunAndOneThatIsReadAtTheStartRestartsThem(t 
 	s.awaitWhole()
 }
 
-// hasSetting reports which server lacks a setting.
+// hasSetting returns an error that names a server without the setting.
 func (s *site) hasSetting(name, value string) error {
 	for _, pod := range s.pods() {
 		for _, address := range addresses(pod) {
@@ -245,7 +245,7 @@ func addresses(pod corev1.Pod) []string {
 	return []string{pod.Status.PodIP + ":6379", pod.Status.PodIP + ":6380"}
 }
 
-// The previous password is valid for a minute after all servers have the new one.
+// The previous password stays valid for a minute after all servers have the new one.
 func TestAPasswordThatIsEditedIsValidAtOnceAndTheOldOneForAnotherMinute(t *testing.T) {
 	s := newSite(t)
 	s.create()
@@ -279,7 +279,7 @@ func TestAPasswordThatIsEditedIsValidAtOnceAndTheOldOneForAnotherMinute(t *testi
 	env.Rests(t)
 }
 
-// letIn reports which server does not accept a password.
+// letIn returns an error that names a server that does not accept a password.
 func (s *site) letIn(password string) error {
 	for _, pod := range s.pods() {
 		for _, address := range addresses(pod) {
@@ -298,7 +298,7 @@ func TestAProcessThatEndsInTheMiddleOfAMoveIsFollowedByOneThatFinishesIt(t *test
 	s.write(1000)
 	done := s.busy()
 	s.edit(sized(4))
-	for end := time.Now().Add(leisurely); !store.Opened(s.cluster()); time.Sleep(time.Millisecond) { // all are moved in a moment
+	for end := time.Now().Add(leisurely); !store.Opened(s.cluster()); time.Sleep(time.Millisecond) { // all slots are moved within a moment
 		if time.Now().After(end) {
 			t.Fatalf("expected slots to be open within %s", leisurely)
 		}

@@ -54,7 +54,7 @@ func hibernating(is bool) option {
 	return func(c *redisv1alpha1.RedisEnterpriseCluster) { c.Spec.Hibernate = is }
 }
 
-// site is a namespace of one test, with nodes and the operator.
+// site is the namespace of a test, with its nodes and the operator.
 type site struct {
 	*testing.T
 	ns, name string
@@ -71,7 +71,7 @@ func newSite(t *testing.T) *site {
 
 func newSiteOf(t *testing.T, nodes int) *site {
 	t.Helper()
-	sites++ // kwok does not play pods on a node that comes back under its old name
+	sites++ // kwok does not simulate pods on a node that is recreated under its old name
 	env.Nodes(t, nodes, testenv.NodeSpec{Prefix: fmt.Sprint("site", sites)})
 	s := &site{T: t, ns: env.Namespace(t), name: "rec"}
 	s.kubelets = redispods.Follow(t, env.Config, env.Client, store)
@@ -85,7 +85,7 @@ func newSiteOf(t *testing.T, nodes int) *site {
 	return s
 }
 
-// in is the site for a part of its test.
+// in returns the site for a subtest.
 func (s *site) in(t *testing.T) *site {
 	part := *s
 	part.T = t
@@ -122,7 +122,7 @@ func (s *site) read(name string, object client.Object) {
 	}
 }
 
-// edit changes the object as a user.
+// edit changes the object as a user would.
 func (s *site) edit(options ...option) {
 	s.Helper()
 	c := s.get()
@@ -135,7 +135,7 @@ func (s *site) edit(options ...option) {
 	}
 }
 
-// patch changes any object as another manager.
+// patch changes any object as another manager would.
 func (s *site) patch(object client.Object, merge string) {
 	s.Helper()
 	if err := env.Client.Patch(s.Context(), object, client.RawPatch(types.MergePatchType, []byte(merge)), client.FieldOwner("another")); err != nil {
@@ -158,7 +158,7 @@ func (s *site) await(statusReason string, words ...string) *redisv1alpha1.RedisE
 	return s.awaitCondition(redisv1alpha1.ConditionReady, statusReason, words...)
 }
 
-// leisurely is for steps that wait 15 seconds for clients with an old map of the slots.
+// leisurely is the limit for steps that wait 15 seconds for clients with an old slot map.
 const leisurely = time.Minute
 
 func (s *site) awaitCondition(kind, statusReason string, words ...string) *redisv1alpha1.RedisEnterpriseCluster {
@@ -185,10 +185,10 @@ func (s *site) awaitCondition(kind, statusReason string, words ...string) *redis
 	return c
 }
 
-// cluster is its name in the world.
+// cluster returns the cluster's name in the simulated store.
 func (s *site) cluster() string { return redispods.Cluster(s.ns, s.name) }
 
-// awaitWhole waits until the cluster is as the spec asks, and the status reports that.
+// awaitWhole waits until the cluster matches the spec, and the status reports that.
 func (s *site) awaitWhole() *redisv1alpha1.RedisEnterpriseCluster {
 	s.Helper()
 	var c *redisv1alpha1.RedisEnterpriseCluster
@@ -214,7 +214,7 @@ func pods(c *redisv1alpha1.RedisEnterpriseCluster) int32 {
 	return *c.Spec.Nodes
 }
 
-// reportsTheSlots reports whether the status has, for each pod, the slots of its home and of its guest.
+// reportsTheSlots returns an error unless the status has, for each pod, the slots of its home and of its guest.
 func reportsTheSlots(c *redisv1alpha1.RedisEnterpriseCluster) error {
 	shards, copies := map[string]string{}, map[string]string{}
 	for _, line := range c.Status.Slots {
@@ -234,7 +234,7 @@ func reportsTheSlots(c *redisv1alpha1.RedisEnterpriseCluster) error {
 	return nil
 }
 
-// write writes as a client.
+// write writes keys as a client would.
 func (s *site) write(keys int) {
 	s.Helper()
 	if err := store.Write(s.cluster(), keys, 1000); err != nil {
@@ -242,7 +242,7 @@ func (s *site) write(keys int) {
 	}
 }
 
-// pods are those of the cluster, in the order of their names.
+// pods returns the pods of the cluster, in the order of their names.
 func (s *site) pods() []corev1.Pod {
 	s.Helper()
 	list := &corev1.PodList{}
@@ -261,7 +261,7 @@ func (s *site) claims() []corev1.PersistentVolumeClaim {
 	return list.Items
 }
 
-// replaced waits until none of the pods exists any more.
+// replaced waits until none of the old pods exists any more.
 func (s *site) replaced(old ...corev1.Pod) {
 	s.Helper()
 	eventually.True(s.T, leisurely, "the pods are others", func() error {

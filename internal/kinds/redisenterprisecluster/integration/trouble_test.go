@@ -104,10 +104,10 @@ func TestAShrinkForWhichThereIsNoMemoryIsRefusedWithTheArithmetic(t *testing.T) 
 	s := newSite(t)
 	s.create(memory("256Mi"), sized(4))
 	s.awaitWhole()
-	if err := store.Write(s.cluster(), 290, 1<<20); err != nil { // of 96 MiB for each of four
+	if err := store.Write(s.cluster(), 290, 1<<20); err != nil { // of 96 MiB on each of the four
 		t.Fatal(err)
 	}
-	s.operator.Stop() // else it may go by its last look, which may be two seconds old
+	s.operator.Stop() // so that the operator does not use a view that is up to two seconds old
 	s.operator.Start()
 	s.edit(sized(3))
 	s.await("False TooLittleMemory", "would get about", "has room for")
@@ -241,7 +241,7 @@ func TestASecretThatLosesItsOwnerReferenceKeepsItsPassword(t *testing.T) {
 	}
 }
 
-// secret is one of the user's, or of a controller that manages it for them.
+// secret creates a Secret of the user, or of a controller that manages it for them.
 func (s *site) secret(name, password string, owners ...metav1.OwnerReference) *corev1.Secret {
 	s.Helper()
 	secret := &corev1.Secret{StringData: map[string]string{"username": redisv1alpha1.DefaultUsername, "password": password}}
@@ -252,7 +252,7 @@ func (s *site) secret(name, password string, owners ...metav1.OwnerReference) *c
 	return secret
 }
 
-// accepted are the hashes of the passwords that servers are to accept, one per line.
+// accepted returns the hashes of the passwords that servers should accept, one per line.
 func (s *site) accepted() string {
 	s.Helper()
 	secret := &corev1.Secret{}
@@ -274,7 +274,7 @@ func (s *site) awaitLetIn(name string) {
 	operator.Until(s.T, "servers take the password of Secret "+name, func() error { return s.letIn(string(secret.Data["password"])) })
 }
 
-// events is how often an event of the cluster was written.
+// events returns how often an event of the cluster was written.
 func (s *site) events(reason string) int {
 	s.Helper()
 	list, n := &eventsv1.EventList{}, 0

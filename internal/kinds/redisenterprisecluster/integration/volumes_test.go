@@ -19,7 +19,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// class creates a StorageClass whose volumes can grow, or cannot.
+// class creates a StorageClass that does or does not allow volume expansion.
 func (s *site) class(name string, grows bool) {
 	s.Helper()
 	class := &storagev1.StorageClass{Provisioner: testenv.VolumeProvisioner, AllowVolumeExpansion: &grows}
@@ -29,7 +29,7 @@ func (s *site) class(name string, grows bool) {
 	}
 }
 
-// elastic asks for volumes of a class and a size that follow the spec.
+// elastic requests volumes of a class and a size, and that they follow the spec.
 func elastic(class string, size redisv1alpha1.Amount) option {
 	return func(c *redisv1alpha1.RedisEnterpriseCluster) {
 		c.Spec.PersistentSpec = &redisv1alpha1.PersistentSpec{
@@ -38,7 +38,7 @@ func elastic(class string, size redisv1alpha1.Amount) option {
 	}
 }
 
-// grow makes the volumes of all claims as large as they ask for: there is no driver here.
+// grow simulates a volume driver: it gives all volumes the size that their claims request.
 func (s *site) grow() {
 	s.Helper()
 	for _, claim := range s.claims() {
@@ -50,7 +50,7 @@ func (s *site) grow() {
 	}
 }
 
-// asked waits until all claims ask for a size.
+// asked waits until all claims request a size.
 func (s *site) asked(size string) {
 	s.Helper()
 	eventually.True(s.T, leisurely, "all claims ask for "+size, func() error {
@@ -89,7 +89,7 @@ func TestVolumesGrowWhileTheyAreInUse(t *testing.T) {
 	s.await("False VolumesGrowing", "0 of 3 volumes have their size", "claim redis-enterprise-storage-rec-0 has 1Gi of 2Gi")
 	s.asked("2Gi")
 	writes := env.Settled(t, mark).Writes().Where(func(c testenv.Call) bool { return c.Subresource != "status" })
-	want := map[string]int{"patch persistentvolumeclaims": 3, "delete statefulsets": 1, "patch statefulsets": 2} // of which one is a trial
+	want := map[string]int{"patch persistentvolumeclaims": 3, "delete statefulsets": 1, "patch statefulsets": 2} // one of the two is a dry run
 	if diff := cmp.Diff(want, writes.Tally()); diff != "" {
 		t.Errorf("not the writes that it takes (-expected +found):\n%s\n%s", diff, writes)
 	}
@@ -129,10 +129,10 @@ func TestVolumesThatCannotGrowAreReportedAndHoldUpNothing(t *testing.T) {
 	s.edit(func(c *redisv1alpha1.RedisEnterpriseCluster) {
 		c.Spec.PersistentSpec.EnablePersistentVolumeResize = "false"
 	})
-	s.awaitWhole() // the reported remedy
+	s.awaitWhole() // as the status advised
 }
 
-// A quota of storage lets no claim ask for more. The status reports that, and servers are still repaired.
+// A storage quota refuses larger claims. The status reports that, and servers are still repaired.
 func TestClaimsToWhichMoreIsRefusedAreReportedAndHoldUpNothing(t *testing.T) {
 	s := newSite(t)
 	s.class("elastic", true)
@@ -157,7 +157,7 @@ func TestClaimsToWhichMoreIsRefusedAreReportedAndHoldUpNothing(t *testing.T) {
 		return store.Whole(s.cluster(), 3)
 	})
 	s.delete(quota)
-	s.edit(configured("maxmemory-policy", "allkeys-lru")) // else it is tried again within a minute
+	s.edit(configured("maxmemory-policy", "allkeys-lru")) // otherwise it is retried within a minute
 	s.asked("2Gi")
 	s.grow()
 	s.awaitWhole()

@@ -1,9 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package loss is about slots whose data is lost: how the status reports them, and how a user accepts the loss.
-//
-// Which slots are lost is decided by internal/stores/redis/ring.
+// Package loss handles slots whose data is lost: how the status reports them, and how a user accepts the loss.
+// internal/stores/redis/ring decides which slots are lost.
 package loss
 
 import (
@@ -22,24 +21,25 @@ import (
 )
 
 const (
-	// maxText is how long slots are as text before one range that spans them all replaces them: a command that is cut off is
-	// of no use.
+	// maxText is how long the list of slots may be. Longer lists are replaced by one range that spans them all, as a
+	// truncated command would be useless.
 	maxText = 400
-	// digestLength is how many characters of a hash of the slots follow the token of such a command.
+	// digestLength is how many characters of a hash of the slots follow the token of a command with such a range.
 	digestLength = 8
-	// maxQuoted is how much of the user's annotation a message repeats.
+	// maxQuoted is how many characters of the user's annotation a message repeats.
 	maxQuoted = 100
 )
 
-// Approval is what the user says about lost slots.
+// Approval holds which lost slots the user has given up.
 type Approval struct {
-	// Slots are those whose data the user gives up.
+	// Slots are the slots whose data the user gives up.
 	Slots redis.Slots
-	// Problem is why the annotation has no effect; "" if it has, or there is none.
+	// Problem explains why the annotation has no effect; "" if it has, or there is none.
 	Problem string
 }
 
-// Approve reads the approval of the loss that the status reports. A loss that the status does not report yet cannot be approved.
+// Approve reads the approval of the loss that the status reports. A loss that is not in the status yet cannot be
+// approved.
 func Approve(c *redisv1alpha1.RedisEnterpriseCluster, lost func() redis.Slots) Approval {
 	reported := Reported(c)
 	if reported == nil {
@@ -48,7 +48,7 @@ func Approve(c *redisv1alpha1.RedisEnterpriseCluster, lost func() redis.Slots) A
 	return approvalOf(c, lost(), reported.LastTransitionTime.Time)
 }
 
-// approvalOf reads the annotation, for a loss of slots that was reported at a time.
+// approvalOf reads the annotation, for a loss of slots that was first reported at a given time.
 func approvalOf(c *redisv1alpha1.RedisEnterpriseCluster, lost redis.Slots, at time.Time) Approval {
 	value := c.Annotations[redisv1alpha1.AcceptDataLossAnnotation]
 	if value == "" {
@@ -67,7 +67,7 @@ func approvalOf(c *redisv1alpha1.RedisEnterpriseCluster, lost redis.Slots, at ti
 	return Approval{Slots: slots}
 }
 
-// Reported is the condition that reports lost slots, as it was last written; nil if there is none.
+// Reported returns the condition that last reported lost slots; nil if there is none.
 func Reported(c *redisv1alpha1.RedisEnterpriseCluster) *metav1.Condition {
 	found := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionDataAtRisk)
 	if found == nil || found.Status != metav1.ConditionTrue || found.Reason != redisv1alpha1.ReasonDataMissing {
@@ -76,11 +76,11 @@ func Reported(c *redisv1alpha1.RedisEnterpriseCluster) *metav1.Condition {
 	return found
 }
 
-// tokenOf names a loss by when it was first reported, in seconds.
+// tokenOf returns the token of a loss: when it was first reported, in seconds.
 func tokenOf(at time.Time) string { return strconv.FormatInt(at.Unix(), 36) }
 
-// argument is what the command names: the lost slots, and the token. Too many ranges are replaced by one that spans them all;
-// its token then has a hash of exactly the lost slots, as others of the range may be lost later.
+// argument returns what the command names: the lost slots and the token. Too many ranges are replaced by one that spans
+// them all. Its token then has a hash of exactly the lost slots, as other slots in the range may be lost later.
 func argument(lost redis.Slots, at time.Time) (slots, token string) {
 	slots, token = lost.String(), tokenOf(at)
 	if len(slots) <= maxText {
@@ -90,7 +90,7 @@ func argument(lost redis.Slots, at time.Time) (slots, token string) {
 	return span.String(), token + "-" + desired.Hash(slots)[:digestLength]
 }
 
-// isUsed reports whether none of the slots that the user gave up is lost any more.
+// isUsed reports whether none of the slots that the user gave up is still lost.
 func (a Approval) isUsed(lost redis.Slots) bool {
 	return len(a.Slots) > 0 && len(lost.Within(a.Slots)) == 0
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// Report sets the condition with the lost slots, and how to continue without their data. It stays until the slots are served,
-// also while a server that may have them does not answer: the approval waits for that server. A loss that follows one that was
-// given up gets another token. because is what is done, or waited for, as the end of a sentence.
+// Report sets the condition with the lost slots, and how to continue without them. It stays until the slots are served,
+// even while a server that may have them is silent, as the approval waits for that server. A loss after one that was
+// given up gets a new token. because is a clause to append.
 func (a Approval) Report(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, missing ring.Loss, because string) {
 	const kind = redisv1alpha1.ConditionDataAtRisk
 	at, reported := set.Now, Reported(c)

@@ -1,8 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package observed describes what was read about the pods and servers of a Redis cluster: which servers run and lead, which pods
-// are gone or outdated, and what the status already reports.
-//
-// It decides nothing. What follows from the observations is in package decide.
+// Package observed describes what was read about the pods and servers of a Redis cluster: which servers run and are
+// primaries, which pods are gone or outdated, and what the status already reports. It decides nothing; package decide
+// does.
 package observed

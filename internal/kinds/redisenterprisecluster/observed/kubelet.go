@@ -10,13 +10,13 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// Ended reports whether, by the kubelet's report, no container of a pod runs or will again.
+// Ended reports whether, by the kubelet's report, no container of a pod is running or will run again.
 func Ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 }
 
-// Broken reports whether, by the kubelet's report, one of the servers of a pod does not run. A rollout does not wait for such a
-// pod: the change may be the remedy.
+// Broken reports whether, by the kubelet's report, one of the servers of a pod does not run. A rollout does not wait
+// for such a pod, as the change may be the remedy.
 func Broken(pod *corev1.Pod) bool {
 	running := 0
 	for _, status := range pod.Status.ContainerStatuses {
@@ -37,7 +37,7 @@ func AnyRuns(pods map[string]*corev1.Pod) bool {
 	return false
 }
 
-// notRunning are the servers of a pod whose containers do not run, by the kubelet's report.
+// notRunning returns the servers of a pod whose containers do not run, by the kubelet's report.
 func notRunning(pod *corev1.Pod) map[redis.Place]bool {
 	out := map[redis.Place]bool{}
 	for _, status := range pod.Status.ContainerStatuses {

@@ -19,22 +19,22 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// unscheduled is how long a pod with a volume must have had no node for its servers to count as gone: until then it may come
-// back, and lead again with the last writes, which a replica may lack.
+// unscheduled is how long a pod with a volume must have had no node before its servers count as gone. Until then it may
+// return and be the primary again, with the last writes, which a replica may lack.
 const unscheduled = time.Minute
 
-// Pods are the pods that belong to the ring. Those that the StatefulSet was asked to delete do not belong to it any more.
+// Pods are the pods that belong to the ring. Pods that the StatefulSet is removing no longer belong to it.
 type Pods struct {
 	Names []string
-	// ByOrdinal are the pods in the order of Names; nil is one that does not exist.
+	// ByOrdinal holds the pods in the order of Names; nil for a pod that does not exist.
 	ByOrdinal []*corev1.Pod
-	// Persistent reports whether pods have volumes; MayReturn are the pods whose data may come back with their volume.
+	// Persistent is true if pods have volumes. MayReturn has the pods whose data may come back with their volume.
 	Persistent bool
 	MayReturn  map[string]bool
 	Now        time.Time
 }
 
-// PodsOf sorts the pods of a cluster. inherited is how many pods an earlier cluster of the name had.
+// PodsOf returns the pods of a cluster. inherited is how many pods an earlier cluster of the same name had.
 func PodsOf(c *redisv1alpha1.RedisEnterpriseCluster, members workload.Members, inherited int32, now time.Time) Pods {
 	n := Count(c, members, inherited)
 	out := Pods{Names: desired.Identity(c).Names(n), ByOrdinal: make([]*corev1.Pod, n), Persistent: desired.Persistent(c), Now: now}
@@ -46,8 +46,8 @@ func PodsOf(c *redisv1alpha1.RedisEnterpriseCluster, members workload.Members, i
 	return out
 }
 
-// Count is how many pods the ring has as things are. Without a StatefulSet, or while the cluster hibernates, it is how many
-// there were, even in an earlier cluster of the name.
+// Count returns how many pods the ring has at present. Without a StatefulSet, or while the cluster hibernates, it is
+// how many there were last, even in an earlier cluster of the same name.
 func Count(c *redisv1alpha1.RedisEnterpriseCluster, members workload.Members, inherited int32) int32 {
 	return cmp.Or(members.Replicas(), c.Status.Nodes, inherited)
 }
@@ -56,7 +56,7 @@ func address(pod *corev1.Pod, place redisv1alpha1.Place) string {
 	return net.JoinHostPort(pod.Status.PodIP, strconv.Itoa(int(desired.Port(place))))
 }
 
-// Targets are the servers of all pods that have an address.
+// Targets returns the servers of all pods that have an address.
 func (p Pods) Targets() []redis.Node {
 	var out []redis.Node
 	for i, pod := range p.ByOrdinal {
@@ -70,7 +70,7 @@ func (p Pods) Targets() []redis.Node {
 	return out
 }
 
-// Ring is what the rules of the ring need to know of the pods.
+// Ring returns what the rules of the ring need to know about the pods.
 func (p Pods) Ring() []ring.Pod {
 	out := make([]ring.Pod, 0, len(p.ByOrdinal))
 	for _, pod := range p.ByOrdinal {
@@ -86,8 +86,8 @@ func (p Pods) Ring() []ring.Pod {
 	return out
 }
 
-// Gone reports whether the servers of a pod neither run nor are about to. Without a volume, the next pod of its name has no
-// data; with one, the data may come back: see Pods.MayReturn.
+// Gone reports whether the servers of a pod neither run nor are about to. Without a volume, the next pod of the same
+// name has no data. With one, the data may come back: see Pods.MayReturn.
 func Gone(pod *corev1.Pod, persistent bool, now time.Time) bool {
 	switch {
 	case pod == nil || Ended(pod):
@@ -98,7 +98,7 @@ func Gone(pod *corev1.Pod, persistent bool, now time.Time) bool {
 	return !persistent || now.Sub(pod.CreationTimestamp.Time) >= unscheduled
 }
 
-// Gone are the names of the pods that are gone.
+// Gone returns the names of the pods that are gone.
 func (p Pods) Gone() []string {
 	var out []string
 	for i, pod := range p.ByOrdinal {
@@ -109,7 +109,7 @@ func (p Pods) Gone() []string {
 	return out
 }
 
-// Index is the place of a pod in the ring, -1 if it has none.
+// Index returns the index of a pod in the ring; -1 if it is not in the ring.
 func (p Pods) Index(pod *corev1.Pod) int {
 	if pod == nil {
 		return -1

@@ -14,45 +14,45 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// Ranges are slots: how many, and which, such as 0-5460,10923.
+// Ranges is a set of slots: how many, and which, such as 0-5460,10923.
 type Ranges interface {
 	Len() int
 	String() string
 }
 
-// Server is one of the two servers of a pod.
+// Server is what the last view shows about one of the two servers of a pod.
 type Server struct {
 	Pod   string
 	Place redisv1alpha1.Place
-	// Answers reports whether it answered; if not, nothing else is known but Err and Loading.
+	// Answers is true if the server answered. If not, only Err and Loading are known.
 	Answers bool
 	Role    redisv1alpha1.Role
-	// Shard is the ID of the primary: its own, or of the one that it copies.
+	// Shard is the ID of the shard's primary: the server itself, or the primary that it replicates.
 	Shard string
-	// Slots are a primary's own.
+	// Slots are the slots of a primary.
 	Slots Ranges
-	// Down is why it considers the cluster down, and refuses clients; "" if it does not.
+	// Down explains why the server considers the cluster down, and refuses clients; "" if it does not.
 	Down string
-	// InSync reports that a replica is connected and has all that its primary had when they connected.
+	// InSync is true if a replica is connected, and has all data that its primary had when they connected.
 	InSync bool
-	// Run changes with every start. Err is why it does not answer.
+	// Run identifies a start of the server. Err explains why it does not answer.
 	Address, Run string
 	Version      redis.Version
 	Loading      bool
 	Err          error
 }
 
-// Leads reports whether it is the primary of slots.
+// Leads reports whether the server is a primary with slots.
 func (s Server) Leads() bool {
 	return s.Answers && s.Role == redisv1alpha1.Primary && s.Slots != nil && s.Slots.Len() > 0
 }
 
 func (s Server) String() string { return fmt.Sprintf("%s of %s", s.Place, s.Pod) }
 
-// Servers are those of all pods, in the order of the pods, home before guest.
+// Servers are the servers of all pods, in the order of the pods, each home before its guest.
 type Servers []Server
 
-// At is the one at an address.
+// At returns the server at an address.
 func (all Servers) At(address string) Server {
 	for _, s := range all {
 		if s.Address == address {
@@ -62,7 +62,7 @@ func (all Servers) At(address string) Server {
 	return Server{}
 }
 
-// Answering is how many servers answer.
+// Answering returns how many servers answer.
 func (all Servers) Answering() int {
 	n := 0
 	for _, s := range all {
@@ -73,8 +73,8 @@ func (all Servers) Answering() int {
 	return n
 }
 
-// LostElections are the addresses of replicas that lost an election and must not be proposed yet; until is when each, by its run,
-// may be again.
+// LostElections returns the addresses of replicas that lost an election and must not be proposed again yet. until has,
+// by run, when each may be.
 func (all Servers) LostElections(until map[string]time.Time, now time.Time) map[string]bool {
 	out := map[string]bool{}
 	for _, s := range all {
@@ -85,7 +85,7 @@ func (all Servers) LostElections(until map[string]time.Time, now time.Time) map[
 	return out
 }
 
-// Shards is how many primaries have slots.
+// Shards returns how many primaries have slots.
 func (all Servers) Shards() int32 {
 	var n int32
 	for _, s := range all {
@@ -96,12 +96,12 @@ func (all Servers) Shards() int32 {
 	return n
 }
 
-// LeadOn reports whether a server of a pod is the primary of slots.
+// LeadOn reports whether a server of a pod is a primary with slots.
 func (all Servers) LeadOn(pod string) bool {
 	return slices.ContainsFunc(all, func(s Server) bool { return s.Pod == pod && s.Leads() })
 }
 
-// MayLeadUnseenOn reports whether a server of a pod runs and does not answer: it may be the primary of slots.
+// MayLeadUnseenOn reports whether a server of a pod runs but does not answer, so that it may be a primary with slots.
 func (all Servers) MayLeadUnseenOn(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Status.ContainerStatuses, func(status corev1.ContainerStatus) bool {
 		i := slices.IndexFunc(all, func(s Server) bool { return s.Pod == pod.Name && string(s.Place) == status.Name })
@@ -109,7 +109,7 @@ func (all Servers) MayLeadUnseenOn(pod *corev1.Pod) bool {
 	})
 }
 
-// SlotMap is which server has which slots. A replica has those of its primary.
+// SlotMap returns which server has which slots. A replica has its primary's slots.
 func (all Servers) SlotMap() []redisv1alpha1.ServerSlots {
 	of := map[string]string{}
 	for _, s := range all {

@@ -10,7 +10,8 @@ import (
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 )
 
-// Formed reports whether all slots were served once, as the status records it: clients may have written since.
+// Formed reports whether the status records that all slots have been served once, so that clients may have written
+// data.
 func Formed(c *redisv1alpha1.RedisEnterpriseCluster) bool {
 	available := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionAvailable)
 	switch {
@@ -22,7 +23,7 @@ func Formed(c *redisv1alpha1.RedisEnterpriseCluster) bool {
 	return true
 }
 
-// Reported reports whether the status says anything about the servers.
+// Reported reports whether the status reports anything about the servers.
 func Reported(c *redisv1alpha1.RedisEnterpriseCluster) bool {
 	available := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionAvailable)
 	return available != nil && available.Reason != common.ReasonPending

@@ -15,8 +15,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Unlabelled describes a pod that lost a label of the selector and so keeps the StatefulSet from creating another one of its
-// name; "" if there is none. The StatefulSet's controller writes no event of that.
+// Unlabelled describes a pod that has lost a label of the selector, which keeps the StatefulSet from creating a pod of
+// the same name; "" if there is none. The StatefulSet's controller writes no event about it.
 func Unlabelled(ctx context.Context, reader client.Reader, c *redisv1alpha1.RedisEnterpriseCluster, members workload.Members) (string, error) {
 	for _, name := range desired.Identity(c).Names(members.Replicas()) {
 		if members.Pods[name] != nil {
@@ -33,7 +33,7 @@ func Unlabelled(ctx context.Context, reader client.Reader, c *redisv1alpha1.Redi
 	return "", nil
 }
 
-// missingLabel is the first label of the selector that a pod does not have; "" if it has them all.
+// missingLabel returns the first label of the selector that a pod lacks; "" if it has them all.
 func missingLabel(c *redisv1alpha1.RedisEnterpriseCluster, pod *corev1.Pod) string {
 	selector := desired.Selector(c)
 	for _, key := range desired.SortedKeys(selector) {

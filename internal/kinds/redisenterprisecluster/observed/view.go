@@ -10,10 +10,10 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// busOffset is how much higher than its port the bus port of a server is (cluster.h, CLUSTER_PORT_INCR).
+// busOffset is the difference between a server's bus port and its port (cluster.h, CLUSTER_PORT_INCR).
 const busOffset = 10000
 
-// Servers are the servers of the pods, as a view shows them.
+// Servers returns the servers of the pods, as a view shows them.
 func (p Pods) Servers(view redis.View) Servers {
 	var out Servers
 	for i, name := range p.Names {
@@ -42,8 +42,8 @@ func (s *Server) fill(address string, view redis.View) {
 	}
 }
 
-// whyDown is why a server considers the cluster down; "" if it does not. One that reaches enough others has just started, or
-// has just reached them again.
+// whyDown returns why a server considers the cluster down; "" if it does not. A server that reaches enough others has
+// just started, or has just reached them again.
 func whyDown(status redis.NodeStatus) string {
 	switch of, all := status.ReachablePrimaries(); {
 	case status.ClusterOK:

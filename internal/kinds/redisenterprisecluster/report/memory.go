@@ -18,11 +18,11 @@ import (
 
 const (
 	evictionSetting = "maxmemory-policy"
-	noEviction      = "noeviction" // the servers' own default
+	noEviction      = "noeviction" // the default of Redis
 )
 
-// reportMemory reports a primary that refuses writes, as its memory is full and it may evict no key. The condition stays until
-// there is clearly room again: the used memory goes up and down with every client.
+// reportMemory reports a primary that refuses writes, as its memory is full and it may not evict keys. The condition
+// stays until there is clearly room again, as the used memory goes up and down with every client.
 func (in Ring) reportMemory(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster) {
 	const kind = redisv1alpha1.ConditionMemoryFull
 	if in.View.Err != nil || in.View.Stale {
@@ -45,8 +45,8 @@ func (in Ring) reportMemory(set condition.Set, c *redisv1alpha1.RedisEnterpriseC
 	set.Remove(kind)
 }
 
-// reportLogs reports a server that cannot write its log. A primary refuses writes then (MISCONF), and a replica keeps its copy in
-// memory alone.
+// reportLogs reports a server that cannot write its log. Then a primary refuses writes (MISCONF), and a replica keeps
+// its copy only in memory.
 func (in Ring) reportLogs(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster) {
 	const kind = redisv1alpha1.ConditionStorageFailing
 	if in.View.Err != nil || in.View.Stale {
@@ -67,7 +67,7 @@ func (in Ring) reportLogs(set condition.Set, c *redisv1alpha1.RedisEnterpriseClu
 	set.Remove(kind)
 }
 
-// moreRoom is what to do about a full disk.
+// moreRoom returns advice on a full disk.
 func moreRoom(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	if desired.Persistent(c) {
 		return "have a larger volume by persistentSpec.volumeSize and enablePersistentVolumeResize: true"

@@ -14,9 +14,9 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// reportMove reports the progress of a move of slots, from when the first slot is open until none is. Another process may begin
-// the move again, and two leaders may move slots for a moment. So the progress follows from how many slots are left and never
-// decreases: else both would overwrite each other's report without end.
+// reportMove reports a move of slots, from the first open slot until none is open. Another process may restart the
+// move, and for a moment two operators may lead. So progress follows from how many slots are left, and never decreases.
+// Otherwise both would overwrite each other's report endlessly.
 func (in Ring) reportMove(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster) {
 	const kind = redisv1alpha1.ConditionMigrating
 	_, continues := in.Decision.Step.(redis.MoveSlots)
@@ -32,7 +32,7 @@ func (in Ring) reportMove(set condition.Set, c *redisv1alpha1.RedisEnterpriseClu
 	}
 }
 
-// standstill is why open slots are not moved on; "" while they are, or are about to be.
+// standstill returns why open slots are not being moved; "" if they are, or are about to be.
 func (in Ring) standstill() string {
 	waits, stands := in.Decision.Refusal(ring.Fenced, ring.Election)
 	if in.View.Moving() || in.Decision.Step != nil || !stands {
@@ -41,7 +41,7 @@ func (in Ring) standstill() string {
 	return waits.Message
 }
 
-// moveFailed is why the last move of slots failed, if another one follows; "" if not.
+// moveFailed returns why the last move of slots failed, if another move follows; "" otherwise.
 func (in Ring) moveFailed() string {
 	_, waits := in.Decision.Refusal(ring.Moving)
 	if move := in.View.Move; move == nil || !move.Ended || !move.Failed() || !waits && in.Decision.Step == nil {
@@ -50,8 +50,8 @@ func (in Ring) moveFailed() string {
 	return "; last: " + in.View.Move.Err.Error()
 }
 
-// progress is how far a move is, by what was reported so far and by how many slots are not in their places yet: the present
-// move may be of a few slots that an earlier one left open.
+// progress returns how far a move is, from the earlier report and how many slots are misplaced. The current move may
+// cover only a few slots that an earlier move left open.
 func (in Ring) progress(c *redisv1alpha1.RedisEnterpriseCluster) *redisv1alpha1.Move {
 	move, reported := in.View.Move, c.Status.Move
 	left, known := ring.ToMove(in.View, in.Decision.Ring)
@@ -68,7 +68,7 @@ func (in Ring) progress(c *redisv1alpha1.RedisEnterpriseCluster) *redisv1alpha1.
 	return &redisv1alpha1.Move{Reason: reason, SlotsMoved: int32(move.Moved), SlotsTotal: int32(move.Moved + left), StartedAt: &began}
 }
 
-// purpose is what a move is for, in a cluster of so many pods.
+// purpose returns what a move is for, in a cluster with a number of pods.
 func purpose(move *redis.Progress, pods int) string {
 	switch {
 	case pods > move.Goal:
@@ -79,7 +79,8 @@ func purpose(move *redis.Progress, pods int) string {
 	return redisv1alpha1.ReasonRebalancing
 }
 
-// slotsAreOpen reports whether slots are on their way, whichever process moves them. What replicas report of that may be old.
+// slotsAreOpen reports whether slots are being moved, whichever process moves them. It ignores what replicas report, as
+// that may be old.
 func slotsAreOpen(view redis.View) bool {
 	for _, status := range view.Nodes {
 		if status.Role == redis.Primary && len(status.Migrating)+len(status.Importing)+len(status.Jobs) > 0 {

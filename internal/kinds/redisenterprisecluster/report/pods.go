@@ -22,19 +22,19 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Pods is what condition PodsReady depends on.
+// Pods holds what the condition PodsReady depends on.
 type Pods struct {
 	Ring
 	Members workload.Members
-	// Unbound is why the claim of a pod has no volume.
+	// Unbound explains why the claim of a pod has no volume.
 	Unbound workload.UnboundCause
-	// Refused is why the servers refused the last step.
+	// Refused explains why the servers refused the last step.
 	Refused string
-	// Unchanged reports that as many pods are ready as in the last report.
+	// Unchanged is true if as many pods are ready as in the last report.
 	Unchanged bool
 }
 
-// Report sets what keeps the pods from being ready, and what is done about it at the ring.
+// Report sets why pods are not ready, and what is being done about it at the ring.
 func (in Pods) Report(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, done kit.Outcome) {
 	const kind = redisv1alpha1.ConditionPodsReady
 	names, before := desired.Identity(c).Names(desired.Nodes(c)), metav1.Condition{}
@@ -60,7 +60,8 @@ func (in Pods) Report(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster
 	}
 }
 
-// atRing is what is done at the ring, as the end of a sentence. How far a move of slots is has a condition of its own.
+// atRing returns what is being done at the ring, as a clause to append to a message. The progress of a slot move has
+// its own condition.
 func (in Pods) atRing(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	if c.Status.Move != nil {
 		return ": " + cmp.Or(in.standstill(), "slots are moved")
@@ -71,20 +72,21 @@ func (in Pods) atRing(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	return in.Decision.Because() + "; last: " + in.Refused
 }
 
-// stands reports whether an earlier report stays until the servers are read: the spec, the number of ready pods and the reason
-// are the same. A process that crashed after each write would otherwise undo and repeat the report for ever.
+// stands reports whether an earlier report is kept until the servers are read, as the spec, the number of ready pods
+// and the reason are the same. Otherwise a process that crashed after each write would undo and repeat the report for
+// ever.
 func (in Pods) stands(before metav1.Condition, set condition.Set, reason string) bool {
 	same := before.Reason == reason || before.Reason == redisv1alpha1.ReasonTooLittleMemory ||
 		before.Reason == redisv1alpha1.ReasonFailingBack && reason == common.ReasonUpdating
 	return same && in.IsOld() && in.Unchanged && isOfGeneration(before, set)
 }
 
-// isOfGeneration reports whether an earlier condition is False, and of the present spec.
+// isOfGeneration reports whether an earlier condition is False, and for the current spec.
 func isOfGeneration(before metav1.Condition, set condition.Set) bool {
 	return before.Status == metav1.ConditionFalse && before.ObservedGeneration == set.Generation
 }
 
-// changeFirst is how to change the pods, such as their memory, before slots leave some of them.
+// changeFirst explains how to change the pods, for example their memory, before slots are moved off some of them.
 func (in Pods) changeFirst(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	count := len(in.Decision.Ring.Pods)
 	if len(in.Decision.Outdated) == 0 || count <= int(desired.Nodes(c)) {
@@ -93,7 +95,7 @@ func (in Pods) changeFirst(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	return fmt.Sprintf("; to have the pods changed first, put nodes back to %d until UpToDate is True", count)
 }
 
-// reason is why not all pods are ready, if that is intended.
+// reason returns why not all pods are ready, if that is intended.
 func (in Pods) reason(c *redisv1alpha1.RedisEnterpriseCluster, otherwise string) string {
 	switch n := in.Members.Replicas(); {
 	case in.Members.Set != nil && n > desired.Nodes(c):
@@ -125,8 +127,8 @@ func (in Pods) reportSlots(set condition.Set, c *redisv1alpha1.RedisEnterpriseCl
 	}
 }
 
-// failsBack reports whether a home is about to become the primary again. A home that is about to be restarted hands over by the
-// same step: that is part of a rollout.
+// failsBack reports whether a home is about to become the primary again. The same step makes a home hand over before
+// its restart, but that is part of a rollout.
 func failsBack(in Ring) bool {
 	asked, is := in.Decision.Step.(redis.TakeLead)
 	return is && slices.ContainsFunc(in.Servers, func(s observed.Server) bool {

@@ -17,7 +17,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// Children reports what became of the children. A Secret that blocks one of them may be meant for the users' login.
+// Children reports the results for the children. A Secret that blocks one of them may be one that a user meant for the
+// users' login.
 func Children(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, done kit.Outcome) {
 	const kind = redisv1alpha1.ConditionChildrenReady
 	done.ReportChildren(set, kind)
@@ -30,14 +31,14 @@ func Children(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, done k
 	}
 }
 
-// Ready sums up the other conditions.
+// Ready sets Ready from the other conditions.
 func Ready(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster) {
 	pods := meta.FindStatusCondition(*set.Conditions, redisv1alpha1.ConditionPodsReady)
 	set.SumUp(blockers(c), redisv1alpha1.ReasonAllPodsReady, pods.Message+" and every slot is served")
 }
 
-// blockers are the conditions that keep a cluster from being Ready; the first that does is the cause. A cluster of one pod has no
-// replica, as the spec asks for.
+// blockers returns the conditions that keep a cluster from being Ready; the first that does is its reason. A cluster of
+// one pod has no replica, as its spec requests.
 func blockers(c *redisv1alpha1.RedisEnterpriseCluster) []condition.Blocker {
 	out := []condition.Blocker{
 		condition.Unless(redisv1alpha1.ConditionChildrenReady),
@@ -58,8 +59,8 @@ func blockers(c *redisv1alpha1.RedisEnterpriseCluster) []condition.Blocker {
 	return append(out, condition.WhenTrue(common.ConditionProtectionMissing))
 }
 
-// podsBlock reports whether a problem of the pods keeps a cluster from being formed, such as an image that cannot be pulled: the
-// servers do not answer because of it.
+// podsBlock reports whether a problem with pods, such as an image that cannot be pulled, keeps a cluster from being
+// formed. The servers do not answer because of it.
 func podsBlock(c *redisv1alpha1.RedisEnterpriseCluster) bool {
 	return !observed.Formed(c) && observed.HasReason(c, redisv1alpha1.ConditionPodsReady, common.ReasonPodsNotReady, common.ReasonPodsMissing)
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// Recovery answers clusterRecovery, with which users of the vendor's operator request what this operator does by itself.
-// Available is set before.
+// Recovery responds to clusterRecovery, by which users of the vendor's operator request what this operator does by
+// itself. Available must be set before.
 func Recovery(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, d decide.Decision) {
 	const kind = redisv1alpha1.ConditionRecoveryRequested
 	const asked = "clusterRecovery is true, and has no effect: the operator recovers a cluster by itself. "

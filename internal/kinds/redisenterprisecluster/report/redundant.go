@@ -11,7 +11,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// reportRedundant reports whether each shard has a replica in sync on another pod and, if not, the first shard that has none.
+// reportRedundant reports whether each shard has an in-sync replica on another pod and, if not, the first shard
+// without.
 func reportRedundant(set condition.Set, all observed.Servers) {
 	const kind = redisv1alpha1.ConditionRedundant
 	var copied int32
@@ -37,7 +38,7 @@ func reportRedundant(set condition.Set, all observed.Servers) {
 	}
 }
 
-// whyAlone is why the shard of a primary has no replica in sync on another pod; nothing if it has one.
+// whyAlone returns why the shard of a primary has no in-sync replica on another pod; "" if it has one.
 func whyAlone(all observed.Servers, primary observed.Server) (reason, why string) {
 	reason, why = redisv1alpha1.ReasonReplicaMissing, fmt.Sprintf("that of %s has none", primary)
 	for _, s := range all {

@@ -12,8 +12,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// Remarks sets the conditions that exist only if there is something to remark. certificate is why the status page does not use the
-// user's certificate.
+// Remarks sets the conditions that exist only while there is something to report. certificate explains why the status
+// page does not use the user's certificate.
 func Remarks(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, spec desired.Spec, certificate string) {
 	set.Remark(redisv1alpha1.ConditionImageReplaced, redisv1alpha1.ReasonVendorImage, spec.Image.Replaced)
 	var ignored string

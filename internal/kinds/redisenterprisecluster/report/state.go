@@ -11,22 +11,23 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/observed"
 )
 
-// Situation is all that the vendor's state depends on.
+// Situation holds all that the vendor's state depends on.
 type Situation struct {
-	// Deleting: the object is being deleted. Invalid: its spec is invalid. Refused: children cannot be written. Hibernates:
-	// the spec asks for no pods.
+	// Deleting: the object is being deleted. Invalid: its spec is invalid. Refused: children cannot be written.
+	// Hibernates: the spec requests no pods.
 	Deleting, Invalid, Refused, Hibernates bool
-	// Created: there is a StatefulSet. Answering is how many servers answer.
+	// Created is true if there is a StatefulSet. Answering is how many servers answer.
 	Created   bool
 	Answering int
-	// Formed: all slots were served once. Served is how many are now.
+	// Formed is true if all slots have been served once. Served is how many slots are served now.
 	Formed bool
 	Served int
-	// RollsOut: pods are outdated. Upgrades: they get another image.
+	// RollsOut is true if pods are outdated; Upgrades, if they get another image.
 	RollsOut, Upgrades bool
 }
 
-// SituationOf fills in what the servers show and the status reports. Until the servers are read, it follows from the last report.
+// SituationOf fills in what the servers show and the status reports. Until the servers are read, it relies on the last
+// report.
 func (in Ring) SituationOf(c *redisv1alpha1.RedisEnterpriseCluster, s Situation) Situation {
 	s.Refused = s.Refused || observed.HasReason(c, redisv1alpha1.ConditionChildrenReady, common.ReasonRefused, common.ReasonNameTaken)
 	s.Formed = observed.Formed(c)
@@ -47,7 +48,8 @@ func (in Ring) SituationOf(c *redisv1alpha1.RedisEnterpriseCluster, s Situation)
 	return s
 }
 
-// State is the state in the vendor's words. A cluster with an invalid spec keeps running; the vendor calls it Invalid anyway.
+// State returns the state in the vendor's words. A cluster with an invalid spec keeps running, but the vendor calls it
+// Invalid.
 func State(s Situation) redisv1alpha1.State {
 	switch {
 	case s.Deleting:
@@ -87,7 +89,7 @@ func stateFormed(s Situation) redisv1alpha1.State {
 	return redisv1alpha1.StateRunning
 }
 
-// SpecStatus is whether the spec is valid, in the vendor's words.
+// SpecStatus returns whether the spec is valid, in the vendor's words.
 func SpecStatus(invalid error) redisv1alpha1.SpecStatus {
 	if invalid != nil {
 		return redisv1alpha1.SpecInvalid

@@ -17,22 +17,22 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Rollout is what condition UpToDate depends on.
+// Rollout holds what the condition UpToDate depends on.
 type Rollout struct {
-	// Problem is what is wrong with the spec or with the users' Secret.
+	// Problem is the problem with the spec or with the users' Secret.
 	Problem string
-	// Complaint is how a server refused a setting.
+	// Complaint explains how a server refused a setting.
 	Complaint string
 	Members   workload.Members
-	// Outdated is how many pods do not run what the spec asks for, and Wait why none of them is restarted.
+	// Outdated is how many pods do not match the spec; Wait explains why none of them is restarted.
 	Outdated int
 	Wait     decide.Wait
-	// Difference is which volumes the spec asks for, and which the pods have.
+	// Difference describes how the volumes in the spec differ from the pods' volumes.
 	Difference string
 	Storage    volumes.Storage
-	// IsOld reports that the servers have yet to be read, or to be read again after a step.
+	// IsOld is true if the servers have not been read yet, or not since the last step.
 	IsOld bool
-	// Unchanged reports that as many pods are ready as in the last report.
+	// Unchanged is true if as many pods are ready as in the last report.
 	Unchanged bool
 }
 
@@ -56,7 +56,7 @@ func (in Rollout) Report(set condition.Set) {
 	}
 }
 
-// reportStorage reports volumes that are to grow.
+// reportStorage reports volumes that should grow.
 func (in Rollout) reportStorage(set condition.Set) {
 	const kind = redisv1alpha1.ConditionUpToDate
 	growing, have := in.Storage.Growing()
@@ -70,8 +70,8 @@ func (in Rollout) reportStorage(set condition.Set) {
 	}
 }
 
-// reportProgress reports how far a rollout is, and what its next step waits for. Until the servers are read, an earlier report
-// stays while its reason, the spec and the number of ready pods are the same: see Pods.stands.
+// reportProgress reports how far a rollout is, and what its next step waits for. Until the servers are read, an earlier
+// report is kept if its reason, the spec and the number of ready pods are the same: see Pods.stands.
 func (in Rollout) reportProgress(set condition.Set) {
 	const kind = redisv1alpha1.ConditionUpToDate
 	before := meta.FindStatusCondition(*set.Conditions, kind)

@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// lowestVersion is the lowest version that any server runs, such as 7.0.15 or valkey 8.1.3; "" if none is known.
+// lowestVersion returns the lowest version that any server runs, such as 7.0.15 or valkey 8.1.3; "" if none is known.
 func lowestVersion(all observed.Servers) string {
 	var low redis.Version
 	for _, s := range all {

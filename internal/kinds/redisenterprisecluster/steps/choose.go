@@ -14,13 +14,13 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// Choose adds at most one step to a plan, with its events. Clients that cannot log in come before the rest, and a pod is
-// restarted only if nothing is left to do at the ring.
+// Choose adds at most one step to a plan, with its events. Clients that cannot log in come first. A pod is restarted
+// only if nothing is left to do at the ring.
 func (r *Runner) Choose(in Input, plan *kit.Plan) {
 	d := in.Decision
 	take := func(ctx context.Context) error { return r.take(ctx, in) }
 	switch {
-	case d.Step == ring.Step(redis.StopMove{}): // else the move would continue while the rest waits or is held back
+	case d.Step == ring.Step(redis.StopMove{}): // otherwise the move would continue while the rest waits or is held back
 		plan.Step = &kit.Step{Name: d.Step.String(), Why: d.Why.Doing, DuringPause: true, Do: take}
 	case len(in.Pending) > 0 && !in.Stale:
 		plan.Step = &kit.Step{Name: "give servers their settings", Do: func(ctx context.Context) error { return r.tune(ctx, in) }}
@@ -34,7 +34,8 @@ func (r *Runner) Choose(in Input, plan *kit.Plan) {
 	}
 }
 
-// events returns events for the steps that users should know about. A formed cluster whose servers are all new has lost its data.
+// events returns events for the steps that users should know about. If all servers of a formed cluster are new, it has
+// lost its data.
 func events(d decide.Decision, formed bool) []kit.Event {
 	switch d.Step.(type) {
 	case redis.AssignSlots:

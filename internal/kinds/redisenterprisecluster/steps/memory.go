@@ -12,41 +12,44 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// A step that was not taken is tried again after a pause. The first pause is short: most of what servers wait for happens soon.
+// A step that was not taken is tried again after a pause. The first pause is short, as most of what servers wait for
+// happens soon.
 const (
 	minPause = 100 * time.Millisecond
 	maxPause = 2 * time.Second
 )
 
-// Memory is what the process remembers of clusters. A new process does without: it gives the servers their settings once more.
+// Memory is what the process remembers about clusters. A restarted process can do without it: it just tunes the servers
+// once more.
 type Memory struct {
 	clusters kit.Memory[types.NamespacedName, Known]
 }
 
-// Known is what is remembered about one cluster.
+// Known holds what is remembered about one cluster.
 type Known struct {
 	uid types.UID
-	// Since is when the process first read it.
+	// Since is when the process first read the cluster.
 	Since time.Time
-	// Refused is why the last step was not taken. The next one waits until RetryAt.
+	// Refused explains why the last step was not taken. The next step waits until RetryAt.
 	Refused string
 	RetryAt time.Time
 	pause   time.Duration
-	// Tuned is which settings each run of a server has. Complaint is how a server refused those of generation Complained.
+	// Tuned has, by run of a server, the generation of settings that it has. Complaint explains how a server refused
+	// the settings of generation Complained.
 	Tuned                 map[string]string
 	Complaint, Complained string
-	// TunedSince is when all servers had their settings; zero while one has not.
+	// TunedSince is when all servers came to have their settings; zero if a server lacks them.
 	TunedSince time.Time
 	// libraries is the last reported refusal of function libraries.
 	libraries string
-	// LostElections is until when a replica, by its run, must not be proposed for the lead, as it lost an election.
+	// LostElections has, by run of a replica that lost an election, until when it must not be proposed as primary.
 	LostElections map[string]time.Time
 }
 
 // RetriesIn is how long the next step must wait; 0 if it need not.
 func (k Known) RetriesIn(now time.Time) time.Duration { return max(0, k.RetryAt.Sub(now)) }
 
-// IsAnother reports whether another cluster has the name now. What was known of the earlier one is forgotten.
+// IsAnother reports whether the name now belongs to another cluster. What was known about the earlier one is forgotten.
 func (m *Memory) IsAnother(key types.NamespacedName, uid types.UID) (another bool) {
 	m.clusters.Update(key, func(k Known) Known {
 		if k.uid == uid {
@@ -58,7 +61,8 @@ func (m *Memory) IsAnother(key types.NamespacedName, uid types.UID) (another boo
 	return another
 }
 
-// Recall returns what is known about a cluster. complete reports, from the settings of each run, whether all servers have theirs.
+// Recall returns what is known about a cluster. complete reports, from the generation of each run, whether all servers
+// have their settings.
 func (m *Memory) Recall(key types.NamespacedName, now time.Time, complete func(map[string]string) bool) Known {
 	return m.clusters.Update(key, func(k Known) Known {
 		if k.Since.IsZero() {
@@ -76,7 +80,8 @@ func (m *Memory) Recall(key types.NamespacedName, now time.Time, complete func(m
 	})
 }
 
-// Postpone makes the next step wait, and keeps why the last one was not taken; "" if the servers were not asked.
+// Postpone makes the next step wait, and keeps why the last one was not taken; "" if no command was sent to the
+// servers.
 func (m *Memory) Postpone(key types.NamespacedName, now time.Time, refusal string) {
 	m.clusters.Update(key, func(k Known) Known {
 		if refusal != "" {
@@ -88,7 +93,7 @@ func (m *Memory) Postpone(key types.NamespacedName, now time.Time, refusal strin
 	})
 }
 
-// LostElection keeps a replica from being proposed for the lead until a time.
+// LostElection keeps a replica from being proposed as primary until a time.
 func (m *Memory) LostElection(key types.NamespacedName, run string, until time.Time) {
 	m.clusters.Update(key, func(k Known) Known {
 		k.LostElections = with(k.LostElections, run, until)
@@ -96,7 +101,7 @@ func (m *Memory) LostElection(key types.NamespacedName, run string, until time.T
 	})
 }
 
-// Taken forgets earlier refusals: a step was taken.
+// Taken forgets earlier refusals, as a step was taken.
 func (m *Memory) Taken(key types.NamespacedName) {
 	m.clusters.Update(key, func(k Known) Known {
 		k.Refused, k.RetryAt, k.pause = "", time.Time{}, 0
@@ -104,7 +109,7 @@ func (m *Memory) Taken(key types.NamespacedName) {
 	})
 }
 
-// Tuned remembers that a server has the settings of a generation, and which of them it refused.
+// Tuned remembers that a server has the settings of a generation, and how it refused any of them.
 func (m *Memory) Tuned(key types.NamespacedName, run, generation, complaint string) {
 	m.clusters.Update(key, func(k Known) Known {
 		if k.Complained != generation {
@@ -128,7 +133,7 @@ func (m *Memory) IsNewRefusal(key types.NamespacedName, refusal string) (isNew b
 	return isNew
 }
 
-// KeepRuns forgets the runs of servers other than some.
+// KeepRuns forgets all runs of servers except the given ones.
 func (m *Memory) KeepRuns(key types.NamespacedName, runs map[string]bool) {
 	m.clusters.Update(key, func(k Known) Known {
 		k.Tuned = maps.Clone(k.Tuned)
@@ -140,7 +145,7 @@ func (m *Memory) KeepRuns(key types.NamespacedName, runs map[string]bool) {
 // Forget drops what is known about a cluster.
 func (m *Memory) Forget(key types.NamespacedName) { m.clusters.Forget(key) }
 
-// with is a copy of a map with one more entry: earlier copies are still read.
+// with returns a copy of a map with one more entry, as earlier copies are still read.
 func with[V any](m map[string]V, key string, value V) map[string]V {
 	out := maps.Clone(m)
 	if out == nil {

@@ -19,21 +19,21 @@ type Runner struct {
 	Prober *redis.Prober
 	Memory *Memory
 	Client client.Writer
-	// Live reads from the API server itself.
+	// Live reads from the API server, not the cache.
 	Live  client.Reader
 	Clock clock.PassiveClock
 }
 
-// Input is what a step depends on.
+// Input holds what a step depends on.
 type Input struct {
 	Cluster  *redisv1alpha1.RedisEnterpriseCluster
 	Decision decide.Decision
 	Servers  observed.Servers
-	// Tuning is what servers are to be given, Pending are those that do not have it yet.
+	// Tuning is what servers should be given; Pending are the servers that do not have it yet.
 	Tuning  tuning.Tuning
 	Pending observed.Servers
-	// Gone are the names of the pods that the decision takes for gone.
+	// Gone has the names of the pods that the decision considers gone.
 	Gone []string
-	// Stale reports that the view is older than the last step.
+	// Stale is true if the view is older than the last step.
 	Stale bool
 }

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package tuning is what servers are given while they run: the users' passwords, and settings that need no restart. A server
-// that starts reads the same from files, which may be a minute old by then.
+// Package tuning determines what running servers are sent: the users' passwords, and settings that need no restart. A
+// server that starts reads the same from files, but these may be a minute old by then.
 package tuning
 
 import (
@@ -18,14 +18,15 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// Tuning are the commands that every server is to carry out once per start. Generation is a hash of them, "" before there are
-// passwords.
+// Tuning holds the commands that every server should carry out once per start. Generation is a hash of them; "" before
+// there are passwords.
 type Tuning struct {
 	Commands   []redis.Command
 	Generation string
 }
 
-// For is the tuning of a cluster. It is empty while the users' Secret is unusable: servers keep what they have.
+// For returns the tuning of a cluster. It is empty while the users' Secret is unusable, so that servers keep what they
+// have.
 func For(c *redisv1alpha1.RedisEnterpriseCluster, credentials access.Credentials) Tuning {
 	hashes := credentials.Stored()
 	if len(hashes) == 0 || credentials.Problem(c) != "" {
@@ -43,8 +44,8 @@ func For(c *redisv1alpha1.RedisEnterpriseCluster, credentials access.Credentials
 	return out
 }
 
-// permit lets a user log in with some passwords and no others, as internal/agents/redisserver configures it. Servers that
-// started under an operator with other rights for users get the present ones.
+// permit lets a user log in with the given passwords and no others, like internal/agents/redisserver. Servers that
+// started under an operator with other permissions for users get the current ones.
 func permit(name string, hashes []string) redis.Command {
 	out := redis.Command{"ACL", "SETUSER", name, "on", "resetpass"}
 	for _, hash := range hashes {
@@ -63,7 +64,7 @@ func (t Tuning) IsComplete(all observed.Servers, tuned map[string]string) bool {
 	})
 }
 
-// Pending are the servers that answer and do not have the tuning yet.
+// Pending returns the servers that answer and do not have the tuning yet.
 func (t Tuning) Pending(all observed.Servers, tuned map[string]string) observed.Servers {
 	if t.Generation == "" {
 		return nil

@@ -13,10 +13,11 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/desired"
 )
 
-// maxNodes is how many pods a cluster has at most, as in the CRD.
+// maxNodes is the maximum number of pods, as in the CRD.
 const maxNodes = 100
 
-// inherited is how many pods an earlier cluster of the name had, by the claims that are older than this one.
+// inherited returns how many pods an earlier cluster of the same name had, from the claims that are older than this
+// cluster.
 func inherited(c *redisv1alpha1.RedisEnterpriseCluster, claims []corev1.PersistentVolumeClaim) int32 {
 	most := 0
 	for i := range claims {

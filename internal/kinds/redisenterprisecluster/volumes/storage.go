@@ -18,16 +18,16 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Storage is what the claims of the pods show about their volumes.
+// Storage holds what the pods' claims show about their volumes.
 type Storage struct {
-	// Volumes are those of the claims that there are to be, in the order of the pods; nil is a claim that does not exist or is
-	// being deleted.
+	// Volumes are the volumes of the claims that should exist, in the order of the pods; nil if a claim does not exist
+	// or is being deleted.
 	workload.Volumes
-	// MayReturn are the pods whose claims may hold the data that they had. A claim that cannot be read may.
+	// MayReturn has the pods whose claims may still have the pods' data. That includes claims that cannot be read.
 	MayReturn map[string]bool
-	// Inherited is how many pods an earlier cluster of the name had; 0 once this cluster is formed.
+	// Inherited is how many pods an earlier cluster of the same name had; 0 once this cluster is formed.
 	Inherited int32
-	// unwatched reports that a claim lost its labels, so that no event reports its changes.
+	// unwatched is true if a claim has lost its labels, so that no event reports its changes.
 	unwatched bool
 }
 
@@ -38,7 +38,7 @@ type Reader struct {
 	Children     *ensure.Applier
 }
 
-// Claims lists the claims of a cluster that the cache has.
+// Claims lists the claims of a cluster in the cache.
 func (r Reader) Claims(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster) ([]corev1.PersistentVolumeClaim, error) {
 	list := &corev1.PersistentVolumeClaimList{}
 	if err := r.Cached.List(ctx, list, client.InNamespace(c.Namespace), client.MatchingLabels(desired.Selector(c))); err != nil {
@@ -47,7 +47,7 @@ func (r Reader) Claims(ctx context.Context, c *redisv1alpha1.RedisEnterpriseClus
 	return list.Items, nil
 }
 
-// Inherited is how many pods an earlier cluster of the name had, while this one is not formed.
+// Inherited returns how many pods an earlier cluster of the same name had; 0 once this one is formed.
 func Inherited(c *redisv1alpha1.RedisEnterpriseCluster, claims []corev1.PersistentVolumeClaim) int32 {
 	if !desired.Persistent(c) || observed.Formed(c) {
 		return 0
@@ -55,8 +55,8 @@ func Inherited(c *redisv1alpha1.RedisEnterpriseCluster, claims []corev1.Persiste
 	return inherited(c, claims)
 }
 
-// Storage sorts the claims of the pods, and reads the classes of those that are too small. c has the volumes that it was
-// created with.
+// Storage collects the claims of the pods, and reads the classes of those that are too small. c has the volumes that it
+// was created with.
 func (r Reader) Storage(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster, pods observed.Pods, claims []corev1.PersistentVolumeClaim) Storage {
 	s := Storage{Volumes: workload.Volumes{Patched: map[string]bool{}}, MayReturn: map[string]bool{}}
 	if p := c.Spec.PersistentSpec; p.EnablePersistentVolumeResize.Or(false) && p.VolumeSize != "" {
@@ -72,7 +72,7 @@ func (r Reader) Storage(ctx context.Context, c *redisv1alpha1.RedisEnterpriseClu
 	return s
 }
 
-// claim is the claim of a pod. The API server is asked for one that the cache lacks and the pod uses, or may use.
+// claim returns the claim of a pod. If the cache lacks a claim that the pod uses, or may use, it is read live.
 func (r Reader) claim(ctx context.Context, s *Storage, pod client.ObjectKey, pods observed.Pods, i int, claims []corev1.PersistentVolumeClaim) *corev1.PersistentVolumeClaim {
 	key := client.ObjectKey{Namespace: pod.Namespace, Name: desired.DataVolume + "-" + pod.Name}
 	claim, p := named(key.Name, claims), pods.ByOrdinal[i]
@@ -99,8 +99,8 @@ func named(name string, claims []corev1.PersistentVolumeClaim) *corev1.Persisten
 	return &claims[i]
 }
 
-// unlabelled reads a claim that the cache does not have: a claim that a user restored from a backup lacks our labels. nil is
-// one that does not exist, or is being deleted.
+// unlabelled reads a claim that the cache does not have, as a claim that a user restored from a backup lacks our
+// labels. nil if it does not exist, or is being deleted.
 func (r Reader) unlabelled(ctx context.Context, key client.ObjectKey) (*corev1.PersistentVolumeClaim, error) {
 	claim := &corev1.PersistentVolumeClaim{}
 	if err := r.Live.Get(ctx, key, claim); err != nil || claim.DeletionTimestamp != nil {
