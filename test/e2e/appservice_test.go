@@ -55,8 +55,8 @@ func newAppTest(t *testing.T) *appTest {
 	return &appTest{c, ns.Name}
 }
 
-// freePort deletes the samples, of which one has the article's nodePort, and waits until no node
-// serves that port: the test would take an old pod for its own.
+// freePort deletes the samples, as one of them uses the article's nodePort, and waits until no node serves that port.
+// Otherwise the test could reach a pod of the sample.
 func (c *cluster) freePort(t *testing.T) {
 	t.Helper()
 	c.removeSamples(t)
@@ -76,7 +76,7 @@ func (c *cluster) freePort(t *testing.T) {
 	}
 }
 
-// apply applies the article's manifest, with another image if one is given.
+// apply applies the article's manifest, with a different image if one is given.
 func (a *appTest) apply(t *testing.T, image string) {
 	t.Helper()
 	file := filepath.Join(a.root, "test", "crds", "testdata", "appservices", "accept", "article.yaml")
@@ -93,13 +93,13 @@ func (a *appTest) apply(t *testing.T, image string) {
 	a.kubectl(t, "apply", "-n", a.ns, "-f", file)
 }
 
-// edit is a user's merge patch of the object.
+// edit merges a patch into the object, as a user does.
 func (a *appTest) edit(t *testing.T, patch string) {
 	t.Helper()
 	a.kubectl(t, "patch", "-n", a.ns, "appservice/"+articleApp, "--type=merge", "-p", patch)
 }
 
-// await waits for the status of Ready, the number of serving pods, and words in the message.
+// await waits until Ready has the status and the words in its message, and so many pods are ready.
 func (a *appTest) await(t *testing.T, status metav1.ConditionStatus, serving int, words string) {
 	t.Helper()
 	eventually.True(t, 2*time.Minute, fmt.Sprintf("Ready is %s with %d pods that serve and says %q", status, serving, words), func() error {

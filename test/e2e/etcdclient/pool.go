@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	// refreshed is how often the client asks the cluster for its members.
+	// refreshed is how often the client reads the list of members from the cluster.
 	refreshed = time.Second
-	// avoided is how long a failed member is asked last.
+	// avoided is for how long a failed member is only used as a last resort.
 	avoided = 2 * time.Second
 )
 
-// pool is the set of members to ask.
+// pool is the set of members that get requests.
 type pool struct {
 	open func(url string) (Store, error)
 
@@ -50,7 +50,7 @@ func (p *pool) set(urls []string) error {
 	for url, s := range p.stores {
 		if !slices.Contains(urls, url) {
 			delete(p.stores, url)
-			_ = s.Close() // what was under way counts as not answered
+			_ = s.Close() // requests in flight count as unanswered
 		}
 	}
 	return nil

@@ -4,7 +4,6 @@
 // Package naive is a controller in the style of tutorials, for the tests of package faults. Without bugs it is careful,
 // and no fault harms it. Each bug was found in a real operator or is taught by a real tutorial, and the harness must
 // find them all.
-// find every one of them.
 package naive
 
 import (

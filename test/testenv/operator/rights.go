@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/manifest"
 )
 
-// Deployed is the operator's account, with the rights that the layer deploys.
+// Deployed returns the configuration of the operator's account, with the rights that the layer deploys.
 func (s *Suite) Deployed(t *testing.T) *rest.Config {
 	t.Helper()
 	s.deployment.Do(func() {
@@ -33,7 +33,7 @@ func (s *Suite) Deployed(t *testing.T) *rest.Config {
 	return rest.CopyConfig(s.config)
 }
 
-// rights lists what is deployed for a layer, without its Deployment.
+// rights returns the objects that are deployed for a layer, without its Deployment.
 func rights(t *testing.T, root, layer string) []*unstructured.Unstructured {
 	t.Helper()
 	var objects []*unstructured.Unstructured
@@ -50,7 +50,7 @@ func rights(t *testing.T, root, layer string) []*unstructured.Unstructured {
 	return objects
 }
 
-// Built lists the objects of a folder as kustomize builds it.
+// Built returns the objects that kustomize builds from a folder.
 func Built(t *testing.T, root, folder string) []*unstructured.Unstructured {
 	t.Helper()
 	kubectl := exec.CommandContext(t.Context(), filepath.Join(root, "bin", "kubectl"), "kustomize", filepath.Join(root, folder))
