@@ -115,7 +115,7 @@ func (a *appTest) await(t *testing.T, status metav1.ConditionStatus, serving int
 	})
 }
 
-// urls are that of the Service inside of the cluster, and those at the nodes.
+// urls returns the URL of the Service inside the cluster, and its URLs at the nodes.
 func (a *appTest) urls(t *testing.T, nodes ...string) []string {
 	t.Helper()
 	service := &corev1.Service{}
@@ -141,8 +141,8 @@ func wantPages(t *testing.T, urls []string) {
 	}
 }
 
-// wantPagesAtEveryVisit waits until many requests in a row succeed: until the proxies of all nodes avoid
-// a deleted pod, which takes some time after it became unready.
+// wantPagesAtEveryVisit waits until many requests in a row succeed. The proxies of all nodes must avoid a deleted pod
+// by then, which takes some time after it became unready.
 func wantPagesAtEveryVisit(t *testing.T, urls []string) {
 	t.Helper()
 	for _, ask := range visitors(welcome, urls...) {
@@ -173,7 +173,7 @@ func TestSmokeAnAppServiceServesThroughEveryChange(t *testing.T) {
 	a.await(t, metav1.ConditionTrue, 3, "3 of 3 pods are ready")
 	a.edit(t, `{"spec":{"size":2}}`)
 	a.await(t, metav1.ConditionTrue, 2, "2 of 2 pods are ready")
-	a.apply(t, "") // the article's own image, which no one has any more
+	a.apply(t, "") // the article's image, which is no longer available
 	a.await(t, metav1.ConditionFalse, 2, "nginx:1.7.9")
 	a.apply(t, nginxImage)
 	a.await(t, metav1.ConditionTrue, 2, "2 of 2 pods are ready")
