@@ -35,7 +35,6 @@ func samples(t *testing.T, folder string) []manifest.Document {
 
 // Samples are checked as strictly as the rows. Objects of Kubernetes' core group are left out, because whether a claim
 // is accepted depends on other objects in the cluster.
-// a claim is taken depends on what else is in the cluster.
 func TestSamplesAndArticlesAreAccepted(t *testing.T) {
 	for _, folder := range []string{"", "restore", "articles", "articles/plain"} {
 		for _, doc := range samples(t, folder) {

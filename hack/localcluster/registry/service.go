@@ -53,7 +53,7 @@ func buildEnvironment(all []string) []string {
 
 // Await waits until the registry responds.
 func Await(ctx context.Context, st *state.State) error {
-	client := &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{}} // a proxy cannot reach the cluster's addresses
+	client := &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{}} // no proxy
 	defer client.CloseIdleConnections()
 	for {
 		err := ask(ctx, client, "http://"+network.Registry(st.Network).String()+"/v2/")

@@ -22,7 +22,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// rotationInput selects from the facts what the rotation of keys needs.
+// rotationInput returns the facts that the rotation of keys needs.
 func rotationInput(f facts, now time.Time) rotation.Input {
 	in := rotation.Input{
 		Ring: f.ring, Given: f.given, Fresh: f.fresh.pair, Host: f.fresh.host, Now: now,
@@ -31,7 +31,7 @@ func rotationInput(f facts, now time.Time) rotation.Input {
 			Managers: servingPods(boundManagers(f.manager), f.serving),
 		},
 	}
-	if f.ring == nil && f.secret != nil { // only the pair in it was lost
+	if f.ring == nil && f.secret != nil { // only the key pair in the Secret was lost
 		if left, _ := keys.Parse(string(f.secret.Data[ring.HostKey])); left != nil {
 			in.Host = left
 		}
@@ -47,7 +47,7 @@ func servingPods(pods []*corev1.Pod, digests map[string]string) []rotation.Pod {
 	return out
 }
 
-// storageInput selects from the facts what the decision about claims needs.
+// storageInput returns the facts that the decision about claims needs.
 func storageInput(d *opsv1.Diva, f facts, now time.Time) storage.Input {
 	return storage.Input{
 		Diva: d, Claims: f.claims, Stale: f.stale, OwnSizes: f.ownSizes, Rigid: f.rigid,
@@ -55,7 +55,7 @@ func storageInput(d *opsv1.Diva, f facts, now time.Time) storage.Input {
 	}
 }
 
-// claimUsers are the pods that use claims, by the names of the claims.
+// claimUsers maps the names of claims to the pods that use them.
 func claimUsers(d *opsv1.Diva, clients workload.Members, manager workload.Rollout) map[string]string {
 	out := map[string]string{}
 	for name, pod := range clients.Pods {
@@ -67,7 +67,7 @@ func claimUsers(d *opsv1.Diva, clients workload.Members, manager workload.Rollou
 	return out
 }
 
-// templateSize is the size in the claim template of a StatefulSet; nil if there is none.
+// templateSize returns the size in a StatefulSet's claim template; nil if there is none.
 func templateSize(set *appsv1.StatefulSet) *resource.Quantity {
 	if set == nil || len(set.Spec.VolumeClaimTemplates) == 0 {
 		return nil

@@ -21,8 +21,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/rotation"
 )
 
-// observeKeys reads the Secret. Where the cache has none the API server is read: a pair that is created twice would
-// lock the manager out.
+// observeKeys reads the Secret. If the cache has none, it reads from the API server, because creating a second pair
+// would lock the manager out.
 func (r *reconciler) observeKeys(ctx context.Context, d *opsv1.Diva, f *facts) error {
 	f.given = r.observeGiven(ctx, d)
 	secret, key := &corev1.Secret{}, client.ObjectKey{Namespace: d.Namespace, Name: names.SecretName(d)}
@@ -46,8 +46,8 @@ func (r *reconciler) observeKeys(ctx context.Context, d *opsv1.Diva, f *facts) e
 	return err
 }
 
-// observeGiven reads the pair that the user provides. A Secret of the user is not in the cache. If it cannot be read,
-// only a change of the pair waits.
+// observeGiven reads the pair that the user provides. A user's Secret is not in the cache. If it cannot be read, only
+// changes of the pair wait.
 func (r *reconciler) observeGiven(ctx context.Context, d *opsv1.Diva) keys.Given {
 	if d.Spec.SSH == nil || d.Spec.SSH.SecretRef == nil {
 		return keys.Inline(d)
@@ -60,7 +60,7 @@ func (r *reconciler) observeGiven(ctx context.Context, d *opsv1.Diva) keys.Given
 	return keys.FromSecret(name, secret.Data)
 }
 
-// observeServed reads what pods serve, only while the pair is being changed.
+// observeServed reads which files pods serve, but only while the pair is being changed.
 func (r *reconciler) observeServed(ctx context.Context, d *opsv1.Diva, f *facts) error {
 	if f.ring == nil || !rotation.Changing(d, f.ring) {
 		r.served.Forget(client.ObjectKeyFromObject(d))

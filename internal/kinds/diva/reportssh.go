@@ -18,7 +18,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// inPlace is the ring that the Secret holds after the plan was carried out: a step that was not written did not happen.
+// inPlace returns the ring that the Secret holds after the plan was carried out, which is the old one if the write
+// failed.
 func inPlace(observed, decided *ring.Ring, done kit.Outcome) *ring.Ring {
 	written := slices.ContainsFunc(done.Results, func(result ensure.Result) bool {
 		return result.Ref.Kind == "Secret" && slices.Contains([]ensure.Action{ensure.Created, ensure.Applied, ensure.Repaired, ensure.Unchanged}, result.Action)
@@ -29,7 +30,7 @@ func inPlace(observed, decided *ring.Ring, done kit.Outcome) *ring.Ring {
 	return observed
 }
 
-// reportSSH reports the keys that the Secret holds, and how far a change of them is.
+// reportSSH reports the keys in the Secret, and the progress of their change.
 func reportSSH(set condition.Set, d *opsv1.Diva, decided decision, r *ring.Ring) {
 	const kind = opsv1.DivaSSHReady
 	if r != nil {
@@ -51,7 +52,7 @@ func reportSSH(set condition.Set, d *opsv1.Diva, decided decision, r *ring.Ring)
 	}
 }
 
-// reportKeyWarning warns of keys that cannot be used, and of keys where many users can read them.
+// reportKeyWarning warns of keys that cannot be used, and of keys in places where many users can read them.
 func reportKeyWarning(set condition.Set, d *opsv1.Diva) {
 	const kind = opsv1.DivaKeyWarning
 	reason, words := "", []string(nil)

@@ -14,34 +14,34 @@ import (
 )
 
 const (
-	// AgentContainer is the name of the container that keeps the SSH files in step with the Secret.
+	// AgentContainer is the name of the container that updates the SSH files when the Secret changes.
 	AgentContainer = "ssh-files"
-	// filesDir is where pods find the files that are kept in step with the Secret.
+	// filesDir is the folder in pods with the files from the Secret.
 	filesDir = "/etc/opcrew/ssh"
-	// Volumes of the agent: the Secret, and the files in memory, in a directory that is
-	// mounted whole and in one whose files are mounted one by one.
+	// The agent's volumes: the Secret, and the files in memory. One directory of them is mounted as a whole, and the
+	// files of another one are mounted one by one.
 	sourceVolume, filesVolume = "ssh-source", "ssh-files"
 	sourceMount, filesMount   = "/run/opcrew/secret", "/run/opcrew/ssh"
 	liveDir, inPlaceDir       = "live", "in-place"
-	// articleVolume is the Secret as the article mounts it.
+	// articleVolume is the volume with the Secret in the article.
 	articleVolume = "diva-client-ssh"
 )
 
-// item is a key of the Secret and the name of its file.
+// item is a key of the Secret, and the name of its file.
 type item struct{ key, file string }
 
 var (
 	clientItems = []item{
 		{ring.AuthorizedKeys, "authorized_keys"}, {ring.HostKey, "ssh_host_ed25519_key"}, {ring.HostPublicKey, "ssh_host_ed25519_key.pub"},
 	}
-	// There is no public key beside the private one: ssh would offer it, and one of another pair
-	// for the moment between the two files that change.
+	// There is no public key file beside the private key. ssh would offer it, and while both files change it could
+	// belong to another pair.
 	managerItems = []item{{ring.IdentityKey, "identity"}, {ring.NextIdentityKey, "identity-next"}, {ring.KnownHosts, "known_hosts"}}
 	articleItems = []item{{ring.PrivateKey, "id_rsa"}, {ring.PublicKey, "id_rsa.pub"}}
 )
 
-// files are what the agent of a pod serves. required are those without which the pod
-// does not start; inPlace has them in a second directory, to be mounted one by one.
+// files lists the files that a pod's agent serves. The pod does not start without those in required. With inPlace set,
+// they also exist in a second directory, to be mounted one by one.
 type files struct {
 	items    []item
 	required []string
@@ -53,11 +53,11 @@ var (
 	managerFiles = files{items: managerItems, required: []string{"identity", "identity-next"}, inPlace: true}
 )
 
-// mount gives a pod its ssh files: the Secret, the agent that copies them for the user that
-// the pod runs as, and what its container sees of them.
+// mount adds ssh files to a pod: the Secret, the agent that copies its files for the pod's user, and the mounts of the
+// container.
 func (s files) mount(spec *corev1ac.PodSpecApplyConfiguration, c *corev1ac.ContainerApplyConfiguration, d *opsv1.Diva, part opsv1.Part, agentImage string) {
 	spec.WithVolumes(
-		// Keys that are not there now may come: a pod waits for those that it cannot do without.
+		// Missing keys may be added later; the pod only waits for the required ones.
 		corev1ac.Volume().WithName(sourceVolume).WithSecret(secretVolume(d, s.items, 0o440).WithOptional(true)),
 		corev1ac.Volume().WithName(filesVolume).WithEmptyDir(corev1ac.EmptyDirVolumeSource().
 			WithMedium(corev1.StorageMediumMemory).WithSizeLimit(resource.MustParse("1Mi"))))
@@ -65,13 +65,13 @@ func (s files) mount(spec *corev1ac.PodSpecApplyConfiguration, c *corev1ac.Conta
 	if part.RunAsUser != nil {
 		spec.SecurityContext.WithRunAsUser(runAs(part)).WithRunAsGroup(runAs(part))
 	}
-	if !isRoot(part) { // root's ssh refuses a key that a group can read
+	if !isRoot(part) { // root's ssh refuses a key that its group can read
 		spec.SecurityContext.WithFSGroup(runAs(part))
 	}
 	c.WithVolumeMounts(corev1ac.VolumeMount().WithName(filesVolume).WithMountPath(filesDir).WithSubPath(liveDir).WithReadOnly(true))
 }
 
-// runAs is the user that a part runs as, root where it says nothing.
+// runAs returns the user of a part, which is root by default.
 func runAs(part opsv1.Part) int64 {
 	if part.RunAsUser == nil {
 		return 0
@@ -79,7 +79,7 @@ func runAs(part opsv1.Part) int64 {
 	return *part.RunAsUser
 }
 
-// isRoot reports whether a part runs as root, whose home directory the article's mounts are in.
+// isRoot reports whether a part runs as root, in whose home directory the article's mounts are.
 func isRoot(part opsv1.Part) bool { return runAs(part) == 0 }
 
 func secretVolume(d *opsv1.Diva, items []item, mode int32) *corev1ac.SecretVolumeSourceApplyConfiguration {
@@ -90,9 +90,8 @@ func secretVolume(d *opsv1.Diva, items []item, mode int32) *corev1ac.SecretVolum
 	return source
 }
 
-// agent keeps the files in step. It is a sidecar that starts before the other containers,
-// which wait until the files are there. It has the user of those: ssh refuses a private
-// key that others of its own user's group can read.
+// agent returns the sidecar that updates the files. It starts before the other containers, which wait until the files
+// exist. It runs as their user, because ssh refuses a private key that other users can read.
 func (s files) agent(image string, user int64) *corev1ac.ContainerApplyConfiguration {
 	args := []string{"ssh-files", "--from", sourceMount, "--to", filesMount + "/" + liveDir}
 	for _, name := range s.required {
@@ -119,7 +118,7 @@ func (s files) agent(image string, user int64) *corev1ac.ContainerApplyConfigura
 			corev1ac.VolumeMount().WithName(filesVolume).WithMountPath(filesMount))
 }
 
-// configFile mounts one file of the inventory's ConfigMap beside those of the image.
+// configFile mounts one file of the inventory's ConfigMap next to files of the image.
 func configFile(key, path string) *corev1ac.VolumeMountApplyConfiguration {
 	return corev1ac.VolumeMount().WithName("inventory").WithMountPath(path).WithSubPath(key).WithReadOnly(true)
 }

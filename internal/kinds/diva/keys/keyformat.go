@@ -12,9 +12,9 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// readable is a private key that was read here, in a form that every ssh reads too: text
-// before the key makes it refuse the file, and an ed25519 key in PKCS #8 is new to it in 9.6.
-// The same key is the same text each time, as another one is written and brought to pods.
+// readable returns a private key in a format that every ssh can read. ssh refuses text before the key, and reads
+// ed25519 keys in PKCS #8 only since 9.6. The same key always gives the same text, because a different text would be
+// written and sent to pods.
 func readable(text string) ([]byte, error) {
 	block, _ := pem.Decode([]byte(text))
 	if block == nil {
@@ -31,7 +31,7 @@ func readable(text string) ([]byte, error) {
 	return pem.EncodeToMemory(block), nil
 }
 
-// ownFormat is a key in ssh's own format, with a check number of the key's and not a random one.
+// ownFormat returns a key in ssh's own format, with a check number derived from the key instead of a random one.
 func ownFormat(key ed25519.PrivateKey) (*pem.Block, error) {
 	const magic = "openssh-key-v1\x00"
 	block, err := ssh.MarshalPrivateKey(key, "")
@@ -47,7 +47,7 @@ func ownFormat(key ed25519.PrivateKey) (*pem.Block, error) {
 		return nil, fmt.Errorf("encode a key: %w", err)
 	}
 	check := sha256.Sum256(file.PubKey)
-	copy(file.PrivKeyBlock, append(check[:4:4], check[:4]...)) // it stands there twice
+	copy(file.PrivKeyBlock, append(check[:4:4], check[:4]...)) // the format contains it twice
 	block.Bytes = append([]byte(magic), ssh.Marshal(file)...)
 	return block, nil
 }

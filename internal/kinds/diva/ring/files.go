@@ -14,8 +14,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/sshkeys"
 )
 
-// Authorized are the authorized_keys lines of clients: in one order, so that a step that changes
-// what they stand for and not what they are changes nothing at the clients.
+// Authorized returns the lines of the clients' authorized_keys. They are always in the same order, so that a step that
+// only changes the roles of keys changes nothing at the clients.
 func (r *Ring) Authorized(extra []string) string {
 	lines := append([]string{r.Current.Public}, extra...)
 	if r.Next != nil {
@@ -28,7 +28,7 @@ func (r *Ring) Authorized(extra []string) string {
 	return strings.Join(slices.Compact(lines), "\n") + "\n"
 }
 
-// Known are the lines by which the manager knows clients: all of them have the same key.
+// Known returns the lines of the manager's known_hosts. All clients have the same host key.
 func (r *Ring) Known(d *opsv1.Diva) string {
 	id := names.Clients(d)
 	short := id.Name + "." + id.Namespace
@@ -45,7 +45,7 @@ func (r *Ring) Known(d *opsv1.Diva) string {
 	return out.String()
 }
 
-// hostPublic is the host's public key, or nothing.
+// hostPublic returns the host's public key, or nothing if there is none.
 func (r *Ring) hostPublic() []string {
 	if r.Host == nil {
 		return nil
@@ -53,7 +53,7 @@ func (r *Ring) hostPublic() []string {
 	return []string{r.Host.Public}
 }
 
-// ClientFiles are what a client's agent serves, by the names of the files.
+// ClientFiles returns the files that a client's agent serves, by name.
 func (r *Ring) ClientFiles(extra []string) map[string][]byte {
 	files := map[string][]byte{"authorized_keys": []byte(r.Authorized(extra))}
 	if r.Host != nil {
@@ -62,7 +62,7 @@ func (r *Ring) ClientFiles(extra []string) map[string][]byte {
 	return files
 }
 
-// ManagerFiles are what a manager's agent serves.
+// ManagerFiles returns the files that a manager's agent serves, by name.
 func (r *Ring) ManagerFiles(d *opsv1.Diva) map[string][]byte {
 	files := map[string][]byte{"known_hosts": []byte(r.Known(d))}
 	if first, next := r.identities(); next != nil {
@@ -71,10 +71,9 @@ func (r *Ring) ManagerFiles(d *opsv1.Diva) map[string][]byte {
 	return files
 }
 
-// identities are the two private keys that the manager has, nil for those that it has
-// already. They are the same, but for the time of a switch: ssh reads a key once to offer it
-// and once more to sign, and does not log in with one that was changed between. It then
-// tries the other, so only one of them is changed at a time.
+// identities returns the manager's two private keys; nil for a key that the manager already has. Both are the same,
+// except during a switch. ssh reads a key once to offer it and once more to sign, and fails if it has changed in
+// between. It then tries the other key, so only one of them changes at a time.
 func (r *Ring) identities() (first, next *keys.Pair) {
 	switch {
 	case !r.Identity:
@@ -85,13 +84,13 @@ func (r *Ring) identities() (first, next *keys.Pair) {
 	return r.Current, r.Current
 }
 
-// The roles of pods, as their label app.kubernetes.io/component has them.
+// The roles of pods, as values of their label app.kubernetes.io/component.
 const (
 	Client  = "client"
 	Manager = "manager"
 )
 
-// Digests are those of the files that pods are to serve, by their roles.
+// Digests returns the digests of the files that pods should serve, by role.
 func (r *Ring) Digests(d *opsv1.Diva) map[string]string {
 	return map[string]string{
 		Client:  sshkeys.Digest(r.ClientFiles(keys.Extra(d))),

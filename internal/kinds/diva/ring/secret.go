@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/names"
 )
 
-// Secret declares the Secret.
+// Secret returns the apply configuration of the Secret.
 func (r *Ring) Secret(d *opsv1.Diva, extra []string) *corev1ac.SecretApplyConfiguration {
 	data := map[string][]byte{
 		PrivateKey: r.Current.Private, PublicKey: []byte(r.Current.Public + "\n"),

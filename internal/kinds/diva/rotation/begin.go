@@ -11,17 +11,17 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/ring"
 )
 
-// mostFormerHosts is how many host keys of clients a manager knows beside the present one. Each is of clients that
-// were started before a host key was lost.
+// mostFormerHosts is how many former host keys a manager knows in addition to the current one. They belong to clients
+// that started before a host key was lost.
 const mostFormerHosts = 3
 
-// waitForUsableKey creates nothing while the user provides a key that cannot be used and no pod depends on another.
+// waitForUsableKey creates no ring while the user's key is invalid and no pod depends on another key.
 func waitForUsableKey(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return nil, in.Ring == nil && in.Given.Problem != nil && !podsUseKey(d, in)
 }
 
-// begin creates a ring. Pods that run with a key that only the status records are brought to the new one first: the
-// manager still has the old private key.
+// begin creates a ring. If pods run with a key that only the status records, they are first moved to the new key, as
+// the manager still has the old private key.
 func begin(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	if in.Ring != nil {
 		return nil, false
@@ -37,12 +37,12 @@ func begin(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return withHost(d, *r, in.Host), true
 }
 
-// podsUseKey reports whether pods run with a key that the status records.
+// podsUseKey reports whether pods run with a key that is recorded in the status.
 func podsUseKey(d *opsv1.Diva, in Input) bool {
 	return d.Status.SSH != nil && d.Status.SSH.PublicKey != "" && len(in.Pods.Clients)+len(in.Pods.Managers) > 0
 }
 
-// restoreHostKey creates another host key where it alone was lost.
+// restoreHostKey creates a new host key if only the host key was lost.
 func restoreHostKey(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	if in.Ring.Host != nil {
 		return nil, false
@@ -50,7 +50,7 @@ func restoreHostKey(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return withHost(d, *in.Ring, in.Host), true
 }
 
-// withHost sets the host's pair, and keeps the public keys of those before it.
+// withHost sets the host's pair, and keeps the public keys of former host pairs.
 func withHost(d *opsv1.Diva, r ring.Ring, host *keys.Pair) *ring.Ring {
 	former := r.FormerHosts
 	if recorded := d.Status.SSH; recorded != nil {

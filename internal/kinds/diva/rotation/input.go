@@ -11,13 +11,13 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/ring"
 )
 
-// Input is the input of the rules for the next step.
+// Input is the input of the rules.
 type Input struct {
-	// Ring is what the Secret holds; nil if there is no Secret or no pair in it.
+	// Ring is the content of the Secret; nil if there is no Secret, or no pair in it.
 	Ring *ring.Ring
 	// Given is the key that the user provides.
 	Given keys.Given
-	// Fresh is a new pair, and Host the host's pair to use where the ring has none.
+	// Fresh is a new pair. Host is a new host pair, which is used if the ring has none.
 	Fresh, Host *keys.Pair
 	Pods        Pods
 	Now         time.Time
@@ -26,10 +26,10 @@ type Input struct {
 // Pods are the pods that a kubelet runs.
 type Pods struct{ Clients, Managers []Pod }
 
-// Pod is a pod with the digest of the files that it serves; empty while that is unknown.
+// Pod is a pod with the digest of the files that it serves; Serves is empty if the digest is unknown.
 type Pod struct{ Name, Serves string }
 
-// wanted is the pair that the user provides, or a fresh one.
+// wanted returns the pair that the user provides, or else the fresh pair.
 func (in Input) wanted() *keys.Pair {
 	if in.Given.Pair != nil {
 		return in.Given.Pair
@@ -37,10 +37,10 @@ func (in Input) wanted() *keys.Pair {
 	return in.Fresh
 }
 
-// phase is that of the ring.
+// phase returns the phase of the ring.
 func (in Input) phase() opsv1.SSHPhase { return in.Ring.Phase() }
 
-// clientsBehind and managersBehind return how many pods do not serve yet what a ring says.
+// clientsBehind and managersBehind return how many pods do not yet serve the files of a ring.
 func (p Pods) clientsBehind(d *opsv1.Diva, r *ring.Ring) int {
 	return behind(p.Clients, r.Digests(d)[ring.Client])
 }
