@@ -21,7 +21,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// kinds is the only list of all kinds. A new kind needs a package and a line here.
+// kinds returns the only list of all kinds. A new kind needs a package and a line here.
 func kinds() []kit.Registration {
 	return []kit.Registration{
 		nodepool.Kind(),

@@ -47,7 +47,7 @@ func makeFleet(t *testing.T) []string {
 	return names
 }
 
-// addImages gives a node the 50 images that a kubelet reports.
+// addImages adds 50 images to a node's status, as many as a kubelet reports.
 func addImages(node *corev1.Node) {
 	for i := range 50 {
 		node.Status.Images = append(node.Status.Images, corev1.ContainerImage{SizeBytes: int64(i) << 20, Names: []string{

@@ -22,7 +22,7 @@ func TestAPoolCostsOneWriteANode(t *testing.T) {
 		run := &poolRun{process: d.start(t, "nodepool"), t: t, tb: tb, names: names}
 		run.drive()
 		if d.gated() {
-			// The bare client also runs after each driver; the best of its times is the floor.
+			// The bare client runs again after opcrew; the best of its times is the floor.
 			least = least.faster(bareNodes(t, names))
 		}
 		run.times(least)

@@ -50,7 +50,7 @@ func TestACommandIsNeverBegunTwiceAtWhateverMomentItsKubeletIsKilled(t *testing.
 	var tallies []tally
 	for i := range 10 {
 		y := c.tallied(t, "node3", fmt.Sprint("chore-", i))
-		time.Sleep(time.Duration(i*200) * time.Millisecond) // so that the kubelet is killed at a different moment of each start
+		time.Sleep(time.Duration(i*200) * time.Millisecond) // a different moment of each start
 		c.restartKubelet(t, "node3")
 		tallies = append(tallies, y)
 	}
@@ -98,7 +98,7 @@ func TestTheEndOfACommandIsReportedThoughNoKubeletSawIt(t *testing.T) {
 	y.awaitCounted(t, "begun")
 	kubelet := c.kubelet(t, "node3")
 	c.onNode(t, "node3", "kill", "-STOP", kubelet)
-	t.Cleanup(func() { _ = c.program("localcluster", "node", "exec", "node3", "--", "kill", "-CONT", kubelet).Run() }) // the process may be gone
+	t.Cleanup(func() { _ = c.program("localcluster", "node", "exec", "node3", "--", "kill", "-CONT", kubelet).Run() }) // or it is gone
 	y.release(t)
 	y.awaitCounted(t, "ended")
 	c.onNode(t, "node3", "kill", "-KILL", kubelet)

@@ -111,7 +111,7 @@ func (c *cluster) audit(t *testing.T) *testenv.Audit {
 	return log
 }
 
-// leader is the pod that leads a layer now; during a failover there is none for a moment.
+// leader waits until a layer has a leader, as there is none during a failover, and returns its pod.
 func (c *cluster) leader(t *testing.T, layer string) string {
 	t.Helper()
 	pod := ""

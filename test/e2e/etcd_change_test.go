@@ -20,7 +20,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// sizes are the steps in which a cluster grows and shrinks.
+// sizes returns the sizes to which a cluster is scaled, one after the other.
 func sizes() []int { return []int{3, 5, 3, 1} }
 
 func TestNoRequestFailsWhileAnEtcdClusterIsScaled(t *testing.T) {

@@ -78,7 +78,7 @@ func storages() map[string]map[string]any {
 	return map[string]map[string]any{"claims": withClaims(), "emptyDir": {}}
 }
 
-// object is an EtcdCluster, with or without a spec.
+// object returns an EtcdCluster, with or without a spec.
 func (e *etcdTest) object(spec map[string]any) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{Object: map[string]any{}}
 	if spec != nil {

@@ -41,7 +41,7 @@ func (e *etcdTest) load(t *testing.T, bytes int) {
 	}
 }
 
-// small gives a backup's pod a memory limit of 64 MiB.
+// small returns the spec with a memory limit of 64 MiB for the backup's pod.
 func small(spec etcdv1beta2.EtcdBackupSpec) etcdv1beta2.EtcdBackupSpec {
 	limit := map[corev1.ResourceName]common.Amount{corev1.ResourceMemory: "64Mi"}
 	spec.Pod = &etcdv1beta2.WorkerPolicy{Resources: &common.Resources{Limits: limit, Requests: limit}}

@@ -51,7 +51,7 @@ func (r *redisTest) change(t *testing.T, recipe, repository, tag string) {
 func TestServersOfARedisClusterThatMoveSlotsByThemselvesDoSoWithoutClientsNoticing(t *testing.T) {
 	r := newRedisTest(t, persistentRedis)
 	o, w := r.observe(t), r.plain(t)
-	repository, tag, _ := strings.Cut(r.debian(t, "valkey9"), ":") // the version may change, as the Debian suite is not stable
+	repository, tag, _ := strings.Cut(r.debian(t, "valkey9"), ":") // the suite's version changes
 	r.change(t, "valkey9", repository, tag)
 	for _, nodes := range []int32{4, 3} {
 		r.kubectl(t, "scale", "-n", r.ns, "rec/"+redisName, fmt.Sprint("--replicas=", nodes))

@@ -39,7 +39,7 @@ func TestActivity(t *testing.T) {
 	})
 }
 
-// policies are the deployed admission policies, once they are in force.
+// policies applies the deployed admission policies, and waits until they are in force.
 func policies(w *faults.World) {
 	w.ApplyFile("config/cluster/activity_namespace.yaml", "config/cluster/activity_requester.yaml", "config/cluster/activity_rights.yaml")
 	// The API server mutates no objects of a type that it has only just discovered.

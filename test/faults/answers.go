@@ -40,7 +40,7 @@ var refusals = []refusal{
 		message: `"it" is forbidden: exceeded quota: small, requested: count/it=1, used: count/it=3, limited: count/it=3`},
 }
 
-// answer is a Status that replaces the server's own response.
+// answer returns a Status that replaces the server's own response.
 func answer(req *http.Request, code int, reason metav1.StatusReason, message string) *http.Response {
 	status := metav1.Status{
 		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},

@@ -52,7 +52,7 @@ spec:
   ports: [{port: 80, targetPort: 8080}]
 `
 
-// editApp is a step in which a user changes the spec, and waits for the result.
+// editApp returns a step in which a user changes the spec, and waits for the result.
 func editApp(name, spec string) faults.Step {
 	return faults.Step{
 		Name:  name,

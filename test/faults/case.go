@@ -24,7 +24,7 @@ type Case struct {
 // name returns the name by which -faults.only selects the case.
 func (c Case) name(w Workload) string { return w.Name + "/" + c.class + "/" + c.id }
 
-// random is the case's own random source, the same in every replay.
+// random returns the case's own random source, which is the same in every replay.
 func (c Case) random() *rand.Rand { return rand.New(rand.NewPCG(c.seed, 0)) }
 
 // class is one kind of fault.

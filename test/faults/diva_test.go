@@ -91,7 +91,7 @@ var createSystem = faults.Step{
 	Until: divaReady,
 }
 
-// editSystem is a step in which a user changes the object, and waits for the result.
+// editSystem returns a step in which a user changes the object, and waits for the result.
 func editSystem(name, patch string) faults.Step {
 	return faults.Step{
 		Name:  name,

@@ -278,7 +278,7 @@ func maskEtcd(object *unstructured.Unstructured) {
 			remove("status", field)
 		}
 	case "Pod", "PersistentVolumeClaim":
-		object.Object = map[string]any{} // Truth and the invariants look at them
+		object.Object = map[string]any{} // Truth and the invariants check them
 	case "PodDisruptionBudget":
 		remove("status")
 	case "Service":

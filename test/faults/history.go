@@ -17,7 +17,7 @@ import (
 // Event is one change of one object, as the server reported it to the observer.
 type Event struct {
 	Key    Key
-	Object *unstructured.Unstructured // as it is, or for a deletion as it was last
+	Object *unstructured.Unstructured // its new state, or its last one if it was deleted
 	New    bool                       // it was created
 	Gone   bool                       // it was deleted
 	At     time.Time                  // when the observer received the event

@@ -74,7 +74,7 @@ var createInstance = faults.Step{
 	Until: instanceReady,
 }
 
-// editInstance is a step in which a user changes the spec, and waits until the instance is ready.
+// editInstance returns a step in which a user changes the spec, and waits until the instance is ready.
 func editInstance(name, spec string) faults.Step {
 	return faults.Step{
 		Name:  name,

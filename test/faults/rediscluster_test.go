@@ -99,7 +99,7 @@ var writeRedis = faults.Step{
 		list := &redisv1alpha1.RedisEnterpriseClusterList{}
 		u.List(list)
 		for _, c := range list.Items {
-			_ = rings.Write(redispods.Cluster(c.Namespace, c.Name), 100, 1000) // fails if no step waited until the cluster is ready
+			_ = rings.Write(redispods.Cluster(c.Namespace, c.Name), 100, 1000) // may fail if not ready
 		}
 	},
 	Until: redisReady,
@@ -417,7 +417,7 @@ func maskRedis(object *unstructured.Unstructured) {
 		remove("status")
 		remove("metadata", "annotations", "opcrew.io/pinned")
 	case "Pod", "PersistentVolumeClaim":
-		object.Object = map[string]any{} // Truth and the invariants look at them
+		object.Object = map[string]any{} // Truth and the invariants check them
 	case "PodDisruptionBudget":
 		remove("status")
 	case "Service":

@@ -17,7 +17,7 @@ import (
 
 const serviceAccountPrefix = "system:serviceaccount:"
 
-// ServiceAccountUser is the name under which a ServiceAccount's requests are
+// ServiceAccountUser returns the name under which a ServiceAccount's requests are
 // authorized and counted.
 func ServiceAccountUser(namespace, name string) string {
 	return serviceAccountPrefix + namespace + ":" + name

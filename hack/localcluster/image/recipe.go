@@ -152,7 +152,7 @@ func (t *Tree) appendLine(file, line string) error {
 	return nil
 }
 
-// addApplets asks the program itself for its names, so that the links match its version.
+// addApplets adds links for the names that the program itself lists, so that the links match its version.
 func (t *Tree) addApplets(ctx context.Context, program string) error {
 	content, err := t.Read("usr/" + clean(program))
 	if err != nil {

@@ -53,8 +53,8 @@ func Launch(ctx context.Context, st *state.State, machine string) (proc.Identity
 	return id, nil
 }
 
-// startInit returns the pid of the init, and a channel that reports its end. (/proc cannot show the end: an init that
-// executes itself again looks like a zombie.)
+// startInit returns the pid of the init, and a channel that reports its end, since an init that executes itself again
+// looks like a zombie in /proc.
 //
 // It creates all namespaces except the network's. Before the new process becomes the init, it enters the network
 // namespace and its cgroup, so that nothing on the machine is ever outside them.

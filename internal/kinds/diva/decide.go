@@ -40,7 +40,7 @@ type decision struct {
 // obstacle is the reason and message of a condition that says why pods are not updated.
 type obstacle struct{ reason, message string }
 
-// Decide has no side effects.
+// Decide decides what to do from the facts alone, without side effects.
 func (r *reconciler) Decide(d *opsv1.Diva, f facts, now time.Time) decision {
 	keyInput := rotationInput(f, now)
 	out := decision{

@@ -188,7 +188,7 @@ func TestPodsAreReplacedForWhatTheyKnowOfAndForNothingElse(t *testing.T) {
 		"the deletion policy": {func(d *opsv1.Diva) { d.Spec.DeletionPolicy = opsv1.DeletionDelete }, false, false},
 		"a rotation":          {func(d *opsv1.Diva) { withRequest("1")(d); withAge("90d")(d) }, false, false},
 		"a key":               {func(d *opsv1.Diva) { d.Spec.PublicKey = "x"; d.Spec.PrivateKey = "y" }, false, false},
-		"extra.replicas":      {func(d *opsv1.Diva) { d.Spec.Extra.Replicas = new(int32(3)) }, false, false}, //nolint:staticcheck // tests a field that users should no longer use
+		"extra.replicas":      {func(d *opsv1.Diva) { d.Spec.Extra.Replicas = new(int32(3)) }, false, false}, //nolint:staticcheck // tests a deprecated field
 		"a nodePort": {func(d *opsv1.Diva) {
 			d.Spec.Manager.Ports = []common.Port{{Name: "http", Port: 80, TargetPort: "8080", NodePort: new(int32(30080))}}
 		}, false, false},
@@ -200,7 +200,7 @@ func TestPodsAreReplacedForWhatTheyKnowOfAndForNothingElse(t *testing.T) {
 		"the manager's port":     {func(d *opsv1.Diva) { d.Spec.Manager.Ports = []common.Port{{Port: 81}} }, false, true},
 		"the port of sshd":       {func(d *opsv1.Diva) { d.Spec.SSH = &opsv1.SSH{Port: new(int32(2222))} }, true, true},
 		"the user of logins":     {func(d *opsv1.Diva) { d.Spec.SSH = &opsv1.SSH{User: "ops"} }, false, true},
-		"the manager's replicas": {func(d *opsv1.Diva) { d.Spec.Manager.Replicas = new(int32(2)) }, false, true}, // a second manager adds an affinity
+		"the manager's replicas": {func(d *opsv1.Diva) { d.Spec.Manager.Replicas = new(int32(2)) }, false, true}, // adds an affinity
 	} {
 		t.Run(what, func(t *testing.T) {
 			before, after := newDiva(2), newDiva(2, test.change)

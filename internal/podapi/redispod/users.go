@@ -27,11 +27,11 @@ func Hash(password string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// SystemRules are the rules of the user System, in the syntax of ACL SETUSER.
+// SystemRules returns the rules of the user System, in the syntax of ACL SETUSER.
 func SystemRules() []string { return []string{"~*", "&*", "+@all"} }
 
-// UserRules are the ACL rules of users. They allow what applications, cluster clients and read-only tools need, but
-// nothing that reveals the password of System, stops a server or changes the owners of slots.
+// UserRules returns the ACL rules of users. They allow what applications, cluster clients and read-only tools need,
+// but nothing that reveals the password of System, stops a server or changes the owners of slots.
 func UserRules() []string {
 	return []string{
 		"~*", "&*", "+@all", "-@admin", "-@dangerous",

@@ -52,7 +52,7 @@ func TestAClientOfAGoodClusterFindsNothing(t *testing.T) {
 
 func TestAPlantedLostWriteIsFound(t *testing.T) {
 	f := newFake()
-	f.forget = func(revision int64) bool { return revision%10 == 0 } // more than one, as a single lost write might be overwritten before it is read
+	f.forget = func(revision int64) bool { return revision%10 == 0 } // one alone may be overwritten unread
 	_, violations := run(t, f, 500)
 	wantFound(t, violations, "was not one value at a time")
 	wantFound(t, violations, "missed revision 10,")

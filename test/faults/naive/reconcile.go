@@ -34,7 +34,7 @@ type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 // errOld ends a reconcile that would act on a stale view.
 var errOld = errors.New("the shop is no longer as the cache has it")
 
-// errWorking is what StatusFirst reports before it begins.
+// errWorking is the error that the bug StatusFirst reports before it starts to work.
 var errWorking = errors.New("at work")
 
 type reconciler struct {

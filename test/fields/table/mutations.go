@@ -46,7 +46,7 @@ type named struct {
 	value any
 }
 
-// nonsense are nonsensical values of a field's type or a similar one.
+// nonsense returns nonsensical values for a field, of its own or a similar type.
 func nonsense(field Field) []named {
 	switch {
 	case field.Schema.XIntOrString || field.Schema.Type == "integer":

@@ -26,7 +26,7 @@ import (
 // dataDir is the mount path of storage in the article.
 const dataDir = "/wi"
 
-// ClientService gives each client a DNS name even while it is not ready, so that the manager finds it down instead of
+// ClientService returns the headless Service that gives each client a DNS name even while it is not ready, so that the manager finds it down instead of
 // unknown.
 func ClientService(d *opsv1.Diva) *corev1ac.ServiceApplyConfiguration {
 	id := names.Clients(d)

@@ -32,7 +32,7 @@ type Decision struct {
 	Again []time.Duration
 }
 
-// Decide has no side effects.
+// Decide decides about the claims from the input alone, without side effects.
 func Decide(in Input) Decision {
 	d, status := in.Diva, in.status()
 	out := Decision{

@@ -66,7 +66,7 @@ func (in Input) leastOf(claim *corev1.PersistentVolumeClaim, desired resource.Qu
 	switch {
 	case !workload.HasVolume(claim):
 		return 1 // a user can delete the claim, which is then recreated
-	case pending(claim) || requested.Cmp(desired) < 0 && in.growable(claim): // the larger size is requested, or is about to be
+	case pending(claim) || requested.Cmp(desired) < 0 && in.growable(claim): // the request is made or imminent
 		return has.Value()/gi + 1
 	}
 	return wholeGi(requested)
