@@ -16,8 +16,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv"
 )
 
-// Attack runs the workloads of a kind, first as references and then with faults. Several kinds are attacked in parallel,
-// since a run mostly waits for the operator to come to rest.
+// Attack runs the workloads of a kind, first as references and then with faults. Several kinds are attacked in
+// parallel, since a run mostly waits for the operator to come to rest.
 func Attack(t *testing.T, s Subject) {
 	t.Parallel()
 	t.Logf("replay with -args -faults.seed %d", seed())

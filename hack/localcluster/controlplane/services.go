@@ -141,8 +141,8 @@ clientConnection:
 	if err := state.WriteFile(config(st, schedulerName), []byte(schedulerConfig), 0o644); err != nil {
 		return err
 	}
-	// Name an existing node, as a kube-proxy otherwise waits for its node for half a minute. Traffic of this host counts
-	// as the cluster's own. So it keeps its source address, and reaches the pods of all nodes even if
+	// Name an existing node, as a kube-proxy otherwise waits for its node for half a minute. Traffic of this host
+	// counts as the cluster's own. So it keeps its source address, and reaches the pods of all nodes even if
 	// externalTrafficPolicy is Local, as it would through a real load balancer.
 	proxyConfig := ProxyConfig(st.Nodes[0].Name, st.Network.HostLink, kubeconfig(st, proxyName))
 	return state.WriteFile(config(st, proxyName), []byte(proxyConfig), 0o644)

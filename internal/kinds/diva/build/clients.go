@@ -26,8 +26,8 @@ import (
 // dataDir is the mount path of storage in the article.
 const dataDir = "/wi"
 
-// ClientService returns the headless Service that gives each client a DNS name even while it is not ready, so that the manager finds it down instead of
-// unknown.
+// ClientService returns the headless Service that gives each client a DNS name even while it is not ready, so that the
+// manager finds it down instead of unknown.
 func ClientService(d *opsv1.Diva) *corev1ac.ServiceApplyConfiguration {
 	id := names.Clients(d)
 	return corev1ac.Service(id.Name, id.Namespace).WithLabels(id.Labels).
