@@ -47,7 +47,7 @@ func (c Cache) Built(source Source) (string, error) {
 	}
 	output := c.file(source.Name, key)
 	if _, err := os.Stat(output); err != nil {
-		return "", nil //nolint:nilerr // it is built again if it is missing or unreadable
+		return "", nil //nolint:nilerr // not there, or not to be read: it is made again
 	}
 	return output, nil
 }

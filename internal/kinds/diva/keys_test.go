@@ -5,7 +5,7 @@ package diva
 
 import (
 	"bytes"
-	"crypto/dsa" //nolint:staticcheck // to test that it is refused
+	"crypto/dsa" //nolint:staticcheck // to see it refused
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/elliptic"

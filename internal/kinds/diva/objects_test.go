@@ -188,7 +188,7 @@ func TestPodsAreReplacedForWhatTheyKnowOfAndForNothingElse(t *testing.T) {
 		"the deletion policy": {func(d *opsv1.Diva) { d.Spec.DeletionPolicy = opsv1.DeletionDelete }, false, false},
 		"a rotation":          {func(d *opsv1.Diva) { withRequest("1")(d); withAge("90d")(d) }, false, false},
 		"a key":               {func(d *opsv1.Diva) { d.Spec.PublicKey = "x"; d.Spec.PrivateKey = "y" }, false, false},
-		"extra.replicas":      {func(d *opsv1.Diva) { d.Spec.Extra.Replicas = new(int32(3)) }, false, false}, //nolint:staticcheck // tests a deprecated field
+		"extra.replicas":      {func(d *opsv1.Diva) { d.Spec.Extra.Replicas = new(int32(3)) }, false, false}, //nolint:staticcheck // it is users who shall not use it
 		"a nodePort": {func(d *opsv1.Diva) {
 			d.Spec.Manager.Ports = []common.Port{{Name: "http", Port: 80, TargetPort: "8080", NodePort: new(int32(30080))}}
 		}, false, false},
