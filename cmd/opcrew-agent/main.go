@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command opcrew-agent runs in users' pods, with one subcommand per program. It is a separate binary
-// so that it stays small and changes rarely: no Kubernetes client and no cloud SDK belongs here.
-// internal/agents has one package per subcommand; this package lists them.
+// Command opcrew-agent runs in users' pods, with one subcommand per program. It is a separate binary without a
+// Kubernetes client or cloud SDK, so that it stays small and changes rarely. internal/agents has one package per
+// subcommand; this package lists them.
 package main
 
 import (
@@ -34,16 +34,16 @@ import (
 // version is set by the build.
 var version = "dev"
 
-// Exit codes: a restart may help after a failure, but not after a usage error. A subcommand can have
-// others (package exit).
+// Exit codes. A restart may help after a failure, but not after a usage error. A subcommand can have more codes
+// (package exit).
 const (
 	exitOK = iota
 	exitFailed
 	exitUsage
 )
 
-// command is a subcommand. prepare reads the arguments, so its errors are usage errors. The job that
-// it returns works until the context ends.
+// command is a subcommand. prepare parses the arguments, so its errors are usage errors. It returns a job that runs
+// until the context ends.
 type command struct {
 	name, summary string
 	prepare       func(args []string, out io.Writer, log *slog.Logger) (job, error)
@@ -180,7 +180,7 @@ func runEtcd(args []string, out io.Writer, log *slog.Logger) (job, error) {
 	return func(ctx context.Context) error { return etcdgate.Run(ctx, options, log) }, nil
 }
 
-// runOnHost logs nothing itself: its log is the output of the command.
+// runOnHost does not log, because its log is the output of the command.
 func runOnHost(args []string, out io.Writer, _ *slog.Logger) (job, error) {
 	options, err := hostrun.ParseFlags(args, out)
 	if err != nil {

@@ -1,10 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command opcrew-backup carries out one order of package backup in a pod: it saves, prunes, verifies
-// or restores a snapshot of etcd. It is a separate binary because it contains the cloud SDKs and
-// etcd's server, which the operator and the agent do not need. internal/agents/backup has the work;
-// this package reads the command line, ends with the pod, and writes the result.
+// Command opcrew-backup carries out one order of package backup in a pod: it saves, prunes, verifies or restores an
+// etcd snapshot. It is a separate binary because the operator and the agent need neither its cloud SDKs nor etcd's
+// server. internal/agents/backup does the work; this package reads the flags and writes the result.
 package main
 
 import (
@@ -30,7 +29,7 @@ import (
 // version is set by the build.
 var version = "dev"
 
-// Exit codes: a restart may help after a failure, but not after a wrong order.
+// Exit codes. A restart may help after a failure, but not after an invalid order.
 const (
 	exitOK = iota
 	exitFailed
@@ -40,10 +39,10 @@ const (
 const (
 	orderVariable = "OPCREW_BACKUP_ORDER"
 	defaultResult = "/dev/termination-log"
-	// endTime is how long running work may take to be undone when the pod ends.
+	// endTime limits how long the cleanup of unfinished work may take when the pod ends.
 	endTime = 1500 * time.Millisecond
-	// streamMemory is the memory limit of the Go runtime while a snapshot is saved, in bytes, unless
-	// GOMEMLIMIT sets another. It fits into a container of 64 MiB.
+	// streamMemory is the Go runtime's memory limit while a snapshot is saved, in bytes, unless GOMEMLIMIT sets
+	// another. It fits a container of 64 MiB.
 	streamMemory = 40 << 20
 )
 
@@ -104,7 +103,7 @@ func carryOut(ctx context.Context, name string, args []string, stdout, stderr io
 	return report(result, path, stdout, log)
 }
 
-// execute carries out the order. Work that does not end in time ends with the process.
+// execute carries out the order. If the work does not stop in time, it ends with the process.
 func execute(ctx context.Context, name, text string, log *slog.Logger) backup.Result {
 	order, err := backup.ParseOrder(text)
 	if err == nil && order.Subcommand() != name {
@@ -142,11 +141,11 @@ func bound() {
 // report writes the result to the file and to standard output.
 func report(r backup.Result, path string, stdout io.Writer, log *slog.Logger) int {
 	text := r.Encode()
-	_, _ = stdout.Write(text) // the file is what counts
+	_, _ = stdout.Write(text) // only the file matters
 	if r.Outcome != backup.Succeeded {
 		log.Error("Failed", "outcome", r.Outcome, "reason", r.Reason, "error", r.Message)
 	}
-	if err := os.WriteFile(path, text, 0o644); err != nil { // in place, because the file itself is mounted
+	if err := os.WriteFile(path, text, 0o644); err != nil { // in place, because the file itself is a mount
 		log.Error("The result cannot be written", "file", path, "error", err.Error())
 		return exitFailed
 	}

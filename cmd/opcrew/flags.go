@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 )
 
-// flags are the values of the command line.
+// flags holds the values of the command line flags.
 type flags struct {
 	layer      string
 	kinds      string
@@ -28,7 +28,8 @@ type flags struct {
 	log        zap.Options
 }
 
-// defaultRedisImage is the fastest stable line: its servers move slots by themselves. Running clusters keep their image.
+// defaultRedisImage is the fastest stable version, whose servers migrate slots themselves. Running clusters keep their
+// image.
 const defaultRedisImage = "docker.io/valkey/valkey:9.1"
 
 // The images that make docker-build builds in addition to the operator's own. Their registry cannot exist: no one can

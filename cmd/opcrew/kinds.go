@@ -21,7 +21,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// kinds is the one list of all kinds. A new kind is a package and a line here.
+// kinds returns the only list of all kinds. A new kind needs a package and a line here.
 func kinds() []kit.Registration {
 	return []kit.Registration{
 		nodepool.Kind(),
@@ -37,7 +37,7 @@ func kinds() []kit.Registration {
 	}
 }
 
-// choose narrows the list to a layer and to names; empty means all.
+// choose returns the kinds of a layer with the given names; an empty layer or list means all.
 func choose(all []kit.Registration, layer, list string) ([]kit.Registration, error) {
 	layers := []string{kit.Machines, kit.Applications, kit.Data}
 	if layer != "" && !slices.Contains(layers, layer) {

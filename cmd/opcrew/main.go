@@ -1,9 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command opcrew runs the operators: every kind of the list in kinds.go, or those of
-// one layer, in one process. Flags and wiring live here; code that all kinds share is in
-// internal/kit, each kind in internal/kinds.
+// Command opcrew runs the operators in one process: all kinds in kinds.go, or the kinds of one layer. This package has
+// the flags and the wiring. Code that all kinds share is in internal/kit, and each kind is in internal/kinds.
 package main
 
 import (
@@ -15,7 +14,7 @@ import (
 	"slices"
 	"strings"
 	"time"
-	_ "time/tzdata" // the image has none, and schedules name time zones
+	_ "time/tzdata" // the image has no time zone data, but schedules use it
 
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
@@ -79,8 +78,8 @@ func serve(ctx context.Context, cfg *rest.Config, opts kit.Options, layer string
 	return mgr.Start(ctx)
 }
 
-// options returns those of the manager. The namespace is that of the pod that this process runs
-// in; "" outside a cluster, where the manager itself runs no election.
+// options returns the options of the manager. namespace is the namespace of this process's pod, or "" outside a
+// cluster, where the manager itself runs no leader election.
 func options(f *flags, served []kit.Registration, namespace string) (kit.Options, error) {
 	if !slices.Contains([]string{"true", "false", "auto"}, f.elect) {
 		return kit.Options{}, fmt.Errorf("--leader-elect=%s: use true, false or auto", f.elect)
@@ -106,7 +105,7 @@ func options(f *flags, served []kit.Registration, namespace string) (kit.Options
 	return opts, nil
 }
 
-// ownNamespace is the namespace of the pod that this process runs in, if any.
+// ownNamespace returns the namespace of this process's pod, if it runs in one.
 func ownNamespace() (string, bool) {
 	raw, err := os.ReadFile("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 	return strings.TrimSpace(string(raw)), err == nil

@@ -23,17 +23,17 @@ import (
 	"github.com/opcrew/opcrew/internal/portforward"
 )
 
-// deployed is the namespace that config/default deploys the operator in.
+// deployed is the namespace into which config/default deploys the operator.
 const deployed = "opcrew-system"
 
-// The durations of deployed processes, which are the defaults of controller-runtime.
+// The lease durations of deployed processes, which are the defaults of controller-runtime.
 const (
 	leaseDuration = 15 * time.Second
 	renewDeadline = 10 * time.Second
 	retryPeriod   = 2 * time.Second
 )
 
-// dialer returns how to connect to pods; nil: over the network of this process.
+// dialer returns a function that connects to pods, or nil to use the network of this process.
 func dialer(mode string, inCluster bool, cfg *rest.Config) (func(context.Context, string, string) (net.Conn, error), error) {
 	switch {
 	case mode == "direct" || mode == "auto" && inCluster:
@@ -48,8 +48,8 @@ func dialer(mode string, inCluster bool, cfg *rest.Config) (func(context.Context
 	return through.DialContext, nil
 }
 
-// fromOutside serves while it holds the leases of the layers whose kinds it serves, which
-// a deployed operator holds otherwise.
+// fromOutside calls serve while it holds the leases of the served layers, which a deployed operator would otherwise
+// hold.
 func fromOutside(ctx context.Context, cfg *rest.Config, f *flags, served []kit.Registration, serve func(context.Context) error) error {
 	if f.elect == "false" {
 		return serve(ctx)
@@ -68,8 +68,8 @@ func fromOutside(ctx context.Context, cfg *rest.Config, f *flags, served []kit.R
 	}.Hold(ctx, serve)
 }
 
-// leases are the leases of the layers of kinds, in a fixed order, so that two processes that
-// need several never deadlock.
+// leases returns the lease names of the kinds' layers in a fixed order, so that two processes that need several leases
+// cannot deadlock.
 func leases(served []kit.Registration) []string {
 	var out []string
 	for _, kind := range served {
@@ -79,10 +79,10 @@ func leases(served []kit.Registration) []string {
 	return slices.Compact(out)
 }
 
-// lease is the name of the lease with which the processes of a layer elect their leader.
+// lease returns the name of the lease with which the processes of a layer elect their leader.
 func lease(layer string) string { return strings.TrimSuffix(common.Name+"-"+layer, "-") }
 
 // announce prints the kinds that are served.
 func announce(served []kit.Registration, unserved map[string]string) {
-	_ = outside.Table(os.Stdout, served, unserved) // the log shows the kinds too
+	_ = outside.Table(os.Stdout, served, unserved) // the log also lists the kinds
 }

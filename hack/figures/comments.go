@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// fewestWords is how long a comment or message is that a reader could misunderstand.
+// fewestWords is the number of words from which on a reader could misunderstand a comment or message.
 const fewestWords = 4
 
-// following is how many lines of code are shown after a comment.
+// following is the number of code lines that are shown after a comment.
 const following = 3
 
 // goFile is a parsed file with its lines.
@@ -39,7 +39,7 @@ func eachGo(root string, f func(goFile)) error {
 	})
 }
 
-// shown returns the lines of a node, and so many after it.
+// shown returns the lines of a node, and a number of lines after it.
 func (f goFile) shown(node ast.Node, after int) string {
 	first, last := f.set.Position(node.Pos()).Line, f.set.Position(node.End()).Line
 	return strings.Join(f.lines[first-1:min(last+after, len(f.lines))], "\n")
@@ -60,7 +60,7 @@ func comments(root string) ([]text, error) {
 	return texts, err
 }
 
-// prose is the text of a comment without the markers of generators.
+// prose returns the text of a comment without the markers of generators.
 func prose(group *ast.CommentGroup) string {
 	var kept []string
 	for line := range strings.Lines(group.Text()) {

@@ -35,7 +35,7 @@ func TestImportsPointDownAndKindsDoNotImportEachOther(t *testing.T) {
 	}
 }
 
-// write makes a package of files by their names.
+// write creates a package from file contents by name.
 func write(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -58,7 +58,7 @@ func TestReferencesAgainstTheBestOrderOfFilesAreCounted(t *testing.T) {
 	if err != nil || !has {
 		t.Fatal(err)
 	}
-	// limits.go names a type and a method of bottom.go, which names one function of it.
+	// limits.go refers to a type and a method in bottom.go, which refers to one function in limits.go.
 	if found.references != 7 || found.upward != 1 {
 		t.Errorf("expected 1 of 7 references to point upward, got %d of %d", found.upward, found.references)
 	}
@@ -67,7 +67,7 @@ func TestReferencesAgainstTheBestOrderOfFilesAreCounted(t *testing.T) {
 	}
 }
 
-// tree makes a tree of files by their paths.
+// tree creates files from contents by path.
 func tree(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()

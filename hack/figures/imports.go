@@ -17,13 +17,14 @@ import (
 
 const module = "github.com/opcrew/opcrew/"
 
-// layer is a part of the tree and the parts below it, which alone it may import beside itself.
+// layer is a part of the tree. below lists the parts that it may import.
 type layer struct {
 	path  string
 	below []string
 }
 
-// picture is the one in docs/architecture.md: each part, and what it may import. The first part that a folder lies in counts.
+// picture is the diagram in docs/architecture.md: each part, and what it may import. A folder belongs to the first part
+// that contains it.
 const picture = `
 cmd/opcrew-agent:    internal/agents internal/podapi
 cmd/opcrew-backup:    internal/agents internal/podapi
@@ -52,7 +53,7 @@ func layers() []layer {
 	return out
 }
 
-// printImports prints the imports of production code that the layers do not allow, and returns how many there are.
+// printImports prints the imports of production code that the layers do not allow, and returns their number.
 func printImports(out io.Writer, root string) (int, error) {
 	wrong := 0
 	for _, top := range []string{"cmd", "internal", "api"} {
@@ -98,8 +99,8 @@ func refusedImports(path string) ([]string, error) {
 	return refused, nil
 }
 
-// allowed reports whether a folder may import another: one of its own layer, or of a layer below. A kind is a layer of
-// its own: kinds communicate through the API.
+// allowed reports whether a folder may import another folder, which must be in its own layer or in one below. Each kind
+// is a layer of its own, because kinds communicate through the API.
 func allowed(from, to string) bool {
 	known := layers()
 	i := slices.IndexFunc(known, func(l layer) bool { return within(from, l.path) })
@@ -114,5 +115,5 @@ func allowed(from, to string) bool {
 
 func within(folder, path string) bool { return folder == path || strings.HasPrefix(folder, path+"/") }
 
-// kind is the kind that a folder below internal/kinds belongs to.
+// kind returns the kind to which a folder below internal/kinds belongs.
 func kind(folder string) string { return strings.SplitN(folder+"///", "/", 4)[2] }

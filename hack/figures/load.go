@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// pkg is what is measured of one package. Lines are those of its files without tests and generated code.
+// pkg holds the measurements of one package. Lines do not include tests and generated code.
 type pkg struct {
 	path       string
 	files      int
@@ -47,7 +47,7 @@ func load(root string) ([]pkg, error) {
 	return packages, nil
 }
 
-// measure reads one folder. It reports false for a folder without production code.
+// measure reads one folder. It returns false if the folder has no production code.
 func measure(dir string) (pkg, bool, error) {
 	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
@@ -97,7 +97,7 @@ func (p *pkg) add(set *token.FileSet, file *ast.File) {
 	}
 }
 
-// countMethods finds the type with most methods.
+// countMethods finds the type with the most methods.
 func (p *pkg) countMethods(files []*ast.File) {
 	methods := map[string]int{}
 	for _, file := range files {
@@ -113,7 +113,7 @@ func (p *pkg) countMethods(files []*ast.File) {
 	}
 }
 
-// receiver is the name of the type of a receiver, without its pointer and its type parameters.
+// receiver returns the type name of a receiver, without its pointer and type parameters.
 func receiver(expression ast.Expr) string {
 	switch e := expression.(type) {
 	case *ast.StarExpr:

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command figures measures the structure and the language of the tree: how large packages and types are,
-// which references point upward, how many concepts the kit has, and which words of the glossary are left.
+// Command figures measures the structure and the language of the tree: how large packages and types are, how many
+// references point upward, how many concepts the kit has, and which old words of the glossary are left.
 //
 //	go run ./hack/figures [-all]                 what exceeds a limit, or every package
 //	go run ./hack/figures -check                 fails if a limit is exceeded or a glossary word is left
@@ -22,7 +22,7 @@ import (
 	"text/tabwriter"
 )
 
-// limits are the rules of docs/architecture.md.
+// The limits in docs/architecture.md.
 const (
 	mostLines   = 2500 // of a package
 	mostMethods = 30   // of a type

@@ -12,7 +12,7 @@ import (
 	"unicode"
 )
 
-// notMessages are functions whose text is an error, a log line or the help of a metric.
+// notMessages lists functions whose text is an error, a log line or the help of a metric.
 var notMessages = map[string]bool{
 	"Errorf": true, "New": true, "Info": true, "Error": true, "Warn": true, "Debug": true, "Fatal": true,
 	"describe": true, "NewDesc": true, "Event": true, "Print": true, "Println": true, "Fprintln": true,
@@ -64,7 +64,7 @@ func sentences(file *ast.File) []sentence {
 	return found
 }
 
-// skipped reports whether what is below a node is no message.
+// skipped reports whether nothing below a node is a message.
 func skipped(node ast.Node) bool {
 	switch n := node.(type) {
 	case *ast.ImportSpec, *ast.Field:
@@ -80,7 +80,7 @@ func skipped(node ast.Node) bool {
 	return false
 }
 
-// rendered joins a string, or a sum that begins with one. What is not constant becomes "…".
+// rendered joins a string, or a sum that begins with a string. Parts that are not constant become "…".
 func rendered(e ast.Expr) (string, bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// paragraphWords is how long a paragraph is at least; shorter ones only introduce a list or a command.
+// paragraphWords is the fewest words of a paragraph that counts. Shorter ones only introduce a list or a command.
 const paragraphWords = 12
 
-// item is the start of an item of a list.
+// item matches the start of a list item.
 var item = regexp.MustCompile(`^ *([-*]|\d+\.) `)
 
-// paragraphs returns the paragraphs and items of lists of the pages.
+// paragraphs returns the paragraphs and list items of the pages.
 func paragraphs(root string) ([]text, error) {
 	var texts []text
 	err := eachText(root, func(path, content string) error {

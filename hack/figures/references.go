@@ -11,12 +11,11 @@ import (
 	"slices"
 )
 
-// edge is that one file of a package names a definition of another.
+// edge means that one file of a package refers to a definition in another file.
 type edge struct{ from, to string }
 
-// countReferences counts, between the files of a package, which definitions one file names of another, each
-// definition once a file. Upward are those against the order of files in which fewest are: a package whose
-// files have layers has none.
+// countReferences counts which definitions each file uses of the package's other files, each once per file. Upward
+// references point against the order of files that has the fewest of them. A package with layered files has none.
 func (p *pkg) countReferences(set *token.FileSet, files []*ast.File) {
 	weights := edges(set, files)
 	var names []string
@@ -29,7 +28,7 @@ func (p *pkg) countReferences(set *token.FileSet, files []*ast.File) {
 	p.upward = upward(order(names, weights), weights)
 }
 
-// edges resolves names with Go's type checker. Imports stay unknown, which only hides what is reached through them.
+// edges resolves names with Go's type checker. Imports are not loaded, so references through them are not counted.
 func edges(set *token.FileSet, files []*ast.File) map[edge]int {
 	info := &types.Info{Uses: map[*ast.Ident]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{}}
 	config := types.Config{Importer: unknown{}, Error: func(error) {}}
@@ -55,7 +54,8 @@ func edges(set *token.FileSet, files []*ast.File) map[edge]int {
 	return weights
 }
 
-// lasting reports whether an object is defined by the package itself, or is a method; fields count with their type.
+// lasting reports whether the package itself defines an object, or the object is a method. Fields count with their
+// type.
 func lasting(object types.Object, own *types.Package) bool {
 	if object.Parent() == own.Scope() {
 		return true
@@ -66,8 +66,8 @@ func lasting(object types.Object, own *types.Package) bool {
 
 func base(set *token.FileSet, pos token.Pos) string { return filepath.Base(set.Position(pos).Filename) }
 
-// order sorts files so that few references point upward: first the files that name most and are named least,
-// and then every file is moved to its best place until no move helps.
+// order sorts files so that few references point upward. It starts with the files that refer to others most and are
+// referred to least, and then moves single files while that helps.
 func order(names []string, weights map[edge]int) []string {
 	out, in := map[string]int{}, map[string]int{}
 	for e, n := range weights {
@@ -93,7 +93,8 @@ func order(names []string, weights map[edge]int) []string {
 	return names
 }
 
-// bestPlace returns where the file at from has fewest references upward; from itself unless another place is better.
+// bestPlace returns the position with the fewest upward references for the file at from, or from if no other position
+// is better.
 func bestPlace(names []string, from int, weights map[edge]int) int {
 	best, gain := from, 0
 	for _, step := range []int{-1, 1} {
@@ -126,7 +127,7 @@ func compareNames(a, b string) int {
 	return 1
 }
 
-// unknown is an importer for which every package is empty.
+// unknown is an importer that returns an empty package for every path.
 type unknown struct{}
 
 func (unknown) Import(path string) (*types.Package, error) {

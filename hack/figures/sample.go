@@ -10,7 +10,7 @@ import (
 	"math/rand/v2"
 )
 
-// text is a piece of opcrew's language: what is read, and the lines of the file in which it stands.
+// text is a piece of opcrew's language, with the lines around it.
 type text struct {
 	file    string
 	line    int
@@ -18,7 +18,7 @@ type text struct {
 	context string
 }
 
-// sorts are what a sample is made of, and how many percent of it.
+// sorts lists the kinds of texts in a sample, and the percentage of each.
 var sorts = []struct {
 	name    string
 	percent int

@@ -19,7 +19,7 @@ const (
 	oldTable = "| Old word |"
 )
 
-// use is one place where a glossary word stands.
+// use is one occurrence of a glossary word.
 type use struct {
 	word, file string
 	line       int
@@ -27,16 +27,16 @@ type use struct {
 
 func (u use) folder() string { return filepath.ToSlash(filepath.Dir(u.file)) }
 
-// exempt are uses that are names, not opcrew's language: the Unix user, quoted test users, keys of stored annotations.
+// exempt matches occurrences that are names: the Unix user, quoted test users, and keys of stored annotations.
 var exempt = regexp.MustCompile(`no[b]ody(:x:|:nogroup|/nogroup|:/)|user "?no[b]ody|"[a-z/]*no[b]ody"|\bopcrew\.io/[a-z/-]+`)
 
-// generated are folders whose text comes from Go comments, which are searched themselves, and from Kubernetes.
+// generated lists folders whose text comes from Kubernetes or from Go comments, which are searched themselves.
 var generated = []string{"applyconfigurations", "config/crd/bases", "dist"}
 
-// humps are where words meet in an identifier, in the order in which they are split: "OfANew" is three words.
+// humps matches the borders between words in an identifier, in the order of splitting: "OfANew" is three words.
 var humps = []*regexp.Regexp{regexp.MustCompile(`([A-Z])([A-Z][a-z])`), regexp.MustCompile(`([a-z0-9])([A-Z])`)}
 
-// findWords returns every use of a word of the glossary's second table, in the order of files and lines.
+// findWords returns every occurrence of a word in the glossary's second table, sorted by file and line.
 func findWords(root string) ([]use, error) {
 	pattern, err := oldWords(filepath.Join(root, glossary))
 	if err != nil {
@@ -70,8 +70,8 @@ func usesIn(file, text string, pattern *regexp.Regexp) []use {
 	return uses
 }
 
-// oldWords makes a pattern of the first column of the table of words that are not used. Long words come first, so
-// that a phrase is counted as itself.
+// oldWords returns a pattern that matches the first column of the glossary's second table. Long entries come first, so
+// that a phrase is matched as a whole.
 func oldWords(file string) (*regexp.Regexp, error) {
 	content, err := os.ReadFile(file)
 	if err != nil {
@@ -94,7 +94,7 @@ func oldWords(file string) (*regexp.Regexp, error) {
 	return regexp.Compile(`(?i)\b(` + strings.Join(words, "|") + `)\b`)
 }
 
-// eachText calls f with every text file of the tree, by its path from root.
+// eachText calls f with every text file of the tree, with its path relative to root.
 func eachText(root string, f func(file, text string) error) error {
 	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		switch {
@@ -117,7 +117,7 @@ func isSkipped(root, path string) bool {
 	return filepath.Base(path) == "bin" || filepath.Base(path) == ".git" || slices.Contains(generated, below(root, path))
 }
 
-// below returns a path as seen from root.
+// below returns a path relative to root.
 func below(root, path string) string {
 	if file, err := filepath.Rel(root, path); err == nil {
 		path = file
@@ -125,7 +125,7 @@ func below(root, path string) string {
 	return filepath.ToSlash(path)
 }
 
-// isText reports whether a file has text that opcrew's authors wrote. Scripts have no ending.
+// isText reports whether a file may contain text that opcrew's authors wrote. Scripts have no extension.
 func isText(path string) bool {
 	switch filepath.Ext(path) {
 	case ".go", ".md", ".yaml", ".yml", ".sh", ".html", ".txt", "":
@@ -134,7 +134,7 @@ func isText(path string) bool {
 	return false
 }
 
-// printWords prints where words stand, and how many there are.
+// printWords prints the occurrences of words, and their number.
 func printWords(out io.Writer, uses []use) {
 	for _, u := range uses {
 		fmt.Fprintf(out, "%s:%d: %q is an old word, see %s\n", u.file, u.line, u.word, glossary)

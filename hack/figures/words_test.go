@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// sampleGlossary is one with two old words.
+// sampleGlossary is a glossary with two old words.
 const sampleGlossary = "| Term | Meaning |\n|---|---|\n| owner | of a thing, foo |\n\n" +
 	oldTable + " Write instead |\n|---|---|\n| foo | again |\n| foo of bar | earlier |\n\nMore.\n"
 
-// user is the Unix user, in two parts so that this file has no old word.
+// user is the name of the Unix user, split so that this file does not contain the old word.
 const user = "no" + "body"
 
 func TestOldWordsAreFoundInTextAndIdentifiers(t *testing.T) {

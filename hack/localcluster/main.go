@@ -1,9 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command localcluster runs a real Kubernetes on one Linux machine: nodes made
-// of namespaces, each with its own init, containerd and kubelet, without
-// virtual machines, a container engine or a registry.
+// Command localcluster runs a real Kubernetes cluster on one Linux machine. Its nodes are sets of namespaces, each with
+// its own init, containerd and kubelet. It needs no virtual machines, container engine or external registry.
 package main
 
 import (

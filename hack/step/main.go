@@ -1,14 +1,13 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command step runs one step of a long make target: it prints one line with the step's
-// progress, elapsed and expected time, keeps what the command says in a file, and shows
-// the end of that file when the command fails.
+// Command step runs one step of a long make target. It prints one line with the step's progress, elapsed time and
+// expected time. The command's output goes to a file, and if the command fails, step shows the end of that file.
 //
-// On a terminal the line is rewritten each second. Elsewhere a step that takes longer
-// says so after 5 seconds and then every 30.
+// On a terminal it rewrites the line every second. Elsewhere it reports a long step after 5 seconds, and then every 30
+// seconds.
 //
-// It needs only the standard library, so that it is built before any module is downloaded.
+// It only needs the standard library, so that it can be built before any module is downloaded.
 package main
 
 import (
@@ -33,12 +32,12 @@ func main() {
 	}
 }
 
-// step is one command and how its line reads.
+// step is one command, and how its progress is shown.
 type step struct {
 	title
 	log     string
 	show    bool
-	count   *regexp.Regexp // the lines of output that are units of work; nil: none
+	count   *regexp.Regexp // output lines that count as units of work; nil if none do
 	command []string
 }
 
@@ -68,8 +67,8 @@ func parse(args []string) (*step, error) {
 	return s, err
 }
 
-// run gives the command the file itself instead of a pipe, so that processes that it leaves
-// running do not block the step.
+// run passes the file itself to the command instead of a pipe, so that processes that the command leaves running do not
+// block the step.
 func (s *step) run(out *os.File) error {
 	if err := os.MkdirAll(filepath.Dir(s.log), 0o755); err != nil {
 		return err

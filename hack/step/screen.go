@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// When a log reports a step that takes long.
+// When a log reports that a step takes long.
 const (
 	firstNotice = 5 * time.Second
 	nextNotices = 30 * time.Second
 )
 
-// screen shows one line that changes, or, where lines cannot change, a few.
+// screen shows one line that it rewrites, or a few lines if the output is no terminal.
 type screen struct {
 	out      io.Writer
 	terminal bool
-	notice   time.Duration // elapsed time of the next line in a log
+	notice   time.Duration // elapsed time at which the next line goes into a log
 }
 
 func newScreen(out *os.File) *screen {
@@ -31,7 +31,7 @@ func newScreen(out *os.File) *screen {
 
 func (s *screen) progress(line string, elapsed time.Duration) {
 	if s.terminal {
-		fmt.Fprintf(s.out, "\r\033[K\033[?7l%s\033[?7h", line) // cut off at the right, not wrapped
+		fmt.Fprintf(s.out, "\r\033[K\033[?7l%s\033[?7h", line) // \033[?7l cuts the line off instead of wrapping it
 		return
 	}
 	if elapsed < s.notice {

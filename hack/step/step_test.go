@@ -27,7 +27,7 @@ func TestALineSaysStepTimeAndExpectation(t *testing.T) {
 	}
 }
 
-// output runs a step and returns what it printed, as into a log.
+// output runs a step and returns its output, in the format for a log.
 func output(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	s, err := parse(append([]string{"-log", filepath.Join(t.TempDir(), "log", "step.log")}, args...))

@@ -10,11 +10,10 @@ import (
 	"regexp"
 )
 
-// shownLines are enough for an error with its surroundings.
+// shownLines is enough for an error and its context.
 const shownLines = 40
 
-// tail reads a file as it grows: it counts the units of work and keeps the last of the
-// other lines.
+// tail reads a file as it grows. It counts the units of work and keeps the last of the other lines.
 type tail struct {
 	file  string
 	count *regexp.Regexp
@@ -24,7 +23,7 @@ type tail struct {
 	last   []string
 }
 
-// read takes in what was written since. A line that has no end yet is left for the next time.
+// read reads what was written since the last call. It keeps an incomplete last line for the next call.
 func (t *tail) read() error {
 	file, err := os.Open(t.file)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// title is what a step's line says.
+// title is the text of a step's line.
 type title struct {
 	number, of int
 	name       string
@@ -17,12 +17,12 @@ type title struct {
 	total      int
 }
 
-// running is the line of a step that has done so many units.
+// running returns the line of a step that has done a number of units.
 func (t title) running(elapsed time.Duration, units int) string {
 	return t.begin() + seconds(elapsed) + t.expectation() + t.units(units)
 }
 
-// done has no total: what earlier runs left behind is not done again.
+// done leaves out the total, because what earlier runs have done is not done again.
 func (t title) done(elapsed time.Duration, units int) string {
 	t.total = 0
 	return t.running(elapsed, units)

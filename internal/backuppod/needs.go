@@ -16,18 +16,18 @@ import (
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 )
 
-// Need is an object of the user without which a pod would not start.
+// Need is an object of the user that must exist before a pod can start.
 type Need struct {
 	Field, Name, Reason string
 	Kind                schema.GroupVersionKind
 }
 
-// SecretNeed is a Secret that a field names.
+// SecretNeed returns the need for a Secret that is named in a field.
 func SecretNeed(field, name string) Need {
 	return Need{field, name, etcdv1beta2.ReasonSecretMissing, corev1.SchemeGroupVersion.WithKind("Secret")}
 }
 
-// Needs returns what access to the place requires.
+// Needs returns the objects that access to the place requires.
 func (p Place) Needs() []Need {
 	var out []Need
 	if p.Secret != "" {
@@ -39,8 +39,8 @@ func (p Place) Needs() []Need {
 	return out
 }
 
-// Missing returns the first object that does not exist, with a message that names it. Only the pod reads the content
-// of a Secret.
+// Missing returns the reason and a message for the first object that does not exist. It does not read the content of
+// Secrets, which only the pod does.
 func Missing(ctx context.Context, reader client.Reader, namespace string, needs []Need) (reason, message string, err error) {
 	for _, need := range needs {
 		object := &metav1.PartialObjectMetadata{}

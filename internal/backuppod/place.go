@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package backuppod has what the pods that save, verify and restore backups of etcd share: where the backups are, what
-// is mounted to reach them, and how a pod gets its order. Which pods exist belongs to the kinds; what they do belongs
-// to internal/podapi/backup.
+// Package backuppod is shared by the kinds whose pods save, verify and restore etcd backups: where the backups are,
+// which volumes give access to them, and how a pod gets its order. The kinds decide which pods exist, and
+// internal/podapi/backup what the pods do.
 package backuppod
 
 import (
@@ -31,13 +31,13 @@ const orderVariable = "OPCREW_BACKUP_ORDER"
 // Place is where backups are stored.
 type Place struct {
 	Target backup.Target
-	// Secret of the user that grants access, and the field that names it; empty if none is needed.
+	// Secret is the user's Secret that grants access, and Field the field that names it; empty if none is needed.
 	Secret, Field string
-	// Claim on whose volume the backups are; empty if they are in a bucket.
+	// Claim is the claim on whose volume the backups are; empty if they are in a bucket.
 	Claim string
 }
 
-// PlaceOf reads the section of the storage type. The schema requires that section.
+// PlaceOf returns the place in the section of the storage type, which the schema requires to be set.
 func PlaceOf(kind etcdv1beta2.StorageType, s etcdv1beta2.Storage) Place {
 	out := Place{}
 	switch {
@@ -70,7 +70,7 @@ type Mount struct {
 	Volume     *corev1ac.VolumeApplyConfiguration
 }
 
-// Mounts returns the mounts by which a container reaches the backups.
+// Mounts returns the mounts that give a container access to the backups.
 func (p Place) Mounts(readOnly bool) []Mount {
 	var out []Mount
 	if p.Secret != "" {
@@ -83,7 +83,7 @@ func (p Place) Mounts(readOnly bool) []Mount {
 	return out
 }
 
-// SecretMount mounts a Secret as files.
+// SecretMount returns a mount of a Secret as files.
 func SecretMount(name, path, secret string) Mount {
 	source := corev1ac.SecretVolumeSource().WithSecretName(secret).WithDefaultMode(0o440)
 	return Mount{name, path, true, corev1ac.Volume().WithName(name).WithSecret(source)}

@@ -18,17 +18,18 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// ErrLost ends a process that no longer holds a lease: another one may serve its kinds.
+// ErrLost means that this process no longer holds a lease. It must exit, because another process may now serve its
+// kinds.
 var ErrLost = errors.New("the lease could not be renewed, another process may serve its kinds now")
 
-// Leases are the leases by which the deployed processes of the operator elect an active one.
+// Leases are the leases with which the deployed processes of the operator elect a leader.
 type Leases struct {
 	Client kubernetes.Interface
-	// Namespace is where the operator is deployed; its leases are there.
+	// Namespace is the namespace of the deployed operator and its leases.
 	Namespace string
-	// Names of the leases. All are needed.
+	// Names are the names of the leases. All of them are needed.
 	Names []string
-	// Identity names this process to others.
+	// Identity identifies this process to others.
 	Identity string
 	Log      logr.Logger
 
@@ -37,14 +38,13 @@ type Leases struct {
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
 }
 
-// Hold acquires the leases one after another, runs serve while it holds all of them, and releases them afterwards. If
-// a lease is lost, it cancels the context of serve and returns ErrLost without waiting for serve: the caller must end
-// the process at once.
+// Hold acquires the leases one after another, runs serve while it holds all of them, and then releases them. If a lease
+// is lost, it cancels serve's context and returns ErrLost without waiting for serve. The caller must then exit at once.
 func (l Leases) Hold(ctx context.Context, serve func(context.Context) error) error {
 	if err := l.namespace(ctx); err != nil {
 		return err
 	}
-	// Leases outlast ctx: they are released when serving has ended.
+	// The leases are held until serve has returned, even if ctx ends earlier.
 	held, release := context.WithCancel(context.WithoutCancel(ctx))
 	serving, stop := context.WithCancelCause(ctx)
 	var electors sync.WaitGroup
@@ -75,7 +75,7 @@ func (l Leases) Hold(ctx context.Context, serve func(context.Context) error) err
 	return <-ended
 }
 
-// lost returns why serving ended; nil if the caller ended it.
+// lost returns why serve was ended, or nil if the caller ended it.
 func lost(serving context.Context) error {
 	if cause := context.Cause(serving); errors.Is(cause, ErrLost) {
 		return cause
@@ -83,7 +83,7 @@ func lost(serving context.Context) error {
 	return nil
 }
 
-// namespace checks that the namespace of the leases exists: without it they cannot be acquired.
+// namespace checks that the namespace of the leases exists, because they cannot be acquired without it.
 func (l Leases) namespace(ctx context.Context) error {
 	_, err := l.Client.CoreV1().Namespaces().Get(ctx, l.Namespace, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
@@ -126,7 +126,7 @@ func (l Leases) take(held context.Context, name string, lose func(), electors *s
 	return taken, nil
 }
 
-// waits logs which process holds the lease that this one waits for.
+// waits logs which other process holds a lease that this process waits for.
 func (l Leases) waits(name, holder string) {
 	if holder == l.Identity || holder == "" {
 		return

@@ -28,7 +28,7 @@ const (
 	short = 300 * time.Millisecond
 )
 
-// scene is a cluster, and what processes log.
+// scene is a simulated cluster, with the log lines of the processes.
 type scene struct {
 	client *fake.Clientset
 	mu     sync.Mutex
@@ -69,8 +69,8 @@ func (s *scene) holder(t *testing.T, name string) string {
 	return *lease.Spec.HolderIdentity
 }
 
-// takeOver has another process take a lease before the holder's next update, which is refused
-// from then on. An API server does so because of resource versions, which the simulated one ignores.
+// takeOver makes another process take a lease before the holder's next update, and refuses later updates by the holder.
+// A real API server refuses them by resource version, which the simulated one ignores.
 func (s *scene) takeOver(t *testing.T, name, by string) {
 	t.Helper()
 	leases := coordinationv1.SchemeGroupVersion.WithResource("leases")
@@ -92,7 +92,7 @@ func (s *scene) takeOver(t *testing.T, name, by string) {
 	})
 }
 
-// process is one that runs until it is ended.
+// process is a process that runs until it is ended.
 type process struct {
 	serving chan struct{}
 	end     context.CancelFunc

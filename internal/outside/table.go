@@ -14,8 +14,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// Table writes a line for each kind: whether it is served, which restrictions apply from outside, or why it is not
-// served.
+// Table writes one line for each kind: whether it is served, with which restrictions outside the cluster, or why it is
+// not served.
 func Table(w io.Writer, served []kit.Registration, unserved map[string]string) error {
 	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(table, "KIND\tSERVED\tFROM OUTSIDE OF THE CLUSTER")

@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package podtemplate applies a user's bounded override to the pod template that a kind has built. An override adds to
-// a template and does not replace what the kind decides. The type of the override is in api/common; building templates
-// belongs to each kind.
+// Package podtemplate applies a user's limited override to the pod template that a kind has built. An override adds to
+// a template, but does not replace what the kind decides. Its type is in api/common, and each kind builds its own
+// templates.
 package podtemplate
 
 import (
@@ -16,8 +16,8 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// Override applies an override, which may be nil, to a template. Labels and annotations of the template win; lists of
-// the override replace those of the template.
+// Override applies an override, which may be nil, to a template. The template's own labels and annotations take
+// precedence, but lists in the override replace the template's lists.
 func Override(template *corev1ac.PodTemplateSpecApplyConfiguration, override *common.PodOverride) {
 	if override == nil {
 		return
@@ -39,8 +39,8 @@ func Override(template *corev1ac.PodTemplateSpecApplyConfiguration, override *co
 	lists(spec, override)
 }
 
-// DefaultServiceAccount is declared by every template: when the field is left out, the API server restores an account
-// that was once set, from a deprecated field.
+// DefaultServiceAccount is set in every template. If the field were left out after an account was set, the API server
+// would restore the old account from a deprecated field.
 const DefaultServiceAccount = "default"
 
 func names(spec *corev1ac.PodSpecApplyConfiguration, override *common.PodOverride) {
@@ -73,15 +73,14 @@ func lists(spec *corev1ac.PodSpecApplyConfiguration, override *common.PodOverrid
 	}
 }
 
-// Convert turns an API type into its apply configuration, which has the same JSON but leaves out fields that are not
-// set.
+// Convert converts an API type to its apply configuration, which has the same JSON but omits unset fields.
 func Convert[To any](from any) To {
 	var to To
 	raw, err := json.Marshal(from)
 	if err == nil {
 		err = json.Unmarshal(raw, &to)
 	}
-	if err != nil { // a decoded object of the API can be encoded and decoded
+	if err != nil { // every API object can be encoded and decoded
 		panic(fmt.Errorf("convert %T: %w", from, err))
 	}
 	return to

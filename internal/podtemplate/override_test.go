@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// template has something of all that an override can change.
+// template returns a template that sets everything that an override can change.
 func template() *corev1ac.PodTemplateSpecApplyConfiguration {
 	return corev1ac.PodTemplateSpec().
 		WithLabels(map[string]string{"app": "cache"}).
@@ -28,8 +28,7 @@ func template() *corev1ac.PodTemplateSpecApplyConfiguration {
 			WithTopologySpreadConstraints(corev1ac.TopologySpreadConstraint().WithTopologyKey("ours")))
 }
 
-// overridden applies an override and gives what became of the template, as a server
-// gets it.
+// overridden applies an override to the template, and returns the result as decoded JSON.
 func overridden(t *testing.T, override *common.PodOverride) map[string]any {
 	t.Helper()
 	changed := template()
@@ -45,7 +44,7 @@ func overridden(t *testing.T, override *common.PodOverride) map[string]any {
 	return out
 }
 
-// expected is the template with parts of its metadata and spec put in the place of its own.
+// expected returns the template with parts of its metadata and spec replaced.
 func expected(t *testing.T, parts string) map[string]any {
 	t.Helper()
 	out := overridden(t, nil)

@@ -17,11 +17,11 @@ import (
 	"k8s.io/streaming/pkg/httpstream"
 )
 
-// mostWords bounds how many bytes of an error message of a node are read.
+// mostWords limits how many bytes of a node's error message are read.
 const mostWords = 4 << 10
 
-// conn is a connection over a tunnel of its own. Streams of a tunnel have no deadlines, so the caller gets one end of
-// a pipe, and the other end is copied to and from the stream.
+// conn is a connection over its own tunnel. Streams of a tunnel have no deadlines. So the caller gets one end of a
+// pipe, and data is copied between the other end and the stream.
 type conn struct {
 	net.Conn
 	tunnel httpstream.Connection
@@ -31,13 +31,14 @@ type conn struct {
 	why error // set before the other end of the pipe is closed
 }
 
-// newConn starts to forward a port over a tunnel, which it owns unless it fails.
+// newConn starts to forward a port over a tunnel. It closes the tunnel with the connection, but leaves it open if it
+// fails.
 func newConn(tunnel httpstream.Connection, to addr, port string) (net.Conn, error) {
 	failure, err := stream(tunnel, corev1.StreamTypeError, port)
 	if err != nil {
 		return nil, fmt.Errorf("open the stream of errors: %w", err)
 	}
-	failure.Close() // nothing is written to it
+	failure.Close() // no data is sent on it
 	data, err := stream(tunnel, corev1.StreamTypeData, port)
 	if err != nil {
 		return nil, fmt.Errorf("open the stream of data: %w", err)
@@ -53,17 +54,17 @@ func stream(tunnel httpstream.Connection, kind, port string) (httpstream.Stream,
 	headers := http.Header{}
 	headers.Set(corev1.StreamType, kind)
 	headers.Set(corev1.PortHeader, port)
-	headers.Set(corev1.PortForwardRequestIDHeader, "0") // the only one of its tunnel
+	headers.Set(corev1.PortForwardRequestIDHeader, "0") // there is only one request per tunnel
 	return tunnel.CreateStream(headers)
 }
 
-// send copies until one of the two ends is closed.
+// send copies data to the stream until either end is closed.
 func (c *conn) send(data httpstream.Stream, theirs net.Conn) {
 	_, _ = io.Copy(data, theirs)
 	_ = c.tunnel.Close()
 }
 
-// receive copies until one of the two ends is closed, and records the error that the node reports.
+// receive copies data from the stream until either end is closed, and records an error that the node reports.
 func (c *conn) receive(theirs net.Conn, data, failure httpstream.Stream) {
 	_, _ = io.Copy(theirs, data)
 	words, _ := io.ReadAll(io.LimitReader(failure, mostWords))
@@ -72,7 +73,7 @@ func (c *conn) receive(theirs net.Conn, data, failure httpstream.Stream) {
 	_ = c.tunnel.Close()
 }
 
-// fail records the error of a node. Callers only distinguish that nothing listens on the port.
+// fail records a node's error. For callers it only matters whether nothing listens on the port.
 func (c *conn) fail(words string) {
 	if words == "" {
 		return
@@ -86,7 +87,7 @@ func (c *conn) fail(words string) {
 	c.why = &net.OpError{Op: "port-forward", Net: c.to.network, Addr: c.to, Err: err}
 }
 
-// Read returns why the node ended the connection, if the node reported it.
+// Read reads data. At the end it returns why the node ended the connection, if the node reported it.
 func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	return n, c.explain(err)
@@ -111,7 +112,7 @@ func (c *conn) explain(err error) error {
 
 func (c *conn) RemoteAddr() net.Addr { return c.to }
 
-// addr is the address that was dialled.
+// addr is the dialled address.
 type addr struct{ network, address string }
 
 func (a addr) Network() string { return a.network }

@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package portforward connects to ports of pods through the API server, for a process that can reach neither the
-// addresses of pods nor the cluster's DNS. It does what kubectl port-forward does, without a local listener. The
-// protocol of a connection (TLS, that of a store) belongs to the caller.
+// Package portforward connects to pod ports through the API server, for a process that can reach neither pod addresses
+// nor the cluster's DNS. It does the same as kubectl port-forward, without a local listener. The caller handles the
+// protocol of the connection, such as TLS.
 package portforward
 
 import (
@@ -24,8 +24,8 @@ import (
 	"k8s.io/streaming/pkg/httpstream"
 )
 
-// Dialer connects to pods with the rights of a client of the API server: it needs to get and create pods/portforward,
-// and to list pods if it dials addresses.
+// Dialer connects to pods with the rights of an API client. It needs to get and create pods/portforward, and to list
+// pods if it dials addresses.
 type Dialer struct {
 	config *rest.Config
 	core   corev1client.CoreV1Interface
@@ -40,11 +40,9 @@ func New(config *rest.Config) (*Dialer, error) {
 	return &Dialer{config: config, core: core}, nil
 }
 
-// DialContext connects to host:port. The host is the name of a pod behind a headless
-// Service, <pod>.<service>.<namespace>.svc with or without the cluster's domain, or the
-// address of a running pod. The port is asked for on the pod's loopback interface. That
-// nothing listens there is the error of the first read, as the API server accepts the
-// connection before it knows.
+// DialContext connects to host:port on the pod's loopback interface. The host is the name of a pod behind a headless
+// Service (<pod>.<service>.<namespace>.svc), or the address of a running pod. If nothing listens on the port, only the
+// first read returns an error, because the API server accepts connections first.
 func (d *Dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -61,7 +59,7 @@ func (d *Dialer) DialContext(ctx context.Context, network, address string) (net.
 	return conn, nil
 }
 
-// podAt finds the pod of a host.
+// podAt returns the pod for a host.
 func (d *Dialer) podAt(ctx context.Context, host string) (types.NamespacedName, error) {
 	if net.ParseIP(host) == nil {
 		return byName(host)
@@ -75,7 +73,7 @@ func (d *Dialer) podAt(ctx context.Context, host string) (types.NamespacedName, 
 	return byAddress(list.Items)
 }
 
-// byName takes the name of a pod apart that a headless Service gives it.
+// byName parses the name that a headless Service gives to a pod.
 func byName(host string) (types.NamespacedName, error) {
 	parts := strings.Split(strings.TrimSuffix(host, "."), ".")
 	if len(parts) < 4 || parts[3] != "svc" {
@@ -84,8 +82,8 @@ func byName(host string) (types.NamespacedName, error) {
 	return types.NamespacedName{Namespace: parts[2], Name: parts[0]}, nil
 }
 
-// byAddress picks the running pod that has an address of its own: those of the host's
-// network share one, and those that have ended keep theirs.
+// byAddress returns the only running pod with an address. Pods in the host's network share their address, and pods that
+// have ended keep theirs.
 func byAddress(pods []corev1.Pod) (types.NamespacedName, error) {
 	var found []types.NamespacedName
 	for _, pod := range pods {
@@ -99,8 +97,8 @@ func byAddress(pods []corev1.Pod) (types.NamespacedName, error) {
 	return found[0], nil
 }
 
-// connect opens a tunnel and a connection over it. The library knows no context, so what
-// comes too late is closed.
+// connect opens a tunnel and a connection over it. The library does not support contexts, so a connection that opens
+// too late is closed.
 func (d *Dialer) connect(ctx context.Context, pod types.NamespacedName, to addr, port string) (net.Conn, error) {
 	type result struct {
 		conn net.Conn
@@ -141,8 +139,8 @@ func (d *Dialer) open(pod types.NamespacedName, to addr, port string) (net.Conn,
 	return conn, nil
 }
 
-// tunnels dials a pod's tunnels: over WebSockets, or over SPDY where something on the way
-// does not let WebSockets through, as kubectl does.
+// tunnels returns a dialer for a pod's tunnels. Like kubectl it uses WebSockets, and falls back to SPDY if a proxy
+// blocks WebSockets.
 func (d *Dialer) tunnels(pod types.NamespacedName) (httpstream.Dialer, error) {
 	url := d.core.RESTClient().Post().Resource("pods").Namespace(pod.Namespace).Name(pod.Name).SubResource("portforward").URL()
 	socket, err := portforward.NewSPDYOverWebsocketDialerForStreaming(url, d.config)

@@ -28,16 +28,16 @@ import (
 	"k8s.io/streaming/pkg/httpstream/spdy"
 )
 
-// server is an API server and a node: it forwards ports of pods by the protocol of
-// Kubernetes to listeners of this machine.
+// server is a simulated API server and node. It forwards pod ports to listeners on this machine, with the protocol of
+// Kubernetes.
 type server struct {
 	*httptest.Server
 	pods []corev1.Pod
-	// ports has the address behind <namespace>/<pod>:<port>.
+	// ports maps <namespace>/<pod>:<port> to the address of a listener.
 	ports map[string]string
 
 	mu      sync.Mutex
-	tunnels int // that are open
+	tunnels int // number of open tunnels
 }
 
 func newServer(t *testing.T) *server {
@@ -80,7 +80,7 @@ func (s *server) list(w http.ResponseWriter, ip string) {
 	_ = json.NewEncoder(w).Encode(list)
 }
 
-// forward speaks SPDY only, so that a client that tries WebSockets first must fall back.
+// forward only supports SPDY, so that a client that tries WebSockets first must fall back.
 func (s *server) forward(w http.ResponseWriter, r *http.Request, pod string) {
 	if _, err := httpstream.Handshake(r, w, []string{portforward.PortForwardProtocolV1Name}); err != nil {
 		return
@@ -101,7 +101,7 @@ func (s *server) forward(w http.ResponseWriter, r *http.Request, pod string) {
 	<-tunnel.CloseChan()
 }
 
-// pump is what a kubelet does with the two streams of a connection.
+// pump forwards the two streams of a connection as a kubelet does.
 func (s *server) pump(pod string, failure, data httpstream.Stream) {
 	defer data.Close()
 	defer failure.Close()
@@ -130,7 +130,7 @@ func (s *server) open() int {
 	return s.tunnels
 }
 
-// listen serves connections of this machine.
+// listen starts a listener on this machine and serves its connections.
 func listen(t *testing.T, serve func(net.Conn)) (address string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -208,7 +208,7 @@ func TestMuchDataArrivesWhole(t *testing.T) {
 func TestAPortOnWhichNothingListensRefuses(t *testing.T) {
 	s := newServer(t)
 	closed := listen(t, echo)
-	s.ports["ns/member-0:2379"] = "127.0.0.1:1" // where nothing listens
+	s.ports["ns/member-0:2379"] = "127.0.0.1:1" // nothing listens there
 	s.ports["ns/member-0:1"] = closed
 	conn := dial(t, s.dialer(t), "member-0.members.ns.svc:2379")
 	if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, syscall.ECONNREFUSED) {
@@ -254,7 +254,7 @@ func TestReadsHaveDeadlines(t *testing.T) {
 
 // A connection by port-forward must not weaken the verification of the server.
 func TestTheNameOfATLSServerIsStillVerified(t *testing.T) {
-	secure := httptest.NewTLSServer(http.NotFoundHandler()) // its certificate is for example.com
+	secure := httptest.NewTLSServer(http.NotFoundHandler()) // its certificate is valid for example.com
 	t.Cleanup(secure.Close)
 	s := newServer(t)
 	s.ports["ns/member-0:2379"] = secure.Listener.Addr().String()

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package schedule reads the schedules of periodic kinds, in the format of cron, and returns which of their times is
-// due. What is done then belongs to the kinds.
+// Package schedule parses the schedules of periodic kinds, in cron format, and finds the scheduled time that is due.
+// The kinds decide what to do then.
 package schedule
 
 import (
@@ -46,7 +46,7 @@ func Parse(text, zone string) (Schedule, error) {
 	return Schedule{times, location}, nil
 }
 
-// Zone reads a time zone alone, as Parse does.
+// Zone parses a time zone by the same rules as Parse.
 func Zone(name string) (*time.Location, error) {
 	location, err := time.LoadLocation(cmp.Or(name, "UTC"))
 	if err != nil || name == "Local" {
@@ -55,11 +55,11 @@ func Zone(name string) (*time.Location, error) {
 	return location, nil
 }
 
-// Next returns the first time after another; zero if there is none.
+// Next returns the first scheduled time after the given time, or zero if there is none.
 func (s Schedule) Next(after time.Time) time.Time { return s.times.Next(after.In(s.zone)) }
 
-// Latest returns the last time after one and not after another, zero for none. It searches from the end: a schedule of
-// every minute that was suspended for years has missed millions of times.
+// Latest returns the last scheduled time after after and not after until, or zero if there is none. It searches
+// backwards, because a schedule of every minute that was suspended for years has missed millions of times.
 func (s Schedule) Latest(after, until time.Time) time.Time {
 	const day = 24 * time.Hour
 	for _, span := range []time.Duration{time.Hour, day, 32 * day, 366 * day} {

@@ -19,13 +19,13 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// A run costs writes for its finalizer, its pod, the release of the pod, and 2 statuses; 2 more
-// if a command takes longer than half a second to start, and to end.
+// A run costs one write each for its finalizer, its pod and the release of the pod, and two for statuses. Two more
+// follow if a command takes longer than half a second to start and to end.
 const writesARun = 7
 
 func TestAnActivityCostsSevenWritesAtMost(t *testing.T) {
 	env.Apply(t, "config/cluster/activity_namespace.yaml", "config/cluster/activity_requester.yaml", "config/cluster/activity_rights.yaml")
-	hosts := env.Nodes(t, 3+*objects/100, testenv.NodeSpec{Prefix: "chores"}) // of 110 pods each
+	hosts := env.Nodes(t, 3+*objects/100, testenv.NodeSpec{Prefix: "chores"}) // for 110 pods each
 	chore := func(i int) *egov1.Activity {
 		a := &egov1.Activity{Spec: egov1.ActivitySpec{Command: "true", Host: hosts[i%len(hosts)]}}
 		a.Namespace, a.Name = "default", fmt.Sprintf("chore-%04d", i)
@@ -40,8 +40,8 @@ func TestAnActivityCostsSevenWritesAtMost(t *testing.T) {
 	tb.print()
 }
 
-// awaitRequesters waits until the API server fills in requesters, which starts some time after
-// the CRD is installed.
+// awaitRequesters waits until the API server fills in requesters, which starts some time after the CRD has been
+// installed.
 func awaitRequesters(t *testing.T, chore func(int) *egov1.Activity) {
 	t.Helper()
 	eventually.True(t, time.Minute, "the API server fills in requesters", func() error {
@@ -57,7 +57,7 @@ func awaitRequesters(t *testing.T, chore func(int) *egov1.Activity) {
 	})
 }
 
-// choreRun is a run of one driver with Activities.
+// choreRun runs one driver with Activities.
 type choreRun struct {
 	*process
 	t     *testing.T

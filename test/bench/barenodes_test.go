@@ -15,15 +15,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ledger is where the bare client keeps what opcrew keeps in an annotation of its own.
+// ledger is the annotation in which the bare client keeps what opcrew keeps in its own annotation.
 const ledger = "example.com/ledger"
 
-// nodeFloor are the times of the bare client for the two changes of all nodes.
+// nodeFloor holds the times of the bare client for the two changes of all nodes.
 type nodeFloor struct{ join, change floor }
 
-// bareNodes makes only the writes of opcrew, and reverts them: for every pool its finalizer,
-// its RuntimeClass and two statuses, for every node a patch. It watches the nodes like a
-// driver, since that costs the server as much.
+// bareNodes makes the same writes as opcrew, and reverts them: for every pool its finalizer, its RuntimeClass and two
+// statuses, and for every node a patch. It also watches the nodes, since a driver's watch costs the server just as
+// much.
 func bareNodes(t *testing.T, names []string) nodeFloor {
 	t.Helper()
 	defer clearFleet(t)

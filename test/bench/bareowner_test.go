@@ -21,25 +21,24 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// blueprints are everything that opcrew wrote in some namespaces, as it declared it.
+// blueprints holds all objects that opcrew wrote in some namespaces, as opcrew declared them.
 type blueprints struct {
 	owner
-	// children are by the object that they belong to, shared ones by their namespace.
+	// children are listed by their owner's UID, and shared objects by their namespace.
 	children map[types.UID][]*unstructured.Unstructured
 	shared   map[string][]*unstructured.Unstructured
 	objects  []*unstructured.Unstructured
 }
 
-// bareClient repeats opcrew's writes in other namespaces: the same objects, the same applies,
-// as many statuses. It writes objects that a namespace shares once, as if it knew the needs of
-// all objects in advance. Then it waits for the pods.
+// bareClient repeats opcrew's writes in other namespaces: the same objects, the same applies, and as many statuses. It
+// writes each shared object of a namespace once, as if it knew all needs in advance. Then it waits for the pods.
 func (o owner) bareClient(t *testing.T, tb *table, from []string) floor {
 	t.Helper()
 	plans, namespaces, begun := o.blueprints(t, from), someNamespaces(t, o.namespaces), &beginnings{}
 	ready := observe(t, o.pods, o.serves, namespaces...)
 	defer ready.stop()
 	got := measureFloor(t, func(c client.Client) {
-		// Create all objects first: they also exist when opcrew creates the first child.
+		// Create all objects first, because opcrew also creates the first child when all of them exist.
 		made := o.makeAll(t, c, namespaces, begun)
 		concurrently(t, len(from), func(ctx context.Context, i int) error {
 			return applyAll(ctx, c, plans.shared[from[i]], namespaces[i], nil)
@@ -50,12 +49,12 @@ func (o owner) bareClient(t *testing.T, tb *table, from []string) floor {
 		}
 	})
 	tb.time(readyTime, bare, got.took, got.took)
-	tb.set(readyWrites, bare, "%.2f", float64(got.writes-*objects)/float64(*objects)) // without the objects themselves
+	tb.set(readyWrites, bare, "%.2f", float64(got.writes-*objects)/float64(*objects)) // without the creation of the objects
 	tb.set(readySince, bare, "%s", ready.since(begun.at))
 	return got
 }
 
-// blueprints reads the objects, and what opcrew owns of their children.
+// blueprints reads the objects' children, reduced to the fields that opcrew owns.
 func (o owner) blueprints(t *testing.T, from []string) *blueprints {
 	t.Helper()
 	extractor, err := metav1ac.NewUnstructuredExtractor(discovery.NewDiscoveryClientForConfigOrDie(env.Config))
@@ -100,7 +99,7 @@ func listAll(t *testing.T, kind schema.GroupVersionKind, namespaces []string) []
 	return out
 }
 
-// build repeats the writes for an object for its copy in another namespace.
+// build repeats the writes for one object, for its copy in another namespace.
 func (b *blueprints) build(ctx context.Context, c client.Client, i int, copied client.Object) error {
 	gvk := gvkOf(copied)
 	by := &metav1.OwnerReference{
@@ -129,7 +128,7 @@ func applyAll(ctx context.Context, c client.Client, children []*unstructured.Uns
 	return nil
 }
 
-// report writes the status as often as opcrew does, with writes of the same size.
+// report writes the status as often as opcrew does, with the same size.
 func (b *blueprints) report(ctx context.Context, c client.Client, from *unstructured.Unstructured, copied client.Object) error {
 	now := &unstructured.Unstructured{}
 	now.SetGroupVersionKind(from.GroupVersionKind())
@@ -151,7 +150,7 @@ func (b *blueprints) report(ctx context.Context, c client.Client, from *unstruct
 func gvkOf(object client.Object) schema.GroupVersionKind {
 	gvk, err := apiutil.GVKForObject(object, env.Client.Scheme())
 	if err != nil {
-		panic(err) // the scheme has all kinds that are measured
+		panic(err) // the scheme has all measured kinds
 	}
 	return gvk
 }

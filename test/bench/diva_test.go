@@ -19,9 +19,8 @@ import (
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
 )
 
-// A Diva of one manager and one client. Its claims go with it, so that the bare client's
-// do too. That of its client is made by the StatefulSet, and costs a write as well: it gets
-// its owner, which the bare client leaves out.
+// A Diva has one manager and one client. Its claims are deleted with it, so the bare client's are too. The StatefulSet
+// creates the client's claim; opcrew adds its owner, which costs a write that the bare client does not make.
 func TestADivaCostsItsChildrenAndTwoStatuses(t *testing.T) {
 	owner{
 		kind: "diva", resource: "divas", list: &opsv1.DivaList{},

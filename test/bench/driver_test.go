@@ -14,24 +14,24 @@ import (
 	"testing"
 )
 
-// opcrew is the driver whose counts are gates.
+// opcrew is the name of the driver whose counts are asserted.
 const opcrew = "opcrew"
 
 // driver is an operator that can be measured.
 type driver struct {
 	name string
-	// main is its package, from the root of the repository.
+	// main is the driver's package, relative to the root of the repository.
 	main string
-	// args are its command line for one kind, in some namespaces or, without any, in all,
-	// with metrics at the address.
+	// args returns the command line for one kind in some namespaces, with metrics at the address. Without namespaces it
+	// serves all of them.
 	args func(kind string, namespaces []string, address string) []string
 	// scheme is the URL scheme of the metrics.
 	scheme string
-	// kinds that it knows; none: all.
+	// kinds are the kinds that it supports; empty means all.
 	kinds []string
 }
 
-// drivers are opcrew and its peers.
+// drivers returns opcrew and the other operators.
 func drivers() []driver {
 	all := []driver{
 		{opcrew, "./cmd/opcrew", func(kind string, namespaces []string, address string) []string {
@@ -46,7 +46,7 @@ func drivers() []driver {
 	return slices.DeleteFunc(all, func(d driver) bool { return !slices.Contains(wanted, d.name) })
 }
 
-// driversOf are those that know a kind.
+// driversOf returns the drivers that support a kind.
 func driversOf(kind string) []driver {
 	return slices.DeleteFunc(drivers(), func(d driver) bool { return len(d.kinds) > 0 && !slices.Contains(d.kinds, kind) })
 }

@@ -20,16 +20,16 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// A run costs writes for its pod and 2 statuses, at its start and at its end; from the second run on, also
-// the deletion of the previous pod.
+// A run costs one write for its pod and two for statuses, at its start and at its end. From the second run on, it also
+// deletes the previous pod.
 const (
 	writesFirstRun  = 3
 	writesALaterRun = 4
 )
 
-// The pods are simulated, without etcd and a store: only the operator's calls are counted.
+// The pods are simulated without etcd and a store, because only the operator's calls are counted.
 func TestABackupCostsThreeWritesAndNothingUntilTheNextIsDue(t *testing.T) {
-	hosts := env.Nodes(t, 3+*objects/50, testenv.NodeSpec{Prefix: "savers"}) // of 110 pods each
+	hosts := env.Nodes(t, 3+*objects/50, testenv.NodeSpec{Prefix: "savers"}) // for 110 pods each
 	backuppods.Follow(t, env.Config, env.Client, func(o backup.Order, _ int) *backup.Result {
 		result := backuppods.Success(o)
 		return &result
@@ -43,7 +43,7 @@ func TestABackupCostsThreeWritesAndNothingUntilTheNextIsDue(t *testing.T) {
 	tb.print()
 }
 
-// saverRun is a run of one driver with EtcdBackups.
+// saverRun runs one driver with EtcdBackups.
 type saverRun struct {
 	*process
 	t          *testing.T
@@ -52,7 +52,7 @@ type saverRun struct {
 	namespaces []string
 }
 
-// saver is a backup that runs at once, and then every year.
+// saver returns a backup that runs at once, and then every year.
 func (r *saverRun) saver(i int) *etcdv1beta2.EtcdBackup {
 	b := &etcdv1beta2.EtcdBackup{Spec: etcdv1beta2.EtcdBackupSpec{
 		EtcdEndpoints: []string{"http://db-client:2379"}, StorageType: etcdv1beta2.StorageS3,
@@ -83,7 +83,7 @@ func (r *saverRun) drive() {
 	r.stop(r.t)
 }
 
-// nextMinute waits for a minute after the earlier runs, so that a daily schedule at that time is due at once.
+// nextMinute waits for the next minute after the earlier runs, so that a daily schedule at that time is due at once.
 func nextMinute() time.Time {
 	next := time.Now().UTC().Truncate(time.Minute).Add(time.Minute)
 	time.Sleep(time.Until(next) + time.Second)

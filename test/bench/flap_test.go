@@ -20,7 +20,7 @@ import (
 // flapRounds is how often pods become unready and ready again.
 const flapRounds = 3
 
-// flap makes a pod of every object unready and ready again, for all objects at once.
+// flap makes one pod of every object unready and ready again, all at the same time.
 func (r *ownerRun) flap() {
 	if r.flaps == "" {
 		return
@@ -50,7 +50,7 @@ func (r *ownerRun) flap() {
 	}
 }
 
-// makeReady sets the readiness of all pods with the label of those that flap.
+// makeReady sets the readiness of all pods that have the label r.flaps.
 func (r *ownerRun) makeReady(status corev1.ConditionStatus) {
 	for _, ns := range r.namespaces {
 		pods := &corev1.PodList{}

@@ -20,14 +20,14 @@ import (
 
 const (
 	namespace = "opcrew-system"
-	// bare is the client that makes only the same writes.
+	// bare is the name of the client that makes only the necessary writes.
 	bare = "bare"
 	// workers is the number of concurrent writes, for opcrew and the bare client.
 	workers = 8
 )
 
-// account is a ServiceAccount with all rights: rights change neither counts nor times, and the
-// server's fair queuing treats all sides equally.
+// account returns the configuration of a ServiceAccount with all rights. Rights affect neither counts nor times, and
+// the server's fair queuing treats all accounts equally.
 func account(t *testing.T, name string) *rest.Config {
 	t.Helper()
 	config := env.TokenConfig(t, namespace, name)
@@ -43,7 +43,7 @@ func account(t *testing.T, name string) *rest.Config {
 	return config
 }
 
-// floor has the time and the writes of the bare client.
+// floor holds the time and the writes of the bare client.
 type floor struct {
 	took   time.Duration
 	writes int
@@ -60,7 +60,7 @@ func measureFloor(t *testing.T, do func(c client.Client)) floor {
 	return floor{took, len(writes)}
 }
 
-// faster is the faster of two runs: the slower one was delayed by other load.
+// faster returns the faster of two runs, because other load must have delayed the slower one.
 func faster(a, b floor) floor {
 	if b.took < a.took {
 		return b
@@ -68,7 +68,7 @@ func faster(a, b floor) floor {
 	return a
 }
 
-// concurrently does n things, as many at a time as the operator has workers.
+// concurrently calls do n times, with the same concurrency as the operator.
 func concurrently(t *testing.T, n int, do func(context.Context, int) error) {
 	t.Helper()
 	group, ctx := errgroup.WithContext(t.Context())

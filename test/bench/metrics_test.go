@@ -16,13 +16,13 @@ import (
 	"time"
 )
 
-// scraper does not check certificates: that of an operator's metrics signs itself.
+// scraper does not check certificates, because operators' metrics have a self-signed certificate.
 var scraper = &http.Client{
 	Timeout:   10 * time.Second,
 	Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}},
 }
 
-// scrape reads the driver's metrics; series of one name are summed up.
+// scrape reads the driver's metrics. Series with the same name are added up.
 func (p *process) scrape(t *testing.T) map[string]float64 {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, fmt.Sprintf("%s://%s/metrics", p.scheme, p.address), nil)
@@ -54,9 +54,8 @@ func (p *process) scrape(t *testing.T) map[string]float64 {
 	return sums
 }
 
-// heap is what the driver holds, in MiB, as its next garbage collection finds it.
-// Nothing in an operator starts a collection from outside, but reading its metrics
-// makes garbage, and within two minutes the runtime collects in any case.
+// heap returns the memory that is live after the next garbage collection, in MiB. A collection cannot be triggered from
+// outside, but reading metrics produces garbage, and the runtime collects at least every two minutes.
 func (p *process) heap(t *testing.T) float64 {
 	t.Helper()
 	const cycles, live = "go_gc_cycles_total_gc_cycles_total", "go_gc_heap_live_bytes"

@@ -20,8 +20,8 @@ import (
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
 )
 
-// An instance has what the article names: Service, ServiceAccount, Deployment,
-// configuration, autoscaler, a PodDisruptionBudget beside, and its share of the quota.
+// An instance has the children in the article (Service, ServiceAccount, Deployment, configuration, autoscaler), a
+// PodDisruptionBudget, and its share of the quota.
 func TestAMicroServiceDeployCostsItsChildrenAndTwoStatuses(t *testing.T) {
 	owner{
 		kind: "microservicedeploy", resource: "microservicedeploys", list: &customv1.MicroServiceDeployList{},

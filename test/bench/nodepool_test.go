@@ -22,7 +22,7 @@ func TestAPoolCostsOneWriteANode(t *testing.T) {
 		run := &poolRun{process: d.start(t, "nodepool"), t: t, tb: tb, names: names}
 		run.drive()
 		if d.gated() {
-			// Once more after it: the better of both is the floor.
+			// The bare client runs again after opcrew; the best of its times is the floor.
 			least = least.faster(bareNodes(t, names))
 		}
 		run.times(least)
@@ -34,7 +34,7 @@ func TestAPoolCostsOneWriteANode(t *testing.T) {
 	tb.print()
 }
 
-// The rows that the bare client has too.
+// The rows that also have a value of the bare client.
 const (
 	joinTime     = "nodes join: time, ratio"
 	joinWrites   = "nodes join: writes a node; processor time"
@@ -42,7 +42,7 @@ const (
 	changeWrites = "label changes: writes a node; processor time"
 )
 
-// poolRun is one driver at work on the fleet.
+// poolRun runs one driver on the fleet.
 type poolRun struct {
 	*process
 	t            *testing.T
@@ -51,7 +51,7 @@ type poolRun struct {
 	join, change spell
 }
 
-// spell is how long something took that all nodes take part in.
+// spell is how long a change of all nodes took.
 type spell struct {
 	took time.Duration
 	done int
@@ -78,8 +78,8 @@ func (r *poolRun) drive() {
 	clearFleet(r.t)
 }
 
-// everyNode makes a change that every node takes part in, and counts until all carry
-// what they shall and the driver is at rest. The rows are set, that of the time by times.
+// everyNode makes a change that affects every node, and counts until all nodes have the value and the driver is at
+// rest. It fills its rows, except the time, which times fills.
 func (r *poolRun) everyNode(value, timeRow, writesRow string, change func()) spell {
 	r.t.Helper()
 	var s spell
@@ -120,7 +120,7 @@ func (r *poolRun) times(least nodeFloor) {
 	}
 }
 
-// drift changes the label of some nodes behind the driver's back.
+// drift changes the label of some nodes as another client.
 func (r *poolRun) drift() {
 	k := min(*drifts, len(r.names))
 	gone := map[string]bool{}

@@ -22,48 +22,49 @@ import (
 	"github.com/opcrew/opcrew/test/testenv"
 )
 
-// owner is a kind whose objects have children, as the benchmark sees it.
+// owner describes a kind whose objects have children.
 type owner struct {
-	// kind is as --kinds takes it, resource as the audit log names it.
+	// kind is the name for --kinds, and resource the name in the audit log.
 	kind, resource string
 	list           client.ObjectList
-	// object is the one of a number, in a namespace.
+	// object returns the object with a number, in a namespace.
 	object func(namespace string, i int) client.Object
-	// namespaces that the objects are spread over, and how many pods each has; 0: one.
+	// namespaces is the number of namespaces over which the objects are spread, and podsEach the number of pods per
+	// object; 0 means 1.
 	namespaces, podsEach int
-	// children and statuses are the most writes for one object until it is Ready; shared are
-	// writes of children that the objects of a namespace share, counted with each.
+	// children and statuses limit the writes for one object until it is Ready. shared are the kinds of children that
+	// the objects of a namespace share; their writes are counted with every object.
 	children, statuses int
 	childKinds, shared []schema.GroupVersionKind
-	// pods is the workload's list of pods, of which one serves.
+	// pods is an empty list of the workload's pods. serves reports whether a pod is ready.
 	pods   client.ObjectList
 	serves func(client.Object) bool
-	// drift changes a child of an object; drifted reports whether a child is changed.
+	// drift returns a child of an object and a patch that changes it. drifted reports whether a child is changed.
 	drift   func(object client.Object) (client.Object, client.Patch)
 	drifts  client.ObjectList
 	drifted func(client.Object) bool
-	// flaps is the label of pods that become unready and ready again, one per object; empty: none do.
+	// flaps is the label of pods that become unready and ready again, one per object. If it is empty, no pods do.
 	flaps string
 }
 
-// conditioned is an object that reports itself in conditions.
+// conditioned is an object that has conditions.
 type conditioned interface{ StatusConditions() *[]metav1.Condition }
 
 func isReady(object client.Object) bool {
 	return meta.IsStatusConditionTrue(*object.(conditioned).StatusConditions(), "Ready")
 }
 
-// The rows that the bare client has too.
+// The rows that also have a value of the bare client.
 const (
 	readyTime   = "until all are Ready: time, ratio"
 	readyWrites = "until all are Ready: writes an object"
 	readySince  = "create to Ready: p50, p99"
 )
 
-// bench runs the drivers on a kind, and the bare client after opcrew.
+// bench runs the drivers on a kind, and after opcrew the bare client.
 func (o owner) bench(t *testing.T) {
 	all := driversOf(o.kind)
-	hosts := env.Nodes(t, 3+(len(all)+1)*max(1, o.podsEach)**objects/100, testenv.NodeSpec{Prefix: o.kind}) // of 110 pods each
+	hosts := env.Nodes(t, 3+(len(all)+1)*max(1, o.podsEach)**objects/100, testenv.NodeSpec{Prefix: o.kind}) // for 110 pods each
 	title := fmt.Sprintf("%s: %d objects", kindOf(o.object("", 0)), *objects)
 	if o.namespaces > 1 {
 		title += fmt.Sprintf(" in %d namespaces", o.namespaces)
@@ -82,8 +83,8 @@ func (o owner) bench(t *testing.T) {
 	tb.print()
 }
 
-// served are the namespaces that a driver serves. If there are many it serves the whole cluster,
-// as deployed; otherwise it would need a watch for each.
+// served returns the namespaces that a driver watches. With many namespaces it watches the whole cluster, as deployed,
+// because it would otherwise need one watch per namespace.
 func (o owner) served(namespaces []string) []string {
 	if o.namespaces > 1 {
 		return nil
@@ -91,19 +92,19 @@ func (o owner) served(namespaces []string) []string {
 	return namespaces
 }
 
-// someNamespaces creates namespaces, and waits for their complete deletion at the end of the
-// test, so that the server is not still busy with them during the next measurement.
+// someNamespaces creates namespaces. At the end of the test it waits until they are completely deleted, so that the
+// server is not still busy with them during the next measurement.
 func someNamespaces(t *testing.T, n int) []string {
 	t.Helper()
 	out := make([]string, n)
-	t.Cleanup(func() { awaitGone(t, out) }) // after those of the namespaces themselves
+	t.Cleanup(func() { awaitGone(t, out) }) // runs after the cleanups that delete them
 	for i := range out {
 		out[i] = env.Namespace(t)
 	}
 	return out
 }
 
-// ownerRun is a run of one driver with objects in its own namespaces.
+// ownerRun runs one driver with objects in its own namespaces.
 type ownerRun struct {
 	owner
 	*process
@@ -194,7 +195,7 @@ func (r *ownerRun) times(least floor) {
 	r.tb.set(readyTime, r.name, "not done after %s: %d of %d objects", *limit, r.create.done, *objects)
 }
 
-// driftSome changes a child of some objects behind the driver's back.
+// driftSome changes a child of some objects as another client.
 func (r *ownerRun) driftSome() {
 	k, begun := min(*drifts, *objects), &beginnings{}
 	gone := map[string]bool{}
@@ -219,7 +220,7 @@ func (r *ownerRun) driftSome() {
 	}
 }
 
-// podNoise changes a condition of every pod that no controller uses.
+// podNoise changes a condition that no controller uses, in every pod.
 func podNoise(t *testing.T, namespaces []string) {
 	t.Helper()
 	for _, ns := range namespaces {

@@ -13,25 +13,25 @@ import (
 	"github.com/opcrew/opcrew/test/testenv"
 )
 
-// window is how long an operator at rest is listened to after the noise.
+// window is how long an operator at rest is observed after the noise.
 const window = 5 * time.Second
 
-// phase is what a driver did in a part of the run.
+// phase holds what a driver did in one part of the run.
 type phase struct {
-	calls      testenv.Calls // those that count
+	calls      testenv.Calls // counted calls (see Call.IsCounted)
 	reconciles int
-	cpu        time.Duration // of the processor
+	cpu        time.Duration // CPU time
 }
 
 func (p phase) writes() int { return len(p.calls.Writes()) }
 func (p phase) reads() int  { return len(p.calls) - p.writes() }
 
-// String reads as a cell of a table.
+// String formats the phase as a cell of a table.
 func (p phase) String() string {
 	return fmt.Sprintf("%d writes, %d reads, %d reconciles", p.writes(), p.reads(), p.reconciles)
 }
 
-// during says what the process does while do runs.
+// during returns what the process does while do runs.
 func (p *process) during(t *testing.T, do func()) phase {
 	t.Helper()
 	mark, before := env.Audit.Mark(t), p.scrape(t)
@@ -44,8 +44,8 @@ func (p *process) during(t *testing.T, do func()) phase {
 	}
 }
 
-// calm waits until the process has made no call for d. One that never rests is left
-// alone after a while: that a peer comes to rest is measured, not required.
+// calm waits until the process has made no call for d, and reports whether it came to rest. It gives up after a while,
+// because the rest of other operators is measured but not required.
 func (p *process) calm(t *testing.T, d time.Duration) bool {
 	t.Helper()
 	patience := 10 * time.Second
@@ -67,8 +67,8 @@ func (p *process) calm(t *testing.T, d time.Duration) bool {
 	}
 }
 
-// resting measures what the process does while things happen that do not matter to it.
-// For opcrew that is nothing: no call, and no reconcile either where it says so.
+// resting measures what the process does during irrelevant changes. opcrew must make no calls, and if asleep is set, no
+// reconciles either.
 func (p *process) resting(t *testing.T, tb *table, row string, asleep bool, noise func()) {
 	t.Helper()
 	got := p.during(t, func() {
@@ -84,7 +84,7 @@ func (p *process) resting(t *testing.T, tb *table, row string, asleep bool, nois
 	}
 }
 
-// restarted measures what the process does when it starts again: opcrew writes nothing.
+// restarted measures what the process does when it starts again. opcrew must write nothing.
 func (p *process) restarted(t *testing.T, tb *table) {
 	t.Helper()
 	p.stop(t)

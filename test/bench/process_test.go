@@ -32,7 +32,7 @@ type process struct {
 	driver
 	kind       string
 	namespaces []string
-	user       string // in the audit log
+	user       string // user name in the audit log
 	kubeconfig string
 	address    string // of its metrics
 	log        string
@@ -40,7 +40,7 @@ type process struct {
 	ended      chan error
 }
 
-// start runs the driver for one kind, as an account of its own, until the test ends.
+// start runs the driver for one kind, as its own account, until the test ends.
 func (d driver) start(t *testing.T, kind string, namespaces ...string) *process {
 	t.Helper()
 	dir := t.TempDir()
@@ -60,7 +60,7 @@ func (d driver) start(t *testing.T, kind string, namespaces ...string) *process 
 	return p
 }
 
-// run starts the process and waits until its controllers work.
+// run starts the process and waits until its controllers run.
 func (p *process) run(t *testing.T) {
 	t.Helper()
 	log, err := os.Create(p.log)
@@ -75,7 +75,7 @@ func (p *process) run(t *testing.T) {
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	p.ended = make(chan error, 1)
 	go func() {
-		// The kernel sends the signal of death when the thread that forked ends.
+		// The kernel sends the parent-death signal when the thread that forked ends.
 		runtime.LockOSThread()
 		p.ended <- p.cmd.Run()
 	}()
@@ -87,13 +87,13 @@ func (p *process) run(t *testing.T) {
 	})
 }
 
-// stop ends the process as a kubelet would: it is asked to, and killed if it does not.
+// stop ends the process as a kubelet would: first with SIGTERM, and if it continues, with SIGKILL.
 func (p *process) stop(t *testing.T) {
 	t.Helper()
 	if p.cmd == nil {
 		return
 	}
-	_ = p.cmd.Process.Signal(syscall.SIGTERM) // the only error is that it has ended already
+	_ = p.cmd.Process.Signal(syscall.SIGTERM) // it can only fail if the process has already ended
 	select {
 	case err := <-p.ended:
 		if err != nil {
@@ -106,7 +106,7 @@ func (p *process) stop(t *testing.T) {
 	p.cmd = nil
 }
 
-// resident is the memory that the kernel counts, and the most that it ever was, in MiB.
+// resident returns the process's resident memory, now and at its peak, in MiB.
 func (p *process) resident(t *testing.T) (now, peak float64) {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
@@ -137,7 +137,7 @@ func writeKubeconfig(t *testing.T, file string, config *rest.Config) {
 	}
 }
 
-// freeAddress was free a moment ago; nothing else here takes ports meanwhile.
+// freeAddress returns an address that was free a moment ago. Nothing else takes ports here.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

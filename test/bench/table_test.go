@@ -24,7 +24,7 @@ func newTable(format string, args ...any) *table {
 	return &table{title: fmt.Sprintf(format, args...), cells: map[[2]string]string{}}
 }
 
-// set fills a cell. Rows and columns are in the order in which they come up.
+// set fills a cell. Rows and columns appear in the order of their first use.
 func (tb *table) set(row, column, format string, args ...any) {
 	if !slices.Contains(tb.rows, row) {
 		tb.rows = append(tb.rows, row)
@@ -40,7 +40,7 @@ func (tb *table) time(row, column string, took, floor time.Duration) {
 	tb.set(row, column, "%.1f s, %.2f", took.Seconds(), took.Seconds()/floor.Seconds())
 }
 
-// String is the table in Markdown.
+// String formats the table as Markdown.
 func (tb *table) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "| %s | %s |\n|%s\n", tb.title, strings.Join(tb.columns, " | "), strings.Repeat("---|", len(tb.columns)+1))
@@ -54,5 +54,5 @@ func (tb *table) String() string {
 	return b.String()
 }
 
-// print shows the table without the prefix that a test's log has, to be copied.
+// print prints the table without the prefix of a test's log, so that it can be copied.
 func (tb *table) print() { fmt.Printf("\n%s\n", tb) }

@@ -18,20 +18,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// observer watches objects and notes when each is first seen to be as it shall be. The
-// API keeps times to the second, which is too coarse.
+// observer watches objects, and records when it first sees each of them in the wanted state. Timestamps in the API have
+// a resolution of a second, which is too coarse.
 type observer struct {
 	mu     sync.Mutex
 	seen   map[string]bool
 	at     map[string]time.Time
-	said   map[string][]string // what each object said of itself, one after the other
+	said   map[string][]string // the successive messages of each object's Ready
 	wanted func(client.Object) bool
-	in     []string // the namespaces that it looks at
+	in     []string // the watched namespaces
 	stop   func()
 }
 
-// observe watches the objects of a list, in some namespaces or, without any, in all, until
-// it is stopped, which the end of the test does, too.
+// observe watches the objects of a list until stop or the end of the test. Without namespaces it watches all of them.
 func observe(t *testing.T, list client.ObjectList, wanted func(client.Object) bool, namespaces ...string) *observer {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -47,7 +46,7 @@ func observe(t *testing.T, list client.ObjectList, wanted func(client.Object) bo
 	return o
 }
 
-// watch follows one watch to its end; the next one begins with all objects again.
+// watch reads one watch until it ends. The next watch starts with all objects again.
 func (o *observer) watch(ctx context.Context, list client.ObjectList) {
 	watch, err := env.Client.Watch(ctx, list.DeepCopyObject().(client.ObjectList))
 	if err != nil {
@@ -73,7 +72,7 @@ func (o *observer) note(object client.Object) {
 	}
 }
 
-// listen notes what an object says of Ready, if it is another thing than before.
+// listen records an object's Ready if it has changed.
 func (o *observer) listen(object client.Object) {
 	c, ok := object.(conditioned)
 	if !ok {
@@ -88,21 +87,21 @@ func (o *observer) listen(object client.Object) {
 	}
 }
 
-// words are what an object has said of itself.
+// words returns what an object has reported in Ready.
 func (o *observer) words(name string) []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return slices.Clone(o.said[name])
 }
 
-// count is how many objects were seen, and how many of them as they shall be.
+// count returns how many objects were seen, and how many of them in the wanted state.
 func (o *observer) count() (seen, done int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return len(o.seen), len(o.at)
 }
 
-// saw waits until the watch has shown n objects at all.
+// saw waits until n objects have been seen.
 func (o *observer) saw(t *testing.T, n int) *observer {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
@@ -116,8 +115,8 @@ func (o *observer) saw(t *testing.T, n int) *observer {
 	}
 }
 
-// done waits until n objects are as they shall be, and returns when the last one was.
-// It returns false when that takes too long.
+// done waits until n objects are in the wanted state, and returns when the last of them was. It returns false after a
+// timeout.
 func (o *observer) done(n int) (time.Time, bool) {
 	for deadline := time.Now().Add(*limit); ; time.Sleep(10 * time.Millisecond) {
 		if _, done := o.count(); done >= n {
@@ -148,7 +147,7 @@ func (o *observer) since(begin map[string]time.Time) string {
 	var times []time.Duration
 	for name, at := range o.at {
 		begun, ok := begin[name]
-		if !ok { // a child, named after its object
+		if !ok { // a child has its object's name as a prefix
 			object, _, _ := strings.Cut(name, "-")
 			begun = begin[object]
 		}
@@ -162,7 +161,7 @@ func (o *observer) since(begin map[string]time.Time) string {
 	return fmt.Sprintf("%.1f s, %.1f s", at(50).Seconds(), at(99).Seconds())
 }
 
-// beginnings are the moments at which objects were made.
+// beginnings records when each object was created.
 type beginnings struct {
 	mu sync.Mutex
 	at map[string]time.Time

@@ -63,8 +63,7 @@ func TestManifestsAreAcceptedAndRefusedAsTheTableSays(t *testing.T) {
 	}
 }
 
-// Every row with its verdict turned round must fail in every way, or the table
-// proves nothing.
+// Every row must fail in every way if its verdict is inverted, or else the table proves nothing.
 func TestRowsWithTheWrongVerdictFail(t *testing.T) {
 	rows, err := readRows("testdata/widgets")
 	if err != nil {

@@ -9,13 +9,12 @@
 //
 //	# want: <part of the message>
 //
-// A document of a refuse file can have a `# want:` of its own, and a
-// `# want-apply:` where server-side apply words it differently, as it does for
-// unknown fields. A file with a line `# update` holds pairs of documents, the
-// object as it is and what it becomes: a row for a transition rule.
+// A document of a refuse file can have its own `# want:`, and a `# want-apply:` if the message of server-side apply
+// differs, as it does for unknown fields. A file with a line `# update` contains pairs of documents, an object before
+// and after an update. Each pair is a row for a transition rule.
 //
-// Names stay as written, since they are part of what is tested: rows run one after
-// the other, and each cleans up after itself. A new kind is a new directory.
+// Names are used unchanged, as they are part of the test. So rows run one after the other, and each row cleans up after
+// itself. A new kind is a new directory.
 //
-// Not here: what an operator does with an accepted object.
+// What an operator does with an accepted object is tested elsewhere.
 package crds

@@ -19,8 +19,8 @@ import (
 type row struct {
 	name     string
 	old, obj *unstructured.Unstructured
-	// want is part of the refusal, wantApply that of server-side apply; both are
-	// empty where the manifest must be accepted.
+	// want is part of the refusal's message, and wantApply part of the message of server-side apply. Both are empty if
+	// the manifest must be accepted.
 	want, wantApply string
 }
 
@@ -53,7 +53,7 @@ func readRows(dir string) ([]row, error) {
 	return rows, nil
 }
 
-// rowsOf makes rows of the documents of one file.
+// rowsOf returns the rows for the documents of one file.
 func rowsOf(docs []manifest.Document, refuse bool) ([]row, error) {
 	if len(docs) == 0 {
 		return nil, errors.New("no object in it")
@@ -79,8 +79,8 @@ func rowsOf(docs []manifest.Document, refuse bool) ([]row, error) {
 	return rows, nil
 }
 
-// expect takes the message from the first document that has one: the row's own, or
-// the one at the head of the file.
+// expect sets the expected message to that of the first document that has one. It is called with the row's own document
+// and the first one of the file.
 func (r *row) expect(docs []manifest.Document, refuse bool) error {
 	for _, doc := range docs {
 		want, found := doc.Comment("want")
@@ -101,7 +101,7 @@ func (r *row) expect(docs []manifest.Document, refuse bool) error {
 	return nil
 }
 
-// kinds are the directories of testdata.
+// kinds returns the directories in testdata.
 func kinds() ([]string, error) {
 	entries, err := os.ReadDir("testdata")
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/manifest"
 )
 
-// samples reads a folder below config/samples, "" for that itself.
+// samples reads a folder below config/samples, or config/samples itself for "".
 func samples(t *testing.T, folder string) []manifest.Document {
 	t.Helper()
 	docs, err := manifest.Read(filepath.Join(env.Root, "config", "samples", folder))
@@ -33,15 +33,15 @@ func samples(t *testing.T, folder string) []manifest.Document {
 	return docs
 }
 
-// What users begin with is as strictly looked at as the rows. Objects of Kubernetes' core group are left out: whether
-// a claim is taken depends on what else is in the cluster.
+// Samples are checked as strictly as the rows. Objects of Kubernetes' core group are left out, because whether a claim
+// is accepted depends on other objects in the cluster.
 func TestSamplesAndArticlesAreAccepted(t *testing.T) {
 	for _, folder := range []string{"", "restore", "articles", "articles/plain"} {
 		for _, doc := range samples(t, folder) {
 			if doc.Object.GroupVersionKind().Group == "" {
 				continue
 			}
-			doc.Object.SetNamespace("") // that of the sample is not there
+			doc.Object.SetNamespace("") // the sample's namespace does not exist here
 			for _, w := range ways {
 				if err := w.check(t.Context(), env.Client, row{name: doc.String(), obj: doc.Object}); err != nil {
 					t.Errorf("%s/%s, %s: %v", folder, doc, w.name, err)
@@ -75,7 +75,7 @@ func TestTheCatalogueHasASampleOfEveryKind(t *testing.T) {
 	}
 }
 
-// kubectl applies files by their names, and waits for nothing in between.
+// kubectl applies files in the order of their names, without a wait between them.
 func TestTheSamplesCanBeAppliedAtOnce(t *testing.T) {
 	namespaces := map[string]bool{"": true}
 	for _, doc := range samples(t, "") {

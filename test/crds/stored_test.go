@@ -28,7 +28,7 @@ spec:
   TLS: {static: {member: {peerSecret: peers, serverSecret: servers}, operatorSecret: operator}}
 `
 
-// An object that an earlier CRD has accepted must still be scaled, paused and labelled.
+// If an earlier CRD accepted an object, it must still be possible to scale, pause and label the object.
 func TestAnObjectThatWasStoredBeforeARuleCanBeChangedElsewhere(t *testing.T) {
 	crd := &unstructured.Unstructured{}
 	crd.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})
@@ -78,7 +78,7 @@ func TestAnObjectThatWasStoredBeforeARuleCanBeChangedElsewhere(t *testing.T) {
 	}
 }
 
-// withoutRules is a schema without rules in CEL.
+// withoutRules returns a schema without its CEL rules.
 func withoutRules(schema any) any {
 	switch node := schema.(type) {
 	case map[string]any:

@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// A way is how a user brings a manifest to the server. All are as strict as kubectl
-// is by default: an unknown field is an error.
+// way is a way in which a user sends a manifest to the server. All ways are as strict as kubectl by default, so an
+// unknown field is an error.
 type way struct {
 	name   string
 	apply  bool
@@ -36,8 +36,8 @@ const (
 	manager = client.FieldOwner("kubectl")
 )
 
-// check sends the row's manifest and says how the answer differs from what is
-// expected. Nothing is left on the server.
+// check sends the row's manifest and returns an error if the response differs from the expected one. It leaves nothing
+// on the server.
 func (w way) check(ctx context.Context, c client.Client, r row) (err error) {
 	obj := r.obj.DeepCopy()
 	if err := namespaced(c, obj); err != nil {
@@ -63,7 +63,7 @@ func (w way) check(ctx context.Context, c client.Client, r row) (err error) {
 	return nil
 }
 
-// expected is the part of the message that this way's refusal must have.
+// expected returns the part of the message that a refusal must contain when the manifest is sent this way.
 func (w way) expected(r row) string {
 	if w.apply {
 		return r.wantApply
@@ -71,8 +71,7 @@ func (w way) expected(r row) string {
 	return r.want
 }
 
-// send creates, replaces or applies obj. A client-side apply of one owner comes to
-// the same as a replacement.
+// send creates, replaces or applies obj. A client-side apply by a single user has the same effect as a replacement.
 func (w way) send(ctx context.Context, c client.Client, obj *unstructured.Unstructured) error {
 	switch {
 	case w.apply:
@@ -113,8 +112,8 @@ func judge(answer error, want string) error {
 	return nil
 }
 
-// decodes reads the stored object into its Go type. What a schema admits and the
-// type cannot hold would break every list of the kind.
+// decodes reads the stored object into its Go type. If the schema admits what the type cannot hold, every list of the
+// kind fails.
 func decodes(ctx context.Context, c client.Client, obj *unstructured.Unstructured) error {
 	if !c.Scheme().Recognizes(obj.GroupVersionKind()) {
 		return nil
@@ -129,8 +128,7 @@ func decodes(ctx context.Context, c client.Client, obj *unstructured.Unstructure
 	return nil
 }
 
-// namespaced puts an object of a namespaced kind that names no namespace where
-// kubectl would put it.
+// namespaced sets the default namespace on an object of a namespaced kind that has none, as kubectl would.
 func namespaced(c client.Client, obj *unstructured.Unstructured) error {
 	is, err := c.IsObjectNamespaced(obj)
 	if err != nil {
@@ -142,8 +140,8 @@ func namespaced(c client.Client, obj *unstructured.Unstructured) error {
 	return nil
 }
 
-// remove deletes the object if it is there, whatever finalizers it has. The server
-// removes objects without finalizers before it answers.
+// remove deletes the object if it exists, even if it has finalizers. Without finalizers the server deletes an object
+// before it responds.
 func remove(ctx context.Context, c client.Client, obj *unstructured.Unstructured) error {
 	noFinalizers := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
 	err := c.Patch(ctx, obj.DeepCopy(), noFinalizers)

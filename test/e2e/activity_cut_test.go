@@ -22,7 +22,7 @@ func (c *chores) cut(t *testing.T, node string) func() {
 	t.Helper()
 	c.cluster.run(t, "localcluster", "node", "cut", node)
 	heal := func() { c.cluster.run(t, "localcluster", "node", "heal", node) }
-	t.Cleanup(heal) // it is no error if the link is well
+	t.Cleanup(heal) // healing an intact link is no error
 	return func() {
 		t.Helper()
 		heal()
@@ -53,7 +53,7 @@ func TestCommandsRunOnThroughACutAndTheirEndsAreReported(t *testing.T) {
 	late.wantOnce(t)
 }
 
-// A request during a cut reaches the host behind it later, or not at all.
+// A request during a cut is carried out when the host is back, or not at all.
 func TestWhatIsAskedForInACutIsDoneWhenTheHostIsBackOrGivenUp(t *testing.T) {
 	c := newChores(t)
 	cancelled, deleted := c.tallied(t, "node3", "cancelled"), c.tallied(t, "node3", "deleted")

@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// kubelet is the process of a node's kubelet, which the node's init restarts.
+// kubelet returns the pid of a node's kubelet, which the node's init restarts when it ends.
 func (c *chores) kubelet(t *testing.T, node string) string {
 	t.Helper()
 	pid := ""
@@ -43,14 +43,14 @@ func (c *chores) restartKubelet(t *testing.T, node string) {
 	})
 }
 
-// The container runtime ends containers that it was starting for a kubelet that stops. The run
-// is then Unknown, and does not start again.
+// If a kubelet stops, the container runtime ends the containers that it was just starting. The run is then Unknown, and
+// must not start again.
 func TestACommandIsNeverBegunTwiceAtWhateverMomentItsKubeletIsKilled(t *testing.T) {
 	c := newChores(t)
 	var tallies []tally
 	for i := range 10 {
 		y := c.tallied(t, "node3", fmt.Sprint("chore-", i))
-		time.Sleep(time.Duration(i*200) * time.Millisecond) // another moment of its beginning
+		time.Sleep(time.Duration(i*200) * time.Millisecond) // a different moment of each start
 		c.restartKubelet(t, "node3")
 		tallies = append(tallies, y)
 	}
@@ -79,12 +79,12 @@ func TestCommandsRunOnAndTheirEndsAreReportedThoughTheirKubeletIsKilled(t *testi
 		y.awaitCounted(t, "begun")
 	}
 	for range 2 {
-		c.restartKubelet(t, "node3") // in their runs
+		c.restartKubelet(t, "node3") // while the commands run
 	}
 	for i, y := range tallies {
 		y.release(t)
 		if i%2 == 0 {
-			c.restartKubelet(t, "node3") // at their ends
+			c.restartKubelet(t, "node3") // while the commands end
 		}
 	}
 	for _, y := range tallies {
@@ -98,7 +98,7 @@ func TestTheEndOfACommandIsReportedThoughNoKubeletSawIt(t *testing.T) {
 	y.awaitCounted(t, "begun")
 	kubelet := c.kubelet(t, "node3")
 	c.onNode(t, "node3", "kill", "-STOP", kubelet)
-	t.Cleanup(func() { _ = c.program("localcluster", "node", "exec", "node3", "--", "kill", "-CONT", kubelet).Run() }) // it may be gone
+	t.Cleanup(func() { _ = c.program("localcluster", "node", "exec", "node3", "--", "kill", "-CONT", kubelet).Run() }) // or it is gone
 	y.release(t)
 	y.awaitCounted(t, "ended")
 	c.onNode(t, "node3", "kill", "-KILL", kubelet)

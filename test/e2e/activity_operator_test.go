@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// acting is the pod of the leader for Activities. A killed leader holds the lease until it
+// acting returns the pod of the live leader of the machines layer. A killed leader still holds the lease until it
 // expires.
 func (c *chores) acting(t *testing.T) *corev1.Pod {
 	t.Helper()
@@ -88,7 +88,7 @@ func (y tally) awaitRun(t *testing.T) {
 	})
 }
 
-// A deleted pod may stop gracefully, and its successor may start, while others are being created.
+// A deleted pod may stop gracefully while its successor starts, and Activities are created meanwhile.
 func TestCommandsRunOnceWhilePodsOfTheOperatorAreDeleted(t *testing.T) {
 	c := newChores(t)
 	var tallies []tally

@@ -15,17 +15,17 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// tally is a command that counts its starts and ends in a directory of its host, and that
-// directory. It ends on request, so that a test chooses the moment.
+// tally is a command that counts its starts and ends in a directory of its host. It ends on request, so that a test
+// chooses the moment.
 type tally struct {
 	*chores
 	host, name, dir string
 }
 
-// truly is the exit code of a tally's command, which differs from those that the operator uses.
+// truly reports the exit code of a tally's command, which differs from all that the operator uses.
 const truly = "exit code 7"
 
-// tallied runs a tally.
+// tallied creates a tally and runs it.
 func (c *chores) tallied(t *testing.T, host, name string, options ...chore) tally {
 	t.Helper()
 	y := c.tally(t, host, name)
@@ -33,7 +33,7 @@ func (c *chores) tallied(t *testing.T, host, name string, options ...chore) tall
 	return y
 }
 
-// tally has the directory only.
+// tally creates the directory of a tally, but no Activity.
 func (c *chores) tally(t *testing.T, host, name string) tally {
 	t.Helper()
 	y := tally{chores: c, host: host, name: name, dir: "/var/tmp/opcrew-e2e-" + c.ns + "-" + name}
@@ -54,7 +54,7 @@ func (y tally) release(t *testing.T) {
 	y.onNode(t, y.host, "touch", y.dir+"/go")
 }
 
-// counted is how often the command has started, or ended.
+// counted returns how often the command has started, or ended.
 func (y tally) counted(t *testing.T, what string) int {
 	t.Helper()
 	text := y.onNode(t, y.host, "find", y.dir, "-name", what, "-exec", "cat", "{}", ";")
@@ -71,7 +71,7 @@ func (y tally) awaitCounted(t *testing.T, what string) {
 	})
 }
 
-// awaitBegun waits until the command has started, or certainly never will.
+// awaitBegun waits until the command has started, or its Activity has ended without a start.
 func (y tally) awaitBegun(t *testing.T) {
 	t.Helper()
 	eventually.True(t, time.Minute, y.name+" has begun, or ended before", func() error {
@@ -99,8 +99,8 @@ func (y tally) wantOnce(t *testing.T) {
 	}
 }
 
-// wantTruth expects that the command ran at most once, and that its Activity reports nothing
-// false. It returns whether the command ended.
+// wantTruth expects that the command ran at most once, and that its Activity's status is true. It reports whether the
+// command ended.
 func (y tally) wantTruth(t *testing.T) bool {
 	t.Helper()
 	a, begun, ended := y.awaitOver(t), y.counted(t, "begun"), y.counted(t, "ended")

@@ -33,7 +33,7 @@ func newChores(t *testing.T) *chores {
 		t.Fatal(err)
 	}
 	c := &chores{cluster: connect(t)}
-	c.removePools(t) // their taints keep commands off two hosts
+	c.removePools(t) // their taints would keep commands off two hosts
 	ns := &corev1.Namespace{}
 	ns.GenerateName = "chores-"
 	if err := c.Create(t.Context(), ns); err != nil {
@@ -52,7 +52,7 @@ func onHost(host string) chore   { return func(a *egov1.Activity) { a.Spec.Host 
 func within(seconds int64) chore { return func(a *egov1.Activity) { a.Spec.TimeoutSeconds = &seconds } }
 func repairs(a *egov1.Activity)  { a.Spec.Placement = egov1.PlacementRepair }
 
-// without a shell: a program and its arguments.
+// args sets a program and its arguments, without a shell.
 func args(args ...egov1.Arg) chore {
 	return func(a *egov1.Activity) { a.Spec.Command, a.Spec.Args = "", args }
 }
@@ -83,7 +83,7 @@ func (c *chores) get(t *testing.T, name string) *egov1.Activity {
 	return a
 }
 
-// await waits until it has one of the states.
+// await waits until the Activity has one of the states.
 func (c *chores) await(t *testing.T, name string, states ...egov1.State) *egov1.Activity {
 	t.Helper()
 	var a *egov1.Activity
@@ -104,7 +104,7 @@ func says(a *egov1.Activity) string {
 	return ""
 }
 
-// awaitWords waits until Ready has some words, of whatever state.
+// awaitWords waits until the message of Ready contains some words, whatever its status.
 func (c *chores) awaitWords(t *testing.T, name, words string) *egov1.Activity {
 	t.Helper()
 	var a *egov1.Activity
@@ -117,7 +117,7 @@ func (c *chores) awaitWords(t *testing.T, name, words string) *egov1.Activity {
 	return a
 }
 
-// onNode runs a command on a machine, past Kubernetes.
+// onNode runs a command on a machine, without Kubernetes.
 func (c *chores) onNode(t *testing.T, node string, command ...string) string {
 	t.Helper()
 	return c.cluster.run(t, "localcluster", append([]string{"node", "exec", node, "--"}, command...)...)

@@ -12,8 +12,8 @@ import (
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
 )
 
-// user creates a user on a host with two additional groups, without Kubernetes. A node has its
-// own files: this machine's files do not change.
+// user creates a user on a host with two additional groups, without Kubernetes. Only the files of the node change, not
+// those of this machine.
 func (c *chores) user(t *testing.T, host, shell string) (name string, groups []string) {
 	t.Helper()
 	name = "e2e-" + strings.TrimPrefix(c.ns, "chores-")
@@ -27,7 +27,7 @@ func (c *chores) user(t *testing.T, host, shell string) (name string, groups []s
 	return name, groups
 }
 
-// wantRun runs a command to its end and expects what it writes.
+// wantRun runs a command until it ends, and expects its output.
 func (c *chores) wantRun(t *testing.T, name, command, output string, options ...chore) {
 	t.Helper()
 	c.run(t, name, command, options...)
@@ -42,7 +42,7 @@ func TestAUserHasTheGroupsThatItHasOnItsHost(t *testing.T) {
 	name, groups := c.user(t, "node1", "/bin/sh")
 	c.wantRun(t, "names", "id -un; id -Gn", name+"\n"+name+" "+strings.Join(groups, " ")+"\n", asUser(name))
 
-	// The groups may read files that others may not.
+	// Only members of the group can read the file.
 	file := "/var/tmp/" + name
 	c.onNode(t, "node1", "sh", "-c", "umask 077; echo open >"+file+"; chgrp "+groups[1]+" "+file+"; chmod 640 "+file)
 	t.Cleanup(func() { c.onNode(t, "node1", "rm", "-f", file) })
@@ -53,7 +53,7 @@ func TestAUserHasTheGroupsThatItHasOnItsHost(t *testing.T) {
 	}
 }
 
-// A command is for /bin/sh, whatever shell its user logs in with.
+// A command runs in /bin/sh, whatever the login shell of its user is.
 func TestAUserWhoseLoginShellIsMissingRunsCommandsAllTheSame(t *testing.T) {
 	c := newChores(t)
 	name, _ := c.user(t, "node1", "/no/such/shell")

@@ -55,8 +55,8 @@ func newAppTest(t *testing.T) *appTest {
 	return &appTest{c, ns.Name}
 }
 
-// freePort deletes the samples, of which one has the article's nodePort, and waits until no node
-// serves that port: the test would take an old pod for its own.
+// freePort deletes the samples, as one of them uses the article's nodePort, and waits until no node serves that port.
+// Otherwise the test could reach a pod of the sample.
 func (c *cluster) freePort(t *testing.T) {
 	t.Helper()
 	c.removeSamples(t)
@@ -76,7 +76,7 @@ func (c *cluster) freePort(t *testing.T) {
 	}
 }
 
-// apply applies the article's manifest, with another image if one is given.
+// apply applies the article's manifest, with a different image if one is given.
 func (a *appTest) apply(t *testing.T, image string) {
 	t.Helper()
 	file := filepath.Join(a.root, "test", "crds", "testdata", "appservices", "accept", "article.yaml")
@@ -93,13 +93,13 @@ func (a *appTest) apply(t *testing.T, image string) {
 	a.kubectl(t, "apply", "-n", a.ns, "-f", file)
 }
 
-// edit is a user's merge patch of the object.
+// edit merges a patch into the object, as a user does.
 func (a *appTest) edit(t *testing.T, patch string) {
 	t.Helper()
 	a.kubectl(t, "patch", "-n", a.ns, "appservice/"+articleApp, "--type=merge", "-p", patch)
 }
 
-// await waits for the status of Ready, the number of serving pods, and words in the message.
+// await waits until Ready has the status and the words in its message, and so many pods are ready.
 func (a *appTest) await(t *testing.T, status metav1.ConditionStatus, serving int, words string) {
 	t.Helper()
 	eventually.True(t, 2*time.Minute, fmt.Sprintf("Ready is %s with %d pods that serve and says %q", status, serving, words), func() error {
@@ -115,7 +115,7 @@ func (a *appTest) await(t *testing.T, status metav1.ConditionStatus, serving int
 	})
 }
 
-// urls are that of the Service inside of the cluster, and those at the nodes.
+// urls returns the URL of the Service inside the cluster, and its URLs at the nodes.
 func (a *appTest) urls(t *testing.T, nodes ...string) []string {
 	t.Helper()
 	service := &corev1.Service{}
@@ -141,8 +141,8 @@ func wantPages(t *testing.T, urls []string) {
 	}
 }
 
-// wantPagesAtEveryVisit waits until many requests in a row succeed: until the proxies of all nodes avoid
-// a deleted pod, which takes some time after it became unready.
+// wantPagesAtEveryVisit waits until many requests in a row succeed. The proxies of all nodes must avoid a deleted pod
+// by then, which takes some time after it became unready.
 func wantPagesAtEveryVisit(t *testing.T, urls []string) {
 	t.Helper()
 	for _, ask := range visitors(welcome, urls...) {
@@ -173,7 +173,7 @@ func TestSmokeAnAppServiceServesThroughEveryChange(t *testing.T) {
 	a.await(t, metav1.ConditionTrue, 3, "3 of 3 pods are ready")
 	a.edit(t, `{"spec":{"size":2}}`)
 	a.await(t, metav1.ConditionTrue, 2, "2 of 2 pods are ready")
-	a.apply(t, "") // the article's own image, which no one has any more
+	a.apply(t, "") // the article's image, which is no longer available
 	a.await(t, metav1.ConditionFalse, 2, "nginx:1.7.9")
 	a.apply(t, nginxImage)
 	a.await(t, metav1.ConditionTrue, 2, "2 of 2 pods are ready")

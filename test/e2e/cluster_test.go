@@ -36,18 +36,18 @@ const (
 	machines  = "opcrew-machines"
 )
 
-// machinesUser is the account whose requests are counted.
+// machinesUser is the user name of the account whose requests are counted.
 var machinesUser = testenv.ServiceAccountUser(namespace, machines)
 
-// cluster is the local cluster as a test sees it.
+// cluster is the local cluster with a client for it.
 type cluster struct {
 	client.Client
 	root   string // of the repository
 	config *rest.Config
 }
 
-// connect finds the local cluster. It fails instead of skipping: a scenario that did not
-// run has not passed.
+// connect finds the local cluster. If there is none it fails the test instead of skipping it, as a skipped scenario
+// would look like a passed one.
 func connect(t *testing.T) *cluster {
 	t.Helper()
 	root, err := filepath.Abs("../..")
@@ -74,7 +74,7 @@ func connect(t *testing.T) *cluster {
 	return &cluster{Client: c, root: root, config: config}
 }
 
-// program is one of the project's programs, pointed at the local cluster.
+// program returns the command for one of the project's programs, with the local cluster's kubeconfig.
 func (c *cluster) program(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(c.root, "bin", name), args...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+filepath.Join(c.root, "bin", "kubeconfig"))
@@ -82,7 +82,7 @@ func (c *cluster) program(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run runs one of the project's programs and returns what it printed.
+// run runs one of the project's programs and returns its output.
 func (c *cluster) run(t *testing.T, program string, args ...string) string {
 	t.Helper()
 	out, err := c.program(program, args...).CombinedOutput()
@@ -111,7 +111,7 @@ func (c *cluster) audit(t *testing.T) *testenv.Audit {
 	return log
 }
 
-// leader is the pod that leads a layer now; during a failover there is none for a moment.
+// leader waits until a layer has a leader, as there is none during a failover, and returns its pod.
 func (c *cluster) leader(t *testing.T, layer string) string {
 	t.Helper()
 	pod := ""

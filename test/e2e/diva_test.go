@@ -30,8 +30,7 @@ import (
 // articleDiva is the name of the article's object.
 const articleDiva = "diva-test"
 
-// divaTest is a namespace with the article's Diva in it, of real images: sshd, ansible, and
-// a playbook.
+// divaTest is a namespace with the article's Diva in it, which runs real images: sshd, ansible, and a playbook.
 type divaTest struct {
 	*cluster
 	ns string
@@ -43,7 +42,7 @@ func newDivaTest(t *testing.T) *divaTest {
 		t.Fatal(err)
 	}
 	c := connect(t)
-	c.removePools(t) // their taints leave one node for all clients
+	c.removePools(t) // their taints would leave one node for all clients
 	d := &divaTest{cluster: c}
 	d.wantLonghorn(t)
 	ns := &corev1.Namespace{}
@@ -88,7 +87,7 @@ func (c *cluster) debian(t *testing.T, name string) string {
 	return strings.TrimSuffix(out[0], ",")
 }
 
-// apply applies the article's manifest, with images that exist.
+// apply applies the article's manifest, with its images replaced by images that exist.
 func (d *divaTest) apply(t *testing.T) {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(d.root, "internal", "kinds", "diva", "testdata", "article.yaml"))
@@ -107,7 +106,7 @@ func (d *divaTest) apply(t *testing.T) {
 	d.kubectl(t, "apply", "-n", d.ns, "-f", file)
 }
 
-// awaitReady waits until the manager and so many clients are ready.
+// awaitReady waits until the manager and the given number of clients are ready.
 func (d *divaTest) awaitReady(t *testing.T, clients int) *opsv1.Diva {
 	t.Helper()
 	diva := &opsv1.Diva{}
@@ -130,19 +129,19 @@ func (d *divaTest) inManager(t *testing.T, command ...string) (string, error) {
 	return d.inManagerFor(t, 2*time.Minute, command...)
 }
 
-// inManagerFor does so with a timeout.
+// inManagerFor runs a command in the manager with a timeout.
 func (d *divaTest) inManagerFor(t *testing.T, patience time.Duration, command ...string) (string, error) {
 	t.Helper()
 	args := append([]string{"exec", "-n", d.ns, "deploy/" + articleDiva + "-manager", "-c", articleDiva, "--"}, command...)
 	cmd := d.program("kubectl", args...)
-	end := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() }) // it has begun, or ended
+	end := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() }) // an error only means that it has ended
 	defer end.Stop()
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
 
-// reaches expects that ansible reaches every client by its name, with host key checking. The
-// kubelet updates the inventory within a minute or two.
+// reaches expects that ansible reaches every client by name, with host key checking. The kubelet updates the inventory
+// in the manager within two minutes.
 func (d *divaTest) reaches(t *testing.T, clients int) {
 	t.Helper()
 	eventually.True(t, 3*time.Minute, fmt.Sprintf("ansible reaches exactly %d clients", clients), func() error {
@@ -159,7 +158,7 @@ func (d *divaTest) scale(t *testing.T, n int) {
 	d.kubectl(t, "scale", "-n", d.ns, "dv/"+articleDiva, fmt.Sprint("--replicas=", n))
 }
 
-// watched records every state of the table from now on, however short, until the test ends.
+// watched records every state of the object's printed table from now on, however short, until the test ends.
 func (d *divaTest) watched(t *testing.T) (shown func() string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "table")
@@ -173,12 +172,12 @@ func (d *divaTest) watched(t *testing.T) (shown func() string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = watch.Process.Kill() // it would go on
-		_ = watch.Wait()         // as above
-		_ = table.Close()        // it has been read
+		_ = watch.Process.Kill() // kubectl would never end by itself
+		_ = watch.Wait()         // it was killed
+		_ = table.Close()        // its content has been read
 	})
 	shown = func() string {
-		text, _ := os.ReadFile(path) // there is none as yet
+		text, _ := os.ReadFile(path) // there may be no output yet
 		return string(text)
 	}
 	eventually.True(t, time.Minute, "the table is watched", func() error {
@@ -205,7 +204,7 @@ func TestDivaSmokeTheArticlesManifestComesUpAndAnsibleReachesItsClients(t *testi
 		t.Errorf("expected 1/1, 2/2 and a word about the public key, got:\n%s", table)
 	}
 	shown := d.watched(t)
-	// The answer is lost with the container, so the error means nothing.
+	// The command kills its own container, so its error means nothing.
 	_ = d.program("kubectl", "exec", "-n", d.ns, articleDiva+"-client-1", "-c", articleDiva, "--", "sh", "-c", "kill 1").Run()
 	eventually.True(t, time.Minute, "the table shows a client that died", func() error {
 		if table := shown(); !strings.Contains(table, "1/2") {
@@ -241,7 +240,7 @@ func TestDivaClientsAreReachedWhateverHappensToThem(t *testing.T) {
 	d.reaches(t, 3)
 }
 
-// login is a loop in the manager that logs in to every client again and again, and counts.
+// login is a loop in the manager that repeatedly logs in to every client and counts the failures.
 const login = `rm -f /tmp/stop; n=0; f=0
 while [ ! -e /tmp/stop ]; do
   for c in 0 1; do
@@ -250,7 +249,7 @@ while [ ! -e /tmp/stop ]; do
 done
 echo "logins: $n, refused: $f"`
 
-// rotationTime exceeds the time in which kubelets update a key in all pods twice.
+// rotationTime exceeds twice the time in which kubelets update a key in all pods.
 const rotationTime = 10 * time.Minute
 
 func TestDivaARotationRefusesNoLogin(t *testing.T) {

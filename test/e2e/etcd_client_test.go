@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// startClient starts a client that never pauses, at the members' own URLs.
+// startClient starts a client that sends requests without a pause to the members' own URLs.
 func (e *etcdTest) startClient(t *testing.T) *etcdclient.Client {
 	t.Helper()
 	var urls []string
@@ -45,13 +45,13 @@ func awaitServed(t *testing.T, c *etcdclient.Client, when string) {
 	})
 }
 
-// during runs clients while something happens, and expects no violation; and no failed
-// request, unless the cluster must be down for a time.
+// during runs clients while something happens, and expects no violation. Unless away is set, it also expects no failed
+// request.
 func (e *etcdTest) during(t *testing.T, what string, away bool, happens func()) {
 	t.Helper()
 	c := e.startClient(t)
 	stopped := false
-	defer func() { // of a scenario that has failed, what its client saw is worth knowing
+	defer func() { // if the scenario has failed, log what its client saw
 		if !stopped {
 			report, violations := c.Abandon()
 			t.Logf("during %s: %s\n%s", what, report, strings.Join(violations, "\n"))

@@ -25,11 +25,11 @@ func healing(after string) map[string]any {
 	return map[string]any{"healing": map[string]any{"nodeLossAfter": after}}
 }
 
-// both merges two parts of a spec.
+// both returns two parts of a spec.
 func both(a, b map[string]any) []map[string]any { return []map[string]any{a, b} }
 
-// nodeWithoutLeader is a node with members but without the operator's leader, so that the time
-// of the operator's own failover is not included.
+// nodeWithoutLeader returns a node that runs members but not the operator's leader, so that the measured time does not
+// include a failover of the operator.
 func (e *etcdTest) nodeWithoutLeader(t *testing.T) string {
 	t.Helper()
 	leader := &corev1.Pod{}
@@ -44,14 +44,13 @@ func (e *etcdTest) nodeWithoutLeader(t *testing.T) string {
 	return pods[i].Spec.NodeName
 }
 
-// membersOn are those on a node, by name.
+// membersOn returns the names of the members on a node.
 func (e *etcdTest) membersOn(t *testing.T, node string) []string {
 	t.Helper()
 	return names(slices.DeleteFunc(e.pods(t), func(p corev1.Pod) bool { return p.Spec.NodeName != node }))
 }
 
-// awaitElsewhere waits until three members are ready on other nodes, none of which is a lost
-// one.
+// awaitElsewhere waits until three members are ready on other nodes, and none of them is a lost member.
 func (e *etcdTest) awaitElsewhere(t *testing.T, node string, lost []string) {
 	t.Helper()
 	eventually.True(t, 3*time.Minute, fmt.Sprintf("other members stand in for %q, past %s", lost, node), func() error {
@@ -90,7 +89,7 @@ func TestTheMembersOfANodeThatIsGoneAreReplaced(t *testing.T) {
 	}
 }
 
-// wantSpread expects no two of three members on one node of three.
+// wantSpread expects the three members on three different nodes.
 func (e *etcdTest) wantSpread(t *testing.T) {
 	t.Helper()
 	nodes := map[string]bool{}
@@ -104,7 +103,7 @@ func (e *etcdTest) wantSpread(t *testing.T) {
 
 func TestANodeThatComesBackInTimeBringsItsMemberOfAnEtcdClusterBack(t *testing.T) {
 	e := newEtcdTest(t, etcd.V36)
-	e.create(t, asked(3, etcd.V36, withClaims())) // given up after five minutes
+	e.create(t, asked(3, etcd.V36, withClaims())) // nodes count as lost after five minutes
 	members := names(e.pods(t))
 	e.during(t, "a node away for a while", false, func() {
 		node := e.nodeWithoutLeader(t)
@@ -117,7 +116,7 @@ func TestANodeThatComesBackInTimeBringsItsMemberOfAnEtcdClusterBack(t *testing.T
 	})
 }
 
-// awaitUnready waits until the status reports a member that is not ready.
+// awaitUnready waits until the status reports an unready member.
 func (e *etcdTest) awaitUnready(t *testing.T) {
 	t.Helper()
 	eventually.True(t, time.Minute, "a member is said not to be ready", func() error {
@@ -135,7 +134,7 @@ func TestANodeThatIsCutOffHurtsNoClientOfAnEtcdCluster(t *testing.T) {
 		node := e.nodeWithoutLeader(t)
 		e.run(t, "localcluster", "node", "cut", node)
 		heal := func() { e.run(t, "localcluster", "node", "heal", node) }
-		t.Cleanup(heal) // it is no error if the link is well
+		t.Cleanup(heal) // healing an intact link is no error
 		e.awaitUnready(t)
 		heal()
 		e.await(t, 3, etcd.V36)
@@ -150,7 +149,7 @@ func TestAMemberOfAnEtcdClusterThatHangsHurtsNoClient(t *testing.T) {
 		for _, pod := range e.pods(t) {
 			e.toEtcd(t, pod, "kill -STOP $etcd")
 			e.awaitUnready(t)
-			// Another process may have ended the hanging one by now.
+			// The process that hung may have been replaced by now.
 			_ = e.program("localcluster", "node", "exec", pod.Spec.NodeName, "--", "sh", "-c", "kill -CONT "+fmt.Sprintf(process, pod.Name)).Run()
 			e.await(t, 3, etcd.V36)
 		}

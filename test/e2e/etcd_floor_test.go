@@ -25,9 +25,9 @@ import (
 // floorSize is the number of members in the comparison of times.
 const floorSize = 3
 
-// etcdFloor measures how long three members without an operator take to become ready, and again
-// after one pod was deleted: a StatefulSet of the same image with a static initial cluster. An
-// operator cannot be much faster.
+// etcdFloor measures how long three members without an operator take to become ready, and again after one pod was
+// deleted. They run in a StatefulSet with the same image and a static initial cluster. An operator cannot be much
+// faster.
 func (e *etcdTest) etcdFloor(t *testing.T, name, version string, claims bool) (created, again time.Duration) {
 	t.Helper()
 	set := e.floorSet(name, version, claims)
@@ -42,7 +42,7 @@ func (e *etcdTest) etcdFloor(t *testing.T, name, version string, claims bool) (c
 		now := &appsv1.StatefulSet{}
 		return e.Get(t.Context(), client.ObjectKeyFromObject(set), now) == nil && now.Status.ReadyReplicas == floorSize
 	})
-	if claims { // without, the member would come back with nothing, and etcd end
+	if claims { // without claims the member would start without data, and etcd would exit
 		again = e.floorAgain(t, name)
 	}
 	e.kubectl(t, "delete", "-n", e.ns, "statefulset/"+name, "service/"+name, "--cascade=foreground")
@@ -67,7 +67,8 @@ func (e *etcdTest) floorAgain(t *testing.T, name string) time.Duration {
 	})
 }
 
-// floorService publishes the names of members that are not ready yet, which they need to become ready.
+// floorService returns the members' Service. It publishes members that are not ready, since members need each other's
+// names to become ready.
 func (e *etcdTest) floorService(name string) *corev1.Service {
 	s := &corev1.Service{Spec: corev1.ServiceSpec{
 		ClusterIP: corev1.ClusterIPNone, PublishNotReadyAddresses: true, Selector: map[string]string{"floor": name},
@@ -132,7 +133,7 @@ func timeTo(t *testing.T, what string, begin time.Time, done func() bool) time.D
 		if time.Since(begin) > 2*time.Minute {
 			t.Fatalf("expected within two minutes: %s", what)
 		}
-		time.Sleep(20 * time.Millisecond) // a measurement, whose grain this is
+		time.Sleep(20 * time.Millisecond) // 20 ms is the precision of the measurement
 	}
 	return time.Since(begin)
 }

@@ -22,13 +22,13 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// ledger writes one numbered key after the other through the Service for clients, and records when each was
+// ledger writes numbered keys one after the other through the client Service, and records when each write was
 // acknowledged.
 type ledger struct {
 	e       *etcdTest
 	mu      sync.Mutex
 	acked   map[int]time.Time
-	highest int64 // revision that was acknowledged
+	highest int64 // latest acknowledged revision
 }
 
 const ledgerKeys = "ledger/"
@@ -58,7 +58,7 @@ func (e *etcdTest) startLedger(t *testing.T) *ledger {
 	return l
 }
 
-// write tries once: a write that was not acknowledged may exist or not.
+// write makes one attempt. A write that was not acknowledged may or may not exist.
 func (l *ledger) write(ctx context.Context, c *clientv3.Client, n int) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -83,7 +83,7 @@ func (l *ledger) all() map[int]time.Time {
 	return maps.Clone(l.acked)
 }
 
-// revision is the highest that was acknowledged.
+// revision returns the latest acknowledged revision.
 func (l *ledger) revision() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -101,7 +101,7 @@ func (l *ledger) awaitMore(t *testing.T, n int) {
 	})
 }
 
-// wantBound expects every write to exist that a recovery does not report as possibly lost.
+// wantBound expects that every acknowledged write exists, except those that a recovery reports as possibly lost.
 func (l *ledger) wantBound(t *testing.T, at *etcdv1beta2.RestoreProgress) {
 	t.Helper()
 	var before time.Time
@@ -138,7 +138,7 @@ func (l *ledger) wantBound(t *testing.T, at *etcdv1beta2.RestoreProgress) {
 // scanned is a time that package fmt can scan.
 type scanned time.Time
 
-// Scan reads RFC 3339.
+// Scan parses an RFC 3339 time.
 func (s *scanned) Scan(state fmt.ScanState, _ rune) error {
 	token, err := state.Token(true, nil)
 	if err != nil {

@@ -23,8 +23,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// nameServer is the address of the cluster's DNS server, without the Service, whose traffic
-// may pass a node that a scenario crashes.
+// nameServer returns the address of a DNS server of the cluster. The address of its Service would not do, as the
+// traffic may pass a node that a scenario crashes.
 func (c *cluster) nameServer(t *testing.T) string {
 	t.Helper()
 	slice := &discoveryv1.EndpointSlice{}
@@ -34,8 +34,8 @@ func (c *cluster) nameServer(t *testing.T) string {
 	return net.JoinHostPort(slice.Endpoints[0].Addresses[0], "53")
 }
 
-// dial opens a connection to a name of the cluster from this machine, as pods do. It resolves
-// names every time, since a recreated pod has another address.
+// dial connects from this machine to a name of the cluster, as pods do. It resolves the name every time, because a
+// recreated pod has another address.
 func (e *etcdTest) dial(ctx context.Context, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -62,17 +62,17 @@ func (e *etcdTest) scheme() string {
 	return "http"
 }
 
-// clientURL is the URL of a member for clients.
+// clientURL returns a member's URL for clients.
 func (e *etcdTest) clientURL(member string) string {
 	return fmt.Sprintf("%s://%s.%s.%s.svc:2379", e.scheme(), member, articleEtcd, e.ns)
 }
 
-// serviceURL is the URL of the Service for clients.
+// serviceURL returns the URL of the client Service.
 func (e *etcdTest) serviceURL() string {
 	return fmt.Sprintf("%s://%s-client.%s.svc:2379", e.scheme(), articleEtcd, e.ns)
 }
 
-// ask uses a temporary client of one URL.
+// ask calls do with a temporary client of one URL.
 func (e *etcdTest) ask(t *testing.T, url string, do func(context.Context, *clientv3.Client) error) error {
 	t.Helper()
 	c, err := clientv3.New(clientv3.Config{Endpoints: []string{url}, TLS: e.security, DialOptions: []grpc.DialOption{grpc.WithContextDialer(e.dial)}, Logger: zap.NewNop()})
@@ -85,8 +85,7 @@ func (e *etcdTest) ask(t *testing.T, url string, do func(context.Context, *clien
 	return do(ctx, c)
 }
 
-// wantVoters expects etcd to report exactly these members, all voters, and each to run the
-// version.
+// wantVoters expects etcd to report exactly these members, all of them voters that run the version.
 func (e *etcdTest) wantVoters(t *testing.T, names []string, version string) error {
 	t.Helper()
 	var voters []string
@@ -121,7 +120,7 @@ func (e *etcdTest) wantVoters(t *testing.T, names []string, version string) erro
 	return nil
 }
 
-// put writes through the Service for clients.
+// put writes a key through the client Service.
 func (e *etcdTest) put(t *testing.T, key, value string) {
 	t.Helper()
 	eventually.True(t, 30*time.Second, "a key is written through the client Service", func() error {
@@ -132,7 +131,7 @@ func (e *etcdTest) put(t *testing.T, key, value string) {
 	})
 }
 
-// wantValue reads through the Service for clients.
+// wantValue reads a key through the client Service, and expects a value.
 func (e *etcdTest) wantValue(t *testing.T, key, value string) {
 	t.Helper()
 	eventually.True(t, 30*time.Second, fmt.Sprintf("%s is %s", key, value), func() error {

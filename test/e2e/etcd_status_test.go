@@ -21,7 +21,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// etcdStatus has the fields of the API contract, and the conditions.
+// etcdStatus holds the status fields that old clients rely on, and the conditions.
 type etcdStatus struct {
 	Phase              string             `json:"phase"`
 	Size               int                `json:"size"`
@@ -35,7 +35,7 @@ type etcdStatus struct {
 	Conditions         []metav1.Condition `json:"conditions"`
 }
 
-// etcdPods are the members' pods, ready and unready.
+// etcdPods are the names of the ready and unready member pods.
 type etcdPods struct {
 	Ready   []string `json:"ready"`
 	Unready []string `json:"unready"`
@@ -57,8 +57,8 @@ func (e *etcdTest) status(t *testing.T) (etcdStatus, int64) {
 	return status, o.GetGeneration()
 }
 
-// await waits until the status, the pods and etcd itself all show the number of members with a
-// version as ready.
+// await waits until the status, the pods and etcd itself all show the given number of members as ready, with the given
+// version.
 func (e *etcdTest) await(t *testing.T, size int, version string) etcdStatus {
 	t.Helper()
 	var s etcdStatus
@@ -76,7 +76,7 @@ func (e *etcdTest) await(t *testing.T, size int, version string) etcdStatus {
 	return s
 }
 
-// wantContract expects what clients of the CoreOS operator rely on.
+// wantContract expects the status, Services and labels on which clients of the CoreOS operator rely.
 func (e *etcdTest) wantContract(t *testing.T, s etcdStatus) {
 	t.Helper()
 	if s.Phase != "Running" || s.ServiceName != articleEtcd+"-client" || s.ClientPort != 2379 {
@@ -102,7 +102,7 @@ func (e *etcdTest) wantContract(t *testing.T, s etcdStatus) {
 	}
 }
 
-// wantService expects a Service of the contract: its name, its labels and its ports.
+// wantService expects a Service with the name, labels and ports on which clients of the CoreOS operator rely.
 func (e *etcdTest) wantService(t *testing.T, name string, ports ...int32) *corev1.Service {
 	t.Helper()
 	s := &corev1.Service{}
@@ -119,7 +119,7 @@ func (e *etcdTest) wantService(t *testing.T, name string, ports ...int32) *corev
 	return s
 }
 
-// pods are the members' pods that are not being deleted, by name.
+// pods returns the members' pods that are not being deleted, sorted by name.
 func (e *etcdTest) pods(t *testing.T) []corev1.Pod {
 	t.Helper()
 	pods := &corev1.PodList{}

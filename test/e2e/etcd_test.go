@@ -30,14 +30,14 @@ var (
 	dataUser = testenv.ServiceAccountUser(namespace, "opcrew-"+dataLayer)
 )
 
-// etcdTest is a namespace for an EtcdCluster with the article's name. Tests read it like old
-// clients of the CoreOS operator, by the fields of the contract.
+// etcdTest is a namespace for an EtcdCluster with the article's name. Tests read its status as old clients of the
+// CoreOS operator do.
 type etcdTest struct {
 	*cluster
 	ns       string
-	dns      string      // address of the cluster's own name server
-	security *tls.Config // of clients; nil is plain text
-	// peers and servers sign the certificates of members; nil with plain text.
+	dns      string      // of the cluster's DNS server
+	security *tls.Config // TLS configuration of clients; nil means plain text
+	// peers and servers sign the certificates of members; nil means plain text.
 	peers, servers *authority
 }
 
@@ -47,7 +47,7 @@ func newEtcdTest(t *testing.T, versions ...string) *etcdTest {
 	for _, version := range versions {
 		c.wantImage(t, etcd.Image(version))
 	}
-	c.removePools(t) // their taints leave one node for all members
+	c.removePools(t) // their taints would leave one node for all members
 	ns := &corev1.Namespace{}
 	ns.GenerateName = "etcd-"
 	if err := c.Create(t.Context(), ns); err != nil {
@@ -57,7 +57,7 @@ func newEtcdTest(t *testing.T, versions ...string) *etcdTest {
 	return &etcdTest{cluster: c, ns: ns.Name, dns: c.nameServer(t)}
 }
 
-// asked is a spec with a number of members and a version, and further fields merged into it.
+// asked returns a spec with a number of members and a version, with more fields merged into it.
 func asked(size int, version string, more ...map[string]any) map[string]any {
 	spec := map[string]any{"size": int64(size), "version": version}
 	for _, m := range more {
@@ -66,19 +66,19 @@ func asked(size int, version string, more ...map[string]any) map[string]any {
 	return spec
 }
 
-// withClaims gives every member a volume.
+// withClaims returns the part of a spec that gives every member a volume.
 func withClaims() map[string]any {
 	return map[string]any{"pod": map[string]any{"persistentVolumeClaimSpec": map[string]any{
 		"accessModes": []any{"ReadWriteOnce"}, "resources": map[string]any{"requests": map[string]any{"storage": "64Mi"}},
 	}}}
 }
 
-// storages are the kinds of storage, for scenarios that use both.
+// storages returns the part of a spec for each kind of storage, for scenarios that test both.
 func storages() map[string]map[string]any {
 	return map[string]map[string]any{"claims": withClaims(), "emptyDir": {}}
 }
 
-// object is an EtcdCluster, with or without a spec.
+// object returns an EtcdCluster, with or without a spec.
 func (e *etcdTest) object(spec map[string]any) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{Object: map[string]any{}}
 	if spec != nil {
@@ -90,7 +90,7 @@ func (e *etcdTest) object(spec map[string]any) *unstructured.Unstructured {
 	return o
 }
 
-// create makes the cluster and waits until it is ready.
+// create creates the cluster and waits until it is ready.
 func (e *etcdTest) create(t *testing.T, spec map[string]any) {
 	t.Helper()
 	if err := e.Create(t.Context(), e.object(spec)); err != nil {
@@ -99,7 +99,7 @@ func (e *etcdTest) create(t *testing.T, spec map[string]any) {
 	e.await(t, int(spec["size"].(int64)), spec["version"].(string))
 }
 
-// edit changes the spec, as JSON merged into it.
+// edit merges JSON into the spec.
 func (e *etcdTest) edit(t *testing.T, spec string) {
 	t.Helper()
 	e.kubectl(t, "patch", "-n", e.ns, "etcdcluster/"+articleEtcd, "--type=merge", "-p", fmt.Sprintf(`{"spec":%s}`, spec))

@@ -18,22 +18,20 @@ import (
 	"github.com/opcrew/opcrew/test/e2e/etcd"
 )
 
-// rounds is how often each time is measured; the median counts.
+// rounds is how often each time is measured, to compare the medians.
 const rounds = 3
 
-// etcdConnected is how long members must have been connected before etcd allows members to be
-// added or removed.
+// etcdConnected is how long members must have been connected before etcd allows a change of the members.
 const etcdConnected = 6 * time.Second
 
 // etcdTimes are the times of one round.
 type etcdTimes struct {
 	floor, floorAgain                      time.Duration
 	create, grow, shrink, deleted, upgrade time.Duration
-	writes                                 int // of the operator, to create
+	writes                                 int // of the operator while it creates the cluster
 }
 
-// TestTimesOfAnEtcdClusterBesideTheFloor measures both in one run, so that other load of the
-// machine affects both.
+// TestTimesOfAnEtcdClusterBesideTheFloor measures both in one run, so that the machine's load affects both equally.
 func TestTimesOfAnEtcdClusterBesideTheFloor(t *testing.T) {
 	for storage, how := range storages() {
 		t.Run(storage, func(t *testing.T) {
@@ -54,8 +52,8 @@ func TestTimesOfAnEtcdClusterBesideTheFloor(t *testing.T) {
 			again := middle(func(o etcdTimes) time.Duration { return o.floorAgain })
 			grow, deleted, writes := 5*time.Second, 4*time.Second, 15
 			if claims {
-				// Volumes are created one after another, when the pods exist. A kubelet is as fast
-				// here as for the floor.
+				// Volumes are created one after another, once the pods exist. The kubelet takes as long as in the
+				// floor.
 				grow, deleted, writes = 2*floor, max(2500*time.Millisecond, again*5/4), 18
 			}
 			for _, row := range []struct {
@@ -85,7 +83,7 @@ func TestTimesOfAnEtcdClusterBesideTheFloor(t *testing.T) {
 	}
 }
 
-// measure measures the floor and the kind one after the other.
+// measure measures first the floor and then the operator.
 func (e *etcdTest) measure(t *testing.T, round int, how map[string]any) etcdTimes {
 	t.Helper()
 	_, claims := how["pod"]
@@ -120,8 +118,8 @@ func (e *etcdTest) measure(t *testing.T, round int, how map[string]any) etcdTime
 	return out
 }
 
-// timed measures how long it takes after an action until the number of members with a version
-// is ready, without the lost pod.
+// timed returns how long it takes after act until the given number of members with the version is ready, not counting
+// the lost pod.
 func (e *etcdTest) timed(t *testing.T, size int, version string, lost *corev1.Pod, act func()) time.Duration {
 	t.Helper()
 	begin := time.Now()

@@ -40,13 +40,14 @@ func newKey(t *testing.T) *ecdsa.PrivateKey {
 	return key
 }
 
-// certificate is for three months: one that is about to expire may be refused.
+// certificate returns a template that is valid for three months, because members may refuse a certificate that is about
+// to expire.
 func certificate(name string, hosts ...string) *x509.Certificate {
 	return &x509.Certificate{
 		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name}, DNSNames: hosts,
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().AddDate(0, 3, 0), BasicConstraintsValid: true,
 		KeyUsage: x509.KeyUsageDigitalSignature,
-		// Members are also clients: of each other, and of themselves.
+		// A member is also a client of the other members and of itself.
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
 }
@@ -66,7 +67,7 @@ func newAuthority(t *testing.T, name string) *authority {
 	return a
 }
 
-// issue makes a certificate, and its key, both as PEM.
+// issue returns a new certificate and its key, both as PEM.
 func (a *authority) issue(t *testing.T, name string, hosts ...string) (cert, key []byte) {
 	t.Helper()
 	own := newKey(t)
@@ -85,14 +86,14 @@ func (a *authority) pem() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw})
 }
 
-// files are a new certificate, its key and who signed it, as the contract names them in a Secret.
+// files returns a new certificate, its key and its CA, under the names that the CoreOS operator uses in Secrets.
 func (a *authority) files(t *testing.T, name, files string, hosts ...string) map[string][]byte {
 	t.Helper()
 	cert, key := a.issue(t, name, hosts...)
 	return map[string][]byte{files + ".crt": cert, files + ".key": key, files + "-ca.crt": a.pem()}
 }
 
-// secret puts a certificate where members or the operator look for it, under the names of the contract.
+// secret creates a Secret with a new certificate, as members and the operator expect it.
 func (e *etcdTest) secret(t *testing.T, a *authority, name, files string, hosts ...string) {
 	t.Helper()
 	s := &corev1.Secret{Data: a.files(t, name, files, hosts...)}
@@ -102,8 +103,7 @@ func (e *etcdTest) secret(t *testing.T, a *authority, name, files string, hosts 
 	}
 }
 
-// withTLS makes the Secrets that the documentation of the CoreOS operator asks for, and a
-// client's certificate for the test.
+// withTLS creates the Secrets from the documentation of the CoreOS operator, and a client certificate for the test.
 func (e *etcdTest) withTLS(t *testing.T) map[string]any {
 	t.Helper()
 	e.peers, e.servers = newAuthority(t, "peers"), newAuthority(t, "servers")

@@ -29,7 +29,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// smallQuota is reached by a hundred writes.
+// smallQuota is so small that a hundred writes fill it.
 const smallQuota = 16 << 20
 
 // withVariable adds a variable of etcd to a pod policy.
@@ -45,7 +45,8 @@ func withVariable(how map[string]any, name, value string) map[string]any {
 	return out
 }
 
-// fill writes one key repeatedly until etcd refuses it, so that everything but the last value is history.
+// fill writes one key repeatedly until etcd has no more space. All but the last value is history, which can be
+// compacted.
 func (e *etcdTest) fill(t *testing.T) {
 	t.Helper()
 	eventually.True(t, 2*time.Minute, "etcd has no room for a write", func() error {
@@ -65,7 +66,7 @@ func (e *etcdTest) fill(t *testing.T) {
 
 func filler() string { return strings.Repeat("x", 128<<10) }
 
-// awaitNoAlarm waits until etcd has no alarm, and clients can write.
+// awaitNoAlarm waits until etcd has no alarm and accepts writes.
 func (e *etcdTest) awaitNoAlarm(t *testing.T) {
 	t.Helper()
 	eventually.True(t, 3*time.Minute, "no alarm is raised, and writes are accepted", func() error {
@@ -106,7 +107,7 @@ func TestAnEtcdClusterFullOfWhatIsKeptSaysSoAndTakesALargerQuota(t *testing.T) {
 	e := newEtcdTest(t, etcd.V36)
 	e.create(t, asked(3, etcd.V36, withVariable(withClaims(), "ETCD_QUOTA_BACKEND_BYTES", fmt.Sprint(smallQuota))))
 	eventually.True(t, 3*time.Minute, "Ready says that there is no more to be given back", func() error {
-		e.fill(t) // in fewer revisions than are kept; a defragmentation alone makes room for some more
+		e.fill(t) // the revisions are fewer than etcd keeps, so that only defragmentation can free space
 		s, _ := e.status(t)
 		ready := meta.FindStatusCondition(s.Conditions, "Ready")
 		if ready == nil || ready.Reason != "NoSpace" || !strings.Contains(ready.Message, "all that can be given back was") {
@@ -120,7 +121,7 @@ func TestAnEtcdClusterFullOfWhatIsKeptSaysSoAndTakesALargerQuota(t *testing.T) {
 	e.await(t, 3, etcd.V36)
 }
 
-// onNode runs a script on the node of a member, in which $db is the file with its data.
+// onNode runs a script on a member's node. In the script $db is the member's data file.
 func (e *etcdTest) onNode(t *testing.T, pod corev1.Pod, script string, in io.Reader) []byte {
 	t.Helper()
 	script = "set -e; etcd=" + fmt.Sprintf(process, pod.Name) + `; [ -n "$etcd" ]; db=/proc/$etcd/root/var/etcd/data/member/snap/db; ` + script
@@ -133,8 +134,8 @@ func (e *etcdTest) onNode(t *testing.T, pod corev1.Pod, script string, in io.Rea
 	return out
 }
 
-// spoil changes a value in the data file of a member, but not in its log, as a bad disk would. It pauses
-// etcd meanwhile, and kills it before it can overwrite the change; the kubelet restarts it.
+// spoil changes a value in a member's data file, but not in its log, as a bad disk would. It pauses etcd meanwhile, and
+// then kills it before it can overwrite the change. The kubelet restarts it.
 func (e *etcdTest) spoil(t *testing.T, pod corev1.Pod, old, changed string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "db")
@@ -151,7 +152,7 @@ func (e *etcdTest) spoil(t *testing.T, pod corev1.Pod, old, changed string) {
 	e.onNode(t, pod, `cat >$db; kill -KILL $etcd`, bytes.NewReader(data))
 }
 
-// spoilFile changes the last value in the file, which must contain a text, to another text of the same length.
+// spoilFile replaces the last occurrence of a value in the data file by another value of the same length.
 func spoilFile(file string, old, changed []byte) error {
 	db, err := bolt.Open(file, 0o600, nil)
 	if err != nil {
@@ -176,7 +177,7 @@ func TestAMemberOfAnEtcdClusterWhoseDataWasChangedIsFoundAndReplaced(t *testing.
 			how["upkeep"] = map[string]any{"corruptionCheck": "1m"}
 			e.create(t, asked(3, etcd.V36, how))
 			e.put(t, "foo", "trueValue")
-			time.Sleep(time.Second) // until it is in the files, and not in the log only
+			time.Sleep(time.Second) // until the write is in the data file, and not only in the log
 			leader := e.leaderOf(t)
 			pods := e.pods(t)
 			victim := pods[slices.IndexFunc(pods, func(p corev1.Pod) bool { return p.Name != leader })]
@@ -194,7 +195,7 @@ func TestAMemberOfAnEtcdClusterWhoseDataWasChangedIsFoundAndReplaced(t *testing.
 	}
 }
 
-// wantEverywhere reads a key from each member's own data.
+// wantEverywhere reads a key from every member's own data, and expects a value.
 func (e *etcdTest) wantEverywhere(t *testing.T, key, value string) {
 	t.Helper()
 	for _, p := range e.pods(t) {
@@ -211,7 +212,7 @@ func (e *etcdTest) wantEverywhere(t *testing.T, key, value string) {
 	}
 }
 
-// leaderOf is the name of the member that leads.
+// leaderOf returns the name of the leader.
 func (e *etcdTest) leaderOf(t *testing.T) string {
 	t.Helper()
 	for _, p := range e.pods(t) {

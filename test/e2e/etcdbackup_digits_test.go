@@ -20,7 +20,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// The CoreOS operator sorted backups by the text of their names, and so removed revision 10 before revision 9.
+// The CoreOS operator sorted backups by name as text, and so removed revision 10 before revision 9.
 func TestEtcdBackupsAreKeptByTheirNumberWhereRevisionsGainADigit(t *testing.T) {
 	e := newBackupTest(t, 1)
 	e.wantClaim(t, "backups")
@@ -47,7 +47,7 @@ func TestEtcdBackupsAreKeptByTheirNumberWhereRevisionsGainADigit(t *testing.T) {
 	}
 }
 
-// reach writes until the cluster is at a revision.
+// reach writes until the cluster has reached a revision.
 func (e *etcdTest) reach(t *testing.T, revision int64) {
 	t.Helper()
 	err := e.ask(t, e.serviceURL(), func(ctx context.Context, c *clientv3.Client) error {
@@ -66,7 +66,7 @@ func (e *etcdTest) reach(t *testing.T, revision int64) {
 	}
 }
 
-// wantKept expects at most two backups: the newest revision and the one before it.
+// wantKept expects that only the backups of two revisions are kept: the newest and the one before it.
 func wantKept(t *testing.T, where string, before, revision int64, list func() []string) {
 	t.Helper()
 	eventually.True(t, 30*time.Second, fmt.Sprintf("in %s the backups of revisions %d and %d are kept", where, before, revision), func() error {
@@ -107,7 +107,7 @@ func (e *etcdTest) listClaim(t *testing.T, claim string) {
 	e.kubectl(t, "wait", "-n", e.ns, "--for=condition=Ready", "pod/looks", "--timeout=60s")
 }
 
-// inClaim are the backups in the claim, without records.
+// inClaim returns the backups in the claim, without their records.
 func (e *etcdTest) inClaim(t *testing.T) []string {
 	t.Helper()
 	var found []string

@@ -26,7 +26,7 @@ import (
 
 const gibibyte = 1 << 30
 
-// load writes a number of incompressible bytes.
+// load writes the given number of random bytes, which cannot be compressed.
 func (e *etcdTest) load(t *testing.T, bytes int) {
 	t.Helper()
 	value := make([]byte, 1<<20)
@@ -41,7 +41,7 @@ func (e *etcdTest) load(t *testing.T, bytes int) {
 	}
 }
 
-// small is a backup with a memory limit of 64 MiB.
+// small returns the spec with a memory limit of 64 MiB for the backup's pod.
 func small(spec etcdv1beta2.EtcdBackupSpec) etcdv1beta2.EtcdBackupSpec {
 	limit := map[corev1.ResourceName]common.Amount{corev1.ResourceMemory: "64Mi"}
 	spec.Pod = &etcdv1beta2.WorkerPolicy{Resources: &common.Resources{Limits: limit, Requests: limit}}
@@ -95,7 +95,7 @@ func TestAGibibyteOfAnEtcdClusterIsBackedUpWithin64MiBThoughServersFail(t *testi
 
 	e.backUp(t, "memberless", small(inBucket(bucket+"/memberless", "aws")))
 	e.worker(t, "memberless")
-	for _, pod := range e.pods(t)[:2] { // one of them is not the leader, and is read
+	for _, pod := range e.pods(t)[:2] { // one of the two is not the leader, and the backup reads from it
 		e.toEtcd(t, pod, "kill -KILL $etcd")
 	}
 	e.backup(t, "memberless", "is saved though members die", saved)

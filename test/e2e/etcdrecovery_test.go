@@ -21,12 +21,12 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// recovering enables automatic recovery from the data that is left.
+// recovering returns the part of a spec that enables recovery from the remaining data.
 func recovering(policy etcdv1beta2.RecoveryPolicy) map[string]any {
 	return map[string]any{"recovery": map[string]any{"quorumLoss": string(policy)}}
 }
 
-// typed is the object as the API has it.
+// typed reads the cluster as a typed object.
 func (e *etcdTest) typed(t *testing.T) *etcdv1beta2.EtcdCluster {
 	t.Helper()
 	c := &etcdv1beta2.EtcdCluster{}
@@ -36,7 +36,7 @@ func (e *etcdTest) typed(t *testing.T) *etcdv1beta2.EtcdCluster {
 	return c
 }
 
-// newRecoveryTest is a cluster with claims.
+// newRecoveryTest creates a cluster with claims.
 func newRecoveryTest(t *testing.T, more ...map[string]any) *etcdTest {
 	t.Helper()
 	e := newEtcdTest(t, etcd.V36)
@@ -47,7 +47,7 @@ func newRecoveryTest(t *testing.T, more ...map[string]any) *etcdTest {
 	return e
 }
 
-// recovered waits until the cluster has recovered, and returns its report.
+// recovered waits until the cluster has recovered, and returns the progress that it reports.
 func (e *etcdTest) recovered(t *testing.T) *etcdv1beta2.RestoreProgress {
 	t.Helper()
 	eventually.True(t, 3*time.Minute, "the cluster has gone on from what is left of it", func() error {
@@ -94,7 +94,7 @@ func TestAnEtcdClusterThatHasLostTwoOfThreeVolumesUnderLoadGoesOnFromTheThird(t 
 			e.toEtcd(t, pods[0], wipe)
 			e.toEtcd(t, pods[1], wipe)
 			lost, known := time.Now(), writes.revision()
-			if report, violations := clients.Abandon(); len(violations) > 0 { // up to here it is one history
+			if report, violations := clients.Abandon(); len(violations) > 0 { // the history must be consistent up to here
 				t.Errorf("things were seen that may not be:\n%s\n%s", strings.Join(violations, "\n"), report)
 			}
 			if policy == etcdv1beta2.RecoveryManual {
@@ -131,8 +131,8 @@ func TestAnEtcdClusterThatHasLostAllVolumesGoesOnFromTheNewestBackupThatWasProve
 	e.wantValue(t, "foo", "saved")
 }
 
-// TestAnEtcdClusterWhoseMajorityIsCutOffIsNotGivenUp cuts off two nodes for longer than nodeLossAfter: their
-// members may still run, and serve clients that the operator does not see.
+// TestAnEtcdClusterWhoseMajorityIsCutOffIsNotGivenUp cuts off two nodes for longer than nodeLossAfter. Their members
+// may still run, and serve clients that the operator cannot see.
 func TestAnEtcdClusterWhoseMajorityIsCutOffIsNotGivenUp(t *testing.T) {
 	e := newRecoveryTest(t, recovering(etcdv1beta2.RecoveryAutomatic), healing("5s"))
 	e.wantSpread(t)
@@ -141,7 +141,7 @@ func TestAnEtcdClusterWhoseMajorityIsCutOffIsNotGivenUp(t *testing.T) {
 	cut := e.nodesWithoutLeader(t)
 	for _, node := range cut {
 		e.run(t, "localcluster", "node", "cut", node)
-		t.Cleanup(func() { _ = e.program("localcluster", "node", "heal", node).Run() }) // it may be healed
+		t.Cleanup(func() { _ = e.program("localcluster", "node", "heal", node).Run() }) // it may be healed already
 	}
 	e.awaitSays(t, metav1.ConditionFalse, "is silent, and may still run it")
 	eventually.Stays(t, 30*time.Second, "the cluster waits for them", func() error {
@@ -160,7 +160,7 @@ func TestAnEtcdClusterWhoseMajorityIsCutOffIsNotGivenUp(t *testing.T) {
 	e.wantValue(t, "foo", "bar")
 }
 
-// nodesWithoutLeader are the nodes of members that do not run the operator's leader.
+// nodesWithoutLeader returns the nodes of members that do not run the operator's leader.
 func (e *etcdTest) nodesWithoutLeader(t *testing.T) []string {
 	t.Helper()
 	leader := &corev1.Pod{}

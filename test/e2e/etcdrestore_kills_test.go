@@ -20,7 +20,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// asking creates the EtcdRestore of the cluster.
+// asking returns the UID of the cluster's EtcdRestore.
 func (e *etcdTest) asking(t *testing.T) string {
 	t.Helper()
 	r := &etcdv1beta2.EtcdRestore{}
@@ -30,7 +30,7 @@ func (e *etcdTest) asking(t *testing.T) string {
 	return string(r.UID)
 }
 
-// seed waits for the pod that starts from the backup.
+// seed waits for the pod of the first member, which starts from the backup.
 func (e *etcdTest) seed(t *testing.T) *corev1.Pod {
 	t.Helper()
 	uid := e.asking(t)
@@ -51,7 +51,7 @@ func (e *etcdTest) seed(t *testing.T) *corev1.Pod {
 	return found
 }
 
-// atSteps are the moments of a restore at which something is killed.
+// atSteps returns functions that wait for the steps of a restore at which something is killed.
 func (e *etcdTest) atSteps(t *testing.T) map[string]func() {
 	phase := func(want string) func() {
 		return func() {

@@ -28,7 +28,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// restore requests a restore of the cluster from a location.
+// restore requests that the cluster be restored from a location.
 func (e *etcdTest) restore(t *testing.T, kind etcdv1beta2.StorageType, from etcdv1beta2.Storage) {
 	t.Helper()
 	r := &etcdv1beta2.EtcdRestore{Spec: etcdv1beta2.EtcdRestoreSpec{BackupStorageType: kind, Storage: from}}
@@ -55,7 +55,7 @@ func (e *etcdTest) restored(t *testing.T, status metav1.ConditionStatus, reason 
 	return r
 }
 
-// dialServing connects to a member that the Service for clients selects.
+// dialServing connects to a member that the client Service selects.
 func (e *etcdTest) dialServing(ctx context.Context) (net.Conn, error) {
 	pods := &corev1.PodList{}
 	if err := e.List(ctx, pods, client.InNamespace(e.ns), client.MatchingLabels{"etcd.opcrew.io/voter": "true"}); err != nil {
@@ -69,7 +69,7 @@ func (e *etcdTest) dialServing(ctx context.Context) (net.Conn, error) {
 	return nil, errors.New("no member serves")
 }
 
-// watcher watches foo from its next change on, and reports how the watch ended.
+// watcher watches the key foo from the next revision on, and sends how the watch ended.
 func (e *etcdTest) watcher(t *testing.T, revision int64) <-chan error {
 	t.Helper()
 	c, err := clientv3.New(clientv3.Config{

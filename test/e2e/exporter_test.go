@@ -27,8 +27,7 @@ import (
 
 const exporterImage = "opcrew-test/memcached-exporter:0.14"
 
-// wantExporter builds Prometheus' exporter, which is a separate module here, and loads it into
-// the nodes.
+// wantExporter builds the Prometheus exporter of memcached (a separate module) and loads its image into the nodes.
 func (c *cluster) wantExporter(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()

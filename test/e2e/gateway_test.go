@@ -29,8 +29,7 @@ const (
 	domain  = "example.test"
 )
 
-// installTraefik puts a real ingress controller and gateway into the cluster, with the
-// CRDs of Gateway API that it was built with.
+// installTraefik installs a real ingress controller and gateway, with the Gateway API CRDs for which it was built.
 func (c *cluster) installTraefik(t *testing.T) (address string) {
 	t.Helper()
 	tar := filepath.Join(t.TempDir(), "traefik.tar")
@@ -49,7 +48,7 @@ func (c *cluster) installTraefik(t *testing.T) (address string) {
 	return service.Spec.ClusterIP
 }
 
-// gatewayCRDs is the folder of the CRDs in the module that Traefik uses.
+// gatewayCRDs returns the folder of the CRDs in the module that Traefik uses.
 func (c *cluster) gatewayCRDs(t *testing.T) string {
 	t.Helper()
 	list := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api")
@@ -77,7 +76,7 @@ func (s *serviceTest) version(t *testing.T, path, through string) *serviceTest {
 	return v
 }
 
-// through is a visitor of a host name through an address.
+// through returns a visitor that requests a host name at an address.
 func through(address, host string) *visitor {
 	v := newVisitor("http://"+address+"/", "", "")
 	v.host = host

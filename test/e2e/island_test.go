@@ -21,14 +21,14 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// island is a network namespace from which nothing can be reached but the API server, at a
-// port of its loopback interface: a laptop with a kubeconfig and no route to any pod.
+// island is a network namespace that can only reach the API server, at a port of its loopback interface. It stands for
+// a laptop with a kubeconfig and without a route to any pod.
 type island struct {
 	kubeconfig string
 	calls      chan func()
 }
 
-// newIsland makes one that lasts until the test ends.
+// newIsland creates an island for the duration of the test.
 func newIsland(t *testing.T, c *cluster) *island {
 	t.Helper()
 	i := &island{calls: make(chan func())}
@@ -62,8 +62,8 @@ func newIsland(t *testing.T, c *cluster) *island {
 	return i
 }
 
-// live runs calls on one thread, which alone is in the namespace. The thread is not given
-// back: it ends with the goroutine.
+// live runs calls on one thread, the only one in the namespace. The thread stays locked, so that it ends with the
+// goroutine.
 func (i *island) live() {
 	runtime.LockOSThread()
 	for call := range i.calls {
@@ -71,7 +71,7 @@ func (i *island) live() {
 	}
 }
 
-// do runs something in the namespace. Programs that it starts stay there.
+// do calls a function in the namespace. Programs that the function starts also run in it.
 func (i *island) do(call func()) {
 	done := make(chan struct{})
 	i.calls <- func() {
@@ -81,7 +81,7 @@ func (i *island) do(call func()) {
 	<-done
 }
 
-// ferry passes connections from the namespace on to an address outside of it.
+// ferry forwards connections from the namespace to an address outside.
 func ferry(from net.Listener, to string) {
 	for {
 		conn, err := from.Accept()
@@ -104,7 +104,7 @@ func ferry(from net.Listener, to string) {
 	}
 }
 
-// writeKubeconfig copies the cluster's, with another way to the same server.
+// writeKubeconfig copies the cluster's kubeconfig with a different address of the server.
 func (i *island) writeKubeconfig(t *testing.T, c *cluster, address, name string) string {
 	t.Helper()
 	config, err := clientcmd.LoadFromFile(filepath.Join(c.root, "bin", "kubeconfig"))
@@ -121,7 +121,7 @@ func (i *island) writeKubeconfig(t *testing.T, c *cluster, address, name string)
 	return file
 }
 
-// reaches reports whether a TCP connection can be made from the namespace.
+// reaches returns an error unless a TCP connection can be made from the namespace.
 func (i *island) reaches(address string) (err error) {
 	i.do(func() {
 		var conn net.Conn
@@ -132,7 +132,7 @@ func (i *island) reaches(address string) (err error) {
 	return err
 }
 
-// start starts a program in the namespace, whose output goes to a file. It ends with the test.
+// start runs a program in the namespace until the test ends, and returns the path of the file with its output.
 func (i *island) start(t *testing.T, c *cluster, name string, args ...string) (output string) {
 	t.Helper()
 	log, err := os.Create(filepath.Join(t.TempDir(), "output"))
@@ -148,7 +148,7 @@ func (i *island) start(t *testing.T, c *cluster, name string, args ...string) (o
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = unix.Kill(-cmd.Process.Pid, unix.SIGINT) // make and what it started, as Ctrl-C does
+		_ = unix.Kill(-cmd.Process.Pid, unix.SIGINT) // to make and its children, like Ctrl-C
 		if err := cmd.Wait(); err != nil {
 			t.Logf("%s ended: %v", name, err)
 		}

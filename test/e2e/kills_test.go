@@ -33,9 +33,8 @@ func (c *cluster) killLeader(ctx context.Context, layer string) error {
 	return c.Delete(ctx, pod, client.GracePeriodSeconds(0))
 }
 
-// killAtSteps kills the operator of a layer after each step of a change, until stop is called,
-// which returns the number of kills. The next process must wait for the lease to expire, so one
-// run does not cover every step.
+// killAtSteps kills the operator of a layer after each step of a change, until stop is called, which returns the number
+// of kills. A new process must first wait for the lease to expire, so one run does not cover every step.
 func (c *cluster) killAtSteps(t *testing.T, layer string, step func(context.Context) (string, error)) (stop func() int) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

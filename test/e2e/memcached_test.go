@@ -33,7 +33,7 @@ import (
 const (
 	articleCache   = "example-memcached"
 	memcachedImage = cachev1alpha1.DefaultImage
-	// keys is large enough to measure a share within one percent.
+	// keys is enough to measure a share to within one percent.
 	keys = 4000
 )
 
@@ -50,7 +50,7 @@ func newCacheTest(t *testing.T) *cacheTest {
 	}
 	c := connect(t)
 	c.wantImage(t, memcachedImage)
-	c.removePools(t) // their taints leave one node for all servers
+	c.removePools(t) // their taints would leave one node for all servers
 	ns := &corev1.Namespace{}
 	ns.GenerateName = "memcached-"
 	if err := c.Create(t.Context(), ns); err != nil {
@@ -69,7 +69,7 @@ func (c *cluster) holds(t *testing.T, image string) bool {
 	})
 }
 
-// wantImage loads an image of the catalogue into all nodes, so that tests do not wait for a build.
+// wantImage loads an image of the catalogue into all nodes, so that pods do not wait for its build.
 func (c *cluster) wantImage(t *testing.T, image string) {
 	t.Helper()
 	if c.holds(t, image) {
@@ -82,7 +82,7 @@ func (c *cluster) wantImage(t *testing.T, image string) {
 	}
 }
 
-// apply applies the article's manifest as it is.
+// apply applies the article's manifest unchanged.
 func (c *cacheTest) apply(t *testing.T, flags ...string) {
 	t.Helper()
 	file := filepath.Join(c.root, "test", "crds", "testdata", "memcacheds", "accept", "article.yaml")
@@ -103,7 +103,7 @@ func (c *cacheTest) get(t *testing.T) *cachev1alpha1.Memcached {
 	return m
 }
 
-// await waits for the status of Ready with the number of servers and words in its message.
+// await waits until Ready has the status and the words in its message, with so many servers.
 func (c *cacheTest) await(t *testing.T, status metav1.ConditionStatus, size int, words string) *cachev1alpha1.Memcached {
 	t.Helper()
 	var m *cachev1alpha1.Memcached
@@ -118,14 +118,14 @@ func (c *cacheTest) await(t *testing.T, status metav1.ConditionStatus, size int,
 	return m
 }
 
-// ring is a client with consistent hashing: ketama over the names of the servers.
+// ring is a client with consistent hashing (ketama) over the names of the servers.
 type ring struct {
 	points []uint32
 	owner  map[uint32]string
-	addr   map[string]string // where a server is now, by its name
+	addr   map[string]string // current address of a server, by name
 }
 
-// ring reads the server list as an application mounts it, and where the servers are.
+// ring reads the server list that applications mount, and the addresses of the servers.
 func (c *cacheTest) ring(t *testing.T) *ring {
 	t.Helper()
 	list := &corev1.ConfigMap{}
@@ -149,8 +149,8 @@ func (c *cacheTest) ring(t *testing.T) *ring {
 	return r
 }
 
-// newRing gives each server 400 points, so that its share is accurate to a few percent for any
-// name, since names contain the test's namespace.
+// newRing gives each server 400 points. Names contain the test's namespace, so shares must be accurate to a few percent
+// for any name.
 func newRing(servers []string) *ring {
 	r := &ring{owner: map[uint32]string{}, addr: map[string]string{}}
 	for _, server := range servers {
@@ -212,7 +212,7 @@ func talk(t *testing.T, addr string, keys []string, say func(key string) string,
 	}
 }
 
-// fill puts every key on its server.
+// fill writes every key to its server.
 func (r *ring) fill(t *testing.T) {
 	t.Helper()
 	for server, keys := range r.byServer() {
@@ -227,8 +227,7 @@ func (r *ring) fill(t *testing.T) {
 	}
 }
 
-// misses are the keys that are not found on their server, by server, except servers that are
-// down.
+// misses returns how many keys are missing on each server, without the servers that are down.
 func (r *ring) misses(t *testing.T, down ...string) map[string]int {
 	t.Helper()
 	out := map[string]int{}
@@ -255,7 +254,7 @@ func (r *ring) misses(t *testing.T, down ...string) map[string]int {
 	return out
 }
 
-// wantMisses expects misses on exactly these servers, of all of their keys.
+// wantMisses expects that all keys of exactly these servers are missing.
 func (r *ring) wantMisses(t *testing.T, when string, servers ...string) {
 	t.Helper()
 	want := map[string]int{}
@@ -269,7 +268,7 @@ func (r *ring) wantMisses(t *testing.T, when string, servers ...string) {
 	t.Logf("%s: misses by server of %d keys: %v", when, keys, got)
 }
 
-// restart deletes a server's pod and waits for its successor.
+// restart deletes a server's pod and waits for its replacement.
 func (c *cacheTest) restart(t *testing.T, name string) {
 	t.Helper()
 	pod := &corev1.Pod{}
@@ -340,7 +339,7 @@ func TestSmokeMemcachedKeepsTheHitRateOfAConsistentClient(t *testing.T) {
 	c.remove(t)
 }
 
-// remove deletes the object and waits until its pods are gone with it.
+// remove deletes the object and waits until its pods are gone.
 func (c *cacheTest) remove(t *testing.T) {
 	t.Helper()
 	c.kubectl(t, "delete", "-n", c.ns, "memcached/"+articleCache, "--timeout=60s")
@@ -388,7 +387,7 @@ func TestANodeThatCrashesTakesOnlyTheKeysOfItsServersAndTheyComeBack(t *testing.
 	c.remove(t)
 }
 
-// serversOn are those of the servers whose pods run on a node.
+// serversOn returns the servers whose pods run on a node.
 func (c *cacheTest) serversOn(t *testing.T, node string, servers []string) []string {
 	t.Helper()
 	return slices.DeleteFunc(slices.Clone(servers), func(server string) bool {

@@ -39,8 +39,8 @@ type serviceTest struct {
 	ns, name string
 }
 
-// sample is the article's manifest with an image that exists here, and with smaller requests:
-// the article's fill three machines.
+// sample is the article's manifest with an image that exists here, and with smaller requests, because the article's
+// requests fill three machines.
 const sample = `{
 	"apiVersion": "custom.ops/v1", "kind": "MicroServiceDeploy", "metadata": {"name": "ms-sample-v1s0"},
 	"spec": {
@@ -65,7 +65,7 @@ func newServiceTest(t *testing.T) *serviceTest {
 	return &serviceTest{c, ns.Name, "ms-sample-v1s0"}
 }
 
-// wantWebapp builds the web application's image and puts it on the nodes.
+// wantWebapp builds the web application's image and loads it into the nodes.
 func (c *cluster) wantWebapp(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
@@ -89,7 +89,7 @@ func (s *serviceTest) create(t *testing.T) {
 	s.kubectl(t, "apply", "-n", s.ns, "-f", file)
 }
 
-// edit is a user's merge patch.
+// edit merges a patch into the object, as a user does.
 func (s *serviceTest) edit(t *testing.T, patch string) {
 	t.Helper()
 	m := &customv1.MicroServiceDeploy{}
@@ -99,7 +99,7 @@ func (s *serviceTest) edit(t *testing.T, patch string) {
 	}
 }
 
-// await waits until the object is Ready for its last generation, with a reason.
+// await waits until Ready has the status and reason for the current generation.
 func (s *serviceTest) await(t *testing.T, status metav1.ConditionStatus, reason string) *customv1.MicroServiceDeploy {
 	t.Helper()
 	m := &customv1.MicroServiceDeploy{}
@@ -116,7 +116,7 @@ func (s *serviceTest) await(t *testing.T, status metav1.ConditionStatus, reason 
 	return m
 }
 
-// url is that of the Service, inside of the cluster.
+// url returns the URL of the Service inside the cluster.
 func (s *serviceTest) url(t *testing.T) string {
 	t.Helper()
 	service := &corev1.Service{}
@@ -126,7 +126,7 @@ func (s *serviceTest) url(t *testing.T) string {
 	return fmt.Sprintf("http://%s/", service.Spec.ClusterIP)
 }
 
-// password is the tenant's.
+// password returns the tenant's password.
 func (s *serviceTest) password(t *testing.T) string {
 	t.Helper()
 	secret := &corev1.Secret{}
@@ -228,7 +228,7 @@ func TestAPasswordIsChangedWithoutARefusedClient(t *testing.T) {
 	if err := s.Patch(t.Context(), secret, client.RawPatch(types.MergePatchType, data)); err != nil {
 		t.Fatal(err)
 	}
-	for range 4 { // every pod: requests are spread over them
+	for range 4 { // requests are spread over the pods, so this reaches every pod
 		wantAnswer(t, renewed, "the new password is let in", http.StatusOK, anyAnswer)
 	}
 	l.stop(t, "a change of the password")

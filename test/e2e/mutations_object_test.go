@@ -33,7 +33,7 @@ type patient struct {
 	restarts  int32
 }
 
-// The outcomes of a mutation.
+// The possible outcomes of a mutation.
 const (
 	refused   = "refused with a message"
 	settled   = "accepted, and Ready says how it is"
@@ -47,7 +47,7 @@ func newPatient(t *testing.T, c *cluster, declared []manifest.Document, namespac
 	return p
 }
 
-// create makes the object, the last of the documents, and those that it needs.
+// create creates the objects of all documents, of which the last is the object to mutate.
 func (p *patient) create() {
 	for _, doc := range p.declared {
 		object := &unstructured.Unstructured{Object: table.Named(doc.Object.Object, p.name).(map[string]any)}
@@ -123,8 +123,8 @@ func (p *patient) settles(m table.Mutation) string {
 	return outcome
 }
 
-// undo restores the former spec, and waits until the object is Ready. If the API server refuses the
-// change, undo recreates the object.
+// undo restores the previous spec and waits until the object is Ready. If the API server refuses the change, undo
+// recreates the object.
 func (p *patient) undo(m table.Mutation, wanted any) bool {
 	o, err := p.object()
 	for err == nil {
@@ -165,8 +165,8 @@ func (p *patient) remake() {
 	p.create()
 }
 
-// until waits for a condition of the object, which is nil if it does not exist, and reports whether it
-// was met.
+// until waits until check accepts the object, which is nil if it does not exist. It reports whether check did so in
+// time.
 func (p *patient) until(what string, check func(*unstructured.Unstructured) error) bool {
 	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
 		o, err := p.object()
@@ -196,7 +196,7 @@ func observed(o *unstructured.Unstructured) error {
 	return nil
 }
 
-// well returns an error unless the object is Ready for its spec, or its manifest says why it never will be.
+// well returns an error unless the object is Ready for its spec, or its manifest explains why it never will be.
 func (p *patient) well(o *unstructured.Unstructured) error {
 	if o == nil {
 		return errors.New("it is not there")

@@ -20,15 +20,15 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/manifest"
 )
 
-// mutationsBudget is how long all kinds may take together.
+// mutationsBudget limits the time for all kinds together.
 const mutationsBudget = 15 * time.Minute
 
-// Every field of every kind gets the value of its row in test/fields and nonsensical values, one
-// after the other, on live objects. Each time the API server refuses the change with a message, or
-// the object settles with an accurate status. It is Ready again when the change is undone.
+// Every field of every kind gets the value of its row in test/fields and nonsensical values, one after the other, on
+// live objects. Each time the API server must refuse the change with a message, or the object must settle with an
+// accurate status. When the change is undone, the object must be Ready again.
 func TestNoMutationOfALiveObjectHarmsTheOperatorOrOutlastsItsEnd(t *testing.T) {
 	c := connect(t)
-	c.removePools(t) // their taints leave one node for all pods
+	c.removePools(t) // their taints would leave one node for all pods
 	for _, image := range []string{nginxImage, memcachedImage} {
 		c.wantImage(t, image)
 	}
@@ -91,7 +91,7 @@ func (c *cluster) mutate(t *testing.T, kind *table.File, end time.Time) {
 	}
 }
 
-// mutated is the object to mutate of a kind, after the objects that it needs, with images that exist.
+// mutated returns the objects of a kind's manifest, with images that exist. The last one is the object to mutate.
 func (c *cluster) mutated(t *testing.T, kind string) []manifest.Document {
 	t.Helper()
 	docs, err := manifest.Read(filepath.Join(c.root, "test/e2e/testdata/mutations", kind+".yaml"))
@@ -109,10 +109,10 @@ func (c *cluster) mutated(t *testing.T, kind string) []manifest.Document {
 	return docs
 }
 
-// lanes is how many additional objects are mutated in parallel, for kinds with slow pods.
+// lanes is how many additional objects are mutated in parallel, for kinds whose pods are slow.
 var lanes = map[string]int{"Diva": 2, "EtcdCluster": 2, "MicroServiceDeploy": 2, "RedisEnterpriseCluster": 3}
 
-// outcomes counts how mutations ended.
+// outcomes counts how often each outcome occurred.
 type outcomes struct {
 	mu sync.Mutex
 	of map[string]int

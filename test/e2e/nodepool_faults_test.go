@@ -20,7 +20,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// wantCounts waits until a pool counts so many nodes, and so many of them ready.
+// wantCounts waits until a pool's status has these numbers of nodes and of ready nodes.
 func (c *cluster) wantCounts(t *testing.T, name string, total, ready int32) {
 	t.Helper()
 	eventually.True(t, time.Minute, fmt.Sprintf("NodePool %s has %d nodes, %d of them ready", name, total, ready), func() error {
@@ -42,7 +42,7 @@ func (c *cluster) crash(t *testing.T, node string) {
 	t.Cleanup(func() { c.start(t, node) })
 }
 
-// start starts a node that crashed; it is not an error if it runs.
+// start starts a crashed node. It is not an error if the node runs.
 func (c *cluster) start(t *testing.T, node string) {
 	t.Helper()
 	cmd := c.program("localcluster", "node", "start", node)

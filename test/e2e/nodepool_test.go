@@ -25,7 +25,7 @@ const (
 	masterLabel = "node-pool.lailin.xyz/master"
 )
 
-// article is the article's manifest: pools test and master.
+// article returns the path of the article's manifest with the pools test and master.
 func (c *cluster) article(updated bool) string {
 	name := "article.yaml"
 	if updated {
@@ -34,7 +34,7 @@ func (c *cluster) article(updated bool) string {
 	return filepath.Join(c.root, "test", "crds", "testdata", "nodepools", "accept", name)
 }
 
-// articlesFirst is the first object of the article's manifest: pool test.
+// articlesFirst returns the path of a file with only the first object of the article's manifest, the pool test.
 func (c *cluster) articlesFirst(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(c.article(false))
@@ -102,8 +102,7 @@ func (c *cluster) wantRepairInOneWrite(t *testing.T) {
 	}
 }
 
-// wantQuiet expects no calls of the operator while the cluster runs: kubelets report,
-// leases are renewed.
+// wantQuiet expects no calls of the operator for a while, although kubelets report and leases are renewed.
 func (c *cluster) wantQuiet(t *testing.T, d time.Duration) {
 	t.Helper()
 	c.wantQuietBy(t, machinesUser, d)
@@ -114,7 +113,7 @@ func (c *cluster) wantQuietBy(t *testing.T, user string, d time.Duration) {
 	t.Helper()
 	audit := c.audit(t)
 	var seen testenv.Calls
-	for range 10 { // what is under way comes to its end first
+	for range 10 { // work in progress may end first
 		mark := audit.Mark(t)
 		time.Sleep(d) // silence can only be waited for
 		if seen = audit.Since(t, mark).By(user).Counted(); len(seen) == 0 {
@@ -131,7 +130,8 @@ func TestTwoPoolsOnASharedNodeBothGetTheirPodsThere(t *testing.T) {
 	c.role(t, "node3", "master")
 	before := c.carriedByAll(t)
 
-	// Create one after the other: for two pools of the same second the name decides which is older.
+	// Create the pools one after the other. If both were created in the same second, the name would decide which is
+	// older.
 	c.kubectl(t, "apply", "--server-side", "-f", c.articlesFirst(t))
 	c.wantPool(t, "test", metav1.ConditionTrue, nodesv1.ReasonAsWanted)
 	c.kubectl(t, "apply", "--server-side", "-f", c.article(false))

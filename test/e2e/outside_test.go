@@ -20,7 +20,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// A process without network access to pods must make every sample Ready, and clean it up.
+// The operator must make every sample Ready, and clean up, from a process that cannot reach pods over the network.
 func TestMakeRunServesTheSamplesFromALaptopThatReachesOnlyTheAPIServer(t *testing.T) {
 	c := connect(t)
 	c.removePools(t)
@@ -42,7 +42,7 @@ func TestMakeRunServesTheSamplesFromALaptopThatReachesOnlyTheAPIServer(t *testin
 	c.applySamples(t)
 }
 
-// withoutOperator ends the deployed operator until the test is over.
+// withoutOperator stops the deployed operator until the test ends.
 func (c *cluster) withoutOperator(t *testing.T) {
 	t.Helper()
 	c.kubectl(t, "-n", namespace, "scale", "deployment", "--all", "--replicas", "0")
@@ -54,7 +54,7 @@ func (c *cluster) withoutOperator(t *testing.T) {
 	})
 }
 
-// wantUnreachable expects pods to be reached from this machine, and not from a laptop.
+// wantUnreachable expects that pods can be reached from this machine, but not from the laptop.
 func (c *cluster) wantUnreachable(t *testing.T, laptop *island) {
 	t.Helper()
 	pods := &corev1.PodList{}
@@ -64,7 +64,7 @@ func (c *cluster) wantUnreachable(t *testing.T, laptop *island) {
 	if len(pods.Items) == 0 {
 		t.Fatal("found no pod of the operator")
 	}
-	address := net.JoinHostPort(pods.Items[0].Status.PodIP, "8081") // its probes
+	address := net.JoinHostPort(pods.Items[0].Status.PodIP, "8081") // the port of the operator's probes
 	conn, err := net.DialTimeout("tcp", address, 5*time.Second)
 	if err != nil {
 		t.Fatalf("expected this machine to reach %s: %v", address, err)

@@ -24,20 +24,20 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// testPod is the label of pods that tests of pools make.
+// testPod is a label of the pods that pool tests create.
 const testPod = "opcrew-test/pool"
 
-// soon is the limit for what should look immediate to a user, on a busy machine.
+// soon is the time limit, on a busy machine, for what a user expects at once.
 const soon = 20 * time.Second
 
-// carried is what pools may change on a node.
+// carried holds the fields that pools may change on a node.
 type carried struct {
 	Labels, Annotations map[string]string
 	Taints              []corev1.Taint
 	Unschedulable       bool
 }
 
-// removePools removes the samples, and pools and role labels of earlier tests.
+// removePools deletes the samples, and pools and role labels of earlier tests.
 func (c *cluster) removePools(t *testing.T) {
 	t.Helper()
 	c.removeSamples(t)
@@ -56,7 +56,7 @@ func (c *cluster) removePools(t *testing.T) {
 	})
 }
 
-// carriedByAll reads what every node carries.
+// carriedByAll returns what every node carries, by node name.
 func (c *cluster) carriedByAll(t *testing.T) map[string]carried {
 	t.Helper()
 	nodes := &corev1.NodeList{}
@@ -76,7 +76,7 @@ func (c *cluster) role(t *testing.T, node, pool string) {
 	c.kubectl(t, "label", "node", node, nodesv1.RolePrefix+pool+"=", "--overwrite")
 }
 
-// wantNode waits until a node carries the labels and exactly the taints.
+// wantNode waits until a node has the labels and exactly the taints.
 func (c *cluster) wantNode(t *testing.T, name string, labels map[string]string, taints ...string) {
 	t.Helper()
 	eventually.True(t, soon, fmt.Sprintf("%s carries labels %v and taints %v", name, labels, taints), func() error {
@@ -118,7 +118,7 @@ func (c *cluster) wantPool(t *testing.T, name string, status metav1.ConditionSta
 	return pool
 }
 
-// wantClass waits until the RuntimeClass of a pool selects and tolerates.
+// wantClass waits until a pool's RuntimeClass has the node selector and the tolerations.
 func (c *cluster) wantClass(t *testing.T, name string, selector map[string]string, tolerations ...string) {
 	t.Helper()
 	eventually.True(t, soon, fmt.Sprintf("RuntimeClass %s selects %v and tolerates %v", name, selector, tolerations), func() error {
@@ -142,7 +142,7 @@ func (c *cluster) wantClass(t *testing.T, name string, selector map[string]strin
 	})
 }
 
-// pod starts a pod that names a RuntimeClass, or none, and waits until it runs.
+// pod starts a pod with a RuntimeClass, or without one, and waits until it runs.
 func (c *cluster) pod(t *testing.T, name, class string) *corev1.Pod {
 	t.Helper()
 	pod := &corev1.Pod{Spec: corev1.PodSpec{
@@ -176,7 +176,7 @@ func (c *cluster) wantRunning(t *testing.T, pod *corev1.Pod) {
 	})
 }
 
-// wantAsBefore waits until every node is as before, and no RuntimeClass is left.
+// wantAsBefore waits until every node has its previous state, and no RuntimeClass is left.
 func (c *cluster) wantAsBefore(t *testing.T, before map[string]carried) {
 	t.Helper()
 	eventually.True(t, soon, "every node is as it was before the pools", func() error {

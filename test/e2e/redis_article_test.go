@@ -21,7 +21,7 @@ import (
 
 const articleRedis = "redis-enterprise"
 
-// The article names the vendor's proprietary image; Valkey serves instead, and the status says so.
+// The article names the vendor's proprietary image. opcrew runs Valkey instead, and the status says so.
 func TestTheManifestOfTheArticleOnRedisServesWithoutTheVendorsImage(t *testing.T) {
 	r := newRedisTest(t, "")
 	if !r.holds(t, "valkey/valkey:9.1") {

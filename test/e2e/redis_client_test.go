@@ -19,12 +19,12 @@ import (
 )
 
 const (
-	// redisWriters write at a time, each redisKeys keys in turn.
+	// redisWriters is the number of concurrent writers, and redisKeys how many keys each of them writes in turn.
 	redisWriters = 4
 	redisKeys    = 500
 )
 
-// redisClient is a client of a cluster, with the addresses of the present pods. It may get a password later.
+// redisClient is a client of a cluster with the addresses of the current pods. Its password can be changed.
 type redisClient struct {
 	*goredis.ClusterClient
 	mu       sync.Mutex
@@ -40,7 +40,7 @@ func (r *redisTest) client(t *testing.T) *redisClient {
 	}
 	out.ClusterClient = goredis.NewClusterClient(&goredis.ClusterOptions{
 		Addrs: addresses, MaxRedirects: 16, MinRetryBackoff: 20 * time.Millisecond, MaxRetryBackoff: 500 * time.Millisecond,
-		// An address that no pod has any more must not delay a command.
+		// An outdated address of a pod must not delay a command.
 		DialTimeout: time.Second, DialerRetries: 1, ReadTimeout: 2 * time.Second,
 		CredentialsProvider: func() (string, string) {
 			out.mu.Lock()
@@ -58,7 +58,7 @@ func (c *redisClient) use(password string) {
 	c.password = password
 }
 
-// put writes a value and waits until a replica has it too. After an error the write may exist or not.
+// put writes a value and waits until a replica has it too. After an error the value may or may not exist.
 func (c *redisClient) put(ctx context.Context, key string, n int) error {
 	primary, err := c.MasterForKey(ctx, key)
 	if err != nil {
@@ -66,7 +66,7 @@ func (c *redisClient) put(ctx context.Context, key string, n int) error {
 	}
 	pipe := primary.Pipeline()
 	set, wait := pipe.Set(ctx, key, n, 0), pipe.Do(ctx, "WAIT", 1, 1000)
-	_, _ = pipe.Exec(ctx) // each knows its own error
+	_, _ = pipe.Exec(ctx) // each command has its own error
 	if err := set.Err(); err != nil {
 		if strings.HasPrefix(err.Error(), "MOVED") {
 			c.ReloadState(ctx)
@@ -79,7 +79,7 @@ func (c *redisClient) put(ctx context.Context, key string, n int) error {
 	return nil
 }
 
-// redisWriter writes all the time, and knows what was acknowledged.
+// redisWriter writes without a pause, and records which writes were acknowledged.
 type redisWriter struct {
 	of    *redisTest
 	write func(ctx context.Context, key string, n int) error
@@ -88,20 +88,20 @@ type redisWriter struct {
 
 	mu     sync.Mutex
 	acked  map[string]int
-	last   map[string]time.Time // of an acknowledged write, by writer
-	gap    time.Duration        // the longest between two of one writer
+	last   map[string]time.Time // time of the last acknowledged write, by writer
+	gap    time.Duration        // longest time between two acknowledged writes of a writer
 	writes int
 	errs   []error
 }
 
-// longest is the longest time that a client has waited for a write, including failed attempts.
+// longest returns the longest time that a client has waited for a write, including failed attempts.
 func (w *redisWriter) longest() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.gap
 }
 
-// confirmed waits until a replica has each write; plain does not, like most clients.
+// confirmed starts writers that wait until a replica has each write. Those of plain do not wait, like most clients.
 func (r *redisTest) confirmed(t *testing.T) *redisWriter {
 	return begin(t, r, r.client(t).put)
 }
@@ -154,9 +154,8 @@ func (w *redisWriter) stop() {
 	w.ended.Wait()
 }
 
-// wantAll ends the writing, and expects all acknowledged writes to exist. A failed write may have been carried
-// out, so a later value is not a loss. It reads with a new client, which knows no old addresses, and only the
-// password in the Secret.
+// wantAll ends the writing, and expects that all acknowledged writes exist. A later value is no loss, as a failed write
+// may have been carried out. It reads with a new client, which has no old addresses and the password in the Secret.
 func (w *redisWriter) wantAll(t *testing.T) {
 	t.Helper()
 	w.stop()
@@ -173,7 +172,7 @@ func (w *redisWriter) wantAll(t *testing.T) {
 	}
 }
 
-// wantNoErrors expects that clients have noticed nothing.
+// wantNoErrors ends the writing, and expects that no client had an error.
 func (w *redisWriter) wantNoErrors(t *testing.T) {
 	t.Helper()
 	w.stop()

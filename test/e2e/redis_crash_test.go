@@ -36,7 +36,7 @@ func TestAPodOfARedisClusterIsDeletedWithoutClientsNoticing(t *testing.T) {
 	o.wantOneLeader(t)
 }
 
-// victim is a pod on a node without the operator's leader.
+// victim returns a pod on a node without the operator's leader.
 func (r *redisTest) victim(t *testing.T) corev1.Pod {
 	t.Helper()
 	leader := &corev1.Pod{}
@@ -73,8 +73,7 @@ func TestARedisClusterGoesOnWhenAServerIsKilled(t *testing.T) {
 	})
 }
 
-// killServer kills a server of a pod without a graceful stop. It identifies the process by its title and the pod's
-// cgroup.
+// killServer kills a server in a pod without a graceful stop. It finds the process by its title and the pod's cgroup.
 func (r *redisTest) killServer(t *testing.T, pod corev1.Pod, port int32) {
 	t.Helper()
 	const script = `for p in /proc/[0-9]*; do
@@ -104,14 +103,14 @@ func TestARedisClusterGoesOnWhenANodeIsCutOff(t *testing.T) {
 	r.during(t, "a cut link", func() {
 		r.run(t, "localcluster", "node", "cut", pod.Spec.NodeName)
 		heal := func() { r.run(t, "localcluster", "node", "heal", pod.Spec.NodeName) }
-		t.Cleanup(heal) // it is no error if the link is well
+		t.Cleanup(heal) // healing an intact link is no error
 		r.awaitUnready(t)
 		r.awaitServed(t)
 		heal()
 	})
 }
 
-// awaitServed waits until the status says that all slots are served, by any server.
+// awaitServed waits until the status reports that all slots are served.
 func (r *redisTest) awaitServed(t *testing.T) {
 	t.Helper()
 	eventually.True(t, time.Minute, "all slots are served", func() error {
@@ -124,7 +123,7 @@ func (r *redisTest) awaitServed(t *testing.T) {
 	})
 }
 
-// step identifies the progress of a change of the pods and the slots.
+// step returns a text that changes with each step of a change of pods and slots.
 func (r *redisTest) step(ctx context.Context) (string, error) {
 	list := &corev1.PodList{}
 	if err := r.List(ctx, list, client.InNamespace(r.ns), client.MatchingLabels{redisv1alpha1.ClusterLabel: redisName}); err != nil {
@@ -157,7 +156,7 @@ func TestAnOperatorKilledAtAnyStepOfARedisClusterLosesNothing(t *testing.T) {
 	o.wantOneLeader(t)
 }
 
-// settle lets the operator be killed for a minute at most, and then finish.
+// settle lets the operator be killed for up to a minute, then stops the kills and lets it finish.
 func (r *redisTest) settle(t *testing.T, stop func() int, what string, nodes int32) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {

@@ -23,11 +23,11 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// redisSlots is the number of slots.
+// redisSlots is the number of hash slots in a cluster.
 const redisSlots = clusternodes.LastSlot + 1
 
-// slotOf is the slot of a key without braces: its CRC16 as XMODEM has it (cluster specification, "Key distribution
-// model").
+// slotOf returns the slot of a key without braces: its CRC16 (XMODEM), see "Key distribution model" in the cluster
+// specification.
 func slotOf(key string) int {
 	sum := uint16(0)
 	for _, b := range []byte(key) {
@@ -42,7 +42,7 @@ func slotOf(key string) int {
 	return int(sum) % redisSlots
 }
 
-// oneOfEach are keys, one of each slot, in the order of the slots.
+// oneOfEach returns one key for each slot, in the order of the slots.
 func oneOfEach() []string {
 	out, missing := make([]string, redisSlots), redisSlots
 	for n := 0; missing > 0; n++ {
@@ -55,10 +55,10 @@ func oneOfEach() []string {
 	return out
 }
 
-// pipelined is how many commands are sent at a time.
+// pipelined is the number of commands in one pipeline.
 const pipelined = 1024
 
-// putAll writes a distinct value to each key, which begins with words.
+// putAll writes a different value to each key; all values have words as their prefix.
 func (c *redisClient) putAll(t *testing.T, keys []string, words string) {
 	t.Helper()
 	for some := range slices.Chunk(keys, pipelined) {
@@ -74,7 +74,7 @@ func (c *redisClient) putAll(t *testing.T, keys []string, words string) {
 	}
 }
 
-// getAll reads the values, "" for those that are not there.
+// getAll reads the values. A missing value is "".
 func (c *redisClient) getAll(t *testing.T, keys []string) []string {
 	t.Helper()
 	var out []string
@@ -95,7 +95,7 @@ func (c *redisClient) getAll(t *testing.T, keys []string) []string {
 	return out
 }
 
-// wantAllOf expects values that begin with words.
+// wantAllOf expects that all keys have values with the prefix words.
 func (c *redisClient) wantAllOf(t *testing.T, keys []string, words, what string) {
 	t.Helper()
 	wrong := 0
@@ -123,7 +123,7 @@ func (r *redisTest) bereave(t *testing.T, pods ...corev1.Pod) {
 		r.kubectl(t, "delete", "pvc", "-n", r.ns, claim.Name, "--wait=false")
 		remove = append(remove, pod.Name)
 	}
-	r.kubectl(t, remove...) // at once, and without a word to the servers: none of them hands over
+	r.kubectl(t, remove...) // at once, so that no server fails over to its replica first
 	eventually.True(t, 3*time.Minute, "the pods have other claims", func() error {
 		claims := &corev1.PersistentVolumeClaimList{}
 		if err := r.List(t.Context(), claims, client.InNamespace(r.ns)); err != nil {
@@ -141,7 +141,7 @@ func (r *redisTest) bereave(t *testing.T, pods ...corev1.Pod) {
 	})
 }
 
-// lossReported returns the message of Ready about lost slots.
+// lossReported returns the message of Ready if it reports the lost slots.
 func (r *redisTest) lossReported(t *testing.T, slots string) (message string, err error) {
 	t.Helper()
 	ready := meta.FindStatusCondition(r.get(t).Status.Conditions, redisv1alpha1.ConditionReady)

@@ -27,10 +27,11 @@ const (
 	podsEvery = time.Second
 )
 
-// claims are the slots that servers say they lead, by address.
+// claims holds the slot ranges that servers report as primary, by address.
 type claims map[string][]clusternodes.Range
 
-// redisObserver continuously asks all servers in parallel which slots they lead, with code independent of the operator.
+// redisObserver continuously reads from all servers in parallel which slots they serve as primary. It shares no code
+// with the operator.
 type redisObserver struct {
 	*redisTest
 	password string
@@ -39,7 +40,7 @@ type redisObserver struct {
 
 	servers map[string]*goredis.Client
 	looks   int
-	twice   []string // what two have claimed for longer than between two looks
+	twice   []string // slots that two servers claimed in two consecutive reads
 }
 
 // observe runs until the test ends or stop is called.
@@ -77,7 +78,7 @@ func (o *redisObserver) run(ctx context.Context) {
 	}
 }
 
-// find sets the servers of all present pods.
+// find updates the set of servers from the current pods.
 func (o *redisObserver) find(ctx context.Context) {
 	list := &corev1.PodList{}
 	if o.List(ctx, list, client.InNamespace(o.ns), client.MatchingLabels{redisv1alpha1.ClusterLabel: redisName}) != nil {
@@ -115,8 +116,8 @@ func (o *redisObserver) look(ctx context.Context) claims {
 	return out
 }
 
-// ask returns the slots that a server leads. A server that considers the cluster down leads none, whatever it lists: it
-// serves no client, for example in the first two seconds after its start, when it learns who leads (CLUSTER_WRITABLE_DELAY).
+// ask returns the slots that a server serves as primary. A server that considers the cluster down serves none, whatever
+// it lists. For example, it waits for two seconds after its start (CLUSTER_WRITABLE_DELAY).
 func ask(ctx context.Context, server *goredis.Client) (slots []clusternodes.Range, leads bool) {
 	var info, table *goredis.StringCmd
 	if _, err := server.Pipelined(ctx, func(p goredis.Pipeliner) error {
@@ -130,7 +131,7 @@ func ask(ctx context.Context, server *goredis.Client) (slots []clusternodes.Rang
 	return self.Slots, err == nil && found && self.Is("master")
 }
 
-// compare finds slots that two servers have claimed both times: each of them all the while in between.
+// compare records slots that two servers both claimed in two consecutive reads, and so all the time in between.
 func (o *redisObserver) compare(last, now claims) {
 	var owner [clusternodes.LastSlot + 1]string
 	for address := range now {
@@ -144,7 +145,7 @@ func (o *redisObserver) compare(last, now claims) {
 	}
 }
 
-// inBoth are the slots in two lists.
+// inBoth returns the slots that are in both lists.
 func inBoth(a, b []clusternodes.Range) map[int]bool {
 	in, out := map[int]bool{}, map[int]bool{}
 	for _, r := range a {
@@ -162,11 +163,11 @@ func inBoth(a, b []clusternodes.Range) map[int]bool {
 	return out
 }
 
-// wantOneLeader expects that no slot had two leaders, and at the end each has one.
+// wantOneLeader expects that no slot ever had two primaries, and that each has one at the end.
 func (o *redisObserver) wantOneLeader(t *testing.T) {
 	t.Helper()
 	covered := map[int]int{}
-	time.Sleep(2 * podsEvery) // the pods that there are at the end are known by then
+	time.Sleep(2 * podsEvery) // time to find the latest pods
 	o.end()
 	o.ended.Wait()
 	for _, slots := range o.look(t.Context()) {

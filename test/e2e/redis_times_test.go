@@ -32,10 +32,11 @@ var (
 	redisTimesOf    = flag.String("redis.of", "", "the one server to measure, such as valkey9; all by default")
 )
 
-// redisServer is the server of a measured cluster.
+// redisServer is a server software that is measured.
 type redisServer struct {
 	recipe, image, cli string
-	// goal is for either direction, pods included, on a machine with nothing else to do and 10000 small keys.
+	// goal is the time limit for scaling in either direction, including the pods' starts, on an idle machine with 10000
+	// small keys.
 	goal time.Duration
 }
 
@@ -47,9 +48,9 @@ func redisServers() []redisServer {
 	}
 }
 
-// TestTimesOfScalingARedisClusterBesideItsCLI scales pods with volumes from 3 to 5 and back while a client writes, and then
-// moves the same slots between the same pods with the servers' own tool. Times are printed, as they depend on the load of
-// the machine. That no write is lost is asserted.
+// TestTimesOfScalingARedisClusterBesideItsCLI scales pods with volumes from 3 to 5 and back while a client writes. Then
+// it moves the same slots with the servers' own tool. It only prints the times, as they depend on the machine's load,
+// but fails if a write is lost.
 func TestTimesOfScalingARedisClusterBesideItsCLI(t *testing.T) {
 	all := redisServers()
 	isChosen := func(s redisServer) bool { return s.recipe == *redisTimesOf }
@@ -90,10 +91,10 @@ func (s redisServer) measure(t *testing.T) {
 	fmt.Println()
 }
 
-// redisTimes are the times of one scaling: until the object is Ready, and while slots move.
+// redisTimes holds the times of one scaling: until the object is Ready, and while slots move.
 type redisTimes struct{ all, moving time.Duration }
 
-// scaled has another number of pods.
+// scaled changes the number of pods, and returns how long that took.
 func (r *redisTest) scaled(t *testing.T, nodes int32) (took redisTimes) {
 	t.Helper()
 	began := time.Now()
@@ -117,7 +118,8 @@ func (r *redisTest) scaled(t *testing.T, nodes int32) (took redisTimes) {
 	return took
 }
 
-// byCLI moves all slots of the last two of five pods away and back with the tool, while the operator is paused.
+// byCLI moves all slots of the last two of five pods away and back with the tool, while the operator is paused. It
+// returns both times.
 func (r *redisTest) byCLI(t *testing.T, program string) (down, up time.Duration) {
 	t.Helper()
 	r.kubectl(t, "annotate", "-n", r.ns, "rec/"+redisName, "opcrew.io/paused=true")
@@ -137,7 +139,7 @@ func (r *redisTest) byCLI(t *testing.T, program string) (down, up time.Duration)
 
 func (r *redisTest) rebalance(t *testing.T, program string, args ...string) time.Duration {
 	t.Helper()
-	pod := r.pods(t)[0] // by its own address: other pods are asked to send keys to the address that the tool was given
+	pod := r.pods(t)[0] // use the pod's own address, as other pods send keys to the address that the tool gets
 	began := time.Now()
 	r.cli(t, program, pod.Name, append([]string{"--cluster", "rebalance", fmt.Sprintf("%s:%d", pod.Status.PodIP, redisv1alpha1.HomePort)}, args...)...)
 	took := time.Since(began)
@@ -145,7 +147,7 @@ func (r *redisTest) rebalance(t *testing.T, program string, args ...string) time
 	return took
 }
 
-// cli runs the tool in a pod, as the operator's user.
+// cli runs the tool in a pod as the operator's user, and returns its output.
 func (r *redisTest) cli(t *testing.T, program, pod string, args ...string) string {
 	t.Helper()
 	secret := &corev1.Secret{}
@@ -162,7 +164,7 @@ func (r *redisTest) cli(t *testing.T, program, pod string, args ...string) strin
 	return string(out)
 }
 
-// fill writes the keys that are moved, with incompressible values.
+// fill writes the keys that are moved, with random values, which cannot be compressed.
 func (r *redisTest) fill(t *testing.T) {
 	t.Helper()
 	c := r.client(t)
@@ -180,7 +182,7 @@ func (r *redisTest) fill(t *testing.T) {
 	}
 }
 
-// wantFilled expects all of them to be there.
+// wantFilled expects that all keys of fill exist.
 func (r *redisTest) wantFilled(t *testing.T) {
 	t.Helper()
 	c := r.client(t)

@@ -51,7 +51,7 @@ func (r *redisTest) change(t *testing.T, recipe, repository, tag string) {
 func TestServersOfARedisClusterThatMoveSlotsByThemselvesDoSoWithoutClientsNoticing(t *testing.T) {
 	r := newRedisTest(t, persistentRedis)
 	o, w := r.observe(t), r.plain(t)
-	repository, tag, _ := strings.Cut(r.debian(t, "valkey9"), ":") // which version that is changes: the suite is no stable one
+	repository, tag, _ := strings.Cut(r.debian(t, "valkey9"), ":") // the suite's version changes
 	r.change(t, "valkey9", repository, tag)
 	for _, nodes := range []int32{4, 3} {
 		r.kubectl(t, "scale", "-n", r.ns, "rec/"+redisName, fmt.Sprint("--replicas=", nodes))
@@ -65,7 +65,7 @@ func TestServersOfARedisClusterThatMoveSlotsByThemselvesDoSoWithoutClientsNotici
 	o.wantOneLeader(t)
 }
 
-// jobs is what the primary of the first pod reports to the operator about slots that it moved.
+// jobs returns the slot migrations that the primary of the first pod reports to the operator.
 func (r *redisTest) jobs(t *testing.T) string {
 	t.Helper()
 	secret := &corev1.Secret{}

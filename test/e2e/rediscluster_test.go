@@ -34,16 +34,16 @@ type redisTest struct {
 	ns string
 }
 
-// smallRedis are the resources of the pods in most scenarios.
+// smallRedis is the part of a spec with the resources of the pods in most scenarios.
 const smallRedis = "redisEnterpriseNodeResources: {limits: {cpu: 400m, memory: 128Mi}, requests: {cpu: 40m, memory: 128Mi}}\n"
 
-// newRedisTest creates a small cluster with additions to its spec, and waits for it.
+// newRedisTest creates a small cluster with more fields in its spec, and waits until it is ready.
 func newRedisTest(t *testing.T, more string) *redisTest {
 	t.Helper()
 	return newRedisTestOf(t, "redis", redisImage, smallRedis+more)
 }
 
-// newRedisTestOf creates a cluster with an image for which a recipe exists.
+// newRedisTestOf creates a cluster with an image that a recipe builds, if the nodes do not have the image.
 func newRedisTestOf(t *testing.T, recipe, image, more string) *redisTest {
 	t.Helper()
 	if err := redisv1alpha1.AddToScheme(clientgoscheme.Scheme); err != nil {
@@ -86,13 +86,13 @@ func (r *redisTest) get(t *testing.T) *redisv1alpha1.RedisEnterpriseCluster {
 	return c
 }
 
-// patch changes the spec.
+// patch merges JSON into the spec.
 func (r *redisTest) patch(t *testing.T, spec string) {
 	t.Helper()
 	r.kubectl(t, "patch", "-n", r.ns, "rec/"+redisName, "--type=merge", "-p", `{"spec":`+spec+`}`)
 }
 
-// await waits until the cluster is Ready with the number of pods and the present spec.
+// await waits until the cluster is Ready with the number of pods and the current spec.
 func (r *redisTest) await(t *testing.T, nodes int32) *redisv1alpha1.RedisEnterpriseCluster {
 	t.Helper()
 	return r.awaitReason(t, redisv1alpha1.ReasonAllPodsReady, nodes)
@@ -140,7 +140,7 @@ func (r *redisTest) password(t *testing.T) string {
 	return string(secret.Data["password"])
 }
 
-// wantRing expects every primary to be at home, and the primaries to have equal numbers of slots, up to one.
+// wantRing expects that every primary runs in its home pod, and that the primaries' slot counts differ by at most one.
 func (r *redisTest) wantRing(t *testing.T, c *redisv1alpha1.RedisEnterpriseCluster, nodes int) {
 	t.Helper()
 	if len(c.Status.Slots) != 2*nodes || c.Status.Shards != int32(nodes) {
@@ -228,7 +228,7 @@ func TestThePasswordOfARedisClusterChangesWithoutClientsNoticing(t *testing.T) {
 func TestARedisClusterComesBackWhenAllItsPodsWereDeleted(t *testing.T) {
 	r := newRedisTest(t, "persistentSpec: {enabled: true, volumeSize: 64Mi}")
 	w := r.confirmed(t)
-	time.Sleep(3 * time.Second) // appendfsync is every second
+	time.Sleep(3 * time.Second) // appendfsync is everysec
 	w.stop()
 	r.kubectl(t, "delete", "pod", "-n", r.ns, "-l", redisv1alpha1.ClusterLabel+"="+redisName)
 	r.awaitUnready(t)

@@ -21,24 +21,24 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/manifest"
 )
 
-// samplesFolder is the folder that a user applies as a whole; samplesTime is the limit until all of it is Ready,
-// including the builds of images.
+// samplesFolder is the folder that a user applies as a whole. samplesTime limits the time until all of it is Ready,
+// including image builds.
 const (
 	samplesFolder = "config/samples"
 	samplesTime   = 5 * time.Minute
 )
 
-// keptClaims hold the data of the Redis sample, which outlives its object.
+// keptClaims selects the claims of the Redis sample, which are kept when the object is deleted.
 const keptClaims = "redis.io/cluster=example-redis"
 
-// removeSamples removes what `make up` applied, and the data that it leaves.
+// removeSamples removes what `make up` applied, and the data that a deletion leaves behind.
 func (c *cluster) removeSamples(t *testing.T) {
 	t.Helper()
 	c.kubectl(t, "delete", "-f", samplesFolder, "--ignore-not-found", "--timeout=180s")
 	c.kubectl(t, "delete", "pvc", "-n", "default", "-l", keptClaims, "--timeout=60s")
 }
 
-// samples are the objects of the folder.
+// samples returns the objects of the folder.
 func (c *cluster) samples(t *testing.T) []*unstructured.Unstructured {
 	t.Helper()
 	docs, err := manifest.Read(filepath.Join(c.root, samplesFolder))
@@ -57,7 +57,7 @@ func (c *cluster) samples(t *testing.T) []*unstructured.Unstructured {
 	return objects
 }
 
-// settled says what an object still waits for.
+// settled returns what an object still waits for, or nil.
 func (c *cluster) settled(t *testing.T, o *unstructured.Unstructured) error {
 	t.Helper()
 	live := &unstructured.Unstructured{}
@@ -77,7 +77,7 @@ func (c *cluster) settled(t *testing.T, o *unstructured.Unstructured) error {
 	return hasCondition(live, "Ready")
 }
 
-// hasCondition expects a condition to be True for the last generation.
+// hasCondition returns an error unless a condition is True for the current generation.
 func hasCondition(o *unstructured.Unstructured, kind string) error {
 	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
 	for _, condition := range conditions {
@@ -91,7 +91,7 @@ func hasCondition(o *unstructured.Unstructured, kind string) error {
 	return fmt.Errorf("it has no condition %s", kind)
 }
 
-// everything has the objects that the samples may create, by name.
+// everything returns the names of all objects of the types that samples may create.
 func (c *cluster) everything(t *testing.T) []string {
 	t.Helper()
 	names := strings.Fields(c.kubectl(t, "get", "namespaces,persistentvolumes,runtimeclasses", "-o", "name"))
@@ -100,8 +100,8 @@ func (c *cluster) everything(t *testing.T) []string {
 			"poddisruptionbudgets,networkpolicies,horizontalpodautoscalers,ingresses,resourcequotas")))
 }
 
-// applySamples applies the folder once, expects every object to be Ready in time, and expects that deleting the folder
-// leaves only data that is documented to be kept.
+// applySamples applies the folder, and expects every object to be Ready in time. It then deletes the folder, and
+// expects that only data that is documented as kept is left.
 func (c *cluster) applySamples(t *testing.T, flags ...string) {
 	t.Helper()
 	c.removePools(t)
@@ -127,7 +127,7 @@ func (c *cluster) applySamples(t *testing.T, flags ...string) {
 	})
 }
 
-// wantNodes expects the pods of an instance to be spread over so many nodes at least.
+// wantNodes expects that the pods of an instance are spread over at least so many nodes.
 func (c *cluster) wantNodes(t *testing.T, instance string, least int) {
 	t.Helper()
 	pods := &corev1.PodList{}
@@ -152,7 +152,7 @@ func TestTheSamplesCanBeAppliedServerSideAsWell(t *testing.T) {
 	connect(t).applySamples(t, "--server-side")
 }
 
-// An image that the catalogue lacks is refused at once and by name, so that no user waits for it.
+// An image that is not in the catalogue is refused at once, with its name, so that no user waits for it.
 func TestAnImageThatTheRegistryDoesNotHaveIsRefusedAtOnce(t *testing.T) {
 	c := connect(t)
 	c.removePools(t)

@@ -17,9 +17,9 @@ import (
 	"time"
 )
 
-// pause is between two requests of a client. An address has 28,000 ports for connections, and a
-// node remembers a closed connection for two minutes: with thousands of requests per second a
-// client would reuse a port that the node still forwards to a deleted pod.
+// pause is the time between two requests of a client. An address has 28,000 ports, and a node remembers a closed
+// connection for two minutes. With thousands of requests per second, a client would reuse a port that the node still
+// forwards to a deleted pod.
 const pause = 5 * time.Millisecond
 
 // newcomers opens a connection for every request, like new clients.
@@ -55,8 +55,7 @@ type traffic struct {
 	failed []string
 }
 
-// startTraffic starts a client for each kind of request, which repeats it until stop is called or
-// the test ends.
+// startTraffic starts a client for each function, which calls it repeatedly until stop is called or the test ends.
 func startTraffic(t *testing.T, asks ...func(context.Context) error) *traffic {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
@@ -81,7 +80,7 @@ func (f *traffic) keepAsking(ctx context.Context, ask func(context.Context) erro
 	}
 }
 
-// stop ends the traffic and expects that no request was refused.
+// stop ends the traffic and expects that no request failed.
 func (f *traffic) stop(t *testing.T, during string) {
 	t.Helper()
 	f.cancel()

@@ -15,18 +15,18 @@ import (
 	"time"
 )
 
-// answer is the response of the scenarios' web application; see webapp.
+// answer is the response of the scenarios' web application (see webapp).
 type answer struct {
 	Version, Greeting, Config, User, Pod string
 	Password                             bool
 }
 
-// visitor is a client with a user and a password, or none.
+// visitor is a client with a user name and a password, or without.
 type visitor struct {
 	client         *http.Client
 	url            string
 	user, password string
-	host           string // asked for, where it is not that of the URL
+	host           string // Host header, if it differs from the host in the URL
 }
 
 func newVisitor(url, user, password string) *visitor {
@@ -59,7 +59,7 @@ func (v *visitor) visit(ctx context.Context) (int, answer, error) {
 	return response.StatusCode, a, err
 }
 
-// regulars are some clients of one kind that repeat their requests.
+// regulars returns several clients that repeat the request of a visitor.
 func regulars(v *visitor) []func(context.Context) error {
 	ask := func(ctx context.Context) error {
 		code, _, err := v.visit(ctx)

@@ -39,7 +39,7 @@ func TestActivity(t *testing.T) {
 	})
 }
 
-// policies are the deployed admission policies, once they are in force.
+// policies applies the deployed admission policies, and waits until they are in force.
 func policies(w *faults.World) {
 	w.ApplyFile("config/cluster/activity_namespace.yaml", "config/cluster/activity_requester.yaml", "config/cluster/activity_rights.yaml")
 	// The API server mutates no objects of a type that it has only just discovered.
@@ -124,7 +124,7 @@ func choreIs(state egov1.State, run int64) func(faults.View) error {
 	}
 }
 
-// commandSucceeded is the promise of Ready: a pod of the run ended with that result.
+// commandSucceeded checks what Ready promises: a pod of the run ended with the reported result.
 func commandSucceeded(v faults.View, object client.Object) error {
 	a, pods := object.(*egov1.Activity), &corev1.PodList{}
 	if err := v.List(pods); err != nil {
@@ -136,7 +136,7 @@ func commandSucceeded(v faults.View, object client.Object) error {
 	return nil
 }
 
-// onePodARun holds if no pod name is used twice: each run has one name.
+// onePodARun holds if no two pods ever have the same name, since a pod name stands for one run.
 func onePodARun(before, after faults.View, e faults.Event) error {
 	if e.Key.Kind != "Pod" || e.Gone {
 		return nil
@@ -178,12 +178,12 @@ func maskActivity(object *unstructured.Unstructured) {
 	case "Pod":
 		unstructured.RemoveNestedField(object.Object, "spec")
 		unstructured.RemoveNestedField(object.Object, "status")
-		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", "opcrew.io/order") // it says when
+		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", "opcrew.io/order") // the time of the order
 		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", "opcrew.io/boot")
 	case "Activity":
 		unstructured.RemoveNestedField(object.Object, "status", "runSince")
 		unstructured.RemoveNestedField(object.Object, "status", "endedAt")
-		// An operator that sees only the outcome cancels before anything has started.
+		// An operator that sees only the outcome cancels the run before any pod has started.
 		if status, ok := object.Object["status"].(map[string]any); ok && status["prosta"] == "Cancelled" {
 			object.Object["status"] = map[string]any{"prosta": "Cancelled", "run": status["run"]}
 		}

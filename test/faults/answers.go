@@ -21,12 +21,12 @@ type refusal struct {
 	reason  metav1.StatusReason
 	message string
 	retry   string // the header Retry-After
-	// reported: the words must reach the user in a condition.
+	// reported is set if the message must appear in a condition of the object.
 	reported bool
 }
 
-// refusals are the errors that a write can get. The texts are those of the real server, so
-// that the operator recognises them.
+// refusals are the errors that a write can get. The messages are the real server's, so that the operator recognises
+// them.
 var refusals = []refusal{
 	{class: "forbidden", code: http.StatusForbidden, reason: metav1.StatusReasonForbidden, reported: true,
 		message: `"it" is forbidden: User "opcrew" cannot do this at the cluster scope`},
@@ -40,7 +40,7 @@ var refusals = []refusal{
 		message: `"it" is forbidden: exceeded quota: small, requested: count/it=1, used: count/it=3, limited: count/it=3`},
 }
 
-// answer is a Status that replaces the server's own response.
+// answer returns a Status that replaces the server's own response.
 func answer(req *http.Request, code int, reason metav1.StatusReason, message string) *http.Response {
 	status := metav1.Status{
 		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},

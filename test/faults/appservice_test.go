@@ -52,7 +52,7 @@ spec:
   ports: [{port: 80, targetPort: 8080}]
 `
 
-// editApp is a step in which a user changes the spec, and waits for the result.
+// editApp returns a step in which a user changes the spec, and waits for the result.
 func editApp(name, spec string) faults.Step {
 	return faults.Step{
 		Name:  name,
@@ -78,7 +78,7 @@ var growing = faults.Workload{
 	},
 }
 
-// replacing changes the image several times; two of the images cannot run.
+// replacing changes the image several times, twice to an image that cannot run.
 var replacing = faults.Workload{
 	Name: "replacing",
 	Steps: []faults.Step{
@@ -124,8 +124,8 @@ func appReady(v faults.View) error {
 	return appIsServed(v, a)
 }
 
-// appSays waits until Ready is False for a reason. An invariant checks that the previous pods
-// continue; a recreated object has none.
+// appSays waits until Ready is False for a reason. It does not check the previous pods: an invariant does, and a
+// recreated object has no previous pods.
 func appSays(reason string) func(faults.View) error {
 	return func(v faults.View) error {
 		_, err := appReportedFor(v, "False", reason)
@@ -133,8 +133,7 @@ func appSays(reason string) func(faults.View) error {
 	}
 }
 
-// appReportedFor is the object once Ready has a status, and a reason if one is given, for
-// its present spec.
+// appReportedFor returns the object once Ready has a status for the current spec, and the given reason if there is one.
 func appReportedFor(v faults.View, status metav1.ConditionStatus, reason string) (*appv1.AppService, error) {
 	a := &appv1.AppService{}
 	if err := v.Get("web", a); err != nil {
@@ -148,8 +147,8 @@ func appReportedFor(v faults.View, status metav1.ConditionStatus, reason string)
 	return nil, fmt.Errorf("the status is %+v", a.Status)
 }
 
-// appIsServed is the promise of Ready: the desired number of pods serves, all with the
-// desired image, and the Service selects them.
+// appIsServed checks what Ready promises: the desired number of pods is ready, all with the desired image, and the
+// Service selects them.
 func appIsServed(v faults.View, object client.Object) error {
 	a := object.(*appv1.AppService)
 	pods := &appsv1.Deployment{}
@@ -197,7 +196,7 @@ func oneDeployment(_, after faults.View, _ faults.Event) error {
 	return nil
 }
 
-// servedThroughout holds if the last serving pod is not removed while pods are desired.
+// servedThroughout holds if the last ready pod is not removed while pods are desired.
 func servedThroughout(before, after faults.View, e faults.Event) error {
 	if e.Key.Kind != "Pod" || servingPods(before, "") == 0 || servingPods(after, "") > 0 || !isWanted(after, e.Object) {
 		return nil
@@ -205,8 +204,8 @@ func servedThroughout(before, after faults.View, e faults.Event) error {
 	return fmt.Errorf("no pod serves any more")
 }
 
-// isWanted reports whether a pod belongs to an application that is not being deleted, and not
-// to an earlier one of the same name.
+// isWanted reports whether a pod belongs to an application that is not being deleted, rather than to an earlier
+// application of the same name.
 func isWanted(v faults.View, pod metav1.Object) bool {
 	a, pods, set := &appv1.AppService{}, &appsv1.Deployment{}, &appsv1.ReplicaSet{}
 	owner := metav1.GetControllerOf(pod)
@@ -214,8 +213,8 @@ func isWanted(v faults.View, pod metav1.Object) bool {
 		owner != nil && v.Get(owner.Name, set) == nil && set.UID == owner.UID && metav1.IsControlledBy(set, pods)
 }
 
-// maskApp removes fields that the scheduler and the simulation set in pods, fields that the
-// API server allocates, and the number of revisions, which depends on history.
+// maskApp removes fields that the scheduler and the simulation set in pods, fields that the API server allocates, and
+// the revision number, which depends on history.
 func maskApp(object *unstructured.Unstructured) {
 	switch object.GetKind() {
 	case "Pod":
@@ -230,7 +229,7 @@ func maskApp(object *unstructured.Unstructured) {
 		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", "deployment.kubernetes.io/revision")
 	case "ReplicaSet":
 		if n, _, _ := unstructured.NestedInt64(object.Object, "spec", "replicas"); n == 0 {
-			object.Object = nil // of an earlier template
+			object.Object = nil // belongs to an earlier template
 			return
 		}
 		unstructured.RemoveNestedField(object.Object, "metadata", "annotations")

@@ -16,8 +16,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv"
 )
 
-// Attack runs the workloads of a kind, first as references and then with faults. Several kinds are attacked in parallel,
-// since a run mostly waits for the operator to come to rest.
+// Attack runs the workloads of a kind, first as references and then with faults. Several kinds are attacked in
+// parallel, since a run mostly waits for the operator to come to rest.
 func Attack(t *testing.T, s Subject) {
 	t.Parallel()
 	t.Logf("replay with -args -faults.seed %d", seed())
@@ -27,7 +27,7 @@ func Attack(t *testing.T, s Subject) {
 	}
 	a.references()
 	if t.Failed() {
-		return // what a workload does without faults is the measure of all else
+		return // every other case is compared with the run without faults
 	}
 	if *listFlag {
 		a.list()
@@ -37,7 +37,7 @@ func Attack(t *testing.T, s Subject) {
 	a.report()
 }
 
-// attack is the work on one kind.
+// attack holds the state of the attack on one kind.
 type attack struct {
 	t       *testing.T
 	subject *Subject
@@ -76,7 +76,7 @@ func (a *attack) add(w Workload) {
 	a.works = append(a.works, withDeletion(a.subject, w, a.kinds[0].Kind))
 }
 
-// run runs a workload once in a lane.
+// run executes a workload once in a lane.
 func (a *attack) run(t *testing.T, env *testenv.Env, w Workload, c *Case, ref *outcome) *outcome {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	defer cancel()

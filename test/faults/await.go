@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// again is the interval for checking a step without events, since its effect may be on no object.
+// again is how often a step is checked while there are no events, since its effect may not show in any object.
 const again = 250 * time.Millisecond
 
 // await waits until the condition of a step holds in the observer's view.
@@ -33,7 +33,7 @@ func (r *run) await(step Step) error {
 	}
 }
 
-// stall is how late this process may wake up and still attribute the silence to the operator.
+// stall limits how late this process may wake up. If it wakes up later, the silence proves nothing about the operator.
 const stall = 100 * time.Millisecond
 
 // settle waits until the operator is at rest and the world does not change.
@@ -54,15 +54,14 @@ func (r *run) settle() {
 	must(fmt.Errorf("not at rest after %s", 2*r.subject.patience()))
 }
 
-// moment is how long the operator must be silent to have done everything that its view
-// allows.
+// moment is how long the operator must be silent to count as having done everything that its view allows.
 const moment = 150 * time.Millisecond
 
 // pause waits until the operator has done what it can do, up to a limit.
 func (r *run) pause() { r.linger(moment) }
 
-// linger is a pause of a minimal length: new processes start to work some time after
-// their caches are synced.
+// linger pauses for at least the given time, because new processes start to work some time after their caches are
+// synced.
 func (r *run) linger(least time.Duration) {
 	begin := time.Now()
 	for time.Since(begin) < least+most {

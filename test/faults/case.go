@@ -9,11 +9,11 @@ import (
 	"math/rand/v2"
 )
 
-// Case is one fault at one place of one workload.
+// Case is one fault at one point of one workload.
 type Case struct {
 	class string
 	id    string
-	size  int // the smaller, the shorter the way to the fault
+	size  int // cases are sorted by it; a smaller case reaches its fault after fewer steps
 	// derive changes the workload; the case then has its own reference run.
 	derive  func(Workload) Workload
 	derived string // names the reference of a derived workload
@@ -21,13 +21,13 @@ type Case struct {
 	seed    uint64
 }
 
-// name is the name for -faults.only.
+// name returns the name by which -faults.only selects the case.
 func (c Case) name(w Workload) string { return w.Name + "/" + c.class + "/" + c.id }
 
-// random is the case's own random source, the same in every replay.
+// random returns the case's own random source, which is the same in every replay.
 func (c Case) random() *rand.Rand { return rand.New(rand.NewPCG(c.seed, 0)) }
 
-// class is one sort of fault.
+// class is one kind of fault.
 type class struct {
 	name string
 	// exhaustive classes are tried in full in every run of the tests.
@@ -41,10 +41,10 @@ type plan struct {
 	subject   *Subject
 	work      Workload // its last step is the deletion
 	ref       *outcome
-	resources []string // of the types that the subject names, its own first
+	resources []string // of the subject's types, with the primary's own resource first
 }
 
-// classes are all sorts of faults.
+// classes returns all classes of faults.
 func classes() []class {
 	all := []class{
 		{"crash-after", true, perWrite(crashAfter)},
@@ -69,7 +69,7 @@ func classes() []class {
 	)
 }
 
-// cases lists all cases of a workload, by class, the short ones first.
+// cases returns all cases of a workload by class, in each class the shortest first.
 func cases(p plan, seed uint64) [][]Case {
 	var all [][]Case
 	for _, c := range classes() {

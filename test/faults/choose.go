@@ -26,7 +26,7 @@ var (
 	servers    = flag.Int("faults.servers", 3, "how many servers to spread cases over that cannot share one")
 )
 
-// seed is the same for the whole run of the tests.
+// seed returns the random seed, which is the same for all tests of a process.
 var seed = sync.OnceValue(func() uint64 {
 	if *seedFlag != 0 {
 		return *seedFlag
@@ -52,7 +52,7 @@ func choose(w Workload, byClass [][]Case, kinds []class, p part) []Case {
 	return slices.DeleteFunc(out, func(c Case) bool { return !p.has(c.name(w)) })
 }
 
-// inTurns orders cases so that every class comes once before any comes a second time, and so on.
+// inTurns orders cases so that each class has its first case before any class has its second, and so on.
 func inTurns(jobs []job) []job {
 	turns, had := map[string]int{}, map[string]int{}
 	for _, j := range jobs {
@@ -64,8 +64,8 @@ func inTurns(jobs []job) []job {
 	return out
 }
 
-// selected reports whether a name begins with the elements of a requested one, each of
-// which can be a pattern: */crash-after,small/held/0-*.
+// selected reports whether -faults.only selects a name. Each selector is a prefix of path elements, which can be
+// patterns: */crash-after,small/held/0-*.
 func selected(name string) bool {
 	parts := strings.Split(name, "/")
 	for asked := range strings.SplitSeq(*only, ",") {

@@ -8,7 +8,7 @@ import (
 	"net/http"
 )
 
-// perWrite makes one case for every write of the reference.
+// perWrite returns a function that makes one case for every write of the reference.
 func perWrite(befall func(r *run, i *instance) fault) func(plan) []Case {
 	return func(p plan) []Case {
 		var all []Case
@@ -27,7 +27,7 @@ func perWrite(befall func(r *run, i *instance) fault) func(plan) []Case {
 	}
 }
 
-// crashAfter: the process ends when the server has carried out its write.
+// crashAfter ends the process when the server has carried out its write.
 func crashAfter(r *run, i *instance) fault {
 	return func(send func() (*http.Response, error)) (*http.Response, error) {
 		defer r.crash(i)
@@ -35,7 +35,7 @@ func crashAfter(r *run, i *instance) fault {
 	}
 }
 
-// crashBefore: the process ends before it sends its write.
+// crashBefore ends the process before it sends its write.
 func crashBefore(r *run, i *instance) fault {
 	return func(func() (*http.Response, error)) (*http.Response, error) {
 		r.crash(i)
@@ -43,7 +43,7 @@ func crashBefore(r *run, i *instance) fault {
 	}
 }
 
-// lost: the server carries out the write, and the process gets no response.
+// lost has the server carry out the write, but the process gets no response.
 func lost(*run, *instance) fault {
 	return func(send func() (*http.Response, error)) (*http.Response, error) {
 		if _, err := send(); err != nil {
@@ -53,7 +53,7 @@ func lost(*run, *instance) fault {
 	}
 }
 
-// crashOften: every process ends after a number of writes.
+// crashOften returns cases in which every process ends after a given number of writes.
 func crashOften(p plan) []Case {
 	var all []Case
 	for every := 1; every <= 3 && every < len(p.ref.writes); every++ {
@@ -63,7 +63,7 @@ func crashOften(p plan) []Case {
 				r.mu.Lock()
 				defer r.mu.Unlock()
 				if w.dry {
-					return nil // no progress is made by it
+					return nil // a dry run is no progress
 				}
 				begun[w.instance]++
 				if begun[w.instance] != every {

@@ -104,7 +104,7 @@ var createSystem = faults.Step{
 	Until: divaReady,
 }
 
-// editSystem is a step in which a user changes the object, and waits for the result.
+// editSystem returns a step in which a user changes the object, and waits for the result.
 func editSystem(name, patch string) faults.Step {
 	return faults.Step{
 		Name:  name,
@@ -143,8 +143,8 @@ var rotatingDiva = faults.Workload{
 	},
 }
 
-// growingDiva recreates the StatefulSet. No driver resizes volumes here, so the object waits
-// until the workload does.
+// growingDiva enlarges the claims, which recreates the StatefulSet. No driver resizes volumes here, so the object waits
+// until the workload resizes them.
 var growingDiva = faults.Workload{
 	Name: "growing",
 	World: func(w *faults.World) {
@@ -192,8 +192,8 @@ func divaReady(v faults.View) error {
 	return divaServes(v, d)
 }
 
-// requestOf is the annotation for which the present keys were created. A recreated Secret has
-// the annotation of that time.
+// requestOf returns the annotation value for which the current keys were created. A Secret that was recreated has the
+// value from the time of its recreation.
 func requestOf(v faults.View) string {
 	secret := &corev1.Secret{}
 	if v.Get("ops-ssh", secret) != nil {
@@ -209,8 +209,8 @@ func divaSays(reason string) func(faults.View) error {
 	}
 }
 
-// divaReportedFor is the object once Ready has a status, and a reason if one is given, for its
-// present spec.
+// divaReportedFor returns the object once Ready has a status for the current spec, and the given reason if there is
+// one.
 func divaReportedFor(v faults.View, status metav1.ConditionStatus, reason string) (*opsv1.Diva, error) {
 	d := &opsv1.Diva{}
 	if err := v.Get("ops", d); err != nil {
@@ -238,15 +238,15 @@ func divaHasGrown(v faults.View) error {
 		}
 	}
 	_, waits := divaReportedFor(v, "False", "Growing")
-	_, ready := divaReportedFor(v, "True", "") // a recreated one starts with larger claims
+	_, ready := divaReportedFor(v, "True", "") // a recreated object starts with larger claims
 	if waits != nil && ready != nil {
 		return waits
 	}
 	return nil
 }
 
-// divaServes is the promise of Ready: the manager and all clients are ready, the manager
-// knows exactly these clients, and they accept its login.
+// divaServes checks what Ready promises: the manager and all clients are ready, the manager's inventory lists exactly
+// these clients, and they accept its login.
 func divaServes(v faults.View, object client.Object) error {
 	d := object.(*opsv1.Diva)
 	set, list, manager, clients := &appsv1.StatefulSet{}, &corev1.ConfigMap{}, &corev1.Secret{}, &corev1.Secret{}
@@ -285,7 +285,7 @@ func readyPods(v faults.View, label string) int {
 func letsIn(clients, manager *corev1.Secret) error {
 	for _, name := range []string{"identity", "identityNext"} {
 		if len(manager.Data[name]) == 0 {
-			return nil // it goes on with what it has
+			return nil // the manager keeps the keys it has
 		}
 		signer, err := ssh.ParsePrivateKey(manager.Data[name])
 		if err != nil {
@@ -315,8 +315,7 @@ func changed(before, after faults.View, name string, was, is client.Object) bool
 
 func there(v faults.View, name string, object client.Object) bool { return v.Get(name, object) == nil }
 
-// inventoryIsAhead holds if a StatefulSet never gets fewer clients than the
-// inventory has.
+// inventoryIsAhead holds if the StatefulSet never has fewer clients than the inventory.
 func inventoryIsAhead(before, after faults.View, e faults.Event) error {
 	was, is, list := &appsv1.StatefulSet{}, &appsv1.StatefulSet{}, &corev1.ConfigMap{}
 	if e.Key.Kind != "StatefulSet" || !changed(before, after, "ops-client", was, is) || !there(after, "ops-inventory", list) {
@@ -347,11 +346,11 @@ func maskDiva(object *unstructured.Unstructured) {
 		maskKeys(object)
 	case "Diva":
 		unstructured.RemoveNestedField(object.Object, "status", "ssh")
-		unstructured.RemoveNestedField(object.Object, "status", "storage") // it says when
+		unstructured.RemoveNestedField(object.Object, "status", "storage") // contains a time
 		maskMessage(object, "SSHReady")
 	case "PersistentVolumeClaim":
 		if object.GetName() == "wi-ops-client-2" {
-			object.Object = nil // of a client that there is not if no one saw that it was asked for
+			object.Object = nil // the client of this claim may not exist, if no operator saw the request for it
 			return
 		}
 		unstructured.RemoveNestedField(object.Object, "metadata", "annotations")
@@ -365,9 +364,8 @@ func maskDiva(object *unstructured.Unstructured) {
 	}
 }
 
-// maskKeys keeps the names of keys, not their values. A Secret that is deleted just after the
-// operator has read it is restored unchanged: then nothing is lost, and there are no former
-// clients.
+// maskKeys keeps the names of keys but not their values, and removes former clients: if the Secret is deleted just
+// after the operator read it, opcrew restores it unchanged, and there are no former clients.
 func maskKeys(object *unstructured.Unstructured) {
 	unstructured.RemoveNestedField(object.Object, "metadata", "annotations")
 	data, _, _ := unstructured.NestedMap(object.Object, "data")

@@ -7,19 +7,17 @@
 //
 // # Workloads
 //
-// A Workload is a world (nodes, objects of other owners) and a few steps. A step is a user's
-// action and a condition that must hold before the next step. The last step is always the
-// same and implicit: all objects of the kind are deleted. A Subject is a kind, its workloads,
-// and its external contract: Truth, the promise of Ready, and Invariants, which hold at
-// every event.
+// A Workload is a world (nodes, objects of other owners) and a few steps. A step is a user's action and a condition
+// that must hold before the next step. The last step is implicit and always deletes all objects of the kind. A Subject
+// is a kind, its workloads and its external contract: Truth, which checks what Ready promises, and Invariants, which
+// hold at every event.
 //
 // # Faults
 //
-// All requests of an operator process pass through the harness: the transport of its
-// rest.Config. The harness counts and records writes; it can lose or refuse a write, or end
-// the process after it. It can hold, delay, drop or cut off watch events, as a server or a
-// network could, so the operator's caches are the real ones. A crashed process can reach
-// nothing, and a new one starts with empty caches. case.go lists the classes of faults.
+// All requests of an operator process pass through the harness, as the transport of its rest.Config. The harness counts
+// and records writes. It can lose or refuse a write, or end the process after it. It can hold, delay, drop or cut off
+// watch events, as a server or a network could. The operator's caches are the real ones. A crashed process can reach
+// nothing, and a new process starts with empty caches. case.go lists the classes of faults.
 //
 //	crash-after, -before   the process ends right after, or before, the k-th write
 //	crash-often            no process lives to do more than so many writes
@@ -38,30 +36,27 @@
 //
 // # What is expected
 //
-// An observer watches everything, independently of the operator. The end state, and the
-// world after the deletion, equal the reference, except for values that always differ between
-// runs. Nothing is created or deleted more often than in the reference. The operator comes to
-// rest. Writes of other clients survive. Invariants hold at every event, in the server's order.
-// An object that reports Ready was ready at that moment or shortly before. A refusal reaches
-// the user in its own words. The only tolerance of a class is the age of the view on which an
-// object may report Ready (hooks.slack).
+// An observer watches everything, independently of the operator. The end state and the world after the deletion must
+// equal the reference, except for values that always differ between runs. The operator must not create or delete more
+// often than in the reference, and must come to rest. Writes of other clients must survive. Invariants must hold at
+// every event, in the server's order. An object that reports Ready must have been ready at that moment or shortly
+// before. A refusal must reach the user in the server's own words. A class may only allow a longer time on a stale view
+// (hooks.slack).
 //
 // # Shards
 //
-// A cluster-scoped kind cannot share a server with another run: it gets several servers
-// (-faults.servers), each of which runs one case after another, and is cleaned and compared
-// with its initial state in between. Cases of a namespaced kind run in parallel on one
-// server, each in its own namespace.
+// A server can run one case of a cluster-scoped kind at a time. So there are several servers (-faults.servers), and
+// each is cleaned and compared with its initial state between two cases. Cases of a namespaced kind run in parallel on
+// one server, each in its own namespace.
 //
 // # Adding a kind
 //
-// Write <kind>_test.go with a Subject and call Attack; nodepool_test.go and shop_test.go
-// are the models for objects of other owners and for children. Add a line to the file parts.
-// Without flags the tests run a sample and print its seed. To run all cases, in parts:
+// Write <kind>_test.go with a Subject and call Attack; nodepool_test.go and shop_test.go show how to handle objects of
+// other owners and children. Add a line to the file parts. Without flags the tests run a sample and print its seed. To
+// run all cases, in parts:
 //
 //	make faults
 //	go test -tags faults -count 1 -timeout 45m -v -run '^TestDiva$' ./test/faults -args -faults.exhaustive -faults.part 2/5
 //
-// planted_test.go tests the harness itself on the bugs of package naive. A class that finds
-// none of them fails.
+// planted_test.go tests the harness itself with the bugs of package naive. It fails if a class does not find its bug.
 package faults

@@ -31,8 +31,8 @@ func TestEtcdBackup(t *testing.T) {
 		Kind:       etcdbackup.Kind(),
 		Namespaced: true,
 		Nodes:      1,
-		Patience:   45 * time.Second, // runs are 10 s apart, and a cluster is looked for every 15 s
-		OldLists:   true,             // a pod for a run that has ended must not be made on any view
+		Patience:   45 * time.Second, // runs are 10 s apart, and opcrew looks for the cluster every 15 s
+		OldLists:   true,             // whatever the operator's view, it must create no pod for a run that has ended
 		Primary:    &etcdv1beta2.EtcdBackup{},
 		Others:     []client.Object{&corev1.Pod{}, &etcdv1beta2.EtcdCluster{}},
 		// Their names contain the object's UID and the time; onePodAnAttempt counts them.
@@ -53,8 +53,8 @@ func TestEtcdBackup(t *testing.T) {
 	})
 }
 
-// carriedOut is the result of an order, which depends on its path: the first attempts at "flaky" fail, and
-// all at "broken"; "slow" does not end.
+// carriedOut returns the simulated result of an order, which depends on the backup's path: at "flaky" the first
+// attempts fail, at "broken" all attempts fail, and at "slow" they never end.
 func carriedOut(o backup.Order, attempt int) *backup.Result {
 	result, path := backuppods.Success(o), o.Target.Path
 	if strings.HasSuffix(path, "/slow") {
@@ -94,8 +94,8 @@ var savingOnce = faults.Workload{
 	Steps: []faults.Step{saveBackup("save it", "backups/db", ofEndpoints, backedUp(1))},
 }
 
-// savingAgain has two runs, 10 s apart, and then none for a year: otherwise the operator would never rest. An
-// operator that sees only the outcome has one run.
+// savingAgain has two runs that are 10 s apart, and then none for a year, since otherwise the operator would never
+// rest. An operator that sees only the outcome has only one run.
 var savingAgain = faults.Workload{
 	Name: "periodic",
 	Steps: []faults.Step{
@@ -105,7 +105,7 @@ var savingAgain = faults.Workload{
 	},
 }
 
-// failingFirst has three attempts that fail, and the third of the next run succeed.
+// failingFirst has a run whose three attempts fail, and then a run whose third attempt succeeds.
 var failingFirst = faults.Workload{
 	Name: "failing",
 	Steps: []faults.Step{
@@ -164,7 +164,7 @@ func backupIs(v faults.View) (*etcdv1beta2.EtcdBackup, metav1.Condition, error) 
 	return nil, metav1.Condition{}, fmt.Errorf("the status is %+v", b.Status)
 }
 
-// backedUp holds when at least n runs have succeeded, including the last.
+// backedUp holds when at least n runs have succeeded and the latest run is one of them.
 func backedUp(least int64) func(faults.View) error {
 	return func(v faults.View) error {
 		b, ready, err := backupIs(v)
@@ -220,15 +220,15 @@ func gaveUp(v faults.View) error {
 	return nil
 }
 
-// lastRunSucceeded is the promise of Ready: a pod has saved the backup in status.last, and a pod has verified
-// the one in status.verified. It covers no later run.
+// lastRunSucceeded checks what Ready promises: a pod has saved the backup in status.last, and a pod has verified the
+// backup in status.verified. Later runs are not covered.
 func lastRunSucceeded(v faults.View, object client.Object) error {
 	b := object.(*etcdv1beta2.EtcdBackup)
 	if b.Status.Last == nil || b.Status.Run == nil {
 		return fmt.Errorf("nothing was saved")
 	}
 	if b.Status.Run.Phase == etcdv1beta2.RunRunning {
-		return nil // pods of the last run go when the next is begun
+		return nil // the pods of the last run are deleted when the next run begins
 	}
 	saved := slices.ContainsFunc(backupPods(v, b), func(pod corev1.Pod) bool {
 		result, ok := resultOf(&pod)
@@ -248,7 +248,7 @@ func backupPods(v faults.View, b *etcdv1beta2.EtcdBackup) []corev1.Pod {
 	return slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool { return !metav1.IsControlledBy(&pod, b) })
 }
 
-// resultOf is how a pod ended, false while it has not.
+// resultOf returns the result of a pod, and false while the pod runs.
 func resultOf(pod *corev1.Pod) (backup.Result, bool) {
 	for _, c := range pod.Status.ContainerStatuses {
 		if c.State.Terminated != nil {
@@ -259,7 +259,7 @@ func resultOf(pod *corev1.Pod) (backup.Result, bool) {
 	return backup.Result{}, false
 }
 
-// attempts are the UIDs of the pods of all cases by their names, which contain the object's UID.
+// attempts maps the pod names of all cases, which contain the object's UID, to pod UIDs.
 var attempts sync.Map
 
 // onePodAnAttempt holds if no pod name is used twice.
@@ -290,7 +290,7 @@ func onePodAtWork(_, after faults.View, e faults.Event) error {
 	return nil
 }
 
-// begunIsWritten holds if a pod is only created for a run that the status records.
+// begunIsWritten holds if a pod is only created for a run that the status already records.
 func begunIsWritten(before, _ faults.View, e faults.Event) error {
 	b := &etcdv1beta2.EtcdBackup{}
 	if e.Key.Kind != "Pod" || !e.New || !sees(before, "db", b) || !metav1.IsControlledBy(e.Object, b) {
@@ -302,8 +302,8 @@ func begunIsWritten(before, _ faults.View, e faults.Event) error {
 	return nil
 }
 
-// countedOnce holds if the count rises by one exactly when a run becomes a success, and a pod
-// has reported it.
+// countedOnce holds if the count rises by one exactly when a run becomes a success, after a pod has reported the
+// success.
 func countedOnce(before, after faults.View, e faults.Event) error {
 	was, is := &etcdv1beta2.EtcdBackup{}, &etcdv1beta2.EtcdBackup{}
 	if e.Key.Kind != "EtcdBackup" || !sees(before, "db", was) || !sees(after, "db", is) || was.UID != is.UID {
@@ -352,7 +352,7 @@ func maskBackup(object *unstructured.Unstructured) {
 		}
 		_ = unstructured.SetNestedSlice(object.Object, conditions, "status", "conditions")
 	case "EtcdCluster":
-		unstructured.RemoveNestedField(object.Object, "status") // the user's part
+		unstructured.RemoveNestedField(object.Object, "status") // written by the user
 	case "Pod":
 		// Truth and the invariants check their content; here they are only counted.
 		object.Object = map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": "attempt"}}

@@ -80,12 +80,12 @@ func createEtcd(size int) faults.Step {
 		Name:  fmt.Sprintf("create a cluster of %d", size),
 		Do:    func(u *faults.User) { u.Apply(fmt.Sprintf(etcdManifest, size)) },
 		Until: etcdReady,
-		// A process may end after each of the dozen writes of this step.
+		// The operator may crash after each of the dozen writes of this step.
 		Patience: patience,
 	}
 }
 
-// patience is for a step that needs a new process for each of its writes.
+// patience is long enough for a step in which the operator crashes after each write.
 const patience = 45 * time.Second
 
 func editEtcd(name, spec string) faults.Step {
@@ -93,11 +93,11 @@ func editEtcd(name, spec string) faults.Step {
 		Name:     name,
 		Do:       func(u *faults.User) { u.Patch("db", &etcdv1beta2.EtcdCluster{}, `{"spec":`+spec+`}`) },
 		Until:    etcdReady,
-		Patience: patience, // in an emptyDir each member has a successor of its own
+		Patience: patience, // a member with an emptyDir is replaced by a new member, one at a time
 	}
 }
 
-// etcdScaling is the article's story.
+// etcdScaling grows and shrinks a cluster as the original article does.
 var etcdScaling = faults.Workload{
 	Name: "scaling",
 	Steps: []faults.Step{
@@ -107,8 +107,8 @@ var etcdScaling = faults.Workload{
 	},
 }
 
-// etcdChanging changes the version, then the pods, whose emptyDir is lost with them, and then the
-// resources, which change in running pods.
+// etcdChanging first changes the version, then the pods, which lose their emptyDir, and then the resources, which
+// change in place.
 var etcdChanging = faults.Workload{
 	Name: "changing",
 	Steps: []faults.Step{
@@ -181,8 +181,8 @@ func etcdAsleep(v faults.View) error {
 	return nil
 }
 
-// membersServe is the promise of Ready: the desired number of pods with the desired version,
-// none of which may start on an empty volume.
+// membersServe checks what Ready promises: the desired number of pods is ready with the desired version, and none of
+// them may start with an empty volume.
 func membersServe(v faults.View, object client.Object) error {
 	c := object.(*etcdv1beta2.EtcdCluster)
 	pods := etcdPods(v)
@@ -209,7 +209,8 @@ func etcdPods(v faults.View) []corev1.Pod {
 	return slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool { return pod.DeletionTimestamp != nil })
 }
 
-// oneHistory asks the store itself, which all cases share: a violation names the member.
+// oneHistory reads the violations from the simulated store. All cases share it, so only violations that name a pod of
+// this case count.
 func oneHistory(_, after faults.View, e faults.Event) error {
 	for _, bad := range stores.Violations() {
 		for _, pod := range etcdPods(after) {
@@ -252,7 +253,8 @@ func quorumOfPods(before, after faults.View, e faults.Event) error {
 	return nil
 }
 
-// clientsComeLate holds if the Service selects no member of a cluster that may still start again.
+// clientsComeLate holds if the Service selects no member until the cluster is formed, because until then it may be
+// started again from scratch.
 func clientsComeLate(_, after faults.View, e faults.Event) error {
 	c := &etcdv1beta2.EtcdCluster{}
 	if e.Key.Kind != "Pod" || !sees(after, "db", c) || c.Status.ClusterID != "" {
@@ -266,9 +268,8 @@ func clientsComeLate(_, after faults.View, e faults.Event) error {
 	return nil
 }
 
-// maskEtcd removes values that contain the cluster's UID or depend on the number of attempts: names and
-// ids of members, and texts with them; and the version with which the cluster was formed, which is the
-// second one if the operator never saw the first.
+// maskEtcd removes what depends on the UID or on attempts: member names and IDs, and texts with them. It also removes
+// the version that formed the cluster: it is the second version if the operator missed the first.
 func maskEtcd(object *unstructured.Unstructured) {
 	remove := func(fields ...string) { unstructured.RemoveNestedField(object.Object, fields...) }
 	switch object.GetKind() {
@@ -277,7 +278,7 @@ func maskEtcd(object *unstructured.Unstructured) {
 			remove("status", field)
 		}
 	case "Pod", "PersistentVolumeClaim":
-		object.Object = map[string]any{} // Truth and the invariants look at them
+		object.Object = map[string]any{} // Truth and the invariants check them
 	case "PodDisruptionBudget":
 		remove("status")
 	case "Service":

@@ -30,7 +30,7 @@ metadata: {name: db}
 spec: {etcdCluster: {name: db}, backupStorageType: S3, s3: {path: %s}}
 `
 
-// restoreEtcd requests a restore; it replaces an existing object, which cannot be changed.
+// restoreEtcd requests a restore. It replaces an existing EtcdRestore, which is immutable.
 func restoreEtcd(name, path string, until func(faults.View) error) faults.Step {
 	return faults.Step{
 		Name: name,
@@ -55,7 +55,7 @@ var etcdRestoring = faults.Workload{
 	Steps: []faults.Step{createEtcd(2), restoreEtcd("restore it", "backups/db", etcdRestored), deleteRestore},
 }
 
-// etcdRestoringAgain starts a restore while another one is in progress, and one more after that has
+// etcdRestoringAgain starts a restore while another restore is in progress, and a third restore after the second has
 // finished.
 var etcdRestoringAgain = faults.Workload{
 	Name: "restoring-again",
@@ -68,8 +68,8 @@ var etcdRestoringAgain = faults.Workload{
 	},
 }
 
-// etcdRecovering makes a cluster in emptyDirs lose the pod of one of its two members: the other one can never
-// form a quorum again.
+// etcdRecovering makes a cluster with emptyDirs lose one of its two pods. The other member can never form a quorum
+// again.
 var etcdRecovering = faults.Workload{
 	Name: "recovering",
 	Steps: []faults.Step{
@@ -88,12 +88,12 @@ var etcdRecovering = faults.Workload{
 				u.List(pods, client.MatchingLabels{"etcd_cluster": "db"})
 				for _, pod := range pods.Items {
 					if pod.Annotations["etcd.opcrew.io/serial"] == "1" {
-						stores.Hang(pod.Name) // else it may be replaced before it ends
+						stores.Hang(pod.Name) // otherwise the operator may replace the pod before it hangs
 						u.Delete(pod.Name, &corev1.Pod{})
 					}
 				}
 			},
-			Until:    etcdReady, // where events come late, the pod may not have been there yet
+			Until:    etcdReady, // with late events, the pod may not have existed when it was to be lost
 			Patience: 45 * time.Second,
 		},
 	},
@@ -111,7 +111,7 @@ func restoreTakenUp(v faults.View) error {
 	return nil
 }
 
-// etcdRestored holds when all members are of the existing restore, and no earlier one is left.
+// etcdRestored holds when all members come from the existing restore, and no earlier member is left.
 func etcdRestored(v faults.View) error {
 	c, r := &etcdv1beta2.EtcdCluster{}, &etcdv1beta2.EtcdRestore{}
 	if err := errors.Join(v.Get("db", c), v.Get("db", r)); err != nil {
@@ -121,7 +121,7 @@ func etcdRestored(v faults.View) error {
 		return fmt.Errorf("restore %s is not carried through, the status is %+v", r.UID, c.Status)
 	}
 	var members, pods []string
-	for _, m := range stores.Members(fmt.Sprintf("%s/%s", c.UID, r.UID)) { // which its seed's order names them by
+	for _, m := range stores.Members(fmt.Sprintf("%s/%s", c.UID, r.UID)) { // the token of a restore
 		members = append(members, m.Name)
 	}
 	for _, pod := range etcdPods(v) {
@@ -134,8 +134,7 @@ func etcdRestored(v faults.View) error {
 	return etcdReady(v)
 }
 
-// oneLineageServes holds if clients only ever reach either the cluster before a restore or the one
-// after it.
+// oneLineageServes holds if clients only ever reach the cluster before a restore or the cluster after it, never both.
 func oneLineageServes(_, after faults.View, e faults.Event) error {
 	c := &etcdv1beta2.EtcdCluster{}
 	if e.Key.Kind != "Pod" || !sees(after, "db", c) || c.Status.Restore == nil {
@@ -158,8 +157,8 @@ func oneLineageServes(_, after faults.View, e faults.Event) error {
 	return nil
 }
 
-// oneRestoreInCharge holds if a restore only starts when the previous one was completed or cancelled, and the
-// cluster only switches to the active one.
+// oneRestoreInCharge holds if a restore only starts when the previous restore was completed or cancelled, and the
+// cluster only switches to the active restore.
 func oneRestoreInCharge(before, after faults.View, e faults.Event) error {
 	was, is := &etcdv1beta2.EtcdCluster{}, &etcdv1beta2.EtcdCluster{}
 	if e.Key.Kind != "EtcdCluster" || !sees(before, "db", was) || !sees(after, "db", is) || was.UID != is.UID {

@@ -13,8 +13,8 @@ import (
 	"github.com/opcrew/opcrew/test/faults"
 )
 
-// etcdTending makes members run out of space, and then corrupts the leader's data while etcd accuses
-// another member. Clearing an alarm too early, or spreading corrupt data, is a violation.
+// etcdTending makes members run out of space, and then corrupts the leader's data while etcd blames another member.
+// Clearing an alarm too early, or spreading corrupt data, is a violation.
 var etcdTending = faults.Workload{
 	Name: "tending",
 	Steps: []faults.Step{
@@ -47,7 +47,7 @@ func eachEtcd(u *faults.User, do func(token string)) {
 	}
 }
 
-func fill(token string) { _ = stores.Write(token, 5000, 1<<20, 2<<30) } // it is refused if it is full already
+func fill(token string) { _ = stores.Write(token, 5000, 1<<20, 2<<30) } // the write is refused if the store is already full
 
 func spoilLeader(token string) {
 	leader := stores.Leader(token)

@@ -79,7 +79,7 @@ var etcdMoving = faults.Workload{
 				u.Patch("db", &etcdv1beta2.EtcdCluster{}, claimPatch(`"storageClassName":"other"`))
 			},
 			Until:    etcdUpToDate("other", "2Gi"),
-			Patience: 2 * patience, // three members come, and three go
+			Patience: 2 * patience, // three members are added and three are removed
 		},
 	},
 }

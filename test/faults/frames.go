@@ -44,9 +44,8 @@ func (f frame) encode() []byte {
 	return append(out, '\n')
 }
 
-// coalesce keeps the last event of each object, as a relist after a broken watch would: a
-// client sees the present state, not how it came about. An object that was created and
-// deleted in between does not appear, and a recreated one appears as a change.
+// coalesce keeps only the last event of each object, as a relist after a broken watch would. A client then misses an
+// object that was created and deleted in between, and sees a recreated object as a change.
 func coalesce(frames []frame) []frame {
 	first, last := map[string]watch.EventType{}, map[string]int{}
 	for i, f := range frames {
@@ -59,7 +58,7 @@ func coalesce(frames []frame) []frame {
 	for i, f := range frames {
 		unknown := first[f.key] == watch.Added
 		switch {
-		case f.key == "": // one of them ends the initial list; none may be left out
+		case f.key == "": // a bookmark ends the initial list, so no bookmark may be left out
 		case i != last[f.key], unknown && f.kind == watch.Deleted:
 			continue
 		case unknown:
@@ -72,8 +71,7 @@ func coalesce(frames []frame) []frame {
 	return out
 }
 
-// expired is the event with which the server ends a watch that it cannot continue: the
-// client lists again.
+// expired returns the event with which the server ends a watch that it cannot continue. The client then lists again.
 func expired() frame {
 	return frame{kind: watch.Error, object: json.RawMessage(
 		`{"kind":"Status","apiVersion":"v1","status":"Failure","code":410,"reason":"Expired","message":"too old resource version"}`)}

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// everything means all resources, instead of the name of one.
+// everything stands for all resources where a resource name is expected.
 const everything = "all"
 
 // gate controls the events of all watches. It never changes the order of one watch's
@@ -42,7 +42,7 @@ func (g *gate) hold(resource string) {
 	g.held[resource] = true
 }
 
-// holdFrom keeps events back from the first one of a type on.
+// holdFrom keeps events of a resource back, from the first event of a type on.
 func (g *gate) holdFrom(resource string, kind watch.EventType) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -78,7 +78,7 @@ func (g *gate) drop(resource string) {
 	g.dropped[resource] = true
 }
 
-// expire ends the watches whose events were lost, so that they start again with a list.
+// expire ends the watches that lost events, so that the clients list again.
 func (g *gate) expire() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -17,11 +17,11 @@ import (
 // Event is one change of one object, as the server reported it to the observer.
 type Event struct {
 	Key    Key
-	Object *unstructured.Unstructured // as it is, or as it was when it went
-	New    bool                       // it came
-	Gone   bool                       // it went
-	At     time.Time                  // when the observer heard of it
-	// Write names the operator's write that caused this event; empty: another client's.
+	Object *unstructured.Unstructured // its new state, or its last one if it was deleted
+	New    bool                       // it was created
+	Gone   bool                       // it was deleted
+	At     time.Time                  // when the observer received the event
+	// Write names the operator's write that caused this event, and is empty if another client caused it.
 	Write string
 
 	version uint64
@@ -33,8 +33,8 @@ type history struct {
 	events []Event
 }
 
-// versionNumber is the position of a change among all changes of all objects: the versions
-// of one server are revisions of one etcd.
+// versionNumber returns the position of a change among all changes of a server, since resource versions are revisions
+// of one etcd.
 func versionNumber(version string) uint64 {
 	n, err := strconv.ParseUint(version, 10, 64)
 	if err != nil {
@@ -43,8 +43,7 @@ func versionNumber(version string) uint64 {
 	return n
 }
 
-// attribute sorts the events in the server's order, and marks those that the operator
-// caused.
+// attribute sorts the events into the server's order, and marks the events that the operator caused.
 func (h *history) attribute(writes []*write) {
 	slices.SortStableFunc(h.events, func(a, b Event) int { return cmp.Compare(a.version, b.version) })
 	by := map[uint64]*write{}
@@ -70,10 +69,10 @@ func (h *history) replay(see func(before, after View, e Event)) {
 	}
 }
 
-// tally is how often an object was created, changed and deleted.
+// tally counts how often an object was created, changed and deleted.
 type tally struct{ created, changed, deleted int }
 
-// tally counts by object. Generated names count as one.
+// tally returns the counts by object. Objects with generated names are counted as one object.
 func (h *history) tally() map[Key]tally {
 	tallies := map[Key]tally{}
 	for _, e := range h.events {
@@ -92,7 +91,7 @@ func (h *history) tally() map[Key]tally {
 	return tallies
 }
 
-// generic is the key of an object without parts that the server generated.
+// generic returns the key of an object without the parts of its name that the server generated.
 func generic(u *unstructured.Unstructured) Key {
 	key := keyOf(u)
 	key.Namespace = ""

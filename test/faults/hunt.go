@@ -11,14 +11,14 @@ import (
 	"github.com/opcrew/opcrew/test/testenv"
 )
 
-// Hunt tests the harness itself: it attacks controllers with known bugs, each with one
-// class of faults, which must find the bug.
+// Hunt tests the harness itself. It attacks controllers with known bugs, each with one class of faults that must find
+// the bug.
 type Hunt struct {
 	attack *attack
 	jobs   []job
 }
 
-// Classes names all sorts of faults.
+// Classes returns the names of all classes of faults.
 func Classes() []string {
 	var names []string
 	for _, c := range classes() {
@@ -66,7 +66,7 @@ func (h *Hunt) Add(name string, s Subject, class, words string) {
 // tries is how often a subject may show its bug without faults.
 const tries = 3
 
-// unsound says why the behaviour of a subject under faults would prove nothing; "" if it would.
+// unsound returns why a subject proves nothing because it already fails without faults, or "".
 func (a *attack) unsound(t *testing.T, env *testenv.Env, w Workload) string {
 	clear(a.refs)
 	ref := a.reference(t, env, w.Name, w)
@@ -79,8 +79,8 @@ func (a *attack) unsound(t *testing.T, env *testenv.Env, w Workload) string {
 	return ""
 }
 
-// hunt tries the cases of a class, the short ones first, until one shows a problem with the words. It returns the
-// problems of the cases that showed others.
+// hunt tries the cases of a class, the shortest first, until a problem contains the words. Otherwise it returns the
+// other problems that the cases showed.
 func (a *attack) hunt(t *testing.T, env *testenv.Env, w Workload, class, words string) (found bool, others []string) {
 	for _, list := range cases(a.plan(w), seed()) {
 		for _, c := range list {

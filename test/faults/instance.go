@@ -25,25 +25,24 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// instance is one process of the operator: the manager that is deployed, on a wire of ours.
+// instance is one process of the operator. It runs the real manager, but connected to the harness's wire.
 type instance struct {
 	id     int
 	wire   *wire
-	dead   atomic.Bool // it has crashed: nothing of it reaches the server any more
+	dead   atomic.Bool // it has crashed, so none of its requests reach the server any more
 	cancel context.CancelFunc
 	done   chan struct{}
-	err    error // once done
+	err    error // set when done is closed
 
 	mu     sync.Mutex
 	queues []workqueue.TypedRateLimitingInterface[reconcile.Request]
-	// past are the versions at which its first list of each resource is served; nil:
-	// the newest.
+	// past holds the versions at which the first list of each resource is served. If it is nil, lists are current.
 	past    map[string]string
 	listed  map[string]bool
-	anyList bool // even where the client insists on the newest
+	anyList bool // even where the client requires the newest version
 }
 
-// start runs a process and returns when its caches are full.
+// start runs a process and returns when its caches are synced.
 func (i *instance) start(ctx context.Context, cfg *rest.Config, kind kit.Registration, namespace string) error {
 	cfg = rest.CopyConfig(cfg)
 	cfg.ContentType = "application/json"
@@ -61,7 +60,7 @@ func (i *instance) start(ctx context.Context, cfg *rest.Config, kind kit.Registr
 	}()
 	synced, cancel := context.WithTimeout(ctx, eventually.Long)
 	defer cancel()
-	// Caches begin to fill when a controller asks for them, so each is asked for.
+	// A cache begins to fill when its informer is first requested, so request all of them.
 	for object := range kind.Cache() {
 		if _, err := mgr.GetCache().GetInformer(synced, object); err != nil && !i.dead.Load() {
 			i.cancel()
@@ -83,7 +82,7 @@ func options(kind kit.Registration, namespace string) kit.Options {
 	return opts
 }
 
-// die makes the process crash: from now on nothing of it reaches the server.
+// die makes the process crash, so that none of its requests reach the server any more.
 func (i *instance) die() {
 	i.dead.Store(true)
 	i.cancel()
@@ -103,7 +102,7 @@ func (i *instance) end() error {
 	}
 }
 
-// spied lets the queues of the kind's controllers be reached.
+// spied wraps the kind's setup to get access to its controllers' queues.
 func (i *instance) spied(kind kit.Registration) kit.Registration {
 	setup := kind.Setup
 	kind.Setup = func(mgr ctrl.Manager, tools *kit.Tools) error { return setup(&spy{mgr, i}, tools) }
@@ -132,7 +131,7 @@ func (i *instance) keep(_ context.Context, queue workqueue.TypedRateLimitingInte
 	return nil
 }
 
-// enqueue has every controller look at every one of the objects.
+// enqueue adds all keys to the queues of all controllers.
 func (i *instance) enqueue(keys []Key) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -143,11 +142,11 @@ func (i *instance) enqueue(keys []Key) {
 	}
 }
 
-// looksBack reports whether the process begins with an old view.
+// looksBack reports whether the process starts with an old view.
 func (i *instance) looksBack() bool { return i.past != nil }
 
-// lookBack has the first list of a resource, which fills the cache, served as of a
-// moment in the past, which it returns. Later lists go past the cache and see what is.
+// lookBack returns the past version at which to serve the first list of a resource, which fills the cache, or "". Later
+// lists do not come from the cache and are current.
 func (i *instance) lookBack(req *http.Request, about target) string {
 	version := i.past[about.resource]
 	if version == "" {
@@ -161,7 +160,7 @@ func (i *instance) lookBack(req *http.Request, about target) string {
 	i.listed[about.resource] = true
 	query := req.URL.Query()
 	if query.Get("resourceVersion") == "" && !i.anyList {
-		return "" // no server answers a consistent read with the past
+		return "" // no server answers a consistent read with old data
 	}
 	query.Set("resourceVersion", version)
 	query.Set("resourceVersionMatch", "Exact")

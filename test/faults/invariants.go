@@ -13,12 +13,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// lag is how long the operator may take to notice what has happened, before what it
-// says counts as untrue.
+// lag is how long the operator's status may be out of date after a change before it counts as untrue.
 const lag = 900 * time.Millisecond
 
-// breaches replays a story and lists what it breaks: the kind's own invariants, and
-// those of every kind.
+// breaches replays a history and returns the violations of the kind's own invariants and of those for every kind.
 func breaches(story *history, s *Subject, slack time.Duration) []string {
 	var broken []string
 	claims := &claims{subject: s, slack: slack, last: map[spec]time.Time{}, first: map[spec]time.Time{}}
@@ -46,8 +44,7 @@ func breaches(story *history, s *Subject, slack time.Duration) []string {
 	return broken
 }
 
-// othersSurvive holds if a write of the operator keeps what someone else has just
-// written.
+// othersSurvive holds if a write of the operator keeps what another client has just written.
 func othersSurvive(before, _ View, e Event) error {
 	was := before.objects[e.Key]
 	if e.Write == "" || was == nil || e.Gone || was.GetUID() != e.Object.GetUID() {
@@ -75,7 +72,7 @@ func (s *Subject) userOwns(before, after View, e Event) error {
 	return nil
 }
 
-// neverBack holds if the status is never about an older spec than it was.
+// neverBack holds if the generation that the status describes never decreases.
 func (s *Subject) neverBack(before, after View, e Event) error {
 	was := before.objects[e.Key]
 	if !s.isPrimary(after, e) || was == nil || was.GetUID() != e.Object.GetUID() {
@@ -88,12 +85,12 @@ func (s *Subject) neverBack(before, after View, e Event) error {
 	return nil
 }
 
-// claims checks what the objects say of themselves.
+// claims checks what the objects report about themselves.
 type claims struct {
 	subject *Subject
 	slack   time.Duration
 	first   map[spec]time.Time // when the object was first seen with this spec
-	last    map[spec]time.Time // when it was last as the object would have it
+	last    map[spec]time.Time // when the world last was as the object reports
 }
 
 // spec is one generation of one object.
@@ -104,8 +101,8 @@ type spec struct {
 
 func specOf(u *unstructured.Unstructured) spec { return spec{u.GetUID(), u.GetGeneration()} }
 
-// check holds if an object says that it is Ready only when, a moment ago at the
-// earliest, it was so. What happened since it may not know yet.
+// check holds if an object that reports Ready was ready at that moment or shortly before. The object may not know of
+// later changes yet.
 func (c *claims) check(before, after View, e Event) error {
 	kind := kindOf(c.subject.Primary, after.scheme).Kind
 	truth := map[spec]error{}
@@ -128,7 +125,7 @@ func (c *claims) check(before, after View, e Event) error {
 	}
 	since, ever := c.last[specOf(e.Object)]
 	if !ever && c.slack > 0 {
-		since = c.first[specOf(e.Object)] // what it rests on may have changed while views were kept old
+		since = c.first[specOf(e.Object)] // the truth may have changed while views were kept stale
 	}
 	if !since.IsZero() && e.At.Sub(since) < lag+c.slack {
 		return nil
@@ -144,7 +141,7 @@ func (c *claims) truth(v View, object *unstructured.Unstructured) error {
 	return c.subject.Truth(v, typed)
 }
 
-// claimsAgain reports whether an object's status changed and says Ready for its present spec.
+// claimsAgain reports whether an object's status has changed and reports Ready for the current spec.
 func claimsAgain(was, is *unstructured.Unstructured) bool {
 	if was != nil && reflect.DeepEqual(was.Object["status"], is.Object["status"]) {
 		return false

@@ -13,11 +13,11 @@ import (
 	"github.com/opcrew/opcrew/test/testenv"
 )
 
-// namespacedLanes is how many cases of a namespaced kind share a server at a time.
+// namespacedLanes is how many cases of a namespaced kind run on one server at the same time.
 const namespacedLanes = 6
 
-// lanes are places in which one case at a time can run. Kinds of the whole cluster get
-// a server each, kinds with namespaces share one.
+// lanes returns environments that run one case at a time. For a cluster-scoped kind each lane is a server of its own;
+// for a namespaced kind they share one server.
 func lanes(t *testing.T, s *Subject, scheme *runtime.Scheme) []*testenv.Env {
 	opts := testenv.Options{CRDs: s.CRDs, Scheme: scheme, NodeGrace: 2 * time.Minute}
 	if len(opts.CRDs) == 0 {

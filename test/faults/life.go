@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// prepare makes the world and begins to observe it.
+// prepare creates the world and starts to observe it.
 func (r *run) prepare() {
 	if r.subject.Namespaced {
 		r.user.namespace = r.env.Namespace(r.t)
@@ -40,7 +40,7 @@ func (r *run) prepare() {
 	r.supervision.Go(func() { r.supervise(crashed) })
 }
 
-// inhabited waits for what Kubernetes puts into every new namespace.
+// inhabited waits for the objects that Kubernetes creates in every new namespace.
 func (r *run) inhabited() error {
 	for _, object := range []client.Object{&corev1.ServiceAccount{}, &corev1.ConfigMap{}} {
 		object.SetNamespace(r.user.namespace)
@@ -79,7 +79,7 @@ func (r *run) launch(past map[string]string) {
 	r.journal.add("process %d runs", i.id)
 }
 
-// crash kills a process; the supervisor starts another.
+// crash kills a process; supervise then starts another process.
 func (r *run) crash(i *instance) {
 	i.die()
 	r.mu.Lock()
@@ -90,7 +90,7 @@ func (r *run) crash(i *instance) {
 	}
 }
 
-// supervise starts a process for every one that crashes, as a Deployment does.
+// supervise starts a new process for every process that crashes, as a Deployment does.
 func (r *run) supervise(crashed <-chan *instance) {
 	for range crashed {
 		r.tried(func() { r.launch(nil) })
@@ -100,7 +100,7 @@ func (r *run) supervise(crashed <-chan *instance) {
 	}
 }
 
-// running is the youngest process.
+// running returns the newest process.
 func (r *run) running() *instance {
 	r.mu.Lock()
 	defer r.mu.Unlock()

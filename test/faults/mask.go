@@ -18,15 +18,15 @@ import (
 // state is a world in a form in which runs can be compared.
 type state map[string]map[string]any
 
-// stateOf masks what differs from run to run: versions, times, who wrote what, and
-// identities, which are replaced by the names of what they identify.
+// stateOf masks what differs between runs, such as versions, times and managers, and replaces UIDs by the names of
+// their objects.
 func stateOf(v View, s *Subject) state {
 	names := identities{namespace: v.namespace, uids: map[string]string{}}
 	for key, object := range v.objects {
 		names.uids[string(object.GetUID())] = "uid of " + Key{key.Kind, "", key.Name}.String()
 	}
 	out := state{}
-	for _, key := range v.keys() { // objects whose names are one are numbered in the order of theirs
+	for _, key := range v.keys() { // objects with a masked name are numbered in the order of their real names
 		object := v.objects[key].DeepCopy()
 		if s.Mask != nil {
 			s.Mask(object)
@@ -45,7 +45,7 @@ func stateOf(v View, s *Subject) state {
 	return out
 }
 
-// identities are what the server made up, and what it stands for.
+// identities holds the values that the server generated, and the names that replace them.
 type identities struct {
 	namespace string
 	uids      map[string]string
@@ -62,14 +62,14 @@ func (i identities) name(text string) string {
 	return strings.ReplaceAll(text, i.namespace, "(the namespace)")
 }
 
-// unstable are fields that no two runs have in common.
+// unstable are the fields that differ in every run.
 var unstable = []string{
 	".metadata.uid", ".metadata.resourceVersion", ".metadata.generation", ".metadata.creationTimestamp",
 	".metadata.deletionTimestamp", ".metadata.managedFields", ".metadata.namespace", ".metadata.selfLink",
 	".status.observedGeneration", ".metadata.annotations." + common.AppliedAnnotation,
 }
 
-// masked copies a value without what is unstable. Paths leave out the places in lists.
+// masked copies a value without the unstable fields. Paths have no list indexes.
 func masked(value any, path string, names identities) any {
 	switch value := value.(type) {
 	case map[string]any:
@@ -107,12 +107,12 @@ func maskedMap(value map[string]any, path string, names identities) any {
 		}
 	}
 	if len(out) == 0 && path != "" {
-		return nil // an empty map and none are the same
+		return nil // an empty map is the same as no map
 	}
 	return out
 }
 
-// touchedItem recognises what the harness put into a list, such as a taint.
+// touchedItem reports whether the harness put an item into a list, such as a taint.
 func touchedItem(item any) bool {
 	content, ok := item.(map[string]any)
 	if !ok {
@@ -122,7 +122,7 @@ func touchedItem(item any) bool {
 	return strings.HasPrefix(key, TouchPrefix)
 }
 
-// differs says where two states differ, as few lines as will do.
+// differs returns where two states differ, in as few lines as possible.
 func differs(want, got state) string {
 	var lines []string
 	for _, key := range slices.Sorted(maps.Keys(want)) {

@@ -39,7 +39,7 @@ func TestMemcached(t *testing.T) {
 	})
 }
 
-// resizing is the tutorial's story: a ring that grows, shrinks, and is empty for a while.
+// resizing follows the tutorial: a ring that grows, shrinks, and is empty for a while.
 var resizing = faults.Workload{
 	Name: "resizing",
 	Steps: []faults.Step{
@@ -66,7 +66,7 @@ var resizing = faults.Workload{
 	},
 }
 
-// configuring changes what servers are restarted for, and has someone interfere.
+// configuring changes settings for which servers restart, and has another user interfere.
 var configuring = faults.Workload{
 	Name: "configuring",
 	Steps: []faults.Step{
@@ -113,8 +113,8 @@ func ringReady(size int32) func(faults.View) error {
 	}
 }
 
-// ringIsWhole is what Ready promises: all servers run with what the spec says, and the
-// Service that names them is there.
+// ringIsWhole checks what Ready promises: all servers run with the settings in the spec, and the Service that names
+// them exists.
 func ringIsWhole(v faults.View, object client.Object) error {
 	m := object.(*cachev1alpha1.Memcached)
 	set, pods := &appsv1.StatefulSet{}, &corev1.PodList{}
@@ -145,15 +145,15 @@ func oneStatefulSet(_, after faults.View, _ faults.Event) error {
 	return nil
 }
 
-// maskPods leaves out what the scheduler and the simulation put into pods, what
-// Kubernetes counts of a StatefulSet, and what depends on the past.
+// maskPods removes fields that the scheduler and the simulation set in pods, a StatefulSet's counters, and values that
+// depend on history.
 func maskPods(object *unstructured.Unstructured) {
 	switch object.GetKind() {
 	case "Pod":
 		unstructured.RemoveNestedField(object.Object, "spec")
 		unstructured.RemoveNestedField(object.Object, "status")
 	case "Memcached":
-		// A size that the operator never saw is one that it cannot have resized from.
+		// An operator that never saw a size cannot report that it resized from it.
 		unstructured.RemoveNestedField(object.Object, "status", "lastResize")
 	case "StatefulSet":
 		unstructured.RemoveNestedField(object.Object, "status", "collisionCount")

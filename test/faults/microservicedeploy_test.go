@@ -41,8 +41,8 @@ func TestMicroServiceDeploy(t *testing.T) {
 			&corev1.Secret{}, &corev1.ResourceQuota{}, &policyv1.PodDisruptionBudget{}, &autoscalingv2.HorizontalPodAutoscaler{},
 			&networkingv1.NetworkPolicy{}, &networkingv1.Ingress{}, &corev1.Pod{},
 		},
-		// Between two instances of one name the tenant has no quota and no password, or keeps
-		// them: as it happens.
+		// Depending on timing, the tenant keeps its quota and password between two instances of one name, or loses
+		// them.
 		Uncounted: []string{"ResourceQuota", "Secret opcrew-basic-auth", "Pod", "ReplicaSet"},
 		Truth:     instanceServes,
 		Invariants: []faults.Invariant{
@@ -74,7 +74,7 @@ var createInstance = faults.Step{
 	Until: instanceReady,
 }
 
-// editInstance is a step in which a user changes the spec, and waits until it is carried out.
+// editInstance returns a step in which a user changes the spec, and waits until the instance is ready.
 func editInstance(name, spec string) faults.Step {
 	return faults.Step{
 		Name:  name,
@@ -83,7 +83,7 @@ func editInstance(name, spec string) faults.Step {
 	}
 }
 
-// rollingInstance is the story of size, image and configuration.
+// rollingInstance changes size, image and configuration.
 var rollingInstance = faults.Workload{
 	Name: "rolling",
 	Steps: []faults.Step{
@@ -95,7 +95,7 @@ var rollingInstance = faults.Workload{
 	},
 }
 
-// switchingInstance turns on and off what can be.
+// switchingInstance turns the optional features on and off.
 var switchingInstance = faults.Workload{
 	Name: "switching",
 	Steps: []faults.Step{
@@ -108,7 +108,7 @@ var switchingInstance = faults.Workload{
 	},
 }
 
-// mendingInstance begins with an image that is none, and has someone interfere.
+// mendingInstance begins with an image that does not exist, and has another user interfere.
 var mendingInstance = faults.Workload{
 	Name: "mending",
 	Steps: []faults.Step{
@@ -145,8 +145,8 @@ func instanceReady(v faults.View) error {
 	return instanceServes(v, m)
 }
 
-// instanceReportedFor is the object once Ready has a status, and a reason if one is given, for
-// its present spec.
+// instanceReportedFor returns the object once Ready has a status for the current spec, and the given reason if there is
+// one.
 func instanceReportedFor(v faults.View, status metav1.ConditionStatus, reason string) (*customv1.MicroServiceDeploy, error) {
 	m := &customv1.MicroServiceDeploy{}
 	if err := v.Get("web", m); err != nil {
@@ -160,8 +160,8 @@ func instanceReportedFor(v faults.View, status metav1.ConditionStatus, reason st
 	return nil, fmt.Errorf("the status is %+v", m.Status)
 }
 
-// instanceServes is what Ready promises: as many pods as asked for serve, of the image that
-// was asked for, and the Service that leads to them is there.
+// instanceServes checks what Ready promises: the desired number of pods is ready with the desired image, and the
+// Service for them exists.
 func instanceServes(v faults.View, object client.Object) error {
 	m := object.(*customv1.MicroServiceDeploy)
 	pods := &appsv1.Deployment{}
@@ -185,8 +185,8 @@ func instanceServes(v faults.View, object client.Object) error {
 	return nil
 }
 
-// instanceServesThroughout holds if the last pod of an instance that serves does not go
-// while some are wanted. Those of an earlier instance of the name may.
+// instanceServesThroughout holds if the last ready pod of an instance is not removed while pods are desired. Pods of an
+// earlier instance of the same name may be removed.
 func instanceServesThroughout(before, after faults.View, e faults.Event) error {
 	m, deployment := &customv1.MicroServiceDeploy{}, &appsv1.Deployment{}
 	if e.Key.Kind != "Pod" || !sees(after, "web", m) || !sees(after, "web", deployment) || m.DeletionTimestamp != nil || *deployment.Spec.Replicas == 0 {
@@ -198,8 +198,8 @@ func instanceServesThroughout(before, after faults.View, e faults.Event) error {
 	return errors.New("no pod serves any more")
 }
 
-// servingOf are the pods that serve and belong to a Deployment, not to an earlier one of its
-// name: times of creation are in seconds, so they do not tell them apart.
+// servingOf returns the ready pods of a Deployment, without those of an earlier Deployment of the same name. Creation
+// times are too coarse to distinguish the two, as they are in seconds.
 func servingOf(v faults.View, deployment *appsv1.Deployment) []corev1.Pod {
 	pods, sets := &corev1.PodList{}, &appsv1.ReplicaSetList{}
 	if v.List(pods) != nil || v.List(sets) != nil {
@@ -226,7 +226,7 @@ func passwordStays(before, after faults.View, e faults.Event) error {
 	return nil
 }
 
-// passwordIsLetIn holds if the password that was reported to users is admitted.
+// passwordIsLetIn holds if the password that was reported to users is accepted.
 func passwordIsLetIn(before, after faults.View, e faults.Event) error {
 	secret := &corev1.Secret{}
 	if e.Key.Kind != "Secret" || !credentialsReported(before) || !sees(after, "opcrew-basic-auth", secret) {
@@ -239,15 +239,14 @@ func passwordIsLetIn(before, after faults.View, e faults.Event) error {
 	return nil
 }
 
-// credentialsReported reports whether the instance says that there are credentials.
+// credentialsReported reports whether the instance's status says that credentials exist.
 func credentialsReported(v faults.View) bool {
 	m := &customv1.MicroServiceDeploy{}
 	return sees(v, "web", m) && meta.IsStatusConditionTrue(m.Status.Conditions, customv1.MicroServiceDeployAuthReady)
 }
 
-// maskInstance leaves out what maskApp does, and what is random or depends on the past:
-// credentials, what an autoscaler without metrics says, and the numbers of revisions, one
-// of which the operator may never have seen; the names of ReplicaSets come from them.
+// maskInstance removes what maskApp does, and values that are random or depend on history: credentials, the status of
+// an autoscaler without metrics, revision numbers (the operator may have missed a revision), and ReplicaSet names.
 func maskInstance(object *unstructured.Unstructured) {
 	maskApp(object)
 	remove := func(fields ...string) { unstructured.RemoveNestedField(object.Object, fields...) }
@@ -274,10 +273,10 @@ func maskInstance(object *unstructured.Unstructured) {
 		remove("status")
 	}
 	switch object.GetName() {
-	case "opcrew-microservices": // it belongs to the namespace, to each its own
+	case "opcrew-microservices": // shared by the instances of a namespace
 		remove("metadata", "ownerReferences")
 		remove("metadata", "labels", "opcrew.io/owner")
-	case "opcrew-basic-auth": // between two instances that do not ask for it it goes, or stays, as it happens
+	case "opcrew-basic-auth": // depending on timing, it is deleted between two instances without authentication, or is kept
 		object.Object = map[string]any{}
 	}
 }

@@ -18,15 +18,14 @@ import (
 	"github.com/opcrew/opcrew/test/faults"
 )
 
-// nodesAreLeftAlone expects the operator to touch on a node nothing but what is named
-// in pools, under their keys.
+// nodesAreLeftAlone holds if the operator changes only what pools specify on a node, and only under their keys.
 func nodesAreLeftAlone(before, after faults.View, e faults.Event) error {
 	if e.Key.Kind != "Node" || e.Write == "" {
 		return nil
 	}
 	was, now := &corev1.Node{}, &corev1.Node{}
 	if err := before.Get(e.Key.Name, was); err != nil {
-		return err // the operator makes no nodes
+		return err // the operator creates no nodes
 	}
 	if err := after.Get(e.Key.Name, now); err != nil {
 		return err
@@ -64,8 +63,8 @@ func changedKeys(was, now map[string]string) map[string]bool {
 	return keys
 }
 
-// nodesAreLedTowards expects that no write of the operator takes off what a pool wants,
-// or puts on what none wants, when the operator must know all pools.
+// nodesAreLedTowards holds if the operator removes nothing that a pool specifies and adds nothing that no pool
+// specifies, at times when it must know all pools.
 func nodesAreLedTowards(before, after faults.View, e faults.Event) error {
 	if e.Key.Kind != "Node" || e.Write == "" || !before.Known("NodePool", e) {
 		return nil
@@ -96,7 +95,7 @@ func nodesAreLedTowards(before, after faults.View, e faults.Event) error {
 	return nil
 }
 
-// ours reports whether a key is one of those in the workloads' pools, or of the operator.
+// ours reports whether a key belongs to the workloads' pools or to the operator.
 func ours(key string) bool {
 	for _, prefix := range []string{"node-role.kubernetes.io/", "node-pool.lailin.xyz", "example.com/", "opcrew.io/"} {
 		if strings.HasPrefix(key, prefix) {
@@ -106,7 +105,7 @@ func ours(key string) bool {
 	return false
 }
 
-// classesHaveOwners expects that a class is made only for a pool that exists.
+// classesHaveOwners holds if a RuntimeClass is only created for a pool that exists.
 func classesHaveOwners(before, _ faults.View, e faults.Event) error {
 	if e.Key.Kind != "RuntimeClass" || !e.New || e.Write == "" {
 		return nil
@@ -138,14 +137,14 @@ func oneClass(_, after faults.View, _ faults.Event) error {
 	return nil
 }
 
-// maskNode leaves out what the simulation of nodes writes.
+// maskNode removes what the simulation of nodes writes.
 func maskNode(object *unstructured.Unstructured) {
 	if object.GetKind() == "Node" {
 		unstructured.RemoveNestedField(object.Object, "status")
 	}
 }
 
-// taintNode changes a list of the node that the operator writes as a whole.
+// taintNode adds to a list of the node that the operator writes as a whole.
 func taintNode(object *unstructured.Unstructured) {
 	if object.GetKind() != "Node" {
 		return

@@ -28,7 +28,7 @@ func all(checks ...func(faults.View) error) func(faults.View) error {
 	}
 }
 
-// poolReady expects a pool that says so, of its present spec, and is.
+// poolReady expects a pool that reports Ready for its current spec with so many nodes, and truly is ready.
 func poolReady(name string, nodes int32) func(faults.View) error {
 	return func(v faults.View) error {
 		pool := &nodesv1.NodePool{}
@@ -54,7 +54,7 @@ func poolGone(name string) func(faults.View) error {
 	}
 }
 
-// condition expects Ready to be about the present spec, with this status and reason.
+// condition expects Ready to have this status and reason for the current spec.
 func condition(name string, status metav1.ConditionStatus, reason string) func(faults.View) error {
 	return func(v faults.View) error {
 		pool := &nodesv1.NodePool{}
@@ -86,8 +86,8 @@ func classHandler(name, handler string) func(faults.View) error {
 	}
 }
 
-// poolIsAsWanted is what Ready promises: a RuntimeClass of the pool's own with its
-// handler, and every node with the role label carries what the pool wants.
+// poolIsAsWanted checks what Ready promises: the pool's own RuntimeClass has its handler, and every node with the role
+// label has what the pool specifies.
 func poolIsAsWanted(v faults.View, object client.Object) error {
 	pool := object.(*nodesv1.NodePool)
 	class := &nodev1.RuntimeClass{}

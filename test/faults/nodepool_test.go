@@ -41,7 +41,7 @@ func TestNodePool(t *testing.T) {
 	})
 }
 
-// small is the article's story: its two pools, changed and deleted.
+// small creates, changes and deletes the two pools of the original article.
 var small = faults.Workload{
 	Name: "small",
 	World: func(w *faults.World) {
@@ -67,7 +67,7 @@ var small = faults.Workload{
 	},
 }
 
-// shared has two pools meet on one node and part again.
+// shared has two pools select the same node, and then no longer.
 var shared = faults.Workload{
 	Name:  "shared",
 	World: func(w *faults.World) { w.Nodes(2, "n", map[string]string{"zone": "a"}) },
@@ -115,8 +115,8 @@ spec:
   taints: [{key: example.com/tier, value: metal, effect: NoSchedule}]
 `
 
-// handler has other owners take the name of the pool's RuntimeClass and the class itself,
-// and its handler change, for which it must be recreated.
+// handler has another owner take the name of the pool's RuntimeClass and then the class itself. It also changes the
+// handler, for which the class must be recreated.
 var handler = faults.Workload{
 	Name:  "handler",
 	World: func(w *faults.World) { w.Nodes(1, "n", map[string]string{"node-role.kubernetes.io/gold": ""}) },
@@ -131,7 +131,8 @@ var handler = faults.Workload{
 		},
 		{
 			Name: "the other owner goes",
-			// A class that came and went unseen leaves no event; the name is tried again after a minute.
+			// If the operator misses a class that was created and deleted, there is no event, and it retries the name
+			// after a minute.
 			Patience: 75 * time.Second,
 			Do:       func(u *faults.User) { u.Delete("gold", &nodev1.RuntimeClass{}) },
 			Until:    all(poolReady("gold", 1), classHandler("gold", "runc")),

@@ -9,13 +9,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// outcome is what a run leaves behind.
+// outcome holds the results of a run.
 type outcome struct {
 	problems []string
 	writes   []*write
 	tally    map[Key]tally
 	end      state
-	// versions of the world before each step, and the kind's own objects after it.
+	// versions holds the resource version before each step, and own the kind's objects after it.
 	versions []string
 	own      [][]*unstructured.Unstructured
 	journal  *journal

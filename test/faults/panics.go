@@ -17,7 +17,7 @@ type panics struct {
 	lines []string
 }
 
-// listen reads panics from the operator's log, which has no other use here.
+// listen starts to read panics from the operator's log, which is not used for anything else here.
 var listen = sync.OnceValue(func() *panics {
 	p := &panics{}
 	ctrl.SetLogger(funcr.New(p.hear, funcr.Options{}))

@@ -9,7 +9,7 @@ import "fmt"
 // cases can change: the list has an entry for every write of a reference run, and their number varies a little.
 type part struct{ number, of uint64 }
 
-// parsePart reads "2/5", the second of five parts; all cases are one part for "".
+// parsePart reads "2/5", the second of five parts. For "" all cases are in one part.
 func parsePart(text string) (p part, err error) {
 	if text == "" {
 		return part{1, 1}, nil

@@ -50,7 +50,7 @@ func TestAPartIsANumberOfSeveral(t *testing.T) {
 	}
 }
 
-// A budget cuts the end of a sample.
+// A time budget may cut off the end of a sample.
 func TestASampleHasEveryClassBeforeAnyComesAgain(t *testing.T) {
 	var jobs []job
 	for _, name := range []string{"crash/1", "crash/2", "lost/1", "crash/3", "late/1", "lost/2"} {

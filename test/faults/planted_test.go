@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/test/faults/naive"
 )
 
-// planted has for every class of faults a bug that it must find, and the words of the failure.
+// planted lists for every class of faults a bug that it must find, and words that the failure must contain.
 var planted = []struct {
 	class string
 	bug   naive.Bug

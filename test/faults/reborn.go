@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// reborn: after a step an object of the kind is deleted and immediately recreated, while
-// the operator still sees the old one. The reference does the same with timely events.
+// reborn deletes an object of the kind after a step and immediately recreates it, while the operator still sees the old
+// object. The reference does the same without delayed events.
 func reborn(p plan) []Case {
 	var all []Case
 	for step := range len(p.work.Steps) - 1 {
@@ -47,7 +47,7 @@ func (r *run) blind(step int, resource, primary string) {
 func withRebirth(p plan, w Workload, after int, object *unstructured.Unstructured) Workload {
 	again := declared(object)
 	if !p.subject.Namespaced {
-		again.SetNamespace(object.GetNamespace()) // else it is each run's own
+		again.SetNamespace(object.GetNamespace()) // otherwise each run has its own namespace
 	}
 	steps := append([]Step(nil), w.Steps[:after+1]...)
 	steps = append(steps, Step{
@@ -56,7 +56,7 @@ func withRebirth(p plan, w Workload, after int, object *unstructured.Unstructure
 			old, fresh := again.DeepCopy(), again.DeepCopy()
 			u.Delete(old.GetName(), old)
 			if !u.awaitGone(old, most) && u.patient != nil {
-				u.patient() // the operator cannot finish without the events that are held
+				u.patient() // the operator cannot finish without the events that are held back
 			}
 			if !u.awaitGone(old, 20*most) {
 				must(fmt.Errorf("%s does not go", old.GetName()))
@@ -69,7 +69,7 @@ func withRebirth(p plan, w Workload, after int, object *unstructured.Unstructure
 	return w
 }
 
-// declared is an object with only the fields that its user wrote.
+// declared returns a copy of an object with only the fields that its user wrote.
 func declared(object *unstructured.Unstructured) *unstructured.Unstructured {
 	out := &unstructured.Unstructured{Object: map[string]any{}}
 	out.SetGroupVersionKind(object.GroupVersionKind())

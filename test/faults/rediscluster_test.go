@@ -79,7 +79,7 @@ func createServers(repository, tag string, nodes int, more string) faults.Step {
 		Name:     fmt.Sprintf("create a cluster of %d", nodes),
 		Do:       func(u *faults.User) { u.Apply(fmt.Sprintf(redisManifest, nodes, repository, tag, more)) },
 		Until:    redisReady,
-		Patience: 2 * time.Minute, // each step of the servers may be the last that a process takes
+		Patience: 2 * time.Minute, // the operator may crash after each step in the servers
 	}
 }
 
@@ -88,18 +88,18 @@ func editRedis(name, spec string) faults.Step {
 		Name:     name,
 		Do:       func(u *faults.User) { u.Patch("rec", &redisv1alpha1.RedisEnterpriseCluster{}, `{"spec":`+spec+`}`) },
 		Until:    redisReady,
-		Patience: 90 * time.Second, // pods that leave redirect clients for a while
+		Patience: 90 * time.Second, // pods that leave the ring redirect clients for a while
 	}
 }
 
-// writeRedis makes a client write a value that must exist at the end of each later step.
+// writeRedis makes a client write a value. Each later step checks that it still exists.
 var writeRedis = faults.Step{
 	Name: "a client writes",
 	Do: func(u *faults.User) {
 		list := &redisv1alpha1.RedisEnterpriseClusterList{}
 		u.List(list)
 		for _, c := range list.Items {
-			_ = rings.Write(redispods.Cluster(c.Namespace, c.Name), 100, 1000) // where no one awaits it, it may not be served yet
+			_ = rings.Write(redispods.Cluster(c.Namespace, c.Name), 100, 1000) // may fail if not ready
 		}
 	},
 	Until: redisReady,
@@ -130,7 +130,7 @@ var redisScaling = faults.Workload{
 	},
 }
 
-// redisScalingByJobs scales servers that move slots with their own jobs.
+// redisScalingByJobs scales servers that migrate slots themselves.
 var redisScalingByJobs = faults.Workload{
 	Name: "scaling-by-jobs",
 	Steps: []faults.Step{
@@ -168,7 +168,7 @@ var redisSleeping = faults.Workload{
 	},
 }
 
-// redisGrowing enlarges volumes. No driver resizes volumes here, so the object waits until the workload does.
+// redisGrowing enlarges volumes. No driver resizes volumes here, so the object waits until the workload resizes them.
 var redisGrowing = faults.Workload{
 	Name: "growing",
 	World: func(w *faults.World) {
@@ -204,8 +204,8 @@ allowVolumeExpansion: true
 	},
 }
 
-// redisAsksForMore holds when all claims, including later ones, request the size in the spec, and the status says
-// so.
+// redisAsksForMore holds when all claims, including those of future pods, request the size in the spec, and the status
+// reports it.
 func redisAsksForMore(v faults.View) error {
 	c, set, claims := &redisv1alpha1.RedisEnterpriseCluster{}, &appsv1.StatefulSet{}, &corev1.PersistentVolumeClaimList{}
 	if err := errors.Join(v.Get("rec", c), v.Get("rec", set), v.List(claims)); err != nil {
@@ -214,7 +214,7 @@ func redisAsksForMore(v faults.View) error {
 	if reported := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionUpToDate); reported == nil || reported.Reason != redisv1alpha1.ReasonVolumesGrowing {
 		return fmt.Errorf("the status does not report that volumes grow: %+v", reported)
 	}
-	if !meta.IsStatusConditionTrue(c.Status.Conditions, redisv1alpha1.ConditionChildrenReady) { // progress, which is reported within three seconds
+	if !meta.IsStatusConditionTrue(c.Status.Conditions, redisv1alpha1.ConditionChildrenReady) { // within three seconds
 		return errors.New("the status does not tell that the StatefulSet is made again")
 	}
 	if len(claims.Items) != 3 {
@@ -269,7 +269,7 @@ func redisReported(v faults.View, reason string) (*redisv1alpha1.RedisEnterprise
 }
 
 // redisReady holds when Ready is True, and the servers confirm it a moment later: each slot has one primary and a
-// replica in another pod, and every write is found.
+// replica in another pod, and every written value is found.
 func redisReady(v faults.View) error {
 	c, err := redisReported(v, redisv1alpha1.ReasonAllPodsReady)
 	if err != nil {
@@ -281,7 +281,7 @@ func redisReady(v faults.View) error {
 	return soon(func() error { return rings.Whole(redispods.Cluster(c.Namespace, c.Name), int(*c.Spec.Nodes)) })
 }
 
-// soon polls for a while, since the servers' actions change no object.
+// soon polls for a while, because changes in the servers cause no events.
 func soon(check func() error) (err error) {
 	for range 50 {
 		if err = check(); err == nil {
@@ -324,8 +324,8 @@ func serversLetIn(v faults.View) error {
 	return redisReady(v)
 }
 
-// podsAreInTheRing is the promise of Ready: the desired number of pods with the desired version, each with its role in
-// the ring.
+// podsAreInTheRing checks what Ready promises: the desired number of pods with the desired version, each with its role
+// in the ring.
 func podsAreInTheRing(v faults.View, object client.Object) error {
 	c := object.(*redisv1alpha1.RedisEnterpriseCluster)
 	if c.Spec.Hibernate {
@@ -361,7 +361,7 @@ func redisPods(v faults.View) []corev1.Pod {
 	return pods.Items
 }
 
-// nothingForbidden asks the servers, which all cases share, for forbidden requests.
+// nothingForbidden holds if the servers of the cluster have received no forbidden request.
 func nothingForbidden(_, _ faults.View, e faults.Event) error {
 	if bad := rings.Violations(redispods.Cluster(e.Key.Namespace, "rec")); len(bad) > 0 {
 		return errors.New(strings.Join(bad, "; "))
@@ -401,7 +401,7 @@ func redisPasswordStays(before, after faults.View, e faults.Event) error {
 	return nil
 }
 
-// maskRedis removes random values, and values that depend on timing: which slots have moved, and the names of a
+// maskRedis removes values that are random or depend on timing, such as which slots have moved and the names of a
 // StatefulSet's revisions.
 func maskRedis(object *unstructured.Unstructured) {
 	remove := func(fields ...string) { unstructured.RemoveNestedField(object.Object, fields...) }
@@ -410,14 +410,14 @@ func maskRedis(object *unstructured.Unstructured) {
 		for _, field := range []string{"slots", "conditions", "move"} {
 			remove("status", field)
 		}
-		remove("metadata", "annotations", redisv1alpha1.AcceptDataLossAnnotation) // it has a time in it
+		remove("metadata", "annotations", redisv1alpha1.AcceptDataLossAnnotation) // contains a time
 	case "Secret":
 		remove("data")
 	case "StatefulSet":
 		remove("status")
 		remove("metadata", "annotations", "opcrew.io/pinned")
 	case "Pod", "PersistentVolumeClaim":
-		object.Object = map[string]any{} // Truth and the invariants look at them
+		object.Object = map[string]any{} // Truth and the invariants check them
 	case "PodDisruptionBudget":
 		remove("status")
 	case "Service":

@@ -18,7 +18,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/redispods"
 )
 
-// redisLosing makes both servers of a shard lose their volumes; the user then gives up the data as the status says.
+// redisLosing makes both servers of a shard lose their volumes. The user then gives up the data with the command in the
+// status.
 func redisLosing(wipe func(pods ...*corev1.Pod)) faults.Workload {
 	return faults.Workload{
 		Name: "losing",
@@ -52,7 +53,7 @@ func loseShard(u *faults.User, wipe func(pods ...*corev1.Pod)) {
 	rings.GiveUp(redispods.Cluster(first.Namespace, "rec"))
 }
 
-// giveUp annotates the cluster as its status says.
+// giveUp annotates the cluster as its status instructs.
 func giveUp(u *faults.User) {
 	list := &redisv1alpha1.RedisEnterpriseClusterList{}
 	u.List(list)
@@ -64,7 +65,7 @@ func giveUp(u *faults.User) {
 	}
 }
 
-// lossCommand is the last word of the command that gives up the lost data.
+// lossCommand returns the argument of the reported command that gives up the lost data.
 func lossCommand(c *redisv1alpha1.RedisEnterpriseCluster) (string, error) {
 	for _, kind := range []string{redisv1alpha1.ConditionDataAtRisk, redisv1alpha1.ConditionReady} {
 		reported := meta.FindStatusCondition(c.Status.Conditions, kind)
@@ -76,8 +77,8 @@ func lossCommand(c *redisv1alpha1.RedisEnterpriseCluster) (string, error) {
 	return words[len(words)-1], nil
 }
 
-// lossIsReported holds when the status names the loss and the command, all other slots are served and have a replica, and
-// only the lost primary is missing.
+// lossIsReported holds when the status names the loss and the command, all other slots are served and have a replica,
+// and only the lost shard has no primary.
 func lossIsReported(v faults.View) error {
 	c := &redisv1alpha1.RedisEnterpriseCluster{}
 	if err := v.Get("rec", c); err != nil {

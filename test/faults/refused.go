@@ -11,22 +11,22 @@ import (
 	"time"
 )
 
-// fewRefusals is enough for a controller that tries again. After this number, and this
-// time, the operator must have reported the refusal.
+// fewRefusals is enough for a controller that retries. After manyRefusals and longRefusal the operator must have
+// reported the refusal.
 const (
 	fewRefusals  = 2
 	manyRefusals = 6
 	longRefusal  = 2 * time.Second
 )
 
-// refused makes one case for every write: the write and its repetitions are refused a few
-// times, or until a condition shows the reason.
+// refused returns one case for every write. The write and its retries are refused a few times, or until a condition
+// shows the reason.
 func refused(why refusal) func(plan) []Case {
 	return func(p plan) []Case {
 		var all []Case
 		for k, w := range p.ref.writes {
 			if why.class == "quota" && (!w.created || w.namespace == "") {
-				continue // quotas count objects in namespaces
+				continue // quotas only count objects in namespaces
 			}
 			all = append(all, Case{id: fmt.Sprint(k + 1), size: k + 1, arm: func(r *run) {
 				s := &siege{run: r, why: why, at: k + 1}
@@ -74,15 +74,15 @@ func (s *siege) befall(w *write, _ *instance) fault {
 	return func(func() (*http.Response, error)) (*http.Response, error) { return s.why.answer(), nil }
 }
 
-// restart resets the count with every step: a write that was not tried again in an earlier step
-// does not age the refusal of the same write in a later one.
+// restart resets the count with every step, so that refusals of an earlier step do not count in a later step that
+// repeats the write.
 func (s *siege) restart(int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.refused = 0
 }
 
-// over reports whether it has been refused often enough. The lock is held.
+// over reports whether the write has been refused often enough. The caller holds the lock.
 func (s *siege) over() bool {
 	switch {
 	case s.why.retry != "":
@@ -96,12 +96,12 @@ func (s *siege) over() bool {
 // tooLong reports whether the refusal should have been reported by now.
 func (s *siege) tooLong() bool { return s.refused >= manyRefusals && time.Since(s.since) > longRefusal }
 
-// reportable reports whether the refusal can reach the user: the refusal of a status write
-// cannot, as the status would carry it.
+// reportable reports whether the refusal can reach the user. The refusal of a status write cannot, because it would be
+// reported in the status.
 func (s *siege) reportable() bool { return s.why.reported && s.of.subresource == "" }
 
-// anybody reports whether an object exists that could report the refusal: shared objects are
-// deleted after the last instance, when none exists.
+// anybody reports whether there is an object to report the refusal in. When shared objects are deleted, after the last
+// instance, there is none.
 func (s *siege) anybody() bool {
 	view, _, _ := s.observer.view()
 	return len(view.Objects(s.kinds[0].Kind)) > 0
@@ -118,7 +118,7 @@ func (s *siege) heard() bool {
 	return false
 }
 
-// silent says what is wrong if the operator was refused again and again and did not report it.
+// silent returns a problem if the operator was refused again and again and did not report it, or "".
 func (s *siege) silent() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -22,8 +22,8 @@ type tried struct {
 	*outcome
 }
 
-// references runs every workload twice without faults, since any difference between the two
-// would later be attributed to faults.
+// references runs every workload twice without faults, since a difference between the two runs would later be blamed on
+// faults.
 func (a *attack) references() {
 	var jobs []job
 	for _, w := range a.works {
@@ -42,9 +42,8 @@ func (a *attack) references() {
 	a.inLanes(jobs, func() bool { return true })
 }
 
-// all runs the chosen cases of all workloads until the budget is used up. The order of a
-// sample is random, but each class comes once before any comes again, so that the budget
-// excludes no class.
+// all runs the chosen cases of all workloads until the time budget is used up. The order of a sample is random, but
+// every class has its first case before any has its second, so that the budget cuts off no class.
 func (a *attack) all() {
 	p, err := parsePart(*partFlag)
 	if err != nil {
@@ -66,7 +65,7 @@ func (a *attack) all() {
 	}
 }
 
-// list logs the number of cases, and their duration if each takes twice as long as the reference, since most of them wait
+// list logs the number of cases and their estimated duration: twice that of the reference each, since most cases wait
 // for a late event or a refusal.
 func (a *attack) list() {
 	for _, w := range a.works {

@@ -22,7 +22,7 @@ type run struct {
 	env       *testenv.Env
 	subject   *Subject
 	work      Workload
-	reference *outcome // nil: this is the reference
+	reference *outcome // nil if this run is the reference
 	kinds     []schema.GroupVersionKind
 	user      *User
 	journal   *journal
@@ -31,29 +31,29 @@ type run struct {
 	hooks     hooks
 	out       *outcome
 
-	baseline map[Key]bool // what was there before the world
+	baseline map[Key]bool // what existed before the world was created
 
 	supervision sync.WaitGroup
 	mu          sync.Mutex
-	crashed     chan *instance // nil: no one is started any more
+	crashed     chan *instance // nil once no process is started any more
 	instances   []*instance
 	starting    int
 	problems    []string
 }
 
-// hooks are the actions of a class of faults around the steps of a workload: before the
-// user acts, between the action and the wait, and after the wait.
+// hooks are the actions of a class of faults at the steps of a workload: before the user acts, between the action and
+// the wait, and after the wait.
 type hooks struct {
 	before, between, after func(step int)
-	// unawaited steps are followed by the next step without a wait.
+	// unawaited are the steps after which the next step starts without a wait.
 	unawaited map[int]bool
 	// slack is how much longer than usual the operator may act on a stale view.
 	slack time.Duration
-	// silent, asked at the end, says what should have been reported and was not.
+	// silent is called at the end, and returns what should have been reported and was not.
 	silent func() string
 }
 
-// execute runs the workload and checks everything that can be checked.
+// execute runs the workload and does all checks.
 func (r *run) execute() *outcome {
 	begin := time.Now()
 	r.out = &outcome{journal: r.journal}
@@ -77,7 +77,7 @@ func (r *run) carryOut() {
 	r.checkDeletion()
 }
 
-// tried turns a panic of a part of a run into a problem of the run.
+// tried runs a part of a run and records its panic as a problem.
 func (r *run) tried(part func()) {
 	if err := attempt(part); err != nil {
 		r.problem("%v", err)
@@ -115,8 +115,8 @@ func (r *run) step(i int) {
 	call(r.hooks.after, i)
 }
 
-// do runs the user's action. After a step without a wait it may not be possible yet, such as
-// recreating an object that still has a finalizer; then do waits.
+// do runs the user's action, and retries it if it fails after a step without a wait. For instance, an object cannot be
+// recreated while it still has a finalizer.
 func (r *run) do(i int) {
 	err := attempt(func() { r.work.Steps[i].Do(r.user) })
 	if err == nil {

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// stream is one open watch of one process, on its way through the gate.
+// stream is one open watch of one process, whose events pass the gate.
 type stream struct {
 	gate     *gate
 	resource string
 	from     io.ReadCloser
 	out      *io.PipeWriter
-	pending  []frame // not yet delivered; the fields from here on have the gate's lock
+	pending  []frame // not yet delivered; the gate's lock guards the fields from here on
 	ended    bool    // the server sends no more
-	last     bool    // what is pending is the last that is delivered
+	last     bool    // the stream ends after the pending events
 	closed   bool    // the client reads no more
 }
 
@@ -64,14 +64,14 @@ func (s *stream) take(f frame, err error) bool {
 
 // deliver passes on the events that the gate lets through.
 func (s *stream) deliver() {
-	defer func() { _ = s.out.Close() }() // a pipe's end closes without an error
+	defer func() { _ = s.out.Close() }() // closing a pipe never fails
 	for {
 		f, wait, ok := s.gate.next(s)
 		if !ok {
 			return
 		}
 		if wait > 0 {
-			time.Sleep(wait) // the way of the event is the fault
+			time.Sleep(wait) // the delay is the fault
 		}
 		if _, err := s.out.Write(f.encode()); err != nil {
 			return
@@ -86,6 +86,6 @@ func (s *stream) Close() error {
 	delete(s.gate.streams, s)
 	s.gate.changed.Broadcast()
 	s.gate.mu.Unlock()
-	_ = s.out.Close() // wakes a delivery that no one reads
+	_ = s.out.Close() // ends a delivery that no client reads
 	return s.from.Close()
 }

@@ -16,50 +16,47 @@ import (
 
 // Subject is a kind under attack, and its external contract.
 type Subject struct {
-	// Kind is its entry in the list of kinds.
+	// Kind is the kind's entry in the list of kinds.
 	Kind kit.Registration
-	// CRDs are files and directories of CRDs, relative to the root of the repository;
-	// those of the project if empty.
+	// CRDs are files and directories of CRDs, relative to the root of the repository. If empty, the project's CRDs are
+	// used.
 	CRDs []string
-	// Namespaced kinds run many cases in parallel on one server, each in its own namespace.
-	// A case of another kind has a server of its own.
+	// Namespaced is set if cases run in parallel on one server, each in its own namespace. Otherwise each case has a
+	// server to itself.
 	Namespaced bool
 	// Primary is the kind's own type, as an empty object.
 	Primary client.Object
-	// Others are all other types that the kind reads or writes, and those whose objects
-	// result from them, such as Pods.
+	// Others are all other types that the kind reads or writes, and types whose objects result from them, such as Pods.
 	Others []client.Object
-	// Truth returns nil if the world is as an object claims that reports Ready. It is
-	// evaluated on views, so it must not use anything else.
+	// Truth returns nil if an object that reports Ready truly is ready. It is evaluated on views, so it must not use
+	// anything else.
 	Truth func(v View, object client.Object) error
 	// Invariants must hold at every single event.
 	Invariants []Invariant
-	// Mask removes fields that may differ between runs from an object before a comparison;
-	// optional. Fields of every object (UIDs, versions, times) are masked anyway. An object
-	// that is left empty, without a name, is not compared at all.
+	// Mask removes fields that may differ between runs; optional. UIDs, versions and times are masked anyway. An object
+	// that Mask leaves empty, without a name, is not compared.
 	Mask func(object *unstructured.Unstructured)
-	// Touch changes an object like a concurrent client, in addition to the annotation that it
-	// always gets; optional. Keys begin with TouchPrefix.
+	// Touch changes an object like a concurrent client; optional. The harness sets an annotation in any case. Keys
+	// begin with TouchPrefix.
 	Touch func(object *unstructured.Unstructured)
-	// Uncounted are kinds, such as Pod, whose objects Kubernetes' controllers create and delete
-	// depending on timing: a StatefulSet that is being deleted may recreate a Pod. Also single
-	// objects, such as "Secret shared", that several instances of the kind share.
+	// Uncounted are kinds, such as Pod, whose objects Kubernetes creates and deletes depending on timing: a StatefulSet
+	// may recreate a Pod while it is deleted. Single objects that instances share are written "Secret shared".
 	Uncounted []string
-	// Nodes is the number of simulated nodes for pods, shared-0 and so on; all cases of a server
-	// share them. Kwok runs no pods on a node that is recreated under its name.
+	// Nodes is the number of simulated nodes for pods, named shared-0 and so on. All cases of a server share them, as
+	// Kwok runs no pods on a node that is recreated with the same name.
 	Nodes int
-	// Server creates what every server needs in addition to Kubernetes, such as a simulated
-	// store; optional. It lasts until the end of the test.
+	// Server creates what every server needs in addition to Kubernetes, such as a simulated store, until the end of the
+	// test; optional.
 	Server func(t *testing.T, env *testenv.Env)
 	// Workloads are what users do with the kind.
 	Workloads []Workload
-	// OldLists makes the class older-view serve old lists even to a client that requires new
-	// ones, which no server does: for controllers with their own protection.
+	// OldLists makes the class older-view serve old lists even to a client that requires current lists. No real server
+	// does this; it tests controllers that have their own protection.
 	OldLists bool
-	// Patience is how long a match may take, 30 seconds if 0.
+	// Patience limits how long a condition may take; 0 means 30 seconds.
 	Patience time.Duration
-	// Silence is how long nothing must happen for the operator to be at rest: longer than any
-	// timer after which it continues without an event. 650 ms if 0.
+	// Silence is how long the operator must be silent to count as at rest. It must exceed every timer after which the
+	// operator continues without an event; 0 means 650 ms.
 	Silence time.Duration
 }
 
@@ -67,8 +64,8 @@ type Subject struct {
 // another client. Comparisons ignore them.
 const TouchPrefix = "faults.opcrew.io/"
 
-// Workload is what users do, step by step, and what they expect after each step. In the
-// end its steps leave objects of other owners unchanged.
+// Workload is a series of user actions, and what users expect after each of them. At the end, objects of other owners
+// must be unchanged.
 type Workload struct {
 	Name string
 	// World creates the objects that exist before the first step.
@@ -80,9 +77,9 @@ type Workload struct {
 type Step struct {
 	Name string
 	Do   func(u *User)
-	// Until must hold before the next step starts; its error says what is missing.
+	// Until must return nil before the next step starts; its error says what is missing.
 	Until func(v View) error
-	// Patience is how long that may take with a fault, the subject's if 0.
+	// Patience limits how long Until may take with a fault; 0 means the subject's Patience.
 	Patience time.Duration
 }
 

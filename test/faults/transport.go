@@ -73,7 +73,7 @@ func (t *transport) write(req *http.Request, about target) (*http.Response, erro
 	return t.alive(befalls(send))
 }
 
-// record numbers a write and determines its fault.
+// record numbers a write and returns its fault.
 func (t *transport) record(w *write) fault {
 	t.mu.Lock()
 	t.writes = append(t.writes, w)

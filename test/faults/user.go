@@ -23,18 +23,17 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/manifest"
 )
 
-// User acts on objects like people and other programs. A refusal by the server ends the
-// case.
+// User acts on objects like people and other programs. An error of the server ends the case.
 type User struct {
 	ctx       context.Context
 	client    client.Client
 	root      string
 	namespace string
-	// patient, if set, is called when something takes longer than it should.
+	// patient, if set, is called when an action takes longer than expected.
 	patient func()
 }
 
-// stopped ends a case from within a step; the case recovers it.
+// stopped is the panic that ends a case from within a step; the case recovers it.
 type stopped struct{ error }
 
 func must(err error) {
@@ -43,8 +42,7 @@ func must(err error) {
 	}
 }
 
-// ApplyFile applies the objects of YAML files, given relative to the root of the
-// repository, as kubectl does on the server's side.
+// ApplyFile applies the objects of YAML files by server-side apply. Paths are relative to the root of the repository.
 func (u *User) ApplyFile(paths ...string) {
 	for _, path := range paths {
 		docs, err := manifest.Read(u.root + "/" + path)
@@ -74,33 +72,32 @@ func (u *User) apply(object *unstructured.Unstructured) {
 		client.FieldOwner(testenv.FieldManager), client.ForceOwnership))
 }
 
-// Create makes an object, in the run's namespace if its type has namespaces.
+// Create creates an object, in the run's namespace if its type is namespaced.
 func (u *User) Create(object client.Object) {
 	u.place(object)
 	must(u.client.Create(u.ctx, object))
 }
 
-// Delete deletes an object of that name, in the background as kubectl does.
+// Delete deletes the object with that name, with background propagation as kubectl does.
 func (u *User) Delete(name string, of client.Object) {
 	of.SetName(name)
 	u.place(of)
 	must(client.IgnoreNotFound(u.client.Delete(u.ctx, of, client.PropagationPolicy("Background"))))
 }
 
-// List reads all objects of a kind in the run, for objects with generated names.
+// List reads all objects of a kind in the run. Use it for objects with generated names.
 func (u *User) List(list client.ObjectList, opts ...client.ListOption) {
 	must(u.client.List(u.ctx, list, append(opts, u.everywhere())...))
 }
 
-// Patch merges a JSON text into an object of that name.
+// Patch merges a JSON text into the object with that name.
 func (u *User) Patch(name string, of client.Object, merge string) {
 	of.SetName(name)
 	u.place(of)
 	must(u.client.Patch(u.ctx, of, client.RawPatch(types.MergePatchType, []byte(merge)), client.FieldOwner(testenv.FieldManager)))
 }
 
-// PatchStatus merges a JSON text into the status of an object of that name, as its
-// controller does.
+// PatchStatus merges a JSON text into the status of the object with that name, as its controller does.
 func (u *User) PatchStatus(name string, of client.Object, merge string) {
 	of.SetName(name)
 	u.place(of)
@@ -116,10 +113,10 @@ func (u *User) Label(name string, of client.Object, key string, value *string) {
 	u.Patch(name, of, fmt.Sprintf(`{"metadata":{"labels":{%q:%s}}}`, key, text))
 }
 
-// Must ends the step if the error is not nil, such as when a needed value is not known yet.
+// Must ends the step if err is not nil, such as when a needed value is not known yet.
 func (u *User) Must(err error) { must(err) }
 
-// awaitGone waits until an object is gone, for at most the given time.
+// awaitGone reports whether an object is gone, after waiting for at most the given time.
 func (u *User) awaitGone(object client.Object, most time.Duration) bool {
 	for deadline := time.Now().Add(most); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if apierrors.IsNotFound(u.client.Get(u.ctx, client.ObjectKeyFromObject(object), object)) {
@@ -141,7 +138,7 @@ func (u *User) place(object client.Object) {
 	}
 }
 
-// kind is the kind of a type, with an ending such as List.
+// kind returns the kind of a type, with a suffix such as List.
 func (u *User) kind(of client.Object, ending string) schema.GroupVersionKind {
 	kind, err := apiutil.GVKForObject(of, u.client.Scheme())
 	must(err)
@@ -149,5 +146,5 @@ func (u *User) kind(of client.Object, ending string) schema.GroupVersionKind {
 	return kind
 }
 
-// everywhere is the part of the cluster that belongs to the run.
+// everywhere selects the namespace of the run.
 func (u *User) everywhere() client.ListOption { return client.InNamespace(u.namespace) }

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// checkEnd compares the world before the last step with that of the reference.
+// checkEnd compares the world before the last step with the same moment of the reference.
 func (r *run) checkEnd() {
 	if r.reference == nil {
 		r.settle()
@@ -21,8 +21,7 @@ func (r *run) checkEnd() {
 	r.becomes("the end state", r.reference.end)
 }
 
-// checkDeletion expects that nothing is left of the kind's objects, and that everything
-// else is unchanged.
+// checkDeletion expects that none of the kind's objects are left, and that everything else is unchanged.
 func (r *run) checkDeletion() {
 	r.becomes("after the deletion, the world", stateOf(r.observer.past.first, r.subject))
 }
@@ -35,7 +34,7 @@ func (r *run) state() state {
 	return stateOf(view, r.subject)
 }
 
-// becomes waits for an expected state at rest.
+// becomes waits until the operator is at rest in the expected state.
 func (r *run) becomes(what string, want state) {
 	diff := ""
 	for deadline := time.Now().Add(r.subject.patience()); ; {

@@ -23,7 +23,7 @@ import (
 // Key names an object in a view.
 type Key struct{ Kind, Namespace, Name string }
 
-// String is the key as users read it: "Node n-0".
+// String formats the key for users: "Node n-0".
 func (k Key) String() string {
 	return k.Kind + " " + strings.TrimPrefix(k.Namespace+"/"+k.Name, "/")
 }
@@ -35,13 +35,13 @@ func keyOf(u *unstructured.Unstructured) Key {
 // View is the world at one moment, as an observer independent of the operator sees it.
 type View struct {
 	scheme    *runtime.Scheme
-	namespace string // of the run; empty if the kind has none
+	namespace string // of the run; empty for a cluster-scoped kind
 	objects   map[Key]*unstructured.Unstructured
-	changed   map[string]time.Time // by kind: when someone last made, respecified or deleted one
+	changed   map[string]time.Time // by kind: when an object was last created or deleted, or its spec changed
 }
 
-// Get reads the object of that name into an empty object of its type, from the run's
-// namespace if the type has namespaces.
+// Get reads the object with that name into an empty object of its type, from the run's namespace if the type is
+// namespaced.
 func (v View) Get(name string, into client.Object) error {
 	kind, err := apiutil.GVKForObject(into, v.scheme)
 	if err != nil {
@@ -57,7 +57,7 @@ func (v View) Get(name string, into client.Object) error {
 	return decode(found.Object, into)
 }
 
-// Gone returns nil if there is no object of that name.
+// Gone returns nil if there is no object with that name.
 func (v View) Gone(name string, of client.Object) error {
 	if err := v.Get(name, of); err == nil {
 		return fmt.Errorf("%T %s is still there", of, name)
@@ -65,7 +65,7 @@ func (v View) Gone(name string, of client.Object) error {
 	return nil
 }
 
-// List reads all objects of the type of an empty list into it, in the order of names.
+// List reads all objects of a list's type into it, sorted by name.
 func (v View) List(into client.ObjectList) error {
 	kind, err := apiutil.GVKForObject(into, v.scheme)
 	if err != nil {
@@ -80,8 +80,8 @@ func (v View) List(into client.ObjectList) error {
 	return decode(list.UnstructuredContent(), into)
 }
 
-// decode fills a typed object. The fast converter does not support texts that may also be
-// written as numbers; their JSON decoding does.
+// decode fills a typed object. The fast converter fails on fields that may be a string or a number, so decode falls
+// back to JSON.
 func decode(content map[string]any, into any) error {
 	if runtime.DefaultUnstructuredConverter.FromUnstructured(content, into) == nil {
 		return nil
@@ -93,7 +93,7 @@ func decode(content map[string]any, into any) error {
 	return json.Unmarshal(raw, into)
 }
 
-// Objects returns all objects of a kind, in the order of their names.
+// Objects returns all objects of a kind, sorted by name.
 func (v View) Objects(kind string) []*unstructured.Unstructured {
 	var found []*unstructured.Unstructured
 	for _, key := range v.keys() {
@@ -108,7 +108,7 @@ func (v View) keys() []Key {
 	return slices.SortedFunc(maps.Keys(v.objects), func(a, b Key) int { return cmp.Compare(a.String(), b.String()) })
 }
 
-// with is the view after an event.
+// with returns the view after an event.
 func (v View) with(e Event) View {
 	after := View{v.scheme, v.namespace, maps.Clone(v.objects), v.changed}
 	was := v.objects[e.Key]
@@ -127,11 +127,11 @@ func (v View) with(e Event) View {
 	return after
 }
 
-// Known reports whether at an event the operator must know all objects of a kind and their
-// specs, since none has changed for a while.
+// Known reports whether the operator must know all objects of a kind and their specs at the time of an event, because
+// none of them has changed for a while.
 func (v View) Known(kind string, e Event) bool { return e.At.Sub(v.changed[kind]) > lag }
 
-// Ready is the condition Ready of an object, and the generation that its status is about.
+// Ready returns the condition Ready of an object, and the generation that its status describes.
 func Ready(u *unstructured.Unstructured) (metav1.Condition, int64) {
 	observed, _, _ := unstructured.NestedInt64(u.Object, "status", "observedGeneration")
 	list, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
@@ -148,7 +148,7 @@ func Ready(u *unstructured.Unstructured) (metav1.Condition, int64) {
 
 func kindOf(object client.Object, scheme *runtime.Scheme) schema.GroupVersionKind {
 	kind, err := apiutil.GVKForObject(object, scheme)
-	if err != nil { // every type was looked up when the harness began
+	if err != nil { // every type was looked up when the harness started
 		panic(err)
 	}
 	return kind

@@ -11,7 +11,7 @@ import (
 // most is the longest time for which a view is kept stale.
 const most = 700 * time.Millisecond
 
-// late: every event is delayed by a different time, but events stay in order.
+// late delays every event by a different time, but keeps the events in order.
 func late(p plan) []Case {
 	var all []Case
 	for seed := range 3 {
@@ -20,7 +20,7 @@ func late(p plan) []Case {
 				random := Case{seed: uint64(seed + 1)}.random()
 				r.hooks.slack = most
 				r.journal.mark("events of %s come late", resource)
-				// One source for all streams, which the gate's lock guards.
+				// All streams share one random source, which the gate's lock guards.
 				r.wire.gate.late(func(of string) time.Duration {
 					if of != resource && resource != everything {
 						return 0
@@ -33,10 +33,10 @@ func late(p plan) []Case {
 	return all
 }
 
-// orAll lists the resources, and all of them together.
+// orAll returns the resources, preceded by a name for all of them together.
 func (p plan) orAll() []string { return append([]string{everything}, p.resources...) }
 
-// perStep makes a case for every step and resource, and for all resources together.
+// perStep returns a case for every step and resource, and for all resources together.
 func (p plan) perStep(steps int, arm func(r *run, step int, resource string)) []Case {
 	var all []Case
 	for step := range steps {
@@ -47,7 +47,7 @@ func (p plan) perStep(steps int, arm func(r *run, step int, resource string)) []
 	return all
 }
 
-// held: the operator gets the events of a step only after it has done everything that it can without them.
+// held has the operator get the events of a step only after it has done everything that it can without them.
 func held(p plan) []Case {
 	return p.perStep(len(p.work.Steps), func(r *run, step int, resource string) {
 		r.hooks.slack = 2 * most
@@ -59,7 +59,7 @@ func held(p plan) []Case {
 	})
 }
 
-// coalesced: the operator sees only the outcome of two steps.
+// coalesced lets the operator see only the outcome of two steps.
 func coalesced(p plan) []Case {
 	return p.perStep(len(p.work.Steps)-1, func(r *run, step int, resource string) {
 		r.hooks.slack = 4 * most
@@ -79,14 +79,14 @@ func coalesced(p plan) []Case {
 	})
 }
 
-// letGo ends a hold, all of its events delivered or only the last of each object.
+// letGo ends a hold, and delivers all held events or only the last event of each object.
 func (r *run) letGo(onlyLast bool) {
 	r.pause()
 	r.journal.add("events go on")
 	r.wire.gate.release(onlyLast)
 }
 
-// relisted: watches break at a step, and a list shows what has happened since.
+// relisted breaks watches at a step. A new list then shows what has happened since.
 func relisted(p plan) []Case {
 	return p.perStep(len(p.work.Steps), func(r *run, step int, resource string) {
 		r.hooks.slack = 5 * most

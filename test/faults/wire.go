@@ -15,8 +15,7 @@ import (
 // errCrashed is the error of every call of a crashed process.
 var errCrashed = errors.New("faults: this process has crashed")
 
-// fault handles one write: it may send the write to the server or not, and decides what the
-// operator receives.
+// fault handles one write: it decides whether to send the write to the server, and what response the operator receives.
 type fault func(send func() (*http.Response, error)) (*http.Response, error)
 
 // wire carries the requests of all operator processes of one run. It records their writes
@@ -27,8 +26,8 @@ type wire struct {
 
 	mu     sync.Mutex
 	writes []*write
-	befall func(*write, *instance) fault // nil: nothing befalls a write
-	busy   int                           // counted calls under way
+	befall func(*write, *instance) fault // nil if writes have no fault
+	busy   int                           // counted calls in flight
 	last   time.Time                     // when the last counted call began or ended
 }
 
@@ -48,7 +47,7 @@ func (w *wire) ends() {
 	w.last = time.Now()
 }
 
-// silent is how long the operator has made no counted call.
+// silent returns how long the operator has made no counted call.
 func (w *wire) silent() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -65,14 +64,14 @@ func (w *wire) all() []*write {
 	return slices.Clip(w.writes)
 }
 
-// on sets the fault for writes from now on.
+// on sets the fault for all writes from now on.
 func (w *wire) on(befall func(*write, *instance) fault) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.befall = befall
 }
 
-// both is a body that is read here and closed there.
+// both is a body that reads from one source and closes another.
 type both struct {
 	io.Reader
 	io.Closer

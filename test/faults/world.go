@@ -24,13 +24,13 @@ type World struct {
 	env *testenv.Env
 }
 
-// Await waits for asynchronous work of the server itself.
+// Await waits for something that the server does asynchronously.
 func (w *World) Await(expectation string, check func(ctx context.Context, c client.Client) error) {
 	eventually.True(w.t, time.Minute, expectation, func() error { return check(w.t.Context(), w.env.Client) })
 }
 
-// Nodes creates simulated nodes, prefix-0 and so on, and waits until Kubernetes has
-// removed the taints that every new node has for a moment.
+// Nodes creates simulated nodes, named prefix-0 and so on, and waits until Kubernetes has removed the taints that every
+// new node has for a moment.
 func (w *World) Nodes(n int, prefix string, labels map[string]string) []string {
 	names := w.env.Nodes(w.t, n, testenv.NodeSpec{Prefix: prefix, Labels: labels, Mutate: grown})
 	eventually.True(w.t, eventually.Long, "new nodes have no taints of Kubernetes any more", func() error {
@@ -50,8 +50,8 @@ func (w *World) Nodes(n int, prefix string, labels map[string]string) []string {
 	return names
 }
 
-// grown sets the fields of a new node that Kubernetes would set a moment later, which
-// would be a change in the middle of a workload.
+// grown sets the fields of a new node that Kubernetes would otherwise set a moment later, as a change in the middle of
+// a workload.
 func grown(node *corev1.Node) {
 	node.Labels["beta.kubernetes.io/arch"] = node.Labels[corev1.LabelArchStable]
 	node.Labels["beta.kubernetes.io/os"] = node.Labels[corev1.LabelOSStable]

@@ -12,21 +12,20 @@ import (
 	"time"
 )
 
-// write is one request of the operator that changes something, as recorded on its way
-// to the server.
+// write is one request of the operator that changes something, as recorded on the way to the server.
 type write struct {
 	target
-	n        int // from 1, over all processes of a run
+	n        int // counts from 1, over all processes of a run
 	instance int
 	at       time.Time
 	body     string
-	code     int    // of the server's answer; 0: it never got there, or never answered
-	version  uint64 // that the object has after it
-	created  bool   // the answer was 201
-	dry      bool   // it was only a trial, which changes nothing
+	code     int    // of the server's response; 0 if the request did not reach the server or got no response
+	version  uint64 // of the object after the write
+	created  bool   // the response was 201
+	dry      bool   // dry run, which changes nothing
 }
 
-// String is a line of a journal.
+// String formats the write as a line of the journal.
 func (w *write) String() string {
 	answer := fmt.Sprint(w.code)
 	if w.code == 0 {
@@ -38,7 +37,7 @@ func (w *write) String() string {
 	return fmt.Sprintf("write %d of process %d: %s -> %s", w.n, w.instance, w.target, answer)
 }
 
-// newWrite reads the body, which contains the name of a created object, and restores it.
+// newWrite reads a request's body, which has the name of a created object, and makes the body readable again.
 func newWrite(req *http.Request, t target) (*write, error) {
 	w := &write{target: t, at: time.Now(), dry: req.URL.Query().Get("dryRun") != ""}
 	if req.Body == nil {
@@ -58,7 +57,7 @@ func newWrite(req *http.Request, t target) (*write, error) {
 	return w, nil
 }
 
-// answered records the server's response, and leaves the response readable.
+// answered records the server's response, and makes its body readable again.
 func (w *write) answered(resp *http.Response) error {
 	w.code, w.created = resp.StatusCode, resp.StatusCode == http.StatusCreated
 	body, err := io.ReadAll(resp.Body)
@@ -67,8 +66,8 @@ func (w *write) answered(resp *http.Response) error {
 	}
 	_ = resp.Body.Close()
 	resp.Body = io.NopCloser(bytes.NewReader(body))
-	// A write that removes the last finalizer deletes the object, and returns it with the
-	// version of the previous write.
+	// A write that removes the last finalizer deletes the object, and its response has the version of the previous
+	// write.
 	meta := metadataOf(body)
 	last := meta.DeletionTimestamp != "" && len(meta.Finalizers) == 0
 	if resp.StatusCode < 300 && w.verb != "delete" && !last && !w.dry {
@@ -85,6 +84,6 @@ type metadata struct {
 
 func metadataOf(object []byte) metadata {
 	in := struct{ Metadata metadata }{}
-	_ = json.Unmarshal(object, &in) // patches of other forms have no metadata
+	_ = json.Unmarshal(object, &in) // other patch types have no metadata
 	return in.Metadata
 }

@@ -17,11 +17,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// withCertificate marks a Secret of a row that gets the certificate of the trial, as the members of an EtcdCluster and
-// the operator show it to each other.
+// withCertificate is the annotation of a row's Secrets that get the trial's certificate, which the members of an
+// EtcdCluster and the operator present to each other.
 const withCertificate = "fields/certificate"
 
-// certify puts the certificate of the trial, which signs itself, and its key into a Secret that is marked.
+// certify puts the trial's self-signed certificate and its key into a Secret that has the annotation.
 func (t *trial) certify(secret *unstructured.Unstructured) error {
 	if _, marked := secret.GetAnnotations()[withCertificate]; !marked {
 		return nil

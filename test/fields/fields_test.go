@@ -26,7 +26,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/redispods"
 )
 
-// atOnce is how many objects are edited at a time.
+// atOnce is how many objects are edited at the same time.
 const atOnce = 16
 
 func TestEveryEditDoesWhatItsRowSays(t *testing.T) {
@@ -44,7 +44,7 @@ func TestEveryEditDoesWhatItsRowSays(t *testing.T) {
 	t.Log(tally(trials))
 }
 
-// plan lists the edits of all rows, alternating between kinds, so that all operators are equally busy.
+// plan returns the edits of all rows, alternating between kinds so that all operators are equally busy.
 func plan(t *testing.T) []*trial {
 	t.Helper()
 	files, err := table.Read(env.Root)
@@ -87,17 +87,17 @@ func serve(t *testing.T) {
 	}
 }
 
-// watch returns a copy of the server's objects, updated by watches until the end of the test.
+// watch returns a reader of cached objects, which watches keep up to date until the end of the test.
 func watch(t *testing.T) client.Reader {
 	t.Helper()
 	copied, err := cache.New(env.Config, cache.Options{
 		Scheme: env.Client.Scheme(), Mapper: env.Client.RESTMapper(), DefaultTransform: cache.TransformStripManagedFields(),
-		DefaultUnsafeDisableDeepCopy: new(true), // nothing is changed in it
+		DefaultUnsafeDisableDeepCopy: new(true), // the cached objects are never changed
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	go func() { _ = copied.Start(t.Context()) }() // a copy that does not start fails every row
+	go func() { _ = copied.Start(t.Context()) }() // if it does not start, every row fails
 	return copied
 }
 
@@ -116,14 +116,14 @@ func carryOut(t *testing.T, trials []*trial) {
 				outcome = trial.err.Error()
 			}
 			t.Logf("%s: %s", trial, outcome)
-			return nil // each is reported in its own test
+			return nil // each error is reported in its own test
 		})
 	}
-	_ = group.Wait() // see above
+	_ = group.Wait() // errors are reported in their own tests
 }
 
-// done returns an error unless the effect was observed. The pods of live edits are checked
-// again, since some rollouts start late.
+// done returns an error unless the effect was observed. After an edit without a rollout the pods are checked again,
+// because a wrong rollout may start late.
 func (t *trial) done(ctx context.Context) error {
 	if t.err != nil || t.row.Gone || t.row.Effect == table.Refused || t.row.Effect == table.Rollout {
 		return t.err
@@ -135,7 +135,7 @@ func (t *trial) done(ctx context.Context) error {
 	return t.before.keptIn(later)
 }
 
-// home makes the namespace of the object.
+// home creates the namespace of the object.
 func (t *trial) home(ctx context.Context) error {
 	ns := &corev1.Namespace{}
 	ns.Name = t.namespace

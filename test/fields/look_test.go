@@ -37,7 +37,7 @@ func key(namespace, name string) client.ObjectKey {
 	return client.ObjectKey{Namespace: namespace, Name: name}
 }
 
-// look returns an error unless all expectations hold.
+// look returns an error unless all expected observations hold.
 func (t *trial) look(ctx context.Context, from client.Reader, expected ...table.See) error {
 	for _, see := range expected {
 		see = see.Of(t.name)
@@ -52,7 +52,7 @@ func (t *trial) look(ctx context.Context, from client.Reader, expected ...table.
 	return nil
 }
 
-// find lists the objects of an observation.
+// find returns the objects of an observation.
 func (t *trial) find(ctx context.Context, from client.Reader, see table.See) ([]table.Object, error) {
 	if see.Kind == "self" {
 		return t.get(ctx, from, t.gvk(), t.name)
@@ -90,7 +90,8 @@ func (t *trial) get(ctx context.Context, from client.Reader, gvk schema.GroupVer
 	return []table.Object{object.Object}, err
 }
 
-// list returns all objects of a kind in the namespace that are not being deleted; of pods, those of the row.
+// list returns all objects of a kind in the namespace that are not being deleted. For pods, it only returns those that
+// the row's selector matches.
 func (t *trial) list(ctx context.Context, from client.Reader, gvk schema.GroupVersionKind) ([]table.Object, error) {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
@@ -132,10 +133,10 @@ func (t *trial) settled(ctx context.Context, from client.Reader) error {
 	return nil
 }
 
-// observed returns an error unless the status describes the present spec.
+// observed returns an error unless the status describes the current spec.
 func (t *trial) observed(ctx context.Context, from client.Reader) error {
 	objects, err := t.get(ctx, from, t.gvk(), t.name)
-	if err != nil || len(objects) == 0 { // a row may expect it to go
+	if err != nil || len(objects) == 0 { // a row may expect the object to be deleted
 		return err
 	}
 	object := unstructured.Unstructured{Object: objects[0]}
@@ -146,7 +147,7 @@ func (t *trial) observed(ctx context.Context, from client.Reader) error {
 	return nil
 }
 
-// ready returns Ready as an error, unless it is True.
+// ready returns nil if Ready is True, and otherwise its message as an error.
 func (t *trial) ready(ctx context.Context, from client.Reader) error {
 	return t.look(ctx, from, table.See{Kind: "self", Path: `{.status.conditions[?(@.type=="Ready")].message}`, Operator: "=", Want: "(what Ready says)"})
 }

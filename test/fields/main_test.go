@@ -40,7 +40,7 @@ import (
 
 var (
 	env *testenv.Env
-	// seen is a copy of the server's objects, updated by watches: reading it costs the server nothing.
+	// seen reads cached objects, which watches keep up to date. Reading it costs the server nothing.
 	seen client.Reader
 	// etcds and redises simulate etcd and Redis.
 	etcds   = &etcdtest.World{LearnerLooks: 2, VersionLooks: 3, AdvanceMost: 4000}
@@ -49,7 +49,7 @@ var (
 	only = flag.String("fields.only", "", "carry out the rows whose kind and path contain this, such as 'AppService spec.ports'")
 )
 
-// layers are the kinds by the process that serves them, with simulated stores.
+// layers returns the kinds, with simulated stores, by the process that serves them.
 func layers() map[string][]kit.Registration {
 	out := map[string][]kit.Registration{}
 	for _, kind := range []kit.Registration{
@@ -63,7 +63,7 @@ func layers() map[string][]kit.Registration {
 	return out
 }
 
-// current simulates the agents in the pods of Divas: each serves the present content of the Secret.
+// current simulates the agents in the pods of Divas. Each of them reports the current content of the Secret.
 type current struct{ kubernetes.Interface }
 
 func (c current) log(ctx context.Context, pod *corev1.Pod) (string, error) {
@@ -104,7 +104,7 @@ func TestMain(m *testing.M) {
 	testenv.Run(m, &env, testenv.Options{
 		CRDs:   []string{testenv.ProjectCRDs, "internal/kinds/microservicedeploy/integration/testdata/httproutes.yaml"},
 		Scheme: scheme,
-		// Heartbeats are work for the server, so there are few.
+		// Few heartbeats, as they cost the server time.
 		NodeGrace: 5 * time.Minute,
 	})
 }

@@ -39,8 +39,7 @@ func prepare(t *testing.T) {
 	policiesWork(t)
 }
 
-// policiesWork waits until the policies of Activities are certainly in force for new
-// objects.
+// policiesWork waits until the admission policies of Activities apply to all new objects.
 func policiesWork(t *testing.T) {
 	t.Helper()
 	operator.Until(t, "the requester of an Activity is filled in, and has been for a while", func() error {

@@ -22,7 +22,7 @@ import (
 	"github.com/opcrew/opcrew/test/fields/table"
 )
 
-// long is the limit for one edit on a busy machine; no test waits for it to pass.
+// long limits the time of one edit on a busy machine. No passing test waits for all of it.
 const long = 8 * time.Minute
 
 // trial is the edit of one field of one object.
@@ -30,10 +30,10 @@ type trial struct {
 	kind *table.File
 	row  table.Row
 	path string
-	// namespace and name of the object.
+	// namespace and name identify the object.
 	namespace, name string
 
-	// certificate and privateKey are PEM, for rows whose object needs them.
+	// certificate and privateKey are PEM-encoded, for rows whose objects need them.
 	certificate, privateKey []byte
 
 	before, after snapshot
@@ -42,7 +42,7 @@ type trial struct {
 
 func (t *trial) String() string { return t.kind.Kind + " " + t.path }
 
-// run makes the edit and returns an error if the effect of the row does not appear.
+// run makes the edit and returns an error if the row's effect does not happen.
 func (t *trial) run(ctx context.Context) error {
 	object, err := t.create(ctx)
 	if err != nil {
@@ -115,7 +115,7 @@ func (t *trial) refused(ctx context.Context, object *unstructured.Unstructured) 
 	return nil
 }
 
-// expected is the list of observations that the row expects.
+// expected returns the observations that the row expects.
 func (t *trial) expected() []table.See {
 	if t.row.Effect != table.NotImplemented {
 		return t.row.See
@@ -126,7 +126,7 @@ func (t *trial) expected() []table.See {
 	}}
 }
 
-// effect returns an error unless the effect of the row has appeared for the edited spec.
+// effect returns an error unless the row's effect has happened for the edited spec.
 func (t *trial) effect(ctx context.Context, from client.Reader) error {
 	if err := t.observed(ctx, from); err != nil {
 		return err
@@ -148,7 +148,8 @@ func (t *trial) effect(ctx context.Context, from client.Reader) error {
 	return t.before.keptIn(after)
 }
 
-// until polls until check returns nil for the watched copy and for the server, and returns its last error.
+// until polls check until it returns nil, first for the watched copy and then for the server. After limit it returns
+// the last error.
 func (t *trial) until(ctx context.Context, limit time.Duration, check func(context.Context, client.Reader) error) error {
 	deadline := time.Now().Add(limit)
 	for pause := 100 * time.Millisecond; ; pause = min(pause*3/2, time.Second) {

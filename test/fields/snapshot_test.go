@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// snapshot has the pods of a namespace that are not being deleted, by UID.
+// snapshot holds the pods of a namespace that are not being deleted, by UID.
 type snapshot map[types.UID]corev1.Pod
 
 func (t *trial) snap(ctx context.Context) (snapshot, error) {

@@ -19,13 +19,12 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/manifest"
 )
 
-// FieldManager owns what Apply applies, as kubectl owns what a user applies.
+// FieldManager is the field manager of what Apply applies, the same as that of kubectl.
 const FieldManager = "kubectl"
 
-// Apply applies the objects of YAML files and directories, given relative to the
-// root of the repository, as `kubectl apply --server-side` does: strictly, an
-// unknown field is an error. Namespaces and CRDs go first, and a kind whose CRD
-// was just applied is waited for. It returns the objects as the server has them.
+// Apply applies the objects of YAML files and directories like `kubectl apply --server-side`, where an unknown field is
+// an error. Paths are relative to the root of the repository. Namespaces and CRDs are applied first, and a new CRD is
+// waited for. It returns the objects as the server stored them.
 func (e *Env) Apply(t testing.TB, paths ...string) []*unstructured.Unstructured {
 	t.Helper()
 	for i, path := range paths {
@@ -46,7 +45,7 @@ func (e *Env) Apply(t testing.TB, paths ...string) []*unstructured.Unstructured 
 	return applied
 }
 
-// ApplyObject applies one object and fills it with what the server has.
+// ApplyObject applies one object and updates it with what the server stored.
 func (e *Env) ApplyObject(t testing.TB, obj *unstructured.Unstructured) {
 	t.Helper()
 	content, err := obj.MarshalJSON()
@@ -64,7 +63,7 @@ func (e *Env) ApplyObject(t testing.TB, obj *unstructured.Unstructured) {
 	})
 }
 
-// rank puts what others need before them.
+// rank sorts objects that others need before the others.
 func rank(obj *unstructured.Unstructured) int {
 	order := []string{"Namespace", "CustomResourceDefinition"}
 	if i := slices.Index(order, obj.GetKind()); i >= 0 {

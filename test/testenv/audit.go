@@ -21,28 +21,27 @@ import (
 const (
 	auditLog = "audit.log"
 
-	// barrierPrefix is the prefix of names that are requested only to find the request in
-	// the log. No such object exists.
+	// barrierPrefix is the prefix of object names that are only requested to find the request in the log. No such
+	// object exists.
 	barrierPrefix = "testenv-barrier-"
 	barrierWait   = 2 * time.Minute
 )
 
-// Audit counts requests from the server's audit log. The log is written in blocking
-// mode, each line before its response is complete, so requests that a client has seen
-// answered come before the line of any later request.
+// Audit counts requests in the server's audit log. The log is in blocking mode: the server writes a request's line
+// before it completes the response. So a completed request is always logged before any later request.
 type Audit struct {
 	file   string
 	client kubernetes.Interface
 
 	mu  sync.Mutex
-	end int64 // of the latest barrier's line: later ones need not search before it
+	end int64 // of the latest barrier's line; later barriers are searched from here
 }
 
-// Mark is a moment in the log; the zero Mark is its beginning.
+// Mark is a position in the log; the zero Mark is its beginning.
 type Mark struct{ offset int64 }
 
-// OpenAudit reads the audit log of a running server: that of the environment, or in
-// end-to-end tests that of the local cluster.
+// OpenAudit reads the audit log of a running server: the environment's server, or the local cluster in end-to-end
+// tests.
 func OpenAudit(file string, config *rest.Config) (*Audit, error) {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -51,7 +50,7 @@ func OpenAudit(file string, config *rest.Config) (*Audit, error) {
 	return &Audit{file: file, client: client}, nil
 }
 
-// Mark remembers now, to count from.
+// Mark returns the current position in the log.
 func (a *Audit) Mark(t testing.TB) Mark {
 	t.Helper()
 	offset, err := a.barrier(t.Context())
@@ -75,7 +74,7 @@ func (a *Audit) Since(t testing.TB, mark Mark) Calls {
 	return calls
 }
 
-// knows reports whether a user has made any request, without reading more of the log than needed.
+// knows reports whether a user has made any request. It stops reading at the first one.
 func (a *Audit) knows(t testing.TB, user string) bool {
 	t.Helper()
 	err := eachLine(a.file, 0, func(line []byte) bool {
@@ -88,14 +87,14 @@ func (a *Audit) knows(t testing.TB, user string) bool {
 	return err != nil
 }
 
-// barrier makes a request and returns where in the log its line ends.
+// barrier makes a request and returns the position after its line in the log.
 func (a *Audit) barrier(ctx context.Context) (int64, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	// A cleanup counts too, and its test's own context has ended by then.
+	// Also called in cleanups, when the test's own context has ended.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), barrierWait)
 	defer cancel()
-	// Unique over all processes that read one log, now and earlier.
+	// The name is unique over all processes that read the log, now and earlier.
 	name := barrierPrefix + string(uuid.NewUUID())
 	if err := a.client.CoreV1().RESTClient().Get().Namespace("default").Resource("configmaps").Name(name).Do(ctx).Error(); !apierrors.IsNotFound(err) {
 		return 0, fmt.Errorf("asking for %s: %w", name, err)
@@ -108,7 +107,7 @@ func (a *Audit) barrier(ctx context.Context) (int64, error) {
 	return end, nil
 }
 
-// await polls the log until a whole line contains text.
+// await polls the log until a complete line contains text, and returns the position after this line.
 func (a *Audit) await(ctx context.Context, text []byte) (int64, error) {
 	for from := a.end; ; {
 		err := eachLine(a.file, from, func(line []byte) bool {

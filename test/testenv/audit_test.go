@@ -26,7 +26,7 @@ func TestRequestsAreCountedExactlyByUserVerbAndResource(t *testing.T) {
 	ada, bob := "ada@"+ns, "bob@"+ns
 	adas := env.ClientFor(t, env.ConfigAs(ada, "system:masters"))
 	bobs := env.ClientFor(t, env.ConfigAs(bob, "system:masters"))
-	// The first call of a client comes with discovery, which counts as well.
+	// A client's first call also causes discovery requests, which would be counted.
 	create(t, adas, configMap(ns, "ada-before"))
 	create(t, bobs, configMap(ns, "bob-before"))
 

@@ -16,8 +16,8 @@ import (
 
 var errStopped = errors.New("stopped by the caller")
 
-// eachLine calls use with every complete line from the offset on, its end of line
-// included, until use returns false, which makes it return errStopped.
+// eachLine calls use with every complete line from the offset on, including its line end. When use returns false,
+// eachLine stops and returns errStopped.
 func eachLine(file string, offset int64, use func([]byte) bool) error {
 	log, err := os.Open(file)
 	if err != nil {
@@ -31,7 +31,7 @@ func eachLine(file string, offset int64, use func([]byte) bool) error {
 	for {
 		line, err := lines.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
-			return nil // what stands after the last end of line is still being written
+			return nil // the server is still writing the incomplete last line
 		}
 		if err != nil {
 			return err
@@ -42,7 +42,7 @@ func eachLine(file string, offset int64, use func([]byte) bool) error {
 	}
 }
 
-// readCalls reads the calls between two offsets, without our own barriers.
+// readCalls returns the calls between two offsets, without barriers.
 func readCalls(file string, from, to int64) (Calls, error) {
 	var calls Calls
 	var bad error

@@ -13,8 +13,7 @@ import (
 )
 
 const (
-	// assetsVar names a directory with binaries called etcd, kube-apiserver and so
-	// on, as kubebuilder's users know it.
+	// assetsVar is kubebuilder's variable for a directory with the binaries etcd, kube-apiserver and so on.
 	assetsVar = "KUBEBUILDER_ASSETS"
 )
 
@@ -23,16 +22,15 @@ type binaries struct {
 	root string // of the repository
 }
 
-// findBinaries looks for them from the working directory, which go test sets to
-// the directory of the package under test.
+// findBinaries searches upwards from the working directory, which go test sets to the directory of the package under
+// test.
 func findBinaries() (binaries, error) {
 	root, err := repo.Root()
 	return binaries{root: root}, err
 }
 
-// kube is the file to run as the named component of Kubernetes: a file of that
-// name in KUBEBUILDER_ASSETS, else the project's own multi-call binary, which
-// looks at the name it is called by.
+// kube returns the executable of a component of Kubernetes: the file with that name in KUBEBUILDER_ASSETS, or else the
+// project's own multi-call binary, which selects the component by argv[0].
 func (b binaries) kube(component string) (string, error) {
 	if assets := os.Getenv(assetsVar); assets != "" {
 		return executable(filepath.Join(assets, component),

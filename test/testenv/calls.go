@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// Call is one answered request, or one watch that began.
+// Call is one request that was answered, or one watch that was started.
 type Call struct {
-	// User is the user of the request: the impersonated one, if any.
+	// User is the user of the request, or the impersonated user if there is one.
 	User  string
 	Agent string
-	// Verb is the server's: get, list, watch, create, update, patch, delete or deletecollection.
+	// Verb is the verb of the audit log: get, list, watch, create, update, patch, delete or deletecollection.
 	Verb  string
 	Group string
 	// Resource is empty for paths such as /apis or /readyz.
@@ -23,12 +23,12 @@ type Call struct {
 	Namespace, Name       string
 	URI                   string
 	Code                  int
-	// Forbidden: the caller has no right to it. Admission answers 403 too.
+	// Forbidden is set if the caller had no right to make the request. A 403 of an admission plugin does not set it.
 	Forbidden bool
 	At        time.Time
 }
 
-// What is the resource as in a role: "pods", "nodes/status", or the bare path.
+// What returns the resource as written in a role, such as "pods" or "nodes/status", or the path if there is none.
 func (c Call) What() string {
 	switch {
 	case c.Resource == "":
@@ -41,21 +41,19 @@ func (c Call) What() string {
 	}
 }
 
-// String reads as a line of a report.
+// String formats the call as one line of a report.
 func (c Call) String() string {
 	name := strings.TrimPrefix(c.Namespace+"/"+c.Name, "/")
 	return fmt.Sprintf("%s %s %s %s -> %d (%s, %s)", c.At.Format("15:04:05.000"), c.Verb, c.What(), name, c.Code, c.User, c.Agent)
 }
 
-// IsWrite reports whether the request would change something, even if it was refused
-// or only a dry run.
+// IsWrite reports whether the request would change something, even if it was refused or was a dry run.
 func (c Call) IsWrite() bool {
 	return slices.Contains([]string{"create", "update", "patch", "delete", "deletecollection"}, c.Verb)
 }
 
-// IsCounted reports whether the request counts against an operator that should be
-// at rest: everything but leases, events, token and access reviews, and watches,
-// which a client must open again from time to time.
+// IsCounted reports whether an operator at rest must not make the request. All requests count but those for leases,
+// events, and token and access reviews, and watches, which a client must reopen from time to time.
 func (c Call) IsCounted() bool {
 	switch {
 	case c.Verb == "watch", c.Resource == "events":
@@ -65,8 +63,7 @@ func (c Call) IsCounted() bool {
 	}
 }
 
-// Calls are requests in the order in which they were answered. Its methods narrow
-// them down and can be chained.
+// Calls are requests in the order in which they were answered. Its methods filter them and can be chained.
 type Calls []Call
 
 // Where keeps the calls that match.
@@ -85,8 +82,8 @@ func (cs Calls) By(user string) Calls {
 	return cs.Where(func(c Call) bool { return c.User == user })
 }
 
-// Agent keeps the calls whose user agent begins with prefix: a client that sets
-// rest.Config.UserAgent can be distinguished from others of the same user.
+// Agent keeps the calls whose user agent begins with prefix. It separates clients of the same user that set
+// rest.Config.UserAgent.
 func (cs Calls) Agent(prefix string) Calls {
 	return cs.Where(func(c Call) bool { return strings.HasPrefix(c.Agent, prefix) })
 }
@@ -96,13 +93,12 @@ func (cs Calls) Verb(verbs ...string) Calls {
 	return cs.Where(func(c Call) bool { return slices.Contains(verbs, c.Verb) })
 }
 
-// On keeps the calls on one of the resources, written as in a role: "nodes" is
-// not "nodes/status".
+// On keeps the calls on one of the resources, written as in a role: "nodes" does not include "nodes/status".
 func (cs Calls) On(resources ...string) Calls {
 	return cs.Where(func(c Call) bool { return slices.Contains(resources, c.What()) })
 }
 
-// Named keeps the calls on the object of that name.
+// Named keeps the calls on the object with that name.
 func (cs Calls) Named(namespace, name string) Calls {
 	return cs.Where(func(c Call) bool { return c.Namespace == namespace && c.Name == name })
 }
@@ -110,14 +106,14 @@ func (cs Calls) Named(namespace, name string) Calls {
 // Writes keeps the calls that would change something.
 func (cs Calls) Writes() Calls { return cs.Where(Call.IsWrite) }
 
-// Counted keeps the calls that count against an operator at rest.
+// Counted keeps the calls that an operator at rest must not make.
 func (cs Calls) Counted() Calls { return cs.Where(Call.IsCounted) }
 
 // Refused keeps the calls that the server answered with an error.
 func (cs Calls) Refused() Calls { return cs.Where(func(c Call) bool { return c.Code >= 400 }) }
 
-// Tally counts by verb and resource: "patch nodes/status": 3. Tests compare it as a
-// whole, so that unexpected calls fail them too.
+// Tally counts the calls by verb and resource, such as "patch nodes/status": 3. Tests compare the whole map, so that
+// unexpected calls fail them too.
 func (cs Calls) Tally() map[string]int {
 	tally := map[string]int{}
 	for _, c := range cs {
@@ -126,7 +122,7 @@ func (cs Calls) Tally() map[string]int {
 	return tally
 }
 
-// String lists the calls, one to a line, at most the first 40.
+// String lists the calls, one per line, up to the first 40.
 func (cs Calls) String() string {
 	const most = 40
 	var b strings.Builder

@@ -18,9 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// defaultNodeGrace is how long a node may be silent before it counts as lost:
-// short enough for a test to wait for it, long enough that a thousand simulated
-// nodes, each renewing its lease four times in it, leave the processor to the tests.
+// defaultNodeGrace is how long a node may be silent before it counts as lost. It is short enough for a test to wait,
+// and long enough that the heartbeats of a thousand simulated nodes do not take up the processor.
 const defaultNodeGrace = 40 * time.Second
 
 // VolumeProvisioner is the provisioner of storage classes whose volumes kwok creates.
@@ -31,7 +30,7 @@ const VolumeProvisioner = "testenv.opcrew.io/volumes"
 //go:embed kwok.yaml
 var kwokConfig []byte
 
-// components starts the programs that work on the objects of a ready server.
+// components starts the programs that need a ready API server.
 type components struct {
 	bins  binaries
 	sup   *supervisor
@@ -43,12 +42,11 @@ type components struct {
 	simulated  error
 }
 
-// startControllers runs the real controller manager. It must find the project's
-// CRDs installed: it looks for new kinds only every 30 seconds, and until then
-// nothing that such an object owns is collected.
+// startControllers runs the real controller manager. The project's CRDs must be installed before: it discovers new
+// kinds only every 30 seconds, and until then it does not garbage-collect their dependents.
 func (c *components) startControllers() error {
 	args := []string{
-		"--use-service-account-credentials", // its controllers stand in the audit log by name
+		"--use-service-account-credentials", // so that the audit log names each controller
 		"--service-account-private-key-file=" + c.creds.path("serviceaccounts.key"),
 		"--root-ca-file=" + c.creds.path("serving.crt"),
 		"--secure-port=0",
@@ -60,8 +58,8 @@ func (c *components) startControllers() error {
 	return c.startKube("kube-controller-manager", controllersUser, append(args, c.opts.ControllerFlags...)...)
 }
 
-// startKube starts a component of Kubernetes as the given user, without leader election
-// and without the default rate limits, which are for big clusters.
+// startKube starts a component of Kubernetes as the given user, without leader election, and without the default rate
+// limits, which would slow tests down.
 func (c *components) startKube(name, user string, args ...string) error {
 	binary, err := c.bins.kube(name)
 	if err != nil {
@@ -80,7 +78,7 @@ func (c *components) startKube(name, user string, args ...string) error {
 	return err
 }
 
-// startKwok runs kwok with our stages. It simulates every node with FakeNode's annotation.
+// startKwok runs kwok with the project's stages. It simulates every node with FakeNode's annotation.
 func (c *components) startKwok() error {
 	binary, err := c.bins.kwok()
 	if err != nil {
@@ -101,10 +99,8 @@ func (c *components) startKwok() error {
 	return err
 }
 
-// Simulate starts the scheduler and kwok, unless they run already: from then on
-// nodes made by Nodes become Ready, and so do the pods that land on them. Claims of
-// the default storage class, and of any other whose provisioner is
-// VolumeProvisioner, get volumes.
+// Simulate starts the scheduler and kwok, unless they already run. Nodes created by Nodes then become Ready, and so do
+// their pods. Claims get volumes if they have the default storage class, or a class of VolumeProvisioner.
 func (e *Env) Simulate(t testing.TB) {
 	t.Helper()
 	e.components.simulation.Do(func() { e.components.simulated = e.components.simulate(t.Context(), e.Client) })
@@ -113,8 +109,8 @@ func (e *Env) Simulate(t testing.TB) {
 	}
 }
 
-// simulate waits for the namespace of node leases, which the server makes a
-// moment after it is ready: kwok would leave its first nodes alone for long seconds.
+// simulate starts the programs once the namespace for node leases exists, which the server creates a moment after it is
+// ready. Without it, kwok would ignore its first nodes for several seconds.
 func (c *components) simulate(ctx context.Context, writer client.Client) error {
 	key := client.ObjectKey{Name: corev1.NamespaceNodeLease}
 	if err := untilFound(ctx, writer, key, &corev1.Namespace{}); err != nil {

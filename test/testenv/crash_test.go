@@ -64,7 +64,7 @@ func TestAPanicLeavesNoProcessBehind(t *testing.T) {
 	})
 }
 
-// helperDir waits for the helper's line, which names its environment's directory.
+// helperDir reads the helper's output up to the line with the directory of its environment, and returns the directory.
 func helperDir(t *testing.T, stdout io.Reader) string {
 	t.Helper()
 	lines := bufio.NewScanner(stdout)
@@ -77,10 +77,10 @@ func helperDir(t *testing.T, stdout io.Reader) string {
 	return ""
 }
 
-// processesOf lists the processes that have dir among their arguments.
+// processesOf lists the processes that have dir in their arguments.
 func processesOf(dir string) []string {
 	var found []string
-	files, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is right
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is valid
 	for _, file := range files {
 		line, err := os.ReadFile(file)
 		if err == nil && bytes.Contains(line, []byte(dir+"/")) {

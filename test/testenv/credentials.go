@@ -21,8 +21,7 @@ import (
 	"k8s.io/client-go/util/cert"
 )
 
-// The users that the server knows from the start. All others are ServiceAccounts or
-// impersonated.
+// The users that the server knows at the start. All others are ServiceAccounts or are impersonated.
 const (
 	// AdminUser is the user of Env.Client, with all rights.
 	AdminUser = "admin"
@@ -33,8 +32,8 @@ const (
 	schedulerUser   = "system:kube-scheduler"
 )
 
-// credentials are the files with which the processes authenticate each other. They are
-// in the environment's directory.
+// credentials are the files with which the processes authenticate to each other. They are in the environment's
+// directory.
 type credentials struct {
 	dir    string
 	ca     []byte
@@ -66,7 +65,7 @@ func (c *credentials) writeServingCertificate() error {
 	if err != nil {
 		return err
 	}
-	c.ca = chain // the chain holds the authority that signed it
+	c.ca = chain // the chain includes the CA certificate
 	if err := c.write("serving.crt", chain); err != nil {
 		return err
 	}
@@ -85,8 +84,8 @@ func (c *credentials) writeServiceAccountKey() error {
 	return c.write("serviceaccounts.key", pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}))
 }
 
-// writeTokens writes the server's table of static tokens. The control plane's own
-// components get the names that Kubernetes has bootstrap roles for.
+// writeTokens writes the server's static token file. The components of the control plane get the user names for which
+// Kubernetes has bootstrap roles.
 func (c *credentials) writeTokens() error {
 	var table strings.Builder
 	for _, u := range []struct{ name, group string }{
@@ -101,8 +100,7 @@ func (c *credentials) writeTokens() error {
 	return c.write("tokens.csv", []byte(table.String()))
 }
 
-// restConfig is the client configuration of a user, without a rate limit: tests wait
-// for the server, never for their own client.
+// restConfig returns the client configuration of a user. It has no rate limit, so that tests only wait for the server.
 func (c *credentials) restConfig(host, user string) *rest.Config {
 	return &rest.Config{
 		Host:            host,
@@ -112,7 +110,7 @@ func (c *credentials) restConfig(host, user string) *rest.Config {
 	}
 }
 
-// kubeconfig writes the same as a file, for child processes and for kubectl.
+// kubeconfig writes the same configuration to a file, for child processes and kubectl, and returns its path.
 func (c *credentials) kubeconfig(host, user string) (string, error) {
 	file := c.path(strings.ReplaceAll(user, ":", "-") + ".kubeconfig")
 	config := clientcmdapi.NewConfig()

@@ -16,12 +16,10 @@
 //		testenv.Run(m, &env, testenv.Options{CRDs: []string{testenv.ProjectCRDs}})
 //	}
 //
-// This package starts the processes itself, without envtest: the kernel ends them with
-// the test binary, so that a panic or a timeout leaves none behind; they are killed,
-// while envtest stops them gracefully, which takes up to a minute; and a controller
-// manager is included. envtest installs the CRDs.
+// This package starts the processes itself instead of using envtest. The kernel ends them with the test binary, so that
+// a panic or a timeout leaves none behind. They are killed, while envtest's graceful stop takes up to a minute. And
+// there is a controller manager. Only the CRDs are installed by envtest.
 //
-// This package has the processes, the users, the nodes and the counting. Waiting is in
-// package eventually, reading YAML in package manifest. Faults, workloads and
-// benchmarks are elsewhere and use this package.
+// This package contains processes, users, nodes and request counts. Package eventually waits for conditions, and
+// package manifest reads YAML. Fault tests, workloads and benchmarks use this package.
 package testenv

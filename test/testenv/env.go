@@ -22,19 +22,19 @@ import (
 // ProjectCRDs is where the project's generated CRDs are.
 const ProjectCRDs = "config/crd/bases"
 
-// Options are the needs of a package of tests. The zero value is a server without
-// CRDs, with the controller manager.
+// Options describes the environment for a package of tests. The zero value is a server without CRDs, with the
+// controller manager.
 type Options struct {
 	// CRDs are files and directories, relative to the root of the repository,
 	// whose CRDs are installed before the first controller starts.
 	CRDs []string
-	// Scheme of Env.Client; client-go's kinds if nil.
+	// Scheme is the scheme of Env.Client; nil means client-go's types.
 	Scheme *runtime.Scheme
-	// NoControllers leaves out the controller manager, for tests of admission alone.
-	// Then there is no garbage collection, and deleted namespaces stay.
+	// NoControllers leaves out the controller manager, for tests of admission alone. Without it nothing is
+	// garbage-collected, and deleted namespaces stay.
 	NoControllers bool
-	// NodeGrace is how long a node may miss its heartbeat before it is lost;
-	// 40 seconds if zero. Heartbeats come four times as often.
+	// NodeGrace is how long a node may miss its heartbeats before it counts as lost; 0 means 40 seconds. Heartbeats
+	// come four times in this period.
 	NodeGrace time.Duration
 	// APIServerFlags and ControllerFlags are added to the usual ones.
 	APIServerFlags, ControllerFlags []string
@@ -44,13 +44,13 @@ type Options struct {
 type Env struct {
 	// Config is AdminUser's client configuration, without a rate limit.
 	Config *rest.Config
-	// Client is AdminUser's client, and reads from the server directly.
+	// Client is AdminUser's client. It reads from the server, not from a cache.
 	Client client.WithWatch
 	// Audit counts requests.
 	Audit *Audit
 	// Root is the root of the repository.
 	Root string
-	// Kubeconfig is a file for kubectl, with AdminUser in it.
+	// Kubeconfig is the path of AdminUser's kubeconfig, for kubectl.
 	Kubeconfig string
 
 	opts       Options
@@ -59,7 +59,7 @@ type Env struct {
 	components *components
 }
 
-// start starts the processes that opts request, and stops them again if it fails.
+// start starts the processes for opts, and stops them again if it fails.
 func start(ctx context.Context, opts Options) (_ *Env, err error) {
 	if opts.NodeGrace == 0 {
 		opts.NodeGrace = defaultNodeGrace
@@ -141,7 +141,7 @@ func (e *Env) installCRDs() error {
 	return nil
 }
 
-// stop ends every process. The logs stay on disk when the tests failed.
+// stop ends every process. If the tests failed, the logs are kept on disk.
 func (e *Env) stop(failed bool) error {
 	e.sup.stop()
 	return e.dir.close(failed)

@@ -19,8 +19,8 @@ import (
 // downAnnotation keeps a simulated node from becoming Ready; kwok.yaml reads it.
 const downAnnotation = "testenv.opcrew.io/down"
 
-// SetNodeReady takes a simulated node down, as if its kubelet reported that it is
-// not ready, or brings it back, and waits until the node says so.
+// SetNodeReady makes a simulated node not ready, as if its kubelet had reported so, or ready again, and waits until the
+// node's condition shows it.
 func (e *Env) SetNodeReady(t testing.TB, name string, ready bool) {
 	t.Helper()
 	value, want := `"true"`, corev1.ConditionFalse
@@ -35,11 +35,11 @@ func (e *Env) SetNodeReady(t testing.TB, name string, ready bool) {
 	e.awaitNodes(t, []string{name}, want)
 }
 
-// Heartbeat makes the nodes report their status as kubelets do every few minutes:
-// nothing changes but the time of the heartbeat.
+// Heartbeat makes the nodes report their status as kubelets do every few minutes. Only the time of the heartbeat
+// changes.
 func (e *Env) Heartbeat(t testing.TB, names ...string) {
 	t.Helper()
-	// Conditions are merged by type, so that the rest of them stays as it is.
+	// Conditions are merged by type, so the other conditions are kept.
 	beat := fmt.Appendf(nil, `{"status":{"conditions":[{"type":"Ready","lastHeartbeatTime":%q}]}}`, time.Now().UTC().Format(time.RFC3339))
 	err := inParallel(t.Context(), names, func(ctx context.Context, name string) error {
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}

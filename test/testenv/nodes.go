@@ -22,29 +22,29 @@ import (
 )
 
 const (
-	// FakeNode is the annotation, with value "fake", of a node that kwok plays.
+	// FakeNode is the annotation, with value "fake", of a node that kwok simulates.
 	FakeNode = "kwok.x-k8s.io/node"
 
-	// MissingImage can be pulled by no simulated node: its pods stay Pending with
-	// ImagePullBackOff. Every other image runs and is Ready at once.
+	// MissingImage is an image that no simulated node can pull: its pods stay Pending with ImagePullBackOff. Pods of
+	// all other images become Ready at once.
 	MissingImage = "missing.invalid/image:v1"
 
-	// writers is how many requests at once the helpers make for many objects.
+	// writers is how many requests run at the same time when helpers write many objects.
 	writers = 8
 )
 
-// NodeSpec says what simulated nodes look like.
+// NodeSpec describes simulated nodes.
 type NodeSpec struct {
-	// Prefix of their names, which are Prefix-0, Prefix-1, ...; "node" if empty.
+	// Prefix is the prefix of their names, which are Prefix-0, Prefix-1 and so on; "node" if empty.
 	Prefix string
 	Labels map[string]string
 	Taints []corev1.Taint
-	// Mutate changes a node before it is created, status included; optional.
+	// Mutate changes a node, including its status, before it is created; optional.
 	Mutate func(*corev1.Node)
 }
 
-// Nodes makes n simulated nodes, waits until all are Ready, and removes them when
-// the test ends. It returns their names.
+// Nodes creates n simulated nodes, waits until all are Ready, and removes them when the test ends. It returns their
+// names.
 func (e *Env) Nodes(t testing.TB, n int, spec NodeSpec) []string {
 	t.Helper()
 	e.Simulate(t)
@@ -63,8 +63,8 @@ func (e *Env) Nodes(t testing.TB, n int, spec NodeSpec) []string {
 	return names
 }
 
-// newNode is as big as a middling machine, so that schedulers and sums of
-// allocatable have something to work on.
+// newNode returns a node with the resources of a medium-sized machine, so that schedulers and sums of allocatable
+// resources work.
 func newNode(spec NodeSpec, i int) *corev1.Node {
 	if spec.Prefix == "" {
 		spec.Prefix = "node"
@@ -94,8 +94,7 @@ func newNode(spec NodeSpec, i int) *corev1.Node {
 	return node
 }
 
-// awaitNodes polls one list for all nodes, which costs the server the same for
-// twenty as for one.
+// awaitNodes polls a list of all nodes, because one request for the list costs no more than one for a single node.
 func (e *Env) awaitNodes(t testing.TB, names []string, want corev1.ConditionStatus) {
 	t.Helper()
 	what := fmt.Sprintf("all of %d simulated nodes have Ready=%s", len(names), want)
@@ -134,7 +133,7 @@ func (e *Env) removeNodes(t testing.TB, nodes []*corev1.Node) {
 	}
 }
 
-// inParallel calls do for every item, a few at once, and returns the first error.
+// inParallel calls do for every item, several at the same time, and returns the first error.
 func inParallel[T any](ctx context.Context, items []T, do func(context.Context, T) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(writers)

@@ -24,7 +24,7 @@ type supervisor struct {
 	children []*process
 }
 
-// process is one child: its log file and, once done is closed, how it ended.
+// process is one child process. end is set once done is closed.
 type process struct {
 	name string
 	cmd  *exec.Cmd
@@ -39,9 +39,8 @@ func newSupervisor(dir string) *supervisor {
 	return s
 }
 
-// spawner starts every child from one thread that lives as long as they do: the
-// kernel sends the parent-death signal when the thread that forked ends, not when
-// the process does, and Go ends idle threads as it likes.
+// spawner starts every child from one thread that lives as long as the children. The kernel sends the parent-death
+// signal when the thread that forked ends, rather than its process, and Go may end idle threads.
 func (s *supervisor) spawner() {
 	runtime.LockOSThread()
 	for start := range s.spawn {
@@ -76,11 +75,11 @@ func (s *supervisor) command(name, binary string, args []string, log io.Writer) 
 		Dir:    s.dir,
 		Stdout: log,
 		Stderr: log,
-		// A user's own kubeconfig or kwok configuration must not reach the children.
+		// A user's own kubeconfig or kwok configuration must not affect the children.
 		Env: []string{"HOME=" + s.dir, "TMPDIR=" + s.dir, "PATH=" + os.Getenv("PATH")},
 		SysProcAttr: &syscall.SysProcAttr{
 			Pdeathsig: syscall.SIGKILL,
-			Setpgid:   true, // Ctrl-C is for the test binary; the children end with it
+			Setpgid:   true, // only the test binary gets Ctrl-C; the children end with it
 		},
 	}
 }
@@ -90,7 +89,7 @@ func (p *process) wait() {
 	close(p.done)
 }
 
-// exited reports whether the process has ended on its own, and how.
+// exited returns an error that says how the process ended, or nil while it runs.
 func (p *process) exited() error {
 	select {
 	case <-p.done:
@@ -100,14 +99,14 @@ func (p *process) exited() error {
 	}
 }
 
-// kill ends the process by its pid and returns when the kernel has it removed.
+// kill ends the process and returns when it is gone.
 func (p *process) kill() {
-	_ = p.cmd.Process.Kill() // the only error is that it has ended already
+	_ = p.cmd.Process.Kill() // it can only fail if the process has already ended
 	<-p.done
 }
 
-// tail is the end of the log, at most n lines, indented for a test's output. Lines
-// are cut: controllers print whole objects.
+// tail returns the last n lines of the log, indented for a test's output. Long lines are cut, because controllers log
+// whole objects.
 func (p *process) tail(n int) string {
 	const width = 240
 	text, err := os.ReadFile(p.log)
@@ -122,7 +121,7 @@ func (p *process) tail(n int) string {
 	return strings.Join(lines, "\n")
 }
 
-// stop kills all children, the youngest first, and frees the spawner's thread.
+// stop kills all children, the latest first, and ends the spawner's thread.
 func (s *supervisor) stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,7 +131,7 @@ func (s *supervisor) stop() {
 	close(s.spawn)
 }
 
-// report says for every child whether it still runs and how its log ends.
+// report writes for every child whether it still runs, and the end of its log.
 func (s *supervisor) report(w io.Writer, lines int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Quiet fails when the user makes any counted call within d (see Call.IsCounted),
-// and lists what it saw. It always takes d: silence can only be waited for.
+// Quiet fails the test, and lists the calls, if the user makes any counted call within d (see Call.IsCounted). It
+// always waits for the whole d.
 func (e *Env) Quiet(t testing.TB, user string, d time.Duration) {
 	t.Helper()
 	if !e.Audit.knows(t, user) {
@@ -20,10 +20,9 @@ func (e *Env) Quiet(t testing.TB, user string, d time.Duration) {
 	}
 }
 
-// Settle waits until the user has made no counted call for a whole d, and fails
-// when that does not happen within timeout. It is what comes before Quiet: work
-// that is still under way is not unrest. A silence from which this process woke late
-// counts for nothing: the user, which may be in it, had no time to break it either.
+// Settle waits until the user has made no counted call for a whole d, and fails the test if that takes longer than
+// timeout. Call it before Quiet, so that work in progress does not count. Settle ignores a silence if this process woke
+// up late: the user may have been starved of CPU too.
 func (e *Env) Settle(t testing.TB, user string, d, timeout time.Duration) {
 	t.Helper()
 	seen, late := Calls(nil), false
@@ -35,10 +34,11 @@ func (e *Env) Settle(t testing.TB, user string, d, timeout time.Duration) {
 	t.Fatalf("%s does not come to rest within %s; the last %s had %d calls (this process woke late: %t):\n%s", user, timeout, d, len(seen), late, seen)
 }
 
-// stall is how much later than it should a process wakes that had no time for anything.
+// stall is how late this process may wake up before it counts as starved of CPU time.
 const stall = 50 * time.Millisecond
 
-// listen returns the counted calls that the user makes within d, and whether it ended late.
+// listen waits for d, and returns the counted calls (see Call.IsCounted) that the user made meanwhile. late reports
+// that this process woke up too late to rely on the silence.
 func (e *Env) listen(t testing.TB, user string, d time.Duration) (seen Calls, late bool) {
 	t.Helper()
 	mark := e.Audit.Mark(t)

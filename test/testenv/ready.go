@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// startTimeout is generous: on a loaded machine the server may need many times
-// its usual three seconds, and a server that cannot start ends and is noticed at once.
+// startTimeout is long because a server on a loaded machine may need many times the usual three seconds. A server that
+// fails to start exits, which is noticed at once.
 const startTimeout = 90 * time.Second
 
 // waitReady polls until url answers 200 or the process has ended.
@@ -57,8 +57,8 @@ func probe(ctx context.Context, client *http.Client, url string) error {
 	return err
 }
 
-// onFreePort calls start with a port that was free a moment ago. Another test
-// binary may take it in between, so a process that found it taken is started again.
+// onFreePort calls start with a port that was free a moment ago. Another process may take the port in between, so it
+// retries with another port if the process found its port taken.
 func onFreePort(name string, start func(port int) (*process, string, error)) (string, error) {
 	var failures []error
 	for range 3 {

@@ -13,8 +13,8 @@ import (
 // tailLines is how much of each log a failed test shows; the rest stays on disk.
 const tailLines = 15
 
-// Run is for TestMain: it starts one environment for all tests of the package,
-// sets env, runs them, and stops it.
+// Run is for TestMain. It starts one environment for all tests of the package, sets env, runs the tests, and stops the
+// environment.
 func Run(m *testing.M, env **Env, opts Options) {
 	started, err := start(context.Background(), opts)
 	if err != nil {
@@ -33,8 +33,7 @@ func Run(m *testing.M, env **Env, opts Options) {
 	os.Exit(code)
 }
 
-// Start is for a test that needs an environment of its own, with other options
-// than its package's.
+// Start starts an additional environment, for a test that needs other options than its package.
 func Start(t testing.TB, opts Options) *Env {
 	t.Helper()
 	env, err := start(t.Context(), opts)
@@ -52,7 +51,7 @@ func Start(t testing.TB, opts Options) *Env {
 	return env
 }
 
-// explain prints how the processes fare, which is where a timeout's cause often is.
+// explain prints the state and logs of the processes, which often show the cause of a timeout.
 func (e *Env) explain() {
 	fmt.Fprintf(os.Stderr, "testenv: logs and %s are in %s\n", auditLog, e.dir.path)
 	e.sup.report(os.Stderr, tailLines)

@@ -17,24 +17,23 @@ import (
 
 const serviceAccountPrefix = "system:serviceaccount:"
 
-// ServiceAccountUser is the name under which a ServiceAccount's requests are
+// ServiceAccountUser returns the name under which a ServiceAccount's requests are
 // authorized and counted.
 func ServiceAccountUser(namespace, name string) string {
 	return serviceAccountPrefix + namespace + ":" + name
 }
 
-// ConfigAs is the admin acting as another user, who need not exist. The server
-// authorizes and counts the requests as that user's; a ServiceAccount has its
-// groups. Use it to prove roles; where speed is compared, use TokenConfig, which
-// the server treats as it does in production.
+// ConfigAs returns the admin's configuration, impersonating a user who need not exist. A ServiceAccount gets its
+// groups. Use it to test roles. To measure speed use TokenConfig, because the server handles its requests as in
+// production.
 func (e *Env) ConfigAs(user string, groups ...string) *rest.Config {
 	config := rest.CopyConfig(e.Config)
 	config.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: groups}
 	return config
 }
 
-// TokenConfig is a ServiceAccount with a token of its own. The account is made,
-// and its namespace too, where they do not exist.
+// TokenConfig returns the configuration of a ServiceAccount with its own token. It creates the account and its
+// namespace if they do not exist.
 func (e *Env) TokenConfig(t testing.TB, namespace, name string) *rest.Config {
 	t.Helper()
 	ns := &corev1.Namespace{}
@@ -55,7 +54,7 @@ func (e *Env) TokenConfig(t testing.TB, namespace, name string) *rest.Config {
 	return config
 }
 
-// ClientFor makes a client of what ConfigAs or TokenConfig return.
+// ClientFor returns a client for a configuration from ConfigAs or TokenConfig.
 func (e *Env) ClientFor(t testing.TB, config *rest.Config) client.WithWatch {
 	t.Helper()
 	c, err := client.NewWithWatch(config, client.Options{Scheme: e.opts.Scheme})
@@ -65,8 +64,8 @@ func (e *Env) ClientFor(t testing.TB, config *rest.Config) client.WithWatch {
 	return c
 }
 
-// Namespace makes a namespace for one test, named after it, and has it deleted
-// when the test ends. Deletion goes on in the background.
+// Namespace creates a namespace named after the test, and deletes it when the test ends. It does not wait for the
+// deletion.
 func (e *Env) Namespace(t testing.TB) string {
 	t.Helper()
 	ns := &corev1.Namespace{}
@@ -82,7 +81,7 @@ func (e *Env) Namespace(t testing.TB) string {
 	return ns.Name
 }
 
-// dnsLabel turns any text into the beginning of a valid name.
+// dnsLabel turns any text into the prefix of a valid name.
 func dnsLabel(text string, most int) string {
 	clean := func(r rune) rune {
 		if (r < 'a' || r > 'z') && (r < '0' || r > '9') {
@@ -94,5 +93,5 @@ func dnsLabel(text string, most int) string {
 	return strings.Trim(label[:min(len(label), most)], "-")
 }
 
-// withoutCancel is for cleanups, which run when the test's own context has ended.
+// withoutCancel returns a context for cleanups, which run when the test's own context has ended.
 func withoutCancel(t testing.TB) context.Context { return context.WithoutCancel(t.Context()) }

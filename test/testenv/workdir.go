@@ -17,12 +17,12 @@ import (
 const (
 	workDirPrefix = "opcrew-testenv-"
 
-	// keepFor is how long the directory of a crashed run can still be read.
+	// keepFor is how long the directory of a crashed run is kept.
 	keepFor = time.Hour
 )
 
-// workDir holds all files of one environment: keys, logs, etcd's data. Its name
-// carries the pid of the test binary, so that a later run can tell whose it was.
+// workDir holds all files of one environment: keys, logs and etcd's data. Its name contains the pid of the test binary,
+// so that a later run can find the owner.
 type workDir struct{ path string }
 
 func newWorkDir() (*workDir, error) {
@@ -34,8 +34,8 @@ func newWorkDir() (*workDir, error) {
 	return &workDir{path: path}, nil
 }
 
-// close removes the directory, or when the tests failed only what is big and
-// means nothing.
+// close removes the directory. If the tests failed it only removes etcd's data, which is big and does not help to find
+// the cause.
 func (d *workDir) close(failed bool) error {
 	path := d.path
 	if failed {
@@ -47,8 +47,8 @@ func (d *workDir) close(failed bool) error {
 	return nil
 }
 
-// sweep removes directories that were left by test binaries that are gone: one
-// that panicked or was killed cannot clean up.
+// sweep removes directories whose test binary is gone, since a test binary that panicked or was killed could not clean
+// up.
 func sweep(parent string, before time.Time) {
 	left, err := filepath.Glob(filepath.Join(parent, workDirPrefix+"*"))
 	if err != nil {
@@ -57,7 +57,7 @@ func sweep(parent string, before time.Time) {
 	for _, dir := range left {
 		info, err := os.Stat(dir)
 		if err == nil && info.ModTime().Before(before) && !alive(ownerOf(dir)) {
-			_ = os.RemoveAll(dir) // a directory of another user is not ours to remove, and no reason to fail
+			_ = os.RemoveAll(dir) // another user's directory cannot be removed, which is no failure
 		}
 	}
 }

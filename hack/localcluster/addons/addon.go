@@ -17,8 +17,8 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// The binaries that the add-ons run, in addition to this program: the first is built in
-// cmd/addons, the second is a program of its own module.
+// Program and VolumeProgram are binaries that the add-ons run in addition to this program. Program is built from
+// cmd/addons, and VolumeProgram from a module of its own.
 const (
 	Program       = "addons"
 	VolumeProgram = "local-path-provisioner"
@@ -26,19 +26,19 @@ const (
 
 // addon is one process and the objects that it needs or serves.
 type addon struct {
-	// name is that of the service, of the manifest, of the folder for its files
-	// and, behind "localcluster:", of its user.
+	// name is the name of the service, the manifest and the folder for its files. Its user is "localcluster:" and the
+	// name.
 	name string
-	// prepare writes the files that the process reads and returns what fills in
-	// the manifest, as {{.Key}}; nil for neither.
+	// prepare, if set, writes the files that the process reads, and returns the values for the manifest's {{.Key}}
+	// placeholders.
 	prepare func() (map[string]string, error)
-	// args start the process.
+	// args is the command line of the process.
 	args []string
-	// ready reports whether the add-on serves; nil if nothing waits for it.
+	// ready returns an error unless the add-on is ready. If it is nil, nothing waits for the add-on.
 	ready func(ctx context.Context) error
 }
 
-// readyTimeout is far above the time that an add-on needs on a slow machine.
+// readyTimeout is much longer than an add-on needs on a slow machine.
 const readyTimeout = 60 * time.Second
 
 // all lists the add-ons, in the order of their start.
@@ -46,8 +46,8 @@ func all(st *state.State, api *applier) []addon {
 	return []addon{coreDNS(st), metricsServer(st, api), localPath(st), loadBalancer(st)}
 }
 
-// Install applies the manifests, starts the add-ons and waits until they
-// serve. It may be repeated. say gets a line for each that is ready.
+// Install applies the manifests, starts the add-ons and waits until they are ready. It can be repeated. say gets a line
+// for each add-on that is ready.
 func Install(ctx context.Context, st *state.State, say func(format string, args ...any)) error {
 	api, err := newApplier(st.Kubeconfig())
 	if err != nil {
@@ -82,7 +82,7 @@ func (a addon) start(ctx context.Context, st *state.State, api *applier) error {
 	return machine.Run(st, state.ControlPlaneName, machine.Service{Name: a.name, Args: slices.Clone(a.args)})
 }
 
-// objects are those of the manifest, once the files are written.
+// objects returns the objects of the manifest, after prepare has written the files.
 func (a addon) objects() ([]*unstructured.Unstructured, error) {
 	var values map[string]string
 	if a.prepare != nil {
@@ -94,7 +94,7 @@ func (a addon) objects() ([]*unstructured.Unstructured, error) {
 	return render(a.name, values)
 }
 
-// await fails with the end of the process's log, which has the reason.
+// await waits until the add-on is ready. Its error contains the end of the process's log, which shows the cause.
 func (a addon) await(ctx context.Context, st *state.State) error {
 	if a.ready == nil {
 		return nil
@@ -115,7 +115,7 @@ func (a addon) await(ctx context.Context, st *state.State) error {
 	}
 }
 
-// file is a path in the add-on's own folder.
+// file returns a path in the add-on's own folder.
 func file(st *state.State, addon, name string) string {
 	return filepath.Join(st.MachineDir(state.ControlPlaneName), "addons", addon, name)
 }

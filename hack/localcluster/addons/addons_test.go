@@ -20,7 +20,7 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// cluster is the record of a cluster with certificates.
+// cluster returns the record of a cluster, and creates its certificates.
 func cluster(t *testing.T) *state.State {
 	t.Helper()
 	st := &state.State{
@@ -37,8 +37,7 @@ func cluster(t *testing.T) *state.State {
 	return st
 }
 
-// typed decodes what an add-on applies into the API's own types, refusing
-// fields that they do not have.
+// typed decodes the objects of an add-on into their Go types, and fails for unknown fields.
 func typed(t *testing.T, a addon) []runtime.Object {
 	t.Helper()
 	types := runtime.NewScheme()

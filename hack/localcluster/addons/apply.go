@@ -26,7 +26,7 @@ import (
 	"k8s.io/client-go/util/retry"
 )
 
-// fieldManager owns what the manifests say.
+// fieldManager is the field manager of the manifests' fields.
 const fieldManager = "localcluster"
 
 //go:embed manifests/*.yaml
@@ -63,7 +63,7 @@ func decode(manifest io.Reader) ([]*unstructured.Unstructured, error) {
 	}
 }
 
-// applier puts objects into the cluster by server-side apply.
+// applier applies objects to the cluster by server-side apply.
 type applier struct {
 	client dynamic.Interface
 	mapper meta.RESTMapper
@@ -90,8 +90,7 @@ func newApplier(kubeconfig string) (*applier, error) {
 	return &applier{client: client, mapper: restmapper.NewDiscoveryRESTMapper(groups)}, nil
 }
 
-// apply waits a moment for namespaces that the API server makes just after its
-// own start.
+// apply retries for a while, because the API server creates some namespaces only after it has started.
 func (a *applier) apply(ctx context.Context, objects []*unstructured.Unstructured) error {
 	patience := wait.Backoff{Duration: 100 * time.Millisecond, Steps: 50}
 	for _, object := range objects {

@@ -12,11 +12,11 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// clusterDomain is what names of Services end in.
+// clusterDomain is the suffix of the names of Services.
 const clusterDomain = "cluster.local"
 
-// coreDNS answers for the cluster's own names. The cluster has no external network, so
-// every other name does not exist: a fast negative answer is better than a timeout.
+// coreDNS resolves the cluster's own names. The cluster has no external network, so all other names get a negative
+// response at once, which is better than a timeout.
 func coreDNS(st *state.State) addon {
 	const name = "coredns"
 	address := st.ControlPlane.Address
@@ -31,8 +31,8 @@ func coreDNS(st *state.State) addon {
 	}
 }
 
-// corefile has no cache: answers come from memory anyway, and a pod that has
-// just become ready must be found at once.
+// corefile configures no cache, because responses come from memory anyway, and a pod must be found as soon as it is
+// ready.
 func corefile(address netip.Addr, kubeconfig string) string {
 	return fmt.Sprintf(`%[3]s in-addr.arpa ip6.arpa {
 	bind %[1]s
@@ -53,7 +53,7 @@ func corefile(address netip.Addr, kubeconfig string) string {
 `, address, kubeconfig, clusterDomain)
 }
 
-// lookup asks for the API server's own Service.
+// lookup returns an error unless the server resolves the API server's Service.
 func lookup(ctx context.Context, server netip.Addr) error {
 	resolver := &net.Resolver{
 		PreferGo: true,

@@ -9,8 +9,7 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// loadBalancer gives Services addresses that this host has a route for. It is
-// a hidden command of this program itself.
+// loadBalancer gives Services addresses for which this host has a route. It runs as a hidden command of this program.
 func loadBalancer(st *state.State) addon {
 	const name = "loadbalancer"
 	return addon{

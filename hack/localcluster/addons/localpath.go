@@ -8,12 +8,12 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// volumesDir is where a node keeps its volumes. It is a path on the node, whose
-// /var is its own: a lost node is a lost volume, as with real local disks.
+// volumesDir is the directory of a node's volumes. A node's /var is its own, so a lost node loses its volumes, as with
+// real local disks.
 const volumesDir = "/var/lib/local-path-provisioner"
 
-// localPath makes volumes on the disk of the node that their first pod runs
-// on. Its helper pods need the shell image.
+// localPath provisions volumes on the disk of the node on which their first pod runs. Its helper pods need the shell
+// image.
 func localPath(st *state.State) addon {
 	const name, namespace = "local-path-provisioner", "local-path-storage"
 	config := []byte(`{"nodePathMap": [{"node": "DEFAULT_PATH_FOR_NON_LISTED_NODES", "paths": ["` + volumesDir + `"]}]}` + "\n")

@@ -18,10 +18,10 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// metricsPort is free on the control plane's machine.
+// metricsPort is an unused port on the control plane's machine.
 const metricsPort = "4443"
 
-// metricsServer serves `kubectl top` and autoscalers, through the API server.
+// metricsServer provides metrics for `kubectl top` and autoscalers, through the API server.
 func metricsServer(st *state.State, api *applier) addon {
 	const name = "metrics-server"
 	return addon{
@@ -43,7 +43,7 @@ func metricsServer(st *state.State, api *applier) addon {
 			"--tls-private-key-file=" + file(st, name, "serving.key"),
 			"--kubelet-preferred-address-types=InternalIP",
 			"--kubelet-certificate-authority=" + pki.File(st, pki.ClusterAuthority, ".crt"),
-			// The shortest that it allows, so that autoscalers react soon.
+			// The shortest interval that it allows, so that autoscalers react soon.
 			"--metric-resolution=10s",
 			"--kubelet-request-timeout=5s",
 		},
@@ -51,9 +51,8 @@ func metricsServer(st *state.State, api *applier) addon {
 	}
 }
 
-// servingPair makes the certificate that the API server expects: for the name
-// of the Service, signed by the authority that the APIService names and that
-// is returned.
+// servingPair creates the certificate that the API server expects from the Service, and returns the authority that
+// signed it, for the APIService.
 func servingPair(st *state.State, name string) ([]byte, error) {
 	ca, err := pki.LoadAuthority(st.PKIDir(), pki.ClusterAuthority)
 	if err != nil {
@@ -70,8 +69,8 @@ func servingPair(st *state.State, name string) ([]byte, error) {
 	return ca.Cert, pair.Write(filepath.Dir(file(st, name, "serving.crt")), "serving")
 }
 
-// metricsAvailable reports whether the API server reaches metrics-server: until then
-// clients that list all kinds get errors.
+// metricsAvailable returns an error until the API server reaches metrics-server. Until then, clients that list all
+// kinds get errors.
 func (a *applier) metricsAvailable(ctx context.Context) error {
 	services := schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
 	object, err := a.client.Resource(services).Get(ctx, "v1beta1.metrics.k8s.io", metav1.GetOptions{})

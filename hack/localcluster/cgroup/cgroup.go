@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cgroup keeps all processes of the cluster in one cgroup tree, on version 1,
-// hybrid and version 2 machines. The tree limits nothing; it identifies leftovers: a
-// process in it belongs to the cluster, whatever its pid.
+// Package cgroup keeps all processes of the cluster in one cgroup tree, on machines with version 1, hybrid or version
+// 2. The tree sets no limits. It identifies leftovers, because every process in it belongs to the cluster, whatever its
+// pid.
 package cgroup
 
 import (
@@ -15,11 +15,11 @@ import (
 	"strings"
 )
 
-// Root is the tree's name below each hierarchy. Kubelets get Root/NODE as
-// their root, so that they do not delete each other's pods' groups.
+// Root is the tree's name below each hierarchy. Each kubelet gets Root/NODE as its root, so that kubelets do not delete
+// the groups of each other's pods.
 const Root = "/opcrew-localcluster"
 
-// Group is a machine's part of the tree, as a path below the mount points.
+// Group returns a machine's part of the tree, as a path below the mount points.
 func Group(machine string) string { return filepath.Join(Root, machine) }
 
 // hierarchy is a mounted cgroup file system.
@@ -54,8 +54,8 @@ func parseHierarchies(mounts string) []hierarchy {
 	return all
 }
 
-// Create creates the groups of a machine in every hierarchy: one as the parent of
-// pods, and in it the group of the machine's own processes.
+// Create creates the groups of a machine in every hierarchy: a parent group for pods, and in it a group for the
+// machine's own processes.
 func Create(machine string) error {
 	all, err := hierarchies()
 	if err != nil {
@@ -69,7 +69,7 @@ func Create(machine string) error {
 	return nil
 }
 
-// Join moves the calling process into the machine's own group everywhere.
+// Join moves the calling process into the machine's own group in every hierarchy.
 func Join(machine string) error {
 	all, err := hierarchies()
 	if err != nil {
@@ -84,11 +84,11 @@ func Join(machine string) error {
 	return nil
 }
 
-// system is a leaf: version 2 wants no processes in groups that have children.
+// system returns a leaf group, as version 2 allows no processes in groups with children.
 func system(machine string) string { return filepath.Join(Group(machine), "system") }
 
-// create makes a group and the ones above it. A new cpuset of version 1 admits
-// no process until it has CPUs and memory nodes.
+// create creates a group and its parents. In version 1, a new cpuset admits no process until it has CPUs and memory
+// nodes.
 func (h hierarchy) create(group string) error {
 	path := h.path
 	for part := range strings.SplitSeq(strings.Trim(group, "/"), "/") {

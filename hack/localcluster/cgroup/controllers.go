@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// On version 2 a kubelet switches controllers on for all groups above its own,
-// up to the root group of this machine. Which ones were on before is kept, so
-// that `down` can switch off the others. On version 1 there is nothing to keep.
+// On version 2, a kubelet enables controllers for all groups above its own, up to this machine's root group. The
+// controllers that were enabled before are recorded, so that `down` can disable the others. On version 1 there is
+// nothing to record.
 
 const controllersFile = "cgroup.subtree_control"
 
-// Controllers are those that are on below the root group.
+// Controllers returns the controllers that are enabled below the root group.
 func Controllers() ([]string, error) {
 	h, ok, err := unified()
 	if err != nil || !ok {
@@ -30,8 +30,8 @@ func Controllers() ([]string, error) {
 	return strings.Fields(string(data)), nil
 }
 
-// RestoreControllers switches off those that were not on before. One that
-// another group of this machine has begun to use meanwhile stays on.
+// RestoreControllers disables the controllers that were not enabled before, except those that another group of this
+// machine now uses.
 func RestoreControllers(before []string) error {
 	h, ok, err := unified()
 	if err != nil || !ok {

@@ -17,8 +17,7 @@ import (
 	"time"
 )
 
-// Remove kills every process in the tree and removes the tree, until nothing
-// of it is left or ctx ends.
+// Remove kills every process in the tree and removes the tree. It repeats this until nothing is left or ctx ends.
 func Remove(ctx context.Context) error {
 	all, err := hierarchies()
 	if err != nil {
@@ -55,12 +54,12 @@ func removeOnce(all []hierarchy) (left int, err error) {
 	return left, err
 }
 
-// groups are all groups of the tree, the innermost first.
+// groups returns all groups of the tree, the innermost first.
 func (h hierarchy) groups() ([]string, error) {
 	var groups []string
 	err := filepath.WalkDir(filepath.Join(h.path, Root), func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // a group that went away meanwhile, or no tree at all
+			return nil // the group is gone, or there is no tree
 		}
 		if err != nil {
 			return err
@@ -79,13 +78,13 @@ func killIn(group string) int {
 	count := 0
 	for _, pid := range processes(group) {
 		count++
-		// An error here shows as a process that stays, which the caller reports.
+		// After an error the process stays, which the caller reports.
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 	return count
 }
 
-// thaw lets a paused container die: frozen processes take no signal on version 1.
+// thaw resumes a paused container, because in version 1 frozen processes receive no signals.
 func thaw(group string) {
 	state := filepath.Join(group, "freezer.state")
 	if data, err := os.ReadFile(state); err == nil && strings.TrimSpace(string(data)) != "THAWED" {
@@ -107,7 +106,7 @@ func processes(group string) []int {
 	return pids
 }
 
-// Exists reports whether any of the tree is there.
+// Exists reports whether any part of the tree exists.
 func Exists() bool {
 	all, err := hierarchies()
 	if err != nil {

@@ -21,13 +21,12 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// clean removes everything of a cluster except the state directory itself, which
-// carries the lock. It asks the kernel what exists instead of the record, which may
-// be wrong after a killed `up` or a reboot.
+// clean removes everything of a cluster except the state directory itself, which carries the lock. It finds out from
+// the kernel what exists, because the record may be wrong after a killed `up` or a reboot.
 func clean(ctx context.Context, dir string) error {
 	st, err := state.Load(dir)
 	if err != nil {
-		st = &state.State{} // no record, or a broken one: nothing to learn from it
+		st = &state.State{} // no record, or an unreadable one
 	}
 	if err := endRecorded(st); err != nil {
 		return err
@@ -49,8 +48,7 @@ func clean(ctx context.Context, dir string) error {
 	return empty(dir)
 }
 
-// endRecorded ends the machines in the record, which is fast for most processes;
-// cgroups find the others.
+// endRecorded ends the machines in the record, which ends most processes quickly. The cgroups find the rest.
 func endRecorded(st *state.State) error {
 	for _, m := range st.Machines() {
 		if err := machine.End(m); err != nil {
@@ -63,7 +61,7 @@ func endRecorded(st *state.State) error {
 	return nil
 }
 
-// unmountBelow ends with none left, or removing files would reach through them.
+// unmountBelow repeats until no mounts are left, because removing files would otherwise remove files behind the mounts.
 func unmountBelow(ctx context.Context, dir string) error {
 	for {
 		points, err := mountsBelow(dir)

@@ -66,7 +66,7 @@ func TestANodeIsReadyOnlyWithoutItsTaint(t *testing.T) {
 	if got := readiness(node); !strings.Contains(got, corev1.TaintNodeNotReady) {
 		t.Errorf("tainted: %q", got)
 	}
-	// What users put on a node does not make it sick.
+	// Taints that users set on a node do not make it unready.
 	node.Spec.Taints = []corev1.Taint{{Key: "example.com/pool"}, {Key: corev1.TaintNodeUnschedulable}}
 	if got := readiness(node); got != "" {
 		t.Errorf("cordoned: %q", got)

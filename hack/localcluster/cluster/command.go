@@ -16,7 +16,7 @@ import (
 // Load reads the record of the cluster that runs on this machine.
 func Load() (*state.State, error) { return load(state.DefaultDir) }
 
-// Commands are the subcommands for the cluster and its nodes.
+// Commands returns the subcommands for the cluster and its nodes.
 func Commands() []*cobra.Command {
 	return []*cobra.Command{newUp(), newDown(), newStatus(), newKubeconfig(), newNode()}
 }

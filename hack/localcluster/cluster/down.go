@@ -14,8 +14,8 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// Down removes the cluster and everything of it from this machine, whether the
-// cluster runs, is incomplete or does not exist.
+// Down removes the cluster and everything that belongs to it from this machine. The cluster may be running, incomplete
+// or absent.
 func Down(ctx context.Context, dir string, out io.Writer) error {
 	if err := privileged(); err != nil {
 		return err
@@ -35,7 +35,7 @@ func Down(ctx context.Context, dir string, out io.Writer) error {
 	}})
 }
 
-// shareKubeconfig copies the kubeconfig out and saves the record of it.
+// shareKubeconfig copies the kubeconfig to path, and saves that in the record.
 func shareKubeconfig(st *state.State, path string) error {
 	if path == "" {
 		return st.Save()
@@ -54,8 +54,8 @@ func shareKubeconfig(st *state.State, path string) error {
 	return st.AddKubeconfig(path)
 }
 
-// withdrawKubeconfigs removes the copies that are still ours. One that cannot
-// be read or removed is left: it points to nothing and harms no one.
+// withdrawKubeconfigs removes the copies of the kubeconfig that have not been changed. A copy that cannot be read or
+// removed is left behind, which is harmless.
 func withdrawKubeconfigs(dir string) {
 	st, err := state.Load(dir)
 	if err != nil {
@@ -74,7 +74,7 @@ func withdrawKubeconfigs(dir string) {
 
 var errNotRunning = errors.New("the local cluster does not run; start it with `up`")
 
-// load finds the record of a cluster that runs.
+// load reads the record of a running cluster.
 func load(dir string) (*state.State, error) {
 	st, err := state.Load(dir)
 	if err != nil {

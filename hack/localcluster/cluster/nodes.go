@@ -20,8 +20,8 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// awaitNodes waits until all nodes are Ready. For one that is not, it shows what the
-// API server and its kubelet report.
+// awaitNodes waits until all nodes are Ready. After a timeout its error has the state of
+// the first node that is not Ready, and the end of its kubelet's log.
 func awaitNodes(ctx context.Context, st *state.State) error {
 	var why map[string]string
 	for {
@@ -88,8 +88,8 @@ func listNodes(ctx context.Context, st *state.State) ([]corev1.Node, error) {
 	return list.Items, nil
 }
 
-// readiness is empty for a node that is Ready. The taint goes shortly after,
-// and only then do pods land there.
+// readiness returns why a node is not Ready, or "". Shortly after it becomes Ready, a taint is removed; until then no
+// pods can run there.
 func readiness(n corev1.Node) string {
 	for _, c := range n.Status.Conditions {
 		if c.Type != corev1.NodeReady {

@@ -21,7 +21,7 @@ import (
 
 const neededDisk = 20 << 30
 
-// programs are the programs that the cluster needs, and their Debian packages.
+// programs returns the programs that the cluster needs, with their Debian packages.
 func programs() []program {
 	return []program{
 		{"containerd", "containerd"},
@@ -49,7 +49,7 @@ func privileged() error {
 	return nil
 }
 
-// preflight returns in one line what prevents a new cluster from starting.
+// preflight returns an error of one line that says what prevents a new cluster from starting.
 func preflight(ctx context.Context, st *state.State, binaries string) error {
 	if err := packagesInstalled(); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// progress prints a line per step with the time that it took.
+// progress prints one line for each step, with its elapsed time.
 type progress struct {
 	out   io.Writer
 	start time.Time
@@ -20,7 +20,7 @@ func newProgress(out io.Writer) *progress {
 	return &progress{out: out, start: time.Now()}
 }
 
-// step is one line of progress. The deadline holds for it alone.
+// step is one line of progress. Its timeout only applies to the step.
 type step struct {
 	name    string
 	timeout time.Duration
@@ -51,7 +51,7 @@ func (p *progress) say(format string, args ...any) {
 	fmt.Fprintf(p.out, format+"\n", args...)
 }
 
-// detail is a line within a step.
+// detail prints a line within a step.
 func (p *progress) detail(format string, args ...any) {
 	p.say("  "+format, args...)
 }

@@ -74,7 +74,7 @@ func nodeState(n state.Node, notReady map[string]string, listErr error) string {
 	return healthy
 }
 
-// services names what runs on a machine, with restarts and what is not running.
+// services returns the names of a machine's services, with their restarts and those that do not run.
 func services(st *state.State, m state.Machine) string {
 	if !m.Init.Alive() {
 		return "-"

@@ -20,8 +20,8 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// createSteps create a new cluster. The nodes boot and get their images while the
-// API server starts, which takes longest.
+// createSteps returns the steps that create a new cluster. The nodes boot and get their images while the API server
+// starts, which takes longest.
 func createSteps(st *state.State, o Options, p *progress) []step {
 	const short, long = 30 * time.Second, 2 * time.Minute
 	return []step{
@@ -40,7 +40,7 @@ func createSteps(st *state.State, o Options, p *progress) []step {
 	}
 }
 
-// resumeSteps only repair what is broken.
+// resumeSteps returns the steps that repair a running cluster.
 func resumeSteps(st *state.State) []step {
 	const long = time.Minute
 	steps := []step{
@@ -79,7 +79,7 @@ func makeCertificates(st *state.State) error {
 	return pki.ClientKubeconfig(st, st.Kubeconfig(), "kubernetes-admin", "system:masters")
 }
 
-// startControlPlane saves the plan first: the machine's init reads it.
+// startControlPlane saves the plan first, because the machine's init reads it.
 func startControlPlane(ctx context.Context, st *state.State) (err error) {
 	if st.Controllers, err = cgroup.Controllers(); err != nil {
 		return err

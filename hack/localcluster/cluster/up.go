@@ -17,19 +17,19 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// Options of Up.
+// Options configures Up.
 type Options struct {
 	Dir           string
-	Binaries      string // the folder that they are copied from
-	Nodes         int    // 0: three, or as many as there are
-	KubeconfigOut string // where to put a copy, if anywhere
+	Binaries      string // the folder from which they are copied
+	Nodes         int    // 0 means three, or the existing number
+	KubeconfigOut string // path for a copy; empty for none
 	Out           io.Writer
 }
 
 const defaultNodes = 3
 
-// Up makes the cluster run: it does nothing if the cluster runs, starts nodes that are
-// down, and replaces what is broken or incomplete.
+// Up makes the cluster run. If it runs already, Up only starts nodes that are down and replaces what is broken or
+// incomplete.
 func Up(ctx context.Context, o Options) error {
 	if err := privileged(); err != nil {
 		return err
@@ -40,7 +40,7 @@ func Up(ctx context.Context, o Options) error {
 		return err
 	}
 	defer unlock()
-	defer func() { _ = os.Remove(o.Dir) }() // if it is empty: nothing was begun
+	defer func() { _ = os.Remove(o.Dir) }() // removes it if it is empty, so that nothing is left if nothing was started
 	st, err := state.Load(o.Dir)
 	if err == nil && st.Complete && st.ControlPlane.Init.Alive() {
 		return resume(ctx, st, o, p)
@@ -89,7 +89,7 @@ func create(ctx context.Context, o Options, p *progress) error {
 	return nil
 }
 
-// plan chooses names and addresses; it creates nothing.
+// plan chooses names and addresses. It creates nothing.
 func plan(o Options) (*state.State, error) {
 	from, err := os.Getwd()
 	if err != nil {

@@ -1,9 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package controlplane runs etcd, the API server, the controller manager, the
-// scheduler and, for this host's way to Services, a kube-proxy, as services of
-// the control plane's machine. Nodes are package node.
+// Package controlplane runs etcd, the API server, the controller manager and the scheduler as services of the control
+// plane's machine. It also runs a kube-proxy, through which this host reaches Services. Package node runs nodes.
 package controlplane
 
 import (
@@ -22,9 +21,8 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// Start writes all configuration and starts the components. They find each
-// other by trying again, so no order is needed, but the API server's start is
-// the longest: the others are added by StartClients once it answers.
+// Start writes all configuration, and starts etcd and the API server. The order does not matter, as components retry.
+// The API server takes longest to start, so StartClients starts the other components once it is ready.
 func Start(st *state.State) error {
 	if err := os.MkdirAll(filepath.Dir(st.AuditLog()), 0o755); err != nil {
 		return err
@@ -35,7 +33,7 @@ func Start(st *state.State) error {
 	return run(st, etcd(st), apiServer(st))
 }
 
-// StartClients starts the components that work through the API server.
+// StartClients starts the components that need the API server.
 func StartClients(st *state.State) error {
 	for name, user := range map[string]string{
 		controllerManagerName: "system:kube-controller-manager",
@@ -61,7 +59,7 @@ func run(st *state.State, services ...machine.Service) error {
 	return nil
 }
 
-// AwaitReady waits until the API server says that it is ready.
+// AwaitReady waits until the API server reports that it is ready.
 func AwaitReady(ctx context.Context, st *state.State) error {
 	for {
 		err := Ready(ctx, st)
@@ -78,7 +76,7 @@ func AwaitReady(ctx context.Context, st *state.State) error {
 	}
 }
 
-// Ready asks the API server once.
+// Ready returns an error unless the API server reports that it is ready.
 func Ready(ctx context.Context, st *state.State) error {
 	client, err := httpClient(st)
 	if err != nil {
@@ -107,7 +105,7 @@ func httpClient(st *state.State) (*http.Client, error) {
 	}
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(ca)
-	// No Proxy: the environment's proxy does not lead to our own addresses.
+	// No Proxy is set, because a proxy from the environment cannot reach the cluster's addresses.
 	return &http.Client{
 		Timeout:   2 * time.Second,
 		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}},

@@ -23,8 +23,8 @@ const (
 
 const etcdClients, etcdPeers = "http://127.0.0.1:2379", "http://127.0.0.1:2380"
 
-// etcd does not sync to disk: its data need not survive a crash of this machine, as
-// the cluster is then created again.
+// etcd does not sync to disk. Its data need not survive a crash of this machine, because the cluster is created again
+// after that.
 func etcd(st *state.State) machine.Service {
 	return service(st, etcdName,
 		"--name=local",
@@ -119,8 +119,8 @@ func service(st *state.State, name string, args ...string) machine.Service {
 	return machine.Service{Name: name, Args: append([]string{st.Binary("kube"), name}, args...)}
 }
 
-// auditPolicy logs every request once, when it is answered: who (user and user
-// agent), what, when, with which result. The content is left out.
+// auditPolicy logs every request once, when it is answered: the user, the user agent, the request and the result,
+// without its content.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
@@ -141,23 +141,21 @@ clientConnection:
 	if err := state.WriteFile(config(st, schedulerName), []byte(schedulerConfig), 0o644); err != nil {
 		return err
 	}
-	// A kube-proxy wants to belong to a node, or it waits half a minute for it.
-	// Traffic of this host counts as the cluster's own: it reaches the pods of
-	// all nodes also where externalTrafficPolicy is Local, as it would through
-	// a real load balancer, and keeps its source address.
+	// Name an existing node, as a kube-proxy otherwise waits for its node for half a minute. Traffic of this host
+	// counts as the cluster's own. So it keeps its source address, and reaches the pods of all nodes even if
+	// externalTrafficPolicy is Local, as it would through a real load balancer.
 	proxyConfig := ProxyConfig(st.Nodes[0].Name, st.Network.HostLink, kubeconfig(st, proxyName))
 	return state.WriteFile(config(st, proxyName), []byte(proxyConfig), 0o644)
 }
 
-// ProxyConfig is the configuration of a kube-proxy, for nodes and for the
-// control plane. Connections that come from own are not masqueraded. The limits
-// of connection tracking belong to this host, not to us.
+// ProxyConfig returns the configuration of a kube-proxy, for nodes and the control plane. It does not masquerade
+// connections from own, and leaves this host's connection tracking limits alone.
 //
-// The mode is not nftables: while the endpoints of a Service change, a packet in the old
-// rules can find an empty map of endpoints (Linux 6.18), and goes to the Service's own
-// address, where no process listens. One in about 50,000 requests failed, which tests
-// attribute to the operator. tcpBeLiberal: otherwise mode iptables drops the responses of a
-// server to a reused port.
+// The mode is not nftables. In Linux 6.18, while the endpoints of a Service change, a packet in the old rules can find
+// an empty endpoint map and go to the Service's own address. One in about 50,000 requests failed, which tests would
+// blame on the operator.
+//
+// tcpBeLiberal is set because otherwise iptables drops a server's responses to a reused port.
 func ProxyConfig(node string, own netip.Prefix, kubeconfig string) string {
 	return fmt.Sprintf(`apiVersion: kubeproxy.config.k8s.io/v1alpha1
 kind: KubeProxyConfiguration

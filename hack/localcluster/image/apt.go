@@ -20,15 +20,14 @@ const listsAge = time.Hour
 // debianKeyring verifies Debian's own mirrors.
 const debianKeyring = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
-// apt fetches Debian packages with folders of its own: the host's lists, cache
-// and installed packages stay as they are, and other suites than the host's
-// can be read. Mirrors, keys and proxies are taken over from the host.
+// apt fetches Debian packages with its own folders, so that the host's lists, cache and installed packages do not
+// change, and suites other than the host's can be used. It uses the host's mirrors, keys and proxies.
 type apt struct {
 	dir   string
 	suite string
 }
 
-// newApt prepares the folders for one suite. An empty suite is the host's own.
+// newApt prepares the folders for one suite. If suite is empty, it uses the host's suite.
 func newApt(ctx context.Context, dir, suite string) (*apt, error) {
 	host, err := hostSuite()
 	if err != nil {
@@ -49,7 +48,7 @@ func newApt(ctx context.Context, dir, suite string) (*apt, error) {
 	return a, a.writeConfig(ctx)
 }
 
-// hostSuite is the code name of the Debian that this machine runs.
+// hostSuite returns the code name of this machine's Debian release.
 func hostSuite() (string, error) {
 	content, err := os.ReadFile("/etc/os-release")
 	if err != nil {
@@ -63,7 +62,7 @@ func hostSuite() (string, error) {
 	return "", fmt.Errorf("tell which Debian this is: no VERSION_CODENAME in /etc/os-release")
 }
 
-// writeSources lists the mirrors of the suite, in the host's own words.
+// writeSources writes the mirrors for the suite, as the host's configuration lists them.
 func (a *apt) writeSources(ctx context.Context, host string) error {
 	format := "$(REPO_URI) $(RELEASE) $(COMPONENT)"
 	out, err := exec.CommandContext(ctx, "apt-get", "indextargets", "--format", format, "Created-By: Packages").Output()
@@ -77,9 +76,8 @@ func (a *apt) writeSources(ctx context.Context, host string) error {
 	return os.WriteFile(a.path("etc/sources.list"), []byte(sources), 0o644)
 }
 
-// sourceList picks Debian's own mirrors from "URI RELEASE COMPONENT" lines.
-// Another suite than the host's comes from the main mirror alone: its updates
-// are already in it (sid) or of no weight for a test image.
+// sourceList selects Debian's own mirrors from lines of "URI RELEASE COMPONENT". A suite other than the host's only
+// comes from the main mirror: sid has no separate updates, and for a test image they do not matter.
 func sourceList(targets, host, suite string) string {
 	releases := []string{host, host + "-updates", host + "-security"}
 	if suite != host {
@@ -98,8 +96,8 @@ func sourceList(targets, host, suite string) string {
 	return strings.Join(slices.Compact(lines), "")
 }
 
-// writeConfig takes over how the host reaches its mirrors (proxies, retries)
-// and nothing else: its hooks may clean caches or call other programs.
+// writeConfig copies only how the host reaches its mirrors (proxies, retries). The host's hooks are left out, as they
+// may clean caches or call other programs.
 func (a *apt) writeConfig(ctx context.Context) error {
 	acquire, err := exec.CommandContext(ctx, "apt-config", "dump", "--format", `%F "%v";%n`, "Acquire").Output()
 	if err != nil {
@@ -122,7 +120,7 @@ APT::Sandbox::User "root";
 
 func (a *apt) path(name string) string { return filepath.Join(a.dir, name) }
 
-// update reads the mirrors' lists again when they are older than an hour.
+// update reads the mirrors' lists again if they are older than an hour.
 func (a *apt) update(ctx context.Context) error {
 	stamp := a.path("updated")
 	if info, err := os.Stat(stamp); err == nil && time.Since(info.ModTime()) < listsAge {
@@ -135,9 +133,8 @@ func (a *apt) update(ctx context.Context) error {
 	return os.WriteFile(stamp, nil, 0o644)
 }
 
-// fetch downloads the packages and what they depend on into a folder and
-// returns the files, sorted. Packages named in without count as present, and
-// so does what only they need.
+// fetch downloads the packages and their dependencies into a folder, and returns the files, sorted. Packages in
+// without, and packages that only they need, are left out.
 func (a *apt) fetch(ctx context.Context, dir string, packages, without []string) ([]string, error) {
 	if err := a.update(ctx); err != nil {
 		return nil, err
@@ -157,7 +154,7 @@ func (a *apt) fetch(ctx context.Context, dir string, packages, without []string)
 	return filepath.Glob(filepath.Join(dir, "*.deb"))
 }
 
-// pretendInstalled is a dpkg status file. The version satisfies every ordinary
+// pretendInstalled returns a dpkg status file in which the packages are installed. The version satisfies every ordinary
 // dependency, and "allowed" those on NAME:any.
 func pretendInstalled(packages []string) string {
 	var status strings.Builder

@@ -11,15 +11,14 @@ import (
 	"strings"
 )
 
-// hostCertificates is where Debian's ca-certificates keeps the trusted roots
-// and where Go looks for them.
+// hostCertificates is the path at which Debian's ca-certificates keeps the trusted roots, and at which Go looks for
+// them.
 const hostCertificates = "/etc/ssl/certs/ca-certificates.crt"
 
-// BinaryImage describes an image that is made of static binaries and nothing
-// else.
+// BinaryImage describes an image that only contains static binaries.
 type BinaryImage struct {
 	Tags []string
-	// Binaries are PATH or PATH=DEST, where DEST is the path in the image.
+	// Binaries are given as PATH or PATH=DEST, where DEST is the path in the image.
 	Binaries []string
 	// Certificates adds the host's trusted certificates, for binaries that
 	// call services outside the cluster.
@@ -27,8 +26,7 @@ type BinaryImage struct {
 	Config       Config
 }
 
-// tree lays out the image. Without an entrypoint of its own it starts its
-// first binary.
+// tree lays out the image. Without an entrypoint the image starts its first binary.
 func (b *BinaryImage) tree() (*Tree, error) {
 	if len(b.Binaries) == 0 {
 		return nil, fmt.Errorf("an image of binaries needs at least one binary")
@@ -50,7 +48,7 @@ func (b *BinaryImage) tree() (*Tree, error) {
 	return tree, tree.addCertificates()
 }
 
-// splitBinary reads PATH[=DEST]. A binary without a place is in the root.
+// splitBinary splits PATH[=DEST]. Without DEST, the binary is in the root directory.
 func splitBinary(binary string) (source, dest string) {
 	source, dest, found := strings.Cut(binary, "=")
 	if !found {
@@ -59,8 +57,7 @@ func splitBinary(binary string) (source, dest string) {
 	return source, path.Clean("/" + dest)
 }
 
-// addAccounts adds what lets a process look up its own user, and a place for
-// temporary files.
+// addAccounts adds the files in which a process looks up its own user, and a directory for temporary files.
 func (t *Tree) addAccounts() {
 	t.AddContent("etc/passwd", []byte(`root:x:0:0:root:/root:/sbin/nologin
 nobody:x:65534:65534:nobody:/nonexistent:/sbin/nologin

@@ -14,22 +14,21 @@ import (
 	"path/filepath"
 )
 
-// layout counts changes of how images are built, so that what an older
-// program built is not taken for current.
+// layout must be raised when images are built differently, so that images built by an older program do not count as
+// current.
 const layout = 1
 
-// Cache keeps built images, named by what they were made of. Removing the
-// folder costs only time.
+// Cache keeps built images, named by a hash of their input. If the folder is removed, they are built again.
 type Cache struct {
 	Dir string
 }
 
-// Recipe returns the tar of a Debian image and builds it when it is not there.
+// Recipe returns the path of a Debian image's tar, and builds it if it does not exist.
 func (c Cache) Recipe(ctx context.Context, recipe Recipe) (string, error) {
 	return c.Source(ctx, recipe.Source())
 }
 
-// Source returns the tar of an image of the catalogue and builds it when it is not there.
+// Source returns the path of a catalogue image's tar, and builds it if it does not exist.
 func (c Cache) Source(ctx context.Context, source Source) (string, error) {
 	key, err := hashOf(source.content)
 	if err != nil {
@@ -40,7 +39,7 @@ func (c Cache) Source(ctx context.Context, source Source) (string, error) {
 	})
 }
 
-// Built returns the tar of an image of the catalogue that is there, or "".
+// Built returns the path of a catalogue image's tar, or "" if it does not exist.
 func (c Cache) Built(source Source) (string, error) {
 	key, err := hashOf(source.content)
 	if err != nil {
@@ -53,8 +52,7 @@ func (c Cache) Built(source Source) (string, error) {
 	return output, nil
 }
 
-// Binary returns the tar of an image of binaries and builds it when one of
-// them has changed.
+// Binary returns the path of a binary image's tar, and builds it if a binary has changed.
 func (c Cache) Binary(image BinaryImage) (string, error) {
 	key, err := hashOf(image, image.sources()...)
 	if err != nil {
@@ -64,8 +62,7 @@ func (c Cache) Binary(image BinaryImage) (string, error) {
 	return c.get(filepath.Base(name), key, image.Write)
 }
 
-// get builds what is missing. Two builders at once do the work twice, but both
-// put the same file in place.
+// get builds what is missing. Two processes at the same time do the work twice, but produce the same file.
 func (c Cache) get(name, key string, build func(output string) error) (string, error) {
 	output := c.file(name, key)
 	if _, err := os.Stat(output); err == nil {
@@ -90,7 +87,7 @@ func (b BinaryImage) sources() []string {
 	return sources
 }
 
-// hashOf covers the description and the content of the files.
+// hashOf returns the hash of the description and of the content of the files.
 func hashOf(description any, files ...string) (string, error) {
 	hash := sha256.New()
 	if err := json.NewEncoder(hash).Encode([]any{layout, description}); err != nil {

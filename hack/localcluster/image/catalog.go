@@ -9,11 +9,10 @@ import (
 	"strings"
 )
 
-// PauseTag is the sandbox image that the nodes' container runtime is asked to
-// use: the name and version that Kubernetes 1.37 itself names.
+// PauseTag is the sandbox image of the nodes' container runtime, with the name and version that Kubernetes 1.37 uses.
 const PauseTag = "registry.k8s.io/pause:3.10.2"
 
-// Pause is the sandbox image, made from the program cmd/pause.
+// Pause describes the sandbox image, made from the program cmd/pause.
 func Pause(binary string) BinaryImage {
 	return BinaryImage{
 		Tags:     []string{PauseTag},
@@ -22,33 +21,32 @@ func Pause(binary string) BinaryImage {
 	}
 }
 
-// ShellTag is a name of the shell image that documentation and add-ons use. It
-// is true for Debian's suite in its recipe.
+// ShellTag is the name of the shell image that documentation and add-ons use. Its version is the one in the recipe's
+// Debian suite.
 const ShellTag = "busybox:1.35"
 
-// debian is the suite of the versions below.
+// debian is the suite from which most of the images below come.
 const debian = "bookworm"
 
-// trixie is the next suite, for packages that are too old there.
+// trixie is the next suite, for packages that are too old in bookworm.
 const trixie = "trixie"
 
-// forky is the suite after that.
+// forky is the suite after trixie.
 const forky = "forky"
 
-// adduser and initHelpers make accounts and services where a package is installed; images
-// have their accounts by their recipes, and no init.
+// adduser and initHelpers are packages that create accounts and services at installation. Images do without them, since
+// their recipes list the accounts, and they have no init.
 const (
 	adduser     = "adduser"
 	initHelpers = "init-system-helpers"
 )
 
-// Recipes are the images that are made of Debian packages, under the names
-// that upstream gives them. To add one, add it here.
+// Recipes returns the images that are made of Debian packages, under their upstream names. Add new images here.
 func Recipes() []Recipe {
 	return []Recipe{busybox(), etcd(), memcached(), nginx(), redis(), redis8(), valkey(), valkey9(), sshClient(), sshManager(), sshExtra()}
 }
 
-// FindRecipe returns the recipe of that name.
+// FindRecipe returns the recipe with that name.
 func FindRecipe(name string) (Recipe, error) {
 	recipes := Recipes()
 	i := slices.IndexFunc(recipes, func(r Recipe) bool { return r.Name == name })
@@ -66,13 +64,12 @@ func recipeNames() []string {
 	return names
 }
 
-// Default is the recipe that every new cluster gets: a shell for examples and
-// for the helper pods of volumes.
+// Default returns the recipe of the image that every new cluster gets: a shell for examples and for the helper pods of
+// volumes.
 func Default() Recipe { return busybox() }
 
-// busybox has a shell, nslookup, nc, httpd, nsenter and a wget for plain HTTP.
-// Debian's static build of wget dies of its own option -T (segmentation fault,
-// exit code 139); `timeout 5 wget -q -O- URL` does the same and works.
+// busybox returns an image with a shell, nslookup, nc, httpd, nsenter and a wget for plain HTTP. Debian's static wget
+// crashes with its option -T (exit code 139); use `timeout 5 wget -q -O- URL` instead.
 func busybox() Recipe {
 	return Recipe{
 		Name:     "busybox",
@@ -86,8 +83,8 @@ func busybox() Recipe {
 	}
 }
 
-// etcd is a release of 3.4, under the name and with the paths of upstream's image.
-// Newer ones are built from Go modules: see Modules.
+// etcd returns etcd 3.4, under the name and with the paths of the upstream image. Newer versions are built from Go
+// modules: see Modules.
 func etcd() Recipe {
 	return Recipe{
 		Name:     "etcd",
@@ -112,13 +109,13 @@ func memcached() Recipe {
 		Without:  []string{adduser, "lsb-base", "perl", "debconf", "sysvinit-utils", initHelpers},
 		Tags:     []string{"memcached:{version}"},
 		Accounts: []string{"memcache:x:11211:11211:memcache:/nonexistent:/usr/sbin/nologin"},
-		// It refuses to run as root unless a user is configured.
+		// memcached refuses to run as root unless a user is configured.
 		Config: Config{Entrypoint: []string{"memcached"}, User: "11211:11211"},
 	}
 }
 
-// redis, redis8, valkey and valkey9 are from Debian's suites, under opcrew's names: upstream's
-// images have an entrypoint of their own, and these do without.
+// redis, redis8, valkey and valkey9 come from Debian's suites. They have opcrew's names, because they have no
+// entrypoint script like the upstream images.
 func redis() Recipe {
 	return redisServer("redis", debian, "7.0", "redis-server", "redis-tools")
 }
@@ -129,7 +126,7 @@ func redis8() Recipe {
 	return r
 }
 
-// upstreamValkey is upstream's name: the operator's default is one of these.
+// upstreamValkey is the upstream name, which the operator's default image has.
 const upstreamValkey = "valkey/valkey:{minor}"
 
 func valkey() Recipe {
@@ -144,7 +141,7 @@ func valkey9() Recipe {
 	return r
 }
 
-// redisServer is a server, and the tools that its packages have the programs in.
+// redisServer returns an image of a server and its tools, made of the packages that contain them.
 func redisServer(name, suite, series string, packages ...string) Recipe {
 	return Recipe{
 		Name:     name,
@@ -158,8 +155,8 @@ func redisServer(name, suite, series string, packages ...string) Recipe {
 	}
 }
 
-// nginx serves /usr/share/nginx/html at port 80, as upstream's image does: a master that is
-// root, and workers that are not.
+// nginx serves /usr/share/nginx/html at port 80, as the upstream image does. Its master process runs as root, and the
+// workers do not.
 func nginx() Recipe {
 	return Recipe{
 		Name:     "nginx",
@@ -171,13 +168,13 @@ func nginx() Recipe {
 		Tags:     []string{"nginx:{version}", "nginx:{minor}"},
 		Accounts: []string{"www-data:x:33:33:www-data:/var/www:/usr/sbin/nologin"},
 		Files:    map[string]string{"/etc/nginx/nginx.conf": nginxConf},
-		// SIGTERM would end it in the middle of an answer.
+		// SIGTERM would end it in the middle of a response.
 		Config: Config{Entrypoint: []string{"nginx", "-g", "daemon off;"}, StopSignal: "SIGQUIT"},
 	}
 }
 
-// sshClient is a machine that a manager reaches over ssh, with the python that ansible
-// needs. It has no host key: its user must provide one.
+// sshClient returns a machine that a manager reaches over ssh, with Python for ansible. It has no host key, so its user
+// must provide one.
 func sshClient() Recipe {
 	return Recipe{
 		Name:     "diva-client",
@@ -187,7 +184,7 @@ func sshClient() Recipe {
 		Packages: []string{"openssh-server", "python3", "dash", "coreutils"},
 		Without:  []string{adduser, "debconf", initHelpers, "libpam-modules", "libpam-runtime", "lsb-base", "procps", "runit-helper", "ucf"},
 		Tags:     []string{"diva-client:{version}"},
-		// root has a shell, since the manager logs in as root.
+		// root has a shell, because the manager logs in as root.
 		Files: map[string]string{
 			"/etc/ssh/sshd_config": sshdConf, "/run/sshd/.keep": "",
 			"/etc/passwd": "root:x:0:0:root:/root:/bin/sh\nsshd:x:110:65534::/run/sshd:/usr/sbin/nologin\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
@@ -203,14 +200,14 @@ PasswordAuthentication no
 Subsystem sftp internal-sftp
 `
 
-// sshManager has ansible and ssh, and waits.
+// sshManager returns an image with ansible and ssh, which waits for commands.
 func sshManager() Recipe {
 	return Recipe{
 		Name:    "diva",
 		Summary: "ansible and ssh as Debian builds them, to manage others",
 		Suite:   trixie,
 		Series:  "2.19",
-		// libc-bin has the one locale that ansible runs in.
+		// libc-bin has the only locale in which ansible runs.
 		Packages: []string{"ansible-core", "openssh-client", "dash", "coreutils", "libc-bin"},
 		Without:  []string{adduser, "debconf", "passwd", "media-types"},
 		Tags:     []string{"diva:{version}", "diva:{minor}"},
@@ -219,7 +216,7 @@ func sshManager() Recipe {
 	}
 }
 
-// sshExtra brings a manager a playbook: its entrypoint puts it into /extra.
+// sshExtra returns an image whose entrypoint copies a playbook into the manager's /extra.
 func sshExtra() Recipe {
 	return Recipe{
 		Name:     "diva-extra",

@@ -17,8 +17,8 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// NewCommand is `image` with its subcommands. load reads the record of the
-// cluster; only the commands that need one call it.
+// NewCommand returns `image` with its subcommands. load reads the record of the cluster; only the commands that need a
+// cluster call it.
 func NewCommand(load func() (*state.State, error)) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "image",
@@ -96,7 +96,7 @@ func describeRecipes() string {
 	return text.String()
 }
 
-// printSaved prints the file last, so that a script can take the last word.
+// printSaved prints the file name last, so that a script can take the last word.
 func printSaved(w io.Writer, file string) error {
 	manifest, err := manifestOf(file)
 	if err != nil {
@@ -121,7 +121,7 @@ func newLoad(load func() (*state.State, error)) *cobra.Command {
 	}
 }
 
-// LoadRunning loads image tars into every running node, and prints which nodes those are.
+// LoadRunning loads image tars into every running node, and prints the names of these nodes.
 func LoadRunning(ctx context.Context, w io.Writer, nodes []state.Node, files []string) error {
 	up, down := running(nodes)
 	if err := Load(ctx, up, files...); err != nil {
@@ -167,8 +167,7 @@ func printHeld(w io.Writer, held map[string][]string) error {
 	return table.Flush()
 }
 
-// running splits the nodes into those that can take an image now and the names
-// of those that cannot.
+// running returns the nodes that can load an image now, and the names of the other nodes.
 func running(nodes []state.Node) (up []state.Node, down []string) {
 	for _, node := range nodes {
 		if node.Init.Alive() {

@@ -15,8 +15,7 @@ import (
 	"strings"
 )
 
-// undocumented are the folders that an image does without. Copyright files
-// stay, because the licences ask for that.
+// undocumented returns the folders that images leave out. Copyright files stay, because the licences require it.
 func undocumented() []string {
 	return []string{
 		"usr/include/", "usr/share/doc/", "usr/share/man/", "usr/share/info/", "usr/share/locale/",
@@ -24,8 +23,8 @@ func undocumented() []string {
 	}
 }
 
-// addPackage puts the files of a .deb into the tree. Its scripts do not run:
-// what they would have made is named in the recipe.
+// addPackage adds the files of a .deb to the tree. It does not run the package's scripts; the recipe lists what they
+// would have created.
 func (t *Tree) addPackage(ctx context.Context, deb string) error {
 	cmd := exec.CommandContext(ctx, "dpkg-deb", "--fsys-tarfile", deb)
 	var stderr bytes.Buffer
@@ -38,7 +37,7 @@ func (t *Tree) addPackage(ctx context.Context, deb string) error {
 		return fmt.Errorf("unpack %s: %w", filepath.Base(deb), err)
 	}
 	readErr := t.readTar(out)
-	// The rest is read so that dpkg-deb does not die of a closed pipe.
+	// Read the rest, so that dpkg-deb does not end with a broken pipe.
 	_, _ = io.Copy(io.Discard, out)
 	if err := cmd.Wait(); err != nil {
 		return fmt.Errorf("unpack %s: %w: %s", filepath.Base(deb), err, stderr.String())
@@ -67,7 +66,7 @@ func (t *Tree) readTar(r io.Reader) error {
 	}
 }
 
-// wanted leaves documentation out.
+// wanted reports whether a file goes into the image, which excludes documentation.
 func wanted(name string) bool {
 	if strings.HasPrefix(name, "usr/share/doc/") && strings.HasSuffix(name, "/copyright") {
 		return true
@@ -80,8 +79,7 @@ func wanted(name string) bool {
 	return true
 }
 
-// addHeader adds one member of a package. Device nodes are left out: a
-// container gets its own.
+// addHeader adds one file of a package. Device nodes are left out, because a container gets its own.
 func (t *Tree) addHeader(header *tar.Header, content io.Reader) error {
 	e := entry{kind: header.Typeflag, mode: header.Mode & 0o7777, uid: header.Uid, gid: header.Gid, link: header.Linkname}
 	switch header.Typeflag {
@@ -106,7 +104,7 @@ func (t *Tree) addHeader(header *tar.Header, content io.Reader) error {
 	return nil
 }
 
-// packageVersion reads the version that a .deb declares.
+// packageVersion returns the version that a .deb declares.
 func packageVersion(ctx context.Context, deb string) (string, error) {
 	out, err := exec.CommandContext(ctx, "dpkg-deb", "--field", deb, "Version").Output()
 	if err != nil {
@@ -115,8 +113,8 @@ func packageVersion(ctx context.Context, deb string) (string, error) {
 	return upstreamVersion(strings.TrimSpace(string(out))), nil
 }
 
-// upstreamVersion cuts what Debian adds to a version: the epoch before, its
-// own revision behind, and the mark of a source that was packed again.
+// upstreamVersion removes what Debian adds to a version: the epoch, its own revision, and the suffix of a repackaged
+// source.
 func upstreamVersion(debian string) string {
 	if _, rest, found := strings.Cut(debian, ":"); found {
 		debian = rest
@@ -129,8 +127,7 @@ func upstreamVersion(debian string) string {
 	return upstream
 }
 
-// minorVersion cuts a version behind its second number: the stable tag that
-// documentation uses.
+// minorVersion returns the first two numbers of a version, the stable tag that documentation uses.
 func minorVersion(version string) string {
 	parts := strings.SplitN(version, ".", 3)
 	return strings.Join(parts[:min(2, len(parts))], ".")

@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// UserCache is where built images are kept from one cluster to the next.
+// UserCache returns the cache that keeps built images from one cluster to the next.
 func UserCache() (Cache, error) {
 	dir, err := os.UserCacheDir()
 	if err != nil {
@@ -23,9 +23,8 @@ func UserCache() (Cache, error) {
 	return Cache{Dir: filepath.Join(dir, "opcrew", "images")}, nil
 }
 
-// LoadDefaults gives nodes what a new cluster needs: the sandbox image, built
-// from the binary at the path pause, and an image with a shell. It skips nodes
-// that already have images with the same content, not only the same name.
+// LoadDefaults loads what a new cluster needs: the sandbox image, built from the binary at the path pause, and an image
+// with a shell. It skips nodes that have images with the same content, as a name alone does not show it.
 func LoadDefaults(ctx context.Context, nodes []state.Node, pause string) error {
 	cache, err := UserCache()
 	if err != nil {
@@ -51,9 +50,9 @@ func LoadDefaults(ctx context.Context, nodes []state.Node, pause string) error {
 	return nil
 }
 
-// without returns the nodes that do not hold the image of a tar.
+// without returns the nodes that do not have the image of a tar.
 func without(ctx context.Context, nodes []state.Node, file string) ([]state.Node, error) {
-	// The digest of the config names the content, whatever its tags are.
+	// The digest of the config identifies the content, whatever its tags are.
 	manifest, err := manifestOf(file)
 	if err != nil {
 		return nil, err

@@ -1,14 +1,13 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package image makes container images offline, without a daemon and without
-// a registry, and loads them into the nodes of the local cluster.
+// Package image builds container images offline, without a daemon or a registry, and loads them into the nodes of the
+// local cluster.
 //
-// An image is built from a Tree of files, which comes either from Go binaries
-// or from Debian packages. The same input gives the same bytes: entries are
-// sorted and times fixed, so that a digest reports whether anything changed.
+// An image is built from a Tree of files, which come from Go binaries or Debian packages. The same input always gives
+// the same bytes: entries are sorted and times fixed, so that a digest shows whether anything has changed.
 //
-// This package has the tree, the image around it, apt with separate folders, the list
-// of known images, the cache of built ones, the import into nodes and the commands.
-// Elsewhere: building Go binaries (the Makefile) and starting nodes (package cluster).
+// The package contains the tree, the image around it, apt with separate folders, the catalogue of images, the cache of
+// built images, the import into nodes, and the commands. The Makefile builds Go binaries, and package cluster starts
+// nodes.
 package image

@@ -16,11 +16,10 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// defaultPath is what images of distributions set, so that commands without a
-// folder are found.
+// defaultPath is the PATH that images of distributions set, so that commands are found by name.
 const defaultPath = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// Config is how a container of an image runs when its pod says nothing else.
+// Config is how a container of an image runs if its pod sets nothing else.
 type Config struct {
 	Entrypoint []string          `json:"entrypoint,omitempty"`
 	Cmd        []string          `json:"cmd,omitempty"`
@@ -28,11 +27,11 @@ type Config struct {
 	User       string            `json:"user,omitempty"`
 	WorkingDir string            `json:"workingDir,omitempty"`
 	Labels     map[string]string `json:"labels,omitempty"`
-	// StopSignal ends the program; empty is SIGTERM.
+	// StopSignal is the signal that ends the program; empty means SIGTERM.
 	StopSignal string `json:"stopSignal,omitempty"`
 }
 
-// Build makes an image of one layer.
+// Build builds an image with one layer.
 func Build(tree *Tree, config Config) (v1.Image, error) {
 	layer, err := tarball.LayerFromOpener(tree.opener(),
 		tarball.WithCompressionLevel(gzip.BestSpeed), tarball.WithCompressedCaching)
@@ -54,8 +53,8 @@ func Build(tree *Tree, config Config) (v1.Image, error) {
 	return image, nil
 }
 
-// file fills in the config that the runtime reads. Time stays at zero, because
-// the same content must have the same digest tomorrow.
+// file fills in the config for the runtime. All times are zero, because the same content must always have the same
+// digest.
 func (c Config) file(file *v1.ConfigFile) *v1.ConfigFile {
 	file.OS = "linux"
 	file.Architecture = runtime.GOARCH
@@ -72,7 +71,7 @@ func (c Config) file(file *v1.ConfigFile) *v1.ConfigFile {
 	return file
 }
 
-// opener streams the tree's tar: a big binary need not fit into memory twice.
+// opener returns the tree's tar as a stream, so that a big binary is not in memory twice.
 func (t *Tree) opener() tarball.Opener {
 	return func() (io.ReadCloser, error) {
 		reader, writer := io.Pipe()

@@ -17,8 +17,7 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// Load imports image tars into the nodes, all nodes at once: an import waits
-// for the disk more than for the processor.
+// Load imports image tars into all nodes in parallel, because an import mostly waits for the disk.
 func Load(ctx context.Context, nodes []state.Node, files ...string) error {
 	for _, file := range files {
 		if _, err := manifestOf(file); err != nil {
@@ -43,7 +42,7 @@ func loadNode(ctx context.Context, node state.Node, files []string) error {
 	return nil
 }
 
-// ctr talks to the containerd of one node, about the images that pods use.
+// ctr runs ctr on the containerd of one node, in the namespace with the images of pods.
 func ctr(ctx context.Context, node state.Node, args ...string) (string, error) {
 	args = append([]string{"--address", node.ContainerdSocket, "--namespace", "k8s.io"}, args...)
 	out, err := exec.CommandContext(ctx, "ctr", args...).CombinedOutput()
@@ -53,7 +52,7 @@ func ctr(ctx context.Context, node state.Node, args ...string) (string, error) {
 	return string(out), nil
 }
 
-// List returns the tags that running nodes hold and the nodes that hold them.
+// List returns the tags on running nodes, with the names of the nodes that have them.
 func List(ctx context.Context, nodes []state.Node) (map[string][]string, error) {
 	held := map[string][]string{}
 	for _, node := range nodes {
@@ -68,7 +67,7 @@ func List(ctx context.Context, nodes []state.Node) (map[string][]string, error) 
 	return held, nil
 }
 
-// tagsOf drops the names by digest that the runtime adds to each image.
+// tagsOf returns the tags in a list, without the names by digest that the runtime adds to each image.
 func tagsOf(list string) []string {
 	found := map[string]bool{}
 	for name := range strings.FieldsSeq(list) {

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// MakeCommand is `image make`, which the registry calls as well.
+// MakeCommand is the command `image make`, which the registry also calls.
 const MakeCommand = "make"
 
 func newMake() *cobra.Command {
@@ -54,7 +54,7 @@ func newCatalog() *cobra.Command {
 	}
 }
 
-// shown are the tags as far as they are known before the image is made.
+// shown returns the tags, as far as they are known before the image is built.
 func (s Source) shown() []string {
 	if s.Series == "" {
 		return s.Tags

@@ -16,8 +16,8 @@ import (
 	"strings"
 )
 
-// pins hold a release and all that it depends on, as go.mod and go.sum of a module that has it as a tool.
-// They have other names, since files of a module of its own cannot be embedded.
+// pins contains releases and all their dependencies, as the go.mod and go.sum of a module that has the release as a
+// tool. The files have other names, because files of a nested module cannot be embedded.
 //
 //go:embed modules
 var pins embed.FS
@@ -26,16 +26,16 @@ var pins embed.FS
 type Module struct {
 	Name    string
 	Summary string
-	// Path is the module whose version is that of the image.
+	// Path is the path of the module that determines the image's version.
 	Path string
-	// Programs are built from packages, by their path in the image.
+	// Programs maps paths in the image to the packages from which they are built.
 	Programs map[string]string
-	// Tags may hold {version}.
+	// Tags may contain {version}.
 	Tags   []string
 	Config Config
 }
 
-// Modules are the images that are made of Go modules, under the names that upstream gives them.
+// Modules returns the images that are built from Go modules, under their upstream names.
 func Modules() []Module {
 	var all []Module
 	for _, minor := range []string{"3.5", "3.6", "3.7"} {
@@ -44,7 +44,8 @@ func Modules() []Module {
 	return all
 }
 
-// etcdModule is the release of a minor version that modules/ pins. 3.4 is no Go module, and comes from Debian.
+// etcdModule returns the release of a minor version that modules/ pins. 3.4 is not a Go module, so it comes from
+// Debian.
 func etcdModule(minor string) Module {
 	return Module{
 		Name:    "etcd-" + minor,
@@ -59,7 +60,7 @@ func etcdModule(minor string) Module {
 	}
 }
 
-// Source is the module as a part of the catalogue.
+// Source returns the module as an entry of the catalogue.
 func (m Module) Source() Source {
 	return Source{Name: m.Name, Summary: m.Summary, Tool: ToolGo, Tags: m.tags(), content: []any{m, m.pin("mod"), m.pin("sum")}, write: m.Write}
 }
@@ -67,12 +68,12 @@ func (m Module) Source() Source {
 func (m Module) pin(suffix string) string {
 	content, err := pins.ReadFile("modules/" + m.Name + "." + suffix)
 	if err != nil {
-		panic(err) // embedded, and tested
+		panic(err) // the file is embedded, and a test reads it
 	}
 	return string(content)
 }
 
-// version is the one that is pinned, without the v.
+// version returns the pinned version, without the v.
 func (m Module) version() string {
 	found := regexp.MustCompile(regexp.QuoteMeta(m.Path) + ` v(\S+)`).FindStringSubmatch(m.pin("mod"))
 	if found == nil {
@@ -112,7 +113,7 @@ func (m Module) Write(ctx context.Context, _, output string) error {
 	return image.Write(output)
 }
 
-// build makes a static program of a package that the module in dir pins.
+// build builds a static program from a package that the module in dir pins.
 func build(ctx context.Context, dir, pkg, output string) error {
 	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-trimpath", "-ldflags", "-s -w", "-o", output, pkg)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")

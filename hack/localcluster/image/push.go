@@ -19,10 +19,9 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// Push sends an image that was saved as a tar to the registry that its tag names, or to
-// Docker Hub if it names none, with the credentials that the container tools keep for it.
-// A registry on the loopback interface may speak plain HTTP. Push returns the name of the
-// image by its digest.
+// Push sends an image, saved as a tar, to the registry in its tag, or to Docker Hub if the tag has none. It uses the
+// credentials of the container tools. A registry on a loopback address may use plain HTTP. It returns the image's name
+// by digest.
 func Push(ctx context.Context, tarPath, tag string, options ...remote.Option) (string, error) {
 	ref, err := target(tag)
 	if err != nil {
@@ -46,8 +45,8 @@ func Push(ctx context.Context, tarPath, tag string, options ...remote.Option) (s
 	return strings.TrimSuffix(tag, ":"+ref.TagStr()) + "@" + digest.String(), nil
 }
 
-// target is where a tag is in a registry, by Docker's rules: a first part without a dot, a
-// port or capital letters is a user of Docker Hub.
+// target parses a tag by Docker's rules: if the first part has no dot, no port and no capital letter, it is a user of
+// Docker Hub.
 func target(tag string) (name.Tag, error) {
 	ref, err := reference.ParseNormalizedNamed(tag)
 	if err != nil {
@@ -94,7 +93,7 @@ func loginHint(err error, registry string) string {
 	return ""
 }
 
-// Holds fails unless a saved image has a tag.
+// Holds returns an error unless a saved image has the tag.
 func Holds(tarPath, tag string) error {
 	manifest, err := manifestOf(tarPath)
 	if err != nil {

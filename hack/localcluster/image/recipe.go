@@ -18,33 +18,31 @@ import (
 // Recipe describes an image made of Debian packages.
 type Recipe struct {
 	Name string `json:"name"`
-	// Summary is one line for the list of known images.
+	// Summary is one line for the list of images.
 	Summary string `json:"-"`
-	// Suite is Debian's code name; empty is the host's own.
+	// Suite is Debian's code name; empty means the host's suite.
 	Suite string `json:"suite,omitempty"`
-	// Series is the minor version that the suite keeps to, so that a tag of another one needs no look at
-	// Debian's lists. For a suite whose versions change it is the major version, or empty.
+	// Series is the version prefix that the suite keeps, usually the minor version. Tags of another series are refused
+	// without reading Debian's lists. It is empty if the suite's versions change.
 	Series string `json:"-"`
-	// Packages go in with what they depend on. The first one gives the version.
+	// Packages are installed with their dependencies. The first one determines the version.
 	Packages []string `json:"packages"`
-	// Without are packages that only installing would need.
+	// Without lists packages that only an installation would need.
 	Without []string `json:"without,omitempty"`
-	// Tags may hold {version} (1.6.18) and {minor} (1.6).
+	// Tags may contain {version} (1.6.18) and {minor} (1.6).
 	Tags []string `json:"tags"`
-	// Applets is a program with many names, which `PROGRAM --list` prints: each
-	// becomes a link beside it.
+	// Applets is a program with many names, which `PROGRAM --list` prints. Each name becomes a link next to it.
 	Applets string `json:"applets,omitempty"`
-	// Accounts are lines of /etc/passwd that a package's script would have added.
+	// Accounts are lines for /etc/passwd that a package's script would have added.
 	Accounts []string `json:"accounts,omitempty"`
-	// Links lead to programs of the packages from where upstream has them, by path.
+	// Links maps upstream paths to the programs of the packages.
 	Links map[string]string `json:"links,omitempty"`
-	// Files are put in the place of those of the packages, by path.
+	// Files replace files of the packages, by path.
 	Files  map[string]string `json:"files,omitempty"`
 	Config Config            `json:"config"`
 }
 
-// Write fetches the packages and saves the image as a tar. work is where apt
-// keeps its lists between calls.
+// Write fetches the packages and saves the image as a tar. apt keeps its lists in work between calls.
 func (r Recipe) Write(ctx context.Context, work, output string) error {
 	archives, err := os.MkdirTemp("", r.Name+"-")
 	if err != nil {
@@ -70,7 +68,7 @@ func (r Recipe) Write(ctx context.Context, work, output string) error {
 	return Save(image, r.tags(version), output)
 }
 
-// fetch downloads the packages into a folder. One process at a time: apt runs there without locks of its own.
+// fetch downloads the packages into a folder. It takes a lock, because apt runs without its own locks here.
 func (r Recipe) fetch(ctx context.Context, aptDir, archives string) ([]string, error) {
 	unlock, err := state.Lock(ctx, aptDir, func() {})
 	if err != nil {
@@ -84,7 +82,7 @@ func (r Recipe) fetch(ctx context.Context, aptDir, archives string) ([]string, e
 	return apt.fetch(ctx, archives, r.Packages, r.Without)
 }
 
-// tree lays out the packages and what their scripts would have added.
+// tree lays out the packages and what their scripts would have created.
 func (r Recipe) tree(ctx context.Context, debs []string) (*Tree, error) {
 	tree := NewTree()
 	tree.addAccounts()
@@ -109,7 +107,7 @@ func (r Recipe) tree(ctx context.Context, debs []string) (*Tree, error) {
 	return tree, tree.addApplets(ctx, r.Applets)
 }
 
-// version is the upstream version of the first package.
+// version returns the upstream version of the first package.
 func (r Recipe) version(ctx context.Context, debs []string) (string, error) {
 	for _, deb := range debs {
 		if strings.HasPrefix(filepath.Base(deb), r.Packages[0]+"_") {
@@ -128,7 +126,7 @@ func (r Recipe) tags(version string) []string {
 	return tags
 }
 
-// addAccountLines adds lines to /etc/passwd and a group of the same number each.
+// addAccountLines adds lines to /etc/passwd, and for each a group with the same ID.
 func (t *Tree) addAccountLines(lines []string) error {
 	for _, line := range lines {
 		fields := strings.Split(line, ":")
@@ -154,8 +152,7 @@ func (t *Tree) appendLine(file, line string) error {
 	return nil
 }
 
-// addApplets asks the program itself for its names, so that the links are
-// right for whatever version came.
+// addApplets adds links for the names that the program itself lists, so that the links match its version.
 func (t *Tree) addApplets(ctx context.Context, program string) error {
 	content, err := t.Read("usr/" + clean(program))
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// Save writes the image under its tags as a tar that `ctr images import` and
-// `docker load` read. The file appears whole or not at all.
+// Save writes the image with its tags as a tar for `ctr images import` and `docker load`. The file is written
+// completely or not at all.
 func Save(image v1.Image, tags []string, output string) error {
 	if err := checkTags(tags); err != nil {
 		return err
@@ -41,8 +41,8 @@ func Save(image v1.Image, tags []string, output string) error {
 	return os.Rename(partial.Name(), output)
 }
 
-// checkTags refuses what a container runtime would refuse or would complete in
-// silence: a name without a tag means "latest", which the kubelet always pulls.
+// checkTags refuses tags that a container runtime would refuse or silently complete. A name without a tag means
+// "latest", which the kubelet always pulls.
 func checkTags(tags []string) error {
 	if len(tags) == 0 {
 		return fmt.Errorf("an image needs at least one tag")
@@ -55,8 +55,8 @@ func checkTags(tags []string) error {
 	return nil
 }
 
-// writeArchive writes the config, the layers and the manifest. The library's
-// own writer keeps tags in the random order of a map.
+// writeArchive writes the config, the layers and the manifest. The library's own writer would write tags in random
+// order.
 func writeArchive(image v1.Image, tags []string, w io.Writer) error {
 	out := tar.NewWriter(w)
 	configName, err := image.ConfigName()
@@ -88,7 +88,7 @@ func writeArchive(image v1.Image, tags []string, w io.Writer) error {
 	return out.Close()
 }
 
-// writeLayers returns the names under which the layers are in the archive.
+// writeLayers writes the layers, and returns their names in the archive.
 func writeLayers(image v1.Image, out *tar.Writer) ([]string, error) {
 	layers, err := image.Layers()
 	if err != nil {

@@ -14,34 +14,34 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// Source builds an image of the catalogue.
+// Source is an image of the catalogue, and how to build it.
 type Source struct {
 	Name    string
 	Summary string
-	// Tool builds it: two images of one tool should not be built at once.
+	// Tool is the tool that builds it. Two images with the same tool should not be built at the same time.
 	Tool string
-	// Tags may hold {version} and {minor}, which are known once it is made.
+	// Tags may contain {version} and {minor}, which are known once the image is built.
 	Tags []string
-	// Series is the minor version that it is known to have; empty if only making it shows that.
+	// Series is the known version prefix; empty if the version is only known after the build.
 	Series string
 
-	// content is everything that determines the result.
+	// content is everything that determines the built image.
 	content any
 	write   func(ctx context.Context, work, output string) error
 }
 
-// The tools that make images.
+// The tools that build images.
 const (
 	ToolApt = "Debian packages"
 	ToolGo  = "Go modules"
 )
 
-// Source is the recipe as a part of the catalogue.
+// Source returns the recipe as an entry of the catalogue.
 func (r Recipe) Source() Source {
 	return Source{Name: r.Name, Summary: r.Summary, Tool: ToolApt, Tags: r.Tags, Series: r.Series, content: r, write: r.Write}
 }
 
-// Sources are the whole catalogue: all images that can be made here.
+// Sources returns the whole catalogue.
 func Sources() []Source {
 	var all []Source
 	for _, recipe := range Recipes() {
@@ -53,12 +53,12 @@ func Sources() []Source {
 	return all
 }
 
-// Offering returns the sources that may have a tag.
+// Offering returns the sources whose image may have a tag.
 func Offering(sources []Source, tag name.Tag) []Source {
 	return slices.DeleteFunc(slices.Clone(sources), func(s Source) bool { return !s.Offers(tag) })
 }
 
-// FindSource returns the source of that name, or that may have that tag.
+// FindSource returns the source with that name, or whose image may have that tag.
 func FindSource(text string) (Source, error) {
 	all := Sources()
 	if i := slices.IndexFunc(all, func(s Source) bool { return s.Name == text }); i >= 0 {
@@ -72,7 +72,7 @@ func FindSource(text string) (Source, error) {
 	return Source{}, fmt.Errorf("the catalogue has no image %q; `image catalog` lists what it has", text)
 }
 
-// Offers reports whether the source may have a tag. What it really has is known once it is made: see Open.
+// Offers reports whether the image may have a tag. Its real tags are only known after the build: see Open.
 func (s Source) Offers(tag name.Tag) bool {
 	return slices.ContainsFunc(s.Tags, func(pattern string) bool { return s.fits(pattern, tag) })
 }
@@ -91,8 +91,8 @@ func (s Source) fits(pattern string, tag name.Tag) bool {
 	return found && (s.Series == "" || version == s.Series || strings.HasPrefix(version, s.Series+"."))
 }
 
-// Open reads an image that was saved as a tar. It reports false if the image does not have that tag: a
-// tag is given by what the image holds, and another version is not an answer to it.
+// Open reads an image from a tar. It returns false if the image does not have the tag, because another version must not
+// be served under it.
 func Open(file string, tag name.Tag) (v1.Image, bool, error) {
 	manifest, err := manifestOf(file)
 	if err != nil {

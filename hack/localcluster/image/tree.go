@@ -21,7 +21,7 @@ type Tree struct {
 	entries map[string]entry
 }
 
-// entry is one path of a tree. open is nil for everything but regular files.
+// entry is one path of a tree. open is only set for regular files.
 type entry struct {
 	kind byte
 	mode int64
@@ -32,17 +32,16 @@ type entry struct {
 	open func() (io.ReadCloser, error)
 }
 
-// usrMerged are the folders that are links into /usr on every current Debian.
-// Older packages still ship files below them, newer ones rely on the links.
+// usrMerged returns the folders that are links into /usr on every current Debian. Older packages still contain files
+// below them, and newer packages rely on the links.
 func usrMerged() []string { return []string{"bin", "lib", "lib64", "sbin"} }
 
-// NewTree returns a tree that holds nothing yet.
+// NewTree returns an empty tree.
 func NewTree() *Tree {
 	return &Tree{entries: map[string]entry{}}
 }
 
-// AddFile puts the host's file at source into the tree. It is read when the
-// image is built, not now.
+// AddFile adds the host's file at source to the tree. The file is read when the image is built.
 func (t *Tree) AddFile(dest, source string, mode int64) error {
 	info, err := os.Stat(source)
 	if err != nil {
@@ -92,8 +91,8 @@ func (t *Tree) Read(dest string) ([]byte, error) {
 	return io.ReadAll(reader)
 }
 
-// MergeUsr adds the links from /lib and its like into /usr and moves below
-// /usr what was put beside it, so that packages of both layouts fit together.
+// MergeUsr adds the links from /lib and similar folders into /usr, and moves their files below /usr, so that packages
+// with either layout work together.
 func (t *Tree) MergeUsr() {
 	for _, dir := range usrMerged() {
 		for _, name := range slices.Sorted(maps.Keys(t.entries)) {
@@ -107,18 +106,18 @@ func (t *Tree) MergeUsr() {
 	}
 }
 
-// move keeps what is already at the new path when both are folders.
+// move moves an entry. If both paths are folders, it keeps the existing folder.
 func (t *Tree) move(from, to string) {
 	e := t.entries[from]
 	delete(t.entries, from)
 	if e.kind == tar.TypeSymlink && !path.IsAbs(e.link) {
-		// A relative target counts from the place that the link leaves.
+		// A relative target is relative to the link's old folder.
 		e.link = path.Join("/", path.Dir(from), e.link)
 	}
 	t.put(to, e)
 }
 
-// put stores an entry and the folders above it.
+// put adds an entry and its parent folders.
 func (t *Tree) put(dest string, e entry) {
 	name := clean(dest)
 	if name == "" {
@@ -132,12 +131,12 @@ func (t *Tree) put(dest string, e entry) {
 	t.entries[name] = e
 }
 
-// clean is the form in which a tree keeps paths: relative to its root.
+// clean returns a path relative to the tree's root, as the tree stores it.
 func clean(dest string) string {
 	return strings.TrimPrefix(path.Clean("/"+dest), "/")
 }
 
-// WriteTar writes the tree as a tar in sorted order, with every time at zero.
+// WriteTar writes the tree as a tar in sorted order, with all times zero.
 func (t *Tree) WriteTar(w io.Writer) error {
 	out := tar.NewWriter(w)
 	for _, name := range slices.Sorted(maps.Keys(t.entries)) {

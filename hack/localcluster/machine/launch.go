@@ -18,11 +18,11 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// Program is the name under which this binary is installed for machines to run.
+// Program is the name of this binary in the cluster's folder of binaries.
 const Program = "localcluster"
 
-// EnterCommand and InitCommand are the hidden subcommands that the program is
-// executed again with, to become the init of a machine.
+// EnterCommand and InitCommand are the hidden subcommands with which the program executes itself to become the init of
+// a machine.
 const (
 	EnterCommand = "machine-enter"
 	InitCommand  = "machine-init"
@@ -30,8 +30,8 @@ const (
 
 const bootTimeout = 20 * time.Second
 
-// Launch starts the init of a machine in new namespaces and waits until it has
-// booted. The network namespace must be there. The caller saves the identity.
+// Launch starts the init of a machine in new namespaces and waits until it has booted. The network namespace must
+// exist. The caller must save the returned identity.
 func Launch(ctx context.Context, st *state.State, machine string) (proc.Identity, error) {
 	if err := cgroup.Create(machine); err != nil {
 		return proc.Identity{}, err
@@ -53,12 +53,11 @@ func Launch(ctx context.Context, st *state.State, machine string) (proc.Identity
 	return id, nil
 }
 
-// startInit returns the pid of the init and when it ends. (Looking for it in /proc
-// would not do here: while it executes itself again it shows as a zombie.)
+// startInit returns the pid of the init, and a channel that reports its end, since an init that executes itself again
+// looks like a zombie in /proc.
 //
-// It creates the new namespaces, except that of the network: the new process enters
-// that one and its cgroup itself before it becomes the init, so that nothing on the
-// machine is ever outside them.
+// It creates all namespaces except the network's. Before the new process becomes the init, it enters the network
+// namespace and its cgroup, so that nothing on the machine is ever outside them.
 func startInit(st *state.State, machine string) (pid int, ended <-chan error, err error) {
 	path := st.LogFile(machine, "init")
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -84,7 +83,7 @@ func startInit(st *state.State, machine string) (pid int, ended <-chan error, er
 	return cmd.Process.Pid, end, nil
 }
 
-// Path is the search path on machines.
+// Path is the PATH variable on machines.
 const Path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 func awaitBoot(ctx context.Context, st *state.State, machine string, ended <-chan error) error {

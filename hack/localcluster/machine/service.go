@@ -12,12 +12,10 @@
 //		Args: []string{st.Binary("coredns"), "-conf", file},
 //	})
 //
-// starts the process on that machine (its network namespace and pid
-// namespace) within a moment, logs to st.LogFile(machine, name), and keeps it
-// running: it is started again when it ends, also after a crash of the machine.
-// Run with a changed specification restarts it, with the same one does nothing;
-// Remove ends it for good. All services end with their machine, so `down` needs
-// no list. Services inherit no file and only the environment given here.
+// starts the process on that machine (in its network and pid namespaces) within a moment, with its log in
+// st.LogFile(machine, name). The init restarts it when it ends, also after a crash of the machine. Run restarts a
+// service whose specification has changed, and otherwise does nothing. Remove ends it for good. A service ends with its
+// machine, so `down` needs no list. It inherits no open files, and only the environment given here.
 package machine
 
 import (
@@ -40,22 +38,22 @@ import (
 // Service is a long-running process of a machine.
 type Service struct {
 	Name string   `json:"name"`
-	Args []string `json:"args"`          // the first one is an absolute path
-	Env  []string `json:"env,omitempty"` // besides the machine's PATH and HOME, or instead of them
+	Args []string `json:"args"`          // the first is an absolute path
+	Env  []string `json:"env,omitempty"` // added to the machine's PATH and HOME; replaces them if set here
 	Dir  string   `json:"dir,omitempty"`
-	// WaitFor is a file (a socket) that must exist before the start.
+	// WaitFor is the path of a file, such as a socket, that must exist before the start.
 	WaitFor string `json:"waitFor,omitempty"`
 }
 
 // ServiceStatus is the init's report about a service.
 type ServiceStatus struct {
 	Name     string `json:"name"`
-	PID      int    `json:"pid"` // as the machine counts; 0 while not running
+	PID      int    `json:"pid"` // in the machine's pid namespace; 0 while not running
 	Restarts int    `json:"restarts"`
 	LastExit string `json:"lastExit,omitempty"`
 }
 
-// Run adds or changes a service of a machine.
+// Run adds a service to a machine, or changes it.
 func Run(st *state.State, machine string, s Service) error {
 	data, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
@@ -71,7 +69,7 @@ func Run(st *state.State, machine string, s Service) error {
 	return notify(st, machine)
 }
 
-// Remove ends a service of a machine; it being absent is not an error.
+// Remove ends a service of a machine. It is no error if there is none.
 func Remove(st *state.State, machine, name string) error {
 	err := os.Remove(filepath.Join(st.ServiceDir(machine), name+".json"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -83,7 +81,7 @@ func Remove(st *state.State, machine, name string) error {
 	return notify(st, machine)
 }
 
-// notify makes the init read the service directory now and not at its next tick.
+// notify makes the init read the service directory now, instead of at its next tick.
 func notify(st *state.State, machine string) error {
 	return find(st, machine).Signal(syscall.SIGHUP)
 }
@@ -97,7 +95,7 @@ func find(st *state.State, machine string) proc.Identity {
 	return proc.Identity{}
 }
 
-// Services reads the specifications of a machine's services, by name.
+// Services reads the specifications of a machine's services, sorted by name.
 func Services(dir string) ([]Service, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil {
@@ -107,7 +105,7 @@ func Services(dir string) ([]Service, error) {
 	for _, path := range paths {
 		data, err := os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // removed since the listing
+			continue // removed after the listing
 		}
 		if err != nil {
 			return nil, err
@@ -122,8 +120,8 @@ func Services(dir string) ([]Service, error) {
 	return all, nil
 }
 
-// StatusFile is where the init of a machine keeps the status of its services;
-// it is there once the machine has booted.
+// StatusFile returns the path of the file in which the init reports the status of its services. The file exists once
+// the machine has booted.
 func StatusFile(st *state.State, machine string) string {
 	return filepath.Join(st.MachineDir(machine), "status.json")
 }
@@ -153,7 +151,7 @@ func LogTail(st *state.State, machine, service string, lines int) string {
 
 const endTimeout = 20 * time.Second
 
-// End kills a machine: its init with SIGKILL, and so everything on it.
+// End kills a machine: SIGKILL ends its init, and with it everything on the machine.
 func End(m state.Machine) error {
 	if err := m.Init.Kill(endTimeout); err != nil {
 		return fmt.Errorf("end machine %s: %w", m.Name, err)

@@ -17,9 +17,8 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// boot makes the machine out of the namespaces. The control plane shares this
-// host's files; a node gets a copy-on-write root, so that what pods and
-// commands do to "the host" stays on the node.
+// boot sets up the machine in its namespaces. The control plane shares this host's files. A node gets a copy-on-write
+// root, so that changes that pods and commands make to "the host" stay on the node.
 func boot(st *state.State, name string) error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("make mounts private: %w", err)
@@ -45,14 +44,13 @@ func boot(st *state.State, name string) error {
 	if err := state.WriteFile(st.BootIDFile(name), []byte(bootID), 0o644); err != nil {
 		return err
 	}
-	// Kubelet passes mounts on to pods that ask for them.
+	// The kubelet propagates mounts to pods that request it.
 	return unix.Mount("", "/", "", unix.MS_REC|unix.MS_SHARED, "")
 }
 
-// coverKernelFiles puts files over those of the kernel that are not per
-// namespace. The boot id is new at every boot of the node, so that the kubelet
-// sees a reboot. The others have the values that the kubelet would set: it
-// finds them set and leaves this host's settings alone.
+// coverKernelFiles mounts files over kernel files that are not per namespace. The boot ID is new at every boot of the
+// node, so that the kubelet sees a reboot. The others have the values that the kubelet expects, so that it does not
+// change this host's settings.
 func coverKernelFiles(bootID string) error {
 	files := map[string]string{
 		"/proc/sys/kernel/random/boot_id":     bootID,

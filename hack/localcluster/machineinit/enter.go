@@ -18,7 +18,7 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// Commands are the hidden subcommands that the program calls itself by.
+// Commands returns the hidden subcommands with which the program calls itself.
 func Commands() []*cobra.Command {
 	enter := &cobra.Command{
 		Use: machine.EnterCommand + " DIR MACHINE", Hidden: true, Args: cobra.ExactArgs(2),
@@ -31,8 +31,8 @@ func Commands() []*cobra.Command {
 	return []*cobra.Command{enter, run}
 }
 
-// enter enters the cgroup and the network namespace, and executes the init: namespaces
-// belong to threads, and execve leaves only the thread that entered.
+// enter enters the cgroup and the network namespace and then executes the init. Namespaces belong to threads, and
+// execve only keeps the thread that entered.
 func enter(dir, name string) error {
 	st, m, err := load(dir, name)
 	if err != nil {
@@ -62,7 +62,7 @@ func load(dir, name string) (*state.State, state.Machine, error) {
 	return nil, state.Machine{}, fmt.Errorf("no machine %q in %s", name, dir)
 }
 
-// run is the life of the init. It never ends by itself.
+// run runs the init, which never exits by itself.
 func run(dir, name string) error {
 	st, _, err := load(dir, name)
 	if err != nil {
@@ -71,8 +71,8 @@ func run(dir, name string) error {
 	if err := boot(st, name); err != nil {
 		return fmt.Errorf("boot %s: %w", name, err)
 	}
-	// A machine goes down by SIGKILL only. The signals are caught and dropped,
-	// because ignored ones would stay ignored in every process on the machine.
+	// Only SIGKILL ends a machine. Other signals are caught and dropped, because ignored signals would also be ignored
+	// in every process on the machine.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT, syscall.SIGPIPE)
 	newSupervisor(st, name).run()
 	return nil

@@ -16,10 +16,9 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// newRoot builds the node's root directory and changes into it. Each directory
-// of this host's root appears as an overlay: the node reads the host's files
-// and keeps its own changes, over crashes too. /var is the node's own from the
-// start, /run and /tmp are empty at every boot.
+// newRoot builds the node's root directory and changes into it. Each directory of this host's root appears as an
+// overlay: the node reads the host's files and keeps its own changes, also after a crash. /var is not shared, and /run
+// and /tmp are empty at every boot.
 func newRoot(st *state.State, name string) error {
 	root := filepath.Join(st.MachineDir(name), "root")
 	if err := mkdirs(0o755, root); err != nil {
@@ -78,8 +77,8 @@ func copyLink(source, target string) error {
 	return nil
 }
 
-// overlay leaves the directory empty where this host's one cannot be a lower
-// layer (some network and FUSE file systems).
+// overlay mounts an overlay. It leaves the directory empty if this host's directory cannot be a lower layer, as on some
+// network and FUSE file systems.
 func overlay(lower, target, dir string) error {
 	upper, work := filepath.Join(dir, "upper"), filepath.Join(dir, "work")
 	if err := mkdirs(0o755, upper, work); err != nil {
@@ -97,9 +96,8 @@ func overlay(lower, target, dir string) error {
 	return nil
 }
 
-// mountWhenFree waits for the kernel to let go of the node's mounts from before
-// a crash, some milliseconds after its last process. With index=on it refuses
-// to use a layer twice instead of warning.
+// mountWhenFree waits until the kernel has released the node's mounts from before a crash, some milliseconds after the
+// last process. With index=on the kernel refuses to use a layer twice; otherwise it would only warn.
 func mountWhenFree(target, options string) error {
 	deadline := time.Now().Add(5 * time.Second)
 	for {
@@ -111,8 +109,8 @@ func mountWhenFree(target, options string) error {
 	}
 }
 
-// fillVar makes the usual directories, and the state directory visible under
-// its own path, without the mounts below it.
+// fillVar creates the usual directories, and makes the state directory visible under its own path, without the mounts
+// below it.
 func fillVar(st *state.State, root string) error {
 	v := filepath.Join(root, "var")
 	inside := filepath.Join(root, st.Dir)
@@ -140,7 +138,7 @@ func pivot(root string) error {
 	if err := os.Chdir(root); err != nil {
 		return err
 	}
-	// The old root lands on top of the new one, from where it is taken off.
+	// pivot_root stacks the old root on the new one, so it can be unmounted.
 	if err := unix.PivotRoot(".", "."); err != nil {
 		return fmt.Errorf("change root: %w", err)
 	}

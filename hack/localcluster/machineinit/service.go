@@ -11,19 +11,18 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/machine"
 )
 
-// service is what the supervisor knows about one; all of it belongs to the one
-// goroutine of run.
+// service is what the supervisor knows about a service. Only the goroutine of run uses it.
 type service struct {
 	want      machine.Service
 	pid       int
 	restarts  int
 	lastExit  string
-	notBefore time.Time // of the next start
-	stopping  time.Time // when SIGTERM was sent, zero if not
+	notBefore time.Time // time before which it must not start again
+	stopping  time.Time // when SIGTERM was sent; zero if it was not
 	removed   bool
 }
 
-// ended takes in that its process is gone.
+// ended records that the service's process has ended.
 func (svc *service) ended(status syscall.WaitStatus, now time.Time) {
 	svc.lastExit = fmt.Sprintf("exit code %d", status.ExitStatus())
 	if status.Signaled() {
@@ -36,7 +35,7 @@ func (svc *service) ended(status syscall.WaitStatus, now time.Time) {
 	svc.pid, svc.stopping = 0, time.Time{}
 }
 
-// stop asks the process to end; converge insists on it later.
+// stop sends SIGTERM. converge kills the process if it does not end in time.
 func (svc *service) stop(now time.Time) {
 	if svc.pid != 0 && svc.stopping.IsZero() {
 		_ = syscall.Kill(svc.pid, syscall.SIGTERM)

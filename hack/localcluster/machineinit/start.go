@@ -14,11 +14,11 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/machine"
 )
 
-// maxLog is where a log starts again; a cluster may stay up for weeks.
+// maxLog is the size at which a log is emptied, since a cluster may run for weeks.
 const maxLog = 64 << 20
 
-// start begins a service's process. syscall.ForkExec and not os/exec: the
-// latter would wait for the child, which is the reaper's work alone.
+// start starts a service's process. It uses syscall.ForkExec, because os/exec would wait for the child, which only the
+// reaper may do.
 func (s *supervisor) start(svc *service, now time.Time) {
 	pid, err := fork(svc.want, s.st.LogFile(s.machine, svc.want.Name))
 	if err != nil {
@@ -51,7 +51,7 @@ func fork(want machine.Service, logPath string) (int, error) {
 	if dir == "" {
 		dir = "/"
 	}
-	// Of two values of a variable the first one counts.
+	// If a variable is set twice, the first value counts.
 	environment := append(slices.Clone(want.Env), "PATH="+machine.Path, "HOME=/root")
 	return syscall.ForkExec(want.Args[0], want.Args, &syscall.ProcAttr{
 		Dir:   dir,
@@ -61,7 +61,7 @@ func fork(want machine.Service, logPath string) (int, error) {
 	})
 }
 
-// limitLog empties a log that grew too long; its writer appends, so it continues.
+// limitLog empties a log that has grown too long. Its writer appends, so it can continue.
 func limitLog(path string) {
 	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
 		_ = os.Truncate(path, 0)

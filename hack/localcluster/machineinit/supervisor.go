@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	tick         = time.Second            // the longest time until something missed is noticed
-	soon         = 20 * time.Millisecond  // while a service waits for a file
-	restartPause = 500 * time.Millisecond // a service that fails at once does not take a whole CPU
+	tick         = time.Second            // limits the time until a missed event is noticed
+	soon         = 20 * time.Millisecond  // poll interval while a service waits for a file
+	restartPause = 500 * time.Millisecond // so that a service that fails at once does not use a whole CPU
 	stopGrace    = 5 * time.Second        // from SIGTERM to SIGKILL
 )
 
@@ -35,8 +35,7 @@ func newSupervisor(st *state.State, name string) *supervisor {
 	return &supervisor{st: st, machine: name, services: map[string]*service{}}
 }
 
-// run converges forever: on a child's end, on SIGHUP (the services changed)
-// and on a tick.
+// run converges all services forever: when a child ends, on SIGHUP (the services have changed), and on every tick.
 func (s *supervisor) run() {
 	events := make(chan os.Signal, 16)
 	signal.Notify(events, syscall.SIGCHLD, syscall.SIGHUP)
@@ -56,8 +55,8 @@ func (s *supervisor) run() {
 	}
 }
 
-// reap takes in every child that ended, services and orphans alike. Nothing
-// else in this process waits for children.
+// reap waits for every child that has ended, services and orphans alike. Nothing else in this process may wait for
+// children.
 func (s *supervisor) reap() {
 	for {
 		var status syscall.WaitStatus
@@ -76,7 +75,7 @@ func (s *supervisor) reap() {
 	}
 }
 
-// read takes over what should run.
+// read updates which services should run.
 func (s *supervisor) read() {
 	wanted, err := machine.Services(s.st.ServiceDir(s.machine))
 	if err != nil {
@@ -104,7 +103,7 @@ func (s *supervisor) read() {
 	}
 }
 
-// converge takes the next step for one service and says when to look again.
+// converge takes the next step for one service, and returns how long to wait before the next call.
 func (s *supervisor) converge(svc *service, now time.Time) time.Duration {
 	switch {
 	case svc.pid != 0 && !svc.stopping.IsZero():
@@ -136,7 +135,7 @@ func (s *supervisor) names() []string {
 	return names
 }
 
-// report writes the status when it changed.
+// report writes the status if it has changed.
 func (s *supervisor) report() {
 	status := []machine.ServiceStatus{}
 	for _, name := range s.names() {

@@ -31,7 +31,7 @@ func sleeper(name string) machine.Service {
 	return machine.Service{Name: name, Args: []string{"/bin/sleep", "60"}}
 }
 
-// reapOne waits for the end of one process as the init does for all.
+// reapOne waits until one process has ended, as the init does for all.
 func reapOne(t *testing.T, svc *service) {
 	t.Helper()
 	var status syscall.WaitStatus

@@ -18,7 +18,7 @@ type route struct {
 	Device      string `json:"dev"`
 }
 
-// CheckFree says which route of this host is in the way of the plan, if any.
+// CheckFree returns an error that names a route of this host that overlaps with the plan, if there is one.
 func CheckFree(ctx context.Context, n state.Network) error {
 	out, err := exec.CommandContext(ctx, "ip", "-4", "-j", "route", "show", "table", "all").Output()
 	if err != nil {
@@ -48,8 +48,8 @@ func collision(n state.Network, routes []route) error {
 	return nil
 }
 
-// prefix leaves out default routes and the halves of the Internet that VPNs
-// use in their place: the cluster's routes are narrower and win.
+// prefix returns false for default routes and for the halves of the Internet that VPNs use instead. The cluster's
+// routes are narrower, so they take precedence.
 func (r route) prefix() (netip.Prefix, bool) {
 	if p, err := netip.ParsePrefix(r.Destination); err == nil {
 		return p, p.Bits() > 1

@@ -16,8 +16,7 @@ import (
 
 const bridge = "nodes"
 
-// CreateRouter makes the control plane's namespace with the nodes' bridge, and
-// the link to this host.
+// CreateRouter creates the control plane's namespace with the nodes' bridge, and the link to this host.
 func CreateRouter(ctx context.Context, st *state.State) error {
 	n, ns := st.Network, st.ControlPlane.NetNS
 	if err := createNamespace(ns); err != nil {
@@ -54,8 +53,7 @@ func hostRoutes(n state.Network) []string {
 	return routes
 }
 
-// CreateNode makes a node's namespace and plugs it into the bridge. What was
-// left of it from before a crash goes first.
+// CreateNode creates a node's namespace and connects it to the bridge. It first removes what a crash left behind.
 func CreateNode(ctx context.Context, st *state.State, node state.Node) error {
 	if err := RemoveNode(node); err != nil {
 		return err
@@ -63,7 +61,7 @@ func CreateNode(ctx context.Context, st *state.State, node state.Node) error {
 	if err := createNamespace(node.NetNS); err != nil {
 		return err
 	}
-	// The port of the old namespace goes only some time after it.
+	// The kernel removes the old namespace's port only some time later.
 	if err := batch(ctx, st.ControlPlane.NetNS, "link delete "+node.Name); err != nil && !isAbsent(err) {
 		return err
 	}
@@ -95,8 +93,7 @@ func nodeLinks(st *state.State, node state.Node) []string {
 	return lines
 }
 
-// RemoveNode takes a node off the network for good, as a power cut would: it
-// answers nothing, not even with a refusal.
+// RemoveNode removes a node from the network for good, like a power cut: the node does not even refuse connections.
 func RemoveNode(node state.Node) error { return removeNamespace(node.NetNS) }
 
 // Cut takes a node's link down.
@@ -109,7 +106,7 @@ func Heal(ctx context.Context, st *state.State, node state.Node) error {
 	return batch(ctx, st.ControlPlane.NetNS, fmt.Sprintf("link set %s up", node.Name))
 }
 
-// RemoveHostLink takes the link off this host; its routes go with it.
+// RemoveHostLink removes the link from this host, and with it the routes.
 func RemoveHostLink(ctx context.Context) error {
 	if err := batch(ctx, "", "link delete "+HostInterface); err != nil && !isAbsent(err) {
 		return err
@@ -119,7 +116,7 @@ func RemoveHostLink(ctx context.Context) error {
 
 func isAbsent(err error) bool { return strings.Contains(err.Error(), "Cannot find device") }
 
-// batch runs lines of ip, in a network namespace if one is given.
+// batch runs commands of ip, in a network namespace if one is given.
 func batch(ctx context.Context, ns string, lines ...string) error {
 	args := []string{"ip", "-batch", "-"}
 	if ns != "" {
@@ -135,7 +132,7 @@ func batch(ctx context.Context, ns string, lines ...string) error {
 	return nil
 }
 
-// forward is set inside of the namespace only; network settings are per namespace.
+// forward enables forwarding inside the namespace only, as network settings are per namespace.
 func forward(ns string) error {
 	return Inside(ns, func() error {
 		return os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0)

@@ -15,8 +15,8 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// createNamespace makes a network namespace that lives as long as a file that
-// it is mounted on. `ip netns` is not used: it leaves /run/netns behind.
+// createNamespace creates a network namespace that exists as long as the mount at path. It does not use `ip netns`,
+// which leaves /run/netns behind.
 func createNamespace(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
@@ -35,25 +35,25 @@ func createNamespace(path string) error {
 	})
 }
 
-// HostNamespace is the file that keeps this host's own network namespace for machines that are launched after
-// KeepHostNamespace.
+// HostNamespace returns the path of a file that refers to this host's own network namespace. Only machines that are
+// launched after KeepHostNamespace see it.
 func HostNamespace(st *state.State) string { return filepath.Join(st.NetNSDir(), "host") }
 
-// KeepHostNamespace lets the control plane start programs in this host's network. Nodes do not see the file.
+// KeepHostNamespace lets the control plane start programs in this host's network. Nodes cannot see the file.
 func KeepHostNamespace(st *state.State) error {
 	path := HostNamespace(st)
 	if err := state.WriteFile(path, nil, 0o600); err != nil {
 		return err
 	}
-	// Not /proc/self, which is the first thread: that may have been in a namespace and wait there for the end.
+	// Do not use /proc/self, which is the first thread, as this thread may be one that has entered another namespace.
 	if err := unix.Mount("/proc/thread-self/ns/net", path, "", unix.MS_BIND, ""); err != nil {
 		return fmt.Errorf("keep this host's network namespace at %s: %w", path, err)
 	}
 	return nil
 }
 
-// removeNamespace lets go of it; the kernel ends it, with its links, when the
-// last process in it has ended. That it is absent is not an error.
+// removeNamespace unmounts the namespace. The kernel removes it, with its links, when its last process has ended. It is
+// no error if it does not exist.
 func removeNamespace(path string) error {
 	err := unix.Unmount(path, unix.MNT_DETACH)
 	if err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOENT) {
@@ -88,8 +88,8 @@ func Enter(path string) error {
 	return nil
 }
 
-// onThrowawayThread never unlocks the thread, so that the runtime ends it with
-// the goroutine and nothing else runs in a foreign namespace.
+// onThrowawayThread runs f on a locked thread that it never unlocks. So the runtime ends the thread with the goroutine,
+// and nothing else runs in a foreign namespace.
 func onThrowawayThread(f func() error) error {
 	result := make(chan error, 1)
 	go func() {

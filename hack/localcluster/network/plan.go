@@ -1,15 +1,14 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package network is the cluster's own network: the plan of addresses, the
-// network namespaces, and the links and routes between them. All traffic stays
-// on addresses of these namespaces; this host gets one link and the routes to
+// Package network manages the cluster's own network: the address plan, the network namespaces, and the links and routes
+// between them. All traffic stays between addresses of these namespaces. This host gets one link and the routes through
 // it, and forwards nothing.
 //
 //	this host --hostlink-- control plane (router) --bridge-- node1, node2, ...
 //
-// The control plane's namespace never crashes with a node, so everything that
-// the host reaches goes through it. It has no route to the outside.
+// The control plane's namespace does not crash with a node, so all traffic from the host passes it. It has no route to
+// external networks.
 package network
 
 import (
@@ -23,13 +22,12 @@ import (
 // HostInterface is the name of the link on this host.
 const HostInterface = "opcrew0"
 
-// MaxNodes is bounded by the numbers that fit behind firstNode, and by sense.
+// MaxNodes is well below the limit of the addresses that follow firstNode.
 const MaxNodes = 50
 
-const firstNode = 11 // the last number of node1's address
+const firstNode = 11 // last byte of node1's address
 
-// Plan is the default plan of addresses: one uncommon /15 and the usual range
-// for Services.
+// Plan returns the default address plan: one uncommon /15, and the usual range for Services.
 func Plan() state.Network {
 	return state.Network{
 		Machines:      netip.MustParsePrefix("10.214.0.0/24"),
@@ -42,20 +40,19 @@ func Plan() state.Network {
 	}
 }
 
-// ControlPlane is the address of the API server, and the nodes' gateway.
+// ControlPlane returns the address of the API server, which is also the nodes' gateway.
 func ControlPlane(n state.Network) netip.Addr { return n.Machines.Addr().Next() }
 
-// Registry is where the nodes pull images from.
+// Registry returns the address from which the nodes pull images.
 func Registry(n state.Network) netip.AddrPort { return netip.AddrPortFrom(ControlPlane(n), 5000) }
 
-// router is the control plane's end of the host link.
+// router returns the address of the control plane's end of the host link.
 func router(n state.Network) netip.Addr { return n.HostLink.Addr().Next() }
 
-// KubernetesService is the ClusterIP that the API server takes for itself.
+// KubernetesService returns the ClusterIP that the API server takes for itself.
 func KubernetesService(n state.Network) netip.Addr { return n.Services.Addr().Next() }
 
-// Node plans the address and the pods' range of the node with this index,
-// which counts from 0.
+// Node returns the address and the pod range for a node index, which starts at 0.
 func Node(n state.Network, index int) (netip.Addr, netip.Prefix, error) {
 	if index < 0 || index >= MaxNodes {
 		return netip.Addr{}, netip.Prefix{}, fmt.Errorf("node number %d: only %d nodes fit", index+1, MaxNodes)
@@ -67,15 +64,15 @@ func Node(n state.Network, index int) (netip.Addr, netip.Prefix, error) {
 	return netip.AddrFrom4(machines), netip.PrefixFrom(netip.AddrFrom4(pods), 24), nil
 }
 
-// hardwareAddress is that of a node's link, its own as that of a real card is: with another after each start the other
-// nodes, which remember the one before for some seconds, would not reach its pods.
+// hardwareAddress returns the fixed MAC address of a node's link. If it changed with each start, the other nodes could
+// not reach the node's pods for some seconds, because they remember the previous address.
 func hardwareAddress(node state.Node) net.HardwareAddr {
-	const local = 0x02 // not given out by a vendor: RFC 9542, 2.1
+	const local = 0x02 // locally administered: RFC 9542, 2.1
 	ip := node.Address.As4()
 	return net.HardwareAddr{local, 0, ip[0], ip[1], ip[2], ip[3]}
 }
 
-// ranges are all addresses that the host gets a route for.
+// ranges returns all address ranges for which the host gets a route.
 func ranges(n state.Network) []netip.Prefix {
 	return []netip.Prefix{n.Machines, n.Pods, n.Services, n.LoadBalancers}
 }

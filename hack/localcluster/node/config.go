@@ -1,9 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package node is a node of the cluster: the configuration of its containerd,
-// kubelet, kube-proxy and pod network, and its life: start, crash, cut, heal.
-// The machine below it is package machine, its links are package network.
+// Package node configures a node's containerd, kubelet, kube-proxy and pod network, and starts, crashes, cuts off and
+// heals nodes. Package machine provides the machine below a node, and package network its links.
 package node
 
 import (
@@ -18,11 +17,11 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// cniDir is inside the node, as its own copy of /etc is.
+// cniDir is a path inside the node, which has its own copy of /etc.
 const cniDir = "/etc/cni/net.d"
 
-// containerdConfig: oom scores cannot be lowered without CAP_SYS_RESOURCE,
-// which root in a container or a sandbox often lacks; "opt" would write to /opt.
+// containerdConfig restricts oom scores, because lowering them needs CAP_SYS_RESOURCE, which root in a container or
+// sandbox often lacks. It disables the opt plugin, which would write to /opt.
 func containerdConfig(n state.Node, registries string) string {
 	return fmt.Sprintf(`version = 2
 root = "/var/lib/containerd"
@@ -50,8 +49,8 @@ disabled_plugins = ["io.containerd.internal.v1.opt", "io.containerd.snapshotter.
 `, n.ContainerdSocket, image.PauseTag, registries, cniDir)
 }
 
-// registryHosts leads every pull to the cluster's own registry, whatever registry the image names: a node reaches no
-// other, and its word that there is no such image is the last. containerd 1.6 ignores a file without a host.
+// registryHosts sends every pull to the cluster's own registry, whatever registry the image names, as a node can reach
+// no other. If that registry has no such image, the pull fails. containerd 1.6 ignores a file without a host entry.
 func registryHosts(st *state.State) string {
 	return fmt.Sprintf(`server = "http://%[1]v"
 
@@ -60,10 +59,9 @@ func registryHosts(st *state.State) string {
 `, network.Registry(st.Network))
 }
 
-// kubeletConfig has the defaults of a plain node, except that it shares this
-// machine (groups, disk and swap are not its own), that a lost node is noticed
-// soon, and that tests are not throttled. No image has credentials here: by default the kubelet refuses an image that was
-// loaded under one name once it has pulled the same image under another.
+// kubeletConfig returns the defaults of a plain node, with exceptions: the node shares this machine (groups, disk,
+// swap), a lost node is noticed soon, and tests are not throttled. Images need no credentials, as the kubelet would
+// otherwise refuse an image that was loaded under one name and pulled under another.
 func kubeletConfig(st *state.State, n state.Node, dir string) string {
 	return fmt.Sprintf(`apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
@@ -97,9 +95,8 @@ eventBurst: 400
 `, filepath.Join(st.PKIDir(), "ca.crt"), dir, st.Network.DNS, n.ContainerdSocket, cgroup.Group(n.Name))
 }
 
-// podNetwork gives each pod a link to the node and routes between them: unlike
-// a bridge, pods of one node then reach each other through its Service rules
-// whatever this host's bridge settings are.
+// podNetwork gives each pod a point-to-point link to its node, which routes between pods. With a bridge, pods of one
+// node could reach each other through a Service only if the host's bridge settings (bridge-nf-call-iptables) allow it.
 func podNetwork(n state.Node) (string, error) {
 	type object = map[string]any
 	list := object{
@@ -122,7 +119,7 @@ func podNetwork(n state.Node) (string, error) {
 	return string(data) + "\n", err
 }
 
-// hosts lets a node know the others by name, as machines of one network do.
+// hosts returns the node's /etc/hosts, with the names of all machines.
 func hosts(st *state.State) string {
 	lines := []string{"127.0.0.1 localhost"}
 	for _, m := range st.Machines() {

@@ -19,21 +19,21 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// Start boots a node, also after a crash, and records it. What was on its disk
-// is still there. A node that runs is left alone.
+// Start boots a node, also after a crash, and records it. The node's disk content is kept. If the node runs, Start does
+// nothing.
 func Start(ctx context.Context, st *state.State, name string) error {
 	n, err := st.Node(name)
 	if err != nil || n.Init.Alive() {
 		return err
 	}
-	// It may have been killed just now and not be gone yet.
+	// The old machine may have been killed only just now.
 	if err := machine.End(n.Machine); err != nil {
 		return err
 	}
 	if err := network.CreateNode(ctx, st, *n); err != nil {
 		return fmt.Errorf("network of %s: %w", name, err)
 	}
-	// A stale socket would let the kubelet start too early.
+	// With a stale socket, the kubelet would start too early.
 	if err := os.Remove(n.ContainerdSocket); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -44,7 +44,7 @@ func Start(ctx context.Context, st *state.State, name string) error {
 	return st.Save()
 }
 
-// Crash ends a node at once and takes it off the network.
+// Crash kills a node and removes its network.
 func Crash(st *state.State, name string) error {
 	n, err := st.Node(name)
 	if err != nil {
@@ -87,7 +87,7 @@ func setCut(ctx context.Context, st *state.State, name string, cut bool,
 	return st.Save()
 }
 
-// AwaitRuntime waits until the node's containerd answers.
+// AwaitRuntime waits until the node's containerd responds.
 func AwaitRuntime(ctx context.Context, st *state.State, n state.Node) error {
 	for {
 		out, err := exec.CommandContext(ctx, "ctr", "--address", n.ContainerdSocket, "version").CombinedOutput()

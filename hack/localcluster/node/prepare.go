@@ -16,8 +16,8 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// Prepare writes everything that a node needs before its first start. It boots
-// with containerd alone, which needs no API server; Join adds the rest.
+// Prepare writes everything that a node needs before its first start. The node boots with only containerd, which needs
+// no API server; Join adds the other services.
 func Prepare(st *state.State, n state.Node) error {
 	dir := st.MachineDir(n.Name)
 	if err := writeIdentity(st, n, dir); err != nil {
@@ -49,8 +49,8 @@ func Prepare(st *state.State, n state.Node) error {
 	})
 }
 
-// writeIdentity gives the node what it shows to the API server, and what it
-// serves logs and commands with.
+// writeIdentity creates the node's credentials for the API server, and the certificate with which its kubelet serves
+// logs and commands.
 func writeIdentity(st *state.State, n state.Node, dir string) error {
 	user := "system:node:" + n.Name
 	if err := pki.ClientKubeconfig(st, filepath.Join(dir, "kubelet.kubeconfig"), user, "system:nodes"); err != nil {
@@ -73,8 +73,8 @@ func writeIdentity(st *state.State, n state.Node, dir string) error {
 	return pair.Write(dir, "kubelet")
 }
 
-// Join lets a node register with the API server, which must be there: the
-// kubelet's pauses between attempts grow. It joins again after each start.
+// Join lets a node register with the API server. The server must be ready, because the kubelet retries with growing
+// pauses. Join is needed after every start of the node.
 func Join(st *state.State, n state.Node) error {
 	kube, dir := st.Binary("kube"), st.MachineDir(n.Name)
 	kubelet := machine.Service{Name: "kubelet", WaitFor: n.ContainerdSocket, Args: []string{
@@ -98,7 +98,7 @@ func Join(st *state.State, n state.Node) error {
 	return nil
 }
 
-// machineID is stable per node and differs between nodes.
+// machineID returns an ID that is stable for a node and differs between nodes.
 func machineID(n state.Node) string {
 	return strings.Repeat("0", 32-2*len(n.Address.AsSlice())) + fmt.Sprintf("%x", n.Address.AsSlice())
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// NewCommand is `opcrew` with its subcommands, which the Makefile calls. load reads the
-// record of the local cluster; only what goes there calls it.
+// NewCommand returns `opcrew` with its subcommands, which the Makefile calls. load reads the record of the local
+// cluster; only commands that send images there call it.
 func NewCommand(load func() (*state.State, error)) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "opcrew",
@@ -109,7 +109,7 @@ func newPush(names func() (Images, error), bin *string, load func() (*state.Stat
 	return command
 }
 
-// loader puts saved images on the running nodes.
+// loader returns a function that loads saved images into the running nodes.
 func loader(load func() (*state.State, error), out io.Writer) func(context.Context, []string) error {
 	return func(ctx context.Context, files []string) error {
 		cluster, err := load()

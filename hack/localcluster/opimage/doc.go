@@ -1,11 +1,10 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package opimage is the operator's own three images: the operator, the agent
-// in users' pods, and the program that saves and restores etcd.
+// Package opimage builds and pushes the project's three images: the operator, the agent in users' pods, and the program
+// that saves and restores etcd.
 //
-// What lives here: how the three are named after one, how they are built from
-// the programs in bin, where each goes (a registry, or the nodes of the local
-// cluster), and how manifests come to name them. What does not: how an image is
-// made and sent (package image) and the programs themselves (the Makefile).
+// It derives the names of the three images, builds them from the programs in bin, decides where each image is sent (a
+// registry, or the local cluster's nodes), and puts their names into manifests. Package image builds and sends images
+// in general, and the Makefile builds the programs.
 package opimage

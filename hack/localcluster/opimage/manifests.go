@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// InManifests puts the names of the three images in place of the default ones that
-// the manifests in config carry. It fails if one of the three is not there.
+// InManifests replaces the default names of the three images in manifests from config. It fails if one of the default
+// names is missing.
 func (i Images) InManifests(manifests string) (string, error) {
 	for _, place := range []struct{ before, old, new string }{
 		{"image: ", defaultOperator, quoted(i.Operator)},
 		{"--agent-image=", defaultAgent, i.Agent},
 		{"--backup-image=", defaultBackup, i.Backup},
 	} {
-		// A line ends after the name: opcrew/opcrew:dev is the beginning of other names.
+		// Match the line end, because opcrew/opcrew:dev is a prefix of other names.
 		old := place.before + place.old + "\n"
 		if !strings.Contains(manifests, old) {
 			return "", fmt.Errorf("the manifests have no %q to put %s in its place", strings.TrimSpace(old), place.new)
@@ -27,7 +27,7 @@ func (i Images) InManifests(manifests string) (string, error) {
 	return manifests, nil
 }
 
-// quoted is the name as YAML has it: the address of an IPv6 registry would begin a list.
+// quoted returns the name as a YAML string. The bracket of an IPv6 address would start a list.
 func quoted(name string) string {
 	if strings.HasPrefix(name, "[") {
 		return `"` + name + `"`

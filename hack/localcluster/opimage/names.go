@@ -22,17 +22,14 @@ const (
 	backupVariable   = "BACKUP_IMG"
 )
 
-// Images are the names of the three images, each with a tag or a digest.
+// Images holds the names of the three images, each with a tag or a digest.
 type Images struct {
 	Operator, Agent, Backup string
 }
 
-// Named returns the names of the three images. An empty agent or backup is
-// derived from the operator's name: the same registry, path and tag, and -agent
-// or -backup after the last part of the path. A name without a tag gets :latest,
-// as Docker has it. Named fails for a name that Docker does not accept, for a
-// digest from which another name would have to be derived, and for two images
-// of one name.
+// Named returns the names of the three images. An empty agent or backup is derived from the operator's name by adding
+// -agent or -backup to the last part of its path. Without a tag it adds :latest, as Docker does. It fails for invalid
+// names, for two equal names, and if it would have to derive a name from a digest.
 func Named(operator, agent, backup string) (Images, error) {
 	of, err := parse(operatorVariable, operator)
 	if err != nil {
@@ -48,7 +45,7 @@ func Named(operator, agent, backup string) (Images, error) {
 	return images, images.distinct()
 }
 
-// named is the given name, or one derived from the operator's.
+// named returns the given name, or a name derived from the operator's.
 func named(variable, given string, of typed, suffix string) (string, error) {
 	if given == "" && of.digest != "" {
 		return "", fmt.Errorf("%s=%s names a digest, which says nothing about the digests of the other images: give %s and %s too, as make docker-push prints them",
@@ -61,9 +58,9 @@ func named(variable, given string, of typed, suffix string) (string, error) {
 	return parsed.String(), err
 }
 
-// typed is an image name as it was typed, in parts.
+// typed is an image name as the user typed it, split into parts.
 type typed struct {
-	// path is registry and repository. One of tag and digest may be empty.
+	// path contains the registry and the repository. At least one of tag and digest is empty.
 	path, tag, digest string
 }
 
@@ -78,7 +75,7 @@ func (n typed) String() string {
 	return out
 }
 
-// parse takes a name apart by Docker's rules and adds the tag that Docker would.
+// parse splits a name by Docker's rules, and adds the default tag as Docker does.
 func parse(variable, text string) (typed, error) {
 	ref, err := reference.ParseNormalizedNamed(text)
 	if err != nil {
@@ -99,7 +96,7 @@ func parse(variable, text string) (typed, error) {
 	return out, nil
 }
 
-// distinct refuses two images of one name: the second push would replace the first.
+// distinct returns an error if two images have the same name, because the second push would replace the first.
 func (i Images) distinct() error {
 	seen := map[string]string{}
 	for _, image := range i.list() {
@@ -116,7 +113,7 @@ func (i Images) distinct() error {
 	return nil
 }
 
-// Buildable refuses digests: the digest of an image is known only when it is built.
+// Buildable returns an error for digests, because the digest of an image is only known once it is built.
 func (i Images) Buildable() error {
 	for _, image := range i.list() {
 		parsed, err := parse(image.variable, image.name)

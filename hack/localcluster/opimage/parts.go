@@ -7,11 +7,11 @@ import "path/filepath"
 
 // part is one of the three images.
 type part struct {
-	// variable is what the Makefile calls its name.
+	// variable is the Makefile variable with the image's name.
 	variable, name string
-	// program is in bin, and at the root of the image.
+	// program is the name of the binary in bin and at the root of the image.
 	program string
-	// certificates: it calls services that the public authorities vouch for.
+	// certificates is set if the program calls services with certificates of public authorities.
 	certificates bool
 }
 
@@ -23,10 +23,10 @@ func (i Images) list() []part {
 	}
 }
 
-// tar is where the image is saved.
+// tar returns the path at which the image is saved.
 func (p part) tar(bin string) string { return filepath.Join(bin, p.program+".tar") }
 
-// Build makes the three images from the programs in bin, and saves them there.
+// Build builds the three images from the programs in bin, and saves them there.
 func (i Images) Build(bin string) error {
 	if err := i.Buildable(); err != nil {
 		return err

@@ -16,9 +16,9 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/image"
 )
 
-// Prepared returns the images for pods while the operator itself runs outside the cluster.
-// Local images are built from the programs in bin under a tag that changes with their
-// content, and loaded; others must have been pushed before.
+// Prepared returns the images for pods while the operator itself runs outside the cluster. Local images are built from
+// the programs in bin and loaded, under a tag that changes with their content. Other images must have been pushed
+// before.
 func (i Images) Prepared(ctx context.Context, bin string, load func(context.Context, []string) error, log io.Writer) (Images, error) {
 	var files []string
 	for _, of := range []struct {
@@ -45,8 +45,8 @@ func (i Images) Prepared(ctx context.Context, bin string, load func(context.Cont
 	return i, nil
 }
 
-// buildByContent builds the image under a tag made of the program's content: nodes keep
-// what they have of a tag.
+// buildByContent builds the image under a tag derived from the program's content, because a node does not load a tag
+// again that it already has.
 func (p part) buildByContent(bin string) (name string, err error) {
 	content, err := os.ReadFile(filepath.Join(bin, p.program))
 	if err != nil {
@@ -58,7 +58,7 @@ func (p part) buildByContent(bin string) (name string, err error) {
 	return p.name, p.build(bin)
 }
 
-// build makes the image from its program in bin, and saves it there.
+// build builds the image from its program in bin, and saves it there.
 func (p part) build(bin string) error {
 	made := image.BinaryImage{
 		Tags:         []string{p.name},

@@ -15,31 +15,31 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/image"
 )
 
-// Where images go.
+// Destinations of images.
 const (
-	// ToAuto is the local cluster for names that are Local, and the registry for all others.
+	// ToAuto sends images with a Local name to the local cluster, and all others to their registry.
 	ToAuto     = "auto"
 	ToRegistry = "registry"
 	ToLocal    = "local"
 )
 
-// Pusher sends the three images to where they are used.
+// Pusher sends the three images to their destination.
 type Pusher struct {
 	// To is ToAuto, ToRegistry or ToLocal.
 	To string
-	// Load puts saved images on the nodes of the local cluster.
+	// Load loads saved images into the nodes of the local cluster.
 	Load func(ctx context.Context, files []string) error
-	// Out takes a line for each image that was pushed.
+	// Out gets one line for each pushed image.
 	Out io.Writer
-	// Remote are options of the connection to the registry.
+	// Remote holds options for the connection to the registry.
 	Remote []remote.Option
 	// Manifests is a file with the default names; Install is the file that gets them with the digests of what
 	// was pushed. Empty: none is written.
 	Manifests, Install string
 }
 
-// Push sends the images that Build saved in bin. It checks all of them before it sends
-// the first: each must have been built under the name that it is pushed by.
+// Push sends the images that Build saved in bin. Before it sends the first one, it checks that each image was built
+// under the name that is pushed.
 func (p Pusher) Push(ctx context.Context, images Images, bin string) error {
 	if !slices.Contains([]string{ToAuto, ToRegistry, ToLocal}, p.To) {
 		return fmt.Errorf("PUSH=%s: use %s, %s or %s", p.To, ToAuto, ToRegistry, ToLocal)

@@ -26,7 +26,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
-// programs is a folder with three programs, each of another content.
+// programs creates a folder with three programs that differ in content.
 func programs(t *testing.T) string {
 	t.Helper()
 	bin := t.TempDir()
@@ -38,7 +38,7 @@ func programs(t *testing.T) string {
 	return bin
 }
 
-// startRegistry serves plain HTTP on a port of the loopback interface.
+// startRegistry serves a registry over plain HTTP on a loopback port.
 func startRegistry(t *testing.T) (host string) {
 	t.Helper()
 	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
@@ -46,7 +46,7 @@ func startRegistry(t *testing.T) (host string) {
 	return strings.TrimPrefix(server.URL, "http://")
 }
 
-// pusher has nothing to load into.
+// pusher returns a Pusher without a local cluster.
 func pusher(out io.Writer) Pusher {
 	return Pusher{To: ToAuto, Out: out, Load: func(context.Context, []string) error { return errors.New("no local cluster runs") }}
 }
@@ -101,7 +101,7 @@ func TestWhatWasPushedCanBeDeployedByTheDigestsThatArePrinted(t *testing.T) {
 	}
 }
 
-// pulled is the content of the program that an image in a registry starts.
+// pulled returns the content of the program in an image of a registry.
 func pulled(t *testing.T, image, program string) string {
 	t.Helper()
 	ref, err := name.ParseReference(image)
@@ -141,7 +141,7 @@ func fileOf(t *testing.T, img v1.Image, file string) string {
 	}
 }
 
-// hub passes what goes to Docker Hub on to a registry that wants a password.
+// hub forwards requests for Docker Hub to a registry that requires a password.
 type hub struct {
 	t    *testing.T
 	host string
@@ -155,7 +155,7 @@ func (h hub) RoundTrip(r *http.Request) (*http.Response, error) {
 	passed.URL.Scheme, passed.URL.Host = "http", h.host
 	answer, err := http.DefaultTransport.RoundTrip(passed)
 	if err == nil {
-		answer.Request = r // places to go to next are relative to it
+		answer.Request = r // redirects are relative to it
 	}
 	return answer, err
 }
@@ -199,7 +199,7 @@ func TestAUsersNameGoesToDockerHubWithTheUsersCredentials(t *testing.T) {
 	}
 }
 
-// dockerConfig is a folder as docker login leaves it.
+// dockerConfig creates a folder like that of docker login.
 func dockerConfig(t *testing.T, login string) string {
 	t.Helper()
 	dir := t.TempDir()

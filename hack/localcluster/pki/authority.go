@@ -1,9 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package pki makes the cluster's certificates, keys and kubeconfigs. They live
-// in the state directory and end with the cluster, so they are long-lived and
-// never renewed.
+// Package pki creates the cluster's certificates, keys and kubeconfigs. They are in the state directory and are removed
+// with the cluster, so they are long-lived and never renewed.
 package pki
 
 import (
@@ -38,7 +37,7 @@ type Authority struct {
 	key  *ecdsa.PrivateKey
 }
 
-// Subject is what a certificate says; Names and Addresses are for servers.
+// Subject describes the owner of a certificate. Names and Addresses are for servers.
 type Subject struct {
 	Name      string
 	Groups    []string
@@ -65,7 +64,7 @@ func NewAuthority(name string) (*Authority, error) {
 	return parseAuthority(encode(der, key))
 }
 
-// LoadAuthority reads an authority that Write has written.
+// LoadAuthority reads an authority that Write saved.
 func LoadAuthority(dir, name string) (*Authority, error) {
 	cert, err := os.ReadFile(filepath.Join(dir, name+".crt"))
 	if err != nil {
@@ -78,7 +77,7 @@ func LoadAuthority(dir, name string) (*Authority, error) {
 	return parseAuthority(Pair{Cert: cert, Key: key}, nil)
 }
 
-// Issue signs a certificate, for clients and servers both.
+// Issue signs a certificate that is valid for both clients and servers.
 func (a *Authority) Issue(s Subject) (Pair, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -105,8 +104,7 @@ func (p Pair) Write(dir, name string) error {
 	return state.WriteFile(filepath.Join(dir, name+".key"), p.Key, 0o600)
 }
 
-// newTemplate begins the validity an hour ago: clocks of containers are this
-// machine's, but it may just have been set back.
+// newTemplate dates the validity back by an hour, as this machine's clock may just have been set back.
 func newTemplate(s Subject) (*x509.Certificate, error) {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
 	if err != nil {
@@ -136,7 +134,7 @@ func encode(der []byte, key *ecdsa.PrivateKey) (Pair, error) {
 	}, nil
 }
 
-// parseAuthority takes the results of the function that made the pair, including its error.
+// parseAuthority parses a pair. It takes the results of the function that created the pair, including its error.
 func parseAuthority(p Pair, err error) (*Authority, error) {
 	if err != nil {
 		return nil, err

@@ -26,13 +26,12 @@ const (
 	ServiceAccounts     = "service-accounts"
 )
 
-// File is the path of a certificate (".crt"), a key (".key") or a public key (".pub").
+// File returns the path of a certificate (".crt"), a key (".key") or a public key (".pub").
 func File(st *state.State, name, suffix string) string {
 	return filepath.Join(st.PKIDir(), name+suffix)
 }
 
-// Create writes everything that the control plane needs. service is the API
-// server's own ClusterIP.
+// Create writes all certificates and keys of the control plane. service is the API server's ClusterIP.
 func Create(st *state.State, service netip.Addr) error {
 	ca, err := createAuthority(st, ClusterAuthority)
 	if err != nil {
@@ -79,7 +78,7 @@ func apiServer(st *state.State, service netip.Addr) Subject {
 	}
 }
 
-// createSigningKey makes the key that signs the tokens of service accounts.
+// createSigningKey creates the key that signs service account tokens.
 func createSigningKey(st *state.State) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -32,7 +32,7 @@ func TestTheAPIServersCertificateHoldsForAllItsAddresses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := LoadAuthority(st.PKIDir(), APIServer) // any pair parses as one
+	server, err := LoadAuthority(st.PKIDir(), APIServer) // any pair can be parsed as an authority
 	if err != nil {
 		t.Fatal(err)
 	}

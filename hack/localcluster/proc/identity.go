@@ -1,9 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package proc distinguishes processes over time: a pid alone may by now belong
-// to another owner, a pid with its start time and the machine's boot cannot.
-// Starting processes is the subject of package machine.
+// Package proc identifies processes over time. A pid may be reused by another process, but a pid together with its
+// start time and the machine's boot ID may not. Package machine starts processes.
 package proc
 
 import (
@@ -35,14 +34,14 @@ func Of(pid int) (Identity, error) {
 	return Identity{PID: pid, Start: stat.start, Boot: boot}, nil
 }
 
-// Alive reports whether exactly this process runs. An exiting process does not count
-// (an init exits for as long as processes of its namespace do).
+// Alive reports whether this very process runs. An exiting process does not count, since an init is exiting for as long
+// as its namespace has other processes.
 func (id Identity) Alive() bool {
 	stat, ok := id.look()
 	return ok && !stat.dead() && !stat.exiting()
 }
 
-// look reads the state of that very process; not ok if there is none.
+// look reads the state of this very process. It returns false if the process does not exist.
 func (id Identity) look() (stat, bool) {
 	if id.PID <= 0 {
 		return stat{}, false
@@ -55,7 +54,7 @@ func (id Identity) look() (stat, bool) {
 	return now, err == nil && boot == id.Boot
 }
 
-// Signal sends a signal to that very process; that it is gone is not an error.
+// Signal sends a signal to this very process. It is no error if the process is gone.
 func (id Identity) Signal(sig syscall.Signal) error {
 	if !id.Alive() {
 		return nil
@@ -66,8 +65,8 @@ func (id Identity) Signal(sig syscall.Signal) error {
 	return nil
 }
 
-// Kill ends the process and waits until it is gone. Of an init that includes
-// every process of its namespace: the kernel ends them first.
+// Kill kills the process and waits until it is gone. For an init this includes every process of its namespace, which
+// the kernel ends first.
 func (id Identity) Kill(timeout time.Duration) error {
 	if err := id.Signal(syscall.SIGKILL); err != nil {
 		return err
@@ -84,8 +83,8 @@ func (id Identity) Kill(timeout time.Duration) error {
 	}
 }
 
-// AwaitReaped waits a while until the ended process is not a zombie either. That
-// is up to its parent: for an init whose `up` has ended, this host's process 1.
+// AwaitReaped waits a while until the ended process is no longer a zombie. Its parent must reap it; after `up` has
+// ended, that is this host's process 1.
 func (id Identity) AwaitReaped(timeout time.Duration) {
 	deadline := time.Now().Add(timeout)
 	for time.Now().Before(deadline) {
@@ -96,7 +95,7 @@ func (id Identity) AwaitReaped(timeout time.Duration) {
 	}
 }
 
-// BootID is the kernel's random name of the current boot.
+// BootID returns the kernel's random ID of the current boot.
 func BootID() (string, error) {
 	data, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

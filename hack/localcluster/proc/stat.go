@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// stat is what is used of /proc/PID/stat.
+// stat holds the fields of /proc/PID/stat that are used.
 type stat struct {
 	state byte
 	flags uint64
@@ -21,7 +21,7 @@ type stat struct {
 func (s stat) dead() bool { return s.state == 'Z' || s.state == 'X' }
 
 func (s stat) exiting() bool {
-	const exiting = 0x4 // PF_EXITING of the kernel
+	const exiting = 0x4 // PF_EXITING in the kernel
 	return s.flags&exiting != 0
 }
 
@@ -33,8 +33,8 @@ func readStat(pid int) (stat, error) {
 	return parseStat(data)
 }
 
-// parseStat skips the command name by its last parenthesis: the name may hold
-// blanks and parentheses itself.
+// parseStat finds the end of the command name by the last parenthesis, because the name may contain blanks and
+// parentheses.
 func parseStat(data []byte) (stat, error) {
 	end := bytes.LastIndexByte(data, ')')
 	if end < 0 {

@@ -22,7 +22,7 @@ import (
 // CommandName is the hidden subcommand that serves the registry.
 const CommandName = "registry"
 
-// NewCommand serves the catalogue, in the network of the control plane.
+// NewCommand returns the command that serves the catalogue, in the network of the control plane.
 func NewCommand() *cobra.Command {
 	var listen, outside string
 	command := &cobra.Command{
@@ -66,7 +66,8 @@ func buildOutside(ctx context.Context, self, outside, name string) error {
 	return nil
 }
 
-// lastLines keeps the end of a build's output, which has the reason. apt prints a line for each of a hundred packages.
+// lastLines returns the last lines of a build's output, which say why the build failed. The rest is left out, since apt
+// prints a line for each of a hundred packages.
 func lastLines(text string, count int) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return strings.Join(lines[max(0, len(lines)-count):], "\n")

@@ -5,6 +5,6 @@
 // runtimes pull, whatever registry an image names. It serves the catalogue of package image, builds an image when it
 // is first pulled, and refuses all other images at once.
 //
-// This package has the distribution API for pulling, the builds behind it, and the service. Elsewhere: building an image
-// (package image), and configuring nodes to use the registry (package node).
+// This package contains the distribution API for pulling, the builds behind it, and the service. Package image builds
+// images, and package node configures nodes to use the registry.
 package registry

@@ -26,15 +26,15 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/image"
 )
 
-// workshop makes images for a test, and counts.
+// workshop builds images for a test, and counts the builds.
 type workshop struct {
 	dir  string
-	tags []string // of what it makes
+	tags []string // of the images that it builds
 
 	mu     sync.Mutex
 	builds int
-	fail   error         // what the next build fails with
-	hold   chan struct{} // builds wait for it, if it is there
+	fail   error         // error of the next build
+	hold   chan struct{} // if set, builds wait for it
 }
 
 func (w *workshop) file(s image.Source) string { return filepath.Join(w.dir, s.Name+".tar") }
@@ -71,7 +71,7 @@ func (w *workshop) count() int {
 	return w.builds
 }
 
-// open serves a catalogue of one image, crew, of which it makes version 1.2.3.
+// open serves a catalogue with one image, crew, which is built in version 1.2.3.
 func open(t *testing.T) (*workshop, *httptest.Server) {
 	t.Helper()
 	w := &workshop{dir: t.TempDir(), tags: []string{"team/crew:1.2.3", "team/crew:1.2"}}
@@ -81,7 +81,7 @@ func open(t *testing.T) (*workshop, *httptest.Server) {
 	return w, server
 }
 
-// asMirror asks as a container runtime asks a mirror: for docker.io.
+// asMirror sends requests as a container runtime does to a mirror of docker.io.
 type asMirror struct{}
 
 func (asMirror) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -110,7 +110,7 @@ func TestThreeNodesThatAskAtOnceGetOneBuild(t *testing.T) {
 		wait.Go(func() {
 			img, err := pull(t.Context(), server, "team/crew:1.2")
 			if err == nil {
-				err = validate.Image(img) // reads the config and every layer
+				err = validate.Image(img) // also reads the config and every layer
 			}
 			errs[i] = err
 		})

@@ -20,8 +20,8 @@ import (
 
 const serviceName = "registry"
 
-// Start adds the registry to the services of the control plane. What it makes is made as the caller would
-// make it: with its programs, caches and proxies.
+// Start adds the registry to the services of the control plane. Builds use the programs, caches and proxies of the
+// caller.
 func Start(st *state.State) error {
 	temporary := filepath.Join(st.MachineDir(state.ControlPlaneName), serviceName)
 	if err := os.MkdirAll(temporary, 0o700); err != nil {
@@ -30,12 +30,12 @@ func Start(st *state.State) error {
 	return machine.Run(st, state.ControlPlaneName, machine.Service{
 		Name: serviceName,
 		Args: []string{st.Binary(machine.Program), CommandName, "--listen", network.Registry(st.Network).String(), "--outside", network.HostNamespace(st)},
-		// What a build leaves that `down` ends goes with the machine's folder.
+		// If `down` ends a build, its temporary files are removed with the machine's folder.
 		Env: append(buildEnvironment(os.Environ()), "TMPDIR="+temporary),
 	})
 }
 
-// buildEnvironment leaves out what builds have no use for, since the service's file keeps it.
+// buildEnvironment returns only the variables that builds need, because they are stored in the service's file.
 func buildEnvironment(all []string) []string {
 	names := []string{"PATH", "HOME", "XDG_CACHE_HOME", "SSL_CERT_FILE", "SSL_CERT_DIR"}
 	wanted := func(name string) bool {
@@ -51,9 +51,9 @@ func buildEnvironment(all []string) []string {
 	return kept
 }
 
-// Await waits until the registry answers.
+// Await waits until the registry responds.
 func Await(ctx context.Context, st *state.State) error {
-	client := &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{}} // no proxy leads to our own addresses
+	client := &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{}} // no proxy
 	defer client.CloseIdleConnections()
 	for {
 		err := ask(ctx, client, "http://"+network.Registry(st.Network).String()+"/v2/")

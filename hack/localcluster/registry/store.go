@@ -19,22 +19,22 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/image"
 )
 
-// errUnknown says that no image of the catalogue has a tag.
+// errUnknown reports that no image of the catalogue has the tag.
 var errUnknown = errors.New("the catalogue has no such image")
 
-// buildTimeout is far above what the largest image takes on a slow machine.
+// buildTimeout is much longer than the largest image takes on a slow machine.
 const buildTimeout = 20 * time.Minute
 
 // store returns images by tag and by digest, and builds missing ones.
 type store struct {
 	sources []image.Source
-	// built returns the tar of an image that is there, or "".
+	// built returns the path of an image's tar, or "" if it is not built yet.
 	built func(image.Source) (string, error)
-	// build makes an image, after which built returns it.
+	// build builds an image, so that built returns it.
 	build func(context.Context, image.Source) error
 
 	builds singleflight.Group
-	// tools are locked while they work: two builds at once would both be slower.
+	// tools has a lock for each tool, because two builds at the same time would slow each other down.
 	tools map[string]*sync.Mutex
 
 	mu     sync.Mutex
@@ -54,7 +54,7 @@ func newStore(sources []image.Source, built func(image.Source) (string, error), 
 	return s
 }
 
-// byTag returns the image of a tag, once it is made. It fails with errUnknown if there is none.
+// byTag returns the image with a tag, and builds it if necessary. It returns errUnknown if there is none.
 func (s *store) byTag(ctx context.Context, tag name.Tag) (v1.Image, error) {
 	s.mu.Lock()
 	found := s.tags[tag.Name()]
@@ -78,8 +78,8 @@ func (s *store) byTag(ctx context.Context, tag name.Tag) (v1.Image, error) {
 	return nil, errUnknown
 }
 
-// file returns the tar of an image, and waits for its only build. A client that gives up does not end the
-// build, since it and others will retry.
+// file returns the path of an image's tar, and waits for its build. A client that gives up does not cancel the build,
+// because it and others will retry.
 func (s *store) file(ctx context.Context, source image.Source) (string, error) {
 	if file, err := s.built(source); file != "" || err != nil {
 		return file, err
@@ -141,7 +141,7 @@ func (s *store) keep(tag name.Tag, img v1.Image) error {
 	return nil
 }
 
-// byDigest returns an image that was asked for by a tag before.
+// byDigest returns an image that was requested by a tag before, or nil.
 func (s *store) byDigest(digest v1.Hash) v1.Image {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -37,8 +37,8 @@ func Lock(ctx context.Context, dir string, waiting func()) (unlock func(), err e
 	}
 }
 
-// tryLock returns EWOULDBLOCK also when the directory was replaced between
-// opening and locking: `down` removes it while others wait for it.
+// tryLock also returns EWOULDBLOCK if the directory was replaced between opening and locking it, because `down` removes
+// it while others wait.
 func tryLock(dir string) (*os.File, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err

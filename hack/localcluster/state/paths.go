@@ -10,47 +10,46 @@ import (
 	"path/filepath"
 )
 
-// Kubeconfig is the administrator's kubeconfig.
+// Kubeconfig returns the path of the administrator's kubeconfig.
 func (s *State) Kubeconfig() string { return filepath.Join(s.Dir, "kubeconfig") }
 
-// BinDir holds copies of all binaries that the cluster runs, so that it
-// outlives the clone that started it.
+// BinDir returns the folder with copies of all binaries that the cluster runs. So the cluster does not depend on the
+// clone from which it was started.
 func (s *State) BinDir() string { return filepath.Join(s.Dir, "bin") }
 
-// Binary is the path of one of them.
+// Binary returns the path of a binary in BinDir.
 func (s *State) Binary(name string) string { return filepath.Join(s.BinDir(), name) }
 
-// PKIDir holds certificates and keys.
+// PKIDir returns the folder with certificates and keys.
 func (s *State) PKIDir() string { return filepath.Join(s.Dir, "pki") }
 
-// AuditLog is the API server's audit log: one JSON event a line, Metadata level.
+// AuditLog returns the path of the API server's audit log, which has one JSON event per line at level Metadata.
 func (s *State) AuditLog() string { return filepath.Join(s.Dir, "audit", "audit.log") }
 
-// NetNSDir holds the files that keep the machines' network namespaces.
+// NetNSDir returns the folder with the files that keep the machines' network namespaces.
 func (s *State) NetNSDir() string { return filepath.Join(s.Dir, "netns") }
 
-// MachineDir is where a machine keeps its configuration, data and logs.
+// MachineDir returns the folder with a machine's configuration, data and logs.
 func (s *State) MachineDir(machine string) string {
 	return filepath.Join(s.Dir, "machines", machine)
 }
 
-// ServiceDir holds the specifications of a machine's services.
+// ServiceDir returns the folder with the specifications of a machine's services.
 func (s *State) ServiceDir(machine string) string {
 	return filepath.Join(s.MachineDir(machine), "services")
 }
 
-// LogFile is the log of one service of a machine.
+// LogFile returns the path of a service's log.
 func (s *State) LogFile(machine, service string) string {
 	return filepath.Join(s.MachineDir(machine), "logs", service+".log")
 }
 
-// BootIDFile holds a node's own boot id, which its kubelet reports.
+// BootIDFile returns the path of a node's own boot ID, which its kubelet reports.
 func (s *State) BootIDFile(node string) string {
 	return filepath.Join(s.MachineDir(node), "boot-id")
 }
 
-// InstallBinary copies a binary into BinDir, replacing an older one even while
-// that one runs, and returns its new path.
+// InstallBinary copies a binary into BinDir and returns its new path. It can replace a binary that is running.
 func (s *State) InstallBinary(source string) (string, error) {
 	target := s.Binary(filepath.Base(source))
 	if err := copyFile(source, target, 0o755); err != nil {
@@ -59,8 +58,8 @@ func (s *State) InstallBinary(source string) (string, error) {
 	return target, nil
 }
 
-// WriteFile writes a file and the directories above it; readers see the old
-// content or the new one, never a part.
+// WriteFile writes a file and creates its parent directories. Readers see either the old or the new content, never a
+// part.
 func WriteFile(path string, data []byte, mode os.FileMode) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

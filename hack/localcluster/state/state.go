@@ -1,12 +1,11 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package state is what this machine stores about its local cluster: one directory,
-// with a record of machines and addresses in state.json. There is one cluster per
-// machine, whichever user started it.
+// Package state stores the record of this machine's local cluster: one directory, with machines and addresses in
+// state.json. A machine has at most one cluster, whichever user started it.
 //
-// It has no behaviour: machine starts and stops processes, network creates
-// links, cluster starts and stops the whole.
+// It only stores data: package machine starts and stops processes, network creates links, and cluster starts and stops
+// the whole cluster.
 package state
 
 import (
@@ -23,27 +22,27 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/proc"
 )
 
-// DefaultDir is the cluster's one directory on this machine.
+// DefaultDir is the state directory of this machine's cluster.
 const DefaultDir = "/var/lib/opcrew-localcluster"
 
-// ControlPlaneName is the machine that runs etcd, the API server and everything else
-// that belongs to no node. It is not a node of the cluster and does not crash with one.
+// ControlPlaneName is the name of the machine that runs etcd, the API server and everything else that belongs to no
+// node. It is not a node, so it does not crash with one.
 const ControlPlaneName = "control-plane"
 
 // State is the record of the cluster.
 type State struct {
 	Dir          string    `json:"dir"`
-	StartedFrom  string    `json:"startedFrom"` // the working directory of the `up` that made it
+	StartedFrom  string    `json:"startedFrom"` // the working directory of the `up` that created it
 	StartedAt    time.Time `json:"startedAt"`
-	Complete     bool      `json:"complete"`    // `up` ran to its end
+	Complete     bool      `json:"complete"`    // `up` has completed
 	Kubeconfigs  []string  `json:"kubeconfigs"` // copies outside Dir, which `down` removes
-	Controllers  []string  `json:"controllers"` // that were on in this machine's root control group before
+	Controllers  []string  `json:"controllers"` // controllers that were enabled in this machine's root cgroup before
 	Network      Network   `json:"network"`
 	ControlPlane Machine   `json:"controlPlane"`
 	Nodes        []Node    `json:"nodes"`
 }
 
-// Network is the plan of addresses.
+// Network is the address plan.
 type Network struct {
 	Machines      netip.Prefix `json:"machines"`      // nodes and control plane
 	HostLink      netip.Prefix `json:"hostLink"`      // between this host and the control plane
@@ -59,7 +58,7 @@ type Machine struct {
 	Name    string        `json:"name"`
 	Address netip.Addr    `json:"address"`
 	NetNS   string        `json:"netns"` // file that holds the network namespace, for nsenter --net=
-	Init    proc.Identity `json:"init"`  // zero or dead: the machine is down
+	Init    proc.Identity `json:"init"`  // zero or dead if the machine is down
 }
 
 // Node is a machine that runs pods.
@@ -67,10 +66,10 @@ type Node struct {
 	Machine
 	PodCIDR          netip.Prefix `json:"podCIDR"`
 	ContainerdSocket string       `json:"containerdSocket"` // reachable from outside the node too
-	Cut              bool         `json:"cut"`              // its link was taken down on purpose
+	Cut              bool         `json:"cut"`              // its link is down on purpose
 }
 
-// ErrAbsent says that there is no cluster on this machine.
+// ErrAbsent reports that this machine has no cluster.
 var ErrAbsent = errors.New("no local cluster on this machine; start one with `up`")
 
 // Load reads the record.
@@ -90,7 +89,7 @@ func Load(dir string) (*State, error) {
 	return st, nil
 }
 
-// Save replaces the record in one step, so that a killed writer leaves the old one.
+// Save replaces the record atomically, so that a writer that is killed leaves the old record.
 func (s *State) Save() error {
 	data, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
@@ -99,7 +98,7 @@ func (s *State) Save() error {
 	return WriteFile(filepath.Join(s.Dir, "state.json"), data, 0o600)
 }
 
-// AddKubeconfig records a copy of the kubeconfig, and saves.
+// AddKubeconfig records a copy of the kubeconfig, and saves the record.
 func (s *State) AddKubeconfig(path string) error {
 	if !slices.Contains(s.Kubeconfigs, path) {
 		s.Kubeconfigs = append(s.Kubeconfigs, path)
@@ -107,7 +106,7 @@ func (s *State) AddKubeconfig(path string) error {
 	return s.Save()
 }
 
-// Machines are all machines, the control plane first.
+// Machines returns all machines, the control plane first.
 func (s *State) Machines() []Machine {
 	all := []Machine{s.ControlPlane}
 	for _, n := range s.Nodes {
@@ -116,7 +115,7 @@ func (s *State) Machines() []Machine {
 	return all
 }
 
-// Node finds a node by name; changes to it are kept by Save.
+// Node returns the node with that name. Save stores changes to it.
 func (s *State) Node(name string) (*Node, error) {
 	for i := range s.Nodes {
 		if s.Nodes[i].Name == name {

@@ -20,15 +20,16 @@ import (
 )
 
 const (
-	// attachWait is how long a pod may wait for its volumes before its events are read. Kubernetes detaches a volume from
-	// a dead node after some six minutes.
+	// attachWait is how long a pod may wait for its volumes before its events are read. Kubernetes takes about six
+	// minutes to detach a volume from a dead node.
 	attachWait = 30 * time.Second
-	// attachReason is that of events about a volume that is still attached to another node.
+	// attachReason is the reason of events about a volume that is still attached to another node.
 	attachReason = "FailedAttachVolume"
 )
 
-// observeAttachment finds why the first pod that has had a node for long has not started. Only events show that its
-// volume is attached to another node. An event that cannot be read stays unknown.
+// observeAttachment finds out why a pod that has been on a node for a while has not started, and stops at the first
+// reason. Only events show that a volume is attached to another node. If events cannot be read, the reason stays
+// unknown.
 func (r *reconciler) observeAttachment(ctx context.Context, _ *opsv1.Diva, f *facts) error {
 	for _, pod := range slices.Concat(boundClients(f.clients), boundManagers(f.manager)) {
 		if !waits(pod) {
@@ -46,8 +47,8 @@ func (r *reconciler) observeAttachment(ctx context.Context, _ *opsv1.Diva, f *fa
 	return nil
 }
 
-// waits reports whether no container of a pod has ever been started, and the status of the pod does not show why: an
-// image that cannot be pulled needs no events.
+// waits reports whether no container of a pod has ever started, and the pod's status does not show why. If an image
+// cannot be pulled, for example, the status shows it.
 func waits(pod *corev1.Pod) bool {
 	why, stuck := workload.WhyNotReady(pod)
 	return why != "" && !stuck && !slices.ContainsFunc(slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses), func(s corev1.ContainerStatus) bool {
@@ -55,7 +56,7 @@ func waits(pod *corev1.Pod) bool {
 	})
 }
 
-// reportAttachment names the volume that a pod waits for, in place of words that it is starting.
+// reportAttachment reports the volume that a pod waits for, instead of reporting that the pod is starting.
 func reportAttachment(set condition.Set, d *opsv1.Diva, f facts) {
 	if f.attachment.words == "" {
 		return

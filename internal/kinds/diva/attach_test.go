@@ -18,7 +18,7 @@ import (
 
 const elsewhere = `Multi-Attach error for volume "pv-1": it is at node2`
 
-// events is a reconciler whose API server has an event of a pod.
+// events returns a reconciler whose API server has one event about a pod.
 func events(of, reason string) *reconciler {
 	event := &corev1.Event{Reason: reason, Message: elsewhere}
 	event.Namespace, event.Name = "shop", "event"
@@ -31,7 +31,7 @@ func events(of, reason string) *reconciler {
 		WithIndex(event, "reason", by(func(e *corev1.Event) string { return e.Reason })).Build()}}
 }
 
-// waitingFor makes a pod wait for its volumes for the given time.
+// waitingFor makes a pod look as if it had waited for its volumes for the given time.
 func waitingFor(pod *corev1.Pod, age time.Duration) {
 	pod.Status = corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{
 		{Name: "ops", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}},

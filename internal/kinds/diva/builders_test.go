@@ -67,7 +67,7 @@ func withAge(age opsv1.Age) divaOption {
 	return func(d *opsv1.Diva) { d.Spec.SSH = &opsv1.SSH{RotateAfter: age} }
 }
 
-// withStatus gives the status of an earlier look.
+// withStatus sets the status of an earlier reconcile.
 func withStatus(phase opsv1.SSHPhase, r *ring.Ring) divaOption {
 	return func(d *opsv1.Diva) {
 		d.Status.SSH = &opsv1.SSHStatus{Phase: phase, Fingerprint: keys.Fingerprint(r.Current.Public), PublicKey: r.Current.Public}
@@ -81,7 +81,7 @@ func withPrevious(fingerprint string) divaOption {
 	return func(d *opsv1.Diva) { d.Status.SSH.PreviousFingerprint = fingerprint }
 }
 
-// manifest is an object as its user wrote it.
+// manifest returns an object that is read from a file in testdata.
 func manifest(t *testing.T, file string) *opsv1.Diva {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("testdata", file))
@@ -96,7 +96,7 @@ func manifest(t *testing.T, file string) *opsv1.Diva {
 	return d
 }
 
-// Keys. Each name has one, always the same, so that golden files stay as they are.
+// Keys. A name always has the same key, so that golden files do not change.
 
 var testKeys = map[string]*keys.Pair{}
 
@@ -128,7 +128,7 @@ func encoded(t testing.TB, private crypto.PrivateKey) string {
 	return string(pem.EncodeToMemory(block))
 }
 
-// settled has one pair in use, made an hour ago.
+// settled returns a ring with one pair in use, which was made an hour ago.
 func settled(t testing.TB) *ring.Ring {
 	return &ring.Ring{Current: key(t, "old"), Seed: seed("host"), Identity: true, Made: noon.Add(-time.Hour)}
 }
@@ -137,7 +137,7 @@ func settled(t testing.TB) *ring.Ring {
 
 type factOption func(*facts)
 
-// observed is a Diva all of whose pods run, are ready, and serve what the ring says.
+// observed returns the facts of a Diva whose pods all run, are ready, and serve the files of the ring.
 func observed(t testing.TB, d *opsv1.Diva, r *ring.Ring, options ...factOption) facts {
 	t.Helper()
 	f := facts{ring: r, now: noon, agentImage: agentImage, claims: map[string]*corev1.PersistentVolumeClaim{}, serving: map[string]string{}, rigid: map[string]string{}}
@@ -207,7 +207,7 @@ func newRollout(d *opsv1.Diva) workload.Rollout {
 	return r
 }
 
-// newPod is one that is ready.
+// newPod returns a ready pod.
 func newPod(name, role string) *corev1.Pod {
 	pod := &corev1.Pod{}
 	pod.Namespace, pod.Name, pod.UID = "shop", name, types.UID("uid-of-"+name)
@@ -218,7 +218,7 @@ func newPod(name, role string) *corev1.Pod {
 	return pod
 }
 
-// newClaim is bound to a volume as large as asked for.
+// newClaim returns a claim that is bound to a volume of the requested size.
 func newClaim(e storage.Expected) *corev1.PersistentVolumeClaim {
 	claim := &corev1.PersistentVolumeClaim{}
 	claim.Name, claim.UID = e.Name, types.UID("uid-of-"+e.Name)
@@ -231,7 +231,7 @@ func newClaim(e storage.Expected) *corev1.PersistentVolumeClaim {
 	return claim
 }
 
-// asks sets how much a claim requests and has.
+// asks sets the requested size and the capacity of a claim.
 func asks(name, amount string) factOption {
 	return func(f *facts) {
 		f.claims[name].Spec.Resources.Requests = corev1.ResourceList{"storage": resource.MustParse(amount)}
@@ -251,10 +251,10 @@ func outcome(kind string, action ensure.Action) kit.Outcome {
 	return out
 }
 
-// done is that of a look at which all was written that was decided.
+// done is the outcome of a reconcile in which all writes succeeded.
 var done = outcome("Secret", ensure.Unchanged)
 
-// reported is an object after a look at it.
+// reported returns an object after its status has been filled in.
 func reported(d *opsv1.Diva, f facts, done kit.Outcome) *opsv1.Diva {
 	reportAt(d, f, done, noon)
 	(&reconciler{}).finish(d)
@@ -269,7 +269,7 @@ func conditionOf(d *opsv1.Diva, kind string) string {
 	return fmt.Sprintf("%s %s: %s", c.Status, c.Reason, c.Message)
 }
 
-// same fails the test where two values differ, in the words given.
+// same fails the test if two values differ. what names them in the message.
 func same(t testing.TB, what string, want, got any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -277,7 +277,7 @@ func same(t testing.TB, what string, want, got any) {
 	}
 }
 
-// says fails the test unless a text has all the words.
+// says fails the test unless a text contains all the words.
 func says(t testing.TB, text string, words ...string) {
 	t.Helper()
 	for _, word := range words {

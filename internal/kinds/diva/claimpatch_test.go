@@ -31,7 +31,7 @@ func TestClaimsOfClientsAreOwnedWhileTheDataGoesWithTheObject(t *testing.T) {
 	for what, test := range map[string]struct {
 		option divaOption
 		owners []metav1.OwnerReference
-		want   string // how the patch ends
+		want   string // suffix of the expected patch
 	}{
 		"kept, of no one":                     {nil, nil, ""},
 		"kept, of another":                    {nil, []metav1.OwnerReference{other}, ""},

@@ -21,26 +21,26 @@ import (
 
 // decision is the input of Plan and Report.
 type decision struct {
-	// ring is what the Secret is to hold; nil if there is nothing yet, and so there are no pods.
+	// ring is the ring that the Secret should hold; nil if there is none yet, and so no pods.
 	ring *ring.Ring
-	// key is what is wrong with the private key that the user provides; nil for nothing.
+	// key says what is wrong with the user's private key; nil if nothing is wrong.
 	key *keys.Problem
-	// pods are those that must serve the ring's files.
+	// pods are the pods that must serve the ring's files.
 	pods    rotation.Pods
 	storage storage.Decision
-	// clients and manager say why pods stay as they are, whatever the spec says; nil if they do not.
+	// clients and manager say why pods are not updated to the spec; nil if they are updated.
 	clients, manager *obstacle
-	// replicas is the number of clients, claimSize the size of claims of new ones.
+	// replicas is the number of clients, and claimSize the size of new clients' claims.
 	replicas  int32
 	claimSize resource.Quantity
-	// again is when to look again; 0 for never.
+	// again is how long to wait before the next reconcile; 0 means that no wait is needed.
 	again time.Duration
 }
 
-// obstacle is why pods stay as they are, in the terms of a condition.
+// obstacle is the reason and message of a condition that says why pods are not updated.
 type obstacle struct{ reason, message string }
 
-// Decide is pure.
+// Decide decides what to do from the facts alone, without side effects.
 func (r *reconciler) Decide(d *opsv1.Diva, f facts, now time.Time) decision {
 	keyInput := rotationInput(d, f, now)
 	out := decision{
@@ -58,7 +58,7 @@ func (r *reconciler) Decide(d *opsv1.Diva, f facts, now time.Time) decision {
 	out.replicas = replicas(d.Spec.Client.Replicas, f.clients.Replicas(), f.inventory == build.Hosts(d))
 	out.claimSize = out.storage.TemplateSize
 	if template := templateSize(f.clients.Set); template != nil && out.clients != nil {
-		out.claimSize = *template // pods of an invalid image could not be recreated
+		out.claimSize = *template // the image is invalid, so pods could not be recreated
 	}
 	out.again = soonest(append(out.storage.Again,
 		f.clients.Refusal.Again, f.unbound.Again, f.attachment.again, f.clients.StuckIn(now), f.manager.StuckIn(now),
@@ -81,7 +81,7 @@ func invalid(field string, image opsv1.Image) *obstacle {
 	return nil
 }
 
-// replicas is the number of clients. No client is removed that the manager's inventory still lists.
+// replicas returns the number of clients. It removes no client that the manager's inventory still lists.
 func replicas(desired, existing int32, inventoryCurrent bool) int32 {
 	if desired < existing && !inventoryCurrent {
 		return existing
@@ -89,7 +89,7 @@ func replicas(desired, existing int32, inventoryCurrent bool) int32 {
 	return desired
 }
 
-// secretAgain is when to read a Secret of the user again; 0 if the spec names none.
+// secretAgain returns how long to wait before reading a user's Secret again; 0 if the spec names none.
 func secretAgain(d *opsv1.Diva, problem *keys.Problem) time.Duration {
 	switch {
 	case d.Spec.SSH == nil || d.Spec.SSH.SecretRef == nil:
@@ -100,7 +100,7 @@ func secretAgain(d *opsv1.Diva, problem *keys.Problem) time.Duration {
 	return secretInterval
 }
 
-// rotationAgain is when the pair will be too old, or when to read again what pods serve; 0 for never.
+// rotationAgain returns how long to wait until the pair is too old, or until pods must be read again; 0 for never.
 func rotationAgain(d *opsv1.Diva, in rotation.Input, next *ring.Ring) time.Duration {
 	if next == nil {
 		return 0
@@ -115,7 +115,7 @@ func rotationAgain(d *opsv1.Diva, in rotation.Input, next *ring.Ring) time.Durat
 	return wait
 }
 
-// soonest is the shortest of some waits; 0 means never.
+// soonest returns the shortest of some waits, ignoring 0, which means never.
 func soonest(waits ...time.Duration) time.Duration {
 	waits = slices.DeleteFunc(waits, func(wait time.Duration) bool { return wait <= 0 })
 	if len(waits) == 0 {

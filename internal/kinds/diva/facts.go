@@ -17,20 +17,20 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// reconciler is keyed by a Diva.
+// reconciler reconciles a Diva.
 type reconciler struct {
 	*kit.Tools
 	served *served.Reader
-	// refusals finds why pods of clients are missing, unbound why claims have no volume.
+	// refusals finds out why client pods are missing, and unbound why claims have no volume.
 	refusals, unbound workload.Refusals
 	classes           workload.Classes
 }
 
-// facts are all that is read about a Diva.
+// facts holds everything that is read about a Diva.
 type facts struct {
 	clients workload.Members
 	manager workload.Rollout
-	// attachment is why the first pod that has a node has not started.
+	// attachment says why a pod that is on a node has not started.
 	attachment attachment
 	// secret is opcrew's own with the pair, and server that of clients, nil if there is none; ring is what secret holds,
 	// and given what the user provides.
@@ -47,26 +47,26 @@ type facts struct {
 	}
 	// serving are the digests of what pods serve whose logs were read, by their UIDs.
 	serving map[string]string
-	// claims are those of the Diva by name. stale are those that the cache has as they were before opcrew's last
-	// patch, ownSizes those whose too large request opcrew wrote. unbound is why one has no volume.
+	// claims are the Diva's claims by name. stale marks claims that the cache has from before opcrew's last patch, and
+	// ownSizes claims whose request is too large and was written by opcrew. unbound says why a claim has no volume.
 	claims          map[string]*corev1.PersistentVolumeClaim
 	stale, ownSizes map[string]bool
 	unbound         workload.Refusal
-	// rigid says, by class, why volumes do not grow, of the classes whose claims are to grow.
+	// rigid maps storage classes to the reason why their volumes cannot grow, for claims that should grow.
 	rigid map[string]string
-	// inventory is the list of clients that the manager has.
+	// inventory is the manager's current list of clients.
 	inventory  string
 	agentImage string
 	now        time.Time
 }
 
-// attachment is what a pod waits for that has a node, and has not begun.
+// attachment says what a pod waits for that is on a node but has not started.
 type attachment struct {
 	pod, words string
 	again      time.Duration
 }
 
-// hasReason reports whether a condition had a reason when last written.
+// hasReason reports whether a condition in the status has a reason.
 func hasReason(d *opsv1.Diva, kind, reason string) bool {
 	c := meta.FindStatusCondition(d.Status.Conditions, kind)
 	return c != nil && c.Reason == reason

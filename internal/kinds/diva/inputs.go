@@ -100,7 +100,7 @@ func servingPods(d *opsv1.Diva, pods []*corev1.Pod, digests map[string]string) [
 	return out
 }
 
-// storageInput selects from the facts what the decision about claims needs.
+// storageInput returns the facts that the decision about claims needs.
 func storageInput(d *opsv1.Diva, f facts, now time.Time) storage.Input {
 	return storage.Input{
 		Diva: d, Claims: f.claims, Stale: f.stale, OwnSizes: f.ownSizes, Rigid: f.rigid,
@@ -108,7 +108,7 @@ func storageInput(d *opsv1.Diva, f facts, now time.Time) storage.Input {
 	}
 }
 
-// claimUsers are the pods that use claims, by the names of the claims.
+// claimUsers maps the names of claims to the pods that use them.
 func claimUsers(d *opsv1.Diva, clients workload.Members, manager workload.Rollout) map[string]string {
 	out := map[string]string{}
 	for name, pod := range clients.Pods {
@@ -120,7 +120,7 @@ func claimUsers(d *opsv1.Diva, clients workload.Members, manager workload.Rollou
 	return out
 }
 
-// templateSize is the size in the claim template of a StatefulSet; nil if there is none.
+// templateSize returns the size in a StatefulSet's claim template; nil if there is none.
 func templateSize(set *appsv1.StatefulSet) *resource.Quantity {
 	if set == nil || len(set.Spec.VolumeClaimTemplates) == 0 {
 		return nil

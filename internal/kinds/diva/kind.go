@@ -1,12 +1,12 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package diva is the kind Diva: a legacy operations system of one manager that reaches a set of clients over ssh, with
-// its key pair, its storage and its list of clients.
+// Package diva implements the kind Diva: a legacy operations system with a manager that reaches a set of clients over
+// ssh. A Diva has a key pair, storage and a list of clients.
 //
-// This package observes, decides, plans and reports. What it decides with is in packages below it: names, keys (key
-// pairs), ring (what the Secret holds), rotation (the steps from one ring to the next), served (what pods serve),
-// storage (claims) and build (objects and pods). The files in the pods are updated by internal/agents/sshfiles.
+// This package observes, decides, plans and reports. The packages below it contain names, keys (key pairs), ring (the
+// content of the Secret), rotation (the steps from one ring to the next), served (the files that pods serve), storage
+// (claims) and build (objects and pods). internal/agents/sshfiles updates the files in the pods.
 package diva
 
 import (
@@ -61,10 +61,10 @@ import (
 // Whether the CRD is installed, and by opcrew.
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=divas.ops.xx.com,verbs=get
 
-// workers is how many objects are reconciled at a time.
+// workers is how many objects are reconciled at the same time.
 const workers = 8
 
-// Kind is Diva's entry in the list of kinds.
+// Kind returns Diva's entry in the list of kinds.
 func Kind() kit.Registration {
 	return KindReading(func(c kubernetes.Interface) LogReader { return served.Logs(c, build.AgentContainer) })
 }
@@ -72,7 +72,7 @@ func Kind() kit.Registration {
 // LogReader returns the end of the log of a pod's agent.
 type LogReader = served.LogReader
 
-// KindReading is Kind with another way to read logs, for tests whose pods have none.
+// KindReading returns the kind with another way to read logs, for tests whose pods have no logs.
 func KindReading(logs func(kubernetes.Interface) LogReader) kit.Registration {
 	return kit.Registration{
 		Name:        "diva",
@@ -150,8 +150,8 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		Complete(loop)
 }
 
-// objectByLabels enqueues the Diva that a pod, ReplicaSet or claim belongs to: other owners stand between them, or it has
-// no owner.
+// objectByLabels enqueues the Diva to which a pod, ReplicaSet or claim belongs. It uses labels, because these objects
+// have other owners or none.
 func objectByLabels(_ context.Context, object client.Object) []reconcile.Request {
 	labels := object.GetLabels()
 	if labels[names.NameLabel] != names.AppName {
@@ -160,7 +160,7 @@ func objectByLabels(_ context.Context, object client.Object) []reconcile.Request
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: object.GetNamespace(), Name: labels[names.InstanceLabel]}}}
 }
 
-// divasOfSecret enqueues the Divas whose key pair is in a Secret of the user.
+// divasOfSecret enqueues the Divas whose key pair is in a user's Secret.
 func (r *reconciler) divasOfSecret(ctx context.Context, secret client.Object) []reconcile.Request {
 	list := &opsv1.DivaList{}
 	if err := r.Client.List(ctx, list, client.InNamespace(secret.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {

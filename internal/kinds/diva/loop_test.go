@@ -12,20 +12,20 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// planAt returns the plan that follows from facts at a time.
+// planAt returns the plan for some facts at a time.
 func planAt(object *opsv1.Diva, f facts, now time.Time) kit.Plan {
 	r := &reconciler{}
 	return r.Plan(object, f, r.Decide(object, f, now))
 }
 
-// reportAt fills the status from facts and from what was done at a time.
+// reportAt fills in the status from facts and an outcome at a time.
 func reportAt(object *opsv1.Diva, f facts, done kit.Outcome, now time.Time) {
 	r := &reconciler{}
 	done.Now = now
 	r.Report(object, f, r.Decide(object, f, now), done)
 }
 
-// nextRing returns the ring that the Secret is to hold.
+// nextRing returns the ring that the Secret should hold.
 func nextRing(object *opsv1.Diva, f facts) *ring.Ring {
 	return rotation.Next(object, rotationInput(object, f, noon))
 }

@@ -25,7 +25,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
-// masked is a Secret whose private keys are left out: what they are like changes with Go.
+// masked returns a Secret without its private keys, whose bytes depend on the version of Go.
 func masked(object runtime.ApplyConfiguration) any {
 	secret, ok := object.(*corev1ac.SecretApplyConfiguration)
 	if !ok {
@@ -67,8 +67,8 @@ func refOf(child ensure.Child) (kind, name string) {
 	return content["kind"].(string), content["metadata"].(map[string]any)["name"].(string)
 }
 
-// The article's shape of a client: labels, selector, the container's name, the claim at /wi,
-// and the key pair where its image looks for it.
+// A client has the article's labels, selector and container name, the claim at /wi, and the key pair at the path where
+// the article's image reads it.
 func TestAClientHasTheArticlesShape(t *testing.T) {
 	d := newDiva(2)
 	set := build.StatefulSet(d, 2, storage.Size(d.Spec.Client.Storage), agentImage)
@@ -108,7 +108,7 @@ func TestFilesBelongToTheUserThatTheImageRunsAs(t *testing.T) {
 		article bool
 	}{
 		"the image says nothing": {nil, 0, nil, true},
-		"root":                   {new(int64(0)), 0, nil, true}, // a group would make root's keys readable to it
+		"root":                   {new(int64(0)), 0, nil, true}, // with a group set, its members could read root's keys
 		"another":                {new(int64(1000)), 1000, new(int64(1000)), false},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -128,7 +128,7 @@ func TestFilesBelongToTheUserThatTheImageRunsAs(t *testing.T) {
 	}
 }
 
-// deployed is the manager's Deployment that follows from facts.
+// deployed returns the manager's Deployment for some facts.
 func deployed(d *opsv1.Diva, f facts) *appsv1ac.DeploymentApplyConfiguration {
 	return build.Deployment(d, storage.Decide(storageInput(d, f, noon)).Shared, f.agentImage)
 }
@@ -174,8 +174,8 @@ func TestTheWallLeavesEveryOtherPortOpen(t *testing.T) {
 	}
 }
 
-// What the user has asked for restarts pods; what an upgrade changes, or pods do not know
-// of, does not.
+// Pods are restarted for changes that the user makes, but not for changes by an upgrade of opcrew, or changes that do
+// not affect pods.
 func TestPodsAreReplacedForWhatTheyKnowOfAndForNothingElse(t *testing.T) {
 	for what, test := range map[string]struct {
 		change          divaOption
@@ -200,7 +200,7 @@ func TestPodsAreReplacedForWhatTheyKnowOfAndForNothingElse(t *testing.T) {
 		"the manager's port":     {func(d *opsv1.Diva) { d.Spec.Manager.Ports = []common.Port{{Port: 81}} }, false, true},
 		"the port of sshd":       {func(d *opsv1.Diva) { d.Spec.SSH = &opsv1.SSH{Port: new(int32(2222))} }, true, true},
 		"the user of logins":     {func(d *opsv1.Diva) { d.Spec.SSH = &opsv1.SSH{User: "ops"} }, false, true},
-		"the manager's replicas": {func(d *opsv1.Diva) { d.Spec.Manager.Replicas = new(int32(2)) }, false, true}, // an affinity comes with the second
+		"the manager's replicas": {func(d *opsv1.Diva) { d.Spec.Manager.Replicas = new(int32(2)) }, false, true}, // adds an affinity
 	} {
 		t.Run(what, func(t *testing.T) {
 			before, after := newDiva(2), newDiva(2, test.change)

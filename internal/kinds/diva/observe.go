@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Observe reads what belongs to a Diva.
+// Observe reads everything that belongs to a Diva.
 func (r *reconciler) Observe(ctx context.Context, d *opsv1.Diva) (facts, error) {
 	f := facts{agentImage: r.AgentImage, now: r.Clock.Now()}
 	var err error

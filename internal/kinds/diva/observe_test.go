@@ -19,7 +19,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// blind is a reconciler whose reads past the cache fail.
+// blind returns a reconciler whose uncached reads fail.
 func blind() *reconciler {
 	live := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
 		Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
@@ -29,7 +29,7 @@ func blind() *reconciler {
 	return &reconciler{Tools: &kit.Tools{Live: live}, classes: workload.Classes{Live: live, Clock: clock.RealClock{}}}
 }
 
-// What only explains something must not stop scaling, or taking back a bad image.
+// If optional reads fail, scaling and the rollback of a bad image must still work.
 func TestWhatCannotBeReadOfTheUsersStopsNothingElse(t *testing.T) {
 	d := newDiva(3, func(d *opsv1.Diva) {
 		d.Spec.SSH = &opsv1.SSH{SecretRef: &opsv1.SecretRef{Name: "mine"}}

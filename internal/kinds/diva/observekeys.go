@@ -67,8 +67,8 @@ func createFresh(d *opsv1.Diva, f *facts) (err error) {
 	return err
 }
 
-// observeGiven reads the pair that the user provides. A Secret of the user is not in the cache. If it cannot be read,
-// only a change of the pair waits.
+// observeGiven reads the pair that the user provides. A user's Secret is not in the cache. If it cannot be read, only
+// changes of the pair wait.
 func (r *reconciler) observeGiven(ctx context.Context, d *opsv1.Diva) keys.Given {
 	if d.Spec.SSH == nil || d.Spec.SSH.SecretRef == nil {
 		return keys.Inline(d)
@@ -81,7 +81,7 @@ func (r *reconciler) observeGiven(ctx context.Context, d *opsv1.Diva) keys.Given
 	return keys.FromSecret(name, secret.Data)
 }
 
-// observeServed reads what pods serve, only while the pair is being changed.
+// observeServed reads which files pods serve, but only while the pair is being changed.
 func (r *reconciler) observeServed(ctx context.Context, d *opsv1.Diva, f *facts) error {
 	if f.ring == nil || !rotation.Changing(d, f.ring) {
 		r.served.Forget(client.ObjectKeyFromObject(d))

@@ -43,8 +43,8 @@ func (r *reconciler) observeClaims(ctx context.Context, d *opsv1.Diva, f *facts)
 	return nil
 }
 
-// observeUnlabelled reads claims that clients run with and the cache does not have: a claim that a user restored from
-// a backup has none of opcrew's labels. A claim that cannot be read stays unknown.
+// observeUnlabelled reads claims that clients use but the cache does not have, because a claim that a user restored
+// from a backup lacks opcrew's labels. A claim that cannot be read stays unknown.
 func (r *reconciler) observeUnlabelled(ctx context.Context, d *opsv1.Diva, f *facts) {
 	for _, pod := range boundClients(f.clients) {
 		name, claim := names.ClaimTemplate+"-"+pod.Name, &corev1.PersistentVolumeClaim{}
@@ -57,15 +57,15 @@ func (r *reconciler) observeUnlabelled(ctx context.Context, d *opsv1.Diva, f *fa
 	}
 }
 
-// observeClasses reads whether claims that are too small can grow. Claims of a class that cannot be read wait.
+// observeClasses reads whether claims that are too small can grow. If a class cannot be read, its claims wait.
 func (r *reconciler) observeClasses(ctx context.Context, d *opsv1.Diva, f *facts) {
 	rigid, unread := r.classes.Rigid(ctx, storage.Input{Diva: d, Claims: f.claims}.SmallClasses())
 	maps.Copy(rigid, unread)
 	f.rigid = rigid
 }
 
-// observeOwnSizes reads which manager wrote the requests of claims that are too large and were not granted. The cache
-// does not have it. A request that cannot be read does not count as opcrew's.
+// observeOwnSizes finds the claims whose request is too large, was not granted and was written by opcrew. The cache
+// does not have the managed fields that show it. A request that cannot be read counts as another manager's.
 func (r *reconciler) observeOwnSizes(ctx context.Context, d *opsv1.Diva, f *facts) {
 	f.ownSizes = map[string]bool{}
 	if !(storage.Input{Diva: d, Claims: f.claims}).Oversized() {

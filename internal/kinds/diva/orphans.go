@@ -22,8 +22,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// clientsFinalizer is held while the StatefulSet is recreated around its pods: these have no owner for a moment, and
-// would not be collected with an object that is deleted then.
+// clientsFinalizer is set while the StatefulSet is recreated around its pods. The pods briefly have no owner, and would
+// not be garbage-collected if the Diva were deleted then.
 const clientsFinalizer = "opcrew.io/diva-clients"
 
 // orphaning reports whether the StatefulSet is about to be recreated, or is being recreated.
@@ -35,11 +35,11 @@ func orphaning(d *opsv1.Diva, clients workload.Members, claimSize resource.Quant
 	if template := templateSize(set); template != nil && template.Cmp(claimSize) != 0 {
 		return true
 	}
-	// The new one is seen before it has adopted its pods, and a pod as it was before.
+	// The new StatefulSet may appear in the cache before it has adopted its pods, or a pod may be outdated there.
 	return held && (set.DeletionTimestamp != nil || clients.Missing() || anyOrphan(clients.Pods))
 }
 
-// anyOrphan reports whether a pod has no controller at the moment.
+// anyOrphan reports whether a pod currently has no controller.
 func anyOrphan(pods map[string]*corev1.Pod) bool {
 	for _, pod := range pods {
 		if metav1.GetControllerOf(pod) == nil {
@@ -49,21 +49,21 @@ func anyOrphan(pods map[string]*corev1.Pod) bool {
 	return false
 }
 
-// leave is the plan of an object that is being deleted. Everything with an owner is collected with it, and claims whose
-// data is retained have none; opcrew deletes only pods that lost their owner.
+// leave returns the plan for an object that is being deleted. Objects with an owner are garbage-collected, and claims
+// whose data is kept have no owner. So opcrew only deletes pods that have lost their owner.
 func (r *reconciler) leave(d *opsv1.Diva, set *appsv1.StatefulSet) kit.Plan {
 	if !controllerutil.ContainsFinalizer(d, clientsFinalizer) || set != nil && set.DeletionTimestamp != nil {
-		return kit.Plan{} // the end of the StatefulSet wakes the loop: until then its pods are its own
+		return kit.Plan{} // the pods have an owner until the StatefulSet is gone, which triggers a reconcile
 	}
 	plan := kit.Plan{Release: clientsFinalizer}
-	if !slices.Contains(d.Finalizers, metav1.FinalizerOrphanDependents) { // the user wants them to stay
+	if !slices.Contains(d.Finalizers, metav1.FinalizerOrphanDependents) { // unless the user wants to keep the pods
 		plan.Step = &kit.Step{Name: "delete clients without an owner", Do: func(ctx context.Context) error { return r.deleteOrphans(ctx, d) }}
 	}
 	return plan
 }
 
-// deleteOrphans deletes exactly the pods that the StatefulSet left behind. The caches may not show yet that it is being
-// deleted, or is gone, so the API server is read.
+// deleteOrphans deletes exactly the pods that the StatefulSet left behind. It reads from the API server, because the
+// caches may not show yet that the StatefulSet is deleted or being deleted.
 func (r *reconciler) deleteOrphans(ctx context.Context, d *opsv1.Diva) error {
 	set, pods := &appsv1.StatefulSet{}, &corev1.PodList{}
 	key := client.ObjectKey{Namespace: d.Namespace, Name: names.Clients(d).Name}

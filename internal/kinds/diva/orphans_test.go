@@ -19,7 +19,7 @@ import (
 
 func isHeld(d *opsv1.Diva) { d.Finalizers = []string{clientsFinalizer} }
 
-// adopted gives all pods of clients to their StatefulSet.
+// adopted makes the StatefulSet the owner of all client pods.
 func adopted(f *facts) {
 	for _, pod := range f.clients.Pods {
 		pod.OwnerReferences = []metav1.OwnerReference{{UID: f.clients.Set.UID, Controller: new(true)}}

@@ -20,18 +20,18 @@ import (
 )
 
 const (
-	// secretInterval passes between two readings of a Secret of the user, which is not watched.
+	// secretInterval is how often a user's Secret is read, as it is not watched.
 	secretInterval = time.Hour
-	// waitInterval passes between two readings while a Secret of the user is missing or wrong.
+	// waitInterval is how often a user's Secret is read while it is missing or invalid.
 	waitInterval = 10 * time.Second
-	// askInterval passes between two readings of what pods serve while the pair is being changed; a kubelet takes up
-	// to a minute to update a Secret.
+	// askInterval is how often pods are checked for the files they serve while the pair is being changed. A kubelet
+	// takes up to a minute to update a Secret.
 	askInterval = 5 * time.Second
-	// longestWait bounds how far ahead a reconcile is scheduled.
+	// longestWait limits how far ahead a reconcile is scheduled.
 	longestWait = 24 * time.Hour
 )
 
-// Plan declares the children.
+// Plan returns the children of a Diva.
 func (r *reconciler) Plan(d *opsv1.Diva, f facts, decided decision) kit.Plan {
 	if d.DeletionTimestamp != nil {
 		return r.leave(d, f.clients.Set)
@@ -40,7 +40,7 @@ func (r *reconciler) Plan(d *opsv1.Diva, f facts, decided decision) kit.Plan {
 	if decided.ring != nil {
 		plan.Children = append(plan.Children, keySecret(d, f, decided), serverSecret(d, f, decided))
 	}
-	// The inventory comes before the clients: see replicas.
+	// The inventory is applied before the clients: see replicas.
 	for _, object := range []runtime.ApplyConfiguration{
 		build.Inventory(d), build.ClientService(d), names.Managers(d).Service(names.Ports(d)), build.SSHPolicy(d), names.Clients(d).DisruptionBudget(),
 	} {
@@ -58,8 +58,8 @@ func (r *reconciler) Plan(d *opsv1.Diva, f facts, decided decision) kit.Plan {
 	return plan
 }
 
-// keySecret declares the keys. It is applied only to the version of the Secret that was read: two operators that decide
-// at the same time must not overwrite each other's key.
+// keySecret returns the Secret with the keys. It is only applied to the version that was read, so that two operators at
+// the same time cannot overwrite each other's key.
 func keySecret(d *opsv1.Diva, f facts, decided decision) ensure.Child {
 	return decidedOn(ensure.Child{Object: decided.ring.Secret(d, keys.Extra(d), decided.pods.Known), Random: true}, f.secret)
 }
@@ -76,10 +76,10 @@ func decidedOn(child ensure.Child, secret *corev1.Secret) ensure.Child {
 	return child
 }
 
-// pods declares what runs pods. Pods that must not change stay as they are.
+// pods returns the workloads of a Diva. Pods that must not change keep their template.
 func pods(d *opsv1.Diva, f facts, decided decision) []ensure.Child {
 	set := workload.Pinned(build.StatefulSet(d, decided.replicas, decided.claimSize, f.agentImage), build.ClientSettings(d))
-	// Claim templates are immutable: a StatefulSet is recreated around its pods.
+	// Claim templates are immutable, so a change recreates the StatefulSet around its pods.
 	set.ReplaceOn, set.Orphan = []string{"spec.volumeClaimTemplates"}, true
 	shared := decided.storage.Shared
 	manager := workload.Pinned(build.Deployment(d, shared, f.agentImage), build.ManagerSettings(d, shared))
@@ -100,7 +100,7 @@ func pods(d *opsv1.Diva, f facts, decided decision) []ensure.Child {
 	return out
 }
 
-// nilable is an object as an interface that is nil where there is none.
+// nilable converts a pointer to an interface that is nil if the pointer is nil.
 func nilable[T any, O interface {
 	*T
 	client.Object

@@ -27,7 +27,7 @@ import (
 
 func planned(d *opsv1.Diva, f facts) kit.Plan { return planAt(d, f, noon) }
 
-// child finds one of a plan by its kind.
+// child returns the first child of a kind in a plan.
 func child(plan kit.Plan, wanted string) *ensure.Child {
 	for i := range plan.Children {
 		if kind, _ := refOf(plan.Children[i]); kind == wanted {
@@ -144,7 +144,7 @@ func TestWhatCannotGrowIsNotTriedAndIsLookedAtAgain(t *testing.T) {
 	same(t, "the next look", workload.ClassInterval, plan.Again)
 }
 
-// The API server lets only a claim grow that has its volume.
+// The API server only lets a claim grow once it has a volume.
 func TestAClaimWithoutAVolumeKeepsItsSizeAndHoldsUpNoOther(t *testing.T) {
 	d := newDiva(2, func(d *opsv1.Diva) {
 		d.Spec.Client.Storage.Size, d.Spec.Manager.Storage.Size = "3Gi", "3Gi"
@@ -160,7 +160,7 @@ func TestAClaimWithoutAVolumeKeepsItsSizeAndHoldsUpNoOther(t *testing.T) {
 	same(t, "the size of new claims", "3Gi", setOf(t, plan).Spec.VolumeClaimTemplates[0].Spec.Resources.Requests.Storage().String())
 }
 
-// managerClaimSize is the size that a plan has a claim of the manager request.
+// managerClaimSize returns the size that a plan requests for a claim of the manager.
 func managerClaimSize(plan kit.Plan, name string) string {
 	for _, child := range plan.Children {
 		if claim, ok := child.Object.(*corev1ac.PersistentVolumeClaimApplyConfiguration); ok && *claim.Name == name {

@@ -29,7 +29,7 @@ func inPlace(name string, observed, decided *ring.Ring, done kit.Outcome) *ring.
 	return observed
 }
 
-// reportSSH reports the keys that the Secret holds, and how far a change of them is.
+// reportSSH reports the keys in the Secret, and the progress of their change.
 func reportSSH(set condition.Set, d *opsv1.Diva, decided decision, r *ring.Ring) {
 	const kind = opsv1.DivaSSHReady
 	if r != nil {

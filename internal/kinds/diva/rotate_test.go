@@ -21,7 +21,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/rotation"
 )
 
-// name is that of a test's key, or none.
+// name returns the name of a test key, or "" for no known key.
 func name(t testing.TB, public string) string {
 	for _, known := range []string{"old", "new", "fresh", "host", "fresh-host", "given"} {
 		if public == key(t, known).Public {
@@ -31,7 +31,7 @@ func name(t testing.TB, public string) string {
 	return "none"
 }
 
-// text says what a ring holds.
+// text describes the content of a ring.
 func text(t testing.TB, r *ring.Ring) string {
 	if r == nil {
 		return "nothing"
@@ -65,7 +65,7 @@ func switching(t testing.TB) *ring.Ring {
 	return r
 }
 
-// isLost is a ring recreated while pods run with old keys.
+// isLost returns a ring that was recreated while pods run with old keys.
 func isLost(t testing.TB) *ring.Ring {
 	r := settled(t)
 	r.Current, r.Previous, r.Identity = key(t, "fresh"), key(t, "old").Public, false
@@ -174,7 +174,7 @@ func TestWhereThereIsNoSecretOneIsMadeThatLocksNoOneOut(t *testing.T) {
 	}
 }
 
-// A crash can come between any two writes: all that a step rests on is in the Secret.
+// A crash may happen between any two writes, so each step only relies on the Secret.
 func TestWhatTheSecretHoldsIsReadBackAsItWas(t *testing.T) {
 	d := newDiva(2)
 	for what, r := range map[string]*ring.Ring{"in use": settled(t), "authorizing": authorizing(t), "switching": switching(t), "lost": isLost(t), "asked for": requested(settled(t), "1")} {
@@ -191,7 +191,7 @@ func TestWhatTheSecretHoldsIsReadBackAsItWas(t *testing.T) {
 	}
 }
 
-// stored is a Secret as the API server gives it back.
+// stored returns a Secret as the API server would return it.
 func stored(ac *corev1ac.SecretApplyConfiguration) *corev1.Secret {
 	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Annotations: ac.Annotations}, Data: ac.Data}
 }
@@ -209,13 +209,13 @@ func TestASecretWithoutItsPrivateKeysIsNone(t *testing.T) {
 	}
 }
 
-// A key that no client accepts must not become the manager's key at once.
+// A key that no client accepts yet must not become the manager's key.
 func TestAPrivateKeyThatIsEditedByHandIsPutBack(t *testing.T) {
 	for _, r := range []*ring.Ring{settled(t), authorizing(t), switching(t)} {
 		for _, edited := range []string{ring.PrivateKey, ring.IdentityKey, ring.NextIdentityKey} {
 			for what, by := range map[string][]byte{"another key": key(t, "given").Private, "no key": []byte("x"), "nothing": nil} {
 				if r.Phase() == opsv1.SSHSwitching && edited == ring.NextIdentityKey || edited == ring.NextIdentityKey && by == nil {
-					continue // there are no two left to tell it by
+					continue // no two copies are left to compare it with
 				}
 				secret := stored(r.Secret(newDiva(1), nil, nil))
 				secret.Data[edited] = by
@@ -256,7 +256,7 @@ func TestTheSwitchChangesNothingAtTheClients(t *testing.T) {
 	same(t, "what clients serve", rotation.ClientDigest(d, authorizing(t), host), rotation.ClientDigest(d, switching(t), host))
 }
 
-// ssh reads a key twice for one login and gives up one that was changed between.
+// ssh reads a key twice for one login, and fails if the key has changed in between.
 func TestOfTheManagersTwoKeysOneStaysAtEveryStep(t *testing.T) {
 	d, after := newDiva(1), settled(t)
 	after.Current = key(t, "new")

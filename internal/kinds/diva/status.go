@@ -17,7 +17,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// blockers are the conditions that can keep Ready from being True. The first that does, in this order, is its cause.
+// blockers lists the conditions that can keep Ready from being True. The first of them in this order that does is
+// reported as the cause.
 var blockers = []condition.Blocker{
 	condition.Unless(opsv1.DivaChildrenReady),
 	condition.Unless(opsv1.DivaSSHReady),
@@ -26,7 +27,7 @@ var blockers = []condition.Blocker{
 	condition.Unless(opsv1.DivaManagerReady),
 }
 
-// Report fills the status from the facts and from what was done.
+// Report fills in the status from the facts and the outcome.
 func (r *reconciler) Report(d *opsv1.Diva, f facts, decided decision, done kit.Outcome) {
 	set := condition.Set{Conditions: &d.Status.Conditions, Generation: d.Generation, Now: done.Now}
 	reportNumbers(d, f)
@@ -46,7 +47,7 @@ func (r *reconciler) Report(d *opsv1.Diva, f facts, decided decision, done kit.O
 // finish fills in the article's message.
 func (r *reconciler) finish(d *opsv1.Diva) { d.Status.Message = message(d) }
 
-// reportStorage reports the claims.
+// reportStorage reports the state of the claims.
 func reportStorage(set condition.Set, d *opsv1.Diva, s storage.Decision) {
 	d.Status.Storage = s.Status
 	if v := s.Verdict; v.Ready {
@@ -56,7 +57,7 @@ func reportStorage(set condition.Set, d *opsv1.Diva, s storage.Decision) {
 	}
 }
 
-// reportNumbers fills in the article's numbers: ready ones, of those that the spec asks for.
+// reportNumbers fills in the article's status fields: the number of ready pods out of the desired number.
 func reportNumbers(d *opsv1.Diva, f facts) {
 	s, wanted := &d.Status, d.Spec.Client.Replicas
 	s.Clients = fmt.Sprintf("%d/%d", f.clients.Ready(names.Clients(d).Names(max(wanted, f.clients.Replicas()))), wanted)
@@ -65,7 +66,7 @@ func reportNumbers(d *opsv1.Diva, f facts) {
 	s.Selector = metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: names.Clients(d).Selector})
 }
 
-// message is that of Ready; where nothing stands in its way, with what else is worth knowing.
+// message returns the message of Ready, with additional information if Ready is True.
 func message(d *opsv1.Diva) string {
 	ready := meta.FindStatusCondition(d.Status.Conditions, opsv1.DivaReady)
 	if ready == nil {
@@ -84,7 +85,7 @@ func message(d *opsv1.Diva) string {
 	return text
 }
 
-// reportHeld says why pods are not what the spec asks for.
+// reportHeld reports why pods are not updated to the spec.
 func reportHeld(set condition.Set, kind string, held *obstacle, running bool) {
 	switch {
 	case held == nil:
@@ -95,12 +96,12 @@ func reportHeld(set condition.Set, kind string, held *obstacle, running bool) {
 	}
 }
 
-// transitions returns an event of every phase of a change of the key pair, and of claims that a user deletes.
+// transitions returns events for each phase of a key change, and for claims that a user deletes.
 func (r *reconciler) transitions(before, after *opsv1.Diva) []kit.Event {
 	return append(keyTransitions(before, after), claimTransitions(before, after)...)
 }
 
-// claimTransitions returns an event of a claim that is being deleted, once, and of each that was recreated.
+// claimTransitions returns one event for a claim that is being deleted, and one for each that was recreated.
 func claimTransitions(before, after *opsv1.Diva) []kit.Event {
 	c := meta.FindStatusCondition(after.Status.Conditions, opsv1.DivaStorageReady)
 	recreated := storage.Recreated(after.Status.Storage)

@@ -15,14 +15,14 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// asksFor makes a claim request more than its volume has.
+// asksFor makes a claim request a size that its volume does not have.
 func asksFor(name, amount string) factOption {
 	return func(f *facts) {
 		f.claims[name].Spec.Resources.Requests = corev1.ResourceList{"storage": resource.MustParse(amount)}
 	}
 }
 
-// byUs records that the operator made the request.
+// byUs marks the requests of some claims as written by the operator.
 func byUs(names ...string) factOption {
 	return func(f *facts) {
 		f.ownSizes = map[string]bool{}
@@ -44,14 +44,14 @@ func inTemplate(amount string) factOption {
 	}
 }
 
-// All volumes have 2Gi.
+// All volumes have a capacity of 2Gi.
 func TestASizeThatVolumesDidNotGetIsTakenBack(t *testing.T) {
 	const client, manager = "wi-ops-client-0", "ops-manager"
 	typo := []factOption{asksFor(client, "200Gi"), asksFor(manager, "200Gi"), inTemplate("200Gi")}
 	for what, test := range map[string]struct {
 		size     string
 		options  []factOption
-		client   string // what its patch asks for, if there is one
+		client   string // size in the claim's patch, if there is one
 		manager  string
 		template string
 	}{

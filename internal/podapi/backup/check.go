@@ -16,7 +16,7 @@ import (
 // maxKey limits a key, in bytes: all stores accept 1024, including the suffixes.
 const maxKey = 900
 
-// Check returns what is wrong with an order.
+// Check returns an error if the order is invalid.
 func (o Order) Check() error {
 	if o.ID == "" {
 		return errors.New("the order has no id")
@@ -60,7 +60,7 @@ func (t Target) check(oneShot bool) error {
 	return checkPath(t.Path)
 }
 
-// checkPath refuses paths that a store or a folder could read differently.
+// checkPath refuses paths that stores or folders could interpret in different ways.
 func checkPath(path string) error {
 	switch {
 	case len(path) > maxKey:
@@ -78,7 +78,7 @@ func checkPath(path string) error {
 	return nil
 }
 
-// checkObject accepts only objects of the path, although the Secret may give access to others.
+// checkObject only accepts objects of the path, although the Secret may give access to others.
 func checkObject(path, object string) error {
 	if object == "" || object == path {
 		return nil

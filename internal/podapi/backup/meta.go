@@ -15,19 +15,17 @@ const MaxMeta = 64 << 10
 
 const metaFormat = 1
 
-// Meta is the record of an object. An object without a record, or with one of another size, is not
-// complete.
+// Meta is the record of an object. An object without a record, or whose size differs from its record, is incomplete.
 type Meta struct {
-	// Format is raised when an older reader would misunderstand the record.
+	// Format must be raised when an older reader would misunderstand the record.
 	Format int `json:"format"`
 	// Order is the ID of the order.
 	Order string `json:"order"`
-	// Time is the time of the schedule, if the backup is periodic.
+	// Time is the scheduled time, if the backup is periodic.
 	Time    time.Time `json:"time,omitzero"`
 	SavedAt time.Time `json:"savedAt"`
 
-	// Revision is the revision of the member when the snapshot started. The snapshot may have later
-	// ones.
+	// Revision is the member's revision when the snapshot started. The snapshot may contain later revisions.
 	Revision    int64  `json:"revision"`
 	EtcdVersion string `json:"etcdVersion"`
 	ClusterID   string `json:"clusterID"` // in hex, 16 digits
@@ -41,26 +39,25 @@ type Meta struct {
 	// Hash is etcd's hash of the data up to Revision; nil if the member did not report it.
 	Hash *Hash `json:"hash,omitempty"`
 
-	// Verified is the result of the last proof; nil if there was none.
+	// Verified is the result of the last verification; nil if there was none.
 	Verified *Verified `json:"verified,omitempty"`
 }
 
-// Hash is the answer of etcd's HashKV.
+// Hash is the response of etcd's HashKV.
 type Hash struct {
 	Value uint32 `json:"value"`
-	// CompactRevision is the revision of the last compaction. Hashes over different
-	// parts of the history differ.
+	// CompactRevision is the revision of the last compaction. Hashes with different compactions cannot be compared.
 	CompactRevision int64 `json:"compactRevision"`
 }
 
-// Verified is the result of a proof.
+// Verified is the result of a verification.
 type Verified struct {
 	At time.Time `json:"at"`
-	// Corrupt is what is wrong; empty if etcd started with it.
+	// Corrupt says what is wrong; empty if etcd started with the backup.
 	Corrupt string `json:"corrupt,omitempty"`
 }
 
-// Trusted reports whether the record belongs to an object of this size that was not found corrupt.
+// Trusted reports whether the object's size matches the record, and no verification found the object corrupt.
 func (m Meta) Trusted(size int64) bool {
 	return m.Size == size && (m.Verified == nil || m.Verified.Corrupt == "")
 }

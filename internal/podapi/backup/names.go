@@ -11,20 +11,20 @@ import (
 )
 
 const (
-	timeLayout = "2006-01-02-15:04:05" // in UTC, as the CoreOS operator has it
+	timeLayout = "2006-01-02-15:04:05" // in UTC, like the CoreOS operator
 	metaSuffix = ".meta.json"
 )
 
 // Name is the parsed name of a periodic backup.
 type Name struct {
-	// Revision is a revision that the snapshot has reached.
+	// Revision is a revision that the snapshot contains.
 	Revision int64
-	// Time is the time of the schedule, in UTC, to the second.
+	// Time is the scheduled time, in UTC, to the second.
 	Time time.Time
 }
 
-// ObjectName returns the key of a backup: the path itself without a time, and
-// <path>_v<revision>_<YYYY-MM-DD-HH:MM:SS> with one, as the CoreOS operator has it.
+// ObjectName returns the key of a backup: the path itself if at is zero, or else
+// <path>_v<revision>_<YYYY-MM-DD-HH:MM:SS>, like the CoreOS operator.
 func ObjectName(path string, revision int64, at time.Time) string {
 	if at.IsZero() {
 		return path
@@ -35,8 +35,8 @@ func ObjectName(path string, revision int64, at time.Time) string {
 // Prefix returns the prefix of a path's periodic backups. Other objects may have it too.
 func Prefix(path string) string { return path + "_v" }
 
-// ParseName reports whether an object is a periodic backup of exactly this path. A key that
-// ObjectName would write differently is not.
+// ParseName reports whether an object is a periodic backup of exactly this path. It returns false for a key that
+// ObjectName would write differently.
 func ParseName(path, object string) (Name, bool) {
 	rest, ok := strings.CutPrefix(object, Prefix(path))
 	if !ok {
@@ -60,7 +60,7 @@ func ParseName(path, object string) (Name, bool) {
 // MetaName returns the key of the record of an object.
 func MetaName(object string) string { return object + metaSuffix }
 
-// Newer orders names, the newest first.
+// Newer compares names, and sorts the newest first.
 func (n Name) Newer(than Name) int {
 	return cmp.Or(than.Time.Compare(n.Time), cmp.Compare(than.Revision, n.Revision))
 }

@@ -17,7 +17,7 @@ import (
 // MaxResult is the size of a termination message that a kubelet keeps, in bytes.
 const MaxResult = 4096
 
-// maxMessage limits a message, in bytes: a condition shows one line of it.
+// maxMessage limits a message, in bytes, because a condition shows it in one line.
 const maxMessage = 1024
 
 // Outcome is the outcome of an order.
@@ -27,18 +27,18 @@ type Outcome string
 const (
 	Succeeded Outcome = "Succeeded"
 	Failed    Outcome = "Failed"
-	Stopped   Outcome = "Stopped" // the pod was stopped before the order was done
-	Invalid   Outcome = "Invalid" // nothing was done, and a repetition would not help
+	Stopped   Outcome = "Stopped" // the pod was stopped before the order was completed
+	Invalid   Outcome = "Invalid" // nothing was done, and a retry would not help
 )
 
 // Result is the result of an order. Unknown values are left out.
 type Result struct {
 	Outcome Outcome `json:"outcome"`
-	// Reason is why it failed, or the reason of a warning.
+	// Reason says why the order failed, or is the reason of a warning.
 	Reason Reason `json:"reason,omitempty"`
 	// Message is one line.
 	Message string `json:"message,omitempty"`
-	// Again means that the order was carried out before.
+	// Again means that the order had already been carried out before.
 	Again bool `json:"again,omitempty"`
 
 	// Object is the object that was written, verified or restored, as bucket/key.
@@ -51,7 +51,7 @@ type Result struct {
 	StartedAt   time.Time `json:"startedAt,omitzero"`
 	EndedAt     time.Time `json:"endedAt,omitzero"`
 
-	// Pruned is how many backups were removed; PrunedObjects are the first of them.
+	// Pruned is how many backups were removed; PrunedObjects names the first of them.
 	Pruned        int      `json:"pruned,omitempty"`
 	PrunedObjects []string `json:"prunedObjects,omitempty"`
 
@@ -60,17 +60,16 @@ type Result struct {
 	RestoredRevision int64 `json:"restoredRevision,omitempty"`
 }
 
-// Verification is the comparison of a proof.
+// Verification is the result of comparing a backup's data with its record.
 type Verification struct {
-	// Revision is the newest revision of the restored data, Keys the number of keys at the recorded
-	// one.
+	// Revision is the latest revision of the restored data, and Keys the number of keys at the recorded revision.
 	Revision int64 `json:"revision"`
 	Keys     int64 `json:"keys"`
 	// Recorded, KeysCompared and HashCompared report what could be compared.
 	Recorded     bool `json:"recorded"`
 	KeysCompared bool `json:"keysCompared"`
 	HashCompared bool `json:"hashCompared"`
-	// Note is why the hash was not compared.
+	// Note says why the hash was not compared.
 	Note string `json:"note,omitempty"`
 }
 
@@ -95,7 +94,7 @@ func encode(r Result) []byte {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(r) // strings and numbers cannot fail
+	_ = encoder.Encode(r) // strings and numbers can always be encoded
 	return text.Bytes()
 }
 
@@ -108,8 +107,8 @@ func oneLine(text string, most int) string {
 	return strings.ToValidUTF8(text, "")
 }
 
-// ParseResult reads a termination message, which may come from another program or be cut off.
-// The container must not have its policy FallbackToLogsOnError.
+// ParseResult reads a termination message, which may come from another program or be cut off. The container must not
+// use FallbackToLogsOnError.
 func ParseResult(text string) (Result, error) {
 	var r Result
 	if len(text) > MaxResult {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Skew is how much clocks may differ. A backup that is dated later comes from a wrong clock.
+// Skew is how far clocks may differ. A later time comes from a wrong clock.
 const Skew = 5 * time.Minute
 
 // Stored is a stored backup.
@@ -17,16 +17,16 @@ type Stored struct {
 	Object string
 	// Name is the name of a periodic backup.
 	Name Name
-	// SavedAt comes from its record; zero without one.
+	// SavedAt is read from the record; zero without a record.
 	SavedAt time.Time
-	// Complete means that its record matches and that it was not found corrupt.
+	// Complete means that the record matches, and that no verification found the backup corrupt.
 	Complete bool
-	// Cluster comes from its record; empty without one.
+	// Cluster is the cluster ID in the record; empty without a record.
 	Cluster string
 }
 
-// Newer orders backups, the newest first. The record has the time of saving, while the name has that of the schedule, which
-// only counts without a record. A backup that is dated in the future comes last, because its time of saving is unknown.
+// Newer compares backups, and sorts the newest first. The time of saving, in the record, takes precedence over the
+// scheduled time in the name. A backup with a time in the future comes last, because it is not known when it was saved.
 func (s Stored) Newer(than Stored, now time.Time) int {
 	switch a, b := s.ahead(now), than.ahead(now); {
 	case a && !b:
@@ -46,9 +46,9 @@ func (s Stored) saved() time.Time {
 	return s.SavedAt
 }
 
-// Surplus returns the backups to remove, oldest first. Of each cluster the newest complete ones stay, keep of them; 0 keeps
-// all. Spared ones always stay. An incomplete backup does not count, and goes only if it is older than all that are kept: it
-// may be in progress, or made by the CoreOS operator, without a record.
+// Surplus returns the backups to remove, oldest first. It keeps the newest complete backups of each cluster, up to keep
+// (0 means all), and all that are spared. An incomplete backup is removed only if it is older than all that are kept:
+// it may be in progress, or made by the CoreOS operator without a record.
 func Surplus(stored []Stored, keep int, now time.Time, spared ...string) []Stored {
 	sorted := slices.SortedFunc(slices.Values(stored), func(a, b Stored) int { return a.Newer(b, now) })
 	var out []Stored

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// of returns backups of the path p; a leading ! marks an incomplete one.
+// of returns backups of the path p. A leading ! marks a backup as incomplete.
 func of(names ...string) []Stored {
 	var out []Stored
 	for _, n := range names {
@@ -31,7 +31,7 @@ func at(revision int64, after time.Duration) string {
 func TestTheNewestOfEachClusterStay(t *testing.T) {
 	day := func(n int) string { return at(int64(n), time.Duration(n)*24*time.Hour) }
 	for name, test := range map[string]struct {
-		clusters string // of the first day, the second and so on; a dash has no record
+		clusters string // clusters of the first day, the second day and so on; a dash means no record
 		keep     int
 		want     []string
 	}{
@@ -85,7 +85,7 @@ func TestTheNewestStay(t *testing.T) {
 		{"what was just written stays though clocks went back", of(day(1, 1), day(2, 2), day(3, 3)), 1, day(1, 1), []string{day(2, 2)}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			slices.Reverse(test.stored) // the order of a list must not matter
+			slices.Reverse(test.stored) // the order of the list must not matter
 			var got []string
 			for _, s := range Surplus(test.stored, test.keep, noon.AddDate(1, 0, 0), test.spared) {
 				got = append(got, s.Object)
@@ -97,7 +97,8 @@ func TestTheNewestStay(t *testing.T) {
 	}
 }
 
-// A wrong clock or a user can give a run a future time, which is then in the name of its backup and may be in its record.
+// A wrong clock or a user can give a run a future time. The name of its backup then contains this time, and its record
+// may too.
 func TestABackupThatIsDatedInTheFutureIsNotTheNewest(t *testing.T) {
 	saved := func(name string, after time.Duration) Stored {
 		s := of(name)[0]
@@ -108,7 +109,7 @@ func TestABackupThatIsDatedInTheFutureIsNotTheNewest(t *testing.T) {
 	hour := func(n int) string { return at(int64(n), time.Duration(n)*time.Hour) }
 	for name, test := range map[string]struct {
 		stored []Stored
-		want   string // that stays if only one does
+		want   string // the backup that stays if only one is kept
 	}{
 		"its name lies":                         {[]Stored{saved(at(1, years), time.Hour), saved(hour(2), 2*time.Hour)}, hour(2)},
 		"its name lies, and it is the newest":   {[]Stored{saved(hour(1), time.Hour), saved(at(2, years), 2*time.Hour)}, at(2, years)},

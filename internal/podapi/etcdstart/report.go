@@ -15,7 +15,7 @@ import (
 // Reason is the reason why etcd does not run.
 type Reason string
 
-// The reasons. All but EtcdEnded mean that etcd was not started, and come with RefusedCode.
+// The reasons. All but EtcdEnded mean that etcd was not started; the exit code is then RefusedCode.
 const (
 	NoAuthorisation  Reason = "NoAuthorisation"  // the start file is missing or not valid
 	VolumeLost       Reason = "VolumeLost"       // a member has lost its log
@@ -28,7 +28,7 @@ const (
 // RefusedCode is the exit code of a container in which etcd was not started.
 const RefusedCode = 3
 
-const maxReport = 4096 // the size of a message that a kubelet keeps
+const maxReport = 4096 // kubelets cut longer messages off
 
 // Report is the termination message of a container whose etcd does not run.
 type Report struct {
@@ -38,8 +38,8 @@ type Report struct {
 
 func (r Report) Error() string { return string(r.Reason) + ": " + r.Message }
 
-// ParseReport reads a termination message, which may come from another program or be cut off. The
-// container must not have the policy FallbackToLogsOnError, with which it could be output of etcd.
+// ParseReport reads a termination message, which may come from another program or be cut off. The container must not
+// use FallbackToLogsOnError, because the message could then be output of etcd.
 func ParseReport(text string) (Report, error) {
 	var r Report
 	if len(text) > maxReport {
@@ -64,7 +64,7 @@ func (r Report) Encode() []byte {
 		if excess <= 0 {
 			return text
 		}
-		// A byte of the message takes at most six in JSON.
+		// A byte of the message takes at most six bytes in JSON.
 		r.Message = strings.ToValidUTF8(r.Message[max(1, excess/6):], "")
 	}
 }
@@ -73,6 +73,6 @@ func encode(r Report) []byte {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(r) // strings cannot fail
+	_ = encoder.Encode(r) // strings can always be encoded
 	return text.Bytes()
 }

@@ -13,21 +13,20 @@ type Mode string
 
 // The modes.
 const (
-	Bootstrap Mode = "bootstrap" // without data: the cluster is new
-	Join      Mode = "join"      // without data: the cluster has added the member
+	Bootstrap Mode = "bootstrap" // without data, because the cluster is new
+	Join      Mode = "join"      // without data, because the cluster has added the member
 	// Restored is for a member that starts from a backup, on a new volume.
 	Restored Mode = "restored"
-	// Established is for a member that was seen as part of its cluster. It may only continue with its
-	// log.
+	// Established is for a member that was seen in its cluster. It may only continue with its own log.
 	Established Mode = "established"
 )
 
 const idLength = 16
 
-// Start is the permission of the operator for a member.
+// Start is the operator's permission for a member to start.
 type Start struct {
 	Mode Mode
-	ID   string // of the member, as etcd prints it
+	ID   string // member ID in hex, as etcd prints it
 }
 
 // String returns the text that ParseStart reads.

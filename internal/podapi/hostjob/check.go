@@ -14,8 +14,8 @@ import (
 
 const maxUID = 128
 
-// Check returns everything that is wrong with an order. It never repeats a value, because more
-// users may read its message than the order.
+// Check returns everything that is wrong with an order. The messages contain no values, because they may be shown to
+// users who cannot read the order.
 func (o *Order) Check() error {
 	return errors.Join(
 		demand(IsUID(o.UID), "uid has letters, digits and dashes only, 128 at most"),
@@ -33,7 +33,7 @@ func (o *Order) Check() error {
 	)
 }
 
-// IsUID reports whether a text can be the UID of an Activity, which is part of the name of a marker.
+// IsUID reports whether a text can be the UID of an Activity, which becomes part of a marker's name.
 func IsUID(text string) bool { return plain(text, "-") && len(text) <= maxUID }
 
 func demand(ok bool, text string) error {
@@ -43,8 +43,8 @@ func demand(ok bool, text string) error {
 	return errors.New(text)
 }
 
-// checkUser refuses names that are unsafe in the files of the host or as an argument. The host
-// reports whether there is such a user.
+// checkUser refuses names that are unsafe in files of the host or as an argument. The host itself checks that the user
+// exists.
 func checkUser(user string) error {
 	return demand(user != "" && !strings.HasPrefix(user, "-") && !strings.ContainsAny(user, ":\n"),
 		"user does not begin with a dash and has neither colons nor line breaks")
@@ -79,7 +79,7 @@ func checkSecretEnvs(envs map[string]string) error {
 	return nil
 }
 
-// checkNUL refuses NUL, where a string ends for a process: only its beginning would be run.
+// checkNUL refuses NUL bytes. A string ends there for a process, so only the part before it would be run.
 func (o *Order) checkNUL() error {
 	for _, text := range slices.Concat([]string{o.Command, o.User, o.Dir, o.BootID}, o.Args, o.Envs) {
 		if strings.ContainsRune(text, 0) {
@@ -89,7 +89,7 @@ func (o *Order) checkNUL() error {
 	return nil
 }
 
-// isEnvName allows the names that Kubernetes allows in containers.
+// isEnvName reports whether Kubernetes allows a variable's name in containers.
 func isEnvName(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r > '~' || r == '=' })
 }

@@ -15,21 +15,21 @@ import (
 )
 
 const (
-	// MaxOrder limits an encoded order: all annotations of a pod together have 256 KiB.
+	// MaxOrder limits an encoded order, in bytes, because all annotations of a pod together may have 256 KiB.
 	MaxOrder = 240 << 10
-	// MaxArgument limits one argument, and one variable with its name: Linux executes
-	// nothing with a longer one.
+	// MaxArgument limits one argument, and one variable with its name, in bytes, because Linux executes nothing with a
+	// longer one.
 	MaxArgument = 128<<10 - 1
 )
 
-// EncodeOrder returns the text that ParseOrder reads, or what is wrong with the order.
+// EncodeOrder returns the text that ParseOrder reads, or an error if the order is invalid.
 func EncodeOrder(o Order) (string, error) {
 	if err := o.Check(); err != nil {
 		return "", err
 	}
 	var out strings.Builder
 	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false) // shell text is full of < > &, and space is scarce
+	encoder.SetEscapeHTML(false) // shell text often contains < > &, and escapes need space
 	if err := encoder.Encode(o); err != nil {
 		return "", fmt.Errorf("encode the order: %w", err)
 	}
@@ -40,7 +40,7 @@ func EncodeOrder(o Order) (string, error) {
 	return text, nil
 }
 
-// ParseOrder reads an order and refuses unknown fields: half an order must not be carried out.
+// ParseOrder reads an order. It refuses unknown fields, because an order must not be carried out in part.
 func ParseOrder(text []byte) (Order, error) {
 	switch {
 	case len(text) > MaxOrder:

@@ -12,17 +12,18 @@ import (
 )
 
 const (
-	// MaxResult is the size of a termination message that a kubelet keeps.
+	// MaxResult is the size of a termination message that a kubelet keeps, in bytes.
 	MaxResult = 4096
-	// TailSize leaves room for the rest of the result, if few characters of the tail need an escape.
+	// TailSize limits the tail, in bytes, to leave room for the rest of the result. It fits if few characters need an
+	// escape.
 	TailSize = 3 << 10
-	maxWord  = 64 // reason, signal and boot ID are words
-	// widest is how many bytes of JSON one byte of text can need, as \u001b does.
+	maxWord  = 64 // limits reason, signal and boot ID, which are single words
+	// widest is the most bytes of JSON for one byte of text, as in \u001b.
 	widest = 6
 )
 
-// EncodeResult returns at most MaxResult bytes for ParseResult. It cuts the beginning of the tail
-// first, and then the end of the message.
+// EncodeResult returns at most MaxResult bytes for ParseResult. If the result is longer, it first cuts off the start of
+// the tail, and then the end of the message.
 func EncodeResult(r Result) []byte {
 	r.tidy()
 	for {
@@ -39,11 +40,11 @@ func EncodeResult(r Result) []byte {
 	}
 }
 
-// tidy makes a result encodable in bounded time and size.
+// tidy bounds the size of a result, and makes its times encodable.
 func (r *Result) tidy() {
 	r.State = State(clip(string(r.State), maxWord))
 	r.Reason, r.Signal, r.BootID = clip(r.Reason, maxWord), clip(r.Signal, maxWord), clip(r.BootID, maxWord)
-	r.Message = clip(strings.ReplaceAll(r.Message, "\n", "; "), MaxResult) // errors are joined by line breaks
+	r.Message = clip(strings.ReplaceAll(r.Message, "\n", "; "), MaxResult) // errors.Join puts line breaks between errors
 	r.Tail = strings.ToValidUTF8(r.Tail, "\uFFFD")
 	if excess := len(r.Tail) - MaxResult; excess > 0 {
 		r.Tail, r.Truncated = dropFront(r.Tail, excess), true
@@ -62,7 +63,7 @@ func encodable(t time.Time) time.Time {
 func encode(r Result) []byte {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false) // < > & are frequent in output and need six bytes when escaped
+	encoder.SetEscapeHTML(false) // escapes need six bytes, and < > & are frequent in output
 	if err := encoder.Encode(r); err != nil {
 		return []byte(`{"state":"Unknown","message":"the result cannot be encoded"}`)
 	}
@@ -74,7 +75,7 @@ func clip(text string, length int) string {
 	return dropBack(text, max(0, len(text)-length))
 }
 
-// dropFront removes whole characters of at least n bytes from the beginning of a text.
+// dropFront removes whole characters, at least n bytes in total, from the start of a text.
 func dropFront(text string, n int) string {
 	n = min(n, len(text))
 	for n < len(text) && !utf8.RuneStart(text[n]) {
@@ -83,7 +84,7 @@ func dropFront(text string, n int) string {
 	return text[n:]
 }
 
-// dropBack removes whole characters of at least n bytes from the end of a text.
+// dropBack removes whole characters, at least n bytes in total, from the end of a text.
 func dropBack(text string, n int) string {
 	end := max(0, len(text)-n)
 	for end > 0 && end < len(text) && !utf8.RuneStart(text[end]) {

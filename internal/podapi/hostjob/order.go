@@ -7,39 +7,38 @@ import "time"
 
 // Order is a command to run. NewOrder and ParseOrder set the defaults of missing fields.
 type Order struct {
-	// UID of the Activity. With Run it names the marker on the host.
+	// UID is the UID of the Activity. UID and Run name the marker on the host.
 	UID string `json:"uid"`
-	// Run counts the runs that were asked for, from 1.
+	// Run is the number of the requested run, from 1.
 	Run int64 `json:"run"`
-	// Created is when the Activity was created, by the clock of the API server.
+	// Created is the Activity's creation time, by the clock of the API server.
 	Created time.Time `json:"created"`
-	// ForgetBefore, if any, lets the host forget runs of Activities that were created before. It must
-	// not be later than Created of an Activity that may still have a pod on the host, which could
-	// run again without its marker.
+	// ForgetBefore lets the host forget runs of Activities that were created before this time; optional. It must not be
+	// later than Created of an Activity that may still have a pod on the host. Otherwise the pod could run the command
+	// again, as its marker is gone.
 	ForgetBefore time.Time `json:"forgetBefore,omitzero"`
 
-	// BeginBefore, if any, is the deadline of the start, and BootID the boot of the host when the
-	// order was given. docs/design/hostrun.md has how the host uses them.
+	// BeginBefore is the deadline for the start, and BootID identifies the host's boot at the time of the order; both
+	// are optional. docs/design/hostrun.md describes how the host uses them.
 	BeginBefore time.Time `json:"beginBefore,omitzero"`
 	BootID      string    `json:"bootID,omitempty"`
 
-	// Command is run by the host's /bin/sh; Args are executed without a shell.
-	// An order has one of them.
+	// Command is run by the host's /bin/sh, while Args are executed without a shell. Exactly one of them is set.
 	Command string   `json:"command,omitempty"`
 	Args    []string `json:"args,omitempty"`
-	// User is a name or a number that the host knows.
+	// User is the name or number of a user on the host.
 	User string `json:"user"`
-	// Dir is the working directory, absolute on the host, entered as the user.
+	// Dir is the working directory, an absolute path on the host that the user must be able to enter.
 	Dir string `json:"dir"`
-	// Envs are KEY=value; a later one wins.
+	// Envs are KEY=value; a later entry overrides an earlier one.
 	Envs []string `json:"envs,omitempty"`
-	// SecretEnvs are variables whose values are in files; they win over Envs.
+	// SecretEnvs maps variables to files with their values. They override Envs.
 	SecretEnvs map[string]string `json:"secretEnvs,omitempty"`
 
 	// TimeoutSeconds limits how long the command may run; 0 means no limit.
 	TimeoutSeconds int `json:"timeoutSeconds,omitempty"`
-	// GraceSeconds is how long the command may take to end after a cancellation or a timeout. The
-	// pod's own grace period must be some 10 seconds longer.
+	// GraceSeconds limits how long the command may take to end after a cancellation or a timeout. The pod's own grace
+	// period must be about 10 seconds longer.
 	GraceSeconds int `json:"graceSeconds"`
 }
 

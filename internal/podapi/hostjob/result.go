@@ -11,36 +11,36 @@ type State string
 // The states of a run.
 const (
 	Succeeded State = "Succeeded" // the command ended with exit code 0
-	Failed    State = "Failed"    // the command ended otherwise, by itself
+	Failed    State = "Failed"    // the command ended by itself, but not with exit code 0
 	Cancelled State = "Cancelled" // the command ended because the pod was deleted
-	TimedOut  State = "TimedOut"  // the command was ended because it took too long
-	Unknown   State = "Unknown"   // whether and how far it ran is unknown
-	// NotStarted and Invalid mean that nothing was executed: the host did not allow it, or the order
-	// itself is wrong.
+	TimedOut  State = "TimedOut"  // the command was killed because it took too long
+	Unknown   State = "Unknown"   // it is not known whether or how far the command ran
+	// NotStarted and Invalid mean that nothing was executed, because the host did not allow it, or because the order is
+	// invalid.
 	NotStarted State = "NotStarted"
 	Invalid    State = "Invalid"
 )
 
 // The reasons of states.
 const (
-	ReasonExited      = "Exited"             // Succeeded, Failed: by an exit code
+	ReasonExited      = "Exited"             // Succeeded, Failed: with an exit code
 	ReasonSignaled    = "Signaled"           // Failed: by a signal of another process
 	ReasonRunnerLost  = "RunnerLost"         // Failed, Unknown: a process of the runner was killed
 	ReasonPodEnded    = "PodEnded"           // Cancelled
 	ReasonDeadline    = "Deadline"           // TimedOut
-	ReasonNoResult    = "NoResult"           // Unknown: the run was started before and left no result
+	ReasonNoResult    = "NoResult"           // Unknown: the run was started earlier and left no result
 	ReasonBadOrder    = "BadOrder"           // Invalid
-	ReasonNoHost      = "NoHost"             // NotStarted, as all that follow: the host cannot be entered
+	ReasonNoHost      = "NoHost"             // NotStarted, like all below: the host cannot be entered
 	ReasonNoSecret    = "NoSecret"           // a file of a Secret is missing or cannot be a variable
-	ReasonUnknownUser = "UnknownUser"        // the host knows no such user
+	ReasonUnknownUser = "UnknownUser"        // the host has no such user
 	ReasonUserLookup  = "UserLookup"         // the lookup of the user on the host failed
 	ReasonRefusedUser = "RefusedUser"        // the process may not become the user
-	ReasonNoDirectory = "NoDirectory"        // there is no such directory
-	ReasonDirectory   = "Directory"          // the directory cannot be entered by the user
+	ReasonNoDirectory = "NoDirectory"        // the directory does not exist
+	ReasonDirectory   = "Directory"          // the user cannot enter the directory
 	ReasonNoShell     = "NoShell"            // the host has no /bin/sh that the user can execute
-	ReasonNoCommand   = "NoCommand"          // the host has no such executable for the user
-	ReasonTooLong     = "CommandTooLong"     // an argument is longer than Linux executes
-	ReasonEnvTooLong  = "EnvironmentTooLong" // a variable is
+	ReasonNoCommand   = "NoCommand"          // the host has no such executable that the user can execute
+	ReasonTooLong     = "CommandTooLong"     // an argument exceeds the limit of Linux
+	ReasonEnvTooLong  = "EnvironmentTooLong" // a variable exceeds the limit of Linux
 	ReasonNoMarker    = "NoMarker"           // the marker cannot be written on the host
 	ReasonNotReady    = "NotReady"           // the process did not start in time
 	ReasonNotExecuted = "NotExecuted"        // the kernel refused to execute it
@@ -51,17 +51,17 @@ type Result struct {
 	State   State  `json:"state"`
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
-	// ExitCode or Signal is how the command ended, if it did.
+	// ExitCode or Signal says how the command ended, if it ended.
 	ExitCode  *int      `json:"exitCode,omitempty"`
 	Signal    string    `json:"signal,omitempty"`
 	StartedAt time.Time `json:"startedAt,omitzero"`
 	EndedAt   time.Time `json:"endedAt,omitzero"`
-	// Tail is the end of the output, with values of Secrets masked. Bytes is the length of the whole
-	// output, and Truncated means that Tail is not all of it.
+	// Tail is the end of the output, with the values of Secrets masked. Bytes is the length of the whole output, and
+	// Truncated means that Tail is only a part of it.
 	Tail      string `json:"tail,omitempty"`
 	Bytes     int64  `json:"bytes,omitempty"`
 	Truncated bool   `json:"truncated,omitempty"`
-	// Again marks the stored result of an earlier execution of the same order.
+	// Again means that this is the stored result of an earlier execution of the same order.
 	Again bool `json:"again,omitempty"`
 	// BootID identifies the boot of the host.
 	BootID string `json:"bootID,omitempty"`

@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	// maxCost keeps the check of a password below seconds.
+	// maxCost keeps a password check well below a few seconds.
 	maxCost = 15
-	// maxBcryptBytes is how much of a password bcrypt reads. Longer ones are refused, because two
-	// different passwords could match.
+	// maxBcryptBytes is how many bytes of a password bcrypt uses. Longer passwords are refused, because two that differ
+	// only after this length would both match.
 	maxBcryptBytes = 72
 
 	shaPrefix = "{SHA}"
-	// Decoy looks like a salt and a hash, and has no known password.
+	// Decoy is a well-formed salt and hash for which no password is known.
 	Decoy = "opcrew.opcrew.opcrew.o" + "opcrewopcrewopcrewopcrewopcrewo"
 )
 
@@ -34,8 +34,8 @@ var bcryptShape = regexp.MustCompile(`^\$2[aby]\$([0-9]{2})\$[./A-Za-z0-9]{53}$`
 type Line struct {
 	User string
 	Hash string
-	cost int    // of bcrypt
-	sum  []byte // SHA-1 hash, instead of bcrypt
+	cost int    // bcrypt cost
+	sum  []byte // SHA-1 hash, if the line does not use bcrypt
 }
 
 // TooCostly is a line that is never compared with a password: each step of the cost doubles the time, and that of 31 is a day.
@@ -81,7 +81,7 @@ func (l *Line) Work() uint64 {
 	return 1 << l.cost
 }
 
-// Matches reports whether the line has this password. It takes the same time for every wrong password, also for a long one.
+// Matches reports whether the line has this password. It takes the same time for every wrong password, however long.
 func (l *Line) Matches(password string) bool {
 	if l.sum != nil {
 		sum := sha1.Sum([]byte(password))
@@ -91,8 +91,8 @@ func (l *Line) Matches(password string) bool {
 	return err == nil && len(password) <= maxBcryptBytes
 }
 
-// Waste spends rounds of bcrypt, so that the time of an answer does not show whether a user exists.
-// Every set bit of work is one hash of that cost.
+// Waste spends rounds of bcrypt, so that response times do not show whether a user exists. Each bit of work that is set
+// stands for one hash of that cost.
 func Waste(password string, work uint64) {
 	for cost := bcrypt.MinCost; work>>cost > 0; cost++ {
 		if work>>cost&1 == 1 {

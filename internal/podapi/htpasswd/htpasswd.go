@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package htpasswd reads files of users and hashed passwords, which the operator creates and the auth proxy checks. It
-// limits the number and length of lines, the lines of a user, and the cost of bcrypt. It finds no files.
+// Package htpasswd parses files of users and hashed passwords, which the operator creates and the auth proxy checks. It
+// limits the number and length of lines, the lines per user, and the bcrypt cost.
 package htpasswd
 
 import (
@@ -15,14 +15,14 @@ import (
 
 const (
 	maxLineBytes = 1024
-	// maxUserLines limits the cost of a wrong password. Two lines are in use while a password is
+	// maxUserLines limits the cost of checking a wrong password. A user has two lines while the password is being
 	// changed.
 	maxUserLines = 8
 	// maxFile is more than a Secret can have, and maxComplaints how many bad lines are reported.
 	maxFile, maxComplaints = 4 << 20, 1000
 )
 
-// Complaint is what is wrong with a line. It quotes no part of the line, which may be a password.
+// Complaint says what is wrong with a line. It quotes nothing from the line, which may contain a password.
 type Complaint struct {
 	Line   int
 	Reason error
@@ -73,7 +73,7 @@ func Usable(text string) bool {
 	return len(found) > 0
 }
 
-// parser remembers the previous lines.
+// parser keeps track of the previous lines.
 type parser struct {
 	users map[string]int
 	seen  map[[2]string]bool
@@ -109,7 +109,7 @@ func (p *parser) line(text string) (*Line, error) {
 	return l, nil
 }
 
-// printable refuses characters that are not allowed in the header with the user.
+// printable returns an error for characters that are not allowed in the header that carries the user.
 func printable(text string) error {
 	switch {
 	case len(text) > maxLineBytes:

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// someHash looks like a bcrypt hash of a cost.
+// someHash returns a well-formed bcrypt hash with a given cost.
 func someHash(cost int) string { return fmt.Sprintf("$2y$%02d$%s", cost, Decoy) }
 
 func TestAnHtpasswdFileIsReadLineByLine(t *testing.T) {
@@ -68,7 +68,7 @@ func TestAnHtpasswdFileIsReadLineByLine(t *testing.T) {
 	}
 }
 
-// many lines of one user differ in their cost and hash.
+// many returns n lines of one user, which differ in cost and hash.
 func many(user string, n int) string {
 	var b strings.Builder
 	for i := range n {

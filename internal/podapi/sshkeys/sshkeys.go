@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sshkeys is the contract between the operator and the program that writes the files of ssh and sshd: the program
-// logs a digest of the files, and the operator reads it. internal/agents/sshfiles writes the files.
+// Package sshkeys is the contract between the operator and the program that writes the files of ssh and sshd. The
+// program logs a digest of the files, which the operator reads. internal/agents/sshfiles writes the files.
 package sshkeys
 
 import (
@@ -18,8 +18,8 @@ import (
 // Serving is the message of the log line with the digest.
 const Serving = "Serving"
 
-// Digest returns a digest of files by their names and contents. It reveals nothing, because private
-// content is too long to be guessed from its 96 bits.
+// Digest returns a digest of files by name and content. It can be logged: its 96 bits do not reveal private content,
+// which is too long to be guessed.
 func Digest(files map[string][]byte) string {
 	sum := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(files)) {

@@ -15,12 +15,12 @@ import (
 const (
 	rounds       = 6
 	manyClients  = 32
-	requestsMany = 12_000 // a round
+	requestsMany = 12_000 // per round
 	requestsOne  = 2_000
 	attackers    = 16
 )
 
-// measured is one way to the application.
+// measured is one route to the application, and its results.
 type measured struct {
 	*child
 	many, one result
@@ -30,9 +30,9 @@ func TestTheAuthProxyBesideAPlainOne(t *testing.T) {
 	app := startApplication(t)
 	ways := []*measured{{child: app}, {child: startPlain(t, app.address)}, {child: startAuth(t, app.address)}}
 	for _, way := range ways {
-		drive(t, way.child, manyClients, requestsMany/4) // connections and the password become known
+		drive(t, way.child, manyClients, requestsMany/4) // warms up connections and the password cache
 	}
-	// In turns, so that what else this machine does hits all alike.
+	// The routes alternate, so that other load on the machine affects all of them.
 	for range rounds {
 		for _, way := range ways {
 			way.many.add(drive(t, way.child, manyClients, requestsMany))

@@ -27,7 +27,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// role makes this binary one of the children.
+// role is the environment variable that makes this binary run as one of the child processes.
 const role = "OPCREW_BENCH_ROLE"
 
 const bodyBytes = 1024
@@ -53,12 +53,12 @@ func application() http.Handler {
 	body := make([]byte, bodyBytes)
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", strconv.Itoa(bodyBytes))
-		_, _ = w.Write(body) // the client counts what it misses
+		_, _ = w.Write(body) // the client counts the bytes that it receives
 	})
 }
 
-// plain has no checks, but the connections and buffers that a tuned proxy has: the
-// defaults would be no match.
+// plain is a proxy without password checks. Its connections and buffers are tuned like the auth proxy's, because the
+// defaults would be too slow for a fair comparison.
 func plain(upstream string) http.Handler {
 	target := &url.URL{Scheme: "http", Host: upstream}
 	return &httputil.ReverseProxy{
@@ -95,13 +95,13 @@ func startChild(t *testing.T, name, address, binary, as string, args ...string) 
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	ended := make(chan struct{})
 	go func() {
-		// The kernel sends the signal of death when the thread that forked ends.
+		// The kernel sends the parent-death signal when the thread that forked ends.
 		runtime.LockOSThread()
-		_ = c.cmd.Run() // it is killed in the end
+		_ = c.cmd.Run() // it is killed at the end
 		close(ended)
 	}()
 	t.Cleanup(func() {
-		_ = c.cmd.Process.Kill() // or it has ended already
+		_ = c.cmd.Process.Kill() // an error means that it has already ended
 		<-ended
 		log.Close()
 	})
@@ -125,7 +125,7 @@ func startPlain(t *testing.T, upstream string) *child {
 	return startChild(t, "plain proxy", address, os.Args[0], "plain", address, upstream)
 }
 
-// startAuth checks passwords at the cost that htpasswd tools choose.
+// startAuth starts the auth proxy, with a password hash at the cost that htpasswd uses.
 func startAuth(t *testing.T, upstream string) *child {
 	t.Helper()
 	binary, secret := filepath.Join(t.TempDir(), "opcrew-agent"), t.TempDir()
@@ -142,7 +142,7 @@ func startAuth(t *testing.T, upstream string) *child {
 		"--route", port(t, address)+"="+port(t, upstream), "--health", port(t, freeAddress(t)), "--credentials", secret)
 }
 
-// resident is the memory that the kernel counts, and the most that it ever was, in MiB.
+// resident returns the process's resident memory, now and at its peak, in MiB.
 func (c *child) resident(t *testing.T) (now, peak float64) {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.cmd.Process.Pid))
@@ -159,13 +159,13 @@ func (c *child) resident(t *testing.T) (now, peak float64) {
 	return now, peak
 }
 
-// cpu is the time that the process has worked.
+// cpu returns the CPU time of the process.
 func (c *child) cpu(t *testing.T) time.Duration {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.cmd.Process.Pid))
 	must(t, err)
 	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
-	const tick = 10 * time.Millisecond // as Linux counts for everybody
+	const tick = 10 * time.Millisecond // Linux always counts in this unit
 	var ticks int
 	for _, field := range fields[11:13] {
 		n, err := strconv.Atoi(field)
@@ -175,7 +175,7 @@ func (c *child) cpu(t *testing.T) time.Duration {
 	return time.Duration(ticks) * tick
 }
 
-// freeAddress was free a moment ago.
+// freeAddress returns an address that was free a moment ago.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

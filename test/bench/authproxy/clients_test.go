@@ -23,9 +23,9 @@ import (
 
 const user, password = "ada", "correct horse battery staple"
 
-// result is what clients saw of one way to the application.
+// result holds what clients measured on one route to the application.
 type result struct {
-	took   []time.Duration // each request
+	took   []time.Duration // of each request
 	wall   time.Duration
 	cpu    time.Duration // of the proxy
 	failed int
@@ -45,7 +45,7 @@ func (r *result) percentile(p int) time.Duration {
 	return r.took[len(r.took)*p/100]
 }
 
-// drive sends requests over as many connections as there are clients.
+// drive sends requests over one connection per client.
 func drive(t *testing.T, to *child, clients, requests int) result {
 	t.Helper()
 	parts := make([]result, clients)
@@ -63,7 +63,7 @@ func drive(t *testing.T, to *child, clients, requests int) result {
 	return whole
 }
 
-// client does as little as it can, since it takes the CPU from who is measured.
+// client does as little work as possible, since it takes CPU time from the measured processes.
 func client(address string, requests int) (r result) {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
@@ -108,9 +108,8 @@ func one(to io.Writer, from *bufio.Reader, request []byte) error {
 	}
 }
 
-// flood asks with another wrong password each time, from addresses of its own so that
-// the limit of one does not end it, until stop is called. It returns how many passwords
-// were checked.
+// flood sends requests with wrong passwords, a different one each time, until stop is called. It uses several source
+// addresses, so that their rate limits do not stop it. stop returns how many passwords were checked.
 func flood(t *testing.T, to *child, addresses int) (stop func() (tried int)) {
 	t.Helper()
 	var tried atomic.Int64
@@ -133,8 +132,8 @@ func flood(t *testing.T, to *child, addresses int) (stop func() (tried int)) {
 	}
 }
 
-// attack returns the code of the answer. It takes a breath after a refusal without a
-// look: what is measured is the price of hashing.
+// attack sends one request and returns the status code. After a refusal without a password check it pauses, because the
+// cost of hashing is measured.
 func attack(ctx context.Context, from *net.Dialer, address, password string) (code int) {
 	conn, err := from.DialContext(ctx, "tcp", address)
 	if err != nil {

@@ -1,12 +1,11 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command naive is the peer in the benchmarks: the operators of the articles, written in the
-// style of a tutorial. They work like most first operators: every reconcile creates or updates
-// every child and every node of a pool as a whole and writes the status, and repeats after some
-// seconds in case an event was missed.
+// Command naive is the operator that opcrew is compared with in benchmarks. It implements the kinds of the articles in
+// the style of a tutorial, like most first operators: every reconcile writes every child, every node of a pool and the
+// status as a whole, and repeats after some seconds in case an event was missed.
 //
-// It is a fixture: neither optimized nor bad on purpose.
+// It is neither optimized nor deliberately slow.
 package main
 
 import (

@@ -36,7 +36,7 @@ func (r *memcachedReconciler) setup(mgr ctrl.Manager) error {
 		Complete(r)
 }
 
-// Reconcile brings the children and the status of a Memcached to what it declares.
+// Reconcile makes the children and the status of a Memcached match its spec.
 func (r *memcachedReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	m := &cachev1alpha1.Memcached{}
 	if err := r.Get(ctx, req.NamespacedName, m); err != nil {

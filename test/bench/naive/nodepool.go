@@ -39,7 +39,7 @@ func (r *nodePoolReconciler) setup(mgr ctrl.Manager) error {
 		Complete(r)
 }
 
-// poolsOfNode reads the pools from the node's role labels.
+// poolsOfNode returns requests for the pools in the node's role labels.
 func poolsOfNode(_ context.Context, node client.Object) []reconcile.Request {
 	var requests []reconcile.Request
 	for key := range node.GetLabels() {
@@ -50,7 +50,7 @@ func poolsOfNode(_ context.Context, node client.Object) []reconcile.Request {
 	return requests
 }
 
-// Reconcile brings the nodes, the RuntimeClass and the status of a pool to what it declares.
+// Reconcile makes the nodes, the RuntimeClass and the status of a pool match its spec.
 func (r *nodePoolReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	pool := &nodesv1.NodePool{}
 	if err := r.Get(ctx, req.NamespacedName, pool); err != nil {
@@ -93,7 +93,7 @@ func applyTo(pool *nodesv1.NodePool, node *corev1.Node) *corev1.Node {
 	return node
 }
 
-// cleanUp takes what the pool wants off its nodes and lets the pool go.
+// cleanUp removes what the pool set on its nodes, and then the pool's finalizer.
 func (r *nodePoolReconciler) cleanUp(ctx context.Context, pool *nodesv1.NodePool, nodes []corev1.Node) error {
 	for i := range nodes {
 		node := &nodes[i]

@@ -23,12 +23,12 @@ import (
 )
 
 const (
-	// patience is for whatever is not measured.
+	// patience limits the time for steps that are not measured.
 	patience = 2 * time.Minute
-	// memory is the limit of a container.
+	// memory is the flag for the memory limit of a container.
 	memory = "--memory-limit=1073741824"
-	// boot is longer than the 2 s from its start for which a primary refuses to hold the
-	// cluster to be up (CLUSTER_WRITABLE_DELAY).
+	// boot is longer than the 2 s after its start in which a primary reports the cluster as down
+	// (CLUSTER_WRITABLE_DELAY).
 	boot = 3 * time.Second
 )
 
@@ -37,11 +37,11 @@ var (
 	operator = redis.Credentials{User: redispod.System, Password: redistest.SystemPassword}
 )
 
-// cluster is pods whose servers run.
+// cluster is a set of pods whose servers run.
 type cluster struct {
 	*testing.T
 	store  redis.Store
-	prober *redis.Prober // while it is operated
+	prober *redis.Prober // set while the operator runs
 
 	mu   sync.Mutex
 	pods []*redistest.Pod
@@ -83,7 +83,8 @@ func (c *cluster) wanted() ring.Ring {
 	return out
 }
 
-// addresses lists homes first, since redis-cli makes primaries of the first addresses.
+// addresses returns each pod's home server first and then the guests, since redis-cli makes the first addresses
+// primaries.
 func (c *cluster) addresses() []string {
 	var homes, guests []string
 	for _, pod := range c.pods {
@@ -92,7 +93,7 @@ func (c *cluster) addresses() []string {
 	return append(homes, guests...)
 }
 
-// operate has an operator at work until it is ended. A step is taken if it may be.
+// operate runs an operator until end is called. The operator only takes steps that may allows.
 func (c *cluster) operate(may func(ring.Step) bool) (end func()) {
 	ctx, cancel := context.WithCancel(c.Context())
 	c.prober = redis.NewProber(redis.Dial, clock.RealClock{}, nil)
@@ -125,7 +126,7 @@ func (c *cluster) settled() {
 	})
 }
 
-// await waits for what the prober sees and what is decided on it.
+// await waits until the prober's view and the decision on it satisfy a condition.
 func (c *cluster) await(expectation string, is func(redis.View, ring.Why) bool) {
 	c.Helper()
 	eventually.True(c, patience, expectation, func() error {

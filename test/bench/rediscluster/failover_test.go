@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// nodeTimeout is that of the pods' configuration.
+	// nodeTimeout is the cluster-node-timeout in the pods' configuration.
 	nodeTimeout = 5 * time.Second
-	// failoverGoal is one and a half of it, and two seconds for the vote.
+	// failoverGoal is one and a half times nodeTimeout, plus two seconds for the vote.
 	failoverGoal = nodeTimeout*3/2 + 2*time.Second
 )
 

@@ -22,8 +22,8 @@ import (
 )
 
 const (
-	// lookEvery is between two looks at a cluster at rest, and perLook are the commands that
-	// each of its servers is then asked.
+	// lookEvery is the time between two reads of a cluster at rest. perLook is the number of commands that each server
+	// gets per read.
 	lookEvery = 2 * time.Second
 	perLook   = 4
 	counted   = 20 * time.Second
@@ -34,7 +34,7 @@ func TestWhatServersAtRestAreAsked(t *testing.T) {
 	c := newCluster(t, 3)
 	c.operate(anyStep)
 	c.settled()
-	time.Sleep(2 * lookEvery) // the last eager looks
+	time.Sleep(2 * lookEvery) // wait for the last of the faster reads
 	for _, address := range c.addresses() {
 		if _, err := c.store.Do(t.Context(), address, redis.Command{"CONFIG", "RESETSTAT"}); err != nil {
 			t.Fatal(err)
@@ -57,12 +57,13 @@ func TestWhatServersAtRestAreAsked(t *testing.T) {
 	}
 }
 
-// expectedAtRest are those of a look, what servers tell each other, and what the test does.
+// expectedAtRest reports whether a command belongs to a read of the prober, to the servers' own traffic, or to this
+// test.
 func expectedAtRest(command string) bool {
 	return regexp.MustCompile(`^(info|cluster\|info|cluster\|nodes|acl\|dryrun|ping|replconf|config\|resetstat)$`).MatchString(command)
 }
 
-// calls are how often a server was sent each command.
+// calls returns how often a server received each command.
 func (c *cluster) calls(address string) map[string]int {
 	c.Helper()
 	answers, err := c.store.Do(c.Context(), address, redis.Command{"INFO", "commandstats"})
@@ -76,7 +77,7 @@ func (c *cluster) calls(address string) map[string]int {
 	return out
 }
 
-// resting is a store whose servers always say the same.
+// resting is a store whose servers always report the same status.
 type resting struct {
 	redis.Store
 	status map[string]redis.NodeStatus
@@ -121,7 +122,7 @@ func TestWhatAFleetAtRestIsAsked(t *testing.T) {
 	})
 }
 
-// ringAtRest is a cluster that has no reason to look otherwise in a moment.
+// ringAtRest returns a cluster that gives the prober no reason for a faster read.
 func ringAtRest() (redis.Target, map[string]redis.NodeStatus) {
 	target, status := redis.Target{}, map[string]redis.NodeStatus{}
 	for i := range 6 {

@@ -24,7 +24,7 @@ var (
 
 func TestMain(m *testing.M) { os.Exit(redistest.Main(m)) }
 
-// took is how long a side took each time.
+// took holds the times of one side, one for each round.
 type took []time.Duration
 
 func (t took) median() time.Duration {
@@ -32,12 +32,12 @@ func (t took) median() time.Duration {
 	return sorted[len(sorted)/2]
 }
 
-// String is the median, and all between which it lies.
+// String formats the median, the minimum and the maximum.
 func (t took) String() string {
 	return fmt.Sprintf("%.1f s (%.1f to %.1f)", t.median().Seconds(), slices.Min(t).Seconds(), slices.Max(t).Seconds())
 }
 
-// ratios are those of the turns: what else this machine does changes from one to the next.
+// ratios formats the ratios of each round, because other load on the machine changes between rounds.
 func ratios(a, b took) string {
 	out := make([]float64, len(a))
 	for i := range a {
@@ -47,13 +47,13 @@ func ratios(a, b took) string {
 	return fmt.Sprintf("%.2f (%.2f to %.2f)", out[len(out)/2], out[0], out[len(out)-1])
 }
 
-// inTurns makes both sides run in turns, so that other load of this machine affects both alike.
+// inTurns runs the sides alternately, so that other load on the machine affects them alike.
 func inTurns(t *testing.T, sides ...func(*testing.T) time.Duration) []took {
 	t.Helper()
 	out := make([]took, len(sides))
 	for range *rounds {
 		for i, side := range sides {
-			ok := t.Run("", func(t *testing.T) { out[i] = append(out[i], side(t)) }) // ends its servers
+			ok := t.Run("", func(t *testing.T) { out[i] = append(out[i], side(t)) }) // also ends the servers of this side
 			if !ok {
 				t.FailNow()
 			}

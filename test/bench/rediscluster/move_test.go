@@ -22,7 +22,7 @@ import (
 
 const (
 	valueBytes = 512
-	// pipelined are the keys that are written at once.
+	// pipelined is how many keys are written at a time.
 	pipelined = 2000
 )
 
@@ -50,7 +50,7 @@ func TestAMoveOfSlotsBesideRedisCLI(t *testing.T) {
 		*rounds, *keys, valueBytes, sides[0], sides[1], ratios(sides[0], sides[1]), each(0), each(1), ratios(sides[1], sides[0]))
 }
 
-// toBeBalanced is a cluster of three pods with data, and a fourth that has all but slots.
+// toBeBalanced creates a cluster of three pods with data, and a fourth pod that has joined but has no slots.
 func toBeBalanced(t *testing.T) *cluster {
 	t.Helper()
 	c := newCluster(t, 3)
@@ -70,7 +70,7 @@ func toBeBalanced(t *testing.T) *cluster {
 	return c
 }
 
-// fill writes the keys: their values are such that nothing is won by compressing them.
+// fill writes the keys, with values that cannot be compressed.
 func (c *cluster) fill() {
 	c.Helper()
 	client := goredis.NewClusterClient(&goredis.ClusterOptions{
@@ -92,8 +92,8 @@ func (c *cluster) fill() {
 	}
 }
 
-// balanced expects that each home has a quarter of the slots and that no key is missing. It
-// returns how many the fourth has got.
+// balanced expects that each primary has a quarter of the slots and that no key is missing. It returns the number of
+// keys in the fourth pod.
 func (c *cluster) balanced() (got int64) {
 	c.Helper()
 	total := int64(0)

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// redisCLI has redis-cli manage a cluster.
+// redisCLI runs a management command of redis-cli, and returns how long it took.
 func redisCLI(t *testing.T, args ...string) (took time.Duration) {
 	t.Helper()
 	program, err := filepath.Abs(filepath.Join("..", "..", "..", "bin", "redis-cli"))

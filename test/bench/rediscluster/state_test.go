@@ -16,10 +16,10 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// glance is between two questions to all servers of a cluster.
+// glance is the interval for checking all servers of a cluster.
 const glance = 50 * time.Millisecond
 
-// unexpected is what an operator has in mind instead.
+// unexpected is a decision of the operator that the test does not expect.
 type unexpected struct {
 	step ring.Step
 	why  ring.Why
@@ -29,8 +29,8 @@ func (u unexpected) Error() string {
 	return fmt.Sprintf("next is %v; refused: %v", u.step, u.why.Refusals)
 }
 
-// until is the time from a moment until all servers at some addresses say that every slot is
-// served by one of them, and as many of them as are expected are replicas in sync.
+// until returns the time from a moment until all servers at some addresses report that every slot is served, and the
+// expected number of them are replicas in sync.
 func (c *cluster) until(from time.Time, replicas int, addresses []string) time.Duration {
 	c.Helper()
 	var last string
@@ -49,13 +49,13 @@ func (c *cluster) ask(addresses []string) []redis.NodeStatus {
 	out := make([]redis.NodeStatus, len(addresses))
 	var asking sync.WaitGroup
 	for i, address := range addresses {
-		asking.Go(func() { out[i], _ = c.store.Status(c.Context(), address) }) // the status has the error too
+		asking.Go(func() { out[i], _ = c.store.Status(c.Context(), address) }) // the status contains the error too
 	}
 	asking.Wait()
 	return out
 }
 
-// whole says what is missing.
+// whole returns what is missing, or "".
 func whole(servers []redis.NodeStatus, replicas int) string {
 	inSync := 0
 	for _, s := range servers {
@@ -74,8 +74,8 @@ func whole(servers []redis.NodeStatus, replicas int) string {
 	return ""
 }
 
-// served are the slots that a server finds with others that were asked, and does not suspect:
-// one that is lost is not known to be, for a while.
+// served returns the number of slots that a server reports as served by another queried server that it does not
+// suspect. A server may not yet suspect a lost peer, so the peer must be queried too.
 func served(by redis.NodeStatus, servers []redis.NodeStatus) int {
 	n := 0
 	for _, peer := range by.Known {

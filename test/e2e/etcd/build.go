@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package etcd builds the releases of etcd that tests run on this machine. They are those of the local cluster's
-// image catalogue, which pins each minor version in its own module; 3.4, which is not a Go module, comes from
+// Package etcd builds the etcd releases that tests run on this machine. They are the releases in the local cluster's
+// image catalogue, which pins each minor version in a module file of its own. 3.4 is not a Go module, so it comes from
 // Debian.
 package etcd
 
@@ -23,27 +23,27 @@ const (
 	V37 = "3.7.3"
 )
 
-// Releases are all releases.
+// Releases returns all releases.
 func Releases() []string { return []string{V34, V35, V36, V37} }
 
-// Image is the image of a release, as EtcdCluster names it by default.
+// Image returns the image of a release that EtcdCluster uses by default.
 func Image(version string) string { return "quay.io/coreos/etcd:v" + version }
 
-// FromDebian reports whether a release is not built here.
+// FromDebian reports whether a release comes from Debian and is not built here.
 func FromDebian(version string) bool { return version == V34 }
 
-// Minor is the first two numbers of a version.
+// Minor returns the first two numbers of a version.
 func Minor(version string) string {
 	return version[:strings.LastIndex(version, ".")]
 }
 
-// pins is the file that pins a release and its dependencies.
+// pins returns the module file that pins a release and its dependencies.
 func pins(root, version string) string {
 	return filepath.Join(root, "hack", "localcluster", "image", "modules", "etcd-"+Minor(version)+".mod")
 }
 
-// Build builds etcd and etcdctl of a release in the repository's bin, and returns the folder.
-// The first build takes a minute or two; later calls use it.
+// Build builds etcd and etcdctl of a release in the repository's bin, and returns the folder. The first build takes a
+// minute or two; later calls use its result.
 func Build(ctx context.Context, root, version string) (string, error) {
 	dir := filepath.Join(root, "bin", "etcd", version)
 	for name, program := range map[string]string{"etcd": "server", "etcdctl": "etcdctl"} {

@@ -15,8 +15,7 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// patienceOfJudge is how long the history of one key is checked. A key that is not judged by
-// then has not passed.
+// patienceOfJudge limits how long the history of one key is checked. A key whose check takes longer fails.
 const patienceOfJudge = time.Minute
 
 // Check returns descriptions of all violations.
@@ -26,7 +25,7 @@ func (h *History) Check() []string {
 	return slices.Concat(checkClusters(h.Ops), checkValues(h.Ops), checkRevisions(h.Ops), checkWatches(h.Ops, h.Watches))
 }
 
-// checkClusters expects all answers from one cluster.
+// checkClusters expects that all responses came from one cluster.
 func checkClusters(ops []Op) []string {
 	ids := map[uint64]bool{}
 	for _, op := range ops {
@@ -40,9 +39,8 @@ func checkClusters(ops []Op) []string {
 	return nil
 }
 
-// register is the model of one key for concurrent clients: each request takes effect at one
-// moment between its call and its response. A request without a response takes effect at any
-// moment after its call, or, if that is after everything else, effectively never.
+// register returns the model of one key with concurrent clients. Each request takes effect at one moment between its
+// call and its response. A request without a response takes effect at any later moment, or never.
 func register() porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return "" },
@@ -71,8 +69,8 @@ func checkValues(ops []Op) []string {
 	}
 	byKey := map[string][]Op{}
 	for _, op := range ops {
-		// A write without a response that was never read makes no difference: it may have been
-		// last. Including it would double the work of the check.
+		// A write without a response whose value was never read may have been the last, so it cannot violate anything.
+		// Including it would double the work of the check.
 		if op.Known || op.Kind != Get && read[op.Value] {
 			byKey[op.Key] = append(byKey[op.Key], op)
 		}
@@ -101,10 +99,10 @@ func operations(ops []Op) []porcupine.Operation {
 	return out
 }
 
-// linesShown is how much of a key's history a message holds; the end is where a lost write shows.
+// linesShown limits how much of a key's history a message contains. It shows the end, where a lost write is visible.
 const linesShown = 40
 
-// describe lists operations by their calls.
+// describe lists operations in the order of their calls.
 func describe(ops []Op) string {
 	ops = slices.Clone(ops)
 	slices.SortFunc(ops, func(a, b Op) int { return cmp.Compare(a.Call, b.Call) })
@@ -118,7 +116,7 @@ func describe(ops []Op) string {
 	return strings.Join(lines, "\n")
 }
 
-// String is a line of a history.
+// String formats the operation as a line of a history.
 func (o Op) String() string {
 	said := "no answer"
 	switch {

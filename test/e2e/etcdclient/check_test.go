@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// ops gives operations of one key one after the other, two time units each.
+// ops returns operations on one key, one after the other, which take two time units each.
 func ops(ops ...Op) []Op {
 	for i := range ops {
 		o := &ops[i]
@@ -99,7 +99,7 @@ func TestWatchesAreJudged(t *testing.T) {
 	}
 }
 
-// wantJudged expects a violation with these words, or none.
+// wantJudged expects a violation that contains found, or no violation if it is "".
 func wantJudged(t *testing.T, h *History, found string) {
 	t.Helper()
 	violations := h.Check()

@@ -13,20 +13,21 @@ import (
 	"time"
 )
 
-// Options set the load and the patience of a client.
+// Options sets the load and the timeouts of a client.
 type Options struct {
-	URLs []string // of members, or of what leads to them
+	URLs []string // of members, or of a proxy to them
 	TLS  *tls.Config
 	Dial Dial
-	// Prefix of all keys; no other client may use it.
+	// Prefix is the prefix of all keys. No other client may use it.
 	Prefix string
-	// Workers put, get and swap; default 6. Watchers watch; default 3.
+	// Workers is the number of workers that put, get and swap (default 6), and Watchers the number of watches (default
+	// 3).
 	Workers, Watchers int
-	// Think is a worker's pause between two requests; default 20 ms.
+	// Think is how long a worker pauses between two requests; default 20 ms.
 	Think time.Duration
-	// Attempt is how long one member may take; default 2 s.
+	// Attempt is how long one member may take to respond; default 2 s.
 	Attempt time.Duration
-	// Patience is how long a request is repeated before it has failed; default 15 s.
+	// Patience is how long a request is retried before it counts as failed; default 15 s.
 	Patience time.Duration
 
 	open func(url string) (Store, error)
@@ -56,10 +57,10 @@ type Client struct {
 	Options
 	History *History
 	pool    *pool
-	values  atomic.Int64 // that were given out
+	values  atomic.Int64 // number of values written so far
 
 	stop    context.CancelFunc // ends the workers
-	end     context.CancelFunc // ends all
+	end     context.CancelFunc // ends all goroutines
 	workers sync.WaitGroup
 	others  sync.WaitGroup
 
@@ -67,7 +68,7 @@ type Client struct {
 	report Report
 }
 
-// Start starts a client. The cluster must answer, since a watch needs a first revision.
+// Start starts a client. The cluster must respond, since watches need a revision to start from.
 func Start(ctx context.Context, options Options) (*Client, error) {
 	c := &Client{Options: options.orDefaults(), History: newHistory()}
 	var err error
@@ -93,8 +94,8 @@ func Start(ctx context.Context, options Options) (*Client, error) {
 	return c, nil
 }
 
-// Stop ends the client, reads every key once more, waits until all watches have received all
-// writes, and checks the history. In this phase the cluster must answer within patience.
+// Stop ends the requests, reads every key once more, waits until all watches have received all writes, and checks the
+// history. Meanwhile the cluster must respond within patience.
 func (c *Client) Stop(patience time.Duration) (*Report, []string) {
 	c.stop()
 	c.workers.Wait()
@@ -106,7 +107,7 @@ func (c *Client) Stop(patience time.Duration) (*Report, []string) {
 	return report, violations
 }
 
-// Abandon ends the client without a final phase, and checks what it saw so far.
+// Abandon ends the client without final reads, and checks what it saw so far.
 func (c *Client) Abandon() (*Report, []string) {
 	c.stop()
 	c.workers.Wait()
@@ -120,7 +121,7 @@ func (c *Client) Abandon() (*Report, []string) {
 	return &report, c.History.Check()
 }
 
-// lastLook reads every key, to find lost writes that no request has read since.
+// lastLook reads every key to find lost writes that no request has read.
 func (c *Client) lastLook(patience time.Duration) error {
 	deadline := time.Now().Add(patience)
 	ctx, cancel := context.WithDeadline(context.Background(), deadline)
@@ -143,7 +144,7 @@ func (c *Client) lastLook(patience time.Duration) error {
 	return nil
 }
 
-// Totals are the numbers of requests so far.
+// Totals returns the numbers of requests so far.
 func (c *Client) Totals() Report {
 	c.mu.Lock()
 	defer c.mu.Unlock()

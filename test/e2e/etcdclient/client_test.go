@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// run has a client work with a fake cluster until it has made some requests.
+// run runs a client on a fake cluster until it has made so many requests.
 func run(t *testing.T, f *fake, requests int) (*Report, []string) {
 	t.Helper()
 	return runFor(t, f, requests, 30*time.Second)
 }
 
-// runFor gives requests up after some time.
+// runFor does the same, and gives up after some time.
 func runFor(t *testing.T, f *fake, requests int, patience time.Duration) (*Report, []string) {
 	t.Helper()
 	c, err := Start(t.Context(), Options{
@@ -52,7 +52,7 @@ func TestAClientOfAGoodClusterFindsNothing(t *testing.T) {
 
 func TestAPlantedLostWriteIsFound(t *testing.T) {
 	f := newFake()
-	f.forget = func(revision int64) bool { return revision%10 == 0 } // one alone might be overwritten unseen
+	f.forget = func(revision int64) bool { return revision%10 == 0 } // one alone may be overwritten unread
 	_, violations := run(t, f, 500)
 	wantFound(t, violations, "was not one value at a time")
 	wantFound(t, violations, "missed revision 10,")
@@ -86,7 +86,7 @@ func TestAWatchThatStopsReceivingIsFound(t *testing.T) {
 
 func TestRequestsWithoutAnAnswerAreTriedAgainAndAreNoViolation(t *testing.T) {
 	f := newFake()
-	// Of those without an answer every second one was done.
+	// Every second request without a response was carried out.
 	f.fail = func(asked int64) (error, bool) {
 		if asked%10 == 0 && asked < 2000 {
 			return errPlanted, asked%20 == 0

@@ -20,13 +20,13 @@ type fake struct {
 	log      []Event
 	asked    atomic.Int64
 
-	// forget reports whether a write is acknowledged and not done.
+	// forget reports whether a write is acknowledged but not carried out.
 	forget func(revision int64) bool
-	// stale reports whether a read is answered with the value before.
+	// stale reports whether a read returns the previous value.
 	stale func(asked int64) bool
 	// hide reports whether watches miss a revision.
 	hide func(revision int64) bool
-	// fail is the error of a request, if any; done reports whether it is done anyway.
+	// fail returns the error of a request, if any. done reports whether the request is carried out anyway.
 	fail func(asked int64) (err error, done bool)
 
 	before map[string]Event

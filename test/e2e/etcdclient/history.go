@@ -24,22 +24,22 @@ type Op struct {
 	Client int
 	Kind   Kind
 	Key    string
-	Value  string // to be written, and no other attempt's
-	Expect string // of a swap: the value that it replaces, "" for none
-	Member string // which was asked
+	Value  string // to be written; different in every attempt
+	Expect string // of a swap: the value to replace, "" for none
+	Member string // the member that received the request
 	Call   time.Duration
 	Return time.Duration
-	Known  bool // an answer came
+	Known  bool // a response came
 	Answer
 }
 
 // Answer is the response of a member.
 type Answer struct {
-	Value       string // that was read, or found in the place of what a swap expects; "" for none
+	Value       string // the value that was read, or that a failed swap found; "" for none
 	ModRevision int64  // of the value that was read
 	Swapped     bool
-	Revision    int64  // of the store when it answered; a write's own
-	Cluster     uint64 // the id of the cluster that answered
+	Revision    int64  // of the store at the response; for a write, its own revision
+	Cluster     uint64 // ID of the cluster that responded
 }
 
 // wrote reports whether a write is known to have taken effect.
@@ -54,15 +54,15 @@ type Event struct {
 	Value    string
 }
 
-// Watch is everything that one watch received, over all members to which it was connected.
+// Watch is everything that one watch received, from all members to which it was connected.
 type Watch struct {
 	Name   string
-	From   int64 // the first revision that it asked for
+	From   int64 // the revision at which it starts
 	Events []Event
-	Ended  string // why it could not go on
+	Ended  string // why it ended, if it could not continue
 }
 
-// seen is the last revision that the watch received.
+// seen returns the last revision that the watch received.
 func (w *Watch) seen() int64 {
 	if len(w.Events) == 0 {
 		return w.From - 1
@@ -70,18 +70,18 @@ func (w *Watch) seen() int64 {
 	return w.Events[len(w.Events)-1].Revision
 }
 
-// History is what a client did and saw.
+// History records what a client did and saw.
 type History struct {
 	mu      sync.Mutex
 	begin   time.Time
-	newest  int64 // revision that was acknowledged
+	newest  int64 // latest acknowledged revision
 	Ops     []Op
 	Watches []*Watch
 }
 
 func newHistory() *History { return &History{begin: time.Now()} }
 
-// now is the clock that orders operations.
+// now returns the time on the clock that orders operations.
 func (h *History) now() time.Duration { return time.Since(h.begin) }
 
 func (h *History) add(op Op) {
@@ -113,7 +113,7 @@ func (h *History) ended(w *Watch, why string) {
 	w.Ended = why
 }
 
-// behind are the watches that have not received a revision.
+// behind returns the watches that have not received a revision.
 func (h *History) behind(revision int64) []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -126,21 +126,21 @@ func (h *History) behind(revision int64) []string {
 	return out
 }
 
-// received is how many events a watch has received.
+// received returns the number of events that a watch has received.
 func (h *History) received(w *Watch) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(w.Events)
 }
 
-// late reports whether a watch lacks a write that was acknowledged.
+// late reports whether a watch has not received an acknowledged write.
 func (h *History) late(w *Watch) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return w.seen() < h.newest
 }
 
-// keys are the requested keys, in order.
+// keys returns the requested keys, sorted.
 func (h *History) keys() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()

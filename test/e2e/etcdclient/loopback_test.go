@@ -20,8 +20,7 @@ import (
 	"github.com/opcrew/opcrew/test/e2e/etcd"
 )
 
-// trio is three members on this machine without opcrew: nothing checks a directory before
-// etcd starts.
+// trio is three members on this machine without opcrew. Nothing checks their directories before etcd starts.
 type trio struct {
 	program string
 	dir     string
@@ -55,7 +54,7 @@ func newTrio(t *testing.T, version string) *trio {
 	return c
 }
 
-// freeURL has a port that is free for now.
+// freeURL returns a URL with a port that is free now.
 func freeURL(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -129,8 +128,8 @@ func TestRealMembersThatStopCrashAndComeBackViolateNothing(t *testing.T) {
 	}
 }
 
-// TestASecondHistoryIsFound shows what etcd does with two wiped members of three, and so why
-// opcrew must check directories before it starts.
+// TestASecondHistoryIsFound shows what etcd does if two of three members are wiped: a second history begins. This is
+// why opcrew checks directories before etcd starts.
 func TestASecondHistoryIsFound(t *testing.T) {
 	c := newTrio(t, etcd.V36)
 	k := c.client(t)

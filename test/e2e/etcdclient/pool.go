@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	// refreshed is how often the client asks the cluster for its members.
+	// refreshed is how often the client reads the list of members from the cluster.
 	refreshed = time.Second
-	// avoided is how long a failed member is asked last.
+	// avoided is for how long a failed member is only used as a last resort.
 	avoided = 2 * time.Second
 )
 
-// pool is the set of members to ask.
+// pool is the set of members that get requests.
 type pool struct {
 	open func(url string) (Store, error)
 
@@ -50,13 +50,13 @@ func (p *pool) set(urls []string) error {
 	for url, s := range p.stores {
 		if !slices.Contains(urls, url) {
 			delete(p.stores, url)
-			_ = s.Close() // what was under way counts as not answered
+			_ = s.Close() // requests in flight count as unanswered
 		}
 	}
 	return nil
 }
 
-// next is the next member in turn, preferring members that have not failed lately.
+// next returns the next member in turn, and prefers members that have not failed recently.
 func (p *pool) next() (string, Store) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -76,7 +76,7 @@ func (p *pool) fails(url string) {
 	p.failed[url] = time.Now()
 }
 
-// refresh follows the cluster's members until ctx ends.
+// refresh updates the members from the cluster until ctx ends.
 func (p *pool) refresh(ctx context.Context, attempt time.Duration) {
 	for ctx.Err() == nil {
 		url, s := p.next()
@@ -87,7 +87,7 @@ func (p *pool) refresh(ctx context.Context, attempt time.Duration) {
 		case err != nil:
 			p.fails(url)
 		case len(urls) > 0:
-			// Skip a member with an invalid URL; the others continue.
+			// A member with an invalid URL is left out; the others are used.
 			_ = p.set(urls)
 		}
 		pause(ctx, refreshed)

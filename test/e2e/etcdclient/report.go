@@ -8,25 +8,25 @@ import (
 	"time"
 )
 
-// Report has the numbers of requests, and the failures.
+// Report holds the numbers of requests, and the failures.
 type Report struct {
-	Requests int // of the client's user
-	Attempts int // at members
-	Unknown  int // attempts without an answer
+	Requests int // of the client's workers
+	Attempts int // requests to members
+	Unknown  int // attempts without a response
 	Writes   int // acknowledged
-	Events   int // that watches were informed of
+	Events   int // received by watches
 	Failed   []Failure
-	Longest  time.Duration // that a request took
+	Longest  time.Duration // longest time of a request
 }
 
-// Failure is a request that no attempt could serve within the client's patience.
+// Failure is a request that no member answered within the client's patience.
 type Failure struct {
 	At, Took time.Duration
 	Kind     Kind
 	Err      error
 }
 
-// String is the report in one line.
+// String formats the report as one line.
 func (r *Report) String() string {
 	return fmt.Sprintf("%d requests in %d attempts (%d without an answer), %d writes acknowledged, %d events, longest %s, %d failed",
 		r.Requests, r.Attempts, r.Unknown, r.Writes, r.Events, r.Longest.Round(time.Millisecond), len(r.Failed))

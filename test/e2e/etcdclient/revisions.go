@@ -9,16 +9,16 @@ import (
 	"slices"
 )
 
-// checkRevisions expects that revisions increase with time: a request that started after the
-// response of another one has a higher revision if it writes, and no lower one if it reads. This
-// applies across all keys, so it also finds a write that was lost together with its whole key.
+// checkRevisions expects that revisions increase with time. If a request starts after another one's response, its
+// revision is higher for a write and not lower for a read. This holds across keys, so it also finds a write that was
+// lost with its whole key.
 func checkRevisions(ops []Op) []string {
 	answered := slices.DeleteFunc(slices.Clone(ops), func(o Op) bool { return !o.Known })
 	slices.SortFunc(answered, func(a, b Op) int { return cmp.Compare(a.Return, b.Return) })
 	byCall := slices.Clone(answered)
 	slices.SortFunc(byCall, func(a, b Op) int { return cmp.Compare(a.Call, b.Call) })
 	var out []string
-	var last Op // of those answered so far, the one of the highest revision
+	var last Op // of the operations answered so far, the one with the highest revision
 	next := 0
 	for _, op := range byCall {
 		for ; next < len(answered) && answered[next].Return < op.Call; next++ {
@@ -33,7 +33,7 @@ func checkRevisions(ops []Op) []string {
 	return first(slices.Concat(out, checkWriters(answered)))
 }
 
-// checkWriters expects a revision for every write.
+// checkWriters expects that no two writes have the same revision.
 func checkWriters(answered []Op) []string {
 	var out []string
 	writers := map[int64]Op{}
@@ -49,7 +49,7 @@ func checkWriters(answered []Op) []string {
 	return out
 }
 
-// violationsShown is how many of a kind are reported: one lost revision causes hundreds.
+// violationsShown limits how many violations of one type are reported, as one lost revision causes hundreds.
 const violationsShown = 5
 
 func first(violations []string) []string {

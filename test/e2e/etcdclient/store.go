@@ -24,12 +24,12 @@ import (
 type Store interface {
 	Get(ctx context.Context, key string) (Answer, error)
 	Put(ctx context.Context, key, value string) (Answer, error)
-	// Swap writes value if the key has the value expect, "" for none; else it reads the key.
+	// Swap writes value if the key's value is expect ("" for none), and otherwise reads the key.
 	Swap(ctx context.Context, key, expect, value string) (Answer, error)
 	// Watch reports writes below a prefix from a revision on, until ctx ends or the member
 	// cannot continue.
 	Watch(ctx context.Context, prefix string, from int64, tell func(...Event)) error
-	// Members are the URLs that the members of the cluster advertise to clients.
+	// Members returns the URLs that the cluster's members advertise to clients.
 	Members(ctx context.Context) ([]string, error)
 	Close() error
 }
@@ -37,11 +37,11 @@ type Store interface {
 // Dial opens a connection to a host and port.
 type Dial func(ctx context.Context, address string) (net.Conn, error)
 
-// member is a Store over the network. It asks only this member: the client decides which one to
-// ask next, and records which member answered.
+// member is a Store over the network. It only sends requests to this member, because the client chooses the next member
+// itself and records which member responded.
 type member struct{ *clientv3.Client }
 
-// Open returns the member at a URL. It does not wait for a connection. dial may be nil.
+// Open returns a Store for the member at a URL, without waiting for a connection. dial may be nil.
 func Open(url string, security *tls.Config, dial Dial) (Store, error) {
 	options := []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{
 		// Reconnect soon to a member that was down; gRPC's default waits for minutes.
@@ -53,7 +53,7 @@ func Open(url string, security *tls.Config, dial Dial) (Store, error) {
 	}
 	c, err := clientv3.New(clientv3.Config{
 		Endpoints: []string{url}, TLS: security, DialOptions: options, Logger: zap.NewNop(),
-		// Watches of a stopped or disconnected member would hang.
+		// Without keepalive, watches of a stopped or disconnected member would hang.
 		DialKeepAliveTime: 10 * time.Second, DialKeepAliveTimeout: 3 * time.Second,
 	})
 	if err != nil {
@@ -101,7 +101,7 @@ func (m *member) Swap(ctx context.Context, key, expect, value string) (Answer, e
 }
 
 func (m *member) Watch(ctx context.Context, prefix string, from int64, tell func(...Event)) error {
-	// A member that has lost its leader ends the watch instead of keeping it waiting.
+	// A member without a leader ends the watch, instead of keeping it open without events.
 	for r := range m.Client.Watch(clientv3.WithRequireLeader(ctx), prefix, clientv3.WithPrefix(), clientv3.WithRev(from)) {
 		for _, e := range r.Events {
 			if e.Type == mvccpb.PUT {
@@ -122,18 +122,17 @@ func (m *member) Members(ctx context.Context) ([]string, error) {
 	}
 	var out []string
 	for _, one := range r.Members {
-		if !one.IsLearner { // they serve no client
+		if !one.IsLearner { // learners serve no clients
 			out = append(out, one.ClientURLs...)
 		}
 	}
 	return out, nil
 }
 
-// unsent reports whether a failed request never reached the member. Any other failed request may
-// have taken effect.
+// unsent reports whether a failed request certainly never reached the member. Otherwise it may have taken effect.
 func unsent(err error) bool {
 	return strings.Contains(err.Error(), "Error while dialing") || strings.Contains(err.Error(), "rpc not supported for learner")
 }
 
-// compacted reports whether no member can serve a watch, as its revision is compacted.
+// compacted reports whether no member can serve a watch, because its revision is compacted.
 func compacted(err error) bool { return errors.Is(err, rpctypes.ErrCompacted) }

@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// checkWatches expects that every watch received every write since it started, once, in the
-// order of revisions, as it was written.
+// checkWatches expects that every watch received every write since its start exactly once, unchanged, and in the order
+// of revisions.
 func checkWatches(ops []Op, watches []*Watch) []string {
 	known, out := knownWrites(ops, watches)
 	for _, w := range watches {
@@ -23,8 +23,8 @@ func checkWatches(ops []Op, watches []*Watch) []string {
 	return out
 }
 
-// knownWrites are all writes that are certain: acknowledged, read, or received by any watch. Where
-// two of these disagree about a revision there are two histories.
+// knownWrites returns all writes that certainly happened: acknowledged, read, or received by any watch. It reports a
+// violation if two of these disagree about a revision, since then there are two histories.
 func knownWrites(ops []Op, watches []*Watch) (known []Event, out []string) {
 	found := map[int64]Event{}
 	add := func(e Event, who string) {
@@ -54,8 +54,7 @@ func knownWrites(ops []Op, watches []*Watch) (known []Event, out []string) {
 	return known, first(out)
 }
 
-// checkOrder expects revisions that rise strictly. Every write of the client is a revision
-// of its own.
+// checkOrder expects strictly increasing revisions, because every write of the client has its own revision.
 func checkOrder(w *Watch) []string {
 	var out []string
 	last := w.From - 1
@@ -68,7 +67,7 @@ func checkOrder(w *Watch) []string {
 	return out
 }
 
-// checkGaps expects every known write between the first and the last that the watch received.
+// checkGaps expects that the watch received every known write between its first and its last event.
 func checkGaps(w *Watch, known []Event) []string {
 	received := map[int64]bool{}
 	last := w.From - 1

@@ -11,10 +11,9 @@ import (
 )
 
 const (
-	// keysAtOnce is small, so that workers use the same keys.
+	// keysAtOnce is the number of keys in use at one time. It is small, so that workers use the same keys.
 	keysAtOnce = 4
-	// keysLast is how long a key is used. The work of the check grows with the number of
-	// operations of a key with an unknown result.
+	// keysLast is how long a key is used. The check of a key takes longer with every operation whose result is unknown.
 	keysLast = 3 * time.Second
 )
 
@@ -23,7 +22,7 @@ func (c *Client) work(ctx context.Context, id int) {
 	for ctx.Err() == nil {
 		begun := context.WithoutCancel(ctx)
 		key := fmt.Sprintf("%s%d/%d", c.Prefix, c.History.now()/keysLast, rand.IntN(keysAtOnce))
-		// The report contains the failure.
+		// Errors are ignored here, because the report contains them.
 		switch rand.IntN(4) {
 		case 0, 1:
 			_, _ = c.put(begun, id, key, c.Patience)
@@ -44,8 +43,8 @@ func (c *Client) put(ctx context.Context, id int, key string, patience time.Dura
 	return c.request(ctx, patience, func() Op { return Op{Client: id, Kind: Put, Key: key, Value: c.value(id)} })
 }
 
-// swap replaces the value that it reads, unless another client was faster. After an attempt
-// without a response it tries again with the same value, and may then find another one.
+// swap reads a value and replaces it, unless another client was faster. If an attempt gets no response, the next
+// attempt has the same value, and may then find that the key has changed.
 func (c *Client) swap(ctx context.Context, id int, key string) error {
 	now, err := c.get(ctx, id, key, c.Patience)
 	if err != nil {
@@ -60,8 +59,7 @@ func (c *Client) swap(ctx context.Context, id int, key string) error {
 // value returns a unique value, so that a read identifies the write.
 func (c *Client) value(id int) string { return fmt.Sprintf("%d-%d", id, c.values.Add(1)) }
 
-// request asks one member after the other until one answers. Every attempt is a separate
-// operation.
+// request tries one member after the other until one responds. Each attempt is recorded as a separate operation.
 func (c *Client) request(ctx context.Context, patience time.Duration, next func() Op) (Answer, error) {
 	begin := c.History.now()
 	for {
@@ -76,7 +74,7 @@ func (c *Client) request(ctx context.Context, patience time.Duration, next func(
 	}
 }
 
-// attempt asks the next member, and records its response.
+// attempt sends the request to the next member, and records the response.
 func (c *Client) attempt(ctx context.Context, op *Op) (err error) {
 	url, store := c.pool.next()
 	asked, cancel := context.WithTimeoutCause(ctx, c.Attempt, errImpatient)

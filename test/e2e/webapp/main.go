@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Webapp is a small HTTP server for end-to-end scenarios: it says which version of it
-// answers, with which configuration and to whom, and can be kept busy.
+// Webapp is a small HTTP server for end-to-end scenarios. Its response contains its version, its configuration and the
+// user, and it can be kept busy.
 package main
 
 import (
@@ -21,11 +21,11 @@ import (
 
 // Answer is the response of /.
 type Answer struct {
-	Version  string `json:"version"`  // that it was built as, see the image
-	Greeting string `json:"greeting"` // of the environment
-	Config   string `json:"config"`   // the whole configuration, as mounted
-	User     string `json:"user"`     // whom the proxy let in
-	Password bool   `json:"password"` // whether the password came through, which it must not
+	Version  string `json:"version"`  // compiled into the binary
+	Greeting string `json:"greeting"` // from the environment
+	Config   string `json:"config"`   // the mounted configuration file
+	User     string `json:"user"`     // the user that the proxy authenticated
+	Password bool   `json:"password"` // whether the request still had the password, which the proxy must remove
 	Pod      string `json:"pod"`
 }
 
@@ -65,7 +65,7 @@ func tell(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// burn keeps a processor busy for so many milliseconds.
+// burn keeps a CPU busy for the requested number of milliseconds.
 func burn(w http.ResponseWriter, r *http.Request) {
 	ms, err := strconv.Atoi(r.URL.Query().Get("ms"))
 	if err != nil || ms < 0 || ms > 10_000 {

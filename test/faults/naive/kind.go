@@ -1,10 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package naive is a controller in the style of tutorials, for the tests of package
-// faults. Without bugs it is a careful one, to which no fault does harm. Each bug is one
-// that was found in real operators or is taught by real tutorials, and the harness must
-// find every one of them.
+// Package naive is a controller in the style of tutorials, for the tests of package faults. Without bugs it is careful,
+// and no fault harms it. Each bug was found in a real operator or is taught by a real tutorial, and the harness must
+// find them all.
 package naive
 
 import (
@@ -23,7 +22,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// Bug is something that a careful controller does otherwise.
+// Bug is a deviation from what a careful controller does.
 type Bug string
 
 // The bugs.
@@ -49,7 +48,7 @@ const (
 	WritesAlways      Bug = "notes in the sign when it looked last"
 )
 
-// Kind is the controller with some bugs.
+// Kind returns the controller with some bugs.
 func Kind(bugs ...Bug) kit.Registration {
 	return kit.Registration{
 		Name:        "shop",
@@ -79,7 +78,7 @@ func setup(mgr ctrl.Manager, bugs []Bug) error {
 	return b.Complete(r)
 }
 
-// deleted is the clean-up of a controller that has no finalizer.
+// deleted cleans up for a controller that has no finalizer.
 func (r *reconciler) deleted(ctx context.Context, e event.DeleteEvent, _ queue) {
 	if r.has(IgnoresTombstones) && e.DeleteStateUnknown {
 		return

@@ -25,23 +25,23 @@ import (
 
 const finalizer = "test.opcrew.io/shop"
 
-// soon is when Polls looks again: long after a key is seen on any machine without faults,
-// and before late events of it come.
+// soon is after how long Polls looks again. On any machine a key is visible by then without faults, but late events
+// have not arrived yet.
 const soon = 100 * time.Millisecond
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// errOld ends a reconcile that would rest on an old view.
+// errOld ends a reconcile that would act on a stale view.
 var errOld = errors.New("the shop is no longer as the cache has it")
 
-// errWorking is what StatusFirst reports before it begins.
+// errWorking is the error that the bug StatusFirst reports before it starts to work.
 var errWorking = errors.New("at work")
 
 type reconciler struct {
 	client.Client
 	live client.Reader
 	bugs []Bug
-	id   string // of the process
+	id   string // identifies the process
 
 	mu      sync.Mutex
 	listed  map[string]bool                   // the ledger of LedgerInMemory
@@ -58,7 +58,7 @@ func newReconciler(c client.Client, live client.Reader, bugs []Bug) *reconciler 
 
 func (r *reconciler) has(bug Bug) bool { return slices.Contains(r.bugs, bug) }
 
-// Reconcile implements reconcile.Reconciler. One worker calls it.
+// Reconcile implements reconcile.Reconciler. Only one worker calls it.
 func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	shop := &Shop{}
 	if err := r.Get(ctx, req.NamespacedName, shop); err != nil {
@@ -86,7 +86,7 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	return ctrl.Result{}, r.forgive(err)
 }
 
-// bring does all that is to be done for a shop.
+// bring brings a shop to its desired state.
 func (r *reconciler) bring(ctx context.Context, shop *Shop) error {
 	if shop.DeletionTimestamp != nil {
 		return r.reported(ctx, shop, r.close(ctx, shop))
@@ -112,12 +112,12 @@ func (r *reconciler) reported(ctx context.Context, shop *Shop, err error) error 
 	return errors.Join(err, r.report(ctx, shop, err))
 }
 
-// passes reports whether an error is only one of an old view.
+// passes reports whether an error only results from a stale view.
 func passes(err error) bool {
 	return errors.Is(err, errOld) || apierrors.IsConflict(err) || apierrors.IsNotFound(err)
 }
 
-// forgive is where errors are lost.
+// forgive drops the errors that some bugs ignore.
 func (r *reconciler) forgive(err error) error {
 	switch {
 	case r.has(IgnoresConflicts) && apierrors.IsConflict(err),
@@ -144,7 +144,7 @@ func (r *reconciler) open(ctx context.Context, shop *Shop) error {
 	return r.furnish(ctx, shop)
 }
 
-// close takes the shop off the street, and lets it go.
+// close takes the shop off the street and removes its finalizer.
 func (r *reconciler) close(ctx context.Context, shop *Shop) error {
 	if !controllerutil.ContainsFinalizer(shop, finalizer) {
 		return nil
@@ -161,7 +161,7 @@ func (r *reconciler) close(ctx context.Context, shop *Shop) error {
 	return client.IgnoreNotFound(err)
 }
 
-// current makes sure that the shop is as the cache has it, before something is written for it.
+// current returns an error if the cached shop is stale. It is called before every write for the shop.
 func (r *reconciler) current(ctx context.Context, shop *Shop) error {
 	if r.has(TrustsOldViews) {
 		return nil
@@ -174,7 +174,7 @@ func (r *reconciler) current(ctx context.Context, shop *Shop) error {
 	return err
 }
 
-// report writes the status if it is not so already.
+// report writes the status if it has changed.
 func (r *reconciler) report(ctx context.Context, shop *Shop, failure error) error {
 	before := shop.copy()
 	ready := metav1.Condition{Type: "Ready", Status: "True", Reason: "Open", Message: "The shop is as declared", ObservedGeneration: shop.Generation}

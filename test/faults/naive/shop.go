@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Shop has a key (a Secret) and a sign in its color (a ConfigMap). An open one stands
-// in the street, a ConfigMap that belongs to others.
+// Shop has a key (a Secret) and a sign in its color (a ConfigMap). An open shop is listed in the street, a ConfigMap of
+// another owner.
 type Shop struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -19,13 +19,13 @@ type Shop struct {
 	Status ShopStatus `json:"status,omitzero"`
 }
 
-// ShopSpec is what a user declares.
+// ShopSpec is the desired state.
 type ShopSpec struct {
 	Color string `json:"color,omitempty"`
 	Open  bool   `json:"open,omitempty"`
 }
 
-// ShopStatus is what was seen.
+// ShopStatus is the observed state.
 type ShopStatus struct {
 	ObservedGeneration int64              `json:"observedGeneration,omitempty"`
 	Conditions         []metav1.Condition `json:"conditions,omitempty"`

@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// Check compares the rows with the fields of the CRD: every field must have a row, every row a
-// field, and every row must be able to fail.
+// Check compares the rows with the fields of the CRD. Every field must have a row, every row must have a field, and
+// every row must be able to fail.
 func (f *File) Check(root string) error {
 	fields, err := f.Fields(root)
 	if err != nil {
@@ -63,7 +63,7 @@ func (r Row) check(root string) error {
 	return nil
 }
 
-// shownIn returns an error unless there is the test that the row names.
+// shownIn returns an error unless the test that the row names exists.
 func (r Row) shownIn(root string) error {
 	folder, name, ok := strings.Cut(r.Shown, ".Test")
 	if !ok {

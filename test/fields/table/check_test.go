@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// kind reads the table of a kind as it is in the repository.
+// kind reads the repository's table of a kind.
 func kind(t *testing.T, name string) *File {
 	t.Helper()
 	files, err := Read(root)

@@ -26,8 +26,8 @@ func Merge(base, patch Object) Object {
 	return out
 }
 
-// Change is a merge patch that sets a field to the row's value. It contains whole lists, in
-// which the field of the first item is changed.
+// Change returns a merge patch that sets a field to the row's value. Lists are contained as a whole, with the field of
+// the first item changed.
 func (r Row) Change(path string, object Object) Object {
 	if r.Edit != nil {
 		return r.Edit
@@ -59,7 +59,7 @@ func withoutNull(object Object) Object {
 	return object
 }
 
-// Named is a copy of JSON with $name replaced by the object's name in every text.
+// Named returns a copy of a JSON value with $name replaced by the object's name in every string.
 func Named(value any, name string) any {
 	switch v := value.(type) {
 	case string:

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// Mutation is a change of a live object, sensible or not.
+// Mutation is a change of a live object. Its value may be nonsensical.
 type Mutation struct {
-	// Name is the field and the value that it gets.
+	// Name names the field and its new value.
 	Name string
-	// Change is what is merged into the object.
+	// Change is the merge patch for the object.
 	Change Object
 }
 
-// Mutations are the edits of all rows, and nonsensical values for every field.
+// Mutations returns the edits of all rows, and nonsensical values for every field.
 func (f *File) Mutations(root string) ([]Mutation, error) {
 	fields, err := f.Fields(root)
 	if err != nil {
@@ -25,7 +25,7 @@ func (f *File) Mutations(root string) ([]Mutation, error) {
 	var out []Mutation
 	for _, row := range f.Rows {
 		if row.To == nil && row.Edit == nil {
-			continue // another test shows it
+			continue // Check reports the error
 		}
 		for _, path := range row.Fields() {
 			change := Merge(row.With, row.Change(path, Merge(f.Base, row.With)))
@@ -46,7 +46,7 @@ type named struct {
 	value any
 }
 
-// nonsense are nonsensical values of a field's type or a similar one.
+// nonsense returns nonsensical values for a field, of its own or a similar type.
 func nonsense(field Field) []named {
 	switch {
 	case field.Schema.XIntOrString || field.Schema.Type == "integer":

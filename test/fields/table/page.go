@@ -18,8 +18,8 @@ const (
 	endMark   = "<!-- end of fields -->"
 )
 
-// WritePages writes the table of every kind into its page, and the number of fields into summaryPage, between the
-// marks, and returns the pages that it changed. With dry it only returns them.
+// WritePages writes each kind's table into its page, and the summary into summaryPage, between the marks. It returns
+// the pages that it changed. If dry is set, it changes no file.
 func WritePages(root string, files []*File, dry bool) ([]string, error) {
 	content := map[string]string{summaryPage: Summary(files)}
 	for _, f := range files {
@@ -61,7 +61,7 @@ func write(page, text string, dry bool) (bool, error) {
 	return true, os.WriteFile(page, after, 0o644) //nolint:gosec // a page that all may read
 }
 
-// between puts the table between the marks of a page.
+// between returns the page with the table between its marks.
 func between(page []byte, table string) ([]byte, error) {
 	head, rest, ok := bytes.Cut(page, []byte(beginMark+"\n"))
 	_, tail, closed := bytes.Cut(rest, []byte(endMark))
@@ -71,7 +71,7 @@ func between(page []byte, table string) ([]byte, error) {
 	return bytes.Join([][]byte{head, []byte(beginMark + "\n"), []byte(table), []byte(endMark), tail}, nil), nil
 }
 
-// Table is the table of a kind in Markdown.
+// Table returns the table of a kind in Markdown.
 func (f *File) Table(root string) (string, error) {
 	fields, err := f.Fields(root)
 	if err != nil {
@@ -90,7 +90,7 @@ func (f *File) Table(root string) (string, error) {
 	return out.String(), nil
 }
 
-// words are the effects in the words of the pages.
+// words maps the effects to their texts on the pages.
 var words = map[Effect]string{
 	Live: "applied live", Rollout: "applied by a rollout", Refused: "refused", NotImplemented: "not implemented: condition `FieldsIgnored` names it",
 }

@@ -19,29 +19,29 @@ type Effect string
 
 // The effects.
 const (
-	// Live: the edit takes effect without new pods.
+	// Live means that the edit takes effect without new pods.
 	Live Effect = "Live"
-	// Rollout: pods are replaced.
+	// Rollout means that the pods are replaced.
 	Rollout Effect = "Rollout"
-	// Refused: the API server refuses the edit, and says what to do instead.
+	// Refused means that the API server refuses the edit, and says what to do instead.
 	Refused Effect = "Refused"
-	// NotImplemented: the edit is accepted without effect, and condition FieldsIgnored names the field.
+	// NotImplemented means that the edit is accepted without effect, and the condition FieldsIgnored names the field.
 	NotImplemented Effect = "NotImplemented"
 )
 
-// Object is JSON.
+// Object is an object decoded from JSON.
 type Object = map[string]any
 
 // File is the table of a kind.
 type File struct {
 	Kind string `json:"kind"`
-	// CRD is a file of config/crd/bases, Page one of docs.
+	// CRD is the name of a file in config/crd/bases, and Page the name of a file in docs.
 	CRD  string `json:"crd"`
 	Page string `json:"page"`
-	// Base is the object without its name, Needs are objects that it needs.
+	// Base is the object to edit, without its name. Needs are other objects that it depends on.
 	Base  Object   `json:"base"`
 	Needs []Object `json:"needs"`
-	// Settled holds before an edit; by default condition Ready is True.
+	// Settled must hold before an edit. By default the condition Ready must be True.
 	Settled []See     `json:"settled"`
 	Include []Include `json:"include"`
 	Rows    []Row     `json:"rows"`
@@ -52,12 +52,12 @@ type Include struct {
 	Group string            `json:"group"`
 	At    string            `json:"at"`
 	Vars  map[string]string `json:"vars"`
-	// With and Pods apply to rows without their own.
+	// With and Pods apply to rows that do not set them.
 	With Object `json:"with"`
 	Pods string `json:"pods"`
 }
 
-// Row is one field, or several with one effect. The package doc describes its fields.
+// Row describes one field, or several fields with the same effect. The package doc describes its fields.
 type Row struct {
 	Path   string   `json:"path"`
 	Paths  []string `json:"paths"`
@@ -71,14 +71,14 @@ type Row struct {
 	Pods   string   `json:"pods"`
 	Gone   bool     `json:"gone"`
 	Shown  string   `json:"shown"`
-	// WasSilent is how the field was accepted without effect before this table existed; empty if it was not.
+	// WasSilent says how the field was ignored without notice before this table existed; empty if it was not.
 	WasSilent string `json:"wasSilent"`
-	// Needs is added to that of the file, and Settled replaces it.
+	// Needs are added to the file's Needs, and Settled replaces the file's Settled.
 	Needs   []Object `json:"needs"`
 	Settled []See    `json:"settled"`
 }
 
-// Fields are the paths of the row.
+// Fields returns the paths of the row.
 func (r Row) Fields() []string {
 	if r.Path != "" {
 		return []string{r.Path}
@@ -86,7 +86,7 @@ func (r Row) Fields() []string {
 	return r.Paths
 }
 
-// Read reads the tables of all kinds, in the order of their names.
+// Read returns the tables of all kinds, sorted by kind.
 func Read(root string) ([]*File, error) {
 	paths, err := filepath.Glob(filepath.Join(root, "test/fields/rows/*.yaml"))
 	if err != nil {
@@ -101,7 +101,7 @@ func Read(root string) ([]*File, error) {
 		if err := f.include(filepath.Join(filepath.Dir(path), "shared")); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		if first := byKind[f.Kind]; first != nil { // a kind of many fields has several files
+		if first := byKind[f.Kind]; first != nil { // a kind with many fields has several files
 			first.Rows = append(first.Rows, f.Rows...)
 			continue
 		}

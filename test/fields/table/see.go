@@ -22,9 +22,9 @@ import (
 type See struct {
 	// Absent is true for "no".
 	Absent bool
-	// Kind is one of Kubernetes, or self. Name is empty for all of the namespace.
+	// Kind is a kind of object, or self for the edited object. If Name is empty, it means all objects in the namespace.
 	Kind, Name string
-	// Path is a JSONPath; Operator is =, ~, != or !~; both are empty where only presence counts.
+	// Path is a JSONPath, and Operator is =, ~, != or !~. Both are empty if only the object's presence matters.
 	Path, Operator, Want string
 }
 
@@ -44,7 +44,7 @@ func (s *See) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// Of is the observation for the object of a name.
+// Of returns the observation with $name replaced by a name.
 func (s See) Of(name string) See {
 	for _, text := range []*string{&s.Name, &s.Path, &s.Want} {
 		*text = strings.ReplaceAll(*text, "$name", name)
@@ -52,7 +52,7 @@ func (s See) Of(name string) See {
 	return s
 }
 
-// In returns an error unless the observation holds in the objects that were found.
+// In returns an error unless the observation holds for the given objects.
 func (s See) In(objects []Object) error {
 	what := strings.TrimSuffix(s.Kind+"/"+s.Name, "/")
 	switch {
@@ -86,7 +86,7 @@ func (s See) holds(found string) bool {
 	return held != negated
 }
 
-// value is the value at a path, several values separated by commas; empty if there is none.
+// value returns the value at a path, with several values separated by commas; "" if there is none.
 func value(object Object, path string) (string, error) {
 	parser := jsonpath.New("").AllowMissingKeys(true)
 	if err := parser.Parse(path); err != nil {

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// summaryPage has the number of fields of every kind.
+// summaryPage is the page with the number of fields of every kind.
 const summaryPage = "docs/testing.md"
 
-// counts are the numbers of a kind's fields by effect.
+// counts holds the numbers of a kind's fields by effect.
 type counts struct {
 	effects map[Effect]int
-	// shown are fields whose effect a test of the kind shows, silent those that were accepted without
-	// effect before this table existed.
+	// shown counts the fields whose effect is tested by a test of the kind, and silent those that were ignored without
+	// notice before this table existed.
 	all, shown, silent int
 }
 
@@ -43,13 +43,13 @@ func (c counts) add(other counts) counts {
 	return c
 }
 
-// line is the counts in Markdown.
+// line formats the counts as a row of a Markdown table.
 func (c counts) line(name string) string {
 	return fmt.Sprintf("| %s | %d | %d | %d | %d | %d | %d | %d |\n",
 		name, c.all, c.effects[Live], c.effects[Rollout], c.effects[Refused], c.effects[NotImplemented], c.shown, c.silent)
 }
 
-// Summary is the number of fields of every kind by effect, in Markdown.
+// Summary returns the number of fields of every kind by effect, as a Markdown table.
 func Summary(files []*File) string {
 	var out strings.Builder
 	out.WriteString("| kind | fields | live | rollout | refused | not implemented | of these shown by a test of the kind | silent before |\n")

@@ -14,7 +14,7 @@ import (
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 )
 
-// types are the Go types of the kinds.
+// types maps each kind to its Go type.
 var types = map[string]any{
 	"Activity":               egov1.Activity{},
 	"AppService":             appv1.AppService{},

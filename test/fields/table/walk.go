@@ -17,15 +17,15 @@ import (
 
 // Field is a field of a spec.
 type Field struct {
-	// Path from the object, such as spec.ports[].name.
+	// Path is the path from the object, such as spec.ports[].name.
 	Path string
-	// Type as a user reads it, such as "list of string" or "Affinity of Kubernetes".
+	// Type is the type as users read it, such as "list of string" or "Affinity of Kubernetes".
 	Type string
 	// Doc is the field's description.
 	Doc string
-	// Holds reports whether it only holds other fields, and so needs no row.
+	// Holds reports whether the field only groups other fields, and so needs no row.
 	Holds bool
-	// Schema of the field, for generating values.
+	// Schema is used to generate values.
 	Schema *apiextensionsv1.JSONSchemaProps
 }
 
@@ -58,8 +58,7 @@ func readCRD(file string) (*apiextensionsv1.CustomResourceDefinition, error) {
 	return crd, nil
 }
 
-// walk lists a field and those below it. The Go type shows where a type of Kubernetes
-// begins.
+// walk returns a field and all fields below it. It stops at types of Kubernetes, which it recognises by the Go type.
 func walk(path string, schema *apiextensionsv1.JSONSchemaProps, goType reflect.Type) []Field {
 	field := Field{Path: path, Type: typeName(schema, goType), Doc: schema.Description, Schema: schema}
 	if schema.Items != nil && schema.Items.Schema != nil {
@@ -91,7 +90,7 @@ func sortedKeys(m map[string]apiextensionsv1.JSONSchemaProps) []string {
 	return keys
 }
 
-// element is the type behind pointers, lists and maps; nil where it is not known.
+// element returns the type behind pointers, lists and maps; nil if it is not known.
 func element(t reflect.Type) reflect.Type {
 	for t != nil && (t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map) {
 		t = t.Elem()
@@ -99,7 +98,7 @@ func element(t reflect.Type) reflect.Type {
 	return t
 }
 
-// member is the type of a field by its JSON name, also in structs that are inlined.
+// member returns the type of the field with a JSON name, including fields of embedded structs.
 func member(t reflect.Type, name string) reflect.Type {
 	t = element(t)
 	if t == nil || t.Kind() != reflect.Struct {

@@ -1,10 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package etcdpods runs simulated etcd in simulated pods: it follows the pods of a server
-// without kubelets, and reports to a world of clusters in memory what runs where. Like the gate
-// and etcd, it uses the pods' command lines, the annotation that says how they may start, and
-// their volumes.
+// Package etcdpods runs simulated etcd in simulated pods. It watches the pods of a server without kubelets, and starts
+// and stops members in a simulated world. Like the real gate and etcd, it uses the pods' command lines, their start
+// annotation and their volumes.
 package etcdpods
 
 import (
@@ -40,11 +39,11 @@ type Kubelets struct {
 
 	mu      sync.Mutex
 	running map[types.UID]etcdtest.Process
-	volumes map[string]string // by claim or pod, with how often it was wiped
-	written map[string]bool   // volumes that etcd has begun to write
+	volumes map[string]string // by claim or pod name; the value changes with every wipe
+	written map[string]bool   // volumes on which etcd has written data
 }
 
-// Follow follows the pods of a server until the end of the test.
+// Follow runs the pods of a server until the end of the test.
 func Follow(t testing.TB, config *rest.Config, c client.Client, world *etcdtest.World) *Kubelets {
 	t.Helper()
 	k, err := Start(context.WithoutCancel(t.Context()), config, c, world, t.Cleanup)
@@ -54,7 +53,7 @@ func Follow(t testing.TB, config *rest.Config, c client.Client, world *etcdtest.
 	return k
 }
 
-// Start is Follow outside a test.
+// Start does the same as Follow outside a test.
 func Start(ctx context.Context, config *rest.Config, c client.Client, world *etcdtest.World, atEnd func(func())) (*Kubelets, error) {
 	k := &Kubelets{World: world, client: c, running: map[types.UID]etcdtest.Process{}, volumes: map[string]string{}, written: map[string]bool{}}
 	pods, err := cache.New(config, cache.Options{Scheme: c.Scheme()})
@@ -94,7 +93,7 @@ func (k *Kubelets) Wipe(ctx context.Context, pod *corev1.Pod) {
 	k.see(ctx, pod)
 }
 
-// see runs a pod as its present spec says.
+// see runs a pod as its current spec says.
 func (k *Kubelets) see(ctx context.Context, pod *corev1.Pod) {
 	if pod.Labels["app"] != "etcd" || len(pod.Spec.Containers) == 0 {
 		return
@@ -118,7 +117,7 @@ func (k *Kubelets) see(ctx context.Context, pod *corev1.Pod) {
 	}
 	k.running[pod.UID] = p
 	k.World.Run(p)
-	if why := k.World.Reason(p.Name); strings.Contains(why, "already been bootstrapped") { // nothing was written
+	if why := k.World.Reason(p.Name); strings.Contains(why, "already been bootstrapped") { // etcd has written nothing
 		k.refuse(ctx, pod, etcdstart.Report{Reason: etcdstart.EtcdEnded, Message: why})
 		return
 	}
@@ -126,7 +125,7 @@ func (k *Kubelets) see(ctx context.Context, pod *corev1.Pod) {
 	k.serve(pod, p)
 }
 
-// serve connects clients to a pod that a Service selects.
+// serve lets clients connect to a pod that a Service selects.
 func (k *Kubelets) serve(pod *corev1.Pod, p etcdtest.Process) {
 	if pod.Labels[voterLabel] == "true" {
 		k.World.Serve(p.PeerURL)
@@ -147,7 +146,7 @@ func (k *Kubelets) stop(pod *corev1.Pod) {
 	}
 }
 
-// gate is the decision of the gate: see internal/agents/etcdgate.
+// gate returns what the gate would decide (see internal/agents/etcdgate).
 func (k *Kubelets) gate(pod *corev1.Pod, volume string) *etcdstart.Report {
 	start, err := etcdstart.ParseStart(pod.Annotations[startAnnotation])
 	switch {
@@ -173,7 +172,7 @@ func (k *Kubelets) refuse(ctx context.Context, pod *corev1.Pod, why etcdstart.Re
 	_ = k.client.Status().Patch(ctx, pod.DeepCopy(), client.RawPatch(types.StrategicMergePatchType, patch))
 }
 
-// volume identifies the volume of a pod; a wiped one gets a new identity.
+// volume returns the identity of a pod's volume. A wiped volume gets a new identity.
 func (k *Kubelets) volume(pod *corev1.Pod) string {
 	name := volumeName(pod)
 	return name + k.volumes[name]
@@ -210,7 +209,7 @@ func (k *Kubelets) process(pod *corev1.Pod) etcdtest.Process {
 	return p
 }
 
-// String says what runs, for messages of failing tests.
+// String describes the state for failure messages.
 func (k *Kubelets) String() string {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -1,9 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package eventually waits for an expected condition by polling with backoff, so that a
-// test takes as long as the cluster needs, and not a guessed time. A failure says what
-// was expected, in the words of a user, and the last obstacle.
+// Package eventually waits for an expected condition by polling with backoff, so that a test only takes as long as the
+// cluster needs. A failure states the expectation in a user's words, and the last error.
 package eventually
 
 import (
@@ -14,7 +13,7 @@ import (
 	"time"
 )
 
-// Long is the limit on a busy machine for what usually takes a moment. No test waits for it to pass.
+// Long is the time limit, on a busy machine, for what usually takes a moment. No passing test waits for all of it.
 const Long = 2 * time.Minute
 
 const (
@@ -22,8 +21,8 @@ const (
 	longestPause = 250 * time.Millisecond
 )
 
-// True fails the test unless check returns nil within timeout. The expectation is
-// what a user would expect to see: "the deployment is available".
+// True fails the test unless check returns nil within timeout. The expectation is in a user's words, such as "the
+// deployment is available".
 func True(t testing.TB, timeout time.Duration, expectation string, check func() error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
@@ -57,9 +56,8 @@ func Stays(t testing.TB, d time.Duration, expectation string, check func() error
 	}
 }
 
-// poll calls done until it returns true or ctx ends, with pauses that grow: what
-// is quick is seen quickly, what is slow is not hampered by being asked. The last
-// call comes after the deadline, so that a check is never judged by an old answer.
+// poll calls done until it returns true or ctx ends. Growing pauses notice a quick result early, and do not load a slow
+// server. The last call comes after the deadline, so that the result is never outdated.
 func poll(ctx context.Context, done func() bool) error {
 	for pause := firstPause; ; pause = min(pause*3/2, longestPause) {
 		if done() {
@@ -76,8 +74,8 @@ func poll(ctx context.Context, done func() bool) error {
 	}
 }
 
-// Gone turns the answer of a read into a check that the object is not there:
-// notFound is the error's own test, such as apierrors.IsNotFound.
+// Gone returns an error unless the read that returned err found no object. notFound recognises such an error, for
+// example apierrors.IsNotFound.
 func Gone(err error, notFound func(error) bool) error {
 	switch {
 	case err == nil:

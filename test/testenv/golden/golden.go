@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package golden compares what a test makes with a file beside it. go test -update writes the
-// files, to be read before they are committed.
+// Package golden compares a test's output with a file beside the test. go test -update writes the files; review them
+// before you commit them.
 package golden
 
 import (

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package manifest reads YAML files as a user writes them: several documents in a
-// file, comments kept beside the object they stand in.
+// Package manifest reads YAML files that users write. A file may have several documents, and comments are kept with
+// their object.
 package manifest
 
 import (
@@ -23,10 +23,10 @@ import (
 
 // Document is one object of a file.
 type Document struct {
-	// File is the file's base name, Index counts the objects in it from 1.
+	// File is the file's base name. Index is the object's number in the file, from 1.
 	File  string
 	Index int
-	// Comments are the document's lines that begin with #, without it.
+	// Comments are the document's comment lines, without the leading #.
 	Comments []string
 	Object   *unstructured.Unstructured
 }
@@ -34,7 +34,7 @@ type Document struct {
 // String names the document for messages.
 func (d Document) String() string { return fmt.Sprintf("%s#%d", d.File, d.Index) }
 
-// Comment returns what follows "key:" in the first comment that begins so.
+// Comment returns the text after "key:" in the first comment that begins with it.
 func (d Document) Comment(key string) (string, bool) {
 	for _, comment := range d.Comments {
 		if value, found := strings.CutPrefix(comment, key+":"); found {
@@ -44,8 +44,7 @@ func (d Document) Comment(key string) (string, bool) {
 	return "", false
 }
 
-// Read returns the objects of files, in order; a directory stands for the .yaml
-// files in it, sorted by name.
+// Read returns the objects of files, in order. For a directory it reads the .yaml files in it, sorted by name.
 func Read(paths ...string) ([]Document, error) {
 	var all []Document
 	for _, path := range paths {
@@ -103,8 +102,8 @@ func readFile(file string) ([]Document, error) {
 	}
 }
 
-// parse decodes as kubectl does, to JSON first, so that numbers and odd values
-// reach the server as a user's would.
+// parse converts to JSON first, as kubectl does, so that numbers and unusual values reach the server as they would from
+// a user.
 func parse(text []byte) (*Document, error) {
 	content, err := sigsyaml.YAMLToJSON(text)
 	if err != nil {

@@ -16,9 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Clear deletes, at the end of the test, the objects of a list in a namespace, and waits
-// until they are gone. Call it after Operator, so that they go before the operator ends: in
-// a namespace that is going it would be refused what it may do otherwise.
+// Clear deletes the objects of a list in a namespace at the end of the test, and waits until they are gone. Call it
+// after Operator, so that it runs before the operator stops and before the namespace is deleted.
 func (s *Suite) Clear(t *testing.T, list client.ObjectList, namespace string) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
@@ -33,7 +32,7 @@ func (s *Suite) Clear(t *testing.T, list client.ObjectList, namespace string) {
 	})
 }
 
-// clear deletes all objects of the list's type, and returns an error as long as it finds any.
+// clear deletes all objects of the list's type, and returns an error while any are left.
 func (s *Suite) clear(ctx context.Context, list client.ObjectList, namespace string) error {
 	if err := s.Client.List(ctx, list, client.InNamespace(namespace)); err != nil {
 		return err

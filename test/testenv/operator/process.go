@@ -15,21 +15,21 @@ import (
 	"github.com/opcrew/opcrew/test/testenv"
 )
 
-// Process is one process of the operator, which can be ended and started again.
+// Process is one process of the operator, which can be stopped and started again.
 type Process struct {
-	// Registry has its metrics.
+	// Registry holds the metrics of the process.
 	Registry *prometheus.Registry
 
 	t      *testing.T
 	suite  *Suite
 	checks bool
 	mark   testenv.Mark
-	cancel context.CancelFunc // nil: it does not run
+	cancel context.CancelFunc // nil while the process does not run
 	ended  chan error
 }
 
-// Operator runs the manager until the end of the test. Start it before making objects
-// that are deleted at the end: those go first.
+// Operator runs the manager until the end of the test. Call it before creating objects that the test deletes at its
+// end, since cleanups run in reverse order.
 func (s *Suite) Operator(t *testing.T) *Process {
 	t.Helper()
 	return s.start(t, false)
@@ -50,8 +50,7 @@ func (s *Suite) start(t *testing.T, checks bool) *Process {
 	return p
 }
 
-// Start begins a new process, which remembers nothing, and waits until it has seen the
-// cluster.
+// Start starts a new process, which has no memory of earlier ones, and waits until its caches are synced.
 func (p *Process) Start() {
 	p.t.Helper()
 	p.Registry, p.ended = prometheus.NewRegistry(), make(chan error, 1)
@@ -81,8 +80,8 @@ func (p *Process) Start() {
 	}
 }
 
-// Stop ends the process between two of its writes, and expects that it was never
-// refused anything for lack of a right.
+// Stop ends the process between two of its writes, and fails the test if the process was ever refused a request for
+// lack of a right.
 func (p *Process) Stop() {
 	if p.cancel == nil {
 		return

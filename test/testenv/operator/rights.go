@@ -19,7 +19,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/manifest"
 )
 
-// Deployed is the operator's account, with the rights that the layer deploys.
+// Deployed returns the configuration of the operator's account, with the rights that the layer deploys.
 func (s *Suite) Deployed(t *testing.T) *rest.Config {
 	t.Helper()
 	s.deployment.Do(func() {

@@ -1,16 +1,15 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package operator runs the operator of a kind in integration tests as it is deployed:
-// the real manager, under the ServiceAccount and the roles of its layer and no others, on
-// a real API server with the real controllers and simulated nodes. A package of tests has
-// one Suite:
+// Package operator runs the operator of a kind in integration tests as it is deployed: the real manager with the
+// ServiceAccount and the roles of its layer, on a real API server with the real controllers and simulated nodes. A
+// package of tests has one Suite:
 //
 //	var env operator.Suite
 //
 //	func TestMain(m *testing.M) { operator.Main(m, &env, memcached.Kind()) }
 //
-// What the kind is expected to do is in the kind's own integration tests.
+// The kind's own integration tests check the kind's behavior.
 package operator
 
 import (
@@ -37,16 +36,17 @@ import (
 const (
 	// Namespace is where the operator is deployed.
 	Namespace = "opcrew-system"
-	// Long is what a busy machine may take; nothing waits for it to pass.
+	// Long limits how long a step may take on a busy machine. No passing test waits for all of it.
 	Long = eventually.Long
-	// Silence is listened to for so long: twice the interval between two writes of a status.
+	// Silence is how long the operator must be silent to count as at rest: twice the interval between two status
+	// writes.
 	Silence = time.Second
 )
 
-// Suite is what the integration tests of a kind share.
+// Suite holds what the integration tests of a kind share.
 type Suite struct {
 	*testenv.Env
-	// User is who the operator is, to the server.
+	// User is the operator's user name on the server.
 	User string
 
 	kinds      []kit.Registration // of one layer
@@ -56,8 +56,7 @@ type Suite struct {
 	config     *rest.Config
 }
 
-// Main is for TestMain: it starts a server with the kind's CRDs, runs all tests of the
-// package, and ends the process.
+// Main is for TestMain. It starts a server with the kind's CRDs, runs all tests of the package, and exits.
 func Main(m *testing.M, s *Suite, kind kit.Registration) {
 	ctrl.SetLogger(logr.Discard())
 	s.serve(kind)
@@ -70,13 +69,13 @@ func Main(m *testing.M, s *Suite, kind kit.Registration) {
 	}
 	testenv.Run(m, &s.Env, testenv.Options{
 		CRDs: files(kind.CRDs), Scheme: scheme,
-		// Heartbeats are work for the server; a test of lost nodes starts its own.
+		// Heartbeats cost the server time; a test of lost nodes starts its own server.
 		NodeGrace: 2 * time.Minute,
 	})
 }
 
-// New is a suite on a server that runs already, for kinds of one layer that are served by one
-// process. The server has their CRDs and its client knows their types.
+// New returns a suite on a running server, for kinds of one layer that one process serves. The server has their CRDs,
+// and its client knows their types.
 func New(env *testenv.Env, kinds ...kit.Registration) *Suite {
 	s := &Suite{Env: env}
 	s.serve(kinds...)
@@ -100,7 +99,7 @@ func (s *Suite) serve(kinds ...kit.Registration) {
 	s.User = testenv.ServiceAccountUser(Namespace, s.account)
 }
 
-// files are where the generator puts CRDs of these names.
+// files returns the files into which the generator writes the CRDs with these names.
 func files(crds []string) []string {
 	var out []string
 	for _, name := range crds {
@@ -110,28 +109,26 @@ func files(crds []string) []string {
 	return out
 }
 
-// Calls are the operator's since a mark.
+// Calls returns the operator's counted calls since a mark.
 func (s *Suite) Calls(t testing.TB, mark testenv.Mark) testenv.Calls {
 	t.Helper()
 	return s.Audit.Since(t, mark).By(s.User).Counted()
 }
 
-// Settled waits until the operator does nothing any more, and returns what it did since
-// the mark.
+// Settled waits until the operator is at rest, and returns its counted calls since the mark.
 func (s *Suite) Settled(t testing.TB, mark testenv.Mark) testenv.Calls {
 	t.Helper()
 	s.Settle(t, s.User, 600*time.Millisecond, Long)
 	return s.Calls(t, mark)
 }
 
-// Rests expects that the operator makes no call for twice the interval between two
-// writes of a status.
+// Rests fails the test if the operator makes a call within twice the interval between two status writes.
 func (s *Suite) Rests(t testing.TB) {
 	t.Helper()
 	s.Quiet(t, s.User, Silence)
 }
 
-// Until waits for an expectation for as long as a busy machine may need.
+// Until waits for an expectation, for as long as a busy machine may need.
 func Until(t testing.TB, expectation string, check func() error) {
 	t.Helper()
 	eventually.True(t, Long, expectation, check)

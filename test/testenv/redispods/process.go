@@ -16,12 +16,12 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/redissim"
 )
 
-// Cluster is what the world calls the cluster of that name.
+// Cluster returns the name of a cluster in the simulated world.
 func Cluster(namespace, name string) string { return namespace + "/" + name }
 
-// process is what runs in a container of a pod, by its flags.
+// process returns the simulated process of a container, as its flags describe it.
 func process(pod *corev1.Pod, in corev1.Container, place redisv1alpha1.Place, users map[string][]string) redissim.Process {
-	limit, _ := strconv.ParseInt(flag(in, "memory-limit"), 10, 64) // none is no limit
+	limit, _ := strconv.ParseInt(flag(in, "memory-limit"), 10, 64) // 0 means no limit
 	return redissim.Process{
 		Cluster: Cluster(pod.Namespace, pod.Labels[redisv1alpha1.ClusterLabel]), Pod: string(pod.UID), Place: redis.Place(place),
 		Address: net.JoinHostPort(pod.Status.PodIP, flag(in, "port")), Volume: volume(pod, place),
@@ -38,7 +38,7 @@ func flag(of corev1.Container, name string) string {
 	return ""
 }
 
-// version is that of an image, by its tag.
+// version returns the version in the tag of an image.
 func version(image string) redis.Version {
 	name, tag := image, ""
 	if at := strings.LastIndex(image, ":"); at > 0 {
@@ -47,7 +47,7 @@ func version(image string) redis.Version {
 	return redis.Version{Number: tag, Valkey: strings.Contains(name, "valkey")}
 }
 
-// volume names the folder of one of a pod's servers.
+// volume returns the name of the data folder of one of a pod's servers.
 func volume(pod *corev1.Pod, place redisv1alpha1.Place) string {
 	if name := claim(pod); name != "" {
 		return pod.Namespace + "/" + name + "/" + string(place)
@@ -64,7 +64,7 @@ func claim(pod *corev1.Pod) string {
 	return ""
 }
 
-// handsOver reports whether a hook of its containers runs before they are stopped.
+// handsOver reports whether a container has a preStop hook, which runs before the pod is stopped.
 func handsOver(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool {
 		return c.Lifecycle != nil && c.Lifecycle.PreStop != nil

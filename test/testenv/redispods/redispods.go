@@ -1,10 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package redispods has simulated Redis run in simulated pods: it follows the pods of a server
-// without kubelets, and reports to a world of clusters in memory what runs where. It goes by what stands in
-// the pods, as their containers would: their flags, the Secrets that they mount, and which volume is theirs.
-// Pods are ready when the agent in them would say so.
+// Package redispods runs simulated Redis in simulated pods. It watches the pods of a server without kubelets, and
+// starts and stops processes in a simulated world. Like the containers, it uses the pods' flags, mounted Secrets and
+// volumes. A pod is ready when its agent would say so.
 package redispods
 
 import (
@@ -24,20 +23,20 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/redissim"
 )
 
-// glance is between two looks at what has become of pods, and of Secrets that they wait for.
+// glance is the interval for checking the state of pods, and the Secrets that they wait for.
 const glance = 50 * time.Millisecond
 
-// Kubelets run what is in pods.
+// Kubelets run the simulated processes of pods.
 type Kubelets struct {
 	World  *redissim.World
 	client client.Client
 
 	mu sync.Mutex
-	// pods are those that are to run, as they were seen last.
+	// pods are the pods that should run, as last seen.
 	pods map[types.UID]*corev1.Pod
 }
 
-// Follow follows the pods of a server until the end of the test.
+// Follow runs the pods of a server until the end of the test.
 func Follow(t testing.TB, config *rest.Config, c client.Client, world *redissim.World) *Kubelets {
 	t.Helper()
 	k := &Kubelets{World: world, client: c, pods: map[types.UID]*corev1.Pod{}}
@@ -55,7 +54,7 @@ func Follow(t testing.TB, config *rest.Config, c client.Client, world *redissim.
 		t.Fatal(err)
 	}
 	k.mourn(ctx, t, pods)
-	go func() { _ = pods.Start(ctx) }() // it ends with the test
+	go func() { _ = pods.Start(ctx) }() // ends with the test
 	go k.tell(ctx)
 	return k
 }
@@ -90,7 +89,7 @@ func (k *Kubelets) handlers(ctx context.Context) toolscache.ResourceEventHandler
 	}
 }
 
-// Wipe makes pods lose all that they have written, at once; their servers end and are started again.
+// Wipe makes pods lose all their data. Their servers stop and start again.
 func (k *Kubelets) Wipe(ctx context.Context, pods ...*corev1.Pod) {
 	for _, pod := range pods {
 		k.stop(pod)
@@ -105,7 +104,7 @@ func (k *Kubelets) Wipe(ctx context.Context, pods ...*corev1.Pod) {
 
 var places = []redisv1alpha1.Place{redisv1alpha1.Home, redisv1alpha1.Guest}
 
-// see makes a pod run as its present spec says.
+// see runs a pod as its current spec says.
 func (k *Kubelets) see(ctx context.Context, pod *corev1.Pod) {
 	if pod.Labels[redisv1alpha1.RoleLabel] != redisv1alpha1.RoleNode {
 		return
@@ -126,7 +125,7 @@ func (k *Kubelets) see(ctx context.Context, pod *corev1.Pod) {
 	}
 }
 
-// start runs the servers of a pod when its Secrets are there, unless it has been stopped by then.
+// start runs the servers of a pod once its Secrets exist, unless the pod has been stopped meanwhile.
 func (k *Kubelets) start(ctx context.Context, pod *corev1.Pod) {
 	users, err := k.users(ctx, pod)
 	for ; err != nil; users, err = k.users(ctx, pod) {
@@ -159,7 +158,7 @@ func (k *Kubelets) stopped(pod *corev1.Pod) bool {
 	return k.pods[pod.UID] == nil
 }
 
-// stop ends what runs in a pod, and not what runs in a later one of its name.
+// stop ends the servers of a pod, but not those of a later pod with the same name.
 func (k *Kubelets) stop(pod *corev1.Pod) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

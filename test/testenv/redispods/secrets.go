@@ -16,13 +16,13 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/redispod"
 )
 
-// users are the users who may log in, as the agent reads them from what a pod has mounted of Secrets.
+// users returns the users who may log in, read like the agent from the Secrets that a pod mounts.
 func (k *Kubelets) users(ctx context.Context, pod *corev1.Pod) (map[string][]string, error) {
 	folder, err := os.MkdirTemp("", "redispods")
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = os.RemoveAll(folder) }() // what is left is in a temporary folder
+	defer func() { _ = os.RemoveAll(folder) }() // an error only leaves a temporary folder behind
 	for _, v := range pod.Spec.Volumes {
 		if v.Projected == nil {
 			continue
@@ -43,7 +43,7 @@ func (k *Kubelets) users(ctx context.Context, pod *corev1.Pod) (map[string][]str
 	}, nil
 }
 
-// mount writes keys of a Secret to files, as a kubelet does.
+// mount writes the keys of a Secret to files, as a kubelet does.
 func (k *Kubelets) mount(ctx context.Context, namespace string, source *corev1.SecretProjection, folder string) error {
 	if source == nil {
 		return nil

@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package repo finds files of the repository from whichever package a test runs in, so that a package can move.
+// Package repo finds files of the repository from any package, so that tests can move.
 package repo
 
 import (
@@ -14,7 +14,7 @@ import (
 
 const module = "github.com/opcrew/opcrew"
 
-// Root walks up from the working directory to the folder of the project's go.mod.
+// Root returns the folder of the project's go.mod, searched upwards from the working directory.
 func Root() (string, error) {
 	start, err := os.Getwd()
 	if err != nil {
@@ -31,7 +31,7 @@ func Root() (string, error) {
 	}
 }
 
-// Path is the absolute path of a file of the repository. The file may be missing.
+// Path returns the absolute path of a file of the repository, which need not exist.
 func Path(t testing.TB, parts ...string) string {
 	t.Helper()
 	root, err := Root()

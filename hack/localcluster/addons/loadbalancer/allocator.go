@@ -1,10 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package loadbalancer gives Services of type LoadBalancer an address that this
-// machine can reach: kube-proxy on every node serves it, and the host has a route
-// for the range. The package assigns addresses and writes them into the status; it
-// does not forward traffic.
+// Package loadbalancer assigns addresses that this machine can reach to Services of type LoadBalancer, and writes them
+// into the status. It does not forward traffic: kube-proxy on every node serves the addresses, and the host has a route
+// for them.
 package loadbalancer
 
 import (
@@ -12,21 +11,20 @@ import (
 	"net/netip"
 )
 
-// Allocator knows which owner has which address of a range. Owners are keys of
-// Services, namespace/name.
+// Allocator records which owner has which address of a range. An owner is the key of a Service, namespace/name.
 type Allocator struct {
 	pool   netip.Prefix
 	owners map[netip.Addr]string
 	held   map[string]netip.Addr
 }
 
-// NewAllocator returns an allocator for a range with nothing given out.
+// NewAllocator returns an allocator for a range without assigned addresses.
 func NewAllocator(pool netip.Prefix) *Allocator {
 	return &Allocator{pool: pool.Masked(), owners: map[netip.Addr]string{}, held: map[string]netip.Addr{}}
 }
 
-// Hold assigns an owner the address that it had before a restart of this program. It
-// reports whether that is possible: the address is in the range and free.
+// Hold assigns an owner the address that it had before this program restarted. It returns false if the address is
+// outside the range or taken.
 func (a *Allocator) Hold(owner string, address netip.Addr) bool {
 	if current, found := a.owners[address]; found {
 		return current == owner
@@ -40,8 +38,8 @@ func (a *Allocator) Hold(owner string, address netip.Addr) bool {
 	return true
 }
 
-// Assign returns the owner's address: the requested one, if any, otherwise
-// its current one, otherwise the lowest free one.
+// Assign returns the owner's address: the requested address if there is one, or else its current address, or else the
+// lowest free address.
 func (a *Allocator) Assign(owner string, requested netip.Addr) (netip.Addr, error) {
 	if requested.IsValid() {
 		if !a.Hold(owner, requested) {
@@ -71,8 +69,7 @@ func (a *Allocator) Release(owner string) {
 // Contains reports whether an address is in the range.
 func (a *Allocator) Contains(address netip.Addr) bool { return a.pool.Contains(address) }
 
-// usable leaves out the first and the last address, which are the network and broadcast
-// addresses.
+// usable excludes the first and the last address, which are the network and broadcast addresses.
 func (a *Allocator) usable(address netip.Addr) bool {
 	return a.pool.Contains(address) && a.pool.Contains(address.Next()) && address != a.pool.Addr()
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// pool has six usable addresses, .1 to .6.
+// pool returns an allocator with six usable addresses, .1 to .6.
 func pool() *Allocator { return NewAllocator(netip.MustParsePrefix("10.0.0.0/29")) }
 
 func assign(t *testing.T, a *Allocator, owner, request string) string {

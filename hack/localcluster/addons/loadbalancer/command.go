@@ -18,7 +18,7 @@ import (
 // CommandName is the name of the supervised process.
 const CommandName = "run-loadbalancer"
 
-// NewCommand is the hidden command that `up` runs as a service.
+// NewCommand returns the hidden command that `up` runs as a service.
 func NewCommand() *cobra.Command {
 	var kubeconfig, pool string
 	command := &cobra.Command{

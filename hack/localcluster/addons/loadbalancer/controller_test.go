@@ -48,7 +48,7 @@ func start(t *testing.T, objects ...*corev1.Service) kubernetes.Interface {
 	return client
 }
 
-// expectAddress waits until a Service has this address; "" is none.
+// expectAddress waits until a Service has this address, or none for "".
 func expectAddress(t *testing.T, client kubernetes.Interface, name, want string) {
 	t.Helper()
 	var got string

@@ -10,13 +10,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// wants reports whether a Service is to get an address here. One with a class
-// belongs to another implementation.
+// wants reports whether a Service should get an address here. A Service with a class belongs to another implementation.
 func wants(service *corev1.Service) bool {
 	return service.Spec.Type == corev1.ServiceTypeLoadBalancer && service.Spec.LoadBalancerClass == nil
 }
 
-// requestedAddress is the address that a Service requests, if any.
+// requestedAddress returns the address that a Service requests, if any.
 func requestedAddress(service *corev1.Service) (netip.Addr, error) {
 	if service.Spec.LoadBalancerIP == "" {
 		return netip.Addr{}, nil
@@ -28,7 +27,7 @@ func requestedAddress(service *corev1.Service) (netip.Addr, error) {
 	return address, nil
 }
 
-// addresses are those of the status. Host names are none of ours.
+// addresses returns the addresses in the status, without host names.
 func addresses(service *corev1.Service) []netip.Addr {
 	var all []netip.Addr
 	for _, ingress := range service.Status.LoadBalancer.Ingress {

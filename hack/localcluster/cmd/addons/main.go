@@ -1,12 +1,11 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command addons is the programs of the cluster's add-ons that come from other projects:
-// CoreDNS and metrics-server. The first argument says which of them runs.
+// Command addons contains the add-ons that come from other projects: CoreDNS and metrics-server. The first argument
+// selects one of them.
 //
-// Both are built here and not by `go install` so that they share Kubernetes' libraries with
-// the other binaries, which compiles them once. The add-ons' manifests and arguments are in
-// package addons.
+// They are built here, instead of with `go install`, so that the Kubernetes libraries are compiled only once for all
+// binaries. The add-ons' manifests and arguments are in package addons.
 package main
 
 import (
@@ -19,7 +18,7 @@ import (
 	"k8s.io/component-base/cli"
 	metricsserver "sigs.k8s.io/metrics-server/cmd/metrics-server/app"
 
-	// The plugins that the Corefile names.
+	// The plugins that the Corefile uses.
 	_ "github.com/coredns/coredns/plugin/bind"
 	_ "github.com/coredns/coredns/plugin/errors"
 	_ "github.com/coredns/coredns/plugin/kubernetes"
@@ -33,7 +32,7 @@ func main() {
 	}
 	switch name {
 	case "coredns":
-		// In the order in which they see a query, as in CoreDNS' own plugin.cfg.
+		// The order in which they handle a query, as in CoreDNS' own plugin.cfg.
 		dnsserver.Directives = []string{"bind", "errors", "template", "kubernetes"}
 		coremain.Run()
 	case "metrics-server":

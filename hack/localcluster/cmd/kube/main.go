@@ -3,11 +3,10 @@
 
 // Command kube is a whole Kubernetes in one binary: the API server, the
 // controller manager, the scheduler, the kubelet, kube-proxy, kubectl and etcd.
-// The name by which it is called (a link) selects the program or, when it is called
-// as kube, its first argument.
+// The name by which it is called (a link) selects the program. If it is called as kube, its first argument does.
 //
-// One binary shares the code that all of them link, so that it is built once
-// in minutes and takes a quarter of the disk that seven would.
+// The programs share most of their code, so one binary is built in minutes and takes a quarter of the disk space of
+// seven.
 package main
 
 import (
@@ -28,8 +27,8 @@ import (
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
 	kubelet "k8s.io/kubernetes/cmd/kubelet/app"
 
-	// JSON logging and the metrics that each component's own main links in.
-	_ "time/tzdata" // CronJobs with a time zone
+	// JSON logging, and the metrics that each component's own main function imports.
+	_ "time/tzdata" // for CronJobs with a time zone
 
 	_ "k8s.io/client-go/plugin/pkg/client/auth"
 	_ "k8s.io/component-base/logs/json/register"

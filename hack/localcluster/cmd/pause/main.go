@@ -4,8 +4,8 @@
 // Command pause is the first process of every pod sandbox: it holds the pod's
 // namespaces open and does nothing else until it gets a termination signal.
 //
-// In a pod with a shared process namespace it is also process 1. The kernel
-// hands it every orphan, so it reaps processes that it did not start.
+// In a pod with a shared process namespace it is also process 1, to which the kernel passes every orphan. So it reaps
+// processes that it did not start.
 package main
 
 import (
@@ -25,8 +25,7 @@ func main() {
 	}
 }
 
-// reap collects every child that has ended: the kernel sends one signal for
-// several of them when they end at once.
+// reap reaps every child that has ended. The kernel may send one signal for several children.
 func reap() {
 	for {
 		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package build declares the children of a Diva: Services, policies, the inventory, and what runs pods. It decides
-// nothing; the decisions come as arguments.
+// Package build builds the children of a Diva: Services, policies, the inventory and the workloads. All decisions are
+// passed as arguments.
 package build
 
 import (
@@ -23,10 +23,11 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// dataDir is where the article mounts storage.
+// dataDir is the mount path of storage in the article.
 const dataDir = "/wi"
 
-// ClientService gives each client a name, also while it is not ready: the manager is to find it down, and not unknown.
+// ClientService returns the headless Service that gives each client a DNS name even while it is not ready, so that the
+// manager finds it down instead of unknown.
 func ClientService(d *opsv1.Diva) *corev1ac.ServiceApplyConfiguration {
 	id := names.Clients(d)
 	return corev1ac.Service(id.Name, id.Namespace).WithLabels(id.Labels).
@@ -38,8 +39,8 @@ func ClientService(d *opsv1.Diva) *corev1ac.ServiceApplyConfiguration {
 				WithPort(names.SSHPort(d)).WithTargetPort(intstr.FromInt32(names.SSHPort(d)))))
 }
 
-// SSHPolicy lets only the manager reach the sshd of the clients, where the network enforces policies. All other ports
-// of the clients stay open.
+// SSHPolicy allows only the manager to reach the clients' sshd, if the network enforces policies. All other ports of
+// the clients stay open.
 func SSHPolicy(d *opsv1.Diva) *networkingv1ac.NetworkPolicyApplyConfiguration {
 	id := names.Clients(d)
 	others := networkingv1ac.NetworkPolicyIngressRule().
@@ -65,8 +66,8 @@ func portRange(protocol corev1.Protocol, from, to int32) *networkingv1ac.Network
 	return networkingv1ac.NetworkPolicyPort().WithProtocol(protocol).WithPort(intstr.FromInt32(from)).WithEndPort(to)
 }
 
-// StatefulSet runs the clients. They start in parallel, as none needs another, and so that pods of a bad image do not
-// block the way back.
+// StatefulSet runs the clients. They start in parallel, because they do not depend on each other, and so that pods with
+// a bad image do not block a rollback.
 func StatefulSet(d *opsv1.Diva, replicas int32, claim resource.Quantity, agentImage string) *appsv1ac.StatefulSetApplyConfiguration {
 	id := names.Clients(d)
 	const retain = appsv1.RetainPersistentVolumeClaimRetentionPolicyType // see ownerPatches in package storage
@@ -82,7 +83,7 @@ func StatefulSet(d *opsv1.Diva, replicas int32, claim resource.Quantity, agentIm
 			WithTemplate(ClientTemplate(d, agentImage)))
 }
 
-// ClientTemplate declares the pods of clients.
+// ClientTemplate returns the pod template of clients.
 func ClientTemplate(d *opsv1.Diva, agentImage string) *corev1ac.PodTemplateSpecApplyConfiguration {
 	part, port := d.Spec.Client.Part, names.SSHPort(d)
 	c := container(d, part).WithSecurityContext(sshServer(part)).

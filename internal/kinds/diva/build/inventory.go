@@ -25,22 +25,21 @@ const (
 	sshdConfig   = "/etc/ssh/sshd_config.d/opcrew.conf"
 )
 
-// A client whose node died closes no connection. ssh, and the connection that ansible keeps open, would wait for a
-// quarter of an hour; so they give up after aliveCount missed keepalives, aliveInterval seconds apart.
+// When the node of a client dies, its connections are not closed. ssh, and ansible's persistent connection, would wait
+// for a quarter of an hour. So they give up after aliveCount missed keepalives, aliveInterval seconds apart.
 const (
 	aliveInterval = 10
 	aliveCount    = 3
 )
 
-// Inventory declares the list of clients that the manager reads.
+// Inventory returns the ConfigMap with the list of clients for the manager.
 func Inventory(d *opsv1.Diva) *corev1ac.ConfigMapApplyConfiguration {
 	return corev1ac.ConfigMap(names.InventoryName(d), d.Namespace).WithLabels(names.Labels(d)).WithData(map[string]string{
 		HostsKey: Hosts(d), sshConfigKey: clientConfig(d), sshdConfigKey: serverConfig(d),
 	})
 }
 
-// Hosts is ansible's inventory. What it says of keys holds whatever the image's own
-// configuration of ssh is.
+// Hosts returns ansible's inventory. Its key settings apply whatever the image's own ssh configuration says.
 func Hosts(d *opsv1.Diva) string {
 	var out strings.Builder
 	out.WriteString("[clients]\n")
@@ -54,7 +53,7 @@ func Hosts(d *opsv1.Diva) string {
 	return out.String()
 }
 
-// clientConfig has ssh in the manager use the keys for clients only.
+// clientConfig returns the configuration with which ssh in the manager uses the keys only for clients.
 func clientConfig(d *opsv1.Diva) string {
 	id := names.Clients(d)
 	return fmt.Sprintf(`Host *.%[1]s *.%[1]s.%[2]s *.%[1]s.%[2]s.svc *.%[1]s.%[2]s.svc.* %[1]s-*
@@ -70,7 +69,8 @@ func clientConfig(d *opsv1.Diva) string {
 `, id.Name, id.Namespace, names.SSHUser(d), names.SSHPort(d), filesDir, aliveInterval, aliveCount)
 }
 
-// serverConfig has sshd in the clients accept the manager, beside the keys that the image accepts.
+// serverConfig returns the configuration with which sshd in the clients accepts the manager, in addition to keys in the
+// image.
 func serverConfig(d *opsv1.Diva) string {
 	out := fmt.Sprintf("HostKey %[1]s/ssh_host_ed25519_key\nAuthorizedKeysFile .ssh/authorized_keys %[1]s/authorized_keys\n", filesDir)
 	if port := names.SSHPort(d); port != opsv1.DefaultSSHPort {

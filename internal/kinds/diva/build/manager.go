@@ -21,12 +21,12 @@ import (
 const (
 	extraContainer = "extra"
 	managerVolume  = "manager"
-	// ansibleInventory is the variable that names ansible's inventory.
+	// ansibleInventory is the environment variable with the path of ansible's inventory.
 	ansibleInventory = "ANSIBLE_INVENTORY"
 )
 
-// Deployment runs the manager. Where a volume can be at one node only, the old pod ends before the new one starts: each
-// would wait for the other for ever.
+// Deployment runs the manager. If only one node can mount a volume, the old pod is stopped before the new one starts,
+// because they would otherwise wait for each other forever.
 func Deployment(d *opsv1.Diva, shared bool, agentImage string) *appsv1ac.DeploymentApplyConfiguration {
 	ac := names.Managers(d).Deployment(names.ManagerReplicas(d), ManagerTemplate(d, shared, agentImage))
 	if !shared {
@@ -35,10 +35,10 @@ func Deployment(d *opsv1.Diva, shared bool, agentImage string) *appsv1ac.Deploym
 	return ac
 }
 
-// together reports whether managers must be on the one node that has their volume.
+// together reports whether all managers must run on one node, because only one node can mount their volume.
 func together(d *opsv1.Diva, shared bool) bool { return names.ManagerReplicas(d) > 1 && !shared }
 
-// ManagerTemplate declares the pods of managers; shared is whether several use one claim.
+// ManagerTemplate returns the pod template of managers. shared means that several nodes can mount their volumes.
 func ManagerTemplate(d *opsv1.Diva, shared bool, agentImage string) *corev1ac.PodTemplateSpecApplyConfiguration {
 	part := d.Spec.Manager.Part
 	mounts := []*corev1ac.VolumeMountApplyConfiguration{
@@ -50,7 +50,7 @@ func ManagerTemplate(d *opsv1.Diva, shared bool, agentImage string) *corev1ac.Po
 	if !slices.ContainsFunc(part.Env, func(e corev1.EnvVar) bool { return e.Name == ansibleInventory }) {
 		c.WithEnv(corev1ac.EnvVar().WithName(ansibleInventory).WithValue(inventoryDir + "/" + HostsKey))
 	}
-	if isRoot(part) { // where every ssh looks, also one whose image includes no configuration
+	if isRoot(part) { // the path that every ssh reads, even in an image without a configuration
 		for _, i := range []item{{"identity", "id_rsa"}, {"identity-next", "id_ed25519"}} {
 			c.WithVolumeMounts(corev1ac.VolumeMount().WithName(filesVolume).WithMountPath("/root/.ssh/" + i.file).WithSubPath(inPlaceDir + "/" + i.key).WithReadOnly(true))
 		}
@@ -67,7 +67,7 @@ func ManagerTemplate(d *opsv1.Diva, shared bool, agentImage string) *corev1ac.Po
 	return template
 }
 
-// carrier brings the manager its resources.
+// carrier returns the init container (spec.extra) that copies files into the manager's volume.
 func carrier(d *opsv1.Diva) *corev1ac.ContainerApplyConfiguration {
 	return corev1ac.Container().WithName(extraContainer).WithImage(string(d.Spec.Extra.Image)).
 		WithCommand(d.Spec.Extra.Command...).WithArgs(d.Spec.Extra.Args...).
@@ -79,7 +79,7 @@ func volume(name, claim string) *corev1ac.VolumeApplyConfiguration {
 		WithPersistentVolumeClaim(corev1ac.PersistentVolumeClaimVolumeSource().WithClaimName(claim))
 }
 
-// oneNode keeps managers that share a volume on the one node that has it.
+// oneNode returns an affinity that keeps managers on the one node with their shared volume.
 func oneNode(d *opsv1.Diva) *corev1ac.AffinityApplyConfiguration {
 	return corev1ac.Affinity().WithPodAffinity(corev1ac.PodAffinity().
 		WithRequiredDuringSchedulingIgnoredDuringExecution(corev1ac.PodAffinityTerm().

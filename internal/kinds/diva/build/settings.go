@@ -10,14 +10,14 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/names"
 )
 
-// ClientSettings are what clients are restarted for when it changes.
+// ClientSettings returns the settings that restart clients when they change.
 func ClientSettings(d *opsv1.Diva) any {
 	part := d.Spec.Client.Part
 	part.Storage = opsv1.Storage{}
 	return []any{part, names.SSHPort(d)}
 }
 
-// ManagerSettings are what the manager is restarted for when it changes.
+// ManagerSettings returns the settings that restart the manager when they change.
 func ManagerSettings(d *opsv1.Diva, shared bool) any {
 	m, e := d.Spec.Manager, d.Spec.Extra
 	m.Ports = slices.Clone(names.Ports(d))

@@ -17,22 +17,22 @@ import (
 )
 
 const (
-	// AgentContainer is the name of the container that keeps the SSH files in step with the Secret.
+	// AgentContainer is the name of the container that updates the SSH files when the Secret changes.
 	AgentContainer = "ssh-files"
-	// filesDir is where pods find the files that are kept in step with the Secret.
+	// filesDir is the folder in pods with the files from the Secret.
 	filesDir = "/etc/opcrew/ssh"
-	// Volumes of the agent: the Secret, and the files in memory, in a directory that is
-	// mounted whole and in one whose files are mounted one by one.
+	// The agent's volumes: the Secret, and the files in memory. One directory of them is mounted as a whole, and the
+	// files of another one are mounted one by one.
 	sourceVolume, filesVolume = "ssh-source", "ssh-files"
 	sourceMount, filesMount   = "/run/opcrew/secret", "/run/opcrew/ssh"
 	liveDir, inPlaceDir       = "live", "in-place"
-	// articleVolume is the Secret as the article mounts it.
+	// articleVolume is the volume with the Secret in the article.
 	articleVolume = "diva-client-ssh"
 	// podNameVariable has the name of the pod, in the agent.
 	podNameVariable = "POD_NAME"
 )
 
-// item is a key of the Secret and the name of its file.
+// item is a key of the Secret, and the name of its file.
 type item struct{ key, file string }
 
 var (
@@ -60,8 +60,8 @@ var (
 	managerFiles = files{secret: names.SecretName, items: managerItems, required: []string{"identity", "identity-next"}, inPlace: true}
 )
 
-// mount gives a pod its ssh files: the Secret, the agent that copies them for the user that
-// the pod runs as, and what its container sees of them.
+// mount adds ssh files to a pod: the Secret, the agent that copies its files for the pod's user, and the mounts of the
+// container.
 func (s files) mount(spec *corev1ac.PodSpecApplyConfiguration, c *corev1ac.ContainerApplyConfiguration, d *opsv1.Diva, part opsv1.Part, agentImage string) {
 	spec.WithVolumes(
 		// Keys that are not there now may come: a pod waits for those that it cannot do without.
@@ -78,7 +78,7 @@ func (s files) mount(spec *corev1ac.PodSpecApplyConfiguration, c *corev1ac.Conta
 	c.WithVolumeMounts(corev1ac.VolumeMount().WithName(filesVolume).WithMountPath(filesDir).WithSubPath(liveDir).WithReadOnly(true))
 }
 
-// runAs is the user that a part runs as, root where it says nothing.
+// runAs returns the user of a part, which is root by default.
 func runAs(part opsv1.Part) int64 {
 	if part.RunAsUser == nil {
 		return 0
@@ -86,7 +86,7 @@ func runAs(part opsv1.Part) int64 {
 	return *part.RunAsUser
 }
 
-// isRoot reports whether a part runs as root, whose home directory the article's mounts are in.
+// isRoot reports whether a part runs as root, in whose home directory the article's mounts are.
 func isRoot(part opsv1.Part) bool { return runAs(part) == 0 }
 
 func secretVolume(name string, items []item, mode int32) *corev1ac.SecretVolumeSourceApplyConfiguration {
@@ -97,9 +97,8 @@ func secretVolume(name string, items []item, mode int32) *corev1ac.SecretVolumeS
 	return source
 }
 
-// agent keeps the files in step. It is a sidecar that starts before the other containers,
-// which wait until the files are there. It has the user of those: ssh refuses a private
-// key that others of its own user's group can read.
+// agent returns the sidecar that updates the files. It starts before the other containers, which wait until the files
+// exist. It runs as their user, because ssh refuses a private key that other users can read.
 func (s files) agent(image string, user int64) *corev1ac.ContainerApplyConfiguration {
 	args := []string{"ssh-files", "--from", sourceMount, "--to", filesMount + "/" + liveDir}
 	for _, name := range s.required {
@@ -132,7 +131,7 @@ func (s files) agent(image string, user int64) *corev1ac.ContainerApplyConfigura
 			corev1ac.VolumeMount().WithName(filesVolume).WithMountPath(filesMount))
 }
 
-// configFile mounts one file of the inventory's ConfigMap beside those of the image.
+// configFile mounts one file of the inventory's ConfigMap next to files of the image.
 func configFile(key, path string) *corev1ac.VolumeMountApplyConfiguration {
 	return corev1ac.VolumeMount().WithName("inventory").WithMountPath(path).WithSubPath(key).WithReadOnly(true)
 }

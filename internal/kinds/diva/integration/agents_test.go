@@ -16,8 +16,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/sshkeys"
 )
 
-// simulated plays the agents in the pods: each serves what the Secret held when its
-// kubelet last brought it.
+// simulated simulates the agents in the pods. Each agent serves the content of the Secret that its kubelet last
+// delivered.
 type simulated struct {
 	mu    sync.Mutex
 	files map[types.UID]map[string][]byte
@@ -43,7 +43,7 @@ func (s *simulated) questions() int {
 	return s.asked
 }
 
-// bring has a kubelet bring the Secret, as it is, to a pod.
+// bring delivers the current Secret to a pod, as its kubelet would.
 func (s *shop) bring(pod *corev1.Pod) {
 	s.Helper()
 	files := map[string][]byte{}
@@ -70,7 +70,7 @@ func (s *shop) bring(pod *corev1.Pod) {
 	agents.files[pod.UID] = files
 }
 
-// bringTo has the kubelets of all pods of a role bring the Secret.
+// bringTo delivers the current Secret to all pods of a role.
 func (s *shop) bringTo(role string) {
 	s.Helper()
 	for _, pod := range s.pods(role) {
@@ -78,7 +78,7 @@ func (s *shop) bringTo(role string) {
 	}
 }
 
-// serves gives a file as a pod serves it.
+// serves returns a file that a pod serves.
 func (s *shop) serves(pod corev1.Pod, file string) string {
 	agents.mu.Lock()
 	defer agents.mu.Unlock()

@@ -19,7 +19,7 @@ func withPolicy(policy opsv1.DeletionPolicy) option {
 	return func(d *opsv1.Diva) { d.Spec.DeletionPolicy = policy }
 }
 
-// awaitOwners waits until every claim has so many owners.
+// awaitOwners waits until every claim has the given number of owners.
 func (s *shop) awaitOwners(n int) {
 	s.Helper()
 	operator.Until(s.T, fmt.Sprintf("all claims have %d owners", n), func() error {
@@ -106,7 +106,7 @@ func TestTheDataOutlivesAStatefulSetThatAUserDeletes(t *testing.T) {
 	}
 }
 
-// As the user puts one back from a backup.
+// A user may restore such a claim from a backup.
 func TestAClaimOfAClientWithoutOurLabelsIsHadAllTheSame(t *testing.T) {
 	s := newShop(t)
 	s.create(1)

@@ -157,7 +157,7 @@ func TestAStatefulSetThatAUserDeletesIsRecreated(t *testing.T) {
 	s.awaitReady(2)
 }
 
-// A flapping client costs two writes of the status each way at most, and no conflict.
+// When a client becomes unready or ready, at most two status writes and no conflicts follow.
 func TestFlappingClientsCostTwoWritesATransitionAndNoConflict(t *testing.T) {
 	s := newShop(t)
 	s.create(2)

@@ -1,10 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package integration tests Diva as a user meets it: the real manager, under the
-// ServiceAccount and the roles that are deployed, on a real API server with the real
-// controllers and simulated nodes, volumes and agents. What calls it makes is read from the
-// server's audit log. Pure functions are tested beside their code.
+// Package integration tests Diva with the real manager, under the deployed ServiceAccount and roles, on a real API
+// server with the real controllers and simulated nodes, volumes and agents. It reads the manager's calls from the
+// server's audit log. Unit tests are next to their code.
 package integration
 
 import (

@@ -20,7 +20,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// awaitPhase waits until the change of the key pair has come so far.
+// awaitPhase waits until the change of the key pair has reached a phase.
 func (s *shop) awaitPhase(phase opsv1.SSHPhase) *opsv1.Diva {
 	s.Helper()
 	var d *opsv1.Diva
@@ -33,7 +33,7 @@ func (s *shop) awaitPhase(phase opsv1.SSHPhase) *opsv1.Diva {
 	return d
 }
 
-// staysIn expects that nothing goes on for as long as pods that are asked have not followed.
+// staysIn expects that the change of the pair does not continue until the pods that must follow have done so.
 func (s *shop) staysIn(phase opsv1.SSHPhase) {
 	s.Helper()
 	version, asked := s.secret().ResourceVersion, agents.questions()
@@ -49,7 +49,7 @@ func (s *shop) staysIn(phase opsv1.SSHPhase) {
 	}
 }
 
-// canLogIn expects every client to accept every key that a manager logs in with.
+// canLogIn expects that every client accepts every key of every manager.
 func (s *shop) canLogIn(when string) {
 	s.Helper()
 	for _, manager := range s.pods("manager") {
@@ -218,7 +218,7 @@ func TestAKeyOfTheUserIsTakenIntoUseAndABadOneIsNot(t *testing.T) {
 	}
 }
 
-// A key of the user that is in use is checked every hour, or at once with the label.
+// A user's key that is in use is checked every hour, or at once if its Secret has the label.
 func TestAFollowedKeyOfTheUserIsChangedAtOnce(t *testing.T) {
 	s := newShop(t)
 	s.create(1)

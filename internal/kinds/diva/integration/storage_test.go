@@ -19,7 +19,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// resize plays the resizer of a storage: every claim has what it asks for.
+// resize simulates a volume resizer, which gives every claim the requested size.
 func (s *shop) resize() {
 	s.Helper()
 	list := &corev1.PersistentVolumeClaimList{}
@@ -40,7 +40,7 @@ func (s *shop) set() *appsv1.StatefulSet {
 	return set
 }
 
-// awaitRecreated waits until another StatefulSet exists than the previous one.
+// awaitRecreated waits until a new StatefulSet has replaced the previous one.
 func (s *shop) awaitRecreated(before *appsv1.StatefulSet) {
 	s.Helper()
 	operator.Until(s.T, "the StatefulSet is recreated", func() error {
@@ -79,7 +79,7 @@ func TestStorageGrowsUnderRunningClientsAndNewOnesHaveAsMuch(t *testing.T) {
 	}
 }
 
-// No driver resizes here, so that what is asked for stays out.
+// Nothing resizes volumes here, so the requested size is never granted.
 func TestASizeThatNoVolumeCanHaveIsTakenBackToOneThatItCan(t *testing.T) {
 	s := newShop(t)
 	s.create(2)
@@ -119,7 +119,8 @@ func TestASizeThatNoVolumeCanHaveIsTakenBackToOneThatItCan(t *testing.T) {
 	env.Rests(t)
 }
 
-// templateSize is what claims of new clients are to ask for, or nothing while no one can tell.
+// templateSize returns the size in the claim template for new clients, or "" while there is not exactly one
+// StatefulSet.
 func (s *shop) templateSize() string {
 	s.Helper()
 	found := &appsv1.StatefulSetList{}
@@ -129,7 +130,7 @@ func (s *shop) templateSize() string {
 	return found.Items[0].Spec.VolumeClaimTemplates[0].Spec.Resources.Requests.Storage().String()
 }
 
-// A claim that is deleted is held by its pod; one that no one holds comes back at once.
+// A deleted claim is kept while a pod uses it. If no pod uses it, it is recreated at once.
 func TestAClaimThatAUserDeletesIsReportedAndSoIsTheEmptyOneAfterIt(t *testing.T) {
 	s := newShop(t)
 	s.create(1)
@@ -153,7 +154,7 @@ func TestAClaimThatAUserDeletesIsReportedAndSoIsTheEmptyOneAfterIt(t *testing.T)
 	env.Rests(t)
 }
 
-// The operator ended after it had deleted the StatefulSet, and the object was deleted then.
+// As if the operator had stopped after it deleted the StatefulSet, and the Diva had been deleted then.
 func TestClientsWithoutAnOwnerGoWithTheObject(t *testing.T) {
 	s := newShop(t)
 	s.create(2)

@@ -26,11 +26,11 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// shop is a namespace of one test, with nodes, a StorageClass and the operator.
+// shop is the world of one test: a namespace with nodes, a StorageClass and the operator.
 type shop struct {
 	*testing.T
 	ns string
-	// name is that of its Diva.
+	// name is the name of the Diva.
 	name     string
 	operator *operator.Process
 }
@@ -39,7 +39,7 @@ var shops int
 
 func newShop(t *testing.T) *shop {
 	t.Helper()
-	shops++ // kwok does not play pods on a node that comes back under its old name
+	shops++ // kwok runs no pods on a node that is recreated under the same name
 	env.Nodes(t, 2, testenv.NodeSpec{Prefix: fmt.Sprint("shop", shops)})
 	class := &storagev1.StorageClass{Provisioner: testenv.VolumeProvisioner, AllowVolumeExpansion: new(true)}
 	class.Name = "longhorn"
@@ -51,8 +51,8 @@ func newShop(t *testing.T) *shop {
 	return s
 }
 
-// clear deletes the object before the operator ends: in a namespace that is going it
-// would be refused what it may do otherwise.
+// clear deletes the object before the operator stops, and before the namespace is deleted, where the operator could no
+// longer create objects.
 func (s *shop) clear() {
 	ctx := context.WithoutCancel(s.Context())
 	d := &opsv1.Diva{}
@@ -103,7 +103,7 @@ func (s *shop) create(replicas int32, options ...option) {
 	}
 }
 
-// edit is a user's hand on the object.
+// edit changes the object as a user would.
 func (s *shop) edit(options ...option) {
 	s.Helper()
 	d := s.get()
@@ -130,7 +130,7 @@ func (s *shop) read(name string, object client.Object) {
 	}
 }
 
-// await waits until a condition has the status, the reason and words, for the present spec.
+// await waits until a condition has the status, the reason and the words, for the current spec.
 func (s *shop) await(kind, statusReason string, words ...string) *opsv1.Diva {
 	s.Helper()
 	var d *opsv1.Diva
@@ -155,7 +155,7 @@ func (s *shop) await(kind, statusReason string, words ...string) *opsv1.Diva {
 	return d
 }
 
-// awaitReady waits until the manager and so many clients are ready.
+// awaitReady waits until the manager and the given number of clients are ready.
 func (s *shop) awaitReady(n int) *opsv1.Diva {
 	s.Helper()
 	d := s.await(opsv1.DivaReady, "True AllReady", fmt.Sprintf("1/1 managers and %d/%d clients", n, n))
@@ -165,7 +165,7 @@ func (s *shop) awaitReady(n int) *opsv1.Diva {
 	return d
 }
 
-// pods are those of a role that are not on their way out, by name.
+// pods returns the pods of a role that are not being deleted, sorted by name.
 func (s *shop) pods(role string) []corev1.Pod {
 	s.Helper()
 	list := &corev1.PodList{}
@@ -176,7 +176,7 @@ func (s *shop) pods(role string) []corev1.Pod {
 	return slices.DeleteFunc(list.Items, func(p corev1.Pod) bool { return p.DeletionTimestamp != nil })
 }
 
-// uids are those of the pods of a role.
+// uids returns the UIDs of the pods of a role.
 func (s *shop) uids(role string) []types.UID {
 	s.Helper()
 	var out []types.UID

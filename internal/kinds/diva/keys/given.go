@@ -10,16 +10,16 @@ import (
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
 )
 
-// Given is the private key that the user provides, if any, and what is wrong with it.
+// Given is the private key that the user provides, if any, and its problem, if it is invalid.
 type Given struct {
 	Pair    *Pair
 	Problem *Problem
 }
 
-// Problem is what is wrong with a key, in the terms of a condition.
+// Problem is the reason and message of a condition about a key.
 type Problem struct{ Reason, Message string }
 
-// Inline is the key of the spec.
+// Inline returns the key in the spec.
 func Inline(d *opsv1.Diva) Given {
 	if !HasInline(d) {
 		return Given{}
@@ -30,14 +30,14 @@ func Inline(d *opsv1.Diva) Given {
 // HasInline reports whether the spec has a private key.
 func HasInline(d *opsv1.Diva) bool { return strings.TrimSpace(d.Spec.PrivateKey) != "" }
 
-// The names under which users keep key pairs: ours, those of Secrets of Kubernetes' own
-// type for them, and those of ssh's files.
+// The names under which users store key pairs: opcrew's names, those of Kubernetes' Secret type for ssh, and ssh's file
+// names.
 var (
 	privateNames = []string{"privateKey", "ssh-privatekey", "id_ed25519", "id_rsa"}
 	publicNames  = []string{"publicKey", "ssh-publickey", "id_ed25519.pub", "id_rsa.pub"}
 )
 
-// FromSecret is the key of a Secret of the user; data is nil where there is none.
+// FromSecret returns the key in a user's Secret; data is nil if the Secret does not exist.
 func FromSecret(secret string, data map[string][]byte) Given {
 	of := func(names []string) (string, string) {
 		for _, name := range names {
@@ -55,8 +55,8 @@ func FromSecret(secret string, data map[string][]byte) Given {
 	return match("Secret "+secret+", "+name, private, "Secret "+secret+", "+publicName, public)
 }
 
-// match reads a private key and, where there is one, compares the public key beside it. One
-// that cannot be read is not a problem: the private key says what it is.
+// match parses a private key, and compares it with the public key beside it, if there is one. A public key that cannot
+// be parsed is no problem, because the private key determines it.
 func match(privateName, private, publicName, public string) Given {
 	p, why := Parse(private)
 	if why != "" {
@@ -74,8 +74,8 @@ func match(privateName, private, publicName, public string) Given {
 	return Given{Pair: p}
 }
 
-// Extra are the further keys that clients accept. A public key beside a private one in the
-// spec is not further: it belongs to that.
+// Extra returns additional keys that clients accept. If the spec has a private key, its public key belongs to this pair
+// and is not additional.
 func Extra(d *opsv1.Diva) []string {
 	if HasInline(d) {
 		return nil

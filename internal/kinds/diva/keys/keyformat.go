@@ -13,9 +13,9 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/sshkeys"
 )
 
-// readable is a private key that was read here, in a form that every ssh reads too: text
-// before the key makes it refuse the file, and an ed25519 key in PKCS #8 is new to it in 9.6.
-// The same key is the same text each time, as another one is written and brought to pods.
+// readable returns a private key in a format that every ssh can read. ssh refuses text before the key, and reads
+// ed25519 keys in PKCS #8 only since 9.6. The same key always gives the same text, because a different text would be
+// written and sent to pods.
 func readable(text string) ([]byte, error) {
 	block, _ := pem.Decode([]byte(text))
 	if block == nil {

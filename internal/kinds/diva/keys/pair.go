@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package keys reads and makes the key pairs of a Diva: its own, those that a user gives, and public keys.
-// It knows the formats of ssh. What a pair is used for, and when it is replaced, is in packages ring and rotation.
+// Package keys parses and generates the key pairs of a Diva: its own pairs, pairs that a user provides, and public
+// keys. It knows ssh's formats. Packages ring and rotation decide how a pair is used and when it is replaced.
 package keys
 
 import (
@@ -26,7 +26,7 @@ type Pair struct {
 	Public  string
 }
 
-// New makes an ed25519 pair.
+// New generates an ed25519 pair.
 func New(comment string) (*Pair, error) {
 	_, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -78,13 +78,13 @@ func Parse(text string) (p *Pair, why string) {
 	return &Pair{Private: private, Public: line(signer.PublicKey())}, ""
 }
 
-// line is a public key as a line of authorized_keys.
+// line returns a public key as a line of authorized_keys.
 func line(key ssh.PublicKey) string {
 	return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key)))
 }
 
-// ParsePublic reads the public keys of a text, one a line, with their options and without
-// their comments. bad are the numbers of the lines that are none.
+// ParsePublic parses the public keys in a text, one per line, and returns them with their options and without their
+// comments. bad holds the numbers of invalid lines.
 func ParsePublic(text string) (keys []string, bad []int) {
 	for i, each := range strings.Split(text, "\n") {
 		each = strings.TrimSpace(each)
@@ -105,7 +105,7 @@ func ParsePublic(text string) (keys []string, bad []int) {
 	return keys, bad
 }
 
-// Fingerprint is that of a public key as ssh prints it, or is empty.
+// Fingerprint returns the fingerprint of a public key as ssh prints it; "" if the key is invalid.
 func Fingerprint(public string) string {
 	key, _, _, _, err := ssh.ParseAuthorizedKey([]byte(public))
 	if err != nil {

@@ -1,8 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package names holds the names and labels of a Diva's children, and the values of the fields that its spec leaves
-// out. It decides nothing.
+// Package names contains the names and labels of a Diva's children, and the defaults of spec fields.
 package names
 
 import (
@@ -23,7 +22,7 @@ const (
 	// InstanceLabel is the recommended label for an instance of an application: the Diva.
 	InstanceLabel = "app.kubernetes.io/instance"
 
-	// ClaimTemplate is the name of the clients' claims before that of their pod.
+	// ClaimTemplate is the prefix of the names of clients' claims, before the name of the pod.
 	ClaimTemplate = "wi"
 )
 
@@ -36,16 +35,16 @@ func ServerSecretName(d *opsv1.Diva) string { return d.Name + "-sshd" }
 // InventoryName is the ConfigMap with the inventory of clients.
 func InventoryName(d *opsv1.Diva) string { return d.Name + "-inventory" }
 
-// ExtraClaim is the claim that the managers share.
+// ExtraClaim returns the name of the claim that the managers share.
 func ExtraClaim(d *opsv1.Diva) string { return d.Name + "-extra" }
 
-// Clients are what all clients have in common. Their selector is the article's.
+// Clients returns what all clients have in common. Their selector is the article's.
 func Clients(d *opsv1.Diva) workload.Identity { return identity(d, "client") }
 
-// Managers likewise. The manager's claim has their name, too.
+// Managers returns what all managers have in common. The manager's claim has the same name.
 func Managers(d *opsv1.Diva) workload.Identity { return identity(d, "manager") }
 
-// identity has the article's labels beside the recommended ones.
+// identity returns an identity with both the article's labels and the recommended ones.
 func identity(d *opsv1.Diva, role string) workload.Identity {
 	id := workload.Identity{
 		Namespace: d.Namespace, Name: d.Name + "-" + role,
@@ -57,24 +56,24 @@ func identity(d *opsv1.Diva, role string) workload.Identity {
 	return id
 }
 
-// Labels are on all objects that belong to a Diva.
+// Labels returns the labels of all objects that belong to a Diva.
 func Labels(d *opsv1.Diva) map[string]string {
 	return map[string]string{
 		NameLabel: AppName, InstanceLabel: d.Name, "app.kubernetes.io/part-of": "opcrew", common.ManagedByLabel: common.Name,
 	}
 }
 
-// Selector selects all that belongs to a Diva.
+// Selector returns the labels that select all objects that belong to a Diva.
 func Selector(d *opsv1.Diva) map[string]string {
 	return map[string]string{NameLabel: AppName, InstanceLabel: d.Name, common.ManagedByLabel: common.Name}
 }
 
-// ClientClaim is the claim of the client with this ordinal.
+// ClientClaim returns the name of the claim of the client with this ordinal.
 func ClientClaim(d *opsv1.Diva, ordinal int32) string {
 	return fmt.Sprintf("%s-%s-%d", ClaimTemplate, Clients(d).Name, ordinal)
 }
 
-// ManagerReplicas is the desired number of managers.
+// ManagerReplicas returns the desired number of managers.
 func ManagerReplicas(d *opsv1.Diva) int32 {
 	if d.Spec.Manager.Replicas != nil {
 		return *d.Spec.Manager.Replicas
@@ -82,7 +81,7 @@ func ManagerReplicas(d *opsv1.Diva) int32 {
 	return 1
 }
 
-// Ports are those of the manager, or the default.
+// Ports returns the ports of the manager, or the default ports.
 func Ports(d *opsv1.Diva) []common.Port {
 	if len(d.Spec.Manager.Ports) > 0 {
 		return d.Spec.Manager.Ports
@@ -90,7 +89,7 @@ func Ports(d *opsv1.Diva) []common.Port {
 	return []common.Port{{Name: "http", Port: opsv1.DefaultPort, TargetPort: common.TargetPort(fmt.Sprint(opsv1.DefaultTargetPort))}}
 }
 
-// SSHPort is the port of the SSH server in clients.
+// SSHPort returns the port of the SSH server in clients.
 func SSHPort(d *opsv1.Diva) int32 {
 	if d.Spec.SSH != nil && d.Spec.SSH.Port != nil {
 		return *d.Spec.SSH.Port
@@ -98,7 +97,7 @@ func SSHPort(d *opsv1.Diva) int32 {
 	return opsv1.DefaultSSHPort
 }
 
-// SSHUser is the user that managers log in as.
+// SSHUser returns the user with which managers log in.
 func SSHUser(d *opsv1.Diva) string {
 	if d.Spec.SSH == nil {
 		return opsv1.DefaultSSHUser
@@ -106,8 +105,8 @@ func SSHUser(d *opsv1.Diva) string {
 	return cmp.Or(d.Spec.SSH.User, opsv1.DefaultSSHUser)
 }
 
-// ExtraPath is where the shared claim is mounted.
+// ExtraPath returns the mount path of the shared claim.
 func ExtraPath(d *opsv1.Diva) string { return cmp.Or(d.Spec.Extra.MountPath, opsv1.DefaultExtraPath) }
 
-// Retains reports whether the claims outlive the Diva.
+// Retains reports whether the claims are kept when the Diva is deleted.
 func Retains(d *opsv1.Diva) bool { return d.Spec.DeletionPolicy != opsv1.DeletionDelete }

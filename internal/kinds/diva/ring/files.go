@@ -12,8 +12,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/sshkeys"
 )
 
-// Authorized are the authorized_keys lines of clients: in one order, so that a step that changes
-// what they stand for and not what they are changes nothing at the clients.
+// Authorized returns the lines of the clients' authorized_keys. They are always in the same order, so that a step that
+// only changes the roles of keys changes nothing at the clients.
 func (r *Ring) Authorized(extra []string) string {
 	lines := append([]string{r.Current.Public}, extra...)
 	if r.Next != nil {
@@ -60,10 +60,9 @@ func (r *Ring) ManagerFiles(d *opsv1.Diva, clients []string) map[string][]byte {
 	return files
 }
 
-// identities are the two private keys that the manager has, nil for those that it has
-// already. They are the same, but for the time of a switch: ssh reads a key once to offer it
-// and once more to sign, and does not log in with one that was changed between. It then
-// tries the other, so only one of them is changed at a time.
+// identities returns the manager's two private keys; nil for a key that the manager already has. Both are the same,
+// except during a switch. ssh reads a key once to offer it and once more to sign, and fails if it has changed in
+// between. It then tries the other key, so only one of them changes at a time.
 func (r *Ring) identities() (first, next *keys.Pair) {
 	switch {
 	case !r.Identity:

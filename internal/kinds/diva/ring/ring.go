@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ring holds the key ring of a Diva: what its Secret stores while one pair takes the place of another, and
-// the files that pods get of it. When the ring changes is in package rotation.
+// Package ring holds the key ring of a Diva: the content of its Secret while one pair replaces another, and the files
+// that pods get from it. Package rotation decides when the ring changes.
 package ring
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/keys"
 )
 
-// Keys of the Secret. privateKey and publicKey are the article's; the others record how far a change of the pair is, so
+// Keys of the Secret. privateKey and publicKey are the article's. The others record how far a change of the pair is, so
 // that it survives a crash between any two steps.
 const (
 	PrivateKey      = "privateKey"
@@ -35,17 +35,17 @@ const (
 	rotateRequested = opsv1.RotateAnnotation
 )
 
-// Ring is what a Diva's Secret holds.
+// Ring is the content of a Diva's Secret.
 type Ring struct {
 	Current *keys.Pair
-	// Next replaces it as soon as all clients accept it.
+	// Next replaces Current as soon as all clients accept it.
 	Next *keys.Pair
-	// Previous is accepted for as long as a manager may log in with it. Former is its pair, nil after the Secret was
-	// lost.
+	// Previous is accepted as long as a manager may log in with it. Former is the pair of Previous, or nil if the
+	// Secret was lost.
 	Previous string
 	Former   *keys.Pair
-	// Identity reports whether the manager has the current key. After the Secret was lost it has not: clients accept
-	// only the key that the manager still holds.
+	// Identity reports whether the manager has the current key. After the Secret was lost it does not, and clients only
+	// accept the key that the manager still has.
 	Identity bool
 	// Seed is what the host key of each client is derived from; "" where it was lost.
 	Seed string
@@ -58,8 +58,7 @@ type Ring struct {
 	Request string
 }
 
-// Parse reads a Secret. What cannot be read is as if it were not there; without the
-// current pair nothing is.
+// Parse reads a Secret. Invalid values are treated as missing. Without a current pair it returns nil.
 func Parse(secret *corev1.Secret) *Ring {
 	if secret == nil {
 		return nil
@@ -82,9 +81,9 @@ func Parse(secret *corev1.Secret) *Ring {
 	return r
 }
 
-// inUse is the pair that the manager logs in with, or is brought to. It has it twice, and
-// privateKey is one more copy: one of the three that someone edits by hand is no step, and
-// is put back, as no client accepts it.
+// inUse returns the pair that the manager uses or will use next. There are three copies of it: privateKey and the
+// manager's two keys. If a user has edited one copy, inUse returns the others, because no client accepts the edited
+// key.
 func inUse(stored, first, second *keys.Pair, previous string) *keys.Pair {
 	edited := stored != nil && first != nil && stored.Public == first.Public && stored.Public != previous
 	if second == nil || edited {
@@ -93,12 +92,12 @@ func inUse(stored, first, second *keys.Pair, previous string) *keys.Pair {
 	return second
 }
 
-// lines are those of a text that are not empty.
+// lines returns the lines of a text that are not empty.
 func lines(text string) []string {
 	return slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
 }
 
-// Phase is how far a change of the pair is, as far as the Secret shows.
+// Phase returns how far a change of the pair is, as recorded in the Secret.
 func (r *Ring) Phase() opsv1.SSHPhase {
 	switch {
 	case r.Next != nil || !r.Identity:

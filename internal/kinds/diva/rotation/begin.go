@@ -13,8 +13,8 @@ func waitForUsableKey(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return nil, in.Ring == nil && in.Given.Problem != nil && !podsUseKey(d, in)
 }
 
-// begin creates a ring. Pods that run with a key that only the status records are brought to the new one first: the
-// manager still has the old private key.
+// begin creates a ring. If pods run with a key that only the status records, they are first moved to the new key, as
+// the manager still has the old private key.
 func begin(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	if in.Ring != nil {
 		return nil, false
@@ -29,7 +29,7 @@ func begin(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return r, true
 }
 
-// podsUseKey reports whether pods run with a key that the status records.
+// podsUseKey reports whether pods run with a key that is recorded in the status.
 func podsUseKey(d *opsv1.Diva, in Input) bool {
 	return d.Status.SSH != nil && d.Status.SSH.PublicKey != "" && len(in.Pods.Clients)+len(in.Pods.Managers) > 0
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/sshkeys"
 )
 
-// Input is the input of the rules for the next step.
+// Input is the input of the rules.
 type Input struct {
-	// Ring is what the Secret holds; nil if there is no Secret or no pair in it.
+	// Ring is the content of the Secret; nil if there is no Secret, or no pair in it.
 	Ring *ring.Ring
 	// Given is the key that the user provides.
 	Given keys.Given
@@ -43,7 +43,7 @@ type Pod struct {
 	Shared bool
 }
 
-// wanted is the pair that the user provides, or a fresh one.
+// wanted returns the pair that the user provides, or else the fresh pair.
 func (in Input) wanted() *keys.Pair {
 	if in.Given.Pair != nil {
 		return in.Given.Pair
@@ -51,10 +51,10 @@ func (in Input) wanted() *keys.Pair {
 	return in.Fresh
 }
 
-// phase is that of the ring.
+// phase returns the phase of the ring.
 func (in Input) phase() opsv1.SSHPhase { return in.Ring.Phase() }
 
-// clientsBehind and managersBehind return how many pods do not serve yet what a ring says.
+// clientsBehind and managersBehind return how many pods do not yet serve the files of a ring.
 func (p Pods) clientsBehind(d *opsv1.Diva, r *ring.Ring) int {
 	n := 0
 	for _, pod := range p.Clients {

@@ -11,7 +11,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/ring"
 )
 
-// Status returns which keys are in use.
+// Status returns the status of the keys in use.
 func (p Pods) Status(d *opsv1.Diva, r *ring.Ring) *opsv1.SSHStatus {
 	out := &opsv1.SSHStatus{
 		Phase: r.Phase(), Fingerprint: keys.Fingerprint(r.Current.Public), PublicKey: r.Current.Public,
@@ -34,7 +34,7 @@ func (p Pods) Status(d *opsv1.Diva, r *ring.Ring) *opsv1.SSHStatus {
 	return out
 }
 
-// Progress says how far a change of the pair is, in the phase that the status has.
+// Progress describes how far a change of the pair is, for the phase in the status.
 func (p Pods) Progress(d *opsv1.Diva, r *ring.Ring) string {
 	all, s := len(p.Clients), d.Status.SSH
 	switch s.Phase {
@@ -47,8 +47,7 @@ func (p Pods) Progress(d *opsv1.Diva, r *ring.Ring) string {
 	return fmt.Sprintf("%d of %d clients no longer accept the previous key %s%s", all-p.clientsBehind(d, r), all, s.PreviousFingerprint, p.firstBehind(d, r))
 }
 
-// KeyStays says which key is in use while the one that the user provides cannot be used, and that a change that
-// began before goes on.
+// KeyStays says which key stays in use while the user's key is invalid, and that a change in progress continues.
 func (p Pods) KeyStays(d *opsv1.Diva, r *ring.Ring) string {
 	text := "; the key in use stays: " + keys.Fingerprint(d.Status.SSH.PublicKey)
 	if d.Status.SSH.Phase == opsv1.SSHInUse {
@@ -57,7 +56,7 @@ func (p Pods) KeyStays(d *opsv1.Diva, r *ring.Ring) string {
 	return text + "; a change that began before goes on: " + p.Progress(d, r)
 }
 
-// firstBehind names the first client that the step waits for.
+// firstBehind returns the name of the first client for which the step waits.
 func (p Pods) firstBehind(d *opsv1.Diva, r *ring.Ring) string {
 	for _, pod := range p.Clients {
 		if !serves(d, r, pod) {

@@ -1,11 +1,11 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rotation decides when the key ring of a Diva changes, one step at a time, and reports how far a change is.
-// It reads and writes nothing. What a ring is, and which files pods get of it, is in package ring.
+// Package rotation decides when the key ring of a Diva changes, one step at a time, and reports the progress. It does
+// no I/O. Package ring defines rings and the files that pods get from them.
 //
-// A change takes three steps, so that no login is refused: clients accept the new key, the manager logs in with it,
-// clients no longer accept the previous one. A step waits until all pods serve what the step before wrote.
+// A change takes three steps, so that no login is refused: clients accept the new key, the manager logs in with it, and
+// clients no longer accept the previous key. Each step waits until all pods serve the files of the previous step.
 package rotation
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/ring"
 )
 
-// rule returns the ring that the Secret is to hold next. It reports false if the next rule decides.
+// rule returns the ring that the Secret should hold next, or false if the next rule should decide.
 type rule func(*opsv1.Diva, Input) (*ring.Ring, bool)
 
 // rules are tried in this order; the first that applies decides.
@@ -32,7 +32,8 @@ var rules = []rule{
 	keepPair,
 }
 
-// Next returns the ring that the Secret is to hold, at most one step from what it holds; nil while there is no pair.
+// Next returns the ring that the Secret should hold, which is at most one step from its content; nil while there is no
+// pair.
 func Next(d *opsv1.Diva, in Input) *ring.Ring {
 	for _, rule := range rules {
 		if next, applies := rule(d, in); applies {

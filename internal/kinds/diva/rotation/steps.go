@@ -9,7 +9,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/ring"
 )
 
-// replaceNextPair follows a user who provides another key while clients are brought to accept one.
+// replaceNextPair replaces the next pair if the user provides another key while clients are still being updated.
 func replaceNextPair(_ *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	g := in.Given.Pair
 	if in.phase() != opsv1.SSHAuthorizing || in.Ring.Next == nil || g == nil || g.Public == in.Ring.Next.Public {
@@ -22,7 +22,7 @@ func replaceNextPair(_ *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return &out, true
 }
 
-// waitForClients changes nothing until all clients accept the key that is to be used.
+// waitForClients changes nothing until all clients accept the next key.
 func waitForClients(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return in.Ring, in.phase() == opsv1.SSHAuthorizing && in.Pods.clientsBehind(d, in.Ring) > 0
 }
@@ -46,7 +46,7 @@ func waitForManagers(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return in.Ring, in.phase() == opsv1.SSHSwitching && in.Pods.managersBehind(d, in.Ring) > 0
 }
 
-// retirePrevious has clients no longer accept the key that no manager logs in with.
+// retirePrevious makes clients no longer accept the previous key, which no manager uses any more.
 func retirePrevious(_ *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	if in.phase() != opsv1.SSHSwitching {
 		return nil, false
@@ -56,7 +56,7 @@ func retirePrevious(_ *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return &out, true
 }
 
-// startRotation has clients accept another pair, beside the one that is in use.
+// startRotation makes clients accept a new pair, in addition to the pair in use.
 func startRotation(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	if !Due(d, in.Ring, in.Given, in.Now) {
 		return nil, false
@@ -67,14 +67,14 @@ func startRotation(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return &out, true
 }
 
-// keepPair changes nothing but the form in which the user provides the key that is in use: the user may need it so.
+// keepPair keeps the pair in use, but in the format in which the user provides it, as the user may need this format.
 func keepPair(_ *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	out := *in.Ring
 	out.Current = sameKey(in.Ring.Current, in.Given.Pair)
 	return &out, true
 }
 
-// sameKey is the pair of the user if it is the same key, in whatever form.
+// sameKey returns the user's pair if it is the same key in any format, or else the current pair.
 func sameKey(current, given *keys.Pair) *keys.Pair {
 	if given != nil && given.Public == current.Public {
 		return given

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package served reads which files the ssh agents in a Diva's pods serve. An agent writes a digest of them to its log,
-// which the API server can read wherever kubectl logs works. What the digests should be is in package ring.
+// Package served reads which files the ssh agents in a Diva's pods serve. An agent writes a digest of the files to its
+// log, which the API server can read. Package ring computes what the digests should be.
 package served
 
 import (
@@ -21,11 +21,12 @@ import (
 )
 
 const (
-	// askTimeout bounds one reading of all pods of a Diva: a node that does not answer delays no other Diva.
+	// askTimeout limits the time for reading all pods of a Diva, so that a node that does not respond does not delay
+	// other Divas.
 	askTimeout = 2 * time.Second
-	// askAtOnce is how many pods are read at a time.
+	// askAtOnce is how many pods are read at the same time.
 	askAtOnce = 16
-	// logLines is more than an agent writes between two changes of what it serves.
+	// logLines is more than an agent writes between two changes of its files.
 	logLines = int64(50)
 )
 
@@ -42,7 +43,7 @@ func Logs(clientset kubernetes.Interface, container string) LogReader {
 	}
 }
 
-// Reader remembers the digests that pods serve, and reads no log twice that showed what is wanted.
+// Reader remembers the digests that pods serve, and does not read a log again once it has shown the wanted digest.
 type Reader struct {
 	Log   LogReader
 	known kit.Memory[client.ObjectKey, map[string]string]
@@ -74,7 +75,7 @@ func (r *Reader) Digests(ctx context.Context, of client.ObjectKey, pods []*corev
 			return nil
 		})
 	}
-	_ = group.Wait() // what could not be read is not known
+	_ = group.Wait() // digests of failed reads stay unknown
 	r.known.Set(of, out)
 	return out
 }
@@ -82,5 +83,5 @@ func (r *Reader) Digests(ctx context.Context, of client.ObjectKey, pods []*corev
 // Forget drops what is remembered about a Diva.
 func (r *Reader) Forget(key client.ObjectKey) { r.known.Forget(key) }
 
-// Role is the part of a Diva that a pod belongs to.
+// Role returns the role of a pod in its Diva.
 func Role(pod *corev1.Pod) string { return pod.Labels["app.kubernetes.io/component"] }

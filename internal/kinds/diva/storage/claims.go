@@ -17,16 +17,16 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Expected is a claim that the spec asks for.
+// Expected is a claim that the spec requires.
 type Expected struct {
 	Name    string
 	Storage opsv1.Storage
 }
 
-// unnumbered is how many claims are not of clients; they come before those.
+// unnumbered is the number of managers' claims, which come before the clients' claims.
 const unnumbered = 2
 
-// ExpectedClaims lists the claims that the spec asks for, those of the clients in their order.
+// ExpectedClaims returns the claims that the spec requires, with the clients' claims sorted by ordinal.
 func ExpectedClaims(d *opsv1.Diva) []Expected {
 	out := managersClaims(d)
 	for i := range d.Spec.Client.Replicas {
@@ -39,7 +39,7 @@ func managersClaims(d *opsv1.Diva) []Expected {
 	return []Expected{{names.Managers(d).Name, d.Spec.Manager.Storage}, {names.ExtraClaim(d), d.Spec.Extra.Storage}}
 }
 
-// clientClaims are those of the clients by name, including clients that are gone.
+// clientClaims returns the clients' claims sorted by name, including claims of removed clients.
 func (in Input) clientClaims() []*corev1.PersistentVolumeClaim {
 	var out []*corev1.PersistentVolumeClaim
 	for _, name := range slices.Sorted(maps.Keys(in.Claims)) {
@@ -50,7 +50,7 @@ func (in Input) clientClaims() []*corev1.PersistentVolumeClaim {
 	return out
 }
 
-// existing lists the claims that exist, with what the spec asks for each.
+// existing returns the claims that exist, with the storage that the spec requires for each.
 func (in Input) existing() []Expected {
 	out := slices.DeleteFunc(managersClaims(in.Diva), func(e Expected) bool { return in.Claims[e.Name] == nil })
 	for _, claim := range in.clientClaims() {
@@ -59,7 +59,7 @@ func (in Input) existing() []Expected {
 	return out
 }
 
-// FirstUnbound is the first claim that has no volume yet; nil if all have.
+// FirstUnbound returns the first claim that has no volume yet, or nil if all have one.
 func (in Input) FirstUnbound() *corev1.PersistentVolumeClaim {
 	for _, e := range ExpectedClaims(in.Diva) {
 		if claim := in.Claims[e.Name]; claim != nil && claim.Status.Phase != corev1.ClaimBound && claim.Status.Phase != corev1.ClaimLost {
@@ -69,7 +69,7 @@ func (in Input) FirstUnbound() *corev1.PersistentVolumeClaim {
 	return nil
 }
 
-// SmallClasses are the classes of claims that request less than the spec asks for.
+// SmallClasses returns the classes of claims that request less than the spec requires.
 func (in Input) SmallClasses() []string {
 	var out []string
 	for _, e := range in.existing() {
@@ -82,7 +82,7 @@ func (in Input) SmallClasses() []string {
 	return slices.Compact(out)
 }
 
-// Oversized reports whether a claim requests more than the spec asks for, and did not get it.
+// Oversized reports whether a claim requests more than the spec requires, and was not granted it.
 func (in Input) Oversized() bool {
 	return slices.ContainsFunc(in.existing(), func(e Expected) bool {
 		requested := workload.Requested(in.Claims[e.Name])
@@ -90,7 +90,7 @@ func (in Input) Oversized() bool {
 	})
 }
 
-// Size is the size of a claim in the spec; 0 for text that the schema does not admit.
+// Size returns the size of a claim in the spec, or 0 for text that the schema does not allow.
 func Size(s opsv1.Storage) resource.Quantity {
 	q, err := resource.ParseQuantity(s.Size)
 	if err != nil {
@@ -99,12 +99,13 @@ func Size(s opsv1.Storage) resource.Quantity {
 	return q
 }
 
-// AccessMode is the access mode of a claim in the spec.
+// AccessMode returns the access mode of a claim in the spec.
 func AccessMode(s opsv1.Storage) corev1.PersistentVolumeAccessMode {
 	return cmp.Or(s.AccessMode, corev1.ReadWriteOnce)
 }
 
-// sharable reports whether a volume can be at several nodes. The modes of a claim that exists cannot change.
+// sharable reports whether several nodes can mount a volume. For an existing claim its own access modes count, as they
+// cannot change.
 func (in Input) sharable(name string, s opsv1.Storage) bool {
 	if claim := in.Claims[name]; claim != nil {
 		return slices.Contains(claim.Spec.AccessModes, corev1.ReadWriteMany)

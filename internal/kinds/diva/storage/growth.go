@@ -14,8 +14,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// resizes are the patches that change the size of clients' claims, including clients that are gone: they would come
-// back with too little.
+// resizes returns the patches that change the size of clients' claims. They include claims of removed clients, which
+// would otherwise be too small when the clients are added again.
 func (in Input) resizes() []kit.Patch {
 	var out []kit.Patch
 	desired := Size(in.Diva.Spec.Client.Storage)
@@ -29,8 +29,8 @@ func (in Input) resizes() []kit.Patch {
 	return out
 }
 
-// managerSize is the size that a claim of the manager requests: the larger of what the spec asks for and what the claim
-// has, as volumes do not shrink. A request that was not granted can be lowered again.
+// managerSize returns the size that a claim of the manager requests. As volumes do not shrink, it is the larger of the
+// spec's size and the claim's. A request that was not granted can be lowered again.
 func (in Input) managerSize(s opsv1.Storage, claim *corev1.PersistentVolumeClaim) resource.Quantity {
 	desired := Size(s)
 	if claim == nil || in.takesBack(claim, desired) {
@@ -42,9 +42,9 @@ func (in Input) managerSize(s opsv1.Storage, claim *corev1.PersistentVolumeClaim
 	return desired
 }
 
-// templateSize is how large claims of new clients are. It follows the spec only when all claims that exist have been
-// resized: recreating the StatefulSet then changes nothing at its pods, and claims that cannot grow do not cause it.
-// A lowered size is applied at once, as no further client could have the larger one.
+// templateSize returns the size of new clients' claims. A larger size applies only after all existing claims have been
+// resized, so that recreating the StatefulSet does not affect its pods. A smaller size applies at once, as no new
+// client could get the larger one.
 func (in Input) templateSize() resource.Quantity {
 	desired := Size(in.Diva.Spec.Client.Storage)
 	if in.Template == nil {
@@ -60,7 +60,7 @@ func (in Input) templateSize() resource.Quantity {
 	return desired
 }
 
-// growable reports whether the class of a claim lets volumes grow, as far as that is known.
+// growable reports whether the class of a claim allows volumes to grow. An unknown class does.
 func (in Input) growable(claim *corev1.PersistentVolumeClaim) bool {
 	return in.Rigid[workload.ClassOf(claim)] == ""
 }

@@ -15,18 +15,18 @@ import (
 // Input is the input of the decision.
 type Input struct {
 	Diva *opsv1.Diva
-	// Claims are those of the Diva by name. Stale are those that the cache has as they were before opcrew's last patch.
+	// Claims are the Diva's claims by name. Stale marks claims that the cache has from before opcrew's last patch.
 	Claims map[string]*corev1.PersistentVolumeClaim
 	Stale  map[string]bool
-	// OwnSizes are the claims whose too large size opcrew itself wrote.
+	// OwnSizes marks the claims whose size is too large and was written by opcrew.
 	OwnSizes map[string]bool
-	// Rigid says, by class, why volumes do not grow, of the classes whose claims are to grow.
+	// Rigid maps storage classes to the reason why their volumes cannot grow, for claims that should grow.
 	Rigid map[string]string
 	// Template is the size in the StatefulSet's claim template; nil if there is no StatefulSet.
 	Template *resource.Quantity
-	// Users are the pods that use claims, by the names of the claims.
+	// Users maps the names of claims to the pods that use them.
 	Users map[string]string
-	// Unbound is why the first claim without a volume has none.
+	// Unbound says why the first claim without a volume has none.
 	Unbound string
 	Now     time.Time
 }

@@ -20,17 +20,17 @@ import (
 
 const divaKind = "Diva"
 
-// ownerPatches make the Diva an owner of clients' claims while the data is to be deleted with it, and no owner while it
-// is to stay. The StatefulSet retains all claims: those that it owned would be deleted with a StatefulSet that a user
-// deletes, and those of clients that were scaled away would stay when the Diva goes.
+// ownerPatches makes the Diva an owner of clients' claims if it should be deleted with its data, and removes it as
+// owner otherwise. The StatefulSet itself retains all claims, as it would delete them when a user deletes it, and would
+// not delete claims of removed clients with the Diva.
 func (in Input) ownerPatches() []kit.Patch {
 	var out []kit.Patch
 	for _, claim := range in.clientClaims() {
 		if !in.patchable(claim) || ofEarlierDiva(in.Diva, claim) {
-			continue // it is deleted with an earlier Diva of the name
+			continue // it will be deleted with an earlier Diva of the same name
 		}
 		if desired := owners(in.Diva, claim); !slices.EqualFunc(desired, claim.OwnerReferences, sameOwner) {
-			var from any // nil if there are none
+			var from any // null if there are no owners
 			if len(claim.OwnerReferences) > 0 {
 				from = claim.OwnerReferences
 			}
@@ -41,8 +41,8 @@ func (in Input) ownerPatches() []kit.Patch {
 	return out
 }
 
-// labelPatches put opcrew's labels back on claims of clients that lost them, so that the cache has them. A claim whose
-// labels say that it belongs to another owner is left alone.
+// labelPatches restores opcrew's labels on clients' claims that lost them, so that the cache has these claims. It skips
+// a claim whose labels name another owner.
 func (in Input) labelPatches() []kit.Patch {
 	var out []kit.Patch
 	for _, claim := range in.clientClaims() {
@@ -54,7 +54,7 @@ func (in Input) labelPatches() []kit.Patch {
 			desired = map[string]string{}
 		}
 		maps.Copy(desired, names.Clients(in.Diva).Labels)
-		var from any // nil if there are none
+		var from any // null if there are no labels
 		if len(claim.Labels) > 0 {
 			from = claim.Labels
 		}
@@ -63,7 +63,7 @@ func (in Input) labelPatches() []kit.Patch {
 	return out
 }
 
-// lostLabels reports whether labels lack some of ours and have no other value for any.
+// lostLabels reports whether some of our labels are missing and no other has a different value.
 func lostLabels(labels, ours map[string]string) bool {
 	lost := false
 	for key, value := range ours {
@@ -76,8 +76,9 @@ func lostLabels(labels, ours map[string]string) bool {
 	return lost
 }
 
-// owners are those that a claim is to have. Other owners stay, but not the StatefulSet of an earlier version of opcrew.
-// The Diva is not the controller, as the StatefulSet's controller creates the claims, and blocks no deletion.
+// owners returns the desired owners of a claim. It keeps other owners, except a StatefulSet that an earlier version of
+// opcrew set. The Diva is not set as the controller, because the StatefulSet's controller creates the claims, and it
+// does not block deletion.
 func owners(d *opsv1.Diva, claim *corev1.PersistentVolumeClaim) []metav1.OwnerReference {
 	out := slices.DeleteFunc(slices.Clone(claim.OwnerReferences), func(o metav1.OwnerReference) bool {
 		return o.UID == d.UID || o.Kind == "StatefulSet" && o.Name == names.Clients(d).Name
@@ -86,12 +87,12 @@ func owners(d *opsv1.Diva, claim *corev1.PersistentVolumeClaim) []metav1.OwnerRe
 		out = append(out, metav1.OwnerReference{APIVersion: opsv1.GroupVersion.String(), Kind: divaKind, Name: d.Name, UID: d.UID})
 	}
 	if out == nil {
-		out = []metav1.OwnerReference{} // null is no list
+		out = []metav1.OwnerReference{} // null would not be a list
 	}
 	return out
 }
 
-// ofEarlierDiva reports whether a claim is deleted with an earlier Diva of the name.
+// ofEarlierDiva reports whether a claim will be deleted with an earlier Diva of the same name.
 func ofEarlierDiva(d *opsv1.Diva, claim *corev1.PersistentVolumeClaim) bool {
 	return slices.ContainsFunc(claim.OwnerReferences, func(o metav1.OwnerReference) bool { return isDiva(o) && o.UID != d.UID })
 }
@@ -102,8 +103,8 @@ func isDiva(o metav1.OwnerReference) bool {
 
 func sameOwner(a, b metav1.OwnerReference) bool { return a.UID == b.UID }
 
-// patchable reports whether a claim can be patched as it was read: it is not being deleted, and the cache has opcrew's
-// last patch of it.
+// patchable reports whether a claim can be patched now: it is not being deleted, and the cache shows opcrew's last
+// patch.
 func (in Input) patchable(claim *corev1.PersistentVolumeClaim) bool {
 	return claim.DeletionTimestamp == nil && !in.Stale[claim.Name]
 }

@@ -19,8 +19,8 @@ func lost(_ Input, _ Expected, claim *corev1.PersistentVolumeClaim) string {
 	return fmt.Sprintf("claim %s has lost its volume %s", claim.Name, claim.Spec.VolumeName)
 }
 
-// terminating reports a claim that a user deleted. It exists for as long as a pod uses it; the one that the pod is
-// recreated with has none of its data.
+// terminating reports a claim that a user deleted. The claim exists as long as a pod uses it. When the pod is
+// recreated, its new claim is empty.
 func terminating(in Input, _ Expected, claim *corev1.PersistentVolumeClaim) string {
 	if claim.DeletionTimestamp == nil {
 		return ""
@@ -35,7 +35,7 @@ func terminating(in Input, _ Expected, claim *corev1.PersistentVolumeClaim) stri
 	return fmt.Sprintf("claim %s is being deleted, which cannot be undone: it goes as soon as %s%s, and an empty one takes its place; copy the data that you need before", claim.Name, when, data)
 }
 
-// differs reports a claim that an earlier Diva left, and that is of another class or cannot be where it is to be.
+// differs reports a claim of an earlier Diva that has another class, or that cannot be mounted where it is needed.
 func differs(_ Input, e Expected, claim *corev1.PersistentVolumeClaim) string {
 	const many = corev1.ReadWriteMany
 	class, is := workload.ClassOf(claim), ""
@@ -50,7 +50,7 @@ func differs(_ Input, e Expected, claim *corev1.PersistentVolumeClaim) string {
 	return fmt.Sprintf("claim %s existed before and is %s; it is used as it is. Recreate the Diva with a spec that matches the claim (the data stays while deletionPolicy is Retain), or delete the claim and its data", claim.Name, is)
 }
 
-// cannotGrow reports a claim that cannot have the size that the spec asks for, and how to take that back.
+// cannotGrow reports a claim that cannot get the size in the spec, and how to lower the size again.
 func cannotGrow(in Input, e Expected, claim *corev1.PersistentVolumeClaim) string {
 	requested, has, desired := workload.Requested(claim), workload.Capacity(claim), Size(e.Storage)
 	words, final := workload.ResizeRefused(claim)

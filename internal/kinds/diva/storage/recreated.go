@@ -16,15 +16,14 @@ import (
 )
 
 const (
-	// reportRecreated is how long a claim is reported that was deleted and recreated.
+	// reportRecreated is for how long a recreated claim is reported.
 	reportRecreated = 24 * time.Hour
-	// mostRecreated is how many are named.
+	// mostRecreated is how many recreated claims are named.
 	mostRecreated = 10
 )
 
-// status records which claims there have been. A claim that was deleted in between is recognised by its age, however
-// long no one looked: it is younger than all were when all existed last. A claim with a data source is not empty, and
-// is not reported.
+// status records the creation time of the newest claim when all claims exist. A claim that is younger than the record
+// was recreated, even if opcrew did not run meanwhile. A claim with a data source is not reported, as it is not empty.
 func (in Input) status() *opsv1.StorageStatus {
 	d, out := in.Diva, &opsv1.StorageStatus{}
 	if d.Status.Storage != nil {
@@ -39,7 +38,7 @@ func (in Input) status() *opsv1.StorageStatus {
 	out.Least = in.leastSizes()
 	if newest, all := in.newest(); all && !newest.IsZero() {
 		out.Clients = max(out.Clients, d.Spec.Client.Replicas)
-		if out.Newest == nil || out.Newest.Before(&newest) { // claims of clients that were scaled away count, too
+		if out.Newest == nil || out.Newest.Before(&newest) { // also counts claims of clients that were removed by scaling
 			out.Newest = &newest
 		}
 	}
@@ -49,7 +48,7 @@ func (in Input) status() *opsv1.StorageStatus {
 	return out
 }
 
-// recreatedSince names claims that are younger than recorded, and returns when the last was created.
+// recreatedSince returns the names of claims that are younger than recorded, and the creation time of the latest one.
 func (in Input) recreatedSince(recorded *opsv1.StorageStatus) (recreated []string, last metav1.Time) {
 	if recorded.Newest == nil {
 		return nil, last
@@ -66,8 +65,8 @@ func (in Input) recreatedSince(recorded *opsv1.StorageStatus) (recreated []strin
 	return recreated[:min(len(recreated), mostRecreated)], last
 }
 
-// newest is when the newest claim was created, and whether all exist and are bound. Claims that are deleted with an
-// earlier Diva of the name do not count: that they are recreated is not a loss.
+// newest returns the creation time of the newest claim, and whether all claims exist and are bound. It skips claims
+// that are deleted with an earlier Diva of the same name, because their recreation is not a data loss.
 func (in Input) newest() (newest metav1.Time, all bool) {
 	for _, e := range ExpectedClaims(in.Diva) {
 		claim := in.Claims[e.Name]
@@ -81,7 +80,7 @@ func (in Input) newest() (newest metav1.Time, all bool) {
 	return newest, true
 }
 
-// reportedFor is how long recreated claims are still reported.
+// reportedFor returns for how much longer recreated claims are reported.
 func reportedFor(s *opsv1.StorageStatus, now time.Time) time.Duration {
 	if s == nil || s.RemadeAt == nil {
 		return 0
@@ -89,7 +88,7 @@ func reportedFor(s *opsv1.StorageStatus, now time.Time) time.Duration {
 	return max(0, s.RemadeAt.Add(reportRecreated).Sub(now))
 }
 
-// Recreated says which claims were recreated; empty for none.
+// Recreated names the claims that were recreated; "" if there are none.
 func Recreated(s *opsv1.StorageStatus) string {
 	if s == nil || len(s.Remade) == 0 {
 		return ""

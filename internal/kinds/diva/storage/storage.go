@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package storage decides about the claims of a Diva: their sizes, owners and labels, and what StorageReady reports of
-// them. It reads and writes nothing; it returns the claims to apply and the patches of those that the StatefulSet made.
+// Package storage decides about the claims of a Diva: their sizes, owners and labels, and the report in StorageReady.
+// It does no I/O. It returns the manager's claims to apply, and patches for the claims that the StatefulSet created.
 package storage
 
 import (
@@ -17,22 +17,22 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Decision is what the facts require.
+// Decision is what to do about the claims, and what to report.
 type Decision struct {
-	// TemplateSize is how large claims of new clients are.
+	// TemplateSize is the size of new clients' claims.
 	TemplateSize resource.Quantity
-	// Shared reports whether all volumes of the manager can be mounted on several nodes.
+	// Shared reports whether several nodes can mount all volumes of the manager.
 	Shared bool
-	// Children are the claims of the manager, Patches those of clients' claims.
+	// Children are the manager's claims, and Patches the changes of clients' claims.
 	Children []ensure.Child
 	Patches  []kit.Patch
 	Status   *opsv1.StorageStatus
 	Verdict  Verdict
-	// Again are the times after which to reconcile again; 0 for never.
+	// Again lists times after which to reconcile again; 0 means never.
 	Again []time.Duration
 }
 
-// Decide is pure.
+// Decide decides about the claims from the input alone, without side effects.
 func Decide(in Input) Decision {
 	d, status := in.Diva, in.status()
 	out := Decision{

@@ -15,8 +15,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// A size that volumes cannot have is lowered as far as Kubernetes allows: a claim can request less again, if that is
-// more than its volume has. No volume shrinks.
+// A size that volumes cannot get is lowered as far as Kubernetes allows: a claim can request less again, as long as it
+// is more than its volume has. Volumes never shrink.
 
 // pending reports whether a claim requests more than its volume has.
 func pending(claim *corev1.PersistentVolumeClaim) bool {
@@ -24,14 +24,14 @@ func pending(claim *corev1.PersistentVolumeClaim) bool {
 	return workload.HasVolume(claim) && requested.Cmp(has) > 0
 }
 
-// takesBack reports whether a claim is to request less again: its request was not granted, and opcrew made it. A
-// request that a user made by hand is left alone.
+// takesBack reports whether a claim's request should be lowered. The request must come from opcrew and not have been
+// granted. A request that a user made by hand is left alone.
 func (in Input) takesBack(claim *corev1.PersistentVolumeClaim, desired resource.Quantity) bool {
 	requested, has := workload.Requested(claim), workload.Capacity(claim)
 	return pending(claim) && requested.Cmp(desired) > 0 && desired.Cmp(has) > 0 && in.OwnSizes[claim.Name]
 }
 
-// leastSizes are the sizes down to which the spec can be lowered again; nil for none.
+// leastSizes returns the sizes to which the spec can be lowered again; nil if there are none.
 func (in Input) leastSizes() *opsv1.LeastSizes {
 	d := in.Diva
 	out := &opsv1.LeastSizes{
@@ -45,7 +45,7 @@ func (in Input) leastSizes() *opsv1.LeastSizes {
 	return out
 }
 
-// least is the smallest size in Gi that all claims of a part can have; 0 if the spec has it already.
+// least returns the smallest size in Gi that all of some claims can have; 0 if the spec already has it.
 func (in Input) least(s opsv1.Storage, claims ...*corev1.PersistentVolumeClaim) int32 {
 	desired := Size(s)
 	most := int64(0)
@@ -60,13 +60,13 @@ func (in Input) least(s opsv1.Storage, claims ...*corev1.PersistentVolumeClaim) 
 	return int32(most)
 }
 
-// leastOf is the smallest size in Gi that a claim can have.
+// leastOf returns the smallest size in Gi that a claim can have.
 func (in Input) leastOf(claim *corev1.PersistentVolumeClaim, desired resource.Quantity) int64 {
 	requested, has := workload.Requested(claim), workload.Capacity(claim)
 	switch {
 	case !workload.HasVolume(claim):
-		return 1 // a user can delete it, and it is recreated
-	case pending(claim) || requested.Cmp(desired) < 0 && in.growable(claim): // the request is made or about to be
+		return 1 // a user can delete the claim, which is then recreated
+	case pending(claim) || requested.Cmp(desired) < 0 && in.growable(claim): // the request is made or imminent
 		return has.Value()/gi + 1
 	}
 	return wholeGi(requested)
@@ -74,10 +74,10 @@ func (in Input) leastOf(claim *corev1.PersistentVolumeClaim, desired resource.Qu
 
 const gi = int64(1) << 30
 
-// wholeGi is a quantity in Gi, rounded up.
+// wholeGi returns a quantity in Gi, rounded up.
 func wholeGi(q resource.Quantity) int64 { return (q.Value() + gi - 1) / gi }
 
-// wayBack reports how the size of a claim can be lowered again; empty if it cannot.
+// wayBack returns how the size of a claim can be lowered again; "" if it cannot.
 func (in Input) wayBack(e Expected) string {
 	least, part := opsv1.LeastSizes{}, "client"
 	if all := in.leastSizes(); all != nil {

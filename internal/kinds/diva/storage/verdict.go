@@ -13,13 +13,13 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Verdict is what StorageReady reports.
+// Verdict is the content of the condition StorageReady.
 type Verdict struct {
 	Ready           bool
 	Reason, Message string
 }
 
-// problems are looked for in this order, each in all claims: what may need the user comes first.
+// problems are checked in this order, each for all claims. Problems that may need the user come first.
 var problems = []struct {
 	reason string
 	find   func(Input, Expected, *corev1.PersistentVolumeClaim) string
@@ -30,7 +30,7 @@ var problems = []struct {
 	{opsv1.ReasonCannotGrow, cannotGrow},
 }
 
-// verdict reports the first problem of a claim, else how many claims have volumes.
+// verdict reports the first problem of a claim, or else how many claims have volumes.
 func (in Input) verdict(recreated string) Verdict {
 	all := ExpectedClaims(in.Diva)
 	for _, problem := range problems {
@@ -49,7 +49,7 @@ func (in Input) verdict(recreated string) Verdict {
 	switch {
 	case bound < len(all) && why != "":
 		return Verdict{Reason: opsv1.ReasonClaimsPending, Message: fmt.Sprintf("%d of %d claims have a volume%s", bound, len(all), why)}
-	case bound < len(all): // the number of those that have one would be a status write for each
+	case bound < len(all): // a count would cause a status write for each volume
 		return Verdict{Reason: common.ReasonApplying, Message: fmt.Sprintf("Not all %d claims have a volume yet", len(all))}
 	case growing != "":
 		return Verdict{Reason: opsv1.ReasonGrowing, Message: growing}
@@ -59,7 +59,7 @@ func (in Input) verdict(recreated string) Verdict {
 	return Verdict{true, opsv1.ReasonBound, fmt.Sprintf("All %d claims have their volumes", len(all))}
 }
 
-// progress counts the claims that have volumes, and says which volume grows first.
+// progress returns how many claims have volumes, and describes the first volume that grows.
 func (in Input) progress(all []Expected) (bound int, growing string) {
 	for _, e := range all {
 		claim := in.Claims[e.Name]
@@ -74,7 +74,7 @@ func (in Input) progress(all []Expected) (bound int, growing string) {
 	return bound, growing
 }
 
-// grows says how far a volume is from the size that the spec asks for.
+// grows describes how far the growth of a volume is; "" if it does not grow.
 func (in Input) grows(e Expected, claim *corev1.PersistentVolumeClaim) string {
 	message := workload.Resizing(claim, Size(e.Storage))
 	if words, _ := workload.ResizeRefused(claim); message != "" && words != "" {
@@ -90,7 +90,7 @@ func (in Input) unboundWords() string {
 	return "; " + in.FirstUnbound().Name + ": " + in.Unbound
 }
 
-// otherSize reports the first claim that is to have another size and cannot, as it has no volume.
+// otherSize reports the first claim whose size should change but cannot, because it has no volume yet.
 func (in Input) otherSize(all []Expected) string {
 	for _, e := range all {
 		claim, desired := in.Claims[e.Name], Size(e.Storage)
