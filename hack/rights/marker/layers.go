@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -36,7 +37,7 @@ func Layers(root string) ([]Layer, error) {
 			if err != nil {
 				return nil, err
 			}
-			layer.Rights = append(layer.Rights[:len(layer.Rights):len(layer.Rights)], rights...)
+			layer.Rights = append(slices.Clip(layer.Rights), rights...)
 		}
 		layers = append(layers, layer)
 	}

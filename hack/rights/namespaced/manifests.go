@@ -17,8 +17,10 @@ import (
 )
 
 const (
-	// OperatorNamespace has the Deployments, ActivityNamespace the pods of Activities.
-	OperatorNamespace, ActivityNamespace = "opcrew-system", "opcrew-activities"
+	// OperatorNamespace has the Deployments.
+	OperatorNamespace = "opcrew-system"
+	// ActivityNamespace has the pods of Activities.
+	ActivityNamespace = "opcrew-activities"
 
 	layerLabel = "opcrew.io/layer"
 )

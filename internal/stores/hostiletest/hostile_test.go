@@ -58,7 +58,7 @@ func attack[T, V any, S prober.Store](t *testing.T, p *prober.Prober[T, V, S], w
 		}
 	}()
 	go func() {
-		for range p.Events() { //nolint:revive // the controller's part is not tested here
+		for range p.Events() {
 		}
 	}()
 	p.Watch(named(own), well)
@@ -183,7 +183,9 @@ func TestAMemberCannotSendTheOperatorToAnotherHost(t *testing.T) {
 	}
 	hostiletest.Watch(10 * interval) // some more looks
 	cancel()
-	<-ended
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
 	if len(seen.Foreign) != 3 || asked.Load() > 0 {
 		t.Errorf("expected three URLs to be reported and none to be dialled, got %v, %d dialled", seen.Foreign, asked.Load())
 	}

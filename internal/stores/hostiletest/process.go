@@ -34,7 +34,7 @@ func Main(m *testing.M) {
 // Start runs the servers in a process of their own until the test ends.
 func Start(t *testing.T) Addresses {
 	t.Helper()
-	servers := exec.Command(os.Args[0])
+	servers := exec.Command(os.Args[0]) //nolint:gosec // the test program itself
 	servers.Env, servers.Stderr = append(os.Environ(), serving+"=yes"), os.Stderr
 	input, err := servers.StdinPipe()
 	if err != nil {

@@ -58,7 +58,7 @@ func write(page, text string, dry bool) (bool, error) {
 	if dry {
 		return true, nil
 	}
-	return true, os.WriteFile(page, after, 0o644) //nolint:gosec // a page that all may read
+	return true, os.WriteFile(page, after, 0o644)
 }
 
 // between returns the page with the table between its marks.

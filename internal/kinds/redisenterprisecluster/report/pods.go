@@ -112,19 +112,31 @@ func (in Pods) reason(c *redisv1alpha1.RedisEnterpriseCluster, otherwise string)
 // servers are read, an earlier report of that stays, and nothing that was False becomes True.
 func (in Pods) reportSlots(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, before metav1.Condition) {
 	const kind = redisv1alpha1.ConditionPodsReady
-	slots, known := ring.ToMove(in.View, in.Decision.Ring)
-	formed := observed.Formed(c)
-	joining := !known && in.View.Err == nil
+	missing := ""
+	if in.Seen && in.unserved().Len() == 0 {
+		missing = in.unfinished(c)
+	}
 	switch {
 	case in.IsOld() && in.Unchanged && before.Reason == redisv1alpha1.ReasonScalingUp && isOfGeneration(before, set):
 		set.False(kind, before.Reason, before.Message)
-	case in.Seen && formed && slots > 0 && in.unserved().Len() == 0:
-		set.False(kind, redisv1alpha1.ReasonScalingUp, "All pods are ready, and not all have their slots yet: "+cmp.Or(in.standstill(), "slots are moved"+in.moveFailed()))
-	case in.Seen && formed && joining && in.unserved().Len() == 0:
-		set.False(kind, redisv1alpha1.ReasonScalingUp, "All pods are ready, and not all of their servers have joined the cluster"+in.atRing(c))
-	case !in.Seen && formed && before.Status == metav1.ConditionFalse:
+	case !observed.Formed(c):
+	case missing != "":
+		set.False(kind, redisv1alpha1.ReasonScalingUp, "All pods are ready, and "+missing)
+	case !in.Seen && before.Status == metav1.ConditionFalse:
 		set.False(kind, before.Reason, "All pods are ready, and their servers have yet to be looked at")
 	}
+}
+
+// unfinished returns what a scale-out has yet to do at the ring; "" for nothing.
+func (in Pods) unfinished(c *redisv1alpha1.RedisEnterpriseCluster) string {
+	slots, known := ring.ToMove(in.View, in.Decision.Ring)
+	switch {
+	case slots > 0:
+		return "not all have their slots yet: " + cmp.Or(in.standstill(), "slots are moved"+in.moveFailed())
+	case !known && in.View.Err == nil:
+		return "not all of their servers have joined the cluster" + in.atRing(c)
+	}
+	return ""
 }
 
 // failsBack reports whether a home is about to become the primary again. The same step makes a home hand over before
