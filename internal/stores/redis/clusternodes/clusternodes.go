@@ -6,7 +6,6 @@
 package clusternodes
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -45,6 +44,9 @@ const (
 	mostFields = lineFields + 3*(LastSlot+1)
 	// mostField is the longest field, an address with names and shard.
 	mostField = 1 << 10
+	// mostSlots is how many slots all nodes may have together. There are LastSlot+1, but a table that a server has yet to
+	// compare with those of others can list some of them twice.
+	mostSlots = 4 * (LastSlot + 1)
 	// mostUnreadable is how many open slots in another form are kept, for a message.
 	mostUnreadable = 16
 )
@@ -73,7 +75,7 @@ func Myself(nodes []Node) (Node, bool) {
 // Parse reads a table. It skips the line of variables at the end of nodes.conf. The nodes share no memory with the text.
 func Parse(text string) ([]Node, error) {
 	var nodes []Node
-	left := LastSlot + 1
+	left := mostSlots
 	for line := range strings.Lines(text) {
 		if strings.Count(line, " ") > mostFields {
 			return nil, fmt.Errorf("a line of the table of nodes has more than %d fields", mostFields)
@@ -87,7 +89,7 @@ func Parse(text string) ([]Node, error) {
 		}
 		node, err := parseLine(fields)
 		if left -= node.SlotCount(); err == nil && left < 0 {
-			err = errors.New("a slot has two owners")
+			err = fmt.Errorf("the nodes have more than %d slots together", mostSlots)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("line %.200q of the table of nodes: %w", strings.TrimSpace(line), err)
