@@ -33,7 +33,9 @@ func claim(name string) client.Object {
 }
 
 func TestWhatIsMissingIsNamedAndAllGoesOnWhenItAppears(t *testing.T) {
-	withTLS := func(b *etcdv1beta2.EtcdBackup) { b.Spec.ClientTLSSecret = "tls" }
+	withTLS := func(b *etcdv1beta2.EtcdBackup) {
+		b.Spec.ClientTLSSecret, b.Spec.EtcdEndpoints = "tls", []string{"https://db-client:2379"}
+	}
 	for name, c := range map[string]struct {
 		option option
 		reason string
