@@ -207,8 +207,8 @@ func TestADeletedObjectLeavesNothing(t *testing.T) {
 	s := newShop(t)
 	s.create(2)
 	s.awaitReady(2)
-	if n := len(s.children()); n != 6 {
-		t.Errorf("expected 4 children and 2 pods, got %v", s.children())
+	if n := len(s.children()); n != 7 {
+		t.Errorf("expected 5 children and 2 pods, got %v", s.children())
 	}
 	mark := env.Audit.Mark(t)
 	s.delete()
@@ -233,8 +233,8 @@ func TestAnObjectDeletedAndMadeAgainAtOnceIsOnlyReadyWithServersOfItsOwn(t *test
 				t.Errorf("it is Ready with %s of its predecessor", child)
 			}
 		}
-		if len(now) != 6 {
-			t.Errorf("expected 4 children and 2 pods, got %v", now)
+		if len(now) != 7 {
+			t.Errorf("expected 5 children and 2 pods, got %v", now)
 		}
 		old = now
 	}
