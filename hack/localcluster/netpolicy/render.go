@@ -78,11 +78,11 @@ func peerMatches(peers []block, field string) []string {
 		case b.prefix.IsSingleIP():
 			single = append(single, b.prefix.Addr().String())
 		default:
-			match := fmt.Sprintf("ip %s %v", field, b.prefix)
+			matches := []string{fmt.Sprintf("ip %s %v", field, b.prefix)}
 			for _, except := range b.except {
-				match += fmt.Sprintf(" ip %s != %v", field, except)
+				matches = append(matches, fmt.Sprintf("ip %s != %v", field, except))
 			}
-			out = append(out, match)
+			out = append(out, strings.Join(matches, " "))
 		}
 	}
 	if len(single) > 0 {
@@ -98,10 +98,10 @@ func portMatches(ports []portRange) []string {
 	var out []string
 	for _, p := range ports {
 		protocol := strings.ToLower(string(p.protocol))
-		switch {
-		case p.from == 0:
+		switch p.from {
+		case 0:
 			out = append(out, "meta l4proto "+protocol)
-		case p.from == p.to:
+		case p.to:
 			out = append(out, fmt.Sprintf("%s dport %d", protocol, p.from))
 		default:
 			out = append(out, fmt.Sprintf("%s dport %d-%d", protocol, p.from, p.to))

@@ -38,7 +38,7 @@ func (r *reconciler) Plan(d *opsv1.Diva, f facts, decided decision) kit.Plan {
 	}
 	plan := kit.Plan{Patches: decided.storage.Patches, Again: decided.again}
 	if decided.ring != nil {
-		plan.Children = append(plan.Children, keySecret(d, f, decided), serverSecret(d, f, decided))
+		plan.Children = append(plan.Children, secrets(d, f, decided)...)
 	}
 	// The inventory is applied before the clients: see replicas.
 	for _, object := range []runtime.ApplyConfiguration{
@@ -56,6 +56,16 @@ func (r *reconciler) Plan(d *opsv1.Diva, f facts, decided decision) kit.Plan {
 		plan.Release = clientsFinalizer
 	}
 	return plan
+}
+
+// secrets returns the Secret with the keys and, once that exists, the Secret of the clients. If the keys could not be
+// written, the next reconcile generates others, and clients must not have been brought to accept the first.
+func secrets(d *opsv1.Diva, f facts, decided decision) []ensure.Child {
+	out := []ensure.Child{keySecret(d, f, decided)}
+	if f.secret != nil {
+		out = append(out, serverSecret(d, f, decided))
+	}
+	return out
 }
 
 // keySecret returns the Secret with the keys. It is only applied to the version that was read, so that two operators at
