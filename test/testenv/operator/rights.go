@@ -27,6 +27,7 @@ func (s *Suite) Deployed(t *testing.T) *rest.Config {
 		for _, object := range append(Built(t, s.Root, "config/cluster"), s.rights(t)...) {
 			s.ApplyObject(t, object)
 		}
+		s.awaitPolicies(t)
 		s.config = s.TokenConfig(t, Namespace, s.account)
 	})
 	if s.config == nil {
