@@ -76,7 +76,7 @@ func start(t *testing.T, crds string, adjust func(kit.Registration) kit.Registra
 	}
 	c := &cluster{env: testenv.Start(t, testenv.Options{CRDs: []string{crds}, Scheme: scheme, NodeGrace: 5 * time.Minute}), dials: d, roles: userRoles}
 	for layer := range layers {
-		operator.New(c.env, layers[layer]...).Operator(t)
+		operator.New(c.env, layers[layer]...).CheckingOperator(t)
 	}
 	for _, object := range operator.Built(t, c.env.Root, "config/users") {
 		c.env.ApplyObject(t, object)

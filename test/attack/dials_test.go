@@ -7,6 +7,8 @@ package attack
 
 import (
 	"fmt"
+	"net"
+	"net/url"
 	"strings"
 	"sync"
 
@@ -15,7 +17,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// dials records which endpoints the operator connects to. No member answers.
+// dials records the endpoints that the operator would connect to by name, and not by the address of a pod. No member
+// answers.
 type dials struct {
 	mu        sync.Mutex
 	endpoints []string
@@ -24,7 +27,12 @@ type dials struct {
 
 func (d *dials) etcd(target etcd.Target) (etcd.Store, error) {
 	d.mu.Lock()
-	d.endpoints = append(d.endpoints, target.Endpoints...)
+	for _, endpoint := range target.Endpoints {
+		// A name of a member has no part in where the connection goes, see Target.Addresses.
+		if at, err := url.Parse(endpoint); err != nil || net.ParseIP(at.Hostname()) != nil {
+			d.endpoints = append(d.endpoints, endpoint)
+		}
+	}
 	d.mu.Unlock()
 	return d.world.Dial(target)
 }

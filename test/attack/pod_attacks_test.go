@@ -76,7 +76,7 @@ func podAttacks() []attack {
 	return []attack{
 		{name: "hostPath in a Redis cluster", source: "review 1, OWASP K01, CVE-2021-25741", item: 1, needs: podSecurity,
 			manifest: redisPod(`volumes: [{name: node, hostPath: {path: /}}], redisEnterpriseVolumeMounts: [{name: node, mountPath: /node}]`),
-			refused:  []string{"volumes", "hostPath"}, stops: violates("hostPath"), harm: hostPath},
+			refused:  []string{"volumes", "restricted Pod Security Standard"}, stops: violates("hostPath"), harm: hostPath},
 		{name: "a volume of an NFS server", source: "OWASP K01", needs: podSecurity,
 			manifest: redisPod(`volumes: [{name: far, nfs: {server: 10.0.0.1, path: /}}]`),
 			refused:  []string{"volumes"}, stops: violates("nfs"),
@@ -86,13 +86,13 @@ func podAttacks() []attack {
 			refused:  []string{"sysctls"}, stops: violates("sysctl"),
 			harm: aPodHas("kernel parameters", func(spec corev1.PodSpec) bool {
 				return is(spec.SecurityContext, func(s corev1.PodSecurityContext) bool { return len(s.Sysctls) > 0 })
-			})},
+			}), control: func(w *world) { w.has(podWith(`sysctls: [{name: kernel.core_pattern, value: "|/tmp/x"}]`)) }},
 		{name: "etcd as root", source: "OWASP K01", needs: podSecurity,
 			manifest: etcdWith(`pod: {securityContext: {runAsUser: 0, runAsNonRoot: false}}`),
 			refused:  []string{"runAs"}, stops: violates("runAs"),
 			harm: aPodHas("root", func(spec corev1.PodSpec) bool {
 				return is(spec.SecurityContext, func(s corev1.PodSecurityContext) bool { return is(s.RunAsUser, func(u int64) bool { return u == 0 }) })
-			})},
+			}), control: func(w *world) { w.has(podWith(`runAsUser: 0`)) }},
 		{name: "one field that drops all defaults", source: "review 8", item: 8, needs: podSecurity, pods: true,
 			manifest: etcdWith(`pod: {securityContext: {fsGroup: 1000}}`),
 			harm: aPodHas("no seccomp profile", func(spec corev1.PodSpec) bool {
@@ -114,4 +114,9 @@ func podAttacks() []attack {
 				w.has(`{apiVersion: v1, kind: Pod, metadata: {name: bare}, spec: {hostNetwork: true, containers: [{name: a, image: a}]}}`)
 			}},
 	}
+}
+
+// podWith is a pod with a security context. A kind that checks its spec before any step creates none without guards.
+func podWith(context string) string {
+	return `{apiVersion: v1, kind: Pod, metadata: {name: bare}, spec: {securityContext: {` + context + `}, containers: [{name: a, image: a}]}}`
 }

@@ -33,7 +33,8 @@ func sideContainerAttacks() []attack {
 	}
 	context := func(context string) string { return "securityContext: {" + context + "}" }
 	return []attack{
-		side("privileged", "review 1, OWASP K01", context("privileged: true"),
+		side("privileged", "review 1, OWASP K01", context("privileged: true, allowPrivilegeEscalation: true"), // the API server refuses one without the other
+
 			aContainerIs("privileges", func(s corev1.SecurityContext) bool { return yes(s.Privileged) })),
 		side("SYS_ADMIN", "OWASP K01, CVE-2022-0185", context("capabilities: {add: [SYS_ADMIN]}"),
 			aContainerIs("SYS_ADMIN", func(s corev1.SecurityContext) bool {

@@ -125,10 +125,12 @@ func clientsShareHostKey(w *world) string {
 func storeAttacks() []attack {
 	return []attack{
 		{name: "a zone of the tenant for the members of etcd", source: "review 3", item: 3, needs: answers,
-			manifest: etcdWith(`pod: {ClusterDomain: mallory.example.com}`), refused: []string{"ClusterDomain"}, stops: &report{"", []string{"ClusterDomain"}},
-			harm: func(w *world) string { return w.cluster.dials.to(w.ns, "mallory.example.com") }},
+			manifest: etcdWith(`pod: {ClusterDomain: mallory.example.com}`), pods: true,
+			harm: func(w *world) string { return w.cluster.dials.to(w.ns, "mallory.example.com") }, control: func(w *world) {
+				w.cluster.dials.endpoints = append(w.cluster.dials.endpoints, "http://a."+w.ns+".svc.mallory.example.com:2379")
+			}},
 		{name: "a backup of the metadata service of the cloud", source: "CVE-2020-8555, CVE-2020-8562", needs: schema, pods: true, before: payrollAndClaim,
-			manifest: backupTo(`"http://169.254.169.254"`),
+			manifest: backupTo(`"http://169.254.169.254"`), refused: []string{"persistentvolumeclaims"},
 			harm: aPodHas("a token for the API server", func(s corev1.PodSpec) bool {
 				return s.AutomountServiceAccountToken == nil || *s.AutomountServiceAccountToken
 			}),
@@ -144,7 +146,7 @@ spec: {etcdCluster: {name: theirs}, backupStorageType: PVC, pvc: {claimName: c, 
 `, refused: []string{"a restore is named after the EtcdCluster"}},
 		{name: "encryption that is not given", source: "review 6, OWASP K07", item: 6, needs: network,
 			manifest: redisPod("dataInternodeEncryption: true"), refused: []string{"dataInternodeEncryption"},
-			stops: &report{"", []string{"dataInternodeEncryption"}},
+			stops: &report{},
 			harm:  claimsReady, control: func(w *world) {
 				w.subject = w.has(redisPod("dataInternodeEncryption: true"))
 				w.claimReady()
