@@ -58,7 +58,7 @@ func requesterAttacks() []attack {
 		uses("envFrom a Secret in a side container", "OWASP K08", redisWith("envFrom: [{secretRef: {name: payroll}}]"), "payroll", payroll),
 		uses("a volume of a Secret", "OWASP K08", redisPod("volumes: [{name: v, secret: {secretName: payroll}}]"), "payroll", payroll),
 		uses("a projected volume of a Secret", "OWASP K08", redisPod("volumes: [{name: v, projected: {sources: [{secret: {name: payroll}}]}}]"), "payroll", payroll),
-		uses("a token of the ServiceAccount for another audience", "OWASP K06", redisPod("volumes: [{name: v, projected: {sources: [{serviceAccountToken: {audience: vault, path: vault-token}}]}}]"), "vault-token", nil),
+		uses("a token of the ServiceAccount for another audience", "OWASP K06", redisPod("volumes: [{name: vault-token, projected: {sources: [{serviceAccountToken: {audience: vault, path: t}}]}}]"), "vault-token", nil),
 		uses("an image pull Secret", "OWASP K08", micro("imagePullSecrets: [{name: payroll}]"), "payroll", payroll),
 		uses("configuration from a Secret", "OWASP K08", micro("configFrom: {secretRef: {name: payroll}}"), "payroll", payroll),
 		uses("a ServiceAccount", "review 4, OWASP K03", app("pod: {serviceAccountName: deployer}"), "deployer", powerful),

@@ -28,7 +28,7 @@ func references(pod corev1.PodSpec) []reference {
 		out = append(out, environment(c.Name, c.Env, c.EnvFrom)...)
 	}
 	for _, v := range pod.Volumes {
-		for _, r := range volume(v) {
+		for _, r := range append(volume(v), token(v, pod.ServiceAccountName)...) {
 			r.volume = v.Name
 			out = append(out, r.at("volume "+v.Name))
 		}

@@ -3,7 +3,11 @@
 
 package rights
 
-import corev1 "k8s.io/api/core/v1"
+import (
+	"cmp"
+
+	corev1 "k8s.io/api/core/v1"
+)
 
 // volume lists what a volume uses.
 func volume(v corev1.Volume) []reference {
@@ -36,6 +40,20 @@ func projected(p *corev1.ProjectedVolumeSource) []reference {
 		}
 	}
 	return out
+}
+
+// token is the ServiceAccount of the pod, if the volume has a token of it: other systems may trust even an account that
+// has no rights here.
+func token(v corev1.Volume, ofPod string) []reference {
+	if v.Projected == nil {
+		return nil
+	}
+	for _, s := range v.Projected.Sources {
+		if s.ServiceAccountToken != nil {
+			return []reference{account(cmp.Or(ofPod, defaultAccount))}
+		}
+	}
+	return nil
 }
 
 // copied are the claims whose data a new volume begins with.
