@@ -7,8 +7,8 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 )
 
-// Access lists the clients that may reach the ports of a store that clients use, in the words of a NetworkPolicy: pods by
-// labels (podSelector), pods of namespaces (namespaceSelector), or addresses (ipBlock). One match is enough.
+// Access lists the clients that may connect to a store's client ports. Each item is a NetworkPolicy peer: pods by label
+// (podSelector), pods of namespaces (namespaceSelector), or IP addresses (ipBlock). A client needs to match one item.
 // +kubebuilder:object:generate=true
 // +kubebuilder:validation:MinItems=1
 // +kubebuilder:validation:MaxItems=32
@@ -16,16 +16,18 @@ import (
 // +listType=atomic
 type Access []networkingv1.NetworkPolicyPeer
 
-// ConditionProtectionMissing is True while the spec asks for a protection, such as encryption, that opcrew does not give. The
-// message names the field and says what to write instead. Otherwise it is absent. Ready is False while it is True.
+// ConditionProtectionMissing is True while the spec requests a protection that opcrew does not implement, such as
+// encryption. Ready is False meanwhile. The message names the field and says what to write. Otherwise the condition is
+// absent.
 const ConditionProtectionMissing = "ProtectionMissing"
 
-// ConditionUnencrypted is True while data leaves the cluster in the clear because the spec says so, such as by an endpoint that
-// begins with http://. Otherwise it is absent. It does not affect Ready.
+// ConditionUnencrypted is True while the spec makes data leave the cluster unencrypted, for example through an endpoint
+// that begins with http://. Otherwise the condition is absent. The condition does not affect Ready.
 const ConditionUnencrypted = "Unencrypted"
 
-// ReasonPlainHTTP of ConditionUnencrypted: the endpoint in the spec begins with http://.
+// ReasonPlainHTTP is a reason of ConditionUnencrypted: an endpoint in the spec begins with http://.
 const ReasonPlainHTTP = "PlainHTTP"
 
-// ReasonProtectionMissing of ConditionProtectionMissing and Ready: users rely on a protection that does not exist.
+// ReasonProtectionMissing is a reason of ConditionProtectionMissing and Ready: the spec requests a protection, such as
+// encryption, that opcrew does not implement.
 const ReasonProtectionMissing = "ProtectionMissing"

@@ -7,28 +7,31 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// The rule checks for exponents itself: it also runs on amounts that their own rule
-// refuses, and comparing those would keep an API server busy for hours.
+// The validation rule of Resources does not compare amounts that have an exponent. The API server evaluates the rule even
+// if the rule of Amount refuses an amount, and comparing one such as 1e999999999 would take hours.
 
 // Resources are the requests and limits of a container.
 // +kubebuilder:object:generate=true
 // +kubebuilder:validation:XValidation:rule="!has(self.limits) || !has(self.requests) || self.requests.all(r, !(r in self.limits) || string(self.requests[r]).matches('[eE]') || string(self.limits[r]).matches('[eE]') || !quantity(string(self.requests[r])).isGreaterThan(quantity(string(self.limits[r]))))",message="requests must not be higher than limits"
 type Resources struct {
-	// limits are the most that the container may use.
+	// limits are the maximum amounts that the container may use, by resource name, such as cpu: 500m and memory: 128Mi.
+	// Resources that are not listed have no limit.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=8
 	Limits map[corev1.ResourceName]Amount `json:"limits,omitempty"`
 
-	// requests are reserved for the container; they default to limits.
+	// requests are the amounts that Kubernetes reserves for the container, by resource name. A request must not exceed
+	// the limit of the same resource, and defaults to that limit.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=8
 	Requests map[corev1.ResourceName]Amount `json:"requests,omitempty"`
 }
 
-// Port is one port that an application serves.
+// Port is one port of an application: its number in the Service, and the container port that receives the traffic.
 // +kubebuilder:object:generate=true
 type Port struct {
-	// name of the port; default protocol and number.
+	// name of the port in the Service, at most 15 lower-case letters, digits and '-'. The default is the protocol and
+	// the port number.
 	// +optional
 	// +kubebuilder:validation:MaxLength=15
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
@@ -39,43 +42,48 @@ type Port struct {
 	// +kubebuilder:validation:Enum=TCP;UDP;SCTP
 	Protocol corev1.Protocol `json:"protocol,omitempty"`
 
-	// appProtocol is the protocol that proxies expect on the port, such as http or kubernetes.io/h2c.
+	// appProtocol is the application protocol on the port, such as http or kubernetes.io/h2c, as a hint for proxies and
+	// load balancers. Without it they treat the traffic as plain TCP or UDP.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	AppProtocol string `json:"appProtocol,omitempty"`
 
-	// port of the Service.
+	// port is the port number of the Service, 1 to 65535.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
 	Port int32 `json:"port"`
 
-	// targetPort is where the container listens: a number, or a name for the port with the
-	// number port; default port.
+	// targetPort is the port on which the container listens: a number from 1 to 65535, or a port name, which then names
+	// container port number <port>. The default is the same number as port.
 	// +optional
 	TargetPort TargetPort `json:"targetPort,omitempty"`
 
-	// nodePort is the port on every node, 0 for any free one; without it there is none.
+	// nodePort is the port that the Service opens on every node; 0 lets Kubernetes choose a free one. Without nodePort
+	// the port is not open on nodes.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=65535
 	NodePort *int32 `json:"nodePort,omitempty"`
 }
 
-// Probes report whether a container is started, ready and alive.
+// Probes check whether a container has started, is ready for requests, and still works.
 // +kubebuilder:object:generate=true
 type Probes struct {
-	// readiness takes the pod out of the Service while it fails.
+	// readiness is the probe that decides whether the pod gets requests: while the probe fails, the Service sends none
+	// to the pod.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="(!has(self.httpGet) || type(self.httpGet.port) != int || self.httpGet.port >= 1 && self.httpGet.port <= 65535) && (!has(self.tcpSocket) || type(self.tcpSocket.port) != int || self.tcpSocket.port >= 1 && self.tcpSocket.port <= 65535)",message="the port of a probe must be a number from 1 to 65535 or the name of a port"
 	// +kubebuilder:validation:XValidation:rule="(!has(self.httpGet) || !has(self.httpGet.host) || self.httpGet.host == '') && (!has(self.tcpSocket) || !has(self.tcpSocket.host) || self.tcpSocket.host == '')",message="probes.readiness: a probe goes to its own pod; leave host out"
 	Readiness *corev1.Probe `json:"readiness,omitempty"`
-	// liveness restarts the container when it fails.
+	// liveness is the probe that decides whether the container still works: when the probe fails, Kubernetes restarts
+	// the container. Without it a container is restarted only when it exits.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="(!has(self.httpGet) || type(self.httpGet.port) != int || self.httpGet.port >= 1 && self.httpGet.port <= 65535) && (!has(self.tcpSocket) || type(self.tcpSocket.port) != int || self.tcpSocket.port >= 1 && self.tcpSocket.port <= 65535)",message="the port of a probe must be a number from 1 to 65535 or the name of a port"
 	// +kubebuilder:validation:XValidation:rule="(!has(self.httpGet) || !has(self.httpGet.host) || self.httpGet.host == '') && (!has(self.tcpSocket) || !has(self.tcpSocket.host) || self.tcpSocket.host == '')",message="probes.liveness: a probe goes to its own pod; leave host out"
 	Liveness *corev1.Probe `json:"liveness,omitempty"`
-	// startup holds the other probes back until it succeeds.
+	// startup is the probe that decides whether the container has started: the liveness and readiness probes begin only
+	// after it succeeds. Without it they begin at once.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="(!has(self.httpGet) || type(self.httpGet.port) != int || self.httpGet.port >= 1 && self.httpGet.port <= 65535) && (!has(self.tcpSocket) || type(self.tcpSocket.port) != int || self.tcpSocket.port >= 1 && self.tcpSocket.port <= 65535)",message="the port of a probe must be a number from 1 to 65535 or the name of a port"
 	// +kubebuilder:validation:XValidation:rule="(!has(self.httpGet) || !has(self.httpGet.host) || self.httpGet.host == '') && (!has(self.tcpSocket) || !has(self.tcpSocket.host) || self.tcpSocket.host == '')",message="probes.startup: a probe goes to its own pod; leave host out"

@@ -1,109 +1,110 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package common holds what the APIs of all kinds share: the annotations and
-// labels under opcrew.io that users and other tools see, condition reasons, and the
-// types of fields. What only one kind has belongs in the package of its API.
+// Package common contains what the APIs of all kinds share: annotations and labels under opcrew.io that users and other
+// tools see, condition types and reasons, and field types. What only one kind needs is in the API package of that kind.
 package common
 
-// Name is the operator's name: its field manager, and the value of the label
+// Name is the operator's name. The operator uses it as its field manager, and as the value of the label
 // app.kubernetes.io/managed-by on every object that it creates.
 const Name = "opcrew"
 
-// Annotations that a user sets on an object of any kind.
+// Annotations that a user can set on an object of any kind.
 const (
-	// PausedAnnotation, with any value but "false", makes the operator observe and report, but change nothing.
+	// PausedAnnotation, with any value but "false", pauses an object: the operator observes it and reports its status,
+	// but changes nothing.
 	PausedAnnotation = "opcrew.io/paused"
-	// DryRunAnnotation, with any value but "false", makes a kind that supports it show what a change of the
-	// spec would do, instead of doing it.
+	// DryRunAnnotation, with any value but "false", makes the operator show in the status what a change of the spec
+	// would do, without doing it. Only some kinds support it.
 	DryRunAnnotation = "opcrew.io/dry-run"
 )
 
-// IsSet reports whether an annotation that holds changes back is set. Every value except "false"
-// counts: a user who writes "yes" also wants changes held back.
+// IsSet reports whether an annotation such as PausedAnnotation is set. Every value except "false" counts as set: a user
+// who writes "yes" also wants the operator to make no changes.
 func IsSet(annotations map[string]string, key string) bool {
 	value, ok := annotations[key]
 	return ok && value != "false"
 }
 
-// Labels and annotations that the operator sets on the objects that it creates.
+// Labels and annotations on the objects that the operator creates, and on the Secrets that users provide.
 const (
-	// WatchLabel, with the value "true" on a user's Secret, makes the objects that refer to the Secret
-	// react to a change at once. A Secret without the label is read on other events, and hourly.
+	// WatchLabel, with the value "true" on a user's Secret, makes the operator react at once when the Secret changes.
+	// Without the label the operator reads the Secret every hour, and when an object that refers to it changes.
 	WatchLabel = "opcrew.io/watch"
 	// ManagedByLabel is the recommended Kubernetes label that names the creator of an object.
 	ManagedByLabel = "app.kubernetes.io/managed-by"
-	// OwnerLabel carries the UID of the object for which a child was created. It identifies a
-	// child that lost its owner reference or cannot have one.
+	// OwnerLabel contains the UID of the object for which the operator created a child. It identifies a child that has
+	// lost its owner reference or cannot have one.
 	OwnerLabel = "opcrew.io/owner"
-	// AppliedAnnotation carries a hash of the fields that the operator declares for an object.
+	// AppliedAnnotation contains a hash of the fields that the operator sets on an object.
 	AppliedAnnotation = "opcrew.io/applied"
-	// PinnedAnnotation records the spec for which a pod template was built, so that an
-	// upgrade of the operator alone changes no template.
+	// PinnedAnnotation records the spec for which the operator built a pod template. While the spec is the same, an
+	// upgrade of the operator does not change the template.
 	PinnedAnnotation = "opcrew.io/pinned"
-	// RequesterAnnotation records who asked for what an object refers to: the user, its UID and its groups, as JSON. The API
-	// server sets it, and users cannot choose its value.
+	// RequesterAnnotation records the requester: the user who named another object, such as a Secret, in this one. Its
+	// value is JSON with user name, UID and groups. The API server sets it, and users cannot choose its value.
 	RequesterAnnotation = "opcrew.io/requester"
-	// KeptForAnnotation is set on an object that outlives its owner, such as a claim with data. It
-	// holds the kind and name of the object that may adopt it.
+	// KeptForAnnotation is on an object that outlives its owner, such as a claim with data. Its value is the kind and
+	// name of the object that may adopt the kept object.
 	KeptForAnnotation = "opcrew.io/kept-for"
 )
 
-// Reasons that conditions of every kind can have.
+// Condition reasons of every kind.
 const (
 	// ReasonPending: the operator has not reconciled the object yet.
 	ReasonPending = "Pending"
-	// ReasonPaused: PausedAnnotation or a field of the spec holds changes back.
+	// ReasonPaused: PausedAnnotation or a field of the spec pauses the object, so that the operator changes nothing.
 	ReasonPaused = "Paused"
-	// ReasonReadFailed: a read failed, so the state is unknown.
+	// ReasonReadFailed: the operator could not read an object or a store, so the state is unknown.
 	ReasonReadFailed = "ReadFailed"
-	// ReasonNameTaken: an object with the name of a child exists and belongs to another owner.
+	// ReasonNameTaken: the operator cannot create a child, because an object of another owner has the same name.
 	ReasonNameTaken = "NameTaken"
-	// ReasonContested: another manager keeps reverting a field that the operator declares.
+	// ReasonContested: another manager keeps reverting a field that the operator sets.
 	ReasonContested = "Contested"
-	// ReasonRefused: the API server refused a write; the message quotes it.
+	// ReasonRefused: the API server refused a write of the operator. The message quotes the refusal.
 	ReasonRefused = "Refused"
-	// ReasonPodSecurityViolation: a pod would break its Pod Security Standard, and is not written; the message names
-	// the rule, the field and what to write instead.
+	// ReasonPodSecurityViolation: a pod would violate the Pod Security Standard, so the operator does not create it.
+	// The message names the rule and the field, and says what to write instead.
 	ReasonPodSecurityViolation = "PodSecurityViolation"
-	// ReasonRequesterMayNot: the user who asked for the object may not use something that it refers to.
+	// ReasonRequesterMayNot: the requester has no right to use something that the object refers to, such as a Secret.
 	ReasonRequesterMayNot = "RequesterMayNot"
-	// ReasonRequesterUnknown: the object refers to something, and does not record which user asked for that.
+	// ReasonRequesterUnknown: the object refers to something, such as a Secret, and does not record which user named
+	// it.
 	ReasonRequesterUnknown = "RequesterUnknown"
-	// ReasonApplying: children are being applied.
+	// ReasonApplying: the operator is applying the object's children.
 	ReasonApplying = "Applying"
-	// ReasonAsDeclared: every child is as declared.
+	// ReasonAsDeclared: every child has the fields that the operator declares for it.
 	ReasonAsDeclared = "AsDeclared"
 	// ReasonCreating: the workload is starting for the first time.
 	ReasonCreating = "Creating"
-	// ReasonUpdating: the workload is being changed to match the spec.
+	// ReasonUpdating: the operator is changing the workload to match the spec.
 	ReasonUpdating = "Updating"
-	// ReasonDeleting: the object is being deleted, and the operator cleans up.
+	// ReasonDeleting: the object is being deleted, and the operator is cleaning up.
 	ReasonDeleting = "Deleting"
 )
 
-// Reasons of the conditions of application kinds, in addition to those of every kind.
+// Condition reasons of the application kinds, such as AppService, in addition to the reasons of every kind.
 const (
 	// ReasonAllPodsReady: all pods match the spec and are ready.
 	ReasonAllPodsReady = "AllPodsReady"
 	// ReasonScaledToZero: the desired number of pods is 0.
 	ReasonScaledToZero = "ScaledToZero"
-	// ReasonPodsNotReady: a pod is not ready and may need a user's help.
+	// ReasonPodsNotReady: a pod is not ready, and may need help from a user.
 	ReasonPodsNotReady = "PodsNotReady"
-	// ReasonPodsMissing: a quota or an admission rule refuses pods.
+	// ReasonPodsMissing: Kubernetes refuses to create pods, because of a quota or an admission rule.
 	ReasonPodsMissing = "PodsMissing"
-	// ReasonInvalidImage: the image is not a valid reference; running pods continue.
+	// ReasonInvalidImage: spec.image is not a valid image reference. Running pods continue.
 	ReasonInvalidImage = "InvalidImage"
-	// ReasonServing: at least one pod serves users.
+	// ReasonServing: at least one pod is ready and serves users.
 	ReasonServing = "Serving"
-	// ReasonNotServing: no pod serves users.
+	// ReasonNotServing: no pod is ready to serve users.
 	ReasonNotServing = "NotServing"
-	// ReasonNodePortTaken: a nodePort belongs to another Service.
+	// ReasonNodePortTaken: another Service uses a nodePort of the spec.
 	ReasonNodePortTaken = "NodePortTaken"
 )
 
-// OnItsWay reports whether a reason means only that the operator is at work, which
-// needs no warning.
+// OnItsWay reports whether a condition reason only means that the operator is working on a change. Such a reason needs
+// no Warning event.
 func OnItsWay(reason string) bool {
 	switch reason {
 	case ReasonApplying, ReasonCreating, ReasonUpdating, ReasonDeleting, "Growing", "VolumesGrowing":
@@ -112,8 +113,8 @@ func OnItsWay(reason string) bool {
 	return false
 }
 
-// IsNews reports whether a reason for which Ready is False only describes progress, which
-// needs no warning either.
+// IsNews reports whether a condition reason only describes progress, although Ready is False. Such a reason needs no
+// Warning event.
 func IsNews(reason string) bool {
 	switch reason {
 	case "Waiting", "Running", "Restoring", "ScalingUp", "ScalingDown":
@@ -122,41 +123,44 @@ func IsNews(reason string) bool {
 	return OnItsWay(reason)
 }
 
-// Conditions of application kinds.
+// Condition types of the application kinds, such as AppService.
 const (
 	// ConditionRolledOut reports whether all pods match the spec and are ready.
 	ConditionRolledOut = "RolledOut"
-	// ConditionAvailable reports whether at least one pod, old or new, serves users.
+	// ConditionAvailable reports whether at least one pod serves users, whether it has the current or an earlier
+	// template.
 	ConditionAvailable = "Available"
 )
 
-// ConditionLeftovers is True while a leftover exists, such as a pod on a node that does not answer. Otherwise it is
-// absent. It does not affect Ready.
+// ConditionLeftovers is True while a leftover exists: an object that is no longer needed, such as a pod on a node that
+// does not respond. Otherwise the condition is absent. The condition does not affect Ready.
 const ConditionLeftovers = "Leftovers"
 
-// ReasonPodStuck of ConditionLeftovers: a pod that nothing waits for is stuck in deletion.
+// ReasonPodStuck is a reason of ConditionLeftovers: a pod that the operator no longer needs is stuck in deletion.
 const ReasonPodStuck = "PodStuck"
 
-// ConditionPlacement shows which members share a node or a zone (label topology.kubernetes.io/zone), and what the loss
-// of that node or zone costs. It is False while losing one does harm. It does not affect Ready.
+// ConditionPlacement shows which members share a node or a zone (label topology.kubernetes.io/zone), and what happens
+// if it fails. It is False while the failure of one node or zone would do harm. It does not affect Ready.
 const ConditionPlacement = "Placement"
 
 // Reasons of ConditionPlacement.
 const (
-	// ReasonSpread: no node and no zone has two or more members whose joint loss does harm.
+	// ReasonSpread: no single node or zone runs so many members that its failure would do harm.
 	ReasonSpread = "Spread"
-	// ReasonSharedNode and ReasonSharedZone: a node or zone has; the message says what its loss costs.
+	// ReasonSharedNode and ReasonSharedZone: the failure of a node or zone with several members would do harm. The
+	// message says what it would cost.
 	ReasonSharedNode = "SharedNode"
 	ReasonSharedZone = "SharedZone"
 )
 
-// ConditionPaused is True while PausedAnnotation or a field of the spec pauses the object. Otherwise it is absent.
+// ConditionPaused is True while PausedAnnotation or a field of the spec pauses the object. Otherwise the condition is
+// absent.
 const ConditionPaused = "Paused"
 
-// ConditionFieldsIgnored is True while the spec has fields that are accepted and have no effect; the
-// message names them. Otherwise it is absent.
+// ConditionFieldsIgnored is True while the spec sets fields that have no effect. The message names the fields.
+// Otherwise the condition is absent.
 const ConditionFieldsIgnored = "FieldsIgnored"
 
-// ReasonNoEffect of ConditionFieldsIgnored: the fields exist only for manifests of other operators, or
-// take effect only when another field is set or left out.
+// ReasonNoEffect is a reason of ConditionFieldsIgnored: a field exists only so that manifests of other operators are
+// accepted, or the field takes effect only if another field is set or removed.
 const ReasonNoEffect = "NoEffect"

@@ -5,75 +5,74 @@ package common
 
 import "bytes"
 
-// Container is a container as in a pod, kept as it was written: one stored value that does not decode would break
-// every list of its kind. Its fields are only a schema, for the rules of a list of containers, which refuse what no pod
-// may have; the rest is validated when pods are built. (A rule of an item would keep the status of an object from being
-// written that was stored before the rule: items of atomic lists are not ratcheted.)
+// Container is a container of a pod, stored as its JSON text: if a stored value did not decode, no object of the kind
+// could be listed. The fields only give the schema on which rules of container lists depend. Rules apply to lists, not
+// items, so that the status of objects that violate a newer rule can still be written.
 // +kubebuilder:object:generate=true
 // +kubebuilder:pruning:PreserveUnknownFields
 type Container struct {
-	// securityContext of the container.
+	// securityContext of the container, as in a pod.
 	// +optional
 	SecurityContext *ContainerSecurity `json:"securityContext,omitempty"`
 
-	// ports of the container.
+	// ports of the container, as in a pod.
 	// +optional
 	// +kubebuilder:validation:MaxItems=64
 	// +listType=atomic
 	Ports []ContainerPort `json:"ports,omitempty"`
 
-	// livenessProbe of the container.
+	// livenessProbe of the container, as in a pod.
 	// +optional
 	LivenessProbe *ContainerProbe `json:"livenessProbe,omitempty"`
 
-	// readinessProbe of the container.
+	// readinessProbe of the container, as in a pod.
 	// +optional
 	ReadinessProbe *ContainerProbe `json:"readinessProbe,omitempty"`
 
-	// startupProbe of the container.
+	// startupProbe of the container, as in a pod.
 	// +optional
 	StartupProbe *ContainerProbe `json:"startupProbe,omitempty"`
 
-	// Source is the container as it was written.
+	// Source is the JSON text of the container as the user wrote it.
 	Source string `json:"-"`
 }
 
-// ContainerSecurity is what rules look at of a SecurityContext.
+// ContainerSecurity is the part of a container's securityContext that validation rules check.
 // +kubebuilder:object:generate=true
 // +kubebuilder:pruning:PreserveUnknownFields
 type ContainerSecurity struct {
-	// privileged as in a SecurityContext.
+	// privileged, as in the securityContext of a container.
 	// +optional
 	Privileged *bool `json:"privileged,omitempty"`
-	// allowPrivilegeEscalation as in a SecurityContext.
+	// allowPrivilegeEscalation, as in the securityContext of a container.
 	// +optional
 	AllowPrivilegeEscalation *bool `json:"allowPrivilegeEscalation,omitempty"`
-	// capabilities as in a SecurityContext.
+	// capabilities, as in the securityContext of a container.
 	// +optional
 	Capabilities *ContainerCapabilities `json:"capabilities,omitempty"`
-	// runAsNonRoot as in a SecurityContext.
+	// runAsNonRoot, as in the securityContext of a container.
 	// +optional
 	RunAsNonRoot *bool `json:"runAsNonRoot,omitempty"`
-	// runAsUser as in a SecurityContext.
+	// runAsUser, as in the securityContext of a container.
 	// +optional
 	RunAsUser *int64 `json:"runAsUser,omitempty"`
-	// procMount as in a SecurityContext.
+	// procMount, as in the securityContext of a container.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	ProcMount *string `json:"procMount,omitempty"`
-	// seccompProfile as in a SecurityContext.
+	// seccompProfile, as in the securityContext of a container.
 	// +optional
 	SeccompProfile *ContainerProfile `json:"seccompProfile,omitempty"`
-	// appArmorProfile as in a SecurityContext.
+	// appArmorProfile, as in the securityContext of a container.
 	// +optional
 	AppArmorProfile *ContainerProfile `json:"appArmorProfile,omitempty"`
 }
 
-// ContainerCapabilities are what rules look at of Capabilities.
+// ContainerCapabilities is the part of a container's Linux capabilities that validation rules check.
 // +kubebuilder:object:generate=true
 // +kubebuilder:pruning:PreserveUnknownFields
 type ContainerCapabilities struct {
-	// add as in Capabilities.
+	// add lists the capabilities that the container gets in addition, such as NET_BIND_SERVICE.
 	// +optional
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=64
@@ -81,51 +80,51 @@ type ContainerCapabilities struct {
 	Add []string `json:"add,omitempty"`
 }
 
-// ContainerProfile is what rules look at of a profile for seccomp or AppArmor.
+// ContainerProfile is the part of a seccomp or AppArmor profile that validation rules check.
 // +kubebuilder:pruning:PreserveUnknownFields
 type ContainerProfile struct {
-	// type of the profile.
+	// type of the profile, such as RuntimeDefault.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Type string `json:"type,omitempty"`
 }
 
-// ContainerPort is what rules look at of a port.
+// ContainerPort is the part of a container port that validation rules check.
 // +kubebuilder:pruning:PreserveUnknownFields
 type ContainerPort struct {
-	// hostPort as in a ContainerPort.
+	// hostPort is the port of the node, as in the ports of a container.
 	// +optional
 	HostPort int32 `json:"hostPort,omitempty"`
 }
 
-// ContainerProbe is what rules look at of a probe.
+// ContainerProbe is the part of a probe that validation rules check.
 // +kubebuilder:object:generate=true
 // +kubebuilder:pruning:PreserveUnknownFields
 type ContainerProbe struct {
-	// httpGet as in a Probe.
+	// httpGet is the HTTP request of the probe, as in a pod.
 	// +optional
 	HTTPGet *ProbeTarget `json:"httpGet,omitempty"`
-	// tcpSocket as in a Probe.
+	// tcpSocket is the TCP connection of the probe, as in a pod.
 	// +optional
 	TCPSocket *ProbeTarget `json:"tcpSocket,omitempty"`
 }
 
-// ProbeTarget is what rules look at of what a probe asks.
+// ProbeTarget is the part of a probe's httpGet or tcpSocket that validation rules check.
 // +kubebuilder:pruning:PreserveUnknownFields
 type ProbeTarget struct {
-	// host that is asked.
+	// host to which the probe connects; empty for the pod itself.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	Host string `json:"host,omitempty"`
 }
 
-// ContainerOf is the container of a JSON text.
+// ContainerOf returns the container that the JSON text source describes. It does not parse the text.
 func ContainerOf(source string) Container { return Container{Source: source} }
 
-// JSON is the text that the container was written as; empty for null.
+// JSON returns the container's JSON text as the user wrote it; empty for null.
 func (c Container) JSON() string { return c.Source }
 
-// UnmarshalJSON accepts any JSON.
+// UnmarshalJSON accepts and keeps any JSON value.
 func (c *Container) UnmarshalJSON(raw []byte) error {
 	*c = Container{}
 	if !bytes.Equal(raw, []byte("null")) {
@@ -134,7 +133,7 @@ func (c *Container) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// MarshalJSON returns the JSON that was read.
+// MarshalJSON returns the JSON text that UnmarshalJSON kept.
 func (c Container) MarshalJSON() ([]byte, error) {
 	if c.Source == "" {
 		return []byte("null"), nil

@@ -33,7 +33,8 @@ func TestAnAmountIsReadAsNumberOrTextAndMeansTheSame(t *testing.T) {
 	}
 }
 
-// What the schema refuses today may be stored from a time when it did not.
+// An object may contain an amount that the schema refuses today, because it was stored under an earlier schema. Such an
+// object must still decode, with the amount 0.
 func TestWhatIsNoAmountDecodesAndIsNothing(t *testing.T) {
 	for _, raw := range []string{`"a lot"`, `""`, `"-"`, `1e3`, `123456789012345678901234567890`} {
 		var got Resources

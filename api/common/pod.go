@@ -7,64 +7,67 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// SecurityProfile is the Pod Security Standard that the pods of an application are built for.
+// SecurityProfile is the Pod Security Standard that an application's pods meet.
 // +kubebuilder:validation:Enum=Restricted
 type SecurityProfile string
 
-// SecurityProfileRestricted is the restricted Pod Security Standard.
+// SecurityProfileRestricted makes pods meet the restricted Pod Security Standard.
 const SecurityProfileRestricted SecurityProfile = "Restricted"
 
-// PodOverride sets where the pods of a kind run, and the labels and annotations that other
-// tools need. Containers, commands, ports and volumes stay under the control of the kind.
+// PodOverride sets on which nodes an object's pods run, and which labels and annotations they get for other tools. The
+// operator alone sets containers, commands, ports and volumes.
 // +kubebuilder:object:generate=true
 type PodOverride struct {
-	// labels are added to the pods. Keys that the operator sets itself cannot be changed.
+	// labels are added to the pods. They cannot replace a label that the operator sets.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
 	Labels map[string]string `json:"labels,omitempty"`
 
-	// annotations are added to the pods. Keys that the operator sets itself cannot be changed.
+	// annotations are added to the pods. They cannot replace an annotation that the operator sets.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
 	Annotations map[string]string `json:"annotations,omitempty"`
 
-	// nodeSelector of the pods.
+	// nodeSelector lists the labels that a node must have to run the pods. Without it the pods may run on any node.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 
-	// tolerations of the pods.
+	// tolerations of the pods: the node taints that do not keep the pods away.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
 	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
 
-	// affinity of the pods.
+	// affinity of the pods: rules about the nodes on which, and the pods next to which, they may run.
 	// +optional
 	Affinity *corev1.Affinity `json:"affinity,omitempty"`
 
-	// topologySpreadConstraints replace those that the kind sets.
+	// topologySpreadConstraints of the pods. If set, they replace the constraints by which the operator spreads the
+	// pods.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
 	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
 
-	// priorityClassName of the pods.
+	// priorityClassName is the PriorityClass of the pods. Without it they get the default class of the cluster, if any.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	PriorityClassName string `json:"priorityClassName,omitempty"`
 
-	// runtimeClassName of the pods, such as the name of a NodePool.
+	// runtimeClassName is the RuntimeClass of the pods, such as the name of a NodePool. Without it they use the default
+	// runtime of their node.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	RuntimeClassName string `json:"runtimeClassName,omitempty"`
 
-	// serviceAccountName of the pods.
+	// serviceAccountName is the ServiceAccount of the pods, in the same namespace. Without it they use the
+	// ServiceAccount default.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 
-	// imagePullSecrets of the pods.
+	// imagePullSecrets are Secrets with registry credentials for the pods' images.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
