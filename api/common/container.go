@@ -41,29 +41,34 @@ type Container struct {
 // +kubebuilder:object:generate=true
 // +kubebuilder:pruning:PreserveUnknownFields
 type ContainerSecurity struct {
-	// privileged, as in the securityContext of a container.
+	// privileged lets the container act as root of the node, as in a pod. The restricted Pod Security Standard allows
+	// only false; default false.
 	// +optional
 	Privileged *bool `json:"privileged,omitempty"`
-	// allowPrivilegeEscalation, as in the securityContext of a container.
+	// allowPrivilegeEscalation lets a process get more privileges than its parent, as in a pod. The restricted Pod
+	// Security Standard allows only false.
 	// +optional
 	AllowPrivilegeEscalation *bool `json:"allowPrivilegeEscalation,omitempty"`
-	// capabilities, as in the securityContext of a container.
+	// capabilities are the Linux capabilities that the container gets or loses, as in a pod.
 	// +optional
 	Capabilities *ContainerCapabilities `json:"capabilities,omitempty"`
-	// runAsNonRoot, as in the securityContext of a container.
+	// runAsNonRoot makes the kubelet refuse to run the container as root, as in a pod. The restricted Pod Security
+	// Standard allows only true.
 	// +optional
 	RunAsNonRoot *bool `json:"runAsNonRoot,omitempty"`
-	// runAsUser, as in the securityContext of a container.
+	// runAsUser is the numeric user that runs the container, as in a pod. The restricted Pod Security Standard does not
+	// allow 0 (root). The default is the user of the image.
 	// +optional
 	RunAsUser *int64 `json:"runAsUser,omitempty"`
-	// procMount, as in the securityContext of a container.
+	// procMount is the type of the container's /proc mount, as in a pod: Default, or Unmasked. The restricted Pod
+	// Security Standard allows only Default.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	ProcMount *string `json:"procMount,omitempty"`
-	// seccompProfile, as in the securityContext of a container.
+	// seccompProfile limits the system calls of the container, as in a pod.
 	// +optional
 	SeccompProfile *ContainerProfile `json:"seccompProfile,omitempty"`
-	// appArmorProfile, as in the securityContext of a container.
+	// appArmorProfile is the AppArmor profile of the container, as in a pod.
 	// +optional
 	AppArmorProfile *ContainerProfile `json:"appArmorProfile,omitempty"`
 }

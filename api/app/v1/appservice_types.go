@@ -10,11 +10,11 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// DefaultSize is the number of pods of an AppService without a size. It is computed and
-// not stored, so that a size that the user set can always be distinguished from it.
+// DefaultSize is the number of pods of an AppService without spec.size. The operator applies it when it reads a spec,
+// and does not store it in the object. A size that a user set stays distinguishable from the default.
 const DefaultSize = 1
 
-// AppService is an application: pods of one image, and a Service in front of them.
+// AppService is a stateless application: pods of one image, and a Service in front of them.
 // +kubebuilder:object:root=true
 // +kubebuilder:metadata:labels="app.kubernetes.io/part-of=opcrew"
 // +kubebuilder:resource:categories=opcrew
@@ -37,7 +37,8 @@ type AppService struct {
 	// +required
 	Spec AppServiceSpec `json:"spec"`
 
-	// status is the observed state. Its default keeps clients from taking a new object for a ready one.
+	// status is the observed state. In a new object all conditions have status Unknown by default, so that no client
+	// takes it for a ready one.
 	// +optional
 	// +kubebuilder:default={replicas: 0, readyReplicas: 0, conditions: {{type: "Ready", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "ChildrenReady", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "RolledOut", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "Available", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}}}
 	Status AppServiceStatus `json:"status,omitempty"`
@@ -51,18 +52,18 @@ type AppServiceSpec struct {
 	// +kubebuilder:validation:Maximum=1000
 	Size *int32 `json:"size,omitempty"`
 
-	// image of the application. Ready reports an invalid reference, and running pods
+	// image of the application. If the image reference is invalid, condition Ready reports it, and running pods
 	// continue.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	Image string `json:"image"`
 
-	// resources of each pod's container.
+	// resources of the container in each pod. Without them the container has no requests and no limits.
 	// +optional
 	Resources common.Resources `json:"resources,omitzero"`
 
-	// envs is the environment of the container.
+	// envs are the environment variables of the container.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -70,8 +71,8 @@ type AppServiceSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(e, !has(e.valueFrom) || !has(e.valueFrom.resourceFieldRef) || !has(e.valueFrom.resourceFieldRef.divisor) || type(e.valueFrom.resourceFieldRef.divisor) == int || e.valueFrom.resourceFieldRef.divisor in ['0', '1', '1m', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'])",message="divisor of a resourceFieldRef must be 1 or 1m, or 1 with a unit of memory, such as 1Mi"
 	Envs []corev1.EnvVar `json:"envs,omitempty"`
 
-	// ports that the application serves. With a nodePort among them the Service is reachable
-	// at every node, otherwise only inside the cluster. Without ports there is no Service.
+	// ports that the application serves. If one of them has a nodePort, the Service is reachable at every node,
+	// otherwise only inside the cluster. Without ports there is no Service.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
@@ -81,12 +82,12 @@ type AppServiceSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(p, !has(p.targetPort) || type(p.targetPort) == int || self.exists_one(q, has(q.targetPort) && type(q.targetPort) == string && q.targetPort == p.targetPort))",message="two ports have the same targetPort name: a name stands for one port of the container"
 	Ports []common.Port `json:"ports,omitempty"`
 
-	// securityProfile Restricted has pods meet the restricted Pod Security Standard: no container runs as
-	// root or has capabilities. Without it pods are so only in a namespace that enforces that standard.
+	// securityProfile Restricted makes the pods meet the restricted Pod Security Standard: no container runs as root or
+	// has capabilities. Without it they meet that standard only if the namespace enforces it.
 	// +optional
 	SecurityProfile common.SecurityProfile `json:"securityProfile,omitempty"`
 
-	// pod sets where the pods run, and labels and annotations for other tools.
+	// pod sets the nodes on which the pods may run, and labels and annotations for other tools.
 	// +optional
 	Pod *common.PodOverride `json:"pod,omitempty"`
 }
@@ -101,7 +102,7 @@ type AppServiceStatus struct {
 	// +optional
 	ReadyReplicas int32 `json:"readyReplicas"`
 
-	// selector selects the pods, for the scale subresource.
+	// selector is the label selector of the pods, which the scale subresource needs.
 	// +optional
 	Selector string `json:"selector,omitempty"`
 
@@ -116,7 +117,7 @@ type AppServiceStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// AppServiceList is a list of AppServices.
+// AppServiceList is a list of AppService objects.
 // +kubebuilder:object:root=true
 type AppServiceList struct {
 	metav1.TypeMeta `json:",inline"`
@@ -125,13 +126,13 @@ type AppServiceList struct {
 	Items           []AppService `json:"items"`
 }
 
-// StatusConditions returns the conditions for the reconcile loop to write.
+// StatusConditions returns a pointer to the conditions in the status, so that the reconcile loop can set them.
 func (a *AppService) StatusConditions() *[]metav1.Condition { return &a.Status.Conditions }
 
-// StatusObservedGeneration returns the observed generation for the reconcile loop to write.
+// StatusObservedGeneration returns a pointer to status.observedGeneration, so that the reconcile loop can set it.
 func (a *AppService) StatusObservedGeneration() *int64 { return &a.Status.ObservedGeneration }
 
-// Replicas is the desired number of pods.
+// Replicas returns the desired number of pods: spec.size, or DefaultSize.
 func (s AppServiceSpec) Replicas() int32 {
 	if s.Size != nil {
 		return *s.Size

@@ -5,16 +5,18 @@ package v1
 
 import "github.com/opcrew/opcrew/api/common"
 
-// Condition types of an AppService. Package common has their reasons, which the application
-// kinds share.
+// Condition types of an AppService. Package common contains their reasons, which all application kinds share.
 const (
-	// AppServiceReady summarizes the others: it is False with the first blocking cause.
+	// AppServiceReady summarizes the other conditions. While one of them blocks, it is False with the reason of the
+	// first.
 	AppServiceReady = "Ready"
-	// AppServiceChildrenReady reports whether Deployment, Service and disruption budget are as declared.
+	// AppServiceChildrenReady reports whether the Deployment, the Service and the PodDisruptionBudget have the fields
+	// that the operator declares for them.
 	AppServiceChildrenReady = "ChildrenReady"
-	// AppServiceRolledOut reports whether all pods match the spec and are ready, and what
-	// blocks the first one that is not.
+	// AppServiceRolledOut reports whether all pods match the spec and are ready. Its message says what blocks the first
+	// pod that does not.
 	AppServiceRolledOut = common.ConditionRolledOut
-	// AppServiceAvailable reports whether at least one pod, old or new, serves users.
+	// AppServiceAvailable reports whether at least one pod serves users, whether it has the current or an earlier
+	// template.
 	AppServiceAvailable = common.ConditionAvailable
 )

@@ -3,20 +3,28 @@
 
 package v1alpha1
 
-// Condition types of a Memcached, in addition to common.ConditionLeftovers, ConditionPlacement and ConditionPaused.
+// Condition types of a Memcached, in addition to ConditionLeftovers, ConditionPlacement and ConditionPaused of package
+// common.
 const (
-	// MemcachedReady summarizes the others: it is False with the first blocking cause.
+	// MemcachedReady summarizes the other conditions. While one of them blocks, it is False with the reason of the
+	// first.
 	MemcachedReady = "Ready"
-	// MemcachedChildrenReady reports whether Service, ConfigMap, StatefulSet and disruption budget are as declared.
+	// MemcachedChildrenReady reports whether the Service, the ConfigMap, the StatefulSet and the PodDisruptionBudget
+	// have the fields that the operator declares for them.
 	MemcachedChildrenReady = "ChildrenReady"
-	// MemcachedServersReady reports whether every server answers, and what blocks the first one that does not.
+	// MemcachedServersReady reports whether every server responds. Its message says what blocks the first server that
+	// does not.
 	MemcachedServersReady = "ServersReady"
 )
 
-// Reasons of a Memcached's conditions, in addition to those of every kind.
+// Condition reasons of a Memcached, in addition to the reasons of every kind.
 const (
+	// ReasonAllServersReady: every server responds.
 	ReasonAllServersReady = "AllServersReady"
-	ReasonScaledToZero    = "ScaledToZero"
+	// ReasonScaledToZero: spec.size is 0, so there are no servers.
+	ReasonScaledToZero = "ScaledToZero"
+	// ReasonServersNotReady: a server does not respond yet, or its pod does not match the spec.
 	ReasonServersNotReady = "ServersNotReady"
-	ReasonServersMissing  = "ServersMissing"
+	// ReasonServersMissing: Kubernetes does not create a server's pod, for example because of a quota.
+	ReasonServersMissing = "ServersMissing"
 )

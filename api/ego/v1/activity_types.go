@@ -5,22 +5,23 @@ package v1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// Defaults of an Activity. They are computed and not stored.
+// Defaults of an Activity. The operator applies them when it reads a spec, and does not store them in the object.
 const (
-	// DefaultUser is the user that the command runs as, DefaultDir its working directory.
+	// DefaultUser is the user that runs the command on the host, and DefaultDir is its working directory.
 	DefaultUser = "root"
 	DefaultDir  = "/"
-	// DefaultStartDeadline is how many seconds a host has to start the command.
+	// DefaultStartDeadline is the time, in seconds, in which the host must start the command.
 	DefaultStartDeadline = 300
-	// DefaultGrace is how many seconds pass between SIGTERM and SIGKILL.
+	// DefaultGrace is the time, in seconds, between SIGTERM and SIGKILL.
 	DefaultGrace = 10
-	// DefaultSuccessfulRuns and DefaultFailedRuns are how many ended Activities of a schedule
-	// are kept.
+	// DefaultSuccessfulRuns and DefaultFailedRuns are the numbers of successful and of other ended runs of a schedule
+	// that the operator keeps.
 	DefaultSuccessfulRuns = 3
 	DefaultFailedRuns     = 3
 )
 
-// Activity is a command that runs on a host at most once, and its result.
+// Activity is a command that opcrew runs on a host (a node) at most once per run, and the result of the command. With
+// spec.schedule it instead creates Activities that run the command.
 // +kubebuilder:object:root=true
 // +kubebuilder:metadata:labels="app.kubernetes.io/part-of=opcrew"
 // +kubebuilder:resource:path=activities,categories=opcrew
@@ -38,18 +39,19 @@ type Activity struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec is the command, and where it runs.
+	// spec is the command, and the host on which it runs.
 	// +required
 	Spec ActivitySpec `json:"spec"`
 
-	// status is the result. Its default keeps clients from taking a new object for a finished one.
+	// status is the result of the command. In a new object all conditions have status Unknown by default, so that no
+	// client takes it for a finished one.
 	// +optional
 	// +kubebuilder:default={prosta: "Pending", conditions: {{type: "Ready", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "Permitted", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "Succeeded", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}}}
 	Status ActivityStatus `json:"status,omitempty"`
 }
 
-// ActivitySpec is the command, and where it runs. Only cancel, run, suspend,
-// ttlSecondsAfterFinished and the history limits can change.
+// ActivitySpec is the command, and the host on which it runs. Only cancel, run, suspend, ttlSecondsAfterFinished and
+// the history limits can change.
 // +kubebuilder:validation:XValidation:rule="(has(self.command) && self.command.size() > 0) != (has(self.args) && self.args.size() > 0)",message="set either command, which the host's shell runs, or args, which run without a shell"
 // +kubebuilder:validation:XValidation:rule="(has(self.command) == has(oldSelf.command) && (!has(self.command) || self.command == oldSelf.command)) && (has(self.args) == has(oldSelf.args) && (!has(self.args) || self.args == oldSelf.args)) && (has(self.execuser) == has(oldSelf.execuser) && (!has(self.execuser) || self.execuser == oldSelf.execuser)) && (has(self.execcwd) == has(oldSelf.execcwd) && (!has(self.execcwd) || self.execcwd == oldSelf.execcwd)) && (has(self.envs) == has(oldSelf.envs) && (!has(self.envs) || self.envs == oldSelf.envs)) && (has(self.secretEnvs) == has(oldSelf.secretEnvs) && (!has(self.secretEnvs) || self.secretEnvs == oldSelf.secretEnvs)) && (has(self.placement) == has(oldSelf.placement) && (!has(self.placement) || self.placement == oldSelf.placement)) && (has(self.startDeadlineSeconds) == has(oldSelf.startDeadlineSeconds) && (!has(self.startDeadlineSeconds) || self.startDeadlineSeconds == oldSelf.startDeadlineSeconds)) && (has(self.timeoutSeconds) == has(oldSelf.timeoutSeconds) && (!has(self.timeoutSeconds) || self.timeoutSeconds == oldSelf.timeoutSeconds)) && (has(self.graceSeconds) == has(oldSelf.graceSeconds) && (!has(self.graceSeconds) || self.graceSeconds == oldSelf.graceSeconds)) && (has(self.schedule) == has(oldSelf.schedule) && (!has(self.schedule) || self.schedule == oldSelf.schedule)) && (has(self.timeZone) == has(oldSelf.timeZone) && (!has(self.timeZone) || self.timeZone == oldSelf.timeZone))",message="only cancel, run, suspend, ttlSecondsAfterFinished and the history limits of an Activity can change; create another one"
 // +kubebuilder:validation:XValidation:rule="(has(self.run) ? self.run : 1) >= (has(oldSelf.run) ? oldSelf.run : 1)",message="run: it counts the runs and cannot be lowered or removed"
@@ -57,14 +59,15 @@ type Activity struct {
 // +kubebuilder:validation:XValidation:rule="has(self.schedule) || !has(self.timeZone) && !has(self.concurrencyPolicy) && !has(self.suspend) && !has(self.successfulRunsHistoryLimit) && !has(self.failedRunsHistoryLimit)",message="timeZone, concurrencyPolicy, suspend and the history limits need schedule"
 // +kubebuilder:validation:XValidation:rule="!has(self.schedule) || !has(self.run)",message="run must not be set with schedule, which starts the runs"
 type ActivitySpec struct {
-	// command that the host's /bin/sh runs, as it is written.
+	// command is a shell command that the host's /bin/sh runs unchanged, at most 102400 characters. Set either command
+	// or args.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1048576
 	// +kubebuilder:validation:XValidation:rule="self.size() <= 102400",message="a command can have at most 102400 characters; put a longer one into a file on the host, and run that"
 	// +kubebuilder:validation:XValidation:rule="!self.contains('\\u0000')",message="a command cannot contain the character NUL"
 	Command string `json:"command,omitempty"`
 
-	// args are a program of the host and its arguments, which run without a shell; use it instead of command.
+	// args are a program of the host and its arguments, which run without a shell. Set either command or args.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=256
@@ -78,68 +81,70 @@ type ActivitySpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="the host of an Activity cannot change; create another one"
 	Host string `json:"host"`
 
-	// execuser is the user of the host, by name or number, that the command runs as; default root.
+	// execuser is the user of the host, by name or number, that runs the command; default root.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	// +kubebuilder:validation:XValidation:rule="!self.contains('\\u0000')",message="a user's name cannot contain the character NUL"
 	ExecUser string `json:"execuser,omitempty"`
 
-	// execcwd is the working directory on the host; default /.
+	// execcwd is the working directory of the command, an absolute path on the host; default /.
 	// +optional
 	// +kubebuilder:validation:MaxLength=4096
 	// +kubebuilder:validation:XValidation:rule="self.size() == 0 || self.startsWith('/') && !self.contains('\\u0000')",message="execcwd must be an absolute path on the host, such as /tmp"
 	ExecCwd string `json:"execcwd,omitempty"`
 
-	// envs are environment variables, each KEY=value.
+	// envs are environment variables of the command, each written as KEY=value.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100
 	Envs []Env `json:"envs,omitempty"`
 
-	// secretEnvs are variables whose values are in Secrets of the same namespace, which the
-	// requester must be allowed to get. Their values are masked in the output.
+	// secretEnvs are environment variables whose values come from Secrets of the same namespace. The requester must
+	// have the right to get these Secrets. The operator masks their values in the output.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=32
 	SecretEnvs []SecretEnv `json:"secretEnvs,omitempty"`
 
-	// placement: with Schedule (the default) the scheduler treats it as a pod without
-	// tolerations; Repair also reaches a host that is cordoned, tainted or full.
+	// placement selects how the command gets to its host. With Schedule (the default) the scheduler must be able to
+	// place a pod without tolerations there. Repair also reaches a host that is cordoned, tainted or full.
 	// +optional
 	// +kubebuilder:validation:Enum=Schedule;Repair
 	Placement Placement `json:"placement,omitempty"`
 
-	// startDeadlineSeconds is how long the host has to start the command; default 300.
+	// startDeadlineSeconds is the time, in seconds, in which the host must start the command, 1 to 604800; default 300.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=604800
 	StartDeadlineSeconds *int64 `json:"startDeadlineSeconds,omitempty"`
 
-	// timeoutSeconds is how long the command may run; default without limit.
+	// timeoutSeconds is the time, in seconds, that the command may run, 1 to 31536000. Without it there is no limit.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=31536000
 	TimeoutSeconds *int64 `json:"timeoutSeconds,omitempty"`
 
-	// graceSeconds is how long its processes have after SIGTERM, when the run is cancelled or
-	// times out; default 10.
+	// graceSeconds is the time, in seconds, between SIGTERM and SIGKILL when the run is cancelled or times out, 0 to
+	// 3600; default 10.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3600
 	GraceSeconds *int64 `json:"graceSeconds,omitempty"`
 
-	// run counts the runs; default 1. Only raising it starts the command again.
+	// run is the number of the current run, 1 to 1000000; default 1. The command runs again only when a user raises the
+	// number after the previous run has ended.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000
 	Run *int64 `json:"run,omitempty"`
 
-	// cancel ends the run, or prevents its start.
+	// cancel ends the current run, or prevents its start.
 	// +optional
 	Cancel bool `json:"cancel,omitempty"`
 
-	// ttlSecondsAfterFinished is how long the object is kept after its end; default without limit.
+	// ttlSecondsAfterFinished is the time, in seconds, after which an ended Activity is deleted, 0 to 315360000.
+	// Without it the Activity is kept.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=315360000
@@ -147,62 +152,64 @@ type ActivitySpec struct {
 
 	ScheduleSpec `json:",inline"`
 
-	// requester is the user who requested this run. The API server fills it in.
+	// requester is the user who requested this run. The API server sets it, and refuses any other value.
 	// +optional
 	Requester *Requester `json:"requester,omitempty"`
 }
 
-// ScheduleSpec creates Activities from this one at the times of a schedule.
+// ScheduleSpec makes the operator create an Activity from this one at each time of a schedule.
 type ScheduleSpec struct {
-	// schedule in cron format, such as "0 3 * * *". The object itself then runs nothing.
+	// schedule is the time of the runs in cron format, such as "0 3 * * *" for 3:00 every day. The object then runs no
+	// command itself, but creates an Activity for each run. Without it the command runs once.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
 	Schedule *string `json:"schedule,omitempty"`
 
-	// timeZone of schedule, such as Europe/Berlin; default UTC.
+	// timeZone is the time zone of schedule, such as Europe/Berlin; default UTC.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
 	TimeZone *string `json:"timeZone,omitempty"`
 
-	// concurrencyPolicy: Forbid (the default) skips a run while another one is active, Allow
-	// starts it, and Replace cancels the active one first and waits for its end.
+	// concurrencyPolicy decides what happens when a run is due while another run of the schedule is active. Forbid (the
+	// default) skips the due run. Allow starts it. Replace cancels the active run, waits until it ends, and starts the
+	// due run.
 	// +optional
 	// +kubebuilder:validation:Enum=Allow;Forbid;Replace
 	ConcurrencyPolicy ConcurrencyPolicy `json:"concurrencyPolicy,omitempty"`
 
-	// suspend stops further runs.
+	// suspend stops the schedule from creating further runs. A run that is active continues.
 	// +optional
 	Suspend *bool `json:"suspend,omitempty"`
 
-	// successfulRunsHistoryLimit is how many successful Activities are kept; default 3.
+	// successfulRunsHistoryLimit is how many Activities of successful runs are kept, 0 to 100; default 3.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	SuccessfulRunsHistoryLimit *int32 `json:"successfulRunsHistoryLimit,omitempty"`
 
-	// failedRunsHistoryLimit is how many other ended Activities are kept; default 3.
+	// failedRunsHistoryLimit is how many Activities of runs that ended without success are kept, 0 to 100; default 3.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	FailedRunsHistoryLimit *int32 `json:"failedRunsHistoryLimit,omitempty"`
 }
 
-// Arg is an argument of a program.
+// Arg is the program, or one argument of it.
 // +kubebuilder:validation:MaxLength=32768
 // +kubebuilder:validation:XValidation:rule="!self.contains('\\u0000')",message="an argument cannot contain the character NUL"
 type Arg string
 
-// Env is a variable of an environment, KEY=value.
+// Env is an environment variable, written as KEY=value.
 // +kubebuilder:validation:MaxLength=32768
 // +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z_][A-Za-z0-9_]*=')",message="a variable must be KEY=value, with letters, digits and '_' in its key"
 // +kubebuilder:validation:XValidation:rule="!self.contains('\\u0000')",message="a variable cannot contain the character NUL"
 type Env string
 
-// SecretEnv is a variable whose value is in a Secret.
+// SecretEnv is an environment variable whose value comes from a Secret.
 type SecretEnv struct {
-	// name of the variable.
+	// name of the environment variable.
 	// +required
 	// +kubebuilder:validation:MaxLength=256
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z_][A-Za-z0-9_]*$')",message="the name of a variable must consist of letters, digits and '_'"
@@ -214,52 +221,53 @@ type SecretEnv struct {
 	// +kubebuilder:validation:MaxLength=253
 	Secret string `json:"secret"`
 
-	// key of the Secret.
+	// key in the Secret whose value the variable gets.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Key string `json:"key"`
 }
 
-// Placement is how the command reaches its host.
+// Placement is how the command gets to its host.
 type Placement string
 
-// The values of Placement.
+// Values of Placement: Schedule uses the scheduler; Repair bypasses it, to reach a host that is cordoned, tainted or
+// full.
 const (
 	PlacementSchedule Placement = "Schedule"
 	PlacementRepair   Placement = "Repair"
 )
 
-// ConcurrencyPolicy decides what happens to a run that is due while another one is active.
+// ConcurrencyPolicy decides what happens when a run is due while another run of the schedule is active.
 type ConcurrencyPolicy string
 
-// The values of ConcurrencyPolicy.
+// Values of ConcurrencyPolicy: Allow starts the due run, Forbid skips it, and Replace first cancels the active run.
 const (
 	AllowConcurrent   ConcurrencyPolicy = "Allow"
 	ForbidConcurrent  ConcurrencyPolicy = "Forbid"
 	ReplaceConcurrent ConcurrencyPolicy = "Replace"
 )
 
-// Requester is a user as the API server knows it.
+// Requester is a user as the API server authenticated it.
 type Requester struct {
-	// username of the user.
+	// username is the name by which the API server authenticated the user.
 	// +required
 	// +kubebuilder:validation:MaxLength=1024
 	Username string `json:"username"`
 
-	// uid of the user, if it has one.
+	// uid is the user's ID, if the authentication provides one.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	UID string `json:"uid,omitempty"`
 
-	// groups of the user.
+	// groups of the user at the time of the request.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=1024
 	Groups []string `json:"groups,omitempty"`
 }
 
-// ActivityList is a list of Activities.
+// ActivityList is a list of Activity objects.
 // +kubebuilder:object:root=true
 type ActivityList struct {
 	metav1.TypeMeta `json:",inline"`

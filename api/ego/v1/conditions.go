@@ -5,59 +5,61 @@ package v1
 
 // Condition types of an Activity.
 const (
-	// ActivityReady summarizes the others: True when the command has succeeded, or a schedule
-	// creates its runs in time; otherwise False with the cause.
+	// ActivityReady summarizes the other conditions. It is True when the command has succeeded, or while a schedule
+	// creates its runs in time. Otherwise it is False, and its reason is the cause.
 	ActivityReady = "Ready"
-	// ActivityPermitted reports whether the requester may run the command on the host as its user.
+	// ActivityPermitted reports whether the requester may run the command on the host as the user in spec.execuser.
 	ActivityPermitted = "Permitted"
-	// ActivitySucceeded reports whether the command succeeded; Unknown until it ends. A schedule has none.
+	// ActivitySucceeded reports whether the command succeeded. It is Unknown until the command ends. An Activity with a
+	// schedule does not have it.
 	ActivitySucceeded = "Succeeded"
-	// ActivityCleanedUp is False while the operator cannot remove leftovers of an ended run.
-	// Otherwise it is absent. It does not affect Ready.
+	// ActivityCleanedUp is False while the operator cannot remove leftovers of an ended run. Otherwise the condition is
+	// absent. The condition does not affect Ready.
 	ActivityCleanedUp = "CleanedUp"
-	// ActivityScheduleKept reports whether runs are created in time. Only a schedule has it.
+	// ActivityScheduleKept reports whether the operator creates the runs of a schedule in time. Only an Activity with a
+	// schedule has it.
 	ActivityScheduleKept = "ScheduleKept"
 )
 
-// Reasons of the conditions of an Activity, in addition to those of every kind.
+// Condition reasons of an Activity, in addition to the reasons of every kind.
 const (
-	// ReasonPermitted: the requester has the right.
+	// ReasonPermitted: the requester has the rights to run the command on the host.
 	ReasonPermitted = "Permitted"
-	// ReasonForbidden: the requester lacks a right, which the message names.
+	// ReasonForbidden: the requester lacks a right that the run needs. The message names the right.
 	ReasonForbidden = "Forbidden"
-	// ReasonNoRequester: spec.requester is empty, as the policies are not installed.
+	// ReasonNoRequester: spec.requester is empty, because the admission policies that set it are not installed.
 	ReasonNoRequester = "NoRequester"
-	// ReasonPolicyMissing: the policies that fill in and check the requester are not in force.
+	// ReasonPolicyMissing: the admission policies that set and check spec.requester are not in force.
 	ReasonPolicyMissing = "PolicyMissing"
-	// ReasonSecretMissing: a Secret or key of secretEnvs does not exist.
+	// ReasonSecretMissing: a Secret of spec.secretEnvs, or a key in it, does not exist.
 	ReasonSecretMissing = "SecretMissing"
-	// ReasonHostMissing: there is no node of that name.
+	// ReasonHostMissing: no node has the name in spec.host.
 	ReasonHostMissing = "HostMissing"
-	// ReasonWaiting: the host has not started the command yet, or a run of a schedule waits for
-	// the end of another one; the message gives the cause.
+	// ReasonWaiting: the host has not started the command yet, or a run of a schedule waits until another run ends. The
+	// message says why.
 	ReasonWaiting = "Waiting"
-	// ReasonRunning: the command runs.
+	// ReasonRunning: the command is running.
 	ReasonRunning = "Running"
-	// ReasonHostUnreachable: the host does not answer.
+	// ReasonHostUnreachable: the host does not respond.
 	ReasonHostUnreachable = "HostUnreachable"
 	// ReasonSucceeded: the command ended with exit code 0.
 	ReasonSucceeded = "Succeeded"
-	// ReasonExited: the command ended with another exit code.
+	// ReasonExited: the command ended with an exit code other than 0.
 	ReasonExited = "Exited"
 	// ReasonKilled: a signal ended the command.
 	ReasonKilled = "Killed"
-	// ReasonNotStarted: the command could not start; the message gives the cause.
+	// ReasonNotStarted: the host could not start the command. The message says why.
 	ReasonNotStarted = "NotStarted"
 	// ReasonCancelled: a user cancelled the run.
 	ReasonCancelled = "Cancelled"
-	// ReasonTimedOut: the command exceeded its timeout.
+	// ReasonTimedOut: the command ran longer than spec.timeoutSeconds, so the operator ended it.
 	ReasonTimedOut = "TimedOut"
-	// ReasonLost: the result of the command cannot be found out.
+	// ReasonLost: the operator cannot determine the result of the command.
 	ReasonLost = "Lost"
-	// ReasonBadSchedule: schedule or timeZone is invalid.
+	// ReasonBadSchedule: spec.schedule or spec.timeZone is invalid.
 	ReasonBadSchedule = "BadSchedule"
-	// ReasonSuspended: the schedule creates no further runs.
+	// ReasonSuspended: spec.suspend stops the schedule, so that it creates no further runs.
 	ReasonSuspended = "Suspended"
-	// ReasonScheduled: runs are created in time.
+	// ReasonScheduled: the schedule creates its runs in time.
 	ReasonScheduled = "Scheduled"
 )

@@ -7,7 +7,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // ActivityStatus is the result of the command.
 type ActivityStatus struct {
-	// prosta is the state of the process.
+	// prosta is the state of the command's process, such as Running or Succeeded.
 	// +optional
 	Prosta State `json:"prosta,omitempty"`
 
@@ -15,54 +15,55 @@ type ActivityStatus struct {
 	// +optional
 	Run int64 `json:"run,omitempty"`
 
-	// runSince is when the run was recorded; its start deadline counts from then.
+	// runSince is when the operator recorded the run. Its start deadline counts from this time.
 	// +optional
 	RunSince *metav1.Time `json:"runSince,omitempty"`
 
-	// exitCode of the command, if no signal ended it.
+	// exitCode of the command. It is absent if a signal ended the command.
 	// +optional
 	ExitCode *int32 `json:"exitCode,omitempty"`
 
-	// signal that ended the command, such as SIGKILL.
+	// signal that ended the command, such as SIGKILL. It is empty if the command exited.
 	// +optional
 	Signal string `json:"signal,omitempty"`
 
-	// output is the end of the command's output, 3 KB at most; the pod's log has all of it.
+	// output is the end of the command's output, at most 3 KB. The log of the pod contains all of the output.
 	// +optional
 	Output string `json:"output,omitempty"`
 
-	// outputTruncated reports whether output lacks earlier output.
+	// outputTruncated reports whether the beginning of the command's output is missing from output.
 	// +optional
 	OutputTruncated bool `json:"outputTruncated,omitempty"`
 
-	// pod that runs the command, in the namespace opcrew-activities, and podUID its UID. A run
-	// that had a pod never gets another one.
+	// pod is the name of the pod that runs the command, in the namespace opcrew-activities, and podUID is its UID. A
+	// run never gets a second pod, so that the command never runs twice.
 	// +optional
 	Pod string `json:"pod,omitempty"`
 	// +optional
 	PodUID string `json:"podUID,omitempty"`
 
-	// startTime and finishTime of the command, by the clock of its host.
+	// startTime and finishTime are when the command started and ended, by the clock of its host.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 	// +optional
 	FinishTime *metav1.Time `json:"finishTime,omitempty"`
 
-	// duration between the two, such as 1.5s.
+	// duration is the time between startTime and finishTime, such as 1.5s.
 	// +optional
 	Duration string `json:"duration,omitempty"`
 
-	// endedAt is when the operator observed the end; ttlSecondsAfterFinished counts from then.
+	// endedAt is when the operator observed the end of the run. ttlSecondsAfterFinished counts from this time.
 	// +optional
 	EndedAt *metav1.Time `json:"endedAt,omitempty"`
 
-	// lastScheduleTime is when the schedule last created a run, nextScheduleTime when it will create the next.
+	// lastScheduleTime is when the schedule last created a run, and nextScheduleTime is when it will create the next
+	// one.
 	// +optional
 	LastScheduleTime *metav1.Time `json:"lastScheduleTime,omitempty"`
 	// +optional
 	NextScheduleTime *metav1.Time `json:"nextScheduleTime,omitempty"`
 
-	// active are the Activities of the schedule that have not ended.
+	// active are the names of the schedule's Activities whose runs have not ended.
 	// +optional
 	// +listType=atomic
 	Active []string `json:"active,omitempty"`
@@ -78,10 +79,11 @@ type ActivityStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// State of the process.
+// State is the state of the command's process.
 type State string
 
-// States of the process. All but Pending and Running are final; Scheduled and Suspended are states of a schedule.
+// States of the process. All but Pending, Running, Scheduled and Suspended are final. Only an Activity with a schedule
+// is Scheduled or Suspended.
 const (
 	// StatePending: the process has not started.
 	StatePending State = "Pending"
@@ -89,26 +91,26 @@ const (
 	StateRunning State = "Running"
 	// StateSucceeded: the process ended with exit code 0.
 	StateSucceeded State = "Succeeded"
-	// StateFailed: the process ended otherwise, or could not start.
+	// StateFailed: the process ended with another exit code or by a signal, or could not start.
 	StateFailed State = "Failed"
-	// StateCancelled: a user ended the process, or prevented its start.
+	// StateCancelled: a user cancelled the run, before or after the process started.
 	StateCancelled State = "Cancelled"
-	// StateTimedOut: the process was ended because it exceeded its timeout.
+	// StateTimedOut: the operator ended the process because it ran longer than spec.timeoutSeconds.
 	StateTimedOut State = "TimedOut"
-	// StateUnreachable: the host did not report a start in time. A late report replaces
-	// this state.
+	// StateUnreachable: the host did not report before the start deadline that it had started the process. If the host
+	// reports later, another state replaces this one.
 	StateUnreachable State = "Unreachable"
-	// StateUnknown: the process started, and its result cannot be found out.
+	// StateUnknown: the process started, but the operator cannot determine its result.
 	StateUnknown State = "Unknown"
-	// StateRefused: the requester lacks the right to run it.
+	// StateRefused: the requester lacks the right to run the command, so it did not run.
 	StateRefused State = "Refused"
-	// StateScheduled: the schedule creates Activities; StateSuspended: it is suspended.
+	// StateScheduled and StateSuspended are states of a schedule: it creates Activities, or spec.suspend stops it.
 	StateScheduled State = "Scheduled"
 	StateSuspended State = "Suspended"
 )
 
-// StatusConditions returns the conditions for the reconcile loop to write.
+// StatusConditions returns a pointer to the conditions in the status, so that the reconcile loop can set them.
 func (a *Activity) StatusConditions() *[]metav1.Condition { return &a.Status.Conditions }
 
-// StatusObservedGeneration returns the observed generation for the reconcile loop to write.
+// StatusObservedGeneration returns a pointer to status.observedGeneration, so that the reconcile loop can set it.
 func (a *Activity) StatusObservedGeneration() *int64 { return &a.Status.ObservedGeneration }
