@@ -7,71 +7,74 @@ import "github.com/opcrew/opcrew/api/common"
 
 // Condition types of a MicroServiceDeploy.
 const (
-	// MicroServiceDeployReady summarizes the others: it is False with the first blocking cause.
+	// MicroServiceDeployReady summarizes the other conditions. While one of them blocks, it is False with the reason of
+	// the first.
 	MicroServiceDeployReady = "Ready"
-	// MicroServiceDeployChildrenReady reports whether all children of the instance are as declared.
+	// MicroServiceDeployChildrenReady reports whether all children of the instance have the fields that the operator
+	// declares for them.
 	MicroServiceDeployChildrenReady = "ChildrenReady"
-	// MicroServiceDeployRolledOut reports whether all pods match the spec and are ready, and
-	// what blocks the first one that is not.
+	// MicroServiceDeployRolledOut reports whether all pods match the spec and are ready. Its message says what blocks
+	// the first pod that does not.
 	MicroServiceDeployRolledOut = common.ConditionRolledOut
-	// MicroServiceDeployAvailable reports whether at least one pod, old or new, serves users.
+	// MicroServiceDeployAvailable reports whether at least one pod serves users, whether it has the current or an
+	// earlier template.
 	MicroServiceDeployAvailable = common.ConditionAvailable
-	// MicroServiceDeployAutoscaled reports whether the number of pods follows their load. Only
+	// MicroServiceDeployAutoscaled reports whether the autoscaler adapts the number of pods to their load. Only
 	// instances with spec.autoscaling have it.
 	MicroServiceDeployAutoscaled = "Autoscaled"
-	// MicroServiceDeployQuotaEnforced reports whether a quota limits the tenant's use. Only
-	// instances with spec.quota have it.
+	// MicroServiceDeployQuotaEnforced reports whether a ResourceQuota limits what the tenant uses. Only instances with
+	// spec.quota have it.
 	MicroServiceDeployQuotaEnforced = "QuotaEnforced"
-	// MicroServiceDeployAuthReady reports whether there are credentials to check against. Only
+	// MicroServiceDeployAuthReady reports whether there are credentials against which requests can be checked. Only
 	// instances with spec.needAuth have it.
 	MicroServiceDeployAuthReady = "AuthReady"
-	// MicroServiceDeployHostReady reports whether the instance has its host names. Only
-	// instances with spec.baseDomain have it.
+	// MicroServiceDeployHostReady reports whether the instance serves its host names. Only instances that set
+	// spec.baseDomain, or another field that applies to host names, have it.
 	MicroServiceDeployHostReady = "HostReady"
-	// MicroServiceDeployConfigWarning is True while the configuration seems to contain
-	// credentials that every reader of the object can see. Otherwise it is absent.
+	// MicroServiceDeployConfigWarning is True while spec.config seems to contain credentials, which everyone who can
+	// read the object can see. Otherwise the condition is absent.
 	MicroServiceDeployConfigWarning = "ConfigWarning"
 )
 
-// Reasons of a MicroServiceDeploy's conditions, in addition to those of every kind and of
-// the application kinds.
+// Condition reasons of a MicroServiceDeploy, in addition to the reasons of every kind and of the application kinds.
 const (
-	// ReasonIdle: spec.idle has unloaded the instance.
+	// ReasonIdle: spec.idle has stopped the instance, so it has no pods.
 	ReasonIdle = "Idle"
-	// ReasonRevisionMissing: the revision of spec.rollbackTo no longer exists.
+	// ReasonRevisionMissing: the revision that spec.rollbackTo names no longer exists.
 	ReasonRevisionMissing = "RevisionMissing"
-	// ReasonQuotaTooSmall: the rollout does not fit into a quota of the namespace.
+	// ReasonQuotaTooSmall: a ResourceQuota of the namespace has no room for the new pods.
 	ReasonQuotaTooSmall = "QuotaTooSmall"
-	// ReasonQuotaNotEnforced: pods of other owners share the namespace.
+	// ReasonQuotaNotEnforced: pods of other owners are in the namespace, so the operator creates no quota for all of
+	// its pods.
 	ReasonQuotaNotEnforced = "QuotaNotEnforced"
-	// ReasonConfigMissing: the configuration does not exist.
+	// ReasonConfigMissing: the Secret or the revision with the configuration does not exist.
 	ReasonConfigMissing = "ConfigMissing"
-	// ReasonEnforced: the quota is in place.
+	// ReasonEnforced: the ResourceQuota exists and limits what the tenant uses.
 	ReasonEnforced = "Enforced"
-	// ReasonScaling: the number of pods follows their load.
+	// ReasonScaling: the autoscaler adapts the number of pods to their load.
 	ReasonScaling = "Scaling"
-	// ReasonNoRequests: without requests the use of a pod cannot be compared with a target.
+	// ReasonNoRequests: the pods request no CPU or memory, so the autoscaler cannot compute their use in percent.
 	ReasonNoRequests = "NoRequests"
 	// ReasonNoMetrics: the autoscaler gets no metrics.
 	ReasonNoMetrics = "NoMetrics"
-	// ReasonNotAble: the autoscaler cannot read or write the number of pods.
+	// ReasonNotAble: the autoscaler cannot read or change the number of pods.
 	ReasonNotAble = "NotAble"
-	// ReasonCredentials: there are credentials to check against.
+	// ReasonCredentials: there are credentials against which requests can be checked.
 	ReasonCredentials = "Credentials"
 	// ReasonNoCredentials: there are no credentials, so every request is refused.
 	ReasonNoCredentials = "NoCredentials"
-	// ReasonHostTaken: an older instance has the host name.
+	// ReasonHostTaken: another instance, which is older, already has the host name.
 	ReasonHostTaken = "HostTaken"
-	// ReasonHosted: the instance has its host names.
+	// ReasonHosted: the instance serves its host names.
 	ReasonHosted = "Hosted"
-	// ReasonNoDomain: fields about the host name are set, but spec.baseDomain is not.
+	// ReasonNoDomain: the spec sets fields that apply to host names, but not spec.baseDomain, so there is no host name.
 	ReasonNoDomain = "NoDomain"
-	// ReasonNoGatewayAPI: the cluster has no Gateway API; an Ingress is used instead.
+	// ReasonNoGatewayAPI: the Gateway API is not installed, so the operator creates an Ingress instead.
 	ReasonNoGatewayAPI = "NoGatewayAPI"
 	// ReasonIgnoredLines: some lines of spec.config are neither variables nor files.
 	ReasonIgnoredLines = "IgnoredLines"
-	// ReasonTooManyKeys: not all of the configuration is in the environment.
+	// ReasonTooManyKeys: the configuration has too many keys, so some of them are files but not environment variables.
 	ReasonTooManyKeys = "TooManyKeys"
-	// ReasonLooksSecret: keys of the configuration look like those of credentials.
+	// ReasonLooksSecret: names of keys in the configuration suggest that their values are credentials.
 	ReasonLooksSecret = "LooksSecret"
 )

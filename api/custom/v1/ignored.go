@@ -3,7 +3,7 @@
 
 package v1
 
-// Ignored are the fields of the spec that have no effect.
+// Ignored returns the names of the spec fields that the user set and that have no effect.
 func (m *MicroServiceDeploy) Ignored() []string {
 	s := m.Spec
 	var out []string

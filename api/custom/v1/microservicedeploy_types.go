@@ -10,19 +10,20 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// Defaults of a MicroServiceDeploy. They are computed and not stored, so that a value that
-// the user set can always be distinguished from a default.
+// Defaults of a MicroServiceDeploy. The operator applies them when it reads a spec, and does not store them in the
+// object. A value that a user set stays distinguishable from a default.
 const (
 	DefaultReplicas = 1
-	// DefaultPort is the port of the Service, DefaultTargetPort the port of the container,
-	// which the variable PORT gives it.
+	// DefaultPort is the port of the Service, and DefaultTargetPort the port of the container. The container finds its
+	// port in the environment variable PORT.
 	DefaultPort       = 80
 	DefaultTargetPort = 8080
-	// DefaultCPUPercent is the target of autoscaling: percent of the requested CPU.
+	// DefaultCPUPercent is the default target of autoscaling: the average CPU use of the pods, in percent of their
+	// requests.
 	DefaultCPUPercent = 80
 )
 
-// MicroServiceDeploy is one instance of a platform's microservice.
+// MicroServiceDeploy is one instance of a microservice on a shared platform.
 // +kubebuilder:object:root=true
 // +kubebuilder:metadata:labels="app.kubernetes.io/part-of=opcrew"
 // +kubebuilder:resource:categories=opcrew,shortName=msd
@@ -49,7 +50,8 @@ type MicroServiceDeploy struct {
 	// +required
 	Spec MicroServiceDeploySpec `json:"spec"`
 
-	// status is the observed state. Its default keeps clients from taking a new object for a ready one.
+	// status is the observed state. In a new object all conditions have status Unknown by default, so that no client
+	// takes it for a ready one.
 	// +optional
 	// +kubebuilder:default={replicas: 0, readyReplicas: 0, conditions: {{type: "Ready", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "ChildrenReady", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "RolledOut", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "Available", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}}}
 	Status MicroServiceDeployStatus `json:"status,omitempty"`
@@ -62,113 +64,119 @@ type MicroServiceDeploy struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.needAuth) || !self.needAuth || !has(self.ports) || self.ports.size() == 0 || self.ports.exists(p, !has(p.protocol) || p.protocol == 'TCP')",message="needAuth protects TCP ports, and there is none; add one, or leave needAuth out"
 // +kubebuilder:validation:XValidation:rule="!has(self.quota) || self.quota != 'PriorityClass' || !has(self.pod) || !has(self.pod.priorityClassName)",message="quota: PriorityClass counts pods by the class that it gives them, opcrew-microservices; leave pod.priorityClassName out, or use quota: Namespace"
 type MicroServiceDeploySpec struct {
-	// msName is the name of the microservice, of which this is one instance.
+	// msName is the name of the microservice to which this instance belongs.
 	// +required
 	// +kubebuilder:validation:MaxLength=40
 	// +kubebuilder:validation:Pattern=`^[a-z]([-a-z0-9]*[a-z0-9])?$`
 	MsName string `json:"msName"`
 
-	// fullName is the name of this instance and of all its objects; default metadata.name. It cannot change.
+	// fullName is the name of all objects of this instance, such as the Service; default metadata.name. It cannot
+	// change.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	FullName string `json:"fullName,omitempty"`
 
-	// version of this instance, such as 1.0.
+	// version of the microservice in this instance, such as 1.0. It becomes the label app.kubernetes.io/version, so a
+	// change replaces the pods.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$`
 	Version string `json:"version,omitempty"`
 
-	// path is the major version, such as v1. It is part of the host name: several major
-	// versions of a microservice run side by side.
+	// path is the major version of the microservice, such as v1. It is part of the host name, so several major versions
+	// can run side by side.
 	// +optional
 	// +kubebuilder:validation:MaxLength=20
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	Path string `json:"path,omitempty"`
 
-	// image of the instance. Ready reports an invalid reference, and running pods continue.
+	// image of the instance. If the image reference is invalid, condition Ready reports it, and running pods continue.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	Image string `json:"image"`
 
-	// replicas is the number of pods, 0 to 1000, and the lowest number with autoscaling; default 1.
+	// replicas is the number of pods, 0 to 1000; default 1. With autoscaling it is the lowest number of pods.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000
 	Replicas *int32 `json:"replicas,omitempty"`
 
-	// autoscaling makes the number of pods follow their load, from replicas to maxReplicas.
+	// autoscaling adapts the number of pods to their load, between replicas and maxReplicas; default false.
 	// +optional
 	Autoscaling bool `json:"autoscaling,omitempty"`
 
-	// maxReplicas is the highest number of pods with autoscaling; default twice replicas, 3 at least.
+	// maxReplicas is the highest number of pods with autoscaling, 1 to 1000; default twice replicas, and at least 3.
+	// Without autoscaling it has no effect.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000
 	MaxReplicas *int32 `json:"maxReplicas,omitempty"`
 
-	// metrics that autoscaling follows, as in a HorizontalPodAutoscaler; default 80 % of the requested CPU.
+	// metrics are what autoscaling follows, as in a HorizontalPodAutoscaler. The default is a CPU use of 80 % of what
+	// the pods request. Without autoscaling they have no effect.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8
 	Metrics []Metric `json:"metrics,omitempty"`
 
-	// needAuth requires a user and password of the tenant (HTTP basic auth). The application
-	// gets the user's name in the header X-Forwarded-User.
+	// needAuth makes clients log in with a user name and a password of the tenant (HTTP basic authentication); default
+	// false. The application finds the user name in the header X-Forwarded-User.
 	// +optional
 	NeedAuth bool `json:"needAuth,omitempty"`
 
-	// auth sets other credentials for needAuth than those of the tenant.
+	// auth replaces the tenant's credentials for needAuth with those in a Secret.
 	// +optional
 	Auth *Auth `json:"auth,omitempty"`
 
-	// config is the instance's configuration: lines of key=value, mounted as files under
-	// /etc/microservice and set as environment. A change replaces the pods; see rollbackTo.
+	// config is the configuration of the instance: lines of key=value, which become files in /etc/microservice and
+	// environment variables. A change replaces the pods, and rollbackTo can revert it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=262144
 	Config string `json:"config,omitempty"`
 
-	// configAs is the kind of object that holds config: ConfigMap (the default) or Secret.
+	// configAs is the kind of object in which the operator stores config: ConfigMap (the default) or Secret.
 	// +optional
 	// +kubebuilder:validation:Enum=ConfigMap;Secret
 	ConfigAs ConfigAs `json:"configAs,omitempty"`
 
-	// configFrom takes the configuration from a Secret instead: keys become files and environment variables.
-	// A change takes effect at once if the Secret has the label opcrew.io/watch: "true", otherwise within an hour.
+	// configFrom takes the configuration from a Secret instead of config: its keys become files and environment
+	// variables. The operator notices a change of the Secret within an hour, or at once if it has the label
+	// opcrew.io/watch: "true".
 	// +optional
 	ConfigFrom *ConfigFrom `json:"configFrom,omitempty"`
 
-	// rollbackTo is a revision of status.revisions whose image and configuration run instead
-	// of those of the spec.
+	// rollbackTo is the number of a revision in status.revisions. The instance then runs the image and the
+	// configuration of that revision instead of those in the spec.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	RollbackTo *int64 `json:"rollbackTo,omitempty"`
 
 	// creationTimestamp is accepted and has no effect.
 	//
-	// Deprecated: an object has its own in metadata.
+	// Deprecated: metadata.creationTimestamp is the creation time of the object.
 	// +optional
 	CreationTimestamp Text `json:"creationTimestamp,omitempty"`
 
-	// resourceRequirements of each pod's container.
+	// resourceRequirements are the resources of the container in each pod. Without them it has no requests and no
+	// limits.
 	// +optional
 	ResourceRequirements common.Resources `json:"resourceRequirements,omitzero"`
 
-	// idle unloads the instance: no pods, no autoscaling, no share of the quota; false loads it again.
+	// idle stops the instance: it then has no pods, no autoscaling and no share of the quota. When idle is false again,
+	// the instance starts; default false.
 	// +optional
 	Idle bool `json:"idle,omitempty"`
 
-	// quota limits the tenant's use of the cluster. Namespace (the default): one ResourceQuota
-	// for all instances of a namespace without pods of other owners. PriorityClass: one for the
-	// instances of a namespace that set this value; their pods get a class of priority 0, which
-	// the quota selects. None: no limit.
+	// quota limits what the tenant uses. Namespace (the default) creates one ResourceQuota for a namespace without pods
+	// of other owners. PriorityClass creates one for the instances with this value only: their pods get a PriorityClass
+	// of priority 0, which the quota selects. None sets no limit.
 	// +optional
 	// +kubebuilder:validation:Enum=Namespace;PriorityClass;None
 	Quota QuotaMode `json:"quota,omitempty"`
 
-	// ports that the instance serves; default 80, forwarded to port 8080 of the container,
-	// which the variable PORT gives it.
+	// ports that the instance serves. The default is port 80, which the Service forwards to port 8080 of the container.
+	// The container finds its port in the environment variable PORT.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
@@ -178,11 +186,11 @@ type MicroServiceDeploySpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(p, !has(p.nodePort) || p.nodePort == 0 || self.exists_one(q, has(q.nodePort) && q.nodePort == p.nodePort && (has(q.protocol) ? q.protocol : 'TCP') == (has(p.protocol) ? p.protocol : 'TCP')))",message="two ports have the same nodePort"
 	Ports []common.Port `json:"ports,omitempty"`
 
-	// probes of the container; default a readiness probe that connects to the first port.
+	// probes of the container. The default is a readiness probe that connects to the first port.
 	// +optional
 	Probes *common.Probes `json:"probes,omitempty"`
 
-	// envs is added to the environment of the container, and takes precedence over config.
+	// envs are further environment variables of the container. They take precedence over config.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -197,39 +205,40 @@ type MicroServiceDeploySpec struct {
 	// +kubebuilder:validation:MaxItems=16
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
 
-	// baseDomain of the host names: <path>-<msName>.<baseDomain> for each major version, and
-	// <msName>.<baseDomain> for one of them, see current. Without it there is no host name.
+	// baseDomain is the domain of the host names: <path>-<msName>.<baseDomain> for each major version, and
+	// <msName>.<baseDomain> for the one that current selects. Without it the instance has no host name.
 	// +optional
 	// +kubebuilder:validation:MaxLength=190
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$`
 	BaseDomain string `json:"baseDomain,omitempty"`
 
-	// gateway that serves the host names with an HTTPRoute. Without it, or where Gateway API is
-	// not installed, an Ingress serves them.
+	// gateway is the Gateway that serves the host names, through an HTTPRoute. Without it, or if the Gateway API is not
+	// installed, an Ingress serves them.
 	// +optional
 	Gateway *Gateway `json:"gateway,omitempty"`
 
-	// ingressClassName of the Ingress; without it the default class of the cluster.
+	// ingressClassName is the IngressClass of the Ingress. Without it the Ingress gets the default class of the
+	// cluster.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	IngressClassName string `json:"ingressClassName,omitempty"`
 
-	// current claims <msName>.<baseDomain> for this major version. By default the oldest instance
-	// of the microservice has it.
+	// current claims the host name <msName>.<baseDomain> for this major version. By default the oldest instance of the
+	// microservice has it.
 	// +optional
 	Current *bool `json:"current,omitempty"`
 
-	// securityProfile Restricted has pods meet the restricted Pod Security Standard: no container runs as
-	// root or has capabilities. Without it pods are so only in a namespace that enforces that standard.
+	// securityProfile Restricted makes the pods meet the restricted Pod Security Standard: no container runs as root or
+	// has capabilities. Without it they meet that standard only if the namespace enforces it.
 	// +optional
 	SecurityProfile common.SecurityProfile `json:"securityProfile,omitempty"`
 
-	// pod sets where the pods run, and labels and annotations for other tools.
+	// pod sets the nodes on which the pods may run, and labels and annotations for other tools.
 	// +optional
 	Pod *common.PodOverride `json:"pod,omitempty"`
 }
 
-// ConfigAs is the kind of object that holds the configuration.
+// ConfigAs is the kind of object in which the operator stores the configuration.
 type ConfigAs string
 
 // The values of ConfigAs.
@@ -238,45 +247,44 @@ const (
 	ConfigAsSecret    ConfigAs = "Secret"
 )
 
-// QuotaMode is how the use of the cluster is limited.
+// QuotaMode selects the ResourceQuota that limits what the tenant uses.
 type QuotaMode string
 
-// The values of QuotaMode.
+// Values of QuotaMode: one quota per namespace, one quota for a PriorityClass, or no quota.
 const (
 	QuotaNamespace     QuotaMode = "Namespace"
 	QuotaPriorityClass QuotaMode = "PriorityClass"
 	QuotaNone          QuotaMode = "None"
 )
 
-// QuotaPriorityClassName is the class of the pods that a quota by PriorityClass counts. It
-// is installed with the operator. Its priority is 0, like that of pods without a class in a
-// cluster without a default one.
+// QuotaPriorityClassName is the PriorityClass of the pods that a quota with mode PriorityClass counts. It is installed
+// with the operator. Its priority is 0, so the scheduler treats the pods like pods without a class.
 const QuotaPriorityClassName = "opcrew-microservices"
 
-// Auth sets the credentials that clients need.
+// Auth sets the credentials with which clients log in.
 type Auth struct {
-	// secretRef is a Secret whose key htpasswd has lines of user:hash, with hashes of bcrypt or {SHA}.
+	// secretRef is a Secret whose key htpasswd contains one user per line, as user:hash. Hashes are bcrypt or {SHA}.
 	// +required
 	SecretRef SecretRef `json:"secretRef"`
 }
 
-// ConfigFrom is a source of configuration.
+// ConfigFrom is a Secret with the configuration.
 type ConfigFrom struct {
-	// secretRef is a Secret whose keys are the configuration.
+	// secretRef is a Secret whose keys are the keys of the configuration.
 	// +required
 	SecretRef SecretRef `json:"secretRef"`
 }
 
-// SecretRef names a Secret of the same namespace.
+// SecretRef names a Secret in the same namespace.
 type SecretRef struct {
-	// name of the Secret.
+	// name of a Secret in the same namespace.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
 }
 
-// Gateway names a Gateway of Gateway API.
+// Gateway names a Gateway of the Gateway API.
 type Gateway struct {
 	// name of the Gateway.
 	// +required
@@ -287,13 +295,14 @@ type Gateway struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Namespace string `json:"namespace,omitempty"`
-	// listener is the section of the Gateway to attach to; default all that accept the host name.
+	// listener is the name of the listener (section) of the Gateway that serves the host names. Without it all
+	// listeners that accept the host names serve them.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	Listener string `json:"listener,omitempty"`
 }
 
-// MicroServiceDeployList is a list of MicroServiceDeploys.
+// MicroServiceDeployList is a list of MicroServiceDeploy objects.
 // +kubebuilder:object:root=true
 type MicroServiceDeployList struct {
 	metav1.TypeMeta `json:",inline"`

@@ -15,24 +15,24 @@ type MicroServiceDeployStatus struct {
 	// +optional
 	ReadyReplicas int32 `json:"readyReplicas"`
 
-	// selector selects the pods, for the scale subresource.
+	// selector is the label selector of the pods, which the scale subresource needs.
 	// +optional
 	Selector string `json:"selector,omitempty"`
 
-	// url is the address of the instance from outside the cluster, if it has a host name.
+	// url is the address of the instance for clients outside the cluster. It is empty if the instance has no host name.
 	// +optional
 	URL string `json:"url,omitempty"`
 
-	// hosts are the host names of the instance.
+	// hosts are the host names that the instance serves.
 	// +optional
 	// +listType=atomic
 	Hosts []string `json:"hosts,omitempty"`
 
-	// revision is the revision that runs or is being rolled out.
+	// revision is the number of the revision that the pods run, or to which they are being rolled out.
 	// +optional
 	Revision int64 `json:"revision,omitempty"`
 
-	// revisions are those that spec.rollbackTo can name, the newest first.
+	// revisions are the revisions that spec.rollbackTo can name, the newest first.
 	// +optional
 	// +listType=atomic
 	Revisions []Revision `json:"revisions,omitempty"`
@@ -48,7 +48,7 @@ type MicroServiceDeployStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// Revision is an image with its configuration.
+// Revision is an image together with its configuration.
 type Revision struct {
 	// revision is the number of the revision.
 	// +required
@@ -56,13 +56,13 @@ type Revision struct {
 	// image of the revision.
 	// +required
 	Image string `json:"image"`
-	// config is the name of the object that holds its configuration, if it has one.
+	// config is the name of the ConfigMap or Secret with the configuration of the revision; empty if it has none.
 	// +optional
 	Config string `json:"config,omitempty"`
 }
 
-// StatusConditions returns the conditions for the reconcile loop to write.
+// StatusConditions returns a pointer to the conditions in the status, so that the reconcile loop can set them.
 func (m *MicroServiceDeploy) StatusConditions() *[]metav1.Condition { return &m.Status.Conditions }
 
-// StatusObservedGeneration returns the observed generation for the reconcile loop to write.
+// StatusObservedGeneration returns a pointer to status.observedGeneration, so that the reconcile loop can set it.
 func (m *MicroServiceDeploy) StatusObservedGeneration() *int64 { return &m.Status.ObservedGeneration }

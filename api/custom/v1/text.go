@@ -5,13 +5,13 @@ package v1
 
 import "encoding/json"
 
-// Text is text that users may write as a number.
+// Text is a text field that users may also write as a number.
 // +kubebuilder:validation:Type=""
 // +kubebuilder:validation:XIntOrString
 // +kubebuilder:validation:MaxLength=63
 type Text string
 
-// UnmarshalJSON accepts text, and any other JSON value as its source text.
+// UnmarshalJSON accepts text, and stores any other JSON value as its JSON text.
 func (t *Text) UnmarshalJSON(raw []byte) error {
 	var text string
 	if json.Unmarshal(raw, &text) != nil {

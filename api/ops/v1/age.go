@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// Age is a time span in whole hours or days, such as 720h or 90d; 10 years at most.
+// Age is a time span in whole hours or days, such as 720h or 90d; at most 10 years.
 // +kubebuilder:validation:MaxLength=6
 // +kubebuilder:validation:XValidation:rule="self.matches('^[1-9][0-9]{0,4}h$') && int(self.substring(0, self.size() - 1)) <= 87600 || self.matches('^[1-9][0-9]{0,3}d$') && int(self.substring(0, self.size() - 1)) <= 3650",message="an age must be a whole number of hours or days up to 10 years, such as 720h or 90d"
 type Age string
 
-// Duration is the age as a Go duration; 0 for text that the schema does not admit.
+// Duration returns the age as a Go duration; 0 if the text is not a valid age.
 func (a Age) Duration() time.Duration {
 	if len(a) < 2 {
 		return 0

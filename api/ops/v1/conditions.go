@@ -5,61 +5,61 @@ package v1
 
 // Condition types of a Diva.
 const (
-	// DivaReady summarizes the others: it is False with the first blocking cause.
+	// DivaReady summarizes the other conditions. While one of them blocks, it is False with the reason of the first.
 	DivaReady = "Ready"
-	// DivaChildrenReady reports whether all children of the Diva are as declared.
+	// DivaChildrenReady reports whether all children of the Diva have the fields that the operator declares for them.
 	DivaChildrenReady = "ChildrenReady"
-	// DivaSSHReady reports whether the manager can log in to the clients, and the progress of
-	// a change of the key pair.
+	// DivaSSHReady reports whether the manager can log in to the clients. While the key pair is being replaced, its
+	// message shows the progress.
 	DivaSSHReady = "SSHReady"
-	// DivaStorageReady reports whether every claim is bound and has its desired size.
+	// DivaStorageReady reports whether every claim is bound and has the size in the spec.
 	DivaStorageReady = "StorageReady"
 	// DivaClientsReady reports whether all clients match the spec and are ready.
 	DivaClientsReady = "ClientsReady"
 	// DivaManagerReady reports whether the manager matches the spec and is ready.
 	DivaManagerReady = "ManagerReady"
-	// DivaKeyWarning is True while keys in the spec cannot be used, or a private key is in the
-	// spec. Otherwise it is absent. It does not affect Ready.
+	// DivaKeyWarning is True while a key in the spec is unusable, or while the spec contains a private key. Otherwise
+	// the condition is absent. The condition does not affect Ready.
 	DivaKeyWarning = "KeyWarning"
 )
 
-// Reasons of a Diva's conditions, in addition to those of every kind and of the application
-// kinds.
+// Condition reasons of a Diva, in addition to the reasons of every kind and of the application kinds.
 const (
-	// ReasonKeysInPlace: manager and clients have the right keys.
+	// ReasonKeysInPlace: the manager and all clients have their current ssh keys.
 	ReasonKeysInPlace = "KeysInPlace"
-	// ReasonRotating: another key pair is taken into use; logins keep working.
+	// ReasonRotating: the operator is replacing the key pair. The manager can log in throughout.
 	ReasonRotating = "Rotating"
-	// ReasonKeyLost: the Secret with the private key was deleted; another pair replaces it.
+	// ReasonKeyLost: the Secret with the private key was deleted, so the operator is replacing the key pair.
 	ReasonKeyLost = "KeyLost"
-	// ReasonKeyUnusable: the configured private key cannot be used.
+	// ReasonKeyUnusable: the private key that the user configured is invalid or in a format that opcrew cannot read.
 	ReasonKeyUnusable = "KeyUnusable"
-	// ReasonKeyMismatch: the configured public key does not belong to the private key.
+	// ReasonKeyMismatch: the public key that the user configured does not belong to the private key.
 	ReasonKeyMismatch = "KeyMismatch"
-	// ReasonKeyMissing: the Secret of spec.ssh.secretRef does not exist, or has no private key.
+	// ReasonKeyMissing: the Secret in spec.ssh.secretRef does not exist, or contains no private key.
 	ReasonKeyMissing = "KeyMissing"
-	// ReasonInlineKey: the spec contains a private key.
+	// ReasonInlineKey: the spec contains a private key, which everyone who can read the Diva can read.
 	ReasonInlineKey = "InlineKey"
-	// ReasonClientsHoldKey: clients of an earlier version have the manager's private key.
+	// ReasonClientsHoldKey: clients that an earlier version of opcrew created still have the manager's private key.
 	ReasonClientsHoldKey = "ClientsHoldKey"
-	// ReasonPublicKeyUnusable: a configured public key is not one.
+	// ReasonPublicKeyUnusable: a line of spec.publicKey is not a valid public key.
 	ReasonPublicKeyUnusable = "PublicKeyUnusable"
-	// ReasonBound: every claim is bound and has its desired size.
+	// ReasonBound: every claim is bound and has the size in the spec.
 	ReasonBound = "Bound"
 	// ReasonClaimsPending: a claim has no volume yet.
 	ReasonClaimsPending = "ClaimsPending"
-	// ReasonGrowing: volumes grow.
+	// ReasonGrowing: volumes are growing to the size in the spec.
 	ReasonGrowing = "Growing"
-	// ReasonCannotGrow: the class of a claim does not allow volumes to grow.
+	// ReasonCannotGrow: the StorageClass of a claim does not allow volume expansion.
 	ReasonCannotGrow = "CannotGrow"
-	// ReasonClaimDiffers: an existing claim is of another class.
+	// ReasonClaimDiffers: an existing claim has another StorageClass than the spec requires.
 	ReasonClaimDiffers = "ClaimDiffers"
-	// ReasonClaimLost: a claim has lost its volume.
+	// ReasonClaimLost: the volume of a claim no longer exists.
 	ReasonClaimLost = "ClaimLost"
-	// ReasonClaimTerminating: a claim is being deleted, and disappears with the pod that uses it.
+	// ReasonClaimTerminating: a claim is being deleted. It disappears when the pod that uses it ends.
 	ReasonClaimTerminating = "ClaimTerminating"
-	// ReasonClaimRemade: every claim is bound, and one was deleted and recreated within the last day.
+	// ReasonClaimRemade: every claim is bound, but within the last day a claim was deleted and created again without
+	// its data.
 	ReasonClaimRemade = "ClaimRemade"
-	// ReasonAllReady: manager and clients are ready.
+	// ReasonAllReady: the manager and all clients are ready.
 	ReasonAllReady = "AllReady"
 )

@@ -10,25 +10,25 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// Defaults of a Diva. They are computed and not stored, so that a value that the user set
-// can always be distinguished from a default.
+// Defaults of a Diva. The operator applies them when it reads a spec, and does not store them in the object. A value
+// that a user set stays distinguishable from a default.
 const (
-	// DefaultPort is the port of the manager's Service, DefaultTargetPort the port on which
-	// its container is expected to listen.
+	// DefaultPort is the port of the manager's Service, and DefaultTargetPort the port on which the manager's container
+	// must listen.
 	DefaultPort       = 80
 	DefaultTargetPort = 8080
-	// DefaultSSHPort is the port of the clients' sshd, DefaultSSHUser the user that it admits.
+	// DefaultSSHPort is the port of the clients' sshd, and DefaultSSHUser the user as whom the manager logs in.
 	DefaultSSHPort = 22
 	DefaultSSHUser = "root"
-	// DefaultExtraPath is where the manager finds the resources of the extra image.
+	// DefaultExtraPath is the directory in the manager's container where the files of the extra image are mounted.
 	DefaultExtraPath = "/extra"
 )
 
-// RotateAnnotation on a Diva makes the operator replace the generated key pair once for each
-// new value, such as the date.
+// RotateAnnotation on a Diva makes the operator replace the generated ssh key pair, once for each new value of the
+// annotation, such as the date.
 const RotateAnnotation = "opcrew.io/rotate-ssh-key"
 
-// Diva is a legacy operations system: a manager that reaches a set of clients over ssh.
+// Diva is an operations system of two parts: a manager, and a set of clients to which the manager logs in over ssh.
 // +kubebuilder:object:root=true
 // +kubebuilder:metadata:labels="app.kubernetes.io/part-of=opcrew"
 // +kubebuilder:resource:categories=opcrew,shortName=dv
@@ -56,7 +56,8 @@ type Diva struct {
 	// +required
 	Spec DivaSpec `json:"spec"`
 
-	// status is the observed state. Its default keeps clients from taking a new object for a ready one.
+	// status is the observed state. In a new object all conditions have status Unknown by default, so that no client
+	// takes it for a ready one.
 	// +optional
 	// +kubebuilder:default={message: "Waiting for the operator", conditions: {{type: "Ready", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "ChildrenReady", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "SSHReady", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "StorageReady", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "ClientsReady", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "ManagerReady", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}}}
 	Status DivaStatus `json:"status,omitempty"`
@@ -66,75 +67,76 @@ type Diva struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.ssh) || !has(self.ssh.secretRef) || !has(self.privateKey) || type(self.privateKey) != string || self.privateKey.size() == 0",message="set privateKey or ssh.secretRef, not both"
 // +kubebuilder:validation:XValidation:rule="!has(self.ssh) || !has(self.ssh.rotateAfter) || !has(self.ssh.secretRef) && (!has(self.privateKey) || type(self.privateKey) != string || self.privateKey.size() == 0)",message="ssh.rotateAfter applies only to a key pair that the operator creates; leave out either it, or privateKey and ssh.secretRef"
 type DivaSpec struct {
-	// client is the set of clients, which run the applications.
+	// client is the set of clients: the pods that run the applications.
 	// +required
 	Client Client `json:"client"`
 
-	// manager is the operations service.
+	// manager is the operations service, which logs in to the clients over ssh.
 	// +required
 	Manager Manager `json:"manager"`
 
-	// extra is the image that provides the manager's resources, in an init container.
+	// extra is an image with files for the manager, such as programs and data. It runs as an init container of the
+	// manager.
 	// +required
 	Extra Extra `json:"extra"`
 
-	// privateKey with which the manager logs in. Anyone who can read this object can read it:
-	// leave it out, so that the operator creates a key pair, or use ssh.secretRef.
+	// privateKey is the ssh key with which the manager logs in. Everyone who can read this object can read the key, so
+	// prefer ssh.secretRef. With neither of the two the operator generates a key pair.
 	// +optional
 	// +nullable
 	// +kubebuilder:validation:MaxLength=16384
 	PrivateKey string `json:"privateKey,omitempty"`
 
-	// publicKey that belongs to privateKey; without privateKey, further keys that clients accept,
-	// one per line. A line that is not a public key is ignored and reported in KeyWarning.
+	// publicKey is the public key that belongs to privateKey. Without privateKey it lists further public keys that
+	// clients accept, one per line. Invalid lines are ignored, and condition KeyWarning names them.
 	// +optional
 	// +nullable
 	// +kubebuilder:validation:MaxLength=16384
 	PublicKey string `json:"publicKey,omitempty"`
 
-	// ssh sets how the manager reaches the clients.
+	// ssh sets how the manager logs in to the clients: key pair, port and user.
 	// +optional
 	SSH *SSH `json:"ssh,omitempty"`
 
-	// deletionPolicy decides what happens to the claims and their data when the object is
-	// deleted: Retain (the default) or Delete. A later Diva of the same name adopts
-	// retained claims.
+	// deletionPolicy decides what happens to the claims and their data when this object is deleted: Retain (the
+	// default) keeps them, Delete deletes them. A later Diva of the same name adopts claims that were kept.
 	// +optional
 	// +kubebuilder:validation:Enum=Retain;Delete
 	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
 }
 
-// DeletionPolicy decides what happens to data when its owner is deleted.
+// DeletionPolicy decides what happens to the data of an object that is deleted.
 type DeletionPolicy string
 
-// The values of DeletionPolicy.
+// Values of DeletionPolicy: Retain keeps the data, Delete deletes it.
 const (
 	DeletionRetain DeletionPolicy = "Retain"
 	DeletionDelete DeletionPolicy = "Delete"
 )
 
-// Part is what the manager and the clients have in common.
+// Part contains the fields that the manager and the clients have in common.
 type Part struct {
-	// image with a tag or a digest. Ready reports an invalid reference, and running pods continue.
+	// image with a tag or a digest. If the image reference is invalid, condition Ready reports it, and running pods
+	// continue.
 	// +required
 	Image Image `json:"image"`
 
-	// storage that is mounted at /wi.
+	// storage is the claim of each client, or of all managers, mounted at /wi.
 	// +required
 	Storage Storage `json:"storage"`
 
-	// runAsUser is the numeric user that the image runs as, if it is not root, 0 to 2147483647.
-	// This user can read the keys and the volumes.
+	// runAsUser is the number of the user as whom the image runs, 0 to 2147483647; set it if that user is not root. The
+	// keys and volumes become readable to this user. Without it the image must run as root.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=2147483647
 	RunAsUser *int64 `json:"runAsUser,omitempty"`
 
-	// resources of the container.
+	// resources of the container in each pod. Without them the container has no requests and no limits.
 	// +optional
 	Resources common.Resources `json:"resources,omitzero"`
 
-	// env is the environment of the container.
+	// env are the environment variables of the container.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -142,16 +144,16 @@ type Part struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(e, !has(e.valueFrom) || !has(e.valueFrom.resourceFieldRef) || !has(e.valueFrom.resourceFieldRef.divisor) || type(e.valueFrom.resourceFieldRef.divisor) == int || e.valueFrom.resourceFieldRef.divisor in ['0', '1', '1m', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'])",message="divisor of a resourceFieldRef must be 1 or 1m, or 1 with a unit of memory, such as 1Mi"
 	Env []corev1.EnvVar `json:"env,omitempty"`
 
-	// probes of the container; by default a client is ready when its sshd accepts connections.
+	// probes of the container. Without them a client is ready when its sshd accepts connections.
 	// +optional
 	Probes *common.Probes `json:"probes,omitempty"`
 
-	// pod sets where the pods run, and labels and annotations for other tools.
+	// pod sets the nodes on which the pods may run, and labels and annotations for other tools.
 	// +optional
 	Pod *common.PodOverride `json:"pod,omitempty"`
 }
 
-// Client is the set of clients.
+// Client is the set of clients: the pods that run the applications.
 type Client struct {
 	// replicas is the number of clients, 1 to 1000.
 	// +required
@@ -162,10 +164,10 @@ type Client struct {
 	Part `json:",inline"`
 }
 
-// Manager is the operations service.
+// Manager is the operations service, which logs in to the clients over ssh.
 type Manager struct {
-	// replicas is the number of managers, 1 to 10; default 1. Several managers share one
-	// volume and therefore, unless it is ReadWriteMany, one node.
+	// replicas is the number of managers, 1 to 10; default 1. All managers share one volume, so they run on one node if
+	// the accessMode of the volume is not ReadWriteMany.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10
@@ -173,7 +175,7 @@ type Manager struct {
 
 	Part `json:",inline"`
 
-	// ports that the manager serves; default 80, forwarded to port 8080 of the container.
+	// ports that the manager serves. The default is port 80, which the Service forwards to port 8080 of the container.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
@@ -183,25 +185,26 @@ type Manager struct {
 	Ports []common.Port `json:"ports,omitempty"`
 }
 
-// Extra is the image that provides the manager's resources.
+// Extra is an image with files for the manager.
 type Extra struct {
-	// replicas is accepted and has no effect: every manager has one such container.
+	// replicas is accepted and has no effect, because every manager has exactly one init container with the extra
+	// image.
 	//
-	// Deprecated: it has no effect.
+	// Deprecated: replicas has no effect.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	Replicas *int32 `json:"replicas,omitempty"`
 
-	// image with a tag or a digest.
+	// image with a tag or a digest, which runs as an init container of the manager.
 	// +required
 	Image Image `json:"image"`
 
-	// storage for the resources; it is mounted at mountPath.
+	// storage is the claim for the files of the image, mounted at mountPath.
 	// +required
 	Storage Storage `json:"storage"`
 
-	// mountPath of storage, in the init container and in the manager; default /extra. /wi,
-	// /etc/opcrew, /etc/ssh/ssh_config.d and /root/.ssh have other mounts.
+	// mountPath is the directory where storage is mounted, in the init container and in the manager; default /extra. It
+	// must not be /wi, nor a path of the keys and the configuration, such as /etc/opcrew.
 	// +optional
 	// +kubebuilder:validation:MaxLength=255
 	// +kubebuilder:validation:Pattern=`^/[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*$`
@@ -209,60 +212,60 @@ type Extra struct {
 	// +kubebuilder:validation:XValidation:rule="!self.matches('/[.][.]?(/|$)')",message="mountPath must not contain . or .. as an element; write the resolved path, such as /extra"
 	MountPath string `json:"mountPath,omitempty"`
 
-	// command of the init container; default the image's.
+	// command of the init container. Without it the init container runs the command of the image.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	Command []string `json:"command,omitempty"`
 
-	// args of the init container; default the image's.
+	// args are the arguments of the init container. Without them the init container gets the arguments of the image.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	Args []string `json:"args,omitempty"`
 }
 
-// Image is the reference of an image with a tag or a digest.
+// Image is an image reference with a tag or a digest.
 // +kubebuilder:validation:MaxLength=512
 // +kubebuilder:validation:Pattern=`^.+:.+$`
 // +kubebuilder:validation:XValidation:rule="self.matches('^.+:[^/]+$')",message="an image needs a tag or a digest, such as registry.example.com/team/app:1.0"
 type Image string
 
-// Storage is a claim: it can grow, but neither shrink nor change its class. Only growth that
-// the volumes did not get can be reverted: see Diva.
+// Storage describes a PersistentVolumeClaim. Its size can grow, and can be lowered only as long as the volumes have not
+// grown yet. The class and the access mode cannot change.
 // +kubebuilder:validation:XValidation:rule="self.className == oldSelf.className",message="className cannot change, as volumes stay where they are; keep the present class, or create another Diva and move the data"
 // +kubebuilder:validation:XValidation:rule="(has(self.accessMode) ? self.accessMode : 'ReadWriteOnce') == (has(oldSelf.accessMode) ? oldSelf.accessMode : 'ReadWriteOnce')",message="accessMode cannot change; keep the present mode, or create another Diva and move the data"
 type Storage struct {
-	// size in Gi, 1Gi to 9999999Gi.
+	// size of the claim in whole Gi, from 1Gi to 9999999Gi. It can grow, and can be lowered only as long as the volumes
+	// have not grown yet.
 	// +required
 	// +kubebuilder:validation:MaxLength=9
 	// +kubebuilder:validation:Pattern=`^[1-9]\d*Gi$`
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[1-9][0-9]*Gi$')",message="size must be a whole number of Gi and not 0, such as 2Gi"
 	Size string `json:"size"`
 
-	// className is the StorageClass; empty for a volume without one.
+	// className is the StorageClass of the claim; empty for a volume without a StorageClass. It cannot change.
 	// +required
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$`
 	ClassName string `json:"className"`
 
-	// accessMode of the volume: ReadWriteOnce (the default) or ReadWriteMany.
+	// accessMode of the volume: ReadWriteOnce (the default) or ReadWriteMany. It cannot change.
 	// +optional
 	// +kubebuilder:validation:Enum=ReadWriteOnce;ReadWriteMany
 	AccessMode corev1.PersistentVolumeAccessMode `json:"accessMode,omitempty"`
 }
 
-// SSH sets how the manager reaches the clients.
+// SSH sets how the manager logs in to the clients.
 type SSH struct {
-	// secretRef is a Secret with your key pair, under privateKey and publicKey or as in a Secret
-	// of type kubernetes.io/ssh-auth; the public key may be left out. A new pair is taken into
-	// use without a refused login. The operator notices it within an hour, or when the object
-	// changes.
+	// secretRef is a Secret with your key pair: under privateKey and, optionally, publicKey, or of type
+	// kubernetes.io/ssh-auth. When the pair changes, the operator replaces the old pair within an hour, or at once if
+	// the Secret has the label opcrew.io/watch: "true". Logins keep working meanwhile.
 	// +optional
 	SecretRef *SecretRef `json:"secretRef,omitempty"`
 
-	// rotateAfter is the age at which a generated key pair is replaced, such as 720h or 90d;
-	// default never.
+	// rotateAfter is the age at which the operator replaces a key pair that it generated, such as 720h or 90d. Without
+	// it the operator never replaces the pair because of its age.
 	// +optional
 	RotateAfter Age `json:"rotateAfter,omitempty"`
 
@@ -272,16 +275,16 @@ type SSH struct {
 	// +kubebuilder:validation:Maximum=65535
 	Port *int32 `json:"port,omitempty"`
 
-	// user that the manager logs in as; default root.
+	// user as whom the manager logs in to the clients; default root.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern=`^[a-z_][a-z0-9_-]*$`
 	User string `json:"user,omitempty"`
 }
 
-// SecretRef names a Secret of the same namespace.
+// SecretRef names a Secret in the same namespace.
 type SecretRef struct {
-	// name of the Secret.
+	// name of a Secret in the same namespace.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
@@ -289,7 +292,7 @@ type SecretRef struct {
 	Name string `json:"name"`
 }
 
-// DivaList is a list of Divas.
+// DivaList is a list of Diva objects.
 // +kubebuilder:object:root=true
 type DivaList struct {
 	metav1.TypeMeta `json:",inline"`

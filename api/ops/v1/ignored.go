@@ -3,7 +3,7 @@
 
 package v1
 
-// Ignored are the fields of the spec that have no effect.
+// Ignored returns the names of the spec fields that the user set and that have no effect.
 func (d *Diva) Ignored() []string {
 	if d.Spec.Extra.Replicas != nil && *d.Spec.Extra.Replicas != 1 { // the article sets 1, which is always true
 		return []string{"extra.replicas"}

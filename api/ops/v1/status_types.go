@@ -7,31 +7,31 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // DivaStatus is the observed state of the system.
 type DivaStatus struct {
-	// manager is the number of ready managers of all: 1/1.
+	// manager shows how many managers are ready, and how many there should be, such as 1/1.
 	// +optional
 	Manager string `json:"manager,omitempty"`
 
-	// clients is the number of ready clients of all: 2/2.
+	// clients shows how many clients are ready, and how many there should be, such as 2/2.
 	// +optional
 	Clients string `json:"clients,omitempty"`
 
-	// message is the message of Ready, followed by warnings.
+	// message is the message of condition Ready, followed by the messages of warnings.
 	// +optional
 	Message string `json:"message,omitempty"`
 
-	// replicas is the desired number of clients, for the scale subresource.
+	// replicas is the desired number of clients, which the scale subresource needs.
 	// +optional
 	Replicas int32 `json:"replicas,omitempty"`
 
-	// selector selects the clients' pods, for the scale subresource.
+	// selector is the label selector of the clients' pods, which the scale subresource needs.
 	// +optional
 	Selector string `json:"selector,omitempty"`
 
-	// ssh shows which keys are in use.
+	// ssh shows which ssh keys are in use.
 	// +optional
 	SSH *SSHStatus `json:"ssh,omitempty"`
 
-	// storage shows the state of the claims.
+	// storage shows the state of the PersistentVolumeClaims.
 	// +optional
 	Storage *StorageStatus `json:"storage,omitempty"`
 
@@ -46,90 +46,92 @@ type DivaStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// SSHPhase is the progress of a change of the key pair.
+// SSHPhase is the progress of a replacement of the ssh key pair.
 type SSHPhase string
 
-// Phases of a change of the key pair, in their order.
+// Phases in which the operator replaces the ssh key pair, in this order after InUse.
 const (
-	// SSHInUse: only one pair is in use.
+	// SSHInUse: only one key pair is in use. No replacement is in progress.
 	SSHInUse SSHPhase = "InUse"
-	// SSHAuthorizing: clients are being changed to accept the new key in addition to the old one.
+	// SSHAuthorizing: the operator makes all clients accept the new key in addition to the old one.
 	SSHAuthorizing SSHPhase = "Authorizing"
-	// SSHSwitching: all clients accept the new key; the manager is being changed to use it.
+	// SSHSwitching: all clients accept the new key, and the operator makes the manager use it.
 	SSHSwitching SSHPhase = "Switching"
-	// SSHRetiring: the manager uses the new key; clients are being changed to refuse the old one.
+	// SSHRetiring: the manager uses the new key, and the operator makes all clients refuse the old one.
 	SSHRetiring SSHPhase = "Retiring"
 )
 
-// SSHStatus shows which keys are in use.
+// SSHStatus shows which ssh keys are in use.
 type SSHStatus struct {
-	// phase of a change of the key pair: InUse, Authorizing, Switching or Retiring.
+	// phase of a replacement of the key pair: Authorizing, Switching or Retiring; InUse while there is no replacement.
 	// +optional
 	Phase SSHPhase `json:"phase,omitempty"`
 
-	// fingerprint of the key that is in use, or replaces the previous one.
+	// fingerprint of the current key, or of the new key while it replaces the previous one.
 	// +optional
 	Fingerprint string `json:"fingerprint,omitempty"`
 
-	// previousFingerprint is the fingerprint of the previous key, while clients may still accept it.
+	// previousFingerprint is the fingerprint of the previous key. It is absent once no client accepts that key.
 	// +optional
 	PreviousFingerprint string `json:"previousFingerprint,omitempty"`
 
-	// publicKey is the key with which the manager logs in.
+	// publicKey is the public key of the key pair with which the manager logs in.
 	// +optional
 	PublicKey string `json:"publicKey,omitempty"`
 
-	// hostKey is the public key with which clients of earlier versions prove their identity. Others have a key each.
+	// hostKey is the host key that all clients share if an earlier version of opcrew created them. Each newer client
+	// has its own host key, which is not shown here.
 	// +optional
 	HostKey string `json:"hostKey,omitempty"`
 
-	// formerHostKeys are lost host keys that running clients of earlier versions still use.
+	// formerHostKeys are earlier shared host keys whose private key is lost, but which running clients still use.
 	// +optional
 	// +listType=atomic
 	FormerHostKeys []string `json:"formerHostKeys,omitempty"`
 }
 
-// StorageStatus shows the state of the claims.
+// StorageStatus shows the state of the PersistentVolumeClaims.
 type StorageStatus struct {
-	// least are the sizes, in Gi, down to which the spec can be reverted; absent
-	// when all volumes have their desired size.
+	// least are the sizes, in Gi, down to which the sizes in the spec can be lowered. It is absent when all volumes
+	// have the size in the spec.
 	// +optional
 	Least *LeastSizes `json:"least,omitempty"`
 
-	// clients is the number of clients that had a claim when last all claims existed.
+	// clients is the number of clients that had a claim when the operator last observed that no claim was missing.
 	// +optional
 	Clients int32 `json:"clients,omitempty"`
 
-	// newest is the creation time of the newest claim at that time: a claim of the same name
-	// that is created later has lost its data.
+	// newest is the creation time of the newest claim when the operator last observed that no claim was missing. A
+	// claim of a known name that is younger was created again, and has lost its data.
 	// +optional
 	Newest *metav1.Time `json:"newest,omitempty"`
 
-	// remade are claims that were deleted and recreated within the last day, ten at most.
+	// remade are the names of claims that were deleted and created again within the last day, at most ten. Their data
+	// is lost.
 	// +optional
 	// +listType=atomic
 	Remade []string `json:"remade,omitempty"`
 
-	// remadeAt is when the last of them was recreated.
+	// remadeAt is when the last claim in remade was created again.
 	// +optional
 	RemadeAt *metav1.Time `json:"remadeAt,omitempty"`
 }
 
-// LeastSizes are the sizes, in Gi, down to which growth that volumes did not get can be reverted.
+// LeastSizes are the sizes, in Gi, down to which the sizes in the spec can be lowered.
 type LeastSizes struct {
-	// client is the size for the clients.
+	// client is the lowest size, in Gi, for client.storage.size.
 	// +optional
 	Client int32 `json:"client,omitempty"`
-	// manager is the size for the manager.
+	// manager is the lowest size, in Gi, for manager.storage.size.
 	// +optional
 	Manager int32 `json:"manager,omitempty"`
-	// extra is the size for the manager's resources.
+	// extra is the lowest size, in Gi, for extra.storage.size.
 	// +optional
 	Extra int32 `json:"extra,omitempty"`
 }
 
-// StatusConditions returns the conditions for the reconcile loop to write.
+// StatusConditions returns a pointer to the conditions in the status, so that the reconcile loop can set them.
 func (d *Diva) StatusConditions() *[]metav1.Condition { return &d.Status.Conditions }
 
-// StatusObservedGeneration returns the observed generation for the reconcile loop to write.
+// StatusObservedGeneration returns a pointer to status.observedGeneration, so that the reconcile loop can set it.
 func (d *Diva) StatusObservedGeneration() *int64 { return &d.Status.ObservedGeneration }
