@@ -5,140 +5,151 @@ package v1beta2
 
 import "github.com/opcrew/opcrew/api/common"
 
-// Condition types of an EtcdCluster, in addition to common.ConditionLeftovers, ConditionPlacement and ConditionPaused.
-// Available, Recovering, Scaling and Upgrading are those of the CoreOS operator. The last three exist only while the
-// change goes on.
+// Condition types of an EtcdCluster, in addition to ConditionLeftovers, ConditionPlacement and ConditionPaused of
+// package common. Available, Recovering, Scaling and Upgrading come from the CoreOS operator. Recovering, Scaling and
+// Upgrading exist only while the change is in progress.
 const (
-	// EtcdClusterReady summarizes the others: it is False with the first blocking cause.
+	// EtcdClusterReady summarizes the other conditions. While one of them blocks, it is False with the reason of the
+	// first.
 	EtcdClusterReady = "Ready"
-	// EtcdClusterChildrenReady reports whether Services, disruption budget, claims and pods are as declared.
+	// EtcdClusterChildrenReady reports whether the Services, the PodDisruptionBudget, the claims and the pods have the
+	// fields that the operator declares for them.
 	EtcdClusterChildrenReady = "ChildrenReady"
-	// EtcdClusterAvailable reports whether a quorum of voters is healthy; the message gives the numbers.
+	// EtcdClusterAvailable reports whether a quorum of voters is healthy. Its message says how many are healthy, and
+	// how many a quorum needs.
 	EtcdClusterAvailable = "Available"
-	// EtcdClusterMembersReady reports whether the cluster has the desired number of members, all of them
-	// healthy voters, and what blocks the first one that is not.
+	// EtcdClusterMembersReady reports whether the cluster has the desired number of members, all of them healthy
+	// voters. Its message says what blocks the first member that is not.
 	EtcdClusterMembersReady = "MembersReady"
 	// EtcdClusterUpToDate reports whether every member matches the spec.
 	EtcdClusterUpToDate = "UpToDate"
-	// EtcdClusterTLSReady reports whether the certificates in the Secrets are valid for the cluster.
+	// EtcdClusterTLSReady reports whether the Secrets contain certificates that are valid for the cluster.
 	EtcdClusterTLSReady = "TLSReady"
-	// EtcdClusterFieldsIgnored exists while the spec has fields without effect; the message names them, and what to do.
+	// EtcdClusterFieldsIgnored exists while the spec sets fields that have no effect. The message names them, and says
+	// what to do.
 	EtcdClusterFieldsIgnored = "FieldsIgnored"
-	// EtcdClusterRecovering exists while a member is being replaced.
+	// EtcdClusterRecovering exists while the operator replaces a member.
 	EtcdClusterRecovering = "Recovering"
-	// EtcdClusterScaling exists while members are added or removed.
+	// EtcdClusterScaling exists while the operator adds or removes members.
 	EtcdClusterScaling = "Scaling"
-	// EtcdClusterUpgrading exists while members change their version.
+	// EtcdClusterUpgrading exists while the operator moves members to another version.
 	EtcdClusterUpgrading = "Upgrading"
 )
 
-// Reasons of an EtcdCluster's conditions, in addition to those of every kind.
+// Condition reasons of an EtcdCluster, in addition to the reasons of every kind.
 const (
 	// ReasonClusterAvailable: a quorum of voters is healthy.
 	ReasonClusterAvailable = "ClusterAvailable"
-	// ReasonCreating: the first members are starting.
+	// ReasonCreating: the first members of the cluster are starting.
 	ReasonCreating = common.ReasonCreating
-	// ReasonQuorumLost: fewer voters are healthy than a quorum needs.
+	// ReasonQuorumLost: too few voters are healthy for a quorum, so etcd accepts no writes.
 	ReasonQuorumLost = "QuorumLost"
-	// ReasonStatusLost: the status records no cluster, but members of one exist. The operator changes nothing then.
+	// ReasonStatusLost: the status does not record a cluster ID, but members of a cluster exist. The operator changes
+	// nothing, because it does not know whether these members belong to this object.
 	ReasonStatusLost = "StatusLost"
-	// ReasonClusterIDMismatch: a different cluster than the recorded one answers at the members' addresses. The operator changes nothing then.
+	// ReasonClusterIDMismatch: the members' addresses lead to a cluster with another ID than the status records. The
+	// operator changes nothing.
 	ReasonClusterIDMismatch = "ClusterIDMismatch"
-	// ReasonForeignURL: a member publishes a URL that leads to no pod of the cluster. The operator does not use it.
+	// ReasonForeignURL: a member publishes a URL that leads to no pod of the cluster. The operator does not connect to
+	// it.
 	ReasonForeignURL = "ForeignURL"
-	// ReasonVariablesShadowed: flags of the operator override environment variables of etcd.
+	// ReasonVariablesShadowed: environment variables in pod.etcdEnv have no effect, because flags that the operator
+	// sets override them.
 	ReasonVariablesShadowed = "VariablesShadowed"
-	// ReasonUnreachable: the operator cannot reach the members, which may be healthy.
+	// ReasonUnreachable: the operator cannot connect to the members. They may still be healthy and serve clients.
 	ReasonUnreachable = "Unreachable"
-	// ReasonNoSpace: the data of a member has reached its quota, and etcd refuses writes.
+	// ReasonNoSpace: the data of a member has reached its space quota, so etcd refuses writes (alarm NOSPACE).
 	ReasonNoSpace = "NoSpace"
-	// ReasonCorrupt: etcd found that members have different data, and refuses writes.
+	// ReasonCorrupt: etcd found that members have different data, so it refuses writes (alarm CORRUPT).
 	ReasonCorrupt = "Corrupt"
-	// ReasonAllMembersReady: the cluster has the desired number of members, all healthy.
+	// ReasonAllMembersReady: the cluster has the desired number of members, and all of them are healthy voters.
 	ReasonAllMembersReady = "AllMembersReady"
-	// ReasonMemberNotReady: a member is not healthy, and may recover by itself.
+	// ReasonMemberNotReady: a member is not healthy. It may recover without help.
 	ReasonMemberNotReady = "MemberNotReady"
-	// ReasonMemberLost: a member has lost its volume or its node and is being replaced.
+	// ReasonMemberLost: a member has lost its volume or its node, so the operator is replacing it.
 	ReasonMemberLost = "MemberLost"
-	// ReasonScalingUp and ReasonScalingDown: the number of members changes.
+	// ReasonScalingUp and ReasonScalingDown: the operator is adding or removing members.
 	ReasonScalingUp   = "ScalingUp"
 	ReasonScalingDown = "ScalingDown"
-	// ReasonClusterUpgrading: members change their version.
+	// ReasonClusterUpgrading: the operator is moving members to another version.
 	ReasonClusterUpgrading = "ClusterUpgrading"
-	// ReasonClusterUpgraded: all members run the target version.
+	// ReasonClusterUpgraded: all members run the version in the spec.
 	ReasonClusterUpgraded = "ClusterUpgraded"
-	// ReasonRecovering: the cluster continues from the data that is left, after a permanent loss of its quorum.
+	// ReasonRecovering: the quorum is permanently lost, and the operator is restarting the cluster from the newest data
+	// that is left.
 	ReasonRecovering = "Recovering"
-	// ReasonRecovered: the cluster has recovered from a permanent loss of its quorum.
+	// ReasonRecovered: the cluster serves again after the operator recovered it from a permanently lost quorum.
 	ReasonRecovered = "Recovered"
-	// ReasonReplacingMember: a member is being replaced.
+	// ReasonReplacingMember: the operator is replacing a member.
 	ReasonReplacingMember = "ReplacingMember"
 	// ReasonAllUpToDate: every member matches the spec.
 	ReasonAllUpToDate = "AllUpToDate"
-	// ReasonVolumesGrowing: volumes grow to the size in the spec. Members keep serving.
+	// ReasonVolumesGrowing: volumes are growing to the size in the spec. Members serve clients meanwhile.
 	ReasonVolumesGrowing = "VolumesGrowing"
-	// ReasonVolumesFixed: a volume cannot get the size in the spec; the message says why and what to do.
+	// ReasonVolumesFixed: a volume cannot get the size in the spec. The message says why, and what to do.
 	ReasonVolumesFixed = "VolumesFixed"
 	// ReasonImpossibleVersion: etcd cannot be upgraded from the running version to the desired one.
 	ReasonImpossibleVersion = "ImpossibleVersion"
-	// ReasonInvalidSpec: the spec is invalid; the message says what to write instead.
+	// ReasonInvalidSpec: the spec is invalid. The message says what to write instead.
 	ReasonInvalidSpec = "InvalidSpec"
-	// ReasonHibernating: spec.hibernate has stopped the members; the claims are kept.
+	// ReasonHibernating: spec.hibernate has stopped all members. Their claims are kept.
 	ReasonHibernating = "Hibernating"
-	// ReasonCertificatesFit: the certificates are valid and name the members.
+	// ReasonCertificatesFit: the certificates are valid, and they contain the members' names.
 	ReasonCertificatesFit = "CertificatesFit"
-	// ReasonSecretMissing: a Secret or one of its keys does not exist.
+	// ReasonSecretMissing: a Secret with certificates, or a key in it, does not exist.
 	ReasonSecretMissing = "SecretMissing"
-	// ReasonCertificatesUnfit: a certificate does not parse, has expired, does not name the members, or
-	// is not trusted by the other side.
+	// ReasonCertificatesUnfit: a certificate cannot be parsed, has expired, does not contain the members' names, or is
+	// not signed by an authority that the other side trusts.
 	ReasonCertificatesUnfit = "CertificatesUnfit"
 )
 
 // EtcdRestoreReady is True when the cluster serves the restored data.
 const EtcdRestoreReady = "Ready"
 
-// Reasons of an EtcdRestore's condition, and of an EtcdCluster's during a restore. A failed pod gives its own
-// reason: internal/podapi/backup lists them.
+// Condition reasons of an EtcdRestore, and of an EtcdCluster during a restore. If a restore pod fails, its own reason
+// becomes the condition's reason; package internal/podapi/backup lists these.
 const (
 	// ReasonRestored: the cluster serves the restored data.
 	ReasonRestored = "Restored"
-	// ReasonRestoring: a member starts from the backup; the cluster is unchanged until that member serves.
+	// ReasonRestoring: a member is starting from the backup. The cluster keeps its data until that member serves.
 	ReasonRestoring = "Restoring"
-	// ReasonAbandoned: the restore was deleted before it finished, and the cluster is unchanged.
+	// ReasonAbandoned: the restore was deleted before it finished, so the cluster keeps its data.
 	ReasonAbandoned = "Abandoned"
 )
 
 // Condition types of an EtcdBackup.
 const (
-	// EtcdBackupReady summarizes the others: it is True while the last backup succeeded, and could be restored if
-	// that was tried.
+	// EtcdBackupReady summarizes the other conditions. It is True while the last backup succeeded and the last
+	// verification, if there was one, succeeded.
 	EtcdBackupReady = "Ready"
-	// EtcdBackupSaved reports whether the last backup succeeded. It stays True while the next one runs.
+	// EtcdBackupSaved reports whether the last backup succeeded. It stays True while the next backup runs.
 	EtcdBackupSaved = "Saved"
-	// EtcdBackupVerified reports whether the last verified backup could be restored; only with spec.verify.
+	// EtcdBackupVerified reports whether the backup that was verified last could be restored. It exists only with
+	// spec.verify.
 	EtcdBackupVerified = "Verified"
 )
 
-// Reasons of an EtcdBackup's conditions. A failed pod gives its own reason: internal/podapi/backup
-// lists them.
+// Condition reasons of an EtcdBackup. If a backup pod fails, its own reason becomes the condition's reason; package
+// internal/podapi/backup lists these.
 const (
-	// ReasonSaved: the last backup is complete.
+	// ReasonSaved: the last backup is complete in its storage.
 	ReasonSaved = "Saved"
-	// ReasonRestorable: a backup was restored in a temporary pod, and matched its record.
+	// ReasonRestorable: a pod restored a backup for a test, and the result matched the record of the backup.
 	ReasonRestorable = "Restorable"
-	// ReasonRunning: a pod runs the backup.
+	// ReasonRunning: a pod is saving a backup.
 	ReasonRunning = "Running"
 	// ReasonWaiting: the first backup is not due yet.
 	ReasonWaiting = "Waiting"
 	// ReasonSuspended: spec.suspend prevents new backups.
 	ReasonSuspended = "Suspended"
-	// ReasonRetrying: an attempt failed or does not start; the message says why, and the operator tries again.
+	// ReasonRetrying: an attempt failed or did not start. The message says why, and the operator tries again.
 	ReasonRetrying = "Retrying"
-	// ReasonBackupFailed: a backup failed and its pod gave no reason.
+	// ReasonBackupFailed: a backup failed, and its pod reported no reason.
 	ReasonBackupFailed = "BackupFailed"
-	// ReasonClusterMissing and ReasonClusterNotReady: the EtcdCluster does not exist, or has no members.
+	// ReasonClusterMissing and ReasonClusterNotReady: the EtcdCluster in spec.etcdCluster does not exist, or has no
+	// members.
 	ReasonClusterMissing  = "ClusterMissing"
 	ReasonClusterNotReady = "ClusterNotReady"
-	// ReasonClaimMissing: the claim for backups does not exist.
+	// ReasonClaimMissing: the PersistentVolumeClaim in which backups are saved does not exist.
 	ReasonClaimMissing = "ClaimMissing"
 )

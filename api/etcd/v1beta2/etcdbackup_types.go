@@ -10,17 +10,18 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// Defaults of an EtcdBackup. They are computed and not stored.
+// Defaults of an EtcdBackup. The operator applies them when it reads a spec, and does not store them in the object.
 const (
-	// DefaultBackupTimeout is how many seconds an attempt may run, as in the CoreOS operator.
+	// DefaultBackupTimeout is the time, in seconds, that one attempt of a backup may run, as in the CoreOS operator.
 	DefaultBackupTimeout = 60
-	// BackupAttempts is how often a backup is tried before it counts as failed.
+	// BackupAttempts is the number of attempts after which a backup has failed.
 	BackupAttempts = 3
-	// PeriodicFinalizer is a finalizer that the CoreOS operator set; opcrew removes it.
+	// PeriodicFinalizer is a finalizer that the CoreOS operator set. opcrew removes it, so that the object can be
+	// deleted.
 	PeriodicFinalizer = "backup-operator-periodic"
 )
 
-// EtcdBackup saves the data of an etcd cluster, once or repeatedly, with the API of the CoreOS operator.
+// EtcdBackup saves the data of an etcd cluster once or repeatedly. Its API is that of the CoreOS operator.
 // +kubebuilder:object:root=true
 // +kubebuilder:metadata:labels="app.kubernetes.io/part-of=opcrew"
 // +kubebuilder:resource:path=etcdbackups,categories=opcrew
@@ -38,21 +39,23 @@ type EtcdBackup struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec is what is saved, where to, and when.
+	// spec says which cluster is saved, where, and when.
 	// +required
 	Spec EtcdBackupSpec `json:"spec"`
 
-	// status is the result. Its default keeps clients from taking a new object for a finished one.
+	// status is the result of the backups. In a new object all conditions have status Unknown by default, so that no
+	// client takes it for a finished one.
 	// +optional
 	// +kubebuilder:default={conditions: {{type: "Ready", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "Saved", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}}}
 	Status EtcdBackupStatus `json:"status,omitempty"`
 }
 
-// EtcdBackupSpec is what is saved, where to, and when.
+// EtcdBackupSpec says which cluster is saved, where, and when.
 // +kubebuilder:validation:XValidation:rule="(has(self.etcdEndpoints) && self.etcdEndpoints.size() > 0) != has(self.etcdCluster)",message="set either etcdEndpoints, the client URLs of the members, or etcdCluster, the name of an EtcdCluster"
 // +kubebuilder:validation:XValidation:rule="!(self.storageType in ['S3', 'ABS', 'GCS', 'OSS', 'PVC']) || (self.storageType == 'S3' ? has(self.s3) : self.storageType == 'ABS' ? has(self.abs) : self.storageType == 'GCS' ? has(self.gcs) : self.storageType == 'OSS' ? has(self.oss) : has(self.pvc))",message="the section of the storage type is missing: s3, abs, gcs, oss or pvc"
 type EtcdBackupSpec struct {
-	// etcdEndpoints are the client URLs of members. The member with the highest revision is read; the others may be down.
+	// etcdEndpoints are the client URLs of the members. The backup reads the member with the highest revision; the
+	// other members may be down. Set either etcdEndpoints or etcdCluster.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
@@ -60,11 +63,13 @@ type EtcdBackupSpec struct {
 	// +kubebuilder:validation:items:Pattern=`^https?://[^ /]+/?$`
 	EtcdEndpoints []string `json:"etcdEndpoints,omitempty"`
 
-	// etcdCluster is an EtcdCluster in the same namespace, instead of etcdEndpoints.
+	// etcdCluster is the EtcdCluster in the same namespace whose data is saved. Set either etcdCluster or
+	// etcdEndpoints.
 	// +optional
 	EtcdCluster *ClusterReference `json:"etcdCluster,omitempty"`
 
-	// storageType is S3, ABS, GCS, OSS or PVC; the section of that name holds the location.
+	// storageType is where backups are saved: S3, ABS, GCS, OSS or PVC. The field of that name (s3, abs, gcs, oss or
+	// pvc) sets the location.
 	// +required
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:XValidation:rule="self in ['S3', 'ABS', 'GCS', 'OSS', 'PVC']",message="storageType must be S3, ABS, GCS, OSS or PVC"
@@ -72,32 +77,34 @@ type EtcdBackupSpec struct {
 
 	Storage `json:",inline"`
 
-	// backupPolicy sets when backups run, and which are kept; without it there is one backup, at once.
+	// backupPolicy sets when backups run, and which are kept. Without it one backup runs at once.
 	// +optional
 	BackupPolicy *BackupPolicy `json:"backupPolicy,omitempty"`
 
-	// clientTLSSecret holds etcd-client.crt, etcd-client.key and etcd-client-ca.crt. With etcdCluster the default
-	// is TLS.static.operatorSecret of the cluster.
+	// clientTLSSecret is a Secret with etcd-client.crt, etcd-client.key and etcd-client-ca.crt, for TLS to the members.
+	// With etcdCluster the default is TLS.static.operatorSecret of that cluster. With etcdEndpoints there is no
+	// default.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	ClientTLSSecret string `json:"clientTLSSecret,omitempty"`
 
-	// verify restores backups in a temporary pod, to check that they can be restored.
+	// verify restores backups in a temporary pod, to check that they can be restored. Without it backups are not
+	// checked.
 	// +optional
 	Verify *VerifyPolicy `json:"verify,omitempty"`
 
-	// suspend stops new backups. A running backup continues.
+	// suspend stops new backups; default false. A running backup continues.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 
-	// pod sets how the worker pods are built.
+	// pod sets how the pods are built that save and verify backups.
 	// +optional
 	Pod *WorkerPolicy `json:"pod,omitempty"`
 }
 
-// ClusterReference names an EtcdCluster.
+// ClusterReference names an EtcdCluster in the same namespace.
 type ClusterReference struct {
-	// name of an EtcdCluster.
+	// name of an EtcdCluster in the same namespace.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=52
@@ -108,65 +115,70 @@ type ClusterReference struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.schedule) || !has(self.backupIntervalInSecond) || self.backupIntervalInSecond == 0",message="backupIntervalInSecond and schedule both set the time of backups; set only one of them"
 // +kubebuilder:validation:XValidation:rule="has(self.schedule) || !has(self.timeZone)",message="timeZone needs schedule; set schedule, or leave timeZone out"
 type BackupPolicy struct {
-	// timeoutInSecond is how long an attempt may run; 60 by default and for 0.
+	// timeoutInSecond is the time, in seconds, that one attempt of a backup may run, at most 86400. The default, also
+	// for 0, is 60.
 	// +optional
 	// +kubebuilder:validation:Maximum=86400
 	TimeoutInSecond int64 `json:"timeoutInSecond,omitempty"`
 
-	// backupIntervalInSecond is the time between two backups, from 10; 0 for one backup.
+	// backupIntervalInSecond is the time between two backups, in seconds: 0 (the default) for a single backup, or 10 to
+	// 31536000. Set either this field or schedule.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="self == 0 || self >= 10 && self <= 31536000",message="backupIntervalInSecond must be 0 for one backup, or from 10 to 31536000 (a year)"
 	BackupIntervalInSecond int64 `json:"backupIntervalInSecond,omitempty"`
 
-	// schedule in cron format, such as "0 3 * * *", instead of the interval.
+	// schedule is the time of the backups in cron format, such as "0 3 * * *" for 3:00 every day. Set either this field
+	// or backupIntervalInSecond.
 	// +optional
 	// +kubebuilder:validation:MaxLength=200
 	Schedule string `json:"schedule,omitempty"`
 
-	// timeZone of schedule, such as Europe/Berlin; default UTC.
+	// timeZone is the time zone of schedule, such as Europe/Berlin; default UTC.
 	// +optional
 	// +kubebuilder:validation:MaxLength=100
 	TimeZone string `json:"timeZone,omitempty"`
 
-	// maxBackups is how many backups of a schedule are kept, the newest; 0 for all.
+	// maxBackups is how many repeated backups are kept. Older ones are deleted. The default 0 keeps all.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MaxBackups int32 `json:"maxBackups,omitempty"`
 }
 
-// VerifyPolicy sets which backups are restored to check them.
+// VerifyPolicy sets which backups are restored for a test.
 type VerifyPolicy struct {
-	// every is after how many successful backups one is verified; 1 for each.
+	// every is how often a backup is verified: after every that many successful backups, 1 to 100000. With 1 each
+	// backup is verified.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100000
 	Every int32 `json:"every"`
 }
 
-// WorkerPolicy sets how the pods are built that save, verify and restore.
+// WorkerPolicy sets how the pods are built that save, verify and restore backups.
 type WorkerPolicy struct {
-	// serviceAccountName is a ServiceAccount with access to the storage, where no Secret gives it.
+	// serviceAccountName is a ServiceAccount whose cloud identity has access to the storage. It is needed only if no
+	// Secret with credentials is set.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 
-	// resources of the container; by default a request of 64Mi and a limit of 128Mi. Verifying needs twice the
-	// size of the data in an emptyDir.
+	// resources of the pods' container; default a request of 64Mi and a limit of 128Mi of memory. A pod that verifies
+	// also needs twice the size of the data in an emptyDir.
 	// +optional
 	Resources *common.Resources `json:"resources,omitempty"`
 
-	// nodeSelector are the labels of nodes on which the pods may run.
+	// nodeSelector lists the labels that a node must have to run the pods. Without it they may run on any node.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 
-	// tolerations of the pods.
+	// tolerations of the pods: the node taints that do not keep the pods away.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
 
-	// imagePullSecrets for the image.
+	// imagePullSecrets are Secrets with registry credentials for the pods' image.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
@@ -179,15 +191,15 @@ type EtcdBackupStatus struct {
 	// +optional
 	Succeeded bool `json:"succeeded,omitempty"`
 
-	// Reason says why the last backup failed.
+	// Reason says why the last backup failed. It is empty if that backup succeeded.
 	// +optional
 	Reason string `json:"Reason,omitempty"` //nolint:tagliatelle // the contract's
 
-	// etcdVersion is the version of the member that the last successful backup read.
+	// etcdVersion is the etcd version of the member from which the last successful backup was read.
 	// +optional
 	EtcdVersion string `json:"etcdVersion,omitempty"`
 
-	// etcdRevision is the revision of the last successful backup.
+	// etcdRevision is the etcd revision of the data in the last successful backup.
 	// +optional
 	EtcdRevision int64 `json:"etcdRevision,omitempty"`
 
@@ -195,19 +207,19 @@ type EtcdBackupStatus struct {
 	// +optional
 	LastSuccessDate *metav1.Time `json:"lastSuccessDate,omitempty"`
 
-	// last is the last successful backup.
+	// last describes the last successful backup.
 	// +optional
 	Last *BackupRecord `json:"last,omitempty"`
 
-	// run is the backup that started last.
+	// run describes the backup that started last.
 	// +optional
 	Run *BackupRun `json:"run,omitempty"`
 
-	// count is how many backups have succeeded.
+	// count is the number of backups that have succeeded.
 	// +optional
 	Count int64 `json:"count,omitempty"`
 
-	// verified is the last backup that was verified to be restorable.
+	// verified describes the last backup that a test restored successfully.
 	// +optional
 	Verified *BackupRecord `json:"verified,omitempty"`
 
@@ -226,32 +238,32 @@ type EtcdBackupStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// BackupRecord is a backup that is complete.
+// BackupRecord describes a complete backup.
 type BackupRecord struct {
-	// object is the name of the backup in the bucket or on the volume.
+	// object is the name of the backup in its bucket or on its volume.
 	// +optional
 	Object string `json:"object,omitempty"`
-	// revision of the data.
+	// revision is the etcd revision of the saved data.
 	// +optional
 	Revision int64 `json:"revision,omitempty"`
-	// size in bytes.
+	// size of the backup in bytes.
 	// +optional
 	Size int64 `json:"size,omitempty"`
-	// time at which the backup was saved, or verified.
+	// time at which the backup was saved, or at which it was verified.
 	// +optional
 	Time *metav1.Time `json:"time,omitempty"`
-	// savedAt is when the backup was saved, if time is when it was verified.
+	// savedAt is when the backup was saved. It is set only if time is when the backup was verified.
 	// +optional
 	SavedAt *metav1.Time `json:"savedAt,omitempty"`
-	// clusterID is the ID of the saved cluster, as in the status of an EtcdCluster.
+	// clusterID is etcd's ID of the saved cluster, as in the status of an EtcdCluster.
 	// +optional
 	ClusterID string `json:"clusterID,omitempty"`
-	// place is the location and the source that the spec named.
+	// place identifies the storage location and the etcd cluster that the spec named for this backup.
 	// +optional
 	Place string `json:"place,omitempty"`
 }
 
-// BackupRun is one backup, with all of its attempts.
+// BackupRun is one backup with all of its attempts.
 type BackupRun struct {
 	// due is when the backup was due.
 	// +optional
@@ -259,29 +271,30 @@ type BackupRun struct {
 	// phase is Running, Verifying, Succeeded or Failed.
 	// +optional
 	Phase string `json:"phase,omitempty"`
-	// generation of the spec for which the backup runs.
+	// generation is the metadata.generation of the spec for which the backup runs.
 	// +optional
 	Generation int64 `json:"generation,omitempty"`
-	// retry is the value of the annotation etcd.opcrew.io/retry when the backup started.
+	// retry is the value that the annotation etcd.opcrew.io/retry had when the backup started.
 	// +optional
 	Retry string `json:"retry,omitempty"`
-	// place is the location and the source that the spec names. The run ends when they change.
+	// place identifies the storage location and the etcd cluster that the spec names. The run ends when the spec names
+	// others.
 	// +optional
 	Place string `json:"place,omitempty"`
-	// ended is when the run failed, and reason why, as in the condition Saved.
+	// ended is when the backup failed. reason says why, with a reason of the condition Saved.
 	// +optional
 	Ended *metav1.Time `json:"ended,omitempty"`
 	// +optional
 	Reason string `json:"reason,omitempty"`
-	// failures is how many runs have failed since the last time of the schedule, including this one.
+	// failures is the number of backups that have failed since the last time of the schedule, including this one.
 	// +optional
 	Failures int32 `json:"failures,omitempty"`
 }
 
-// RetryAnnotation on an EtcdBackup starts a failed run again with each new value.
+// RetryAnnotation on an EtcdBackup makes the operator start a failed backup again, once for each new value.
 const RetryAnnotation = "etcd.opcrew.io/retry"
 
-// Phases of a run.
+// Phases of a backup.
 const (
 	RunRunning   = "Running"
 	RunVerifying = "Verifying"
@@ -289,7 +302,7 @@ const (
 	RunFailed    = "Failed"
 )
 
-// EtcdBackupList is a list of EtcdBackups.
+// EtcdBackupList is a list of EtcdBackup objects.
 // +kubebuilder:object:root=true
 type EtcdBackupList struct {
 	metav1.TypeMeta `json:",inline"`
@@ -297,8 +310,8 @@ type EtcdBackupList struct {
 	Items           []EtcdBackup `json:"items"`
 }
 
-// StatusConditions returns the conditions for the reconcile loop to write.
+// StatusConditions returns a pointer to the conditions in the status, so that the reconcile loop can set them.
 func (b *EtcdBackup) StatusConditions() *[]metav1.Condition { return &b.Status.Conditions }
 
-// StatusObservedGeneration returns the observed generation for the reconcile loop to write.
+// StatusObservedGeneration returns a pointer to status.observedGeneration, so that the reconcile loop can set it.
 func (b *EtcdBackup) StatusObservedGeneration() *int64 { return &b.Status.ObservedGeneration }

@@ -9,8 +9,8 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// Defaults of an EtcdCluster: those of the CoreOS operator. They are computed and not stored,
-// so that a value that the user set can always be distinguished from a default.
+// Defaults of an EtcdCluster, as in the CoreOS operator. The operator applies them when it reads a spec, and does not
+// store them in the object. A value that a user set stays distinguishable from a default.
 const (
 	DefaultRepository    = "quay.io/coreos/etcd"
 	DefaultVersion       = "3.2.13"
@@ -24,7 +24,7 @@ const (
 	AppName              = "etcd"
 )
 
-// EtcdCluster is a cluster of etcd members, with the API of the CoreOS etcd-operator.
+// EtcdCluster is a cluster of etcd members. Its API is that of the CoreOS etcd-operator.
 // +kubebuilder:object:root=true
 // +kubebuilder:metadata:labels="app.kubernetes.io/part-of=opcrew"
 // +kubebuilder:resource:path=etcdclusters,shortName=etcd;etcdclus,categories=opcrew
@@ -48,7 +48,8 @@ type EtcdCluster struct {
 	// +required
 	Spec EtcdClusterSpec `json:"spec"`
 
-	// status is the observed state. Its default keeps clients from taking a new object for a ready one.
+	// status is the observed state. In a new object all conditions have status Unknown by default, so that no client
+	// takes it for a ready one.
 	// +optional
 	// +kubebuilder:default={conditions: {{type: "Ready", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "ChildrenReady", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "Available", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "MembersReady", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "UpToDate", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}}}
 	Status EtcdClusterStatus `json:"status,omitempty"`
@@ -62,7 +63,8 @@ type EtcdCluster struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.upkeep) || !has(self.upkeep.compaction) || !has(self.pod) || !has(self.pod.etcdEnv) || !self.pod.etcdEnv.exists(e, e.name in ['ETCD_AUTO_COMPACTION_MODE', 'ETCD_AUTO_COMPACTION_RETENTION'])",message="upkeep.compaction and ETCD_AUTO_COMPACTION_MODE or ETCD_AUTO_COMPACTION_RETENTION in pod.etcdEnv set the same option: leave one of them out"
 // +kubebuilder:validation:XValidation:rule="!has(self.upkeep) || !has(self.upkeep.corruptionCheck) || !has(self.pod) || !has(self.pod.etcdEnv) || !self.pod.etcdEnv.exists(e, e.name in ['ETCD_CORRUPT_CHECK_TIME', 'ETCD_EXPERIMENTAL_CORRUPT_CHECK_TIME'])",message="upkeep.corruptionCheck and ETCD_CORRUPT_CHECK_TIME or ETCD_EXPERIMENTAL_CORRUPT_CHECK_TIME in pod.etcdEnv set the same option: leave one of them out"
 type EtcdClusterSpec struct {
-	// size is the number of members, from 1 to 7. An odd number is best: 4 members tolerate as many failures as 3.
+	// size is the number of members, 1 to 7. An odd number is best: a cluster of 4 members tolerates no more failures
+	// than one of 3.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="self >= 1 && self <= 7",message="size must be a number of members from 1 to 7; to stop a cluster and keep its data use hibernate"
 	Size int32 `json:"size,omitempty"`
@@ -73,31 +75,32 @@ type EtcdClusterSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == '' || self.matches('^[a-zA-Z0-9][a-zA-Z0-9._-]*(:[0-9]+)?(/[a-z0-9]+(([.]|_|__|-+)[a-z0-9]+)*)*$')",message="repository must be an image without tag and digest, such as quay.io/coreos/etcd"
 	Repository string `json:"repository,omitempty"`
 
-	// version of etcd, such as 3.6.16; default 3.2.13, the CoreOS operator's, which is from 2018: set a newer one.
-	// An upgrade replaces one member at a time, and raises one minor version at a time.
+	// version of etcd, such as 3.6.16. The default 3.2.13 is that of the CoreOS operator, from 2018, so set a newer
+	// one. An upgrade restarts one member after another, and goes through one minor version after another.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:XValidation:rule="self.matches('^v?[0-9]{1,3}[.][0-9]{1,3}[.][0-9]{1,4}([-+][0-9A-Za-z.-]+)?$')",message="version must be a number of three parts, such as 3.6.16"
 	Version string `json:"version,omitempty"`
 
-	// paused makes the operator observe and report, but change nothing.
+	// paused makes the operator observe the cluster and report its status, but change nothing; default false.
 	// +optional
 	Paused bool `json:"paused,omitempty"`
 
-	// hibernate stops all members and keeps their claims; when it is removed they start with their data.
+	// hibernate stops all members and keeps their claims; default false. When hibernate is false again, the members
+	// start with their data.
 	// +optional
 	Hibernate bool `json:"hibernate,omitempty"`
 
-	// healing sets when a member is replaced.
+	// healing sets when the operator replaces a member that no longer responds.
 	// +optional
 	Healing *Healing `json:"healing,omitempty"`
 
-	// recovery sets what happens when a majority of the members has lost its data.
+	// recovery sets what the operator does when a majority of the members has lost its data.
 	// +optional
 	Recovery *Recovery `json:"recovery,omitempty"`
 
-	// upgradePath are the versions between the minor versions of an upgrade, in any order; for a minor
-	// version without one the operator uses the newest patch release that it knows.
+	// upgradePath lists the version to use for each minor version that an upgrade passes through, in any order. For a
+	// minor version that is not listed, the operator uses the newest patch release that it knows.
 	// +optional
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:items:MaxLength=64
@@ -105,7 +108,7 @@ type EtcdClusterSpec struct {
 	// +listType=atomic
 	UpgradePath []string `json:"upgradePath,omitempty"`
 
-	// upkeep is the maintenance of the cluster's data.
+	// upkeep sets the maintenance of the cluster's data: compaction, defragmentation and checks for corruption.
 	// +optional
 	Upkeep *Upkeep `json:"upkeep,omitempty"`
 
@@ -113,59 +116,62 @@ type EtcdClusterSpec struct {
 	// +optional
 	Pod *PodPolicy `json:"pod,omitempty"`
 
-	// TLS makes members and clients use TLS.
+	// TLS sets the certificates with which members and clients connect. Without it they connect without encryption.
 	// +optional
 	TLS *TLSPolicy `json:"TLS,omitempty"`
 
-	// access lists the clients that may connect, in the words of a NetworkPolicy: podSelector, namespaceSelector or
-	// ipBlock. Without it every client may. opcrew's own pods may always.
+	// access lists the clients that may connect, as peers of a NetworkPolicy: podSelector, namespaceSelector or
+	// ipBlock. Without it every client may connect. opcrew's own pods may always connect.
 	// +optional
 	Access common.Access `json:"access,omitempty"`
 }
 
-// Healing sets when a member is replaced.
+// Healing sets when the operator replaces a member that no longer responds.
 type Healing struct {
-	// nodeLossAfter is how long a node must be silent before the member on it is replaced, from 5s; default
-	// 5m. The member on a node with the taint node.kubernetes.io/out-of-service is replaced at once.
+	// nodeLossAfter is how long a node must not respond before the member on it is replaced, from 5s to 168h; default
+	// 5m. If the node has the taint node.kubernetes.io/out-of-service, the member is replaced at once.
 	// +optional
 	// +kubebuilder:validation:MaxLength=20
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]{1,6}(s|m|h))+$') && duration(self) >= duration('5s') && duration(self) <= duration('168h')",message="nodeLossAfter must be a time from 5s to 168h, such as 90s or 5m"
 	NodeLossAfter string `json:"nodeLossAfter,omitempty"`
 }
 
-// TLSPolicy makes members and clients use TLS.
+// TLSPolicy sets the certificates with which members and clients connect.
 type TLSPolicy struct {
-	// static are Secrets that a user or another controller creates and renews.
+	// static names Secrets with certificates that a user or another controller creates and renews.
 	// +optional
 	Static *StaticTLS `json:"static,omitempty"`
 }
 
-// StaticTLS names the Secrets with certificates.
+// StaticTLS names Secrets with certificates that a user or another controller creates and renews.
 // +kubebuilder:validation:XValidation:rule="has(self.operatorSecret) == (has(self.member) && has(self.member.serverSecret))",message="TLS.static: operatorSecret and member.serverSecret go together: the operator is a client of the members"
 type StaticTLS struct {
-	// member are the Secrets that members use.
+	// member names the Secrets that the members use.
 	// +optional
 	Member *MemberSecret `json:"member,omitempty"`
-	// operatorSecret holds etcd-client.crt, etcd-client.key and etcd-client-ca.crt, with which the operator connects to the members.
+	// operatorSecret is a Secret with etcd-client.crt, etcd-client.key and etcd-client-ca.crt, with which the operator
+	// connects to the members. It is required if member.serverSecret is set.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	OperatorSecret string `json:"operatorSecret,omitempty"`
 }
 
-// MemberSecret names the Secrets that members use.
+// MemberSecret names the Secrets that the members use.
 type MemberSecret struct {
-	// peerSecret holds peer.crt, peer.key and peer-ca.crt, valid for *.<cluster>.<namespace>.svc.
+	// peerSecret is a Secret with peer.crt, peer.key and peer-ca.crt, for TLS between members. The certificate must be
+	// valid for *.<cluster>.<namespace>.svc. Without peerSecret members connect to each other without encryption.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	PeerSecret string `json:"peerSecret,omitempty"`
-	// serverSecret holds server.crt, server.key and server-ca.crt, valid for *.<cluster>.<namespace>.svc,
-	// <cluster>-client.<namespace>.svc and localhost.
+	// serverSecret is a Secret with server.crt, server.key and server-ca.crt, for TLS with clients. The certificate
+	// must be valid for *.<cluster>.<namespace>.svc, <cluster>-client.<namespace>.svc and localhost. Without
+	// serverSecret clients connect without encryption.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	ServerSecret string `json:"serverSecret,omitempty"`
 }
 
-// EtcdClusterList is a list of EtcdClusters.
+// EtcdClusterList is a list of EtcdCluster objects.
 // +kubebuilder:object:root=true
 type EtcdClusterList struct {
 	metav1.TypeMeta `json:",inline"`
@@ -173,8 +179,8 @@ type EtcdClusterList struct {
 	Items           []EtcdCluster `json:"items"`
 }
 
-// StatusConditions returns the conditions for the reconcile loop to write.
+// StatusConditions returns a pointer to the conditions in the status, so that the reconcile loop can set them.
 func (c *EtcdCluster) StatusConditions() *[]metav1.Condition { return &c.Status.Conditions }
 
-// StatusObservedGeneration returns the observed generation for the reconcile loop to write.
+// StatusObservedGeneration returns a pointer to status.observedGeneration, so that the reconcile loop can set it.
 func (c *EtcdCluster) StatusObservedGeneration() *int64 { return &c.Status.ObservedGeneration }

@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// EtcdRestore replaces the data of an EtcdCluster with a backup, with the API of the CoreOS operator.
+// EtcdRestore replaces the data of an EtcdCluster with a backup. Its API is that of the CoreOS operator.
 // +kubebuilder:object:root=true
 // +kubebuilder:metadata:labels="app.kubernetes.io/part-of=opcrew"
 // +kubebuilder:resource:path=etcdrestores,categories=opcrew
@@ -24,21 +24,23 @@ type EtcdRestore struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec names the backup and the cluster.
+	// spec names the backup, and the cluster whose data it replaces.
 	// +required
 	Spec EtcdRestoreSpec `json:"spec"`
 
-	// status is the result. Its default keeps clients from taking a new object for a finished one.
+	// status is the result. In a new object condition Ready has status Unknown by default, so that no client takes it
+	// for a finished one.
 	// +optional
 	// +kubebuilder:default={conditions: {{type: "Ready", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}}}
 	Status EtcdRestoreStatus `json:"status,omitempty"`
 }
 
-// EtcdRestoreSpec names the backup and the cluster. It cannot change.
+// EtcdRestoreSpec names the backup, and the cluster whose data it replaces. It cannot change.
 // +kubebuilder:validation:XValidation:rule="self == oldSelf",message="a restore cannot be changed: delete it, which cancels it if it has not finished, and create another one"
 // +kubebuilder:validation:XValidation:rule="!(self.backupStorageType in ['S3', 'ABS', 'GCS', 'OSS', 'PVC']) || (self.backupStorageType == 'S3' ? has(self.s3) : self.backupStorageType == 'ABS' ? has(self.abs) : self.backupStorageType == 'GCS' ? has(self.gcs) : self.backupStorageType == 'OSS' ? has(self.oss) : has(self.pvc))",message="the section of the storage type is missing: s3, abs, gcs, oss or pvc"
 type EtcdRestoreSpec struct {
-	// backupStorageType is S3, ABS, GCS, OSS or PVC; the section of that name holds the location.
+	// backupStorageType is where the backup is: S3, ABS, GCS, OSS or PVC. The field of that name (s3, abs, gcs, oss or
+	// pvc) sets the location.
 	// +required
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:XValidation:rule="self in ['S3', 'ABS', 'GCS', 'OSS', 'PVC']",message="backupStorageType must be S3, ABS, GCS, OSS or PVC"
@@ -46,19 +48,20 @@ type EtcdRestoreSpec struct {
 
 	Storage `json:",inline"`
 
-	// etcdCluster is the EtcdCluster whose data is replaced, in the same namespace. A cluster that does
-	// not exist yet starts from the backup when it is created, instead of starting empty.
+	// etcdCluster is the EtcdCluster in the same namespace whose data is replaced. If it does not exist yet, it starts
+	// with the data of the backup when it is created.
 	// +required
 	EtcdCluster ClusterReference `json:"etcdCluster"`
 
-	// object is a backup below the path, named as in the bucket or on the volume. By default it is the
-	// backup that was saved last according to its record: one of a schedule, or the one at the path itself.
+	// object is the backup to restore, by its name in status.last.object of the EtcdBackup. The default is the newest
+	// complete backup of the path according to its record: the one at the path itself, or one of a schedule.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Object string `json:"object,omitempty"`
 
-	// revisionBump is added to the revision, and lower revisions count as compacted, so that watchers list
-	// again instead of waiting for revisions that they have already seen; 0 for neither, default 1000000000.
+	// revisionBump is added to the etcd revision of the restored data, and all lower revisions count as compacted;
+	// default 1000000000. Watchers then list again instead of waiting for revisions that they have already seen. 0
+	// turns both off.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=4611686018427387904
@@ -75,11 +78,11 @@ type EtcdRestoreStatus struct {
 	// +optional
 	Reason string `json:"reason,omitempty"`
 
-	// object is the backup that was restored.
+	// object is the name of the backup that was restored.
 	// +optional
 	Object string `json:"object,omitempty"`
 
-	// revision at which the restored cluster started.
+	// revision is the etcd revision at which the restored cluster started.
 	// +optional
 	Revision int64 `json:"revision,omitempty"`
 
@@ -94,7 +97,7 @@ type EtcdRestoreStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// EtcdRestoreList is a list of EtcdRestores.
+// EtcdRestoreList is a list of EtcdRestore objects.
 // +kubebuilder:object:root=true
 type EtcdRestoreList struct {
 	metav1.TypeMeta `json:",inline"`
@@ -102,8 +105,8 @@ type EtcdRestoreList struct {
 	Items           []EtcdRestore `json:"items"`
 }
 
-// StatusConditions returns the conditions for the reconcile loop to write.
+// StatusConditions returns a pointer to the conditions in the status, so that the reconcile loop can set them.
 func (r *EtcdRestore) StatusConditions() *[]metav1.Condition { return &r.Status.Conditions }
 
-// StatusObservedGeneration returns the observed generation for the reconcile loop to write.
+// StatusObservedGeneration returns a pointer to status.observedGeneration, so that the reconcile loop can set it.
 func (r *EtcdRestore) StatusObservedGeneration() *int64 { return &r.Status.ObservedGeneration }

@@ -3,7 +3,7 @@
 
 package v1beta2
 
-// Ignored are the fields of the spec that have no effect.
+// Ignored returns the names of the spec fields that the user set and that have no effect, with the reason for some.
 func (c *EtcdCluster) Ignored() []string {
 	var out []string
 	if p := c.Spec.Pod; p != nil {
@@ -23,7 +23,7 @@ func (c *EtcdCluster) Ignored() []string {
 	return out
 }
 
-// Ignored are the fields of the spec that have no effect.
+// Ignored returns the names of the spec fields that the user set and that have no effect, with the reason.
 func (b *EtcdBackup) Ignored() []string {
 	out := b.Spec.ignored(b.Spec.StorageType)
 	if p := b.Spec.BackupPolicy; p != nil && p.MaxBackups > 0 && p.BackupIntervalInSecond == 0 && p.Schedule == "" {
@@ -32,10 +32,10 @@ func (b *EtcdBackup) Ignored() []string {
 	return out
 }
 
-// Ignored are the fields of the spec that have no effect.
+// Ignored returns the names of the spec fields that the user set and that have no effect, with the reason.
 func (r *EtcdRestore) Ignored() []string { return r.Spec.ignored(r.Spec.BackupStorageType) }
 
-// ignored are the sections of other storage types than the selected one.
+// ignored returns the names of the sections for other storage types than the one in the spec.
 func (s Storage) ignored(asked StorageType) []string {
 	var out []string
 	for _, section := range []struct {

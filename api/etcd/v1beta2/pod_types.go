@@ -10,7 +10,7 @@ import (
 // PodPolicy sets how the members' pods are built. All fields are those of the CoreOS operator.
 // +kubebuilder:validation:XValidation:rule="!has(self.labels) || self.labels.all(k, k != 'app' && !k.startsWith('etcd_'))",message="pod.labels: app and names that begin with etcd_ are reserved for the operator"
 type PodPolicy struct {
-	// labels are added to the pods.
+	// labels are added to the pods. The key app and keys that begin with etcd_ are reserved for the operator.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	Labels map[string]string `json:"labels,omitempty"`
@@ -20,32 +20,32 @@ type PodPolicy struct {
 	// +kubebuilder:validation:MaxProperties=64
 	Annotations map[string]string `json:"annotations,omitempty"`
 
-	// nodeSelector are the labels of nodes on which members may run.
+	// nodeSelector lists the labels that a node must have to run members. Without it members may run on any node.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 
-	// affinity of the pods; with it the operator does not spread members over nodes by itself.
+	// affinity of the pods. If it is set, the operator no longer spreads members over nodes and zones.
 	// +optional
 	Affinity *corev1.Affinity `json:"affinity,omitempty"`
 
-	// antiAffinity, if true and without affinity, never runs two members on one node, even if a member
-	// then cannot run. Without it members are spread over nodes and zones where there are enough.
+	// antiAffinity set to true never lets two members run on one node, even if a member then cannot run; default false,
+	// which spreads members over nodes and zones as far as possible. It has no effect if affinity is set.
 	// +optional
 	AntiAffinity bool `json:"antiAffinity,omitempty"`
 
-	// resources of etcd's container. They change while members run, where Kubernetes supports that.
+	// resources of the etcd container. If the Kubernetes version supports it, a change takes effect without a restart.
 	// +optional
 	Resources corev1.ResourceRequirements `json:"resources,omitempty"`
 
-	// tolerations of the pods.
+	// tolerations of the pods: the node taints that do not keep the pods away.
 	// +optional
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=atomic
 	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
 
-	// etcdEnv are environment variables of etcd, such as ETCD_AUTO_COMPACTION_RETENTION. The operator sets the
-	// names, addresses and data directories of members.
+	// etcdEnv are environment variables of etcd, such as ETCD_AUTO_COMPACTION_RETENTION. Variables for the name, the
+	// addresses and the data directory of a member are not allowed, because the operator sets these.
 	// +optional
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:XValidation:rule="self.all(e, !(e.name in ['ETCD_NAME', 'ETCD_DATA_DIR', 'ETCD_WAL_DIR', 'ETCD_INITIAL_CLUSTER', 'ETCD_INITIAL_CLUSTER_STATE', 'ETCD_INITIAL_CLUSTER_TOKEN', 'ETCD_INITIAL_ADVERTISE_PEER_URLS', 'ETCD_ADVERTISE_CLIENT_URLS', 'ETCD_LISTEN_PEER_URLS', 'ETCD_LISTEN_CLIENT_URLS', 'ETCD_FORCE_NEW_CLUSTER', 'ETCD_CONFIG_FILE']))",message="etcdEnv: the operator sets the name, the listen addresses and the data directory of a member; leave them out"
@@ -53,10 +53,10 @@ type PodPolicy struct {
 	// +listType=atomic
 	EtcdEnv []EnvVar `json:"etcdEnv,omitempty"`
 
-	// persistentVolumeClaimSpec gives every member a claim. Without it members use an emptyDir, and a member
-	// that loses its pod is replaced by a new one. Volumes grow with resources.requests.storage where their class allows it.
-	// When storageClassName, volumeAttributesClassName, accessModes or selector change, members are replaced one at a time,
-	// each by a new one on a new claim.
+	// persistentVolumeClaimSpec gives every member a claim. Without it members use an emptyDir, and lose their data
+	// with their pod. If resources.requests.storage is raised, volumes grow if their class allows it. A change of
+	// storageClassName, volumeAttributesClassName, accessModes or selector replaces the members one after another, each
+	// with a new claim.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!has(self.volumeMode) || self.volumeMode == 'Filesystem'",message="persistentVolumeClaimSpec.volumeMode: etcd needs a file system; leave it out or set Filesystem"
 	// +kubebuilder:validation:XValidation:rule="!has(oldSelf.storageClassName) || has(self.storageClassName)",message="persistentVolumeClaimSpec.storageClassName cannot be left out later: the default class may change; name the class of new claims"
@@ -69,13 +69,13 @@ type PodPolicy struct {
 	// +kubebuilder:validation:XValidation:rule="has(self.dataSourceRef) == has(oldSelf.dataSourceRef) && (!has(self.dataSourceRef) || self.dataSourceRef == oldSelf.dataSourceRef)",message="persistentVolumeClaimSpec.dataSourceRef cannot be changed later: a new member starts on an empty volume; restore data with an EtcdRestore"
 	PersistentVolumeClaimSpec *corev1.PersistentVolumeClaimSpec `json:"persistentVolumeClaimSpec,omitempty"`
 
-	// busyboxImage is accepted and has no effect: no init container waits for DNS.
+	// busyboxImage is accepted and has no effect, because no init container waits for DNS.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	BusyboxImage string `json:"busyboxImage,omitempty"`
 
-	// securityContext of the pods, as the restricted Pod Security Standard requires. A field that is left out keeps
-	// its default: user and group 1000, not root, the seccomp profile of the runtime.
+	// securityContext of the pods, which must meet the restricted Pod Security Standard. Each field that is not set
+	// keeps its default: user and group 1000, not root, and the seccomp profile of the container runtime.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!has(self.runAsNonRoot) || self.runAsNonRoot",message="pod.securityContext.runAsNonRoot: pods meet the restricted Pod Security Standard; leave it out, or write true"
 	// +kubebuilder:validation:XValidation:rule="!has(self.runAsUser) || self.runAsUser != 0",message="pod.securityContext.runAsUser: pods meet the restricted Pod Security Standard; leave it out, or write the number of a user other than root"
@@ -84,11 +84,12 @@ type PodPolicy struct {
 	// +kubebuilder:validation:XValidation:rule="!has(self.windowsOptions) || !has(self.windowsOptions.hostProcess) || !self.windowsOptions.hostProcess",message="pod.securityContext.windowsOptions.hostProcess: pods meet the restricted Pod Security Standard; leave it out"
 	SecurityContext *corev1.PodSecurityContext `json:"securityContext,omitempty"`
 
-	// DNSTimeoutInSecond is accepted and has no effect: members look each other up until they succeed.
+	// DNSTimeoutInSecond is accepted and has no effect, because members look up each other's names until they succeed.
 	// +optional
 	DNSTimeoutInSecond int64 `json:"DNSTimeoutInSecond,omitempty"`
 
-	// ClusterDomain is added to the names of members, such as .cluster.local.
+	// ClusterDomain is appended to the host names of members and Services, such as .cluster.local. Without it host
+	// names end in .svc, and the search domains of the pods complete them.
 	// +optional
 	// +kubebuilder:validation:MaxLength=200
 	// +kubebuilder:validation:Pattern=`^[.]?[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
@@ -106,7 +107,7 @@ type EnvVar struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=4096
 	Value string `json:"value,omitempty"`
-	// valueFrom takes the value from elsewhere, such as a Secret.
+	// valueFrom takes the value from another object, such as a Secret.
 	// +optional
 	ValueFrom *corev1.EnvVarSource `json:"valueFrom,omitempty"`
 }

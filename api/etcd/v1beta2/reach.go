@@ -8,13 +8,14 @@ import (
 	"strings"
 )
 
-// MemberHost is the host name of a member: the name of its pod under the headless Service.
+// MemberHost returns the host name of the member with this pod name: <name>.<cluster>.<namespace>.svc plus
+// DomainSuffix.
 func (c *EtcdCluster) MemberHost(name string) string {
 	return fmt.Sprintf("%s.%s.%s.svc%s", name, c.Name, c.Namespace, c.DomainSuffix())
 }
 
-// DomainSuffix is the end of the names of members and Services, with a leading dot; empty
-// if pods search the cluster's domain by themselves.
+// DomainSuffix returns pod.ClusterDomain with a leading dot, the end of the host names of members and Services; empty
+// if the spec does not set it.
 func (c *EtcdCluster) DomainSuffix() string {
 	if c.Spec.Pod == nil || c.Spec.Pod.ClusterDomain == "" {
 		return ""
@@ -22,20 +23,20 @@ func (c *EtcdCluster) DomainSuffix() string {
 	return "." + strings.TrimPrefix(c.Spec.Pod.ClusterDomain, ".")
 }
 
-// PeerURL is the URL of a member for other members.
+// PeerURL returns the URL at which other members connect to the member with this pod name.
 func (c *EtcdCluster) PeerURL(name string) string {
 	return fmt.Sprintf("%s://%s:%d", c.PeerScheme(), c.MemberHost(name), PeerPort)
 }
 
-// ClientURL is the URL of a member for clients.
+// ClientURL returns the URL at which clients connect to the member with this pod name.
 func (c *EtcdCluster) ClientURL(name string) string {
 	return fmt.Sprintf("%s://%s:%d", c.ClientScheme(), c.MemberHost(name), ClientPort)
 }
 
-// PeerScheme is https if members use certificates with each other, otherwise http.
+// PeerScheme returns https if the members use TLS with each other, otherwise http.
 func (c *EtcdCluster) PeerScheme() string { return schemeOf(c.PeerSecret()) }
 
-// ClientScheme is https if members use certificates with clients, otherwise http.
+// ClientScheme returns https if the members use TLS with clients, otherwise http.
 func (c *EtcdCluster) ClientScheme() string { return schemeOf(c.ServerSecret()) }
 
 func schemeOf(secret string) string {
@@ -45,13 +46,13 @@ func schemeOf(secret string) string {
 	return "https"
 }
 
-// PeerSecret is the Secret with the members' peer certificate; empty without TLS between members.
+// PeerSecret returns the name of the Secret with the members' peer certificate; empty without TLS between members.
 func (c *EtcdCluster) PeerSecret() string { return c.memberSecret().PeerSecret }
 
-// ServerSecret is the Secret with the members' server certificate; empty without TLS for clients.
+// ServerSecret returns the name of the Secret with the members' server certificate; empty without TLS for clients.
 func (c *EtcdCluster) ServerSecret() string { return c.memberSecret().ServerSecret }
 
-// OperatorSecret is the Secret with the operator's client certificate; empty without TLS for clients.
+// OperatorSecret returns the name of the Secret with the operator's client certificate; empty without TLS for clients.
 func (c *EtcdCluster) OperatorSecret() string {
 	if c.Spec.TLS == nil || c.Spec.TLS.Static == nil {
 		return ""

@@ -7,88 +7,94 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// RecoverAnnotation on an EtcdCluster confirms the plan for the recovery from a lost quorum. Its value is
-// status.quorumLoss.digest, so that it does not confirm a plan that has changed since.
+// RecoverAnnotation on an EtcdCluster confirms the plan to recover the cluster from a lost quorum. Its value must equal
+// status.quorumLoss.digest, so that a user never confirms a plan that has changed in the meantime.
 const RecoverAnnotation = "etcd.opcrew.io/recover"
 
-// RecoverNo is the value of RecoverAnnotation that prevents a recovery, whatever the policy, and cancels a
-// started one as long as its seed does not serve.
+// RecoverNo is the value of RecoverAnnotation that prevents a recovery, whatever the policy in the spec. It also
+// cancels a recovery in progress until the first member of the recovered cluster serves.
 const RecoverNo = "no"
 
-// RecoveryPolicy is who decides that a cluster continues from the data that is left.
+// RecoveryPolicy is who confirms that a cluster without a quorum continues from the data that is left.
 type RecoveryPolicy string
 
 // The values of RecoveryPolicy.
 const (
-	// RecoveryManual shows the plan, and carries it out when the object is annotated with its digest.
+	// RecoveryManual makes the operator show the plan in the status, and carry it out when a user confirms it by
+	// RecoverAnnotation.
 	RecoveryManual RecoveryPolicy = "Manual"
-	// RecoveryAutomatic carries the plan out as soon as possible.
+	// RecoveryAutomatic makes the operator carry out the plan as soon as possible, without a confirmation.
 	RecoveryAutomatic RecoveryPolicy = "Automatic"
 )
 
-// Recovery sets what happens when a majority of the members has lost its data, so that the others can never form a quorum.
+// Recovery sets what the operator does when a majority of the members has lost its data, so that the remaining members
+// can never form a quorum.
 type Recovery struct {
-	// quorumLoss is Manual, the default, or Automatic. In either case the operator waits for proof that a majority
-	// is gone: if a node is only silent, a user has to confirm that it is off.
+	// quorumLoss is who confirms a recovery from a lost quorum: a user (Manual, the default), or no one (Automatic). In
+	// both cases the operator waits for proof that a majority of the members is lost. A node that only does not respond
+	// is no proof: a user must confirm that it is off.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:XValidation:rule="self in ['Manual', 'Automatic']",message="quorumLoss must be Manual (status.quorumLoss shows the plan, and an annotation confirms it) or Automatic"
 	QuorumLoss RecoveryPolicy `json:"quorumLoss,omitempty"`
 }
 
-// Decided is the position of a cluster's log when it last had a quorum.
+// Decided is the position of a cluster's Raft log when the cluster last had a quorum.
 type Decided struct {
-	// time before which every acknowledged write is in the log up to the index.
+	// time until which all acknowledged writes are in the log entries up to index.
 	Time metav1.Time `json:"time"`
-	// index of the last entry of the log.
+	// index of the last entry in the Raft log.
 	Index int64 `json:"index"`
 }
 
-// QuorumLoss is what is known about a cluster without a quorum, and the plan for its recovery.
+// QuorumLoss describes a cluster that has no quorum, and the plan to recover it.
 type QuorumLoss struct {
-	// lastQuorum is the start of the last reading of the members that showed a quorum.
+	// lastQuorum is when the operator last started to read the members and found a quorum.
 	// +optional
 	LastQuorum *metav1.Time `json:"lastQuorum,omitempty"`
-	// lastIndex is the last committed entry of the log at that time.
+	// lastIndex is the index of the last committed entry in the Raft log at the time lastQuorum.
 	// +optional
 	LastIndex int64 `json:"lastIndex,omitempty"`
-	// digest identifies the plan; empty while no plan can be carried out.
+	// digest identifies the plan. A user confirms the plan by writing the digest in the annotation
+	// etcd.opcrew.io/recover. It is empty while no plan can be carried out.
 	// +optional
 	Digest string `json:"digest,omitempty"`
-	// plan describes what would be done, or what it waits for.
+	// plan describes how the operator would recover the cluster, or what it is waiting for.
 	// +optional
 	Plan string `json:"plan,omitempty"`
 }
 
-// QuorumRecovery is a plan that was started.
+// QuorumRecovery is a plan to recover a cluster from a lost quorum that the operator has started.
 type QuorumRecovery struct {
-	// digest of the plan.
+	// digest identifies the plan.
 	// +optional
 	Digest string `json:"digest,omitempty"`
-	// member whose data the new cluster starts from; empty if it starts from a backup.
+	// member is the name of the member with whose data the new cluster starts; empty if it starts from a backup.
 	// +optional
 	Member string `json:"member,omitempty"`
-	// index is the last entry of the log that the member has applied.
+	// index of the last entry in the Raft log that the member has applied.
 	// +optional
 	Index int64 `json:"index,omitempty"`
-	// backup is the EtcdBackup, and object the saved object, that the new cluster starts from.
+	// backup is the name of the EtcdBackup, and object the name of its saved object, from which the new cluster starts;
+	// empty if it starts with the data of a member.
 	// +optional
 	Backup string `json:"backup,omitempty"`
 	// +optional
 	Object string `json:"object,omitempty"`
-	// savedAt is when the backup was saved: later writes are lost.
+	// savedAt is when the backup was saved. Later writes are lost.
 	// +optional
 	SavedAt *metav1.Time `json:"savedAt,omitempty"`
-	// unusable are the objects, each after its EtcdBackup, that this recovery and cancelled ones before it found
-	// missing or broken.
+	// unusable are the backups that this recovery, or an earlier cancelled one, found missing or broken. Each entry is
+	// the name of the EtcdBackup and of the saved object.
 	// +optional
 	// +listType=atomic
 	Unusable []string `json:"unusable,omitempty"`
-	// lost are the members that are lost permanently.
+	// lost are the names of the members that are lost permanently.
 	// +optional
 	// +listType=atomic
 	Lost []string `json:"lost,omitempty"`
-	// former is the UID of the EtcdRestore that was carried out before and must not run again.
+	// former is the UID of the EtcdRestore that was carried out before this recovery, and that the operator must not
+	// carry out again.
 	// +optional
 	Former string `json:"former,omitempty"`
 	// mayBeLost describes which acknowledged writes may be lost.

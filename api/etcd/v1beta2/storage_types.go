@@ -3,72 +3,75 @@
 
 package v1beta2
 
-// StorageType is where backups are kept.
+// StorageType is the kind of storage in which backups are saved.
 type StorageType string
 
-// Storage types. S3, ABS, GCS and OSS are those of the CoreOS operator.
+// Values of StorageType. S3, ABS, GCS and OSS come from the CoreOS operator.
 const (
 	StorageS3  StorageType = "S3"
 	StorageABS StorageType = "ABS"
 	StorageGCS StorageType = "GCS"
 	StorageOSS StorageType = "OSS"
-	// StoragePVC is a claim in the namespace of the object.
+	// StoragePVC is a PersistentVolumeClaim in the same namespace.
 	StoragePVC StorageType = "PVC"
 )
 
-// DefaultOSSEndpoint is the default of the CoreOS operator, with https in place of http.
+// DefaultOSSEndpoint is the default endpoint of the CoreOS operator, but with https instead of http.
 const DefaultOSSEndpoint = "https://oss-cn-hangzhou.aliyuncs.com"
 
-// Storage is the location of backups, in the section of the storage type.
+// Storage is the location of backups. The user sets the field that belongs to the storage type.
 type Storage struct {
-	// s3 is a bucket of S3, or of a server that speaks its protocol.
+	// s3 is the location in a bucket of Amazon S3, or of another server with the S3 protocol.
 	// +optional
 	S3 *S3Source `json:"s3,omitempty"`
-	// abs is a container of Azure Blob Storage.
+	// abs is the location in a container of Azure Blob Storage.
 	// +optional
 	ABS *ABSSource `json:"abs,omitempty"`
-	// gcs is a bucket of Google Cloud Storage.
+	// gcs is the location in a bucket of Google Cloud Storage.
 	// +optional
 	GCS *GCSSource `json:"gcs,omitempty"`
-	// oss is a bucket of Alibaba's Object Storage Service.
+	// oss is the location in a bucket of Alibaba Cloud Object Storage Service.
 	// +optional
 	OSS *OSSSource `json:"oss,omitempty"`
-	// pvc is a claim, whose volume is mounted while a backup is saved or restored.
+	// pvc is the location on the volume of a PersistentVolumeClaim. Pods mount the volume only while they save or
+	// restore.
 	// +optional
 	PVC *PVCSource `json:"pvc,omitempty"`
 }
 
-// S3Source is a location in a bucket of S3.
+// S3Source is a location in a bucket of Amazon S3, or of another server with the S3 protocol.
 type S3Source struct {
-	// path is "<bucket>/<key>". A single backup has exactly that key; backups of a schedule append
-	// "_v<revision>_<YYYY-MM-DD-HH:MM:SS>" to it.
+	// path is "<bucket>/<key>". A single backup is saved under exactly that key. Repeated backups append
+	// "_v<revision>_<YYYY-MM-DD-HH:MM:SS>" to the key.
 	// +required
 	// +kubebuilder:validation:MaxLength=900
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[^/ ]+/[^/].*[^/]$|^[^/ ]+/[^/]$')",message="path must be <bucket>/<key>, such as backups/example/etcd"
 	Path string `json:"path"`
-	// awsSecret holds the files credentials and config of the AWS tools, of which the profile default is used.
-	// Without it the pod uses the credentials of its ServiceAccount or node.
+	// awsSecret is a Secret with the keys credentials and config, in the format of the AWS tools. Its profile default
+	// is used. Without awsSecret the pod uses the credentials of its ServiceAccount or node.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	AWSSecret string `json:"awsSecret,omitempty"`
-	// endpoint is the URL of a server that is not Amazon's. Without a scheme it is https. With http:// backups travel
-	// unencrypted, and condition Unencrypted says so.
+	// endpoint is the URL of an S3 server that is not Amazon's; default Amazon S3. A URL without a scheme means https.
+	// With http:// backups travel unencrypted, and condition Unencrypted reports that.
 	// +optional
 	// +kubebuilder:validation:MaxLength=400
 	Endpoint string `json:"endpoint,omitempty"`
-	// forcePathStyle puts the bucket into the path of URLs, not into the host name.
+	// forcePathStyle puts the bucket into the path of URLs instead of the host name; default false.
 	// +optional
 	ForcePathStyle bool `json:"forcePathStyle,omitempty"`
 }
 
 // ABSSource is a location in a container of Azure Blob Storage.
 type ABSSource struct {
-	// path is "<container>/<key>".
+	// path is "<container>/<key>". A single backup is saved under exactly that key. Repeated backups append
+	// "_v<revision>_<YYYY-MM-DD-HH:MM:SS>" to the key.
 	// +required
 	// +kubebuilder:validation:MaxLength=900
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[^/ ]+/[^/].*[^/]$|^[^/ ]+/[^/]$')",message="path must be <container>/<key>, such as backups/example/etcd"
 	Path string `json:"path"`
-	// absSecret holds storage-account, storage-key and, unless the cloud is the public one, cloud.
+	// absSecret is a Secret with the keys storage-account and storage-key. A cloud other than the public one also needs
+	// the key cloud.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
@@ -77,44 +80,48 @@ type ABSSource struct {
 
 // GCSSource is a location in a bucket of Google Cloud Storage.
 type GCSSource struct {
-	// path is "<bucket>/<key>".
+	// path is "<bucket>/<key>". A single backup is saved under exactly that key. Repeated backups append
+	// "_v<revision>_<YYYY-MM-DD-HH:MM:SS>" to the key.
 	// +required
 	// +kubebuilder:validation:MaxLength=900
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[^/ ]+/[^/].*[^/]$|^[^/ ]+/[^/]$')",message="path must be <bucket>/<key>, such as backups/example/etcd"
 	Path string `json:"path"`
-	// gcpSecret holds access-token or credentials.json. Without it the pod uses the credentials of its ServiceAccount or node.
+	// gcpSecret is a Secret with the key access-token or credentials.json. Without it the pod uses the credentials of
+	// its ServiceAccount or node.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	GCPSecret string `json:"gcpSecret,omitempty"`
 }
 
-// OSSSource is a location in a bucket of Alibaba's Object Storage Service.
+// OSSSource is a location in a bucket of Alibaba Cloud Object Storage Service.
 type OSSSource struct {
-	// path is "<bucket>/<key>".
+	// path is "<bucket>/<key>". A single backup is saved under exactly that key. Repeated backups append
+	// "_v<revision>_<YYYY-MM-DD-HH:MM:SS>" to the key.
 	// +required
 	// +kubebuilder:validation:MaxLength=900
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[^/ ]+/[^/].*[^/]$|^[^/ ]+/[^/]$')",message="path must be <bucket>/<key>, such as backups/example/etcd"
 	Path string `json:"path"`
-	// ossSecret holds accessKeyID and accessKeySecret.
+	// ossSecret is a Secret with the keys accessKeyID and accessKeySecret.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	OSSSecret string `json:"ossSecret"`
-	// endpoint is the service's URL, default https://oss-cn-hangzhou.aliyuncs.com. Without a scheme it is https. With http://
-	// backups travel unencrypted, and condition Unencrypted says so.
+	// endpoint is the URL of the service; default https://oss-cn-hangzhou.aliyuncs.com. A URL without a scheme means
+	// https. With http:// backups travel unencrypted, and condition Unencrypted reports that.
 	// +optional
 	// +kubebuilder:validation:MaxLength=400
 	Endpoint string `json:"endpoint,omitempty"`
 }
 
-// PVCSource is a location on the volume of a claim.
+// PVCSource is a location on the volume of a PersistentVolumeClaim.
 type PVCSource struct {
-	// claimName is a claim in the namespace of the object. The operator never deletes it or its files.
+	// claimName is the name of a PersistentVolumeClaim in the same namespace. The operator never deletes the claim.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	ClaimName string `json:"claimName"`
-	// path is the file on the volume, such as example/etcd; files of a schedule are named as in a bucket.
+	// path is the file on the volume, such as example/etcd. Repeated backups append
+	// "_v<revision>_<YYYY-MM-DD-HH:MM:SS>" to the file name.
 	// +required
 	// +kubebuilder:validation:MaxLength=900
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[^/].*[^/]$|^[^/]$') && !self.matches('(^|/)[.][.]?(/|$)')",message="path must be a file on the volume, such as example/etcd"

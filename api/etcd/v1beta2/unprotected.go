@@ -11,7 +11,8 @@ import (
 
 const plain = "http://"
 
-// Unprotected says that the spec asks for TLS and that no connection uses it, and what to do; empty if it is as the spec asks.
+// Unprotected returns a message if the spec sets TLS but names no Secrets, so that no connection is encrypted. The
+// message says what to do. The result is empty if the cluster is protected as the spec requests.
 func (c *EtcdCluster) Unprotected() string {
 	if c.Spec.TLS == nil || c.PeerSecret() != "" || c.ServerSecret() != "" {
 		return ""
@@ -20,8 +21,8 @@ func (c *EtcdCluster) Unprotected() string {
 		"a new cluster with TLS.static.member.peerSecret for members, and member.serverSecret and operatorSecret for clients"
 }
 
-// Unprotected says that the spec asks for TLS and names a member that is read without it, and what to do; empty if it is as the
-// spec asks.
+// Unprotected returns a message if the spec sets clientTLSSecret but reads a member over http. The message says what to
+// do. The result is empty if the backup is protected as the spec requests.
 func (b *EtcdBackup) Unprotected() string {
 	i := slices.IndexFunc(b.Spec.EtcdEndpoints, func(url string) bool { return strings.HasPrefix(url, plain) })
 	if b.Spec.ClientTLSSecret == "" || i < 0 {
@@ -31,7 +32,8 @@ func (b *EtcdBackup) Unprotected() string {
 		b.Spec.EtcdEndpoints[i])
 }
 
-// Unencrypted says that backups travel in the clear, and what to do; empty if they do not.
+// Unencrypted returns a message if backups travel to the storage unencrypted. The message says what to do. The result
+// is empty if they travel encrypted.
 func (s Storage) Unencrypted(asked StorageType) string {
 	field, endpoint := "", ""
 	switch {

@@ -5,29 +5,47 @@ package v1
 
 // Condition types of a NodePool.
 const (
-	// NodePoolReady summarizes the others: it is False with the first blocking cause.
+	// NodePoolReady summarizes the other conditions. While one of them blocks, it is False with the reason of the
+	// first.
 	NodePoolReady = "Ready"
-	// NodePoolRuntimeClassReady reports whether the RuntimeClass of the pool's name belongs to the pool and is as declared.
+	// NodePoolRuntimeClassReady reports whether the RuntimeClass with the pool's name belongs to the pool, and has the
+	// fields that the operator declares for it.
 	NodePoolRuntimeClassReady = "RuntimeClassReady"
-	// NodePoolNodesUpdated reports whether every node of the pool has the labels, taints and annotations of the pool.
+	// NodePoolNodesUpdated reports whether every node of the pool has the labels, taints and annotations in the pool's
+	// spec.
 	NodePoolNodesUpdated = "NodesUpdated"
-	// NodePoolConflict is True while another owner holds a key of the pool with a different value.
+	// NodePoolConflict is True while another owner has set a label, annotation or taint of the pool to a different
+	// value on one of its nodes.
 	NodePoolConflict = "Conflict"
-	// NodePoolHandlerAvailable reports whether the runtimes of the nodes offer the pool's handler.
+	// NodePoolHandlerAvailable reports whether the container runtimes of the pool's nodes offer the handler in
+	// spec.handler.
 	NodePoolHandlerAvailable = "HandlerAvailable"
 )
 
-// Reasons of a NodePool's conditions, in addition to those of every kind.
+// Condition reasons of a NodePool, in addition to the reasons of every kind.
 const (
-	ReasonAsWanted              = "AsWanted"
-	ReasonNoNodes               = "NoNodes"
-	ReasonHeldByPool            = "HeldByPool"
-	ReasonHeldByOthers          = "HeldByOthers"
-	ReasonNoConflict            = "NoConflict"
-	ReasonNodeRefused           = "NodeRefused"
+	// ReasonAsWanted: all nodes of the pool match its spec.
+	ReasonAsWanted = "AsWanted"
+	// ReasonNoNodes: the pool has no nodes. Nothing else is wrong, so Ready is True.
+	ReasonNoNodes = "NoNodes"
+	// ReasonHeldByPool: another pool has set a label, annotation or taint to a different value.
+	ReasonHeldByPool = "HeldByPool"
+	// ReasonHeldByOthers: a user or another controller has set a label, annotation or taint to a different value.
+	ReasonHeldByOthers = "HeldByOthers"
+	// ReasonNoConflict: no other owner has set a label, annotation or taint of the pool to a different value.
+	ReasonNoConflict = "NoConflict"
+	// ReasonNodeRefused: a node of the pool cannot be changed, because the API server refuses the change or another
+	// manager reverts it.
+	ReasonNodeRefused = "NodeRefused"
+	// ReasonControlPlaneProtected: the operator does not set a NoExecute taint of the pool on a control plane node,
+	// because spec.allowNoExecuteOnControlPlane is false.
 	ReasonControlPlaneProtected = "ControlPlaneProtected"
-	ReasonHandlerMissing        = "HandlerMissing"
-	ReasonHandlerNotReported    = "HandlerNotReported"
-	ReasonHandlerOffered        = "HandlerOffered"
-	ReasonDryRun                = "DryRun"
+	// ReasonHandlerMissing: the container runtime of a node does not offer the handler in spec.handler.
+	ReasonHandlerMissing = "HandlerMissing"
+	// ReasonHandlerNotReported: the container runtime of a node does not report which handlers it offers.
+	ReasonHandlerNotReported = "HandlerNotReported"
+	// ReasonHandlerOffered: the container runtimes of all nodes offer the handler in spec.handler.
+	ReasonHandlerOffered = "HandlerOffered"
+	// ReasonDryRun: the pool has DryRunAnnotation, so the operator only shows what it would change.
+	ReasonDryRun = "DryRun"
 )

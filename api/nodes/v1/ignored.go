@@ -5,7 +5,7 @@ package v1
 
 import "slices"
 
-// Ignored are the fields of the spec that have no effect.
+// Ignored returns the names of the spec fields that the user set and that have no effect.
 func (p *NodePool) Ignored() []string {
 	if slices.ContainsFunc(p.Spec.Taints, func(t Taint) bool { return t.TimeAdded != "" }) {
 		return []string{"taints[].timeAdded"}

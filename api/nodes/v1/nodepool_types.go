@@ -10,18 +10,17 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// RolePrefix and the pool's name form the label of the nodes of a pool. kubectl shows
-// the part after the slash in its ROLES column.
+// RolePrefix, followed by the name of a pool, is the label of the nodes in that pool. In the output of kubectl get
+// nodes, column ROLES shows the part after the slash.
 const RolePrefix = "node-role.kubernetes.io/"
 
-// DefaultHandler is the runtime handler of a pool without spec.handler.
+// DefaultHandler is the runtime handler of a pool that does not set spec.handler.
 const DefaultHandler = "runc"
 
-// NodePool is a named set of nodes that share labels, taints and annotations,
-// and a RuntimeClass of the pool's name that schedules pods to them.
+// NodePool is a named set of nodes with common labels, taints and annotations. It has a RuntimeClass of the same name,
+// which schedules pods to these nodes.
 //
-// A node belongs to the pool when it carries the label
-// node-role.kubernetes.io/<name>, or when it matches spec.nodeSelector.
+// A node belongs to the pool if it has the label node-role.kubernetes.io/<name>, or if it matches spec.nodeSelector.
 // +kubebuilder:object:root=true
 // +kubebuilder:metadata:labels="app.kubernetes.io/part-of=opcrew"
 // +kubebuilder:resource:scope=Cluster,categories=opcrew
@@ -46,7 +45,8 @@ type NodePool struct {
 	// +optional
 	Spec NodePoolSpec `json:"spec,omitempty"`
 
-	// status is the observed state. Its default keeps clients from taking a new pool for a ready one.
+	// status is the observed state. In a new pool all conditions have status Unknown by default, so that no client
+	// takes it for a ready one.
 	// +optional
 	// +kubebuilder:default={nodeCount: 0, readyNodes: 0, cordonedNodes: 0, updatedNodes: 0, conditions: {{type: "Ready", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "RuntimeClassReady", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "NodesUpdated", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "Conflict", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "HandlerAvailable", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}}}
 	Status NodePoolStatus `json:"status,omitempty"`
@@ -54,7 +54,8 @@ type NodePool struct {
 
 // NodePoolSpec is the desired state of a pool's nodes.
 type NodePoolSpec struct {
-	// taints are set on every node of the pool. Key and effect together name a taint.
+	// taints are set on every node of the pool, and the RuntimeClass of the pool tolerates them. Each combination of
+	// key and effect may appear once.
 	// +optional
 	// +listType=map
 	// +listMapKey=key
@@ -62,7 +63,7 @@ type NodePoolSpec struct {
 	// +kubebuilder:validation:MaxItems=32
 	Taints []Taint `json:"taints,omitempty"`
 
-	// labels are set on every node of the pool, and select its nodes in the RuntimeClass.
+	// labels are set on every node of the pool. The RuntimeClass of the pool selects the nodes by these labels.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 317 && k.indexOf('/') <= 253 && k.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$'))",message="a label's key must be [prefix/]name: the prefix a lower-case DNS name, the name at most 63 letters, digits, '-', '_', '.', beginning and ending with a letter or digit"
@@ -70,76 +71,78 @@ type NodePoolSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.matches('^([^/]*[.])?opcrew[.]io/'))",message="labels under opcrew.io are reserved for the operator; use a domain of your own"
 	Labels map[string]LabelValue `json:"labels,omitempty"`
 
-	// annotations are set on every node of the pool. All annotations of a node together can have
-	// 256 KiB, including those of other owners and the operator's record of its own.
+	// annotations are set on every node of the pool. All annotations of a node together may have 256 KiB, including
+	// those of other owners and of the operator.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=16
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 317 && k.indexOf('/') <= 253 && k.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$'))",message="an annotation's key must be [prefix/]name: the prefix a lower-case DNS name, the name at most 63 letters, digits, '-', '_', '.', beginning and ending with a letter or digit"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.matches('^([^/]*[.])?((kubernetes|k8s|opcrew)[.]io)/'))",message="a pool cannot set annotations under kubernetes.io, k8s.io and opcrew.io; use a domain of your own"
 	Annotations map[string]AnnotationValue `json:"annotations,omitempty"`
 
-	// nodeSelector adds nodes with all of these labels to the pool, in addition to those with the
-	// role label, and gives them the role label. Labels that pools set on a node do not count. An
-	// empty selector selects nothing.
+	// nodeSelector adds every node that has all of these labels to the pool, and the operator gives it the pool's role
+	// label. Labels that a pool set do not count. Without nodeSelector only nodes with the role label belong to the
+	// pool.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=16
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 317)",message="a key can have 317 characters at most"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('node-role.kubernetes.io/'))",message="nodes with a role label are members already; leave role labels out of nodeSelector"
 	NodeSelector map[string]LabelValue `json:"nodeSelector,omitempty"`
 
-	// handler is the handler of the pool's RuntimeClass: the name of a runtime in the configuration
-	// of containerd or CRI-O. A change replaces the RuntimeClass; running pods continue.
+	// handler of the pool's RuntimeClass: the name of a runtime in the configuration of containerd or CRI-O; default
+	// runc. A change replaces the RuntimeClass, and running pods continue.
 	// +optional
 	// +kubebuilder:default=runc
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="a handler must be a DNS label: lower-case letters, digits and '-', such as runc"
 	Handler string `json:"handler,omitempty"`
 
-	// overhead is what a pod of the pool uses in addition to its containers, as in a RuntimeClass.
+	// overhead is what a pod of the pool uses in addition to its containers, as in a RuntimeClass. Without it the
+	// scheduler counts only the requests of the containers.
 	// +optional
 	Overhead *Overhead `json:"overhead,omitempty"`
 
-	// allowNoExecuteOnControlPlane also sets taints with effect NoExecute on nodes with the label
-	// node-role.kubernetes.io/control-plane. There they evict every pod that does not tolerate them,
-	// regardless of disruption budgets. Without this field such nodes do not get these taints.
+	// allowNoExecuteOnControlPlane makes the operator set NoExecute taints also on control plane nodes; default false.
+	// Such a taint evicts every pod that does not tolerate it, regardless of PodDisruptionBudgets. A control plane node
+	// is one with the label node-role.kubernetes.io/control-plane.
 	// +optional
 	AllowNoExecuteOnControlPlane bool `json:"allowNoExecuteOnControlPlane,omitempty"`
 }
 
-// LabelValue is the value of a label.
+// LabelValue is the value of a node label.
 // +kubebuilder:validation:MaxLength=63
 // +kubebuilder:validation:XValidation:rule="self.matches('^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$')",message="a label's value must be empty or at most 63 letters, digits, '-', '_', '.', beginning and ending with a letter or digit"
 type LabelValue string
 
-// AnnotationValue is the value of an annotation.
+// AnnotationValue is the value of a node annotation.
 // +kubebuilder:validation:MaxLength=1024
 type AnnotationValue string
 
-// Taint repels pods that do not tolerate it from the nodes of the pool.
+// Taint keeps pods that do not tolerate it away from the nodes of the pool.
 // +kubebuilder:validation:XValidation:rule="!self.key.matches('^([^/]*[.])?opcrew[.]io/')",message="taints under opcrew.io are reserved for the operator; use a domain of your own"
 // +kubebuilder:validation:XValidation:rule="!(self.key.startsWith('node.kubernetes.io/') && self.key != 'node.kubernetes.io/out-of-service') && !self.key.startsWith('node.cloudprovider.kubernetes.io/')",message="taints under node.kubernetes.io/ and node.cloudprovider.kubernetes.io/ are set by Kubernetes itself; use a domain of your own"
 // +kubebuilder:validation:XValidation:rule="self.key != 'node-role.kubernetes.io/control-plane' && self.key != 'node-role.kubernetes.io/master'",message="control plane taints are reserved for the installer; use a key of your own"
 type Taint struct {
-	// key of the taint.
+	// key of the taint, such as example.com/gpu.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=317
 	// +kubebuilder:validation:XValidation:rule="self.indexOf('/') <= 253 && self.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$')",message="a taint's key must be [prefix/]name: the prefix a lower-case DNS name, the name at most 63 letters, digits, '-', '_', '.', beginning and ending with a letter or digit"
 	Key string `json:"key"`
 
-	// value of the taint.
+	// value of the taint; default empty.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$')",message="a taint's value must be empty or at most 63 letters, digits, '-', '_', '.', beginning and ending with a letter or digit"
 	Value string `json:"value,omitempty"`
 
-	// effect on pods that do not tolerate the taint.
+	// effect on pods that do not tolerate the taint: NoSchedule places no new pods on the node, PreferNoSchedule avoids
+	// it, and NoExecute also evicts running pods.
 	// +required
 	// +kubebuilder:validation:Enum=NoSchedule;PreferNoSchedule;NoExecute
 	Effect corev1.TaintEffect `json:"effect"`
 
-	// timeAdded is accepted, because the tutorial's type has it, and ignored. It is text, because
-	// a time that a client cannot parse would hide every pool from that client.
+	// timeAdded is accepted and has no effect. It exists because the tutorial for this kind uses the Taint type of
+	// Kubernetes. It is text, because a client that fails to parse a time could not list any pool.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	TimeAdded string `json:"timeAdded,omitempty"`
@@ -147,7 +150,7 @@ type Taint struct {
 
 // Overhead is what a pod of the pool uses in addition to its containers.
 type Overhead struct {
-	// podFixed is the fixed amount of resources of a pod, such as {cpu: 250m, memory: 120Mi}.
+	// podFixed are the resources that each pod uses in addition to its containers, such as {cpu: 250m, memory: 120Mi}.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=16
 	PodFixed map[corev1.ResourceName]common.Amount `json:"podFixed,omitempty"`
@@ -155,7 +158,7 @@ type Overhead struct {
 
 // NodePoolStatus is the observed state of a pool.
 type NodePoolStatus struct {
-	// status is the tutorial's summary: 200 when Ready is True, else 503.
+	// status is the summary from the tutorial for this kind: 200 when condition Ready is True, otherwise 503.
 	// +optional
 	Status int32 `json:"status,omitempty"`
 
@@ -163,29 +166,31 @@ type NodePoolStatus struct {
 	// +optional
 	NodeCount int32 `json:"nodeCount"`
 
-	// readyNodes is the number of these nodes that are Ready.
+	// readyNodes is the number of the pool's nodes whose condition Ready is True.
 	// +optional
 	ReadyNodes int32 `json:"readyNodes"`
 
-	// cordonedNodes is the number of these nodes that are unschedulable.
+	// cordonedNodes is the number of the pool's nodes that are unschedulable.
 	// +optional
 	CordonedNodes int32 `json:"cordonedNodes"`
 
-	// updatedNodes is the number of these nodes with all labels, taints and annotations of the pool.
+	// updatedNodes is the number of the pool's nodes that have all labels, taints and annotations in the pool's spec.
 	// +optional
 	UpdatedNodes int32 `json:"updatedNodes"`
 
-	// allocatable is the sum of what the pool's nodes offer to pods.
+	// allocatable are the resources that the pool's nodes together offer to pods.
 	// +optional
 	Allocatable corev1.ResourceList `json:"allocatable,omitempty"`
 
-	// conflicts are keys that the pool cannot set because another owner holds them, the first 16 by key.
+	// conflicts are the labels, annotations and taints that the pool cannot set, because another owner has set them to
+	// another value. At most 16 are listed, sorted by key.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
 	Conflicts []Conflict `json:"conflicts,omitempty"`
 
-	// preview shows what would change; only while the pool has the annotation opcrew.io/dry-run: "true".
+	// preview shows what the operator would change. It exists only while the pool has the annotation opcrew.io/dry-run:
+	// "true".
 	// +optional
 	Preview *Preview `json:"preview,omitempty"`
 
@@ -200,7 +205,7 @@ type NodePoolStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// ConflictKind is the type of a key in conflict.
+// ConflictKind is what a conflict is about: a label, an annotation or a taint.
 // +kubebuilder:validation:Enum=Label;Annotation;Taint
 type ConflictKind string
 
@@ -211,51 +216,51 @@ const (
 	ConflictTaint      ConflictKind = "Taint"
 )
 
-// Conflict is a key that the pool sets on its nodes and that another owner holds with another value.
+// Conflict is a label, annotation or taint that the pool cannot set, because another owner has set it to another value.
 type Conflict struct {
-	// kind of the key.
+	// kind is what the conflict is about: Label, Annotation or Taint.
 	// +required
 	Kind ConflictKind `json:"kind"`
-	// key of the label or annotation; key:effect of a taint.
+	// key of the label or annotation, or <key>:<effect> of the taint.
 	// +required
 	Key string `json:"key"`
-	// wanted is the value in the spec of the pool.
+	// wanted is the value in the pool's spec.
 	// +optional
 	Wanted string `json:"wanted"`
-	// found is the value on the first of the nodes.
+	// found is the value that the first node in nodes has.
 	// +optional
 	Found string `json:"found"`
-	// owner is the pool that holds the key, or empty when no pool set it.
+	// owner is the pool that set the other value; empty if no pool did.
 	// +optional
 	Owner string `json:"owner,omitempty"`
-	// nodeCount is the number of nodes with this conflict.
+	// nodeCount is the number of nodes that have this conflict.
 	// +required
 	NodeCount int32 `json:"nodeCount"`
-	// nodes names the first 3 of them.
+	// nodes are the names of the nodes that have this conflict, at most three.
 	// +optional
 	// +listType=atomic
 	Nodes []string `json:"nodes,omitempty"`
 }
 
-// Preview shows what the pool would change.
+// Preview shows what the operator would change on the nodes of a pool.
 type Preview struct {
 	// nodeCount is the number of nodes that would change.
 	// +optional
 	NodeCount int32 `json:"nodeCount"`
-	// changes are lines such as "add label a=b on 12 nodes (node1, node2, node3, ...)", 32 at most.
+	// changes describe the changes, at most 32, such as "add label a=b on 12 nodes (node1, node2, node3, ...)".
 	// +optional
 	// +listType=atomic
 	Changes []string `json:"changes,omitempty"`
-	// evictionCount is the number of pods that a taint with effect NoExecute would evict.
+	// evictionCount is the number of pods that NoExecute taints would evict.
 	// +optional
 	EvictionCount int32 `json:"evictionCount"`
-	// evictions name them as "namespace/pod on node", 16 at most.
+	// evictions are the pods that NoExecute taints would evict, at most 16, each written as "namespace/pod on node".
 	// +optional
 	// +listType=atomic
 	Evictions []string `json:"evictions,omitempty"`
 }
 
-// NodePoolList is a list of pools.
+// NodePoolList is a list of NodePool objects.
 // +kubebuilder:object:root=true
 type NodePoolList struct {
 	metav1.TypeMeta `json:",inline"`
@@ -263,10 +268,10 @@ type NodePoolList struct {
 	Items           []NodePool `json:"items"`
 }
 
-// RoleLabel is the label of the pool's nodes.
+// RoleLabel returns the key of the label of the pool's nodes: node-role.kubernetes.io/<name>.
 func (p *NodePool) RoleLabel() string { return RolePrefix + p.Name }
 
-// Handler is the handler of the pool's RuntimeClass.
+// Handler returns the handler of the pool's RuntimeClass: spec.handler, or DefaultHandler.
 func (p *NodePool) Handler() string {
 	if p.Spec.Handler == "" {
 		return DefaultHandler
@@ -274,8 +279,8 @@ func (p *NodePool) Handler() string {
 	return p.Spec.Handler
 }
 
-// StatusConditions returns the conditions for the reconcile loop to write.
+// StatusConditions returns a pointer to the conditions in the status, so that the reconcile loop can set them.
 func (p *NodePool) StatusConditions() *[]metav1.Condition { return &p.Status.Conditions }
 
-// StatusObservedGeneration returns the observed generation for the reconcile loop to write.
+// StatusObservedGeneration returns a pointer to status.observedGeneration, so that the reconcile loop can set it.
 func (p *NodePool) StatusObservedGeneration() *int64 { return &p.Status.ObservedGeneration }
