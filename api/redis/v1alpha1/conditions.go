@@ -5,115 +5,125 @@ package v1alpha1
 
 import "github.com/opcrew/opcrew/api/common"
 
-// Condition types of a RedisEnterpriseCluster, in addition to common.ConditionLeftovers and ConditionPlacement. The
-// last eight exist only while they apply.
+// Condition types of a RedisEnterpriseCluster, in addition to ConditionLeftovers and ConditionPlacement of package
+// common. Ready, ChildrenReady, Available, Redundant, PodsReady and UpToDate always exist, and the others only while
+// they apply.
 const (
-	// ConditionReady summarizes the others: it is False with the first blocking cause.
+	// ConditionReady summarizes the other conditions. While one of them blocks, it is False with the reason of the
+	// first.
 	ConditionReady = "Ready"
-	// ConditionChildrenReady reports whether StatefulSet, Services, Secrets and disruption budget are as declared.
+	// ConditionChildrenReady reports whether the StatefulSet, the Services, the Secrets and the PodDisruptionBudget
+	// have the fields that the operator declares for them.
 	ConditionChildrenReady = "ChildrenReady"
-	// ConditionAvailable reports whether each of the 16384 slots is served; the message gives the numbers.
+	// ConditionAvailable reports whether all 16384 slots are served. Its message says how many are.
 	ConditionAvailable = common.ConditionAvailable
-	// ConditionRedundant reports whether each shard has a replica in sync on another pod.
+	// ConditionRedundant reports whether each shard has a replica that is in sync and runs in another pod than its
+	// primary.
 	ConditionRedundant = "Redundant"
-	// ConditionPodsReady reports whether the cluster has the desired number of pods, each with its role in the
-	// ring, and what blocks the first one that has not.
+	// ConditionPodsReady reports whether the cluster has the desired number of pods, each with the primary of its own
+	// shard and a replica of the previous pod's shard. Its message says what blocks the first pod that does not.
 	ConditionPodsReady = "PodsReady"
 	// ConditionUpToDate reports whether every pod and its volume match the spec.
 	ConditionUpToDate = "UpToDate"
-	// ConditionMigrating is True while slots move between pods.
+	// ConditionMigrating is True while the operator moves slots between pods.
 	ConditionMigrating = "Migrating"
-	// ConditionDataAtRisk is True while one more failure, or the requested change, would lose data; the
-	// change is then not made.
+	// ConditionDataAtRisk is True while one more failure would lose data, or a change that the spec requires would lose
+	// data. The operator does not make such a change.
 	ConditionDataAtRisk = "DataAtRisk"
-	// ConditionMemoryFull is True while a primary has used all of its memory and refuses writes.
+	// ConditionMemoryFull is True while a primary has used all of its memory, so that it refuses writes.
 	ConditionMemoryFull = "MemoryFull"
 	// ConditionStorageFailing is True while a server cannot write its append-only file, for example because its volume
-	// is full. A primary then refuses writes.
+	// is full. If the server is a primary, it refuses writes.
 	ConditionStorageFailing = "StorageFailing"
-	// ConditionRecoveryRequested is True while spec.clusterRecovery is set; the message says what is left to recover, and
-	// what that waits for.
+	// ConditionRecoveryRequested is True while spec.clusterRecovery is set. Its message says which slots are not
+	// recovered yet, and what the operator is waiting for.
 	ConditionRecoveryRequested = "RecoveryRequested"
-	// ConditionFieldsIgnored is True while the spec has fields that are accepted and not served; the message names them.
+	// ConditionFieldsIgnored is True while the spec sets fields that opcrew accepts but does not implement. Its message
+	// names the fields.
 	ConditionFieldsIgnored = "FieldsIgnored"
-	// ConditionImageReplaced is True while the operator's default image replaces the vendor's.
+	// ConditionImageReplaced is True while the operator's default image replaces the vendor's image in the spec.
 	ConditionImageReplaced = "ImageReplaced"
-	// ConditionSpecNormalized is True while an amount in the spec is corrected; the message gives the result.
+	// ConditionSpecNormalized is True while the operator corrects an amount in the spec, such as "4 Gi" to 4Gi. Its
+	// message shows the corrected amount.
 	ConditionSpecNormalized = "SpecNormalized"
-	// ConditionCertificateUnused is True while the status page cannot use the certificate that the spec names.
+	// ConditionCertificateUnused is True while the status page cannot use the certificate in the Secret that the spec
+	// names.
 	ConditionCertificateUnused = "CertificateUnused"
 )
 
-// Reasons of the conditions, in addition to those of every kind.
+// Condition reasons of a RedisEnterpriseCluster, in addition to the reasons of every kind.
 const (
-	// ReasonAllSlotsServed: each of the 16384 slots has a primary that serves it.
+	// ReasonAllSlotsServed: each of the 16384 slots is served by a primary.
 	ReasonAllSlotsServed = "AllSlotsServed"
-	// ReasonSlotsUnserved: some slots have no primary that serves them.
+	// ReasonSlotsUnserved: some slots are not served by any primary.
 	ReasonSlotsUnserved = "SlotsUnserved"
-	// ReasonQuorumLost: a majority of the primaries is down, so that no replica can be elected.
+	// ReasonQuorumLost: a majority of the primaries is down, so the servers cannot elect replicas as new primaries.
 	ReasonQuorumLost = "QuorumLost"
-	// ReasonUnreachable: the operator cannot reach the servers, which may be healthy.
+	// ReasonUnreachable: the operator cannot connect to the servers. They may still be healthy and serve clients.
 	ReasonUnreachable = "Unreachable"
-	// ReasonCreating: the servers start and form a cluster for the first time.
+	// ReasonCreating: the servers are starting, and form a cluster for the first time.
 	ReasonCreating = common.ReasonCreating
-	// ReasonRecovering: the servers form the cluster again, as after a restart of all of them.
+	// ReasonRecovering: the servers are forming the cluster again, for example after all of them restarted.
 	ReasonRecovering = "Recovering"
-	// ReasonNotNeeded: there is nothing to recover.
+	// ReasonNotNeeded: every slot is served, so there is nothing to recover.
 	ReasonNotNeeded = "NotNeeded"
-	// ReasonAllShardsReplicated: each shard has a replica in sync on another pod.
+	// ReasonAllShardsReplicated: each shard has a replica that is in sync and runs in another pod than its primary.
 	ReasonAllShardsReplicated = "AllShardsReplicated"
 	// ReasonReplicaMissing: a shard has no replica.
 	ReasonReplicaMissing = "ReplicaMissing"
-	// ReasonReplicaBehind: a shard's replica is syncing, or has lost its primary.
+	// ReasonReplicaBehind: the replica of a shard is still syncing, or has lost the connection to its primary.
 	ReasonReplicaBehind = "ReplicaBehind"
-	// ReasonTooFewNodes: there is only one pod, and no other one for its replica.
+	// ReasonTooFewNodes: the cluster has only one pod, so there is no other pod for a replica.
 	ReasonTooFewNodes = "TooFewNodes"
-	// ReasonAllPodsReady: the cluster has the desired number of pods, each with its role in the ring.
+	// ReasonAllPodsReady: the cluster has the desired number of pods, each with the primary of its own shard and a
+	// replica of the previous pod's shard.
 	ReasonAllPodsReady = common.ReasonAllPodsReady
-	// ReasonPodsNotReady: a pod is not ready and may need a user's help.
+	// ReasonPodsNotReady: a pod is not ready, and may need help from a user.
 	ReasonPodsNotReady = common.ReasonPodsNotReady
-	// ReasonPodsMissing: a quota or an admission rule refuses pods.
+	// ReasonPodsMissing: Kubernetes refuses to create pods, because of a quota or an admission rule.
 	ReasonPodsMissing = common.ReasonPodsMissing
-	// ReasonFailingBack: primaries return to their home pods.
+	// ReasonFailingBack: after a failover, the operator makes the server home of a pod the primary of its shard again.
 	ReasonFailingBack = "FailingBack"
-	// ReasonScalingUp and ReasonScalingDown: the number of pods changes.
+	// ReasonScalingUp and ReasonScalingDown: the operator is adding or removing pods.
 	ReasonScalingUp   = "ScalingUp"
 	ReasonScalingDown = "ScalingDown"
-	// ReasonRebalancing: slots move so that the pods have equal shares.
+	// ReasonRebalancing: the operator is moving slots, so that all pods get equal shares.
 	ReasonRebalancing = "Rebalancing"
-	// ReasonTooLittleMemory: data that must move does not fit into its target; the message gives the numbers.
+	// ReasonTooLittleMemory: data that must move does not fit into the memory of its target. The message gives the
+	// sizes.
 	ReasonTooLittleMemory = "TooLittleMemory"
-	// ReasonAllUpToDate: every pod matches the spec.
+	// ReasonAllUpToDate: every pod and its volume match the spec.
 	ReasonAllUpToDate = "AllUpToDate"
-	// ReasonInvalidSpec: the spec is invalid; the message says what to write instead.
+	// ReasonInvalidSpec: the spec is invalid. The message says what to write instead.
 	ReasonInvalidSpec = "InvalidSpec"
-	// ReasonConfigRefused: the servers refuse a setting of redisConfig; the message quotes them.
+	// ReasonConfigRefused: the servers refuse a setting in spec.redisConfig. The message quotes their error.
 	ReasonConfigRefused = "ConfigRefused"
-	// ReasonVolumesFixed: the spec differs from the volumes with which the cluster was created, or they cannot grow as it
-	// requests; everything else continues.
+	// ReasonVolumesFixed: the spec asks for other volumes than those with which the cluster was created, or for a
+	// growth of volumes that is not possible. The operator still applies the other fields of the spec.
 	ReasonVolumesFixed = "VolumesFixed"
-	// ReasonVolumesGrowing: volumes grow, as enablePersistentVolumeResize requests.
+	// ReasonVolumesGrowing: volumes are growing to volumeSize, because enablePersistentVolumeResize is true.
 	ReasonVolumesGrowing = "VolumesGrowing"
-	// ReasonHibernating: spec.hibernate has stopped the pods; the claims are kept.
+	// ReasonHibernating: spec.hibernate has stopped all pods. Their claims are kept.
 	ReasonHibernating = "Hibernating"
-	// ReasonNoPersistence: there are no volumes, so the data would be lost with the pods.
+	// ReasonNoPersistence: the pods have no volumes, so a restart of a pod would lose data that no other pod has.
 	ReasonNoPersistence = "NoPersistence"
-	// ReasonDataMissing: no server has the data of some slots. They are assigned again only when the user accepts
-	// the loss with AcceptDataLossAnnotation.
+	// ReasonDataMissing: no server has the data of some slots. The operator assigns these slots again, empty, only when
+	// a user accepts the loss by AcceptDataLossAnnotation.
 	ReasonDataMissing = "DataMissing"
-	// ReasonDataContested: servers that do not know each other claim the same slots, or share one identity. The
-	// operator changes nothing that could make it worse.
+	// ReasonDataContested: several servers claim the same slots, or have the same node ID, and do not belong to one
+	// cluster. The operator makes no change that could lose data.
 	ReasonDataContested = "DataContested"
-	// ReasonNotServed: the fields are about features that Redis and Valkey lack, or that the operator provides anyway.
+	// ReasonNotServed: the fields belong to features that Redis and Valkey lack, or that the operator always provides.
 	ReasonNotServed = "NotServed"
-	// ReasonWritesRefused: the servers evict no keys to free memory.
+	// ReasonWritesRefused: a primary has used all of its memory and evicts no keys, so it refuses writes.
 	ReasonWritesRefused = "WritesRefused"
-	// ReasonLogNotWritten: the disk is full, or fails.
+	// ReasonLogNotWritten: a server cannot write its append-only file, because its disk is full or fails.
 	ReasonLogNotWritten = "LogNotWritten"
-	// ReasonVendorImage: the image in the spec is the vendor's own, which contains no Redis server.
+	// ReasonVendorImage: the image in the spec is Redis Enterprise, which contains no Redis server that opcrew can run.
 	ReasonVendorImage = "VendorImage"
-	// ReasonBlanksDropped: an amount contains blanks, such as 4 Gi, which are dropped.
+	// ReasonBlanksDropped: an amount contains blanks, such as "4 Gi". The operator removes the blanks.
 	ReasonBlanksDropped = "BlanksDropped"
-	// ReasonInvalidCertificate: the Secret does not exist, lacks a key, or does not hold a valid pair.
+	// ReasonInvalidCertificate: the Secret does not exist, lacks a key, or does not contain a certificate with its
+	// private key.
 	ReasonInvalidCertificate = "InvalidCertificate"
 )

@@ -10,24 +10,23 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Switch is true or false, as a JSON value or as text: the article writes 'true', the vendor's later
-// schema has a bool. It is stored as it was written.
+// Switch is true or false, as a JSON boolean or as text: the article that describes this kind uses text, and later
+// versions of the vendor's schema use a boolean. The JSON text is stored unchanged.
 // +kubebuilder:validation:Type=""
 // +kubebuilder:validation:Enum={true,false,"true","false"}
 // +kubebuilder:pruning:PreserveUnknownFields
 type Switch string
 
-// UnmarshalJSON accepts any JSON: a single stored value that does not decode would break every list
-// of its kind.
+// UnmarshalJSON accepts any JSON value. If one stored object did not decode, no object of its kind could be listed.
 func (s *Switch) UnmarshalJSON(raw []byte) error {
 	*s = Switch(kept(raw))
 	return nil
 }
 
-// MarshalJSON returns the JSON that was read.
+// MarshalJSON returns the JSON text that UnmarshalJSON kept.
 func (s Switch) MarshalJSON() ([]byte, error) { return written(string(s)) }
 
-// Or is the value of the switch, or the given default.
+// Or returns the value of the switch, or otherwise if it is neither true nor false.
 func (s Switch) Or(otherwise bool) bool {
 	switch strings.ToLower(strings.Trim(string(s), `"`)) {
 	case "true":
@@ -38,21 +37,21 @@ func (s Switch) Or(otherwise bool) bool {
 	return otherwise
 }
 
-// Unused accepts any value and has no effect.
+// Unused is a field that accepts any value and has no effect.
 // +kubebuilder:validation:Type=""
 // +kubebuilder:pruning:PreserveUnknownFields
 type Unused string
 
-// UnmarshalJSON accepts any JSON.
+// UnmarshalJSON accepts and keeps any JSON value.
 func (u *Unused) UnmarshalJSON(raw []byte) error {
 	*u = Unused(kept(raw))
 	return nil
 }
 
-// MarshalJSON returns the JSON that was read.
+// MarshalJSON returns the JSON text that UnmarshalJSON kept.
 func (u Unused) MarshalJSON() ([]byte, error) { return written(string(u)) }
 
-// Asks reports whether the field requests something: an empty or disabled one does not.
+// Asks reports whether the field requests a feature. An empty value, or one that turns the feature off, does not.
 func (u Unused) Asks() bool {
 	switch u {
 	case "", "null", "false", `""`, "{}", "[]", "0", `{"enabled":false}`:
@@ -61,21 +60,21 @@ func (u Unused) Asks() bool {
 	return true
 }
 
-// Amount is a Kubernetes quantity that is not negative and has no exponent, as a number or text. Blanks
-// are ignored, because the article has them. See common.Amount for the reason against exponents.
+// Amount is a non-negative Kubernetes quantity without exponent, written as a number or as text. Blanks are ignored,
+// because the article that describes this kind writes 4 Gi. See common.Amount for why exponents are not allowed.
 // +kubebuilder:validation:Type=""
 // +kubebuilder:validation:XIntOrString
 // +kubebuilder:validation:MaxLength=24
 // +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 0 : self.matches('^ *[0-9]{1,15}([.][0-9]{1,3})? *(m|k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)? *$')",message="an amount must be a number with at most 15 digits and a unit, such as 400m or 4Gi, and not negative"
 type Amount string
 
-// UnmarshalJSON accepts text, and a number as its digits, however large.
+// UnmarshalJSON accepts text, and a number of any size, of which it keeps the digits.
 func (a *Amount) UnmarshalJSON(raw []byte) error {
 	*a = Amount(textOf(raw))
 	return nil
 }
 
-// Quantity is the amount as a Kubernetes quantity; 0 for text that the schema does not admit.
+// Quantity returns the amount as a Kubernetes quantity; 0 if the text is not a valid quantity.
 func (a Amount) Quantity() resource.Quantity {
 	q, err := resource.ParseQuantity(a.Normal())
 	if err != nil {
@@ -84,10 +83,10 @@ func (a Amount) Quantity() resource.Quantity {
 	return q
 }
 
-// Normal is the amount without blanks, as Kubernetes writes it.
+// Normal returns the amount without blanks, as Kubernetes writes quantities.
 func (a Amount) Normal() string { return strings.ReplaceAll(string(a), " ", "") }
 
-// kept is the source of a JSON value; empty for null.
+// kept returns the source text of a JSON value; empty for null.
 func kept(raw []byte) string {
 	if string(raw) == "null" {
 		return ""
@@ -95,7 +94,7 @@ func kept(raw []byte) string {
 	return string(raw)
 }
 
-// textOf is the content of a JSON string, or the source of any other value.
+// textOf returns the content of a JSON string, or the source text of any other JSON value.
 func textOf(raw []byte) string {
 	var text string
 	if err := json.Unmarshal(raw, &text); err != nil {

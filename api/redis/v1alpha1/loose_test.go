@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// What the schema refuses today may be stored from a time when it did not, and what it admits need not be what was meant.
+// An object may contain a value that the schema refuses today, because it was stored under an earlier schema. The
+// schema also accepts meaningless values. All such values must decode, and be written back unchanged.
 func TestWhateverIsStoredDecodesAndIsWrittenAsItWas(t *testing.T) {
 	for _, value := range []string{`true`, `"true"`, `"maybe"`, `7`, `{"a":[1,"b"]}`, `[1]`, `1e400`, `""`} {
 		for _, field := range []string{

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// NotServed are fields of the vendor's API for features that Redis and Valkey lack, or that the operator provides
-// anyway. They accept any value, and condition FieldsIgnored names them.
+// NotServed contains fields of the vendor's API for features that Redis and Valkey lack, or that the operator always
+// provides. They accept any value and have no effect. Condition FieldsIgnored names those that are set.
 type NotServed struct {
 	// +optional
 	ActiveActive Unused `json:"activeActive,omitempty"`
@@ -87,8 +87,8 @@ type NotServed struct {
 	VaultCASecret Unused `json:"vaultCASecret,omitempty"`
 }
 
-// Ignored names the fields of a spec, by their dotted paths and in order, that request something and are not served.
-// An empty or disabled field requests nothing.
+// Ignored returns the fields of the spec that request a feature and have no effect, as sorted dotted paths. An empty
+// value, or one that turns the feature off, requests nothing.
 func (s *RedisEnterpriseClusterSpec) Ignored() []string {
 	out := asking("", s.NotServed)
 	if s.Certificates != nil {
@@ -104,7 +104,8 @@ func (s *RedisEnterpriseClusterSpec) Ignored() []string {
 	return out
 }
 
-// asking names the fields of a struct of Unused fields that request something.
+// asking returns the names of the fields that request a feature, each with the prefix. unused is a struct whose fields
+// all have type Unused.
 func asking(prefix string, unused any) []string {
 	var fields map[string]Unused
 	if raw, err := json.Marshal(unused); err == nil {

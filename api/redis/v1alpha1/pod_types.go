@@ -9,40 +9,42 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// PodSpec sets where the pods run, and what they contain in addition to the servers.
+// PodSpec sets on which nodes the pods run, and what the pods contain in addition to the Redis servers.
 type PodSpec struct {
-	// extraLabels are added to all children. Keys that the operator sets itself cannot be changed.
+	// extraLabels are added to all objects that the operator creates for the cluster. They cannot replace a label that
+	// the operator sets.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	ExtraLabels map[string]string `json:"extraLabels,omitempty"`
 
-	// podAnnotations are added to the pods.
+	// podAnnotations are annotations that are added to the pods.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	PodAnnotations map[string]string `json:"podAnnotations,omitempty"`
 
-	// redisEnterprisePodAnnotations are added to the pods, and take precedence over podAnnotations.
+	// redisEnterprisePodAnnotations are annotations that are added to the pods. They take precedence over
+	// podAnnotations.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	RedisEnterprisePodAnnotations map[string]string `json:"redisEnterprisePodAnnotations,omitempty"`
 
-	// nodeSelector are the labels of nodes on which pods may run.
+	// nodeSelector lists the labels that a node must have to run the pods. Without it the pods may run on any node.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 
-	// podTolerations of the pods.
+	// podTolerations are the tolerations of the pods: the node taints that do not keep the pods away.
 	// +optional
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=atomic
 	PodTolerations []corev1.Toleration `json:"podTolerations,omitempty"`
 
-	// podAntiAffinity of the pods; with it the operator does not spread pods over nodes and zones by itself.
+	// podAntiAffinity of the pods. If it is set, the operator no longer spreads the pods over nodes and zones.
 	// +optional
 	PodAntiAffinity *corev1.PodAntiAffinity `json:"podAntiAffinity,omitempty"`
 
-	// antiAffinityAdditionalTopologyKeys are labels of nodes; no two pods run on nodes with the same value
-	// of one of these, even if a pod then cannot run.
+	// antiAffinityAdditionalTopologyKeys are keys of node labels. Two pods never run on nodes with the same value of
+	// one of these labels, even if a pod then cannot run.
 	// +optional
 	// +kubebuilder:validation:MaxItems=8
 	// +kubebuilder:validation:items:MinLength=1
@@ -50,47 +52,51 @@ type PodSpec struct {
 	// +listType=atomic
 	AntiAffinityAdditionalTopologyKeys []string `json:"antiAffinityAdditionalTopologyKeys,omitempty"`
 
-	// rackAwarenessNodeLabel is the label of nodes that names their rack or zone: pods are spread evenly
-	// over its values, and run only on nodes that have it.
+	// rackAwarenessNodeLabel is the key of the node label that names the node's rack or zone. The pods are spread
+	// evenly over the values of this label, and run only on nodes that have the label.
 	// +optional
 	// +kubebuilder:validation:MaxLength=317
 	RackAwarenessNodeLabel string `json:"rackAwarenessNodeLabel,omitempty"`
 
-	// priorityClassName of the pods.
+	// priorityClassName is the PriorityClass of the pods. Without it they get the default class of the cluster, if any.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	PriorityClassName string `json:"priorityClassName,omitempty"`
 
-	// serviceAccountName of the pods; default the name of the object if createServiceAccount is true.
+	// serviceAccountName is the ServiceAccount of the pods. The default is the ServiceAccount default, or, if
+	// createServiceAccount is true, one with the name of this object.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 
-	// createServiceAccount creates the account, without any rights. Pods need none; its token is not mounted.
+	// createServiceAccount makes the operator create the ServiceAccount, without any rights; default false. The pods
+	// need no rights, and its token is not mounted.
 	// +optional
 	CreateServiceAccount bool `json:"createServiceAccount,omitempty"`
 
-	// pullSecrets are names of Secrets with which images are pulled.
+	// pullSecrets are Secrets with registry credentials for the pods' images.
 	// +optional
 	// +kubebuilder:validation:MaxItems=16
 	// +listType=atomic
 	PullSecrets []PullSecret `json:"pullSecrets,omitempty"`
 
-	// extraEnvVars are environment variables of the servers.
+	// extraEnvVars are further environment variables of the Redis servers. POD_IP and POD_NAME are reserved for the
+	// operator.
 	// +optional
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:XValidation:rule="self.all(e, !(e.name in ['POD_IP', 'POD_NAME']))",message="extraEnvVars: POD_IP and POD_NAME are reserved for the operator"
 	// +listType=atomic
 	ExtraEnvVars []EnvVar `json:"extraEnvVars,omitempty"`
 
-	// hostAliases are added to the hosts file of the pods.
+	// hostAliases are host names and addresses that are added to the hosts file of the pods.
 	// +optional
 	// +kubebuilder:validation:MaxItems=64
 	// +listType=atomic
 	HostAliases []corev1.HostAlias `json:"hostAliases,omitempty"`
 
-	// volumes are added to the pods; names that begin with opcrew are reserved for the operator. Sources are those of
-	// the restricted Pod Security Standard, such as configMap, emptyDir, persistentVolumeClaim and secret.
+	// volumes are added to the pods. Names that begin with opcrew are reserved for the operator. Only volume types that
+	// the restricted Pod Security Standard allows are accepted, such as configMap, emptyDir, persistentVolumeClaim and
+	// secret.
 	// +optional
 	// +kubebuilder:validation:MaxItems=32
 	// +kubebuilder:validation:XValidation:rule="self.all(v, !v.name.startsWith('opcrew') && v.name != 'redis-enterprise-storage')",message="volumes: redis-enterprise-storage and names that begin with opcrew are reserved for the operator"
@@ -98,14 +104,15 @@ type PodSpec struct {
 	// +listType=atomic
 	Volumes []corev1.Volume `json:"volumes,omitempty"`
 
-	// redisEnterpriseVolumeMounts are mounts of those volumes in the containers of the servers.
+	// redisEnterpriseVolumeMounts mount the volumes in spec.volumes into the containers of the Redis servers.
 	// +optional
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=atomic
 	RedisEnterpriseVolumeMounts []corev1.VolumeMount `json:"redisEnterpriseVolumeMounts,omitempty"`
 
-	// sideContainersSpec are additional containers of the pods. What they set must meet the restricted Pod
-	// Security Standard, and what they leave out is set so. The rest is validated when pods are built.
+	// sideContainersSpec are further containers of the pods. Their fields must meet the restricted Pod Security
+	// Standard, and fields that are not set get values that meet it. Errors in other fields are reported by Ready when
+	// pods are created.
 	// +optional
 	// +kubebuilder:validation:MaxItems=8
 	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.securityContext) || !has(c.securityContext.privileged) || !c.securityContext.privileged)",message="sideContainersSpec: securityContext.privileged: pods meet the restricted Pod Security Standard; leave it out, or write false"
@@ -123,23 +130,24 @@ type PodSpec struct {
 	// +listType=atomic
 	SideContainersSpec []common.Container `json:"sideContainersSpec,omitempty"`
 
-	// redisEnterpriseTerminationGracePeriodSeconds is how long a pod has to hand over its primaries and stop; default 60.
+	// redisEnterpriseTerminationGracePeriodSeconds is the time, in seconds, in which a pod that stops must hand its
+	// primaries over to their replicas, 1 to 31536000; default 60.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=31536000
 	RedisEnterpriseTerminationGracePeriodSeconds *int64 `json:"redisEnterpriseTerminationGracePeriodSeconds,omitempty"`
 }
 
-// PullSecret names a Secret with which images are pulled.
+// PullSecret names a Secret with registry credentials.
 type PullSecret struct {
-	// name of the Secret.
+	// name of a Secret in the same namespace.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
 }
 
-// EnvVar is an environment variable of the servers.
+// EnvVar is an environment variable of the Redis servers.
 type EnvVar struct {
 	// name of the variable.
 	// +required
@@ -150,7 +158,7 @@ type EnvVar struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=4096
 	Value string `json:"value,omitempty"`
-	// valueFrom takes the value from elsewhere, such as a Secret.
+	// valueFrom takes the value from another object, such as a Secret.
 	// +optional
 	ValueFrom *corev1.EnvVarSource `json:"valueFrom,omitempty"`
 }

@@ -10,19 +10,19 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// Defaults of a RedisEnterpriseCluster: the vendor's. They are computed and not stored, so that a value
-// that the user set can always be distinguished from a default.
+// Defaults of a RedisEnterpriseCluster, as in Redis Enterprise. The operator applies them when it reads a spec, and
+// does not store them in the object. A value that a user set stays distinguishable from a default.
 const (
 	DefaultNodes    = 3
 	DefaultUsername = "demo@redislabs.com"
 	DefaultCPU      = "2"
 	DefaultMemory   = "4Gi"
-	// DefaultGracePeriodSeconds is how long a pod has to stop. The vendor's default is a year, which blocks
-	// draining nodes.
+	// DefaultGracePeriodSeconds is the time, in seconds, that a pod has to stop. The vendor's default is a year, which
+	// would block the draining of nodes.
 	DefaultGracePeriodSeconds = 60
 )
 
-// Ports of a pod. Both servers also have a cluster bus, at the port 10000 higher.
+// Ports of a pod with its two servers, home and guest. The cluster bus of each server is on its port plus BusOffset.
 const (
 	HomePort    = 6379
 	GuestPort   = 6380
@@ -31,7 +31,7 @@ const (
 	UIPort      = 8443
 )
 
-// Labels of the pods; the first two are the vendor's.
+// Labels of the pods. AppLabel and RoleLabel are those of the vendor.
 const (
 	AppLabel     = "app"
 	AppName      = "redis-enterprise"
@@ -40,13 +40,13 @@ const (
 	ClusterLabel = "redis.io/cluster"
 )
 
-// AcceptDataLossAnnotation on a RedisEnterpriseCluster accepts the loss of the data of some slots, so that they are
-// served again, empty. The message of condition DataAtRisk gives its value: the slots, and a token for the time when
-// the loss was reported, so that it never applies to a later loss.
+// AcceptDataLossAnnotation on a RedisEnterpriseCluster accepts that the data of some slots is lost, so that the
+// operator assigns these slots again, empty. Condition DataAtRisk shows the value to write: the slots, and a token for
+// this loss.
 const AcceptDataLossAnnotation = "redis.opcrew.io/accept-data-loss"
 
-// RedisEnterpriseCluster is a Redis cluster of pods with a primary and a replica each, with the API of
-// Redis Enterprise.
+// RedisEnterpriseCluster is a Redis cluster of pods. Each pod has a primary, and a replica of another pod's primary.
+// The API is that of Redis Enterprise.
 // +kubebuilder:object:root=true
 // +kubebuilder:metadata:labels="app.kubernetes.io/part-of=opcrew"
 // +kubebuilder:resource:path=redisenterpriseclusters,shortName=rec,categories=opcrew
@@ -71,100 +71,104 @@ type RedisEnterpriseCluster struct {
 	// +optional
 	Spec RedisEnterpriseClusterSpec `json:"spec,omitempty"`
 
-	// status is the observed state. Its default keeps clients from taking a new object for a ready one.
+	// status is the observed state. In a new object all conditions have status Unknown by default, so that no client
+	// takes it for a ready one.
 	// +optional
 	// +kubebuilder:default={conditions: {{type: "Ready", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "ChildrenReady", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "Available", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "Redundant", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "PodsReady", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "UpToDate", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}}}
 	Status RedisEnterpriseClusterStatus `json:"status,omitempty"`
 }
 
-// RedisEnterpriseClusterSpec is the desired cluster. Fields have the vendor's names; opcrew adds
-// hibernate, slotMigrationRate, redisConfig and access.
+// RedisEnterpriseClusterSpec is the desired cluster. Its fields are those of Redis Enterprise, except for hibernate,
+// slotMigrationRate, redisConfig and access, which opcrew adds.
 // +kubebuilder:validation:XValidation:rule="!has(self.hibernate) || !self.hibernate || has(self.persistentSpec)",message="hibernate: a cluster without spec.persistentSpec would lose all of its data; write persistentSpec: {enabled: true}"
 type RedisEnterpriseClusterSpec struct {
-	// nodes is the number of pods, and so of shards, from 1 to 100; default 3. With 3 or more the cluster
-	// survives the loss of any one pod. It can be raised and lowered; the slots of removed pods are moved first.
+	// nodes is the number of pods, 1 to 100, and thereby of shards; default 3. With 3 or more, the cluster survives the
+	// loss of any one pod. Before the operator removes pods, it moves their slots to other pods.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="self >= 1 && self <= 100",message="nodes must be a number of pods from 1 to 100; to stop a cluster and keep its data use hibernate"
 	Nodes *int32 `json:"nodes,omitempty"`
 
-	// hibernate stops all pods and keeps their claims; when it is removed they start with their data.
+	// hibernate stops all pods and keeps their claims; default false. When hibernate is false again, the pods start
+	// with their data. It requires persistentSpec.
 	// +optional
 	Hibernate bool `json:"hibernate,omitempty"`
 
-	// slotMigrationRate is the most data, in bytes per second, that moves between pods when slots move, 64Ki or
-	// more; default as much as the servers can. A change also affects a move in progress.
+	// slotMigrationRate is the maximum rate at which data moves between pods when slots move, in bytes per second, 64Ki
+	// or more. Without it slots move as fast as the servers can. A change also applies to a move in progress.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 65536 : !self.matches('^ *[0-9]{1,15}([.][0-9]{1,3})? *(m|k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)? *$') || !quantity(self.replace(' ', \"\")).isLessThan(quantity('64Ki'))",message="slotMigrationRate must be in bytes per second, 64Ki or more, such as 50Mi; leave it out to move slots as fast as the servers can"
 	SlotMigrationRate Amount `json:"slotMigrationRate,omitempty"`
 
-	// redisConfig are settings of the servers, such as maxmemory-policy: allkeys-lru. Most change while the
-	// servers run; for the others pods restart one after another. The operator sets everything that the
-	// cluster itself depends on.
+	// redisConfig are settings of redis.conf, such as maxmemory-policy: allkeys-lru. Most of them take effect while the
+	// servers run; others restart the pods one after another. Settings on which the cluster depends, such as ports, are
+	// refused.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[a-z][a-z0-9_-]{0,63}$'))",message="redisConfig: names must be those of redis.conf in lower-case letters, such as maxmemory-policy"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.matches('^(tls-|cluster-announce-|replica-announce-|slave-announce-|unixsocket|enable-)') && !(k in ['port', 'bind', 'bind-source-addr', 'dir', 'dbfilename', 'appendonly', 'appendfilename', 'appenddirname', 'cluster-enabled', 'cluster-port', 'cluster-config-file', 'cluster-require-full-coverage', 'cluster-allow-replica-migration', 'cluster-migration-barrier', 'cluster-replica-validity-factor', 'cluster-slave-validity-factor', 'cluster-replica-no-failover', 'cluster-slave-no-failover', 'requirepass', 'masterauth', 'masteruser', 'primaryauth', 'primaryuser', 'aclfile', 'user', 'include', 'loadmodule', 'rename-command', 'daemonize', 'supervised', 'pidfile', 'logfile', 'protected-mode', 'replicaof', 'slaveof', 'maxmemory', 'databases', 'cluster-databases']))",message="redisConfig: ports, files, users, replication, modules, tls-*, enable-* and cluster-announce-* are set by the operator; maxmemory follows from redisEnterpriseNodeResources, and a cluster has only database 0"
 	RedisConfig map[string]Setting `json:"redisConfig,omitempty"`
 
-	// persistentSpec gives every pod a volume. Without it data is only in the memory of nodes, and a cluster
-	// that loses all of its pods loses its data.
+	// persistentSpec gives every pod a volume. Without it the data is only in memory: a cluster that loses all of its
+	// pods loses its data.
 	// +optional
 	PersistentSpec *PersistentSpec `json:"persistentSpec,omitempty"`
 
-	// redisEnterpriseNodeResources are the resources of a pod, half of them for its primary and half for its
-	// replica; default 2 CPU and 4Gi. The agent adds 50m and 64Mi. Each server uses 3/4 of its memory limit for
-	// data. 4 Gi is accepted as 4Gi.
+	// redisEnterpriseNodeResources are the resources of a pod, half for each of its two servers; default 2 CPU and 4Gi.
+	// opcrew's agent container gets 50m and 64Mi in addition. Each server uses 3/4 of its memory limit for data. Blanks
+	// are ignored, so 4 Gi means 4Gi.
 	// +optional
 	RedisEnterpriseNodeResources *Resources `json:"redisEnterpriseNodeResources,omitempty"`
 
-	// redisEnterpriseImageSpec is the servers' image: Redis 7.0, Valkey 7.2, or later. The vendor's own image
-	// contains no such server; the operator uses its default instead, and condition ImageReplaced says so.
+	// redisEnterpriseImageSpec is the image of the servers: Redis 7.0, Valkey 7.2, or a later version. The image of
+	// Redis Enterprise contains no server that opcrew can run, so the operator replaces it with its default image, and
+	// condition ImageReplaced reports that.
 	// +optional
 	RedisEnterpriseImageSpec *ImageSpec `json:"redisEnterpriseImageSpec,omitempty"`
 
-	// upgradeSpec sets what an upgrade of the operator may change.
+	// upgradeSpec sets whether an upgrade of the operator may change the image of the servers.
 	// +optional
 	UpgradeSpec *UpgradeSpec `json:"upgradeSpec,omitempty"`
 
-	// username of the user whose password is in the Secret; default demo@redislabs.com. User default has
-	// the same password.
+	// username is the name of the Redis user for clients; default demo@redislabs.com. Its password is in the Secret in
+	// clusterCredentialSecretName. The user default has the same password.
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	// +kubebuilder:validation:XValidation:rule="self == '' || self.matches('^[!#-&(-\\\\[\\\\]-~]+$') && !(self in ['default', 'opcrew'])",message="username must consist of letters, digits and signs, without blanks and quotes, such as admin@acme.com; the users default and opcrew are reserved"
 	Username string `json:"username,omitempty"`
 
-	// clusterCredentialSecretName names the Secret with username and password; default the name of the object.
-	// If it does not exist the operator creates it with a random password.
+	// clusterCredentialSecretName is the name of the Secret with username and password; default the name of this
+	// object. If the Secret does not exist, the operator creates it with a random password.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule="self == '' || !format.dns1123Subdomain().validate(self).hasValue()",message="clusterCredentialSecretName must be the name of a Secret"
 	ClusterCredentialSecretName string `json:"clusterCredentialSecretName,omitempty"`
 
-	// clusterRecovery is accepted and not needed: the operator recovers a cluster by itself. While it is true, condition
-	// RecoveryRequested says what is left to recover, and what that waits for.
+	// clusterRecovery is accepted and not needed, because the operator always recovers a cluster. While it is true,
+	// condition RecoveryRequested shows which slots are not recovered yet, and what the operator is waiting for.
 	// +optional
 	ClusterRecovery bool `json:"clusterRecovery,omitempty"`
 
-	// uiServiceType is the type of Service <name>-ui, which serves the status page; default ClusterIP.
+	// uiServiceType is the type of the Service <name>-ui for the status page: ClusterIP (the default), NodePort or
+	// LoadBalancer.
 	// +optional
 	// +kubebuilder:validation:Enum=ClusterIP;NodePort;LoadBalancer
 	UIServiceType corev1.ServiceType `json:"uiServiceType,omitempty"`
 
-	// uiAnnotations are annotations of Service <name>-ui.
+	// uiAnnotations are added to the Service <name>-ui for the status page.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	UIAnnotations map[string]string `json:"uiAnnotations,omitempty"`
 
-	// certificates are Secrets with certificates.
+	// certificates are the names of Secrets with certificates.
 	// +optional
 	Certificates *Certificates `json:"certificates,omitempty"`
 
-	// access lists the clients that may connect, in the words of a NetworkPolicy: podSelector, namespaceSelector or
-	// ipBlock. Without it every client may. opcrew's own pods may always.
+	// access lists the clients that may connect, as peers of a NetworkPolicy: podSelector, namespaceSelector or
+	// ipBlock. Without it every client may connect. opcrew's own pods may always connect.
 	// +optional
 	Access common.Access `json:"access,omitempty"`
 
-	// services are settings for both Services.
+	// services are settings of the Services for clients and for the status page.
 	// +optional
 	Services *ServicesSpec `json:"services,omitempty"`
 
@@ -173,7 +177,7 @@ type RedisEnterpriseClusterSpec struct {
 	NotServed `json:",inline"`
 }
 
-// RedisEnterpriseClusterList is a list of RedisEnterpriseClusters.
+// RedisEnterpriseClusterList is a list of RedisEnterpriseCluster objects.
 // +kubebuilder:object:root=true
 type RedisEnterpriseClusterList struct {
 	metav1.TypeMeta `json:",inline"`
@@ -181,10 +185,10 @@ type RedisEnterpriseClusterList struct {
 	Items           []RedisEnterpriseCluster `json:"items"`
 }
 
-// StatusConditions returns the conditions for the reconcile loop to write.
+// StatusConditions returns a pointer to the conditions in the status, so that the reconcile loop can set them.
 func (c *RedisEnterpriseCluster) StatusConditions() *[]metav1.Condition { return &c.Status.Conditions }
 
-// StatusObservedGeneration returns the observed generation for the reconcile loop to write.
+// StatusObservedGeneration returns a pointer to status.observedGeneration, so that the reconcile loop can set it.
 func (c *RedisEnterpriseCluster) StatusObservedGeneration() *int64 {
 	return &c.Status.ObservedGeneration
 }

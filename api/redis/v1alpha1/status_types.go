@@ -7,31 +7,32 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Slots is the number of slots of a cluster; each key is in one of them.
+// Slots is the number of hash slots of a Redis cluster. Each key belongs to one of them.
 const Slots = 16384
 
-// State is the cluster's state in the vendor's words.
+// State is the state of the cluster, by the names that Redis Enterprise uses.
 type State string
 
-// States of a cluster. The vendor's InvalidUpgrade, RecoveryReset and ClusterRecreating do not occur.
+// States of a cluster, by the names that Redis Enterprise uses. Its states InvalidUpgrade, RecoveryReset and
+// ClusterRecreating do not occur in opcrew.
 const (
-	// StatePendingCreation: no child exists yet.
+	// StatePendingCreation: the operator has not created any object for the cluster yet.
 	StatePendingCreation State = "PendingCreation"
-	// StateBootstrappingFirstPod: no pod runs yet.
+	// StateBootstrappingFirstPod: no pod is running yet.
 	StateBootstrappingFirstPod State = "BootstrappingFirstPod"
-	// StateInitializing: the servers form a cluster for the first time.
+	// StateInitializing: the servers are forming a cluster for the first time.
 	StateInitializing State = "Initializing"
-	// StateRecoveringFirstPod: no slot is served, and the servers form the cluster again.
+	// StateRecoveringFirstPod: no slot is served, and the servers are forming the cluster again.
 	StateRecoveringFirstPod State = "RecoveringFirstPod"
 	// StateRunning: every slot is served.
 	StateRunning State = "Running"
-	// StateRunningRollingUpdate: every slot is served, and pods change one after another.
+	// StateRunningRollingUpdate: every slot is served, and the operator is replacing pods one after another.
 	StateRunningRollingUpdate State = "RunningRollingUpdate"
-	// StateUpgrade: pods change to another image one after another.
+	// StateUpgrade: the operator is moving pods to another image, one after another.
 	StateUpgrade State = "Upgrade"
-	// StateHibernating: spec.hibernate has stopped all pods. The vendor has no such state.
+	// StateHibernating: spec.hibernate has stopped all pods. Redis Enterprise has no such state.
 	StateHibernating State = "Hibernating"
-	// StateError: slots are not served, or children cannot be applied.
+	// StateError: some slots are not served, or the operator cannot apply the objects of the cluster.
 	StateError State = "Error"
 	// StateInvalid: the spec is invalid.
 	StateInvalid State = "Invalid"
@@ -39,42 +40,42 @@ const (
 	StateDeleting State = "Deleting"
 )
 
-// SpecStatus reports whether the spec can be served.
+// SpecStatus reports whether the spec is valid.
 type SpecStatus string
 
-// Values of a spec's status, the vendor's.
+// Values of SpecStatus, by the names that Redis Enterprise uses.
 const (
 	SpecValid   SpecStatus = "Valid"
 	SpecInvalid SpecStatus = "Invalid"
 )
 
-// Place is one of the two servers of a pod.
+// Place is which of the two servers of a pod is meant: home or guest.
 type Place string
 
-// Places of a pod. Home is the place of the primary of the pod's own shard, Guest the place of the replica of
-// the shard of the previous pod in the ring.
+// Values of Place. The server home is normally the primary of its pod's own shard. The server guest is normally a
+// replica of the previous pod's shard. The last pod is the previous pod of the first.
 const (
 	Home  Place = "home"
 	Guest Place = "guest"
 )
 
-// Role is what a server does now.
+// Role is the current role of a server: primary or replica.
 type Role string
 
-// Roles of a server.
+// Values of Role.
 const (
 	Primary Role = "primary"
 	Replica Role = "replica"
 )
 
-// RedisEnterpriseClusterStatus is the observed state of the cluster. Volatile values, such as keys, bytes
-// and lag, are in the pods' metrics.
+// RedisEnterpriseClusterStatus is the observed state of the cluster. Values that change all the time, such as numbers
+// of keys and bytes and the replication lag, are in the pods' metrics instead.
 type RedisEnterpriseClusterStatus struct {
-	// state of the cluster in the vendor's words, such as Running.
+	// state of the cluster, by the names that Redis Enterprise uses, such as Running.
 	// +optional
 	State State `json:"state,omitempty"`
 
-	// specStatus is Valid, or Invalid while the spec cannot be served.
+	// specStatus is Valid, or Invalid while the spec has an error. Condition UpToDate then says what to write instead.
 	// +optional
 	SpecStatus SpecStatus `json:"specStatus,omitempty"`
 
@@ -82,42 +83,43 @@ type RedisEnterpriseClusterStatus struct {
 	// +optional
 	Nodes int32 `json:"nodes"`
 
-	// readyNodes is the number of pods with their role in the ring.
+	// readyNodes is the number of pods that have the primary of their own shard and a replica of the previous pod's
+	// shard.
 	// +optional
 	ReadyNodes int32 `json:"readyNodes"`
 
-	// shards is the number of primaries that hold slots.
+	// shards is the number of primaries that have slots.
 	// +optional
 	Shards int32 `json:"shards"`
 
-	// version is the lowest version of the servers, such as 7.0.15 or valkey 8.1.3.
+	// version is the lowest version that a server runs, such as 7.0.15 or valkey 8.1.3.
 	// +optional
 	Version string `json:"version,omitempty"`
 
-	// secretName names the Secret with username and password.
+	// secretName is the name of the Secret with the username and the password for clients.
 	// +optional
 	SecretName string `json:"secretName,omitempty"`
 
-	// endpoints are the addresses of the cluster for clients.
+	// endpoints are the addresses at which clients find the cluster and its status page.
 	// +optional
 	Endpoints *Endpoints `json:"endpoints,omitempty"`
 
-	// slots shows which server has which slots, in the order of the pods.
+	// slots shows the role and the slots of each server, sorted by pod.
 	// +optional
 	// +listType=map
 	// +listMapKey=pod
 	// +listMapKey=place
 	Slots []ServerSlots `json:"slots,omitempty"`
 
-	// move is set while slots move between pods.
+	// move is the progress of a move of slots between pods. It is absent while no slots move.
 	// +optional
 	Move *Move `json:"move,omitempty"`
 
-	// persistenceStatus is the state of the pods' volumes; absent without volumes.
+	// persistenceStatus is the state of the pods' volumes. It is absent if the pods have no volumes.
 	// +optional
 	PersistenceStatus *PersistenceStatus `json:"persistenceStatus,omitempty"`
 
-	// selector selects the pods, for the scale subresource.
+	// selector is the label selector of the pods, which the scale subresource needs.
 	// +optional
 	Selector string `json:"selector,omitempty"`
 
@@ -132,37 +134,39 @@ type RedisEnterpriseClusterStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// VolumesState is the state of volumes, in the vendor's words.
+// VolumesState is the state of the pods' volumes, by the names that Redis Enterprise uses.
 type VolumesState string
 
-// States of volumes.
+// Values of VolumesState.
 const (
 	// VolumesProvisioning: not every pod has its volume yet.
 	VolumesProvisioning VolumesState = "Provisioning"
-	// VolumesProvisioned: each pod has its volume, of the size in the spec if volumes follow it.
+	// VolumesProvisioned: each pod has its volume. With enablePersistentVolumeResize each volume has the size in the
+	// spec.
 	VolumesProvisioned VolumesState = "Provisioned"
-	// VolumesResizing: some volumes grow.
+	// VolumesResizing: some volumes are growing.
 	VolumesResizing VolumesState = "Resizing"
-	// VolumesResizeFailed: a volume cannot grow; UpToDate says why, unless it reports something more urgent.
+	// VolumesResizeFailed: a volume cannot grow. The message of condition UpToDate says why, if nothing more urgent is
+	// wrong.
 	VolumesResizeFailed VolumesState = "ResizeFailed"
 )
 
 // PersistenceStatus is the state of the pods' volumes.
 type PersistenceStatus struct {
-	// status is Provisioning, Provisioned, Resizing or ResizeFailed.
+	// status of the volumes: Provisioning, Provisioned, Resizing or ResizeFailed.
 	// +optional
 	Status VolumesState `json:"status,omitempty"`
-	// succeeded is the number of volumes that match the spec, of all, such as 2/3.
+	// succeeded shows how many volumes match the spec, and how many there are, such as 2/3.
 	// +optional
 	Succeeded string `json:"succeeded,omitempty"`
 }
 
-// Endpoints are the addresses of the cluster for clients.
+// Endpoints are the addresses at which clients find the cluster and its status page.
 type Endpoints struct {
-	// cluster is the address from which clients discover the cluster, <name>.<namespace>.svc:6379.
+	// cluster is the address from which clients discover all servers: <name>.<namespace>.svc:6379.
 	// +optional
 	Cluster string `json:"cluster,omitempty"`
-	// nodes are the addresses of the home servers, in the order of the pods.
+	// nodes are the addresses of the server home in each pod, sorted by pod.
 	// +optional
 	// +listType=atomic
 	Nodes []string `json:"nodes,omitempty"`
@@ -171,31 +175,32 @@ type Endpoints struct {
 	UI string `json:"ui,omitempty"`
 }
 
-// ServerSlots is the role and the slots of a server.
+// ServerSlots shows the role and the slots of a server.
 type ServerSlots struct {
-	// pod that the server runs in.
+	// pod is the name of the pod in which the server runs.
 	// +required
 	Pod string `json:"pod"`
-	// place of the server in the pod, home or guest.
+	// place is which of the two servers of the pod is meant: home, which normally is the primary of the pod's own
+	// shard, or guest, which normally is a replica of the previous pod's shard.
 	// +required
 	Place Place `json:"place"`
-	// role is primary or replica; empty while the server does not answer.
+	// role of the server: primary or replica. It is empty while the server does not respond.
 	// +optional
 	Role Role `json:"role,omitempty"`
-	// slots that the server or its primary serves, such as 0-5460; ranges are separated by commas.
+	// slots that the server or its primary serves, such as 0-5460. Commas separate several ranges.
 	// +optional
 	Slots string `json:"slots,omitempty"`
 }
 
-// Move is the progress of a move of slots.
+// Move is the progress of a move of slots between pods.
 type Move struct {
-	// reason is ScalingUp, ScalingDown or Rebalancing.
+	// reason of the move: ScalingUp, ScalingDown or Rebalancing.
 	// +optional
 	Reason string `json:"reason,omitempty"`
-	// slotsMoved is how many slots have moved.
+	// slotsMoved is the number of slots that have moved.
 	// +optional
 	SlotsMoved int32 `json:"slotsMoved"`
-	// slotsTotal is how many slots have to move in total.
+	// slotsTotal is the number of slots that have to move in total.
 	// +optional
 	SlotsTotal int32 `json:"slotsTotal"`
 	// startedAt is when the move started.

@@ -5,8 +5,8 @@ package v1alpha1
 
 import "strings"
 
-// Unprotected says which fields of a spec ask for a protection that opcrew does not give, what is missing, and what to do; empty
-// if none does.
+// Unprotected returns a message if the spec requests a protection that opcrew does not implement, such as encryption.
+// The message names the fields, and says what is missing and what to do. Otherwise the result is empty.
 func (s *RedisEnterpriseClusterSpec) Unprotected() string {
 	var out []string
 	add := func(field string, asks bool, missing string) {
