@@ -18,7 +18,7 @@ func TestAnAmountIsReadAsNumberOrTextAndMeansTheSame(t *testing.T) {
 		`"1.5"`:      {"1.5", "1500m"},
 		`1`:          {"1", "1"},
 		`0`:          {"0", "0"},
-		`5000000000`: {"5000000000", "5G"}, // Regression: more than 32 bits did not decode.
+		`5000000000`: {"5000000000", "5G"}, // Regression: numbers of more than 32 bits did not decode.
 		`null`:       {"", "0"},
 	} {
 		var got Amount

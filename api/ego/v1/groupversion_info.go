@@ -1,10 +1,10 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package v1 is the API of the kinds of group ego.example.com: Activity.
+// Package v1 is the API group ego.example.com, with the kind Activity.
 //
-// Types, markers, condition types and reasons live here; what is done with them
-// lives in internal/kinds. Imports stay light, so that clients can use it.
+// The package contains types, markers, condition types and reasons. The controllers of these kinds are in internal/kinds.
+// The package imports little, so that Go clients can import it without the dependencies of the operator.
 // +kubebuilder:object:generate=true
 // +groupName=ego.example.com
 // +kubebuilder:ac:generate=true
@@ -20,10 +20,10 @@ import (
 // GroupVersion is the group and version of the types in this package.
 var GroupVersion = schema.GroupVersion{Group: "ego.example.com", Version: "v1"}
 
-// SchemeGroupVersion is GroupVersion under the name that generated code uses.
+// SchemeGroupVersion is the same as GroupVersion. Generated code needs it under this name.
 var SchemeGroupVersion = GroupVersion
 
-// AddToScheme registers the types of this package in a scheme.
+// AddToScheme registers the types of this package in a scheme. It never returns an error.
 func AddToScheme(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion, &Activity{}, &ActivityList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)

@@ -193,7 +193,7 @@ type EtcdBackupStatus struct {
 
 	// Reason says why the last backup failed. It is empty if that backup succeeded.
 	// +optional
-	Reason string `json:"Reason,omitempty"` //nolint:tagliatelle // the contract's
+	Reason string `json:"Reason,omitempty"` //nolint:tagliatelle // the field name in the CoreOS operator
 
 	// etcdVersion is the etcd version of the member from which the last successful backup was read.
 	// +optional

@@ -1,11 +1,11 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package v1alpha1 is the API of the kind of group app.redislabs.com: RedisEnterpriseCluster, compatible
-// with the vendor's operator.
+// Package v1alpha1 is the API group app.redislabs.com, with the kind RedisEnterpriseCluster. The API is compatible with
+// the operator of Redis Enterprise.
 //
-// Types, markers, condition types and reasons live here; what is done with them
-// lives in internal/kinds. Imports stay light, so that clients can use it.
+// The package contains types, markers, condition types and reasons. The controllers of these kinds are in internal/kinds.
+// The package imports little, so that Go clients can import it without the dependencies of the operator.
 // +kubebuilder:object:generate=true
 // +groupName=app.redislabs.com
 // +kubebuilder:ac:generate=true
@@ -21,10 +21,10 @@ import (
 // GroupVersion is the group and version of the types in this package.
 var GroupVersion = schema.GroupVersion{Group: "app.redislabs.com", Version: "v1alpha1"}
 
-// SchemeGroupVersion is GroupVersion under the name that generated code uses.
+// SchemeGroupVersion is the same as GroupVersion. Generated code needs it under this name.
 var SchemeGroupVersion = GroupVersion
 
-// AddToScheme registers the types of this package in a scheme.
+// AddToScheme registers the types of this package in a scheme. It never returns an error.
 func AddToScheme(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion, &RedisEnterpriseCluster{}, &RedisEnterpriseClusterList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)

@@ -109,7 +109,7 @@ func (s *RedisEnterpriseClusterSpec) Ignored() []string {
 func asking(prefix string, unused any) []string {
 	var fields map[string]Unused
 	if raw, err := json.Marshal(unused); err == nil {
-		_ = json.Unmarshal(raw, &fields) // whatever they hold, it is JSON
+		_ = json.Unmarshal(raw, &fields) // cannot fail, because Unused accepts any JSON value
 	}
 	var out []string
 	for name, value := range fields {
