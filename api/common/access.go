@@ -12,7 +12,7 @@ import (
 // +kubebuilder:object:generate=true
 // +kubebuilder:validation:MinItems=1
 // +kubebuilder:validation:MaxItems=32
-// +kubebuilder:validation:items:XValidation:rule="has(self.ipBlock) != (has(self.podSelector) || has(self.namespaceSelector))",message="an item of access has either an ipBlock, or a podSelector, a namespaceSelector or both; {} as a selector selects all"
+// +kubebuilder:validation:items:XValidation:rule="has(self.ipBlock) != (has(self.podSelector) || has(self.namespaceSelector))",message="an item of access must have either ipBlock, or podSelector, namespaceSelector or both; the empty selector {} selects all"
 // +listType=atomic
 type Access []networkingv1.NetworkPolicyPeer
 

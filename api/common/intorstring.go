@@ -18,7 +18,7 @@ import (
 // +kubebuilder:validation:Type=""
 // +kubebuilder:validation:XIntOrString
 // +kubebuilder:validation:MaxLength=20
-// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 0 : self.matches('^[0-9]{1,15}([.][0-9]{1,3})?(m|k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)?$')",message="an amount must be a number with at most 15 digits and a unit, such as 250m or 120Mi, and not negative"
+// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 0 : self.matches('^[0-9]{1,15}([.][0-9]{1,3})?(m|k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)?$')",message="an amount must be a number with at most 15 digits and a unit, such as 250m or 120Mi; it must not be negative"
 type Amount string
 
 // UnmarshalJSON accepts text, and a number, of which it keeps the digits.

@@ -37,7 +37,7 @@ const ExporterPort = 9150
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
-// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 52 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name: servers are named <name>-0, <name>-1, ... under a Service <name>; use 52 characters at most, lower-case letters, digits and '-', beginning with a letter"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 52 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name is the name of the Service, and the pods are named <name>-0, <name>-1, ...; use at most 52 lower-case letters, digits and '-', beginning with a letter and ending with a letter or a digit"
 type Memcached struct {
 	metav1.TypeMeta `json:",inline"`
 	// +optional
@@ -72,7 +72,7 @@ type MemcachedSpec struct {
 	// memory is how much each server may use for cached items (memcached -m), from 8Mi to 1Ti; default 64Mi. The
 	// operator sets the container's memory limit higher, because connections and the program itself also need memory.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[0-9]{1,15}([.][0-9]{1,9})?(k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)?$') && !quantity(string(self)).isLessThan(quantity('8Mi')) && !quantity(string(self)).isGreaterThan(quantity('1Ti'))",message="memory of a server must be from 8Mi to 1Ti, a number and a unit such as 512Mi"
+	// +kubebuilder:validation:XValidation:rule="string(self).matches('^[0-9]{1,15}([.][0-9]{1,9})?(k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)?$') && !quantity(string(self)).isLessThan(quantity('8Mi')) && !quantity(string(self)).isGreaterThan(quantity('1Ti'))",message="memory of a server must be from 8Mi to 1Ti, written as a number and a unit such as 512Mi"
 	Memory *resource.Quantity `json:"memory,omitempty"`
 
 	// threads is the number of worker threads of each server (memcached -t), 1 to 128; default 4.

@@ -11,11 +11,11 @@ func (m *MicroServiceDeploy) Ignored() []string {
 		name    string
 		ignored bool
 	}{
-		{"auth (counts with needAuth)", s.Auth != nil && !s.NeedAuth},
-		{"configAs (counts with config)", s.ConfigAs != "" && s.Config == ""},
+		{"auth (has an effect only with needAuth)", s.Auth != nil && !s.NeedAuth},
+		{"configAs (has an effect only with config)", s.ConfigAs != "" && s.Config == ""},
 		{"creationTimestamp", s.CreationTimestamp != "" && s.CreationTimestamp != "null"},
-		{"maxReplicas (counts with autoscaling)", s.MaxReplicas != nil && !s.Autoscaling},
-		{"metrics (count with autoscaling)", len(s.Metrics) > 0 && !s.Autoscaling},
+		{"maxReplicas (has an effect only with autoscaling)", s.MaxReplicas != nil && !s.Autoscaling},
+		{"metrics (have an effect only with autoscaling)", len(s.Metrics) > 0 && !s.Autoscaling},
 	} {
 		if field.ignored {
 			out = append(out, field.name)

@@ -14,7 +14,7 @@ func TestFieldsThatCountOnlyWithOthersAreNamedWithoutThem(t *testing.T) {
 		Auth: &Auth{}, ConfigAs: ConfigAsSecret, CreationTimestamp: "2024", MaxReplicas: &n, Metrics: []Metric{{}},
 	}}
 	want := []string{
-		"auth (counts with needAuth)", "configAs (counts with config)", "creationTimestamp", "maxReplicas (counts with autoscaling)", "metrics (count with autoscaling)",
+		"auth (has an effect only with needAuth)", "configAs (has an effect only with config)", "creationTimestamp", "maxReplicas (has an effect only with autoscaling)", "metrics (have an effect only with autoscaling)",
 	}
 	if got := m.Ignored(); !slices.Equal(got, want) {
 		t.Errorf("expected the user to be shown %q, got %q", want, got)

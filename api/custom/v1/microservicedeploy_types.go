@@ -38,9 +38,9 @@ const (
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="URL",type=string,JSONPath=`.status.url`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
-// +kubebuilder:validation:XValidation:rule="(has(self.spec.fullName) ? self.spec.fullName : self.metadata.name).size() <= 46 && (has(self.spec.fullName) ? self.spec.fullName : self.metadata.name).matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="spec.fullName, or metadata.name without one, names the Service and all other objects of the instance; use 46 characters at most, lower-case letters, digits and '-', beginning with a letter"
-// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63",message="metadata.name is a label on all objects of the instance; use 63 characters at most"
-// +kubebuilder:validation:XValidation:rule="(has(self.spec.fullName) ? self.spec.fullName : self.metadata.name) == (has(oldSelf.spec.fullName) ? oldSelf.spec.fullName : oldSelf.metadata.name)",message="spec.fullName cannot change, as all objects of the instance have this name; create another instance"
+// +kubebuilder:validation:XValidation:rule="(has(self.spec.fullName) ? self.spec.fullName : self.metadata.name).size() <= 46 && (has(self.spec.fullName) ? self.spec.fullName : self.metadata.name).matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="spec.fullName (default metadata.name) is the name of the Service and of all other objects of the instance; use at most 46 lower-case letters, digits and '-', beginning with a letter and ending with a letter or a digit"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63",message="metadata.name is the value of a label on all objects of the instance; use at most 63 characters"
+// +kubebuilder:validation:XValidation:rule="(has(self.spec.fullName) ? self.spec.fullName : self.metadata.name) == (has(oldSelf.spec.fullName) ? oldSelf.spec.fullName : oldSelf.metadata.name)",message="spec.fullName cannot change, because all objects of the instance have this name; create another instance"
 type MicroServiceDeploy struct {
 	metav1.TypeMeta `json:",inline"`
 	// +optional
@@ -60,9 +60,9 @@ type MicroServiceDeploy struct {
 // MicroServiceDeploySpec is the desired instance.
 // +kubebuilder:validation:XValidation:rule="!has(self.configFrom) || !has(self.config)",message="set config or configFrom, not both"
 // +kubebuilder:validation:XValidation:rule="!has(self.maxReplicas) || self.maxReplicas >= (has(self.replicas) ? self.replicas : 1)",message="maxReplicas must not be lower than replicas"
-// +kubebuilder:validation:XValidation:rule="!has(self.gateway) || has(self.baseDomain)",message="a gateway needs a baseDomain to serve"
-// +kubebuilder:validation:XValidation:rule="!has(self.needAuth) || !self.needAuth || !has(self.ports) || self.ports.size() == 0 || self.ports.exists(p, !has(p.protocol) || p.protocol == 'TCP')",message="needAuth protects TCP ports, and there is none; add one, or leave needAuth out"
-// +kubebuilder:validation:XValidation:rule="!has(self.quota) || self.quota != 'PriorityClass' || !has(self.pod) || !has(self.pod.priorityClassName)",message="quota: PriorityClass counts pods by the class that it gives them, opcrew-microservices; leave pod.priorityClassName out, or use quota: Namespace"
+// +kubebuilder:validation:XValidation:rule="!has(self.gateway) || has(self.baseDomain)",message="a gateway needs a baseDomain; set baseDomain, or remove gateway"
+// +kubebuilder:validation:XValidation:rule="!has(self.needAuth) || !self.needAuth || !has(self.ports) || self.ports.size() == 0 || self.ports.exists(p, !has(p.protocol) || p.protocol == 'TCP')",message="needAuth protects TCP ports, but spec.ports has no TCP port; add a TCP port, or remove needAuth"
+// +kubebuilder:validation:XValidation:rule="!has(self.quota) || self.quota != 'PriorityClass' || !has(self.pod) || !has(self.pod.priorityClassName)",message="quota: PriorityClass counts the pods that have the PriorityClass opcrew-microservices, which the operator sets; remove pod.priorityClassName, or use quota: Namespace"
 type MicroServiceDeploySpec struct {
 	// msName is the name of the microservice to which this instance belongs.
 	// +required
@@ -180,10 +180,10 @@ type MicroServiceDeploySpec struct {
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
-	// +kubebuilder:validation:XValidation:rule="self.all(p, self.exists_one(q, q.port == p.port && (has(q.protocol) ? q.protocol : 'TCP') == (has(p.protocol) ? p.protocol : 'TCP')))",message="a port is listed twice: each port and protocol can be served once"
-	// +kubebuilder:validation:XValidation:rule="self.all(p, !has(p.name) || self.exists_one(q, has(q.name) && q.name == p.name))",message="two ports have the same name"
-	// +kubebuilder:validation:XValidation:rule="self.all(p, !has(p.targetPort) || type(p.targetPort) == int || self.exists_one(q, has(q.targetPort) && type(q.targetPort) == string && q.targetPort == p.targetPort))",message="two ports have the same targetPort name: a name stands for one port of the container"
-	// +kubebuilder:validation:XValidation:rule="self.all(p, !has(p.nodePort) || p.nodePort == 0 || self.exists_one(q, has(q.nodePort) && q.nodePort == p.nodePort && (has(q.protocol) ? q.protocol : 'TCP') == (has(p.protocol) ? p.protocol : 'TCP')))",message="two ports have the same nodePort"
+	// +kubebuilder:validation:XValidation:rule="self.all(p, self.exists_one(q, q.port == p.port && (has(q.protocol) ? q.protocol : 'TCP') == (has(p.protocol) ? p.protocol : 'TCP')))",message="a port is listed twice; list each combination of port and protocol only once"
+	// +kubebuilder:validation:XValidation:rule="self.all(p, !has(p.name) || self.exists_one(q, has(q.name) && q.name == p.name))",message="two ports have the same name; use another name for one of them"
+	// +kubebuilder:validation:XValidation:rule="self.all(p, !has(p.targetPort) || type(p.targetPort) == int || self.exists_one(q, has(q.targetPort) && type(q.targetPort) == string && q.targetPort == p.targetPort))",message="two ports have the same targetPort name; a name stands for one port of the container, so use another name"
+	// +kubebuilder:validation:XValidation:rule="self.all(p, !has(p.nodePort) || p.nodePort == 0 || self.exists_one(q, has(q.nodePort) && q.nodePort == p.nodePort && (has(q.protocol) ? q.protocol : 'TCP') == (has(p.protocol) ? p.protocol : 'TCP')))",message="two ports have the same nodePort; use another nodePort for one of them"
 	Ports []common.Port `json:"ports,omitempty"`
 
 	// probes of the container. The default is a readiness probe that connects to the first port.
@@ -195,7 +195,7 @@ type MicroServiceDeploySpec struct {
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=256
-	// +kubebuilder:validation:XValidation:rule="self.all(e, !has(e.valueFrom) || !has(e.valueFrom.resourceFieldRef) || !has(e.valueFrom.resourceFieldRef.divisor) || type(e.valueFrom.resourceFieldRef.divisor) == int || e.valueFrom.resourceFieldRef.divisor in ['0', '1', '1m', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'])",message="divisor of a resourceFieldRef must be 1 or 1m, or 1 with a unit of memory, such as 1Mi"
+	// +kubebuilder:validation:XValidation:rule="self.all(e, !has(e.valueFrom) || !has(e.valueFrom.resourceFieldRef) || !has(e.valueFrom.resourceFieldRef.divisor) || type(e.valueFrom.resourceFieldRef.divisor) == int || e.valueFrom.resourceFieldRef.divisor in ['0', '1', '1m', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'])",message="the divisor of a resourceFieldRef must be 1 or 1m, or 1 with a unit of memory, such as 1Mi"
 	Envs []corev1.EnvVar `json:"envs,omitempty"`
 
 	// imagePullSecrets are Secrets with the credentials of the image's registry.

@@ -52,7 +52,7 @@ type EtcdBackup struct {
 
 // EtcdBackupSpec says which cluster is saved, where, and when.
 // +kubebuilder:validation:XValidation:rule="(has(self.etcdEndpoints) && self.etcdEndpoints.size() > 0) != has(self.etcdCluster)",message="set either etcdEndpoints, the client URLs of the members, or etcdCluster, the name of an EtcdCluster"
-// +kubebuilder:validation:XValidation:rule="!(self.storageType in ['S3', 'ABS', 'GCS', 'OSS', 'PVC']) || (self.storageType == 'S3' ? has(self.s3) : self.storageType == 'ABS' ? has(self.abs) : self.storageType == 'GCS' ? has(self.gcs) : self.storageType == 'OSS' ? has(self.oss) : has(self.pvc))",message="the section of the storage type is missing: s3, abs, gcs, oss or pvc"
+// +kubebuilder:validation:XValidation:rule="!(self.storageType in ['S3', 'ABS', 'GCS', 'OSS', 'PVC']) || (self.storageType == 'S3' ? has(self.s3) : self.storageType == 'ABS' ? has(self.abs) : self.storageType == 'GCS' ? has(self.gcs) : self.storageType == 'OSS' ? has(self.oss) : has(self.pvc))",message="the section of the storage type is missing; add the field s3, abs, gcs, oss or pvc that belongs to it"
 type EtcdBackupSpec struct {
 	// etcdEndpoints are the client URLs of the members. The backup reads the member with the highest revision; the
 	// other members may be down. Set either etcdEndpoints or etcdCluster.
@@ -113,7 +113,7 @@ type ClusterReference struct {
 
 // BackupPolicy sets when backups run, and which are kept.
 // +kubebuilder:validation:XValidation:rule="!has(self.schedule) || !has(self.backupIntervalInSecond) || self.backupIntervalInSecond == 0",message="backupIntervalInSecond and schedule both set the time of backups; set only one of them"
-// +kubebuilder:validation:XValidation:rule="has(self.schedule) || !has(self.timeZone)",message="timeZone needs schedule; set schedule, or leave timeZone out"
+// +kubebuilder:validation:XValidation:rule="has(self.schedule) || !has(self.timeZone)",message="timeZone needs schedule; set schedule, or remove timeZone"
 type BackupPolicy struct {
 	// timeoutInSecond is the time, in seconds, that one attempt of a backup may run, at most 86400. The default, also
 	// for 0, is 60.
@@ -124,7 +124,7 @@ type BackupPolicy struct {
 	// backupIntervalInSecond is the time between two backups, in seconds: 0 (the default) for a single backup, or 10 to
 	// 31536000. Set either this field or schedule.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="self == 0 || self >= 10 && self <= 31536000",message="backupIntervalInSecond must be 0 for one backup, or from 10 to 31536000 (a year)"
+	// +kubebuilder:validation:XValidation:rule="self == 0 || self >= 10 && self <= 31536000",message="backupIntervalInSecond must be 0 for one backup, or from 10 to 31536000 seconds (a year)"
 	BackupIntervalInSecond int64 `json:"backupIntervalInSecond,omitempty"`
 
 	// schedule is the time of the backups in cron format, such as "0 3 * * *" for 3:00 every day. Set either this field

@@ -38,7 +38,7 @@ const (
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
-// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 52 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name: members are named <name>-<10 characters> under a Service <name>; use 52 characters at most, lower-case letters, digits and '-', beginning with a letter"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 52 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name is the name of the Service, and the members are named <name>-<10 characters>; use at most 52 lower-case letters, digits and '-', beginning with a letter and ending with a letter or a digit"
 type EtcdCluster struct {
 	metav1.TypeMeta `json:",inline"`
 	// +optional
@@ -56,17 +56,17 @@ type EtcdCluster struct {
 }
 
 // EtcdClusterSpec is the desired cluster.
-// +kubebuilder:validation:XValidation:rule="!has(self.hibernate) || !self.hibernate || has(self.pod) && has(self.pod.persistentVolumeClaimSpec)",message="hibernate: a cluster without spec.pod.persistentVolumeClaimSpec would lose all of its data"
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.pod) && !has(self.pod) || (has(oldSelf.pod) && has(oldSelf.pod.persistentVolumeClaimSpec)) == (has(self.pod) && has(self.pod.persistentVolumeClaimSpec))",message="pod.persistentVolumeClaimSpec cannot be added or removed later: it is where the members' data is; create a new cluster and copy the data"
-// +kubebuilder:validation:XValidation:rule="(has(self.TLS) && has(self.TLS.static) && has(self.TLS.static.member) && has(self.TLS.static.member.peerSecret)) == (has(oldSelf.TLS) && has(oldSelf.TLS.static) && has(oldSelf.TLS.static.member) && has(oldSelf.TLS.static.member.peerSecret))",message="TLS.static.member.peerSecret cannot be added or removed later: members know each other by their URLs; create a new cluster and copy the data"
-// +kubebuilder:validation:XValidation:rule="(has(self.TLS) && has(self.TLS.static) && has(self.TLS.static.member) && has(self.TLS.static.member.serverSecret)) == (has(oldSelf.TLS) && has(oldSelf.TLS.static) && has(oldSelf.TLS.static.member) && has(oldSelf.TLS.static.member.serverSecret))",message="TLS.static.member.serverSecret cannot be added or removed later: clients know members by their URLs; create a new cluster and copy the data"
-// +kubebuilder:validation:XValidation:rule="!has(self.upkeep) || !has(self.upkeep.compaction) || !has(self.pod) || !has(self.pod.etcdEnv) || !self.pod.etcdEnv.exists(e, e.name in ['ETCD_AUTO_COMPACTION_MODE', 'ETCD_AUTO_COMPACTION_RETENTION'])",message="upkeep.compaction and ETCD_AUTO_COMPACTION_MODE or ETCD_AUTO_COMPACTION_RETENTION in pod.etcdEnv set the same option: leave one of them out"
-// +kubebuilder:validation:XValidation:rule="!has(self.upkeep) || !has(self.upkeep.corruptionCheck) || !has(self.pod) || !has(self.pod.etcdEnv) || !self.pod.etcdEnv.exists(e, e.name in ['ETCD_CORRUPT_CHECK_TIME', 'ETCD_EXPERIMENTAL_CORRUPT_CHECK_TIME'])",message="upkeep.corruptionCheck and ETCD_CORRUPT_CHECK_TIME or ETCD_EXPERIMENTAL_CORRUPT_CHECK_TIME in pod.etcdEnv set the same option: leave one of them out"
+// +kubebuilder:validation:XValidation:rule="!has(self.hibernate) || !self.hibernate || has(self.pod) && has(self.pod.persistentVolumeClaimSpec)",message="hibernate: a cluster without spec.pod.persistentVolumeClaimSpec would lose all of its data; set hibernate to false"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.pod) && !has(self.pod) || (has(oldSelf.pod) && has(oldSelf.pod.persistentVolumeClaimSpec)) == (has(self.pod) && has(self.pod.persistentVolumeClaimSpec))",message="pod.persistentVolumeClaimSpec cannot be added or removed later, because the data of the members would stay behind; create a new cluster and copy the data"
+// +kubebuilder:validation:XValidation:rule="(has(self.TLS) && has(self.TLS.static) && has(self.TLS.static.member) && has(self.TLS.static.member.peerSecret)) == (has(oldSelf.TLS) && has(oldSelf.TLS.static) && has(oldSelf.TLS.static.member) && has(oldSelf.TLS.static.member.peerSecret))",message="TLS.static.member.peerSecret cannot be added or removed later, because the members' peer URLs would change; create a new cluster and copy the data"
+// +kubebuilder:validation:XValidation:rule="(has(self.TLS) && has(self.TLS.static) && has(self.TLS.static.member) && has(self.TLS.static.member.serverSecret)) == (has(oldSelf.TLS) && has(oldSelf.TLS.static) && has(oldSelf.TLS.static.member) && has(oldSelf.TLS.static.member.serverSecret))",message="TLS.static.member.serverSecret cannot be added or removed later, because the members' client URLs would change; create a new cluster and copy the data"
+// +kubebuilder:validation:XValidation:rule="!has(self.upkeep) || !has(self.upkeep.compaction) || !has(self.pod) || !has(self.pod.etcdEnv) || !self.pod.etcdEnv.exists(e, e.name in ['ETCD_AUTO_COMPACTION_MODE', 'ETCD_AUTO_COMPACTION_RETENTION'])",message="upkeep.compaction and the variable ETCD_AUTO_COMPACTION_MODE or ETCD_AUTO_COMPACTION_RETENTION in pod.etcdEnv set the same option; remove one of them"
+// +kubebuilder:validation:XValidation:rule="!has(self.upkeep) || !has(self.upkeep.corruptionCheck) || !has(self.pod) || !has(self.pod.etcdEnv) || !self.pod.etcdEnv.exists(e, e.name in ['ETCD_CORRUPT_CHECK_TIME', 'ETCD_EXPERIMENTAL_CORRUPT_CHECK_TIME'])",message="upkeep.corruptionCheck and the variable ETCD_CORRUPT_CHECK_TIME or ETCD_EXPERIMENTAL_CORRUPT_CHECK_TIME in pod.etcdEnv set the same option; remove one of them"
 type EtcdClusterSpec struct {
 	// size is the number of members, 1 to 7. An odd number is best: a cluster of 4 members tolerates no more failures
 	// than one of 3.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="self >= 1 && self <= 7",message="size must be a number of members from 1 to 7; to stop a cluster and keep its data use hibernate"
+	// +kubebuilder:validation:XValidation:rule="self >= 1 && self <= 7",message="size must be a number of members from 1 to 7; to stop a cluster and keep its data, use hibernate"
 	Size int32 `json:"size,omitempty"`
 
 	// repository of the image, without a tag; default quay.io/coreos/etcd. The image is <repository>:v<version>.
@@ -144,7 +144,7 @@ type TLSPolicy struct {
 }
 
 // StaticTLS names Secrets with certificates that a user or another controller creates and renews.
-// +kubebuilder:validation:XValidation:rule="has(self.operatorSecret) == (has(self.member) && has(self.member.serverSecret))",message="TLS.static: operatorSecret and member.serverSecret go together: the operator is a client of the members"
+// +kubebuilder:validation:XValidation:rule="has(self.operatorSecret) == (has(self.member) && has(self.member.serverSecret))",message="TLS.static: set both operatorSecret and member.serverSecret, or neither, because the operator is a client of the members"
 type StaticTLS struct {
 	// member names the Secrets that the members use.
 	// +optional

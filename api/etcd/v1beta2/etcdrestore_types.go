@@ -18,7 +18,7 @@ import (
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
-// +kubebuilder:validation:XValidation:rule="self.metadata.name == self.spec.etcdCluster.name",message="metadata.name: a restore is named after the EtcdCluster that it restores: write the name of spec.etcdCluster.name in both"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name == self.spec.etcdCluster.name",message="metadata.name must equal spec.etcdCluster.name, because a restore is named after the EtcdCluster that it restores"
 type EtcdRestore struct {
 	metav1.TypeMeta `json:",inline"`
 	// +optional
@@ -37,7 +37,7 @@ type EtcdRestore struct {
 
 // EtcdRestoreSpec names the backup, and the cluster whose data it replaces. It cannot change.
 // +kubebuilder:validation:XValidation:rule="self == oldSelf",message="a restore cannot be changed: delete it, which cancels it if it has not finished, and create another one"
-// +kubebuilder:validation:XValidation:rule="!(self.backupStorageType in ['S3', 'ABS', 'GCS', 'OSS', 'PVC']) || (self.backupStorageType == 'S3' ? has(self.s3) : self.backupStorageType == 'ABS' ? has(self.abs) : self.backupStorageType == 'GCS' ? has(self.gcs) : self.backupStorageType == 'OSS' ? has(self.oss) : has(self.pvc))",message="the section of the storage type is missing: s3, abs, gcs, oss or pvc"
+// +kubebuilder:validation:XValidation:rule="!(self.backupStorageType in ['S3', 'ABS', 'GCS', 'OSS', 'PVC']) || (self.backupStorageType == 'S3' ? has(self.s3) : self.backupStorageType == 'ABS' ? has(self.abs) : self.backupStorageType == 'GCS' ? has(self.gcs) : self.backupStorageType == 'OSS' ? has(self.oss) : has(self.pvc))",message="the section of the storage type is missing; add the field s3, abs, gcs, oss or pvc that belongs to it"
 type EtcdRestoreSpec struct {
 	// backupStorageType is where the backup is: S3, ABS, GCS, OSS or PVC. The field of that name (s3, abs, gcs, oss or
 	// pvc) sets the location.

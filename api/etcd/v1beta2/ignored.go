@@ -11,14 +11,14 @@ func (c *EtcdCluster) Ignored() []string {
 			out = append(out, "pod.DNSTimeoutInSecond")
 		}
 		if p.AntiAffinity && p.Affinity != nil {
-			out = append(out, "pod.antiAffinity (pod.affinity takes its place)")
+			out = append(out, "pod.antiAffinity (pod.affinity replaces it)")
 		}
 		if p.BusyboxImage != "" {
 			out = append(out, "pod.busyboxImage")
 		}
 	}
 	if u := c.Spec.Upkeep; u != nil && u.KeepRevisions != nil && u.NoSpace == NoSpaceReport {
-		out = append(out, "upkeep.keepRevisions (counts with upkeep.noSpace: Heal)")
+		out = append(out, "upkeep.keepRevisions (has an effect only with upkeep.noSpace: Heal)")
 	}
 	return out
 }
@@ -27,7 +27,7 @@ func (c *EtcdCluster) Ignored() []string {
 func (b *EtcdBackup) Ignored() []string {
 	out := b.Spec.ignored(b.Spec.StorageType)
 	if p := b.Spec.BackupPolicy; p != nil && p.MaxBackups > 0 && p.BackupIntervalInSecond == 0 && p.Schedule == "" {
-		out = append(out, "backupPolicy.maxBackups (counts with a schedule or an interval)")
+		out = append(out, "backupPolicy.maxBackups (has an effect only with a schedule or an interval)")
 	}
 	return out
 }

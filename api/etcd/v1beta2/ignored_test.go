@@ -17,13 +17,13 @@ func TestFieldsWithoutEffectAreNamed(t *testing.T) {
 			Pod:    &PodPolicy{AntiAffinity: true, ClusterDomain: ".a"},
 			Upkeep: &Upkeep{KeepRevisions: &keep, NoSpace: NoSpaceHeal},
 		}},
-		"pod.DNSTimeoutInSecond, pod.antiAffinity (pod.affinity takes its place), pod.busyboxImage": &EtcdCluster{Spec: EtcdClusterSpec{
+		"pod.DNSTimeoutInSecond, pod.antiAffinity (pod.affinity replaces it), pod.busyboxImage": &EtcdCluster{Spec: EtcdClusterSpec{
 			Pod: &PodPolicy{DNSTimeoutInSecond: 7, AntiAffinity: true, Affinity: &corev1.Affinity{}, BusyboxImage: "busybox"},
 		}},
-		"upkeep.keepRevisions (counts with upkeep.noSpace: Heal)": &EtcdCluster{Spec: EtcdClusterSpec{
+		"upkeep.keepRevisions (has an effect only with upkeep.noSpace: Heal)": &EtcdCluster{Spec: EtcdClusterSpec{
 			Upkeep: &Upkeep{KeepRevisions: &keep, NoSpace: NoSpaceReport},
 		}},
-		"gcs (the storage type is S3), pvc (the storage type is S3), backupPolicy.maxBackups (counts with a schedule or an interval)": &EtcdBackup{Spec: EtcdBackupSpec{
+		"gcs (the storage type is S3), pvc (the storage type is S3), backupPolicy.maxBackups (has an effect only with a schedule or an interval)": &EtcdBackup{Spec: EtcdBackupSpec{
 			StorageType: StorageS3, Storage: Storage{S3: &S3Source{}, GCS: &GCSSource{}, PVC: &PVCSource{}}, BackupPolicy: &BackupPolicy{MaxBackups: 7},
 		}},
 		"s3 (the storage type is ABS)": &EtcdRestore{Spec: EtcdRestoreSpec{

@@ -8,7 +8,7 @@ import (
 )
 
 // PodPolicy sets how the members' pods are built. All fields are those of the CoreOS operator.
-// +kubebuilder:validation:XValidation:rule="!has(self.labels) || self.labels.all(k, k != 'app' && !k.startsWith('etcd_'))",message="pod.labels: app and names that begin with etcd_ are reserved for the operator"
+// +kubebuilder:validation:XValidation:rule="!has(self.labels) || self.labels.all(k, k != 'app' && !k.startsWith('etcd_'))",message="pod.labels: app and names that begin with etcd_ are reserved for the operator; use other names"
 type PodPolicy struct {
 	// labels are added to the pods. The key app and keys that begin with etcd_ are reserved for the operator.
 	// +optional
@@ -48,8 +48,8 @@ type PodPolicy struct {
 	// addresses and the data directory of a member are not allowed, because the operator sets these.
 	// +optional
 	// +kubebuilder:validation:MaxItems=64
-	// +kubebuilder:validation:XValidation:rule="self.all(e, !(e.name in ['ETCD_NAME', 'ETCD_DATA_DIR', 'ETCD_WAL_DIR', 'ETCD_INITIAL_CLUSTER', 'ETCD_INITIAL_CLUSTER_STATE', 'ETCD_INITIAL_CLUSTER_TOKEN', 'ETCD_INITIAL_ADVERTISE_PEER_URLS', 'ETCD_ADVERTISE_CLIENT_URLS', 'ETCD_LISTEN_PEER_URLS', 'ETCD_LISTEN_CLIENT_URLS', 'ETCD_FORCE_NEW_CLUSTER', 'ETCD_CONFIG_FILE']))",message="etcdEnv: the operator sets the name, the listen addresses and the data directory of a member; leave them out"
-	// +kubebuilder:validation:XValidation:rule="self.all(e, e.name != 'ETCD_LISTEN_METRICS_URLS')",message="etcdEnv: the operator sets --listen-metrics-urls, and etcd does not start with ETCD_LISTEN_METRICS_URLS set too: leave it out; members also serve /metrics at their client URLs"
+	// +kubebuilder:validation:XValidation:rule="self.all(e, !(e.name in ['ETCD_NAME', 'ETCD_DATA_DIR', 'ETCD_WAL_DIR', 'ETCD_INITIAL_CLUSTER', 'ETCD_INITIAL_CLUSTER_STATE', 'ETCD_INITIAL_CLUSTER_TOKEN', 'ETCD_INITIAL_ADVERTISE_PEER_URLS', 'ETCD_ADVERTISE_CLIENT_URLS', 'ETCD_LISTEN_PEER_URLS', 'ETCD_LISTEN_CLIENT_URLS', 'ETCD_FORCE_NEW_CLUSTER', 'ETCD_CONFIG_FILE']))",message="etcdEnv: the operator sets the name, the listen addresses and the data directory of a member; remove these variables"
+	// +kubebuilder:validation:XValidation:rule="self.all(e, e.name != 'ETCD_LISTEN_METRICS_URLS')",message="etcdEnv: the operator sets the flag --listen-metrics-urls, and etcd does not start if ETCD_LISTEN_METRICS_URLS is set too; remove the variable; members also serve /metrics at their client URLs"
 	// +listType=atomic
 	EtcdEnv []EnvVar `json:"etcdEnv,omitempty"`
 
@@ -58,15 +58,15 @@ type PodPolicy struct {
 	// storageClassName, volumeAttributesClassName, accessModes or selector replaces the members one after another, each
 	// with a new claim.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="!has(self.volumeMode) || self.volumeMode == 'Filesystem'",message="persistentVolumeClaimSpec.volumeMode: etcd needs a file system; leave it out or set Filesystem"
-	// +kubebuilder:validation:XValidation:rule="!has(oldSelf.storageClassName) || has(self.storageClassName)",message="persistentVolumeClaimSpec.storageClassName cannot be left out later: the default class may change; name the class of new claims"
-	// +kubebuilder:validation:XValidation:rule="!has(oldSelf.volumeAttributesClassName) || oldSelf.volumeAttributesClassName == '' || has(self.volumeAttributesClassName) && self.volumeAttributesClassName != ''",message="persistentVolumeClaimSpec.volumeAttributesClassName cannot be left out later; name the class of new claims"
-	// +kubebuilder:validation:XValidation:rule="!has(oldSelf.accessModes) || size(oldSelf.accessModes) == 0 || has(self.accessModes) && size(self.accessModes) > 0",message="persistentVolumeClaimSpec.accessModes cannot be left out later: a claim needs one, such as ReadWriteOnce"
-	// +kubebuilder:validation:XValidation:rule="!has(oldSelf.resources) || !has(oldSelf.resources.requests) || !('storage' in oldSelf.resources.requests) || has(self.resources) && has(self.resources.requests) && 'storage' in self.resources.requests",message="persistentVolumeClaimSpec.resources.requests.storage cannot be left out later: a claim needs a size"
-	// +kubebuilder:validation:XValidation:rule="has(self.resources) && has(self.resources.limits) ? has(oldSelf.resources) && has(oldSelf.resources.limits) && self.resources.limits == oldSelf.resources.limits : !has(oldSelf.resources) || !has(oldSelf.resources.limits)",message="persistentVolumeClaimSpec.resources.limits cannot be changed later: it does not limit a volume; set resources.requests.storage"
-	// +kubebuilder:validation:XValidation:rule="has(self.volumeName) == has(oldSelf.volumeName) && (!has(self.volumeName) || self.volumeName == oldSelf.volumeName)",message="persistentVolumeClaimSpec.volumeName cannot be changed later: a volume belongs to one member; choose volumes for new claims with storageClassName or selector"
-	// +kubebuilder:validation:XValidation:rule="has(self.dataSource) == has(oldSelf.dataSource) && (!has(self.dataSource) || self.dataSource == oldSelf.dataSource)",message="persistentVolumeClaimSpec.dataSource cannot be changed later: a new member starts on an empty volume; restore data with an EtcdRestore"
-	// +kubebuilder:validation:XValidation:rule="has(self.dataSourceRef) == has(oldSelf.dataSourceRef) && (!has(self.dataSourceRef) || self.dataSourceRef == oldSelf.dataSourceRef)",message="persistentVolumeClaimSpec.dataSourceRef cannot be changed later: a new member starts on an empty volume; restore data with an EtcdRestore"
+	// +kubebuilder:validation:XValidation:rule="!has(self.volumeMode) || self.volumeMode == 'Filesystem'",message="persistentVolumeClaimSpec.volumeMode must be Filesystem, because etcd needs a file system; remove volumeMode, or set Filesystem"
+	// +kubebuilder:validation:XValidation:rule="!has(oldSelf.storageClassName) || has(self.storageClassName)",message="persistentVolumeClaimSpec.storageClassName cannot be removed later, because the default class may change; name the class of new claims"
+	// +kubebuilder:validation:XValidation:rule="!has(oldSelf.volumeAttributesClassName) || oldSelf.volumeAttributesClassName == '' || has(self.volumeAttributesClassName) && self.volumeAttributesClassName != ''",message="persistentVolumeClaimSpec.volumeAttributesClassName cannot be removed later; name the class of new claims"
+	// +kubebuilder:validation:XValidation:rule="!has(oldSelf.accessModes) || size(oldSelf.accessModes) == 0 || has(self.accessModes) && size(self.accessModes) > 0",message="persistentVolumeClaimSpec.accessModes cannot be removed later, because a claim needs an access mode, such as ReadWriteOnce"
+	// +kubebuilder:validation:XValidation:rule="!has(oldSelf.resources) || !has(oldSelf.resources.requests) || !('storage' in oldSelf.resources.requests) || has(self.resources) && has(self.resources.requests) && 'storage' in self.resources.requests",message="persistentVolumeClaimSpec.resources.requests.storage cannot be removed later, because a claim needs a size"
+	// +kubebuilder:validation:XValidation:rule="has(self.resources) && has(self.resources.limits) ? has(oldSelf.resources) && has(oldSelf.resources.limits) && self.resources.limits == oldSelf.resources.limits : !has(oldSelf.resources) || !has(oldSelf.resources.limits)",message="persistentVolumeClaimSpec.resources.limits cannot be changed later, because it does not limit a volume; set resources.requests.storage"
+	// +kubebuilder:validation:XValidation:rule="has(self.volumeName) == has(oldSelf.volumeName) && (!has(self.volumeName) || self.volumeName == oldSelf.volumeName)",message="persistentVolumeClaimSpec.volumeName cannot be changed later, because a volume belongs to one member; choose volumes for new claims with storageClassName or selector"
+	// +kubebuilder:validation:XValidation:rule="has(self.dataSource) == has(oldSelf.dataSource) && (!has(self.dataSource) || self.dataSource == oldSelf.dataSource)",message="persistentVolumeClaimSpec.dataSource cannot be changed later, because a new member starts on an empty volume; restore data with an EtcdRestore"
+	// +kubebuilder:validation:XValidation:rule="has(self.dataSourceRef) == has(oldSelf.dataSourceRef) && (!has(self.dataSourceRef) || self.dataSourceRef == oldSelf.dataSourceRef)",message="persistentVolumeClaimSpec.dataSourceRef cannot be changed later, because a new member starts on an empty volume; restore data with an EtcdRestore"
 	PersistentVolumeClaimSpec *corev1.PersistentVolumeClaimSpec `json:"persistentVolumeClaimSpec,omitempty"`
 
 	// busyboxImage is accepted and has no effect, because no init container waits for DNS.
@@ -77,11 +77,11 @@ type PodPolicy struct {
 	// securityContext of the pods, which must meet the restricted Pod Security Standard. Each field that is not set
 	// keeps its default: user and group 1000, not root, and the seccomp profile of the container runtime.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="!has(self.runAsNonRoot) || self.runAsNonRoot",message="pod.securityContext.runAsNonRoot: pods meet the restricted Pod Security Standard; leave it out, or write true"
-	// +kubebuilder:validation:XValidation:rule="!has(self.runAsUser) || self.runAsUser != 0",message="pod.securityContext.runAsUser: pods meet the restricted Pod Security Standard; leave it out, or write the number of a user other than root"
-	// +kubebuilder:validation:XValidation:rule="!has(self.seccompProfile) || self.seccompProfile.type != 'Unconfined'",message="pod.securityContext.seccompProfile.type: pods meet the restricted Pod Security Standard; leave it out, or write RuntimeDefault"
-	// +kubebuilder:validation:XValidation:rule="!has(self.appArmorProfile) || self.appArmorProfile.type != 'Unconfined'",message="pod.securityContext.appArmorProfile.type: pods meet the restricted Pod Security Standard; leave it out, or write RuntimeDefault"
-	// +kubebuilder:validation:XValidation:rule="!has(self.windowsOptions) || !has(self.windowsOptions.hostProcess) || !self.windowsOptions.hostProcess",message="pod.securityContext.windowsOptions.hostProcess: pods meet the restricted Pod Security Standard; leave it out"
+	// +kubebuilder:validation:XValidation:rule="!has(self.runAsNonRoot) || self.runAsNonRoot",message="pod.securityContext.runAsNonRoot: pods must meet the restricted Pod Security Standard; remove this field, or write true"
+	// +kubebuilder:validation:XValidation:rule="!has(self.runAsUser) || self.runAsUser != 0",message="pod.securityContext.runAsUser: pods must meet the restricted Pod Security Standard; remove this field, or write the number of a user other than root"
+	// +kubebuilder:validation:XValidation:rule="!has(self.seccompProfile) || self.seccompProfile.type != 'Unconfined'",message="pod.securityContext.seccompProfile.type: pods must meet the restricted Pod Security Standard; remove this field, or write RuntimeDefault"
+	// +kubebuilder:validation:XValidation:rule="!has(self.appArmorProfile) || self.appArmorProfile.type != 'Unconfined'",message="pod.securityContext.appArmorProfile.type: pods must meet the restricted Pod Security Standard; remove this field, or write RuntimeDefault"
+	// +kubebuilder:validation:XValidation:rule="!has(self.windowsOptions) || !has(self.windowsOptions.hostProcess) || !self.windowsOptions.hostProcess",message="pod.securityContext.windowsOptions.hostProcess: pods must meet the restricted Pod Security Standard; remove this field"
 	SecurityContext *corev1.PodSecurityContext `json:"securityContext,omitempty"`
 
 	// DNSTimeoutInSecond is accepted and has no effect, because members look up each other's names until they succeed.

@@ -17,8 +17,8 @@ func (c *EtcdCluster) Unprotected() string {
 	if c.Spec.TLS == nil || c.PeerSecret() != "" || c.ServerSecret() != "" {
 		return ""
 	}
-	return "TLS names no Secrets, so members and clients connect without it, and it cannot be added to this cluster: remove TLS, or create " +
-		"a new cluster with TLS.static.member.peerSecret for members, and member.serverSecret and operatorSecret for clients"
+	return "spec.TLS names no Secrets, so members and clients connect without TLS, and TLS cannot be added to an existing cluster; remove spec.TLS, " +
+		"or create a new cluster with TLS.static.member.peerSecret for members, and member.serverSecret and operatorSecret for clients"
 }
 
 // Unprotected returns a message if the spec sets clientTLSSecret but reads a member over http. The message says what to
@@ -28,7 +28,7 @@ func (b *EtcdBackup) Unprotected() string {
 	if b.Spec.ClientTLSSecret == "" || i < 0 {
 		return ""
 	}
-	return fmt.Sprintf("clientTLSSecret asks for TLS, and the member %s is read without it: write https:// in etcdEndpoints, or leave clientTLSSecret out",
+	return fmt.Sprintf("clientTLSSecret requests TLS, but the member at %s is read without it; write https:// in etcdEndpoints, or remove clientTLSSecret",
 		b.Spec.EtcdEndpoints[i])
 }
 
@@ -45,5 +45,5 @@ func (s Storage) Unencrypted(asked StorageType) string {
 	if !strings.HasPrefix(strings.ToLower(endpoint), plain) {
 		return ""
 	}
-	return fmt.Sprintf("Backups and the keys of the store travel unencrypted, as %s is %s; write https:// if the server has a certificate", field, endpoint)
+	return fmt.Sprintf("Backups and the credentials for their storage travel unencrypted, because %s is %s; write https:// if the server has a certificate", field, endpoint)
 }

@@ -80,7 +80,7 @@ type Compaction struct {
 
 // Defragment releases free space in the members' files. While etcd defragments a member, for some seconds per GB, that
 // member serves no clients.
-// +kubebuilder:validation:XValidation:rule="has(self.schedule) || !has(self.timeZone)",message="defragment: timeZone needs schedule: set schedule too, or leave timeZone out"
+// +kubebuilder:validation:XValidation:rule="has(self.schedule) || !has(self.timeZone)",message="defragment: timeZone needs schedule; set schedule too, or remove timeZone"
 type Defragment struct {
 	// schedule is when members may be defragmented, in cron format, such as "0 3 * * 0" for Sundays at 3:00. All
 	// members that exceed the limits below are then defragmented within an hour. Without it a member is defragmented as

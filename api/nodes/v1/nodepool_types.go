@@ -25,7 +25,7 @@ const DefaultHandler = "runc"
 // +kubebuilder:metadata:labels="app.kubernetes.io/part-of=opcrew"
 // +kubebuilder:resource:scope=Cluster,categories=opcrew
 // +kubebuilder:subresource:status
-// +kubebuilder:printcolumn:name="Status",type=integer,JSONPath=`.status.status`,description="200: as wanted; 503: see Reason"
+// +kubebuilder:printcolumn:name="Status",type=integer,JSONPath=`.status.status`,description="200 if Ready is True; otherwise 503, and column Reason shows why"
 // +kubebuilder:printcolumn:name="NodeCount",type=integer,JSONPath=`.status.nodeCount`
 // +kubebuilder:printcolumn:name="NodesReady",type=integer,JSONPath=`.status.readyNodes`
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
@@ -35,7 +35,7 @@ const DefaultHandler = "runc"
 // +kubebuilder:printcolumn:name="Cordoned",type=integer,JSONPath=`.status.cordonedNodes`,priority=1
 // +kubebuilder:printcolumn:name="Handler",type=string,JSONPath=`.spec.handler`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
-// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63",message="metadata.name: a pool's name is the last part of the node label node-role.kubernetes.io/<name>; use 63 characters at most"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63",message="metadata.name is the last part of the node label node-role.kubernetes.io/<name>; use at most 63 characters"
 type NodePool struct {
 	metav1.TypeMeta `json:",inline"`
 	// +optional
@@ -66,17 +66,17 @@ type NodePoolSpec struct {
 	// labels are set on every node of the pool. The RuntimeClass of the pool selects the nodes by these labels.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
-	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 317 && k.indexOf('/') <= 253 && k.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$'))",message="a label's key must be [prefix/]name: the prefix a lower-case DNS name, the name at most 63 letters, digits, '-', '_', '.', beginning and ending with a letter or digit"
-	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.matches('^([^/]*[.])?(kubernetes|k8s)[.]io/') || k.matches('^([^/]*[.])?node-restriction[.]kubernetes[.]io/') || k == 'node.kubernetes.io/exclude-from-external-load-balancers')",message="labels under kubernetes.io and k8s.io belong to Kubernetes; use a domain of your own, or node-restriction.kubernetes.io/ for labels that a kubelet must not change"
-	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.matches('^([^/]*[.])?opcrew[.]io/'))",message="labels under opcrew.io are reserved for the operator; use a domain of your own"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 317 && k.indexOf('/') <= 253 && k.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$'))",message="a label's key must be [prefix/]name; the prefix is a lower-case DNS name, and the name has at most 63 letters, digits, '-', '_' and '.', beginning and ending with a letter or digit"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.matches('^([^/]*[.])?(kubernetes|k8s)[.]io/') || k.matches('^([^/]*[.])?node-restriction[.]kubernetes[.]io/') || k == 'node.kubernetes.io/exclude-from-external-load-balancers')",message="labels under kubernetes.io and k8s.io are reserved for Kubernetes; use your own domain in the key, or node-restriction.kubernetes.io/ for labels that a kubelet must not change"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.matches('^([^/]*[.])?opcrew[.]io/'))",message="labels under opcrew.io are reserved for the operator; use your own domain in the key"
 	Labels map[string]LabelValue `json:"labels,omitempty"`
 
 	// annotations are set on every node of the pool. All annotations of a node together may have 256 KiB, including
 	// those of other owners and of the operator.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=16
-	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 317 && k.indexOf('/') <= 253 && k.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$'))",message="an annotation's key must be [prefix/]name: the prefix a lower-case DNS name, the name at most 63 letters, digits, '-', '_', '.', beginning and ending with a letter or digit"
-	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.matches('^([^/]*[.])?((kubernetes|k8s|opcrew)[.]io)/'))",message="a pool cannot set annotations under kubernetes.io, k8s.io and opcrew.io; use a domain of your own"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 317 && k.indexOf('/') <= 253 && k.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$'))",message="an annotation's key must be [prefix/]name; the prefix is a lower-case DNS name, and the name has at most 63 letters, digits, '-', '_' and '.', beginning and ending with a letter or digit"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.matches('^([^/]*[.])?((kubernetes|k8s|opcrew)[.]io)/'))",message="a pool cannot set annotations under kubernetes.io, k8s.io and opcrew.io; use your own domain in the key"
 	Annotations map[string]AnnotationValue `json:"annotations,omitempty"`
 
 	// nodeSelector adds every node that has all of these labels to the pool, and the operator gives it the pool's role
@@ -84,8 +84,8 @@ type NodePoolSpec struct {
 	// pool.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=16
-	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 317)",message="a key can have 317 characters at most"
-	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('node-role.kubernetes.io/'))",message="nodes with a role label are members already; leave role labels out of nodeSelector"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 317)",message="the key of a label can have at most 317 characters"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('node-role.kubernetes.io/'))",message="nodeSelector must not contain role labels (node-role.kubernetes.io/<pool>): a node with the role label of a pool already belongs to that pool; remove them"
 	NodeSelector map[string]LabelValue `json:"nodeSelector,omitempty"`
 
 	// handler of the pool's RuntimeClass: the name of a runtime in the configuration of containerd or CRI-O; default
@@ -110,7 +110,7 @@ type NodePoolSpec struct {
 
 // LabelValue is the value of a node label.
 // +kubebuilder:validation:MaxLength=63
-// +kubebuilder:validation:XValidation:rule="self.matches('^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$')",message="a label's value must be empty or at most 63 letters, digits, '-', '_', '.', beginning and ending with a letter or digit"
+// +kubebuilder:validation:XValidation:rule="self.matches('^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$')",message="a label's value must be empty or at most 63 letters, digits, '-', '_' and '.', beginning and ending with a letter or digit"
 type LabelValue string
 
 // AnnotationValue is the value of a node annotation.
@@ -118,21 +118,21 @@ type LabelValue string
 type AnnotationValue string
 
 // Taint keeps pods that do not tolerate it away from the nodes of the pool.
-// +kubebuilder:validation:XValidation:rule="!self.key.matches('^([^/]*[.])?opcrew[.]io/')",message="taints under opcrew.io are reserved for the operator; use a domain of your own"
-// +kubebuilder:validation:XValidation:rule="!(self.key.startsWith('node.kubernetes.io/') && self.key != 'node.kubernetes.io/out-of-service') && !self.key.startsWith('node.cloudprovider.kubernetes.io/')",message="taints under node.kubernetes.io/ and node.cloudprovider.kubernetes.io/ are set by Kubernetes itself; use a domain of your own"
-// +kubebuilder:validation:XValidation:rule="self.key != 'node-role.kubernetes.io/control-plane' && self.key != 'node-role.kubernetes.io/master'",message="control plane taints are reserved for the installer; use a key of your own"
+// +kubebuilder:validation:XValidation:rule="!self.key.matches('^([^/]*[.])?opcrew[.]io/')",message="taints under opcrew.io are reserved for the operator; use your own domain in the key"
+// +kubebuilder:validation:XValidation:rule="!(self.key.startsWith('node.kubernetes.io/') && self.key != 'node.kubernetes.io/out-of-service') && !self.key.startsWith('node.cloudprovider.kubernetes.io/')",message="taints under node.kubernetes.io/ and node.cloudprovider.kubernetes.io/ are set by Kubernetes itself; use your own domain in the key"
+// +kubebuilder:validation:XValidation:rule="self.key != 'node-role.kubernetes.io/control-plane' && self.key != 'node-role.kubernetes.io/master'",message="control plane taints are reserved for the installer of the cluster; use your own key"
 type Taint struct {
 	// key of the taint, such as example.com/gpu.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=317
-	// +kubebuilder:validation:XValidation:rule="self.indexOf('/') <= 253 && self.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$')",message="a taint's key must be [prefix/]name: the prefix a lower-case DNS name, the name at most 63 letters, digits, '-', '_', '.', beginning and ending with a letter or digit"
+	// +kubebuilder:validation:XValidation:rule="self.indexOf('/') <= 253 && self.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$')",message="a taint's key must be [prefix/]name; the prefix is a lower-case DNS name, and the name has at most 63 letters, digits, '-', '_' and '.', beginning and ending with a letter or digit"
 	Key string `json:"key"`
 
 	// value of the taint; default empty.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$')",message="a taint's value must be empty or at most 63 letters, digits, '-', '_', '.', beginning and ending with a letter or digit"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$')",message="a taint's value must be empty or at most 63 letters, digits, '-', '_' and '.', beginning and ending with a letter or digit"
 	Value string `json:"value,omitempty"`
 
 	// effect on pods that do not tolerate the taint: NoSchedule places no new pods on the node, PreferNoSchedule avoids

@@ -41,12 +41,12 @@ const RotateAnnotation = "opcrew.io/rotate-ssh-key"
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`,priority=1
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`,priority=1
 // +kubebuilder:printcolumn:name="Key",type=string,JSONPath=`.status.ssh.fingerprint`,priority=1
-// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 40 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name: Services, pods and claims are named after it; use 40 characters at most, lower-case letters, digits and '-', beginning with a letter"
-// +kubebuilder:validation:XValidation:rule="!(self.metadata.name in ['extra', 'ssh-files'])",message="metadata.name: the pods also have containers named extra and ssh-files; use another name"
-// +kubebuilder:validation:XValidation:rule="!has(self.spec.ssh) || !has(self.spec.ssh.secretRef) || self.spec.ssh.secretRef.name != self.metadata.name + '-ssh'",message="spec.ssh.secretRef: the operator creates the Secret <name>-ssh itself; put your key pair into another Secret, or leave secretRef out"
-// +kubebuilder:validation:XValidation:rule="!self.spec.client.storage.size.matches('^[1-9][0-9]*Gi$') || !oldSelf.spec.client.storage.size.matches('^[1-9][0-9]*Gi$') || int(self.spec.client.storage.size.substring(0, self.spec.client.storage.size.size() - 2)) >= int(oldSelf.spec.client.storage.size.substring(0, oldSelf.spec.client.storage.size.size() - 2)) || has(self.status) && has(self.status.storage) && has(self.status.storage.least) && has(self.status.storage.least.client) && self.status.storage.least.client <= int(self.spec.client.storage.size.substring(0, self.spec.client.storage.size.size() - 2))",fieldPath=".spec.client.storage.size",message="storage cannot shrink: keep the present size or write a larger one. Growth that the volumes did not get can be reverted, down to status.storage.least.client if that is set"
-// +kubebuilder:validation:XValidation:rule="!self.spec.manager.storage.size.matches('^[1-9][0-9]*Gi$') || !oldSelf.spec.manager.storage.size.matches('^[1-9][0-9]*Gi$') || int(self.spec.manager.storage.size.substring(0, self.spec.manager.storage.size.size() - 2)) >= int(oldSelf.spec.manager.storage.size.substring(0, oldSelf.spec.manager.storage.size.size() - 2)) || has(self.status) && has(self.status.storage) && has(self.status.storage.least) && has(self.status.storage.least.manager) && self.status.storage.least.manager <= int(self.spec.manager.storage.size.substring(0, self.spec.manager.storage.size.size() - 2))",fieldPath=".spec.manager.storage.size",message="storage cannot shrink: keep the present size or write a larger one. Growth that the volumes did not get can be reverted, down to status.storage.least.manager if that is set"
-// +kubebuilder:validation:XValidation:rule="!self.spec.extra.storage.size.matches('^[1-9][0-9]*Gi$') || !oldSelf.spec.extra.storage.size.matches('^[1-9][0-9]*Gi$') || int(self.spec.extra.storage.size.substring(0, self.spec.extra.storage.size.size() - 2)) >= int(oldSelf.spec.extra.storage.size.substring(0, oldSelf.spec.extra.storage.size.size() - 2)) || has(self.status) && has(self.status.storage) && has(self.status.storage.least) && has(self.status.storage.least.extra) && self.status.storage.least.extra <= int(self.spec.extra.storage.size.substring(0, self.spec.extra.storage.size.size() - 2))",fieldPath=".spec.extra.storage.size",message="storage cannot shrink: keep the present size or write a larger one. Growth that the volumes did not get can be reverted, down to status.storage.least.extra if that is set"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 40 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name is the beginning of the names of Services, pods and claims; use at most 40 lower-case letters, digits and '-', beginning with a letter and ending with a letter or a digit"
+// +kubebuilder:validation:XValidation:rule="!(self.metadata.name in ['extra', 'ssh-files'])",message="metadata.name must not be extra or ssh-files, because other containers in the pods have these names; use another name"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.ssh) || !has(self.spec.ssh.secretRef) || self.spec.ssh.secretRef.name != self.metadata.name + '-ssh'",message="spec.ssh.secretRef: the operator creates the Secret <name>-ssh itself; put your key pair into another Secret, or remove secretRef"
+// +kubebuilder:validation:XValidation:rule="!self.spec.client.storage.size.matches('^[1-9][0-9]*Gi$') || !oldSelf.spec.client.storage.size.matches('^[1-9][0-9]*Gi$') || int(self.spec.client.storage.size.substring(0, self.spec.client.storage.size.size() - 2)) >= int(oldSelf.spec.client.storage.size.substring(0, oldSelf.spec.client.storage.size.size() - 2)) || has(self.status) && has(self.status.storage) && has(self.status.storage.least) && has(self.status.storage.least.client) && self.status.storage.least.client <= int(self.spec.client.storage.size.substring(0, self.spec.client.storage.size.size() - 2))",fieldPath=".spec.client.storage.size",message="storage cannot shrink; keep the current size or write a larger one. As long as volumes have not grown yet, the size can be lowered again, down to status.storage.least.client if that field is set"
+// +kubebuilder:validation:XValidation:rule="!self.spec.manager.storage.size.matches('^[1-9][0-9]*Gi$') || !oldSelf.spec.manager.storage.size.matches('^[1-9][0-9]*Gi$') || int(self.spec.manager.storage.size.substring(0, self.spec.manager.storage.size.size() - 2)) >= int(oldSelf.spec.manager.storage.size.substring(0, oldSelf.spec.manager.storage.size.size() - 2)) || has(self.status) && has(self.status.storage) && has(self.status.storage.least) && has(self.status.storage.least.manager) && self.status.storage.least.manager <= int(self.spec.manager.storage.size.substring(0, self.spec.manager.storage.size.size() - 2))",fieldPath=".spec.manager.storage.size",message="storage cannot shrink; keep the current size or write a larger one. As long as volumes have not grown yet, the size can be lowered again, down to status.storage.least.manager if that field is set"
+// +kubebuilder:validation:XValidation:rule="!self.spec.extra.storage.size.matches('^[1-9][0-9]*Gi$') || !oldSelf.spec.extra.storage.size.matches('^[1-9][0-9]*Gi$') || int(self.spec.extra.storage.size.substring(0, self.spec.extra.storage.size.size() - 2)) >= int(oldSelf.spec.extra.storage.size.substring(0, oldSelf.spec.extra.storage.size.size() - 2)) || has(self.status) && has(self.status.storage) && has(self.status.storage.least) && has(self.status.storage.least.extra) && self.status.storage.least.extra <= int(self.spec.extra.storage.size.substring(0, self.spec.extra.storage.size.size() - 2))",fieldPath=".spec.extra.storage.size",message="storage cannot shrink; keep the current size or write a larger one. As long as volumes have not grown yet, the size can be lowered again, down to status.storage.least.extra if that field is set"
 type Diva struct {
 	metav1.TypeMeta `json:",inline"`
 	// +optional
@@ -65,7 +65,7 @@ type Diva struct {
 
 // DivaSpec is the desired system.
 // +kubebuilder:validation:XValidation:rule="!has(self.ssh) || !has(self.ssh.secretRef) || !has(self.privateKey) || type(self.privateKey) != string || self.privateKey.size() == 0",message="set privateKey or ssh.secretRef, not both"
-// +kubebuilder:validation:XValidation:rule="!has(self.ssh) || !has(self.ssh.rotateAfter) || !has(self.ssh.secretRef) && (!has(self.privateKey) || type(self.privateKey) != string || self.privateKey.size() == 0)",message="ssh.rotateAfter applies only to a key pair that the operator creates; leave out either it, or privateKey and ssh.secretRef"
+// +kubebuilder:validation:XValidation:rule="!has(self.ssh) || !has(self.ssh.rotateAfter) || !has(self.ssh.secretRef) && (!has(self.privateKey) || type(self.privateKey) != string || self.privateKey.size() == 0)",message="ssh.rotateAfter applies only to a key pair that the operator creates; remove ssh.rotateAfter, or remove privateKey and ssh.secretRef"
 type DivaSpec struct {
 	// client is the set of clients: the pods that run the applications.
 	// +required
@@ -141,7 +141,7 @@ type Part struct {
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=256
-	// +kubebuilder:validation:XValidation:rule="self.all(e, !has(e.valueFrom) || !has(e.valueFrom.resourceFieldRef) || !has(e.valueFrom.resourceFieldRef.divisor) || type(e.valueFrom.resourceFieldRef.divisor) == int || e.valueFrom.resourceFieldRef.divisor in ['0', '1', '1m', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'])",message="divisor of a resourceFieldRef must be 1 or 1m, or 1 with a unit of memory, such as 1Mi"
+	// +kubebuilder:validation:XValidation:rule="self.all(e, !has(e.valueFrom) || !has(e.valueFrom.resourceFieldRef) || !has(e.valueFrom.resourceFieldRef.divisor) || type(e.valueFrom.resourceFieldRef.divisor) == int || e.valueFrom.resourceFieldRef.divisor in ['0', '1', '1m', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'])",message="the divisor of a resourceFieldRef must be 1 or 1m, or 1 with a unit of memory, such as 1Mi"
 	Env []corev1.EnvVar `json:"env,omitempty"`
 
 	// probes of the container. Without them a client is ready when its sshd accepts connections.
@@ -179,9 +179,9 @@ type Manager struct {
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
-	// +kubebuilder:validation:XValidation:rule="self.all(p, self.exists_one(q, q.port == p.port && (has(q.protocol) ? q.protocol : 'TCP') == (has(p.protocol) ? p.protocol : 'TCP')))",message="a port is listed twice: each port and protocol can be served once"
-	// +kubebuilder:validation:XValidation:rule="self.all(p, !has(p.name) || self.exists_one(q, has(q.name) && q.name == p.name))",message="two ports have the same name"
-	// +kubebuilder:validation:XValidation:rule="self.all(p, !has(p.targetPort) || type(p.targetPort) == int || self.exists_one(q, has(q.targetPort) && type(q.targetPort) == string && q.targetPort == p.targetPort))",message="two ports have the same targetPort name: a name stands for one port of the container"
+	// +kubebuilder:validation:XValidation:rule="self.all(p, self.exists_one(q, q.port == p.port && (has(q.protocol) ? q.protocol : 'TCP') == (has(p.protocol) ? p.protocol : 'TCP')))",message="a port is listed twice; list each combination of port and protocol only once"
+	// +kubebuilder:validation:XValidation:rule="self.all(p, !has(p.name) || self.exists_one(q, has(q.name) && q.name == p.name))",message="two ports have the same name; use another name for one of them"
+	// +kubebuilder:validation:XValidation:rule="self.all(p, !has(p.targetPort) || type(p.targetPort) == int || self.exists_one(q, has(q.targetPort) && type(q.targetPort) == string && q.targetPort == p.targetPort))",message="two ports have the same targetPort name; a name stands for one port of the container, so use another name"
 	Ports []common.Port `json:"ports,omitempty"`
 }
 
@@ -208,7 +208,7 @@ type Extra struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=255
 	// +kubebuilder:validation:Pattern=`^/[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*$`
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^(/wi|/etc/opcrew|/etc/opcrew/.*|/etc/ssh/ssh_config[.]d/opcrew[.]conf|/root/[.]ssh/id_(rsa|ed25519))$')",message="mountPath: the manager's storage is at /wi, and keys and configuration at or below /etc/opcrew, in /etc/ssh/ssh_config.d/opcrew.conf and in /root/.ssh; write another directory, such as /extra"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^(/wi|/etc/opcrew|/etc/opcrew/.*|/etc/ssh/ssh_config[.]d/opcrew[.]conf|/root/[.]ssh/id_(rsa|ed25519))$')",message="mountPath must not be a path that the manager uses: /wi has its storage, and /etc/opcrew, /etc/ssh/ssh_config.d/opcrew.conf and /root/.ssh have its keys and configuration; write another directory, such as /extra"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('/[.][.]?(/|$)')",message="mountPath must not contain . or .. as an element; write the resolved path, such as /extra"
 	MountPath string `json:"mountPath,omitempty"`
 
@@ -233,8 +233,8 @@ type Image string
 
 // Storage describes a PersistentVolumeClaim. Its size can grow, and can be lowered only as long as the volumes have not
 // grown yet. The class and the access mode cannot change.
-// +kubebuilder:validation:XValidation:rule="self.className == oldSelf.className",message="className cannot change, as volumes stay where they are; keep the present class, or create another Diva and move the data"
-// +kubebuilder:validation:XValidation:rule="(has(self.accessMode) ? self.accessMode : 'ReadWriteOnce') == (has(oldSelf.accessMode) ? oldSelf.accessMode : 'ReadWriteOnce')",message="accessMode cannot change; keep the present mode, or create another Diva and move the data"
+// +kubebuilder:validation:XValidation:rule="self.className == oldSelf.className",message="className cannot change, because existing volumes keep their StorageClass; keep the current class, or create another Diva and move the data"
+// +kubebuilder:validation:XValidation:rule="(has(self.accessMode) ? self.accessMode : 'ReadWriteOnce') == (has(oldSelf.accessMode) ? oldSelf.accessMode : 'ReadWriteOnce')",message="accessMode cannot change; keep the current mode, or create another Diva and move the data"
 type Storage struct {
 	// size of the claim in whole Gi, from 1Gi to 9999999Gi. It can grow, and can be lowered only as long as the volumes
 	// have not grown yet.

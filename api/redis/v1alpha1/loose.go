@@ -65,7 +65,7 @@ func (u Unused) Asks() bool {
 // +kubebuilder:validation:Type=""
 // +kubebuilder:validation:XIntOrString
 // +kubebuilder:validation:MaxLength=24
-// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 0 : self.matches('^ *[0-9]{1,15}([.][0-9]{1,3})? *(m|k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)? *$')",message="an amount must be a number with at most 15 digits and a unit, such as 400m or 4Gi, and not negative"
+// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 0 : self.matches('^ *[0-9]{1,15}([.][0-9]{1,3})? *(m|k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)? *$')",message="an amount must be a number with at most 15 digits and a unit, such as 400m or 4Gi; it must not be negative"
 type Amount string
 
 // UnmarshalJSON accepts text, and a number of any size, of which it keeps the digits.

@@ -61,7 +61,7 @@ const AcceptDataLossAnnotation = "redis.opcrew.io/accept-data-loss"
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
-// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 52 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name: pods are named <name>-0, <name>-1, ... under a Service <name>; use 52 characters at most, lower-case letters, digits and '-', beginning with a letter"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 52 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name is the name of the Service, and the pods are named <name>-0, <name>-1, ...; use at most 52 lower-case letters, digits and '-', beginning with a letter and ending with a letter or a digit"
 type RedisEnterpriseCluster struct {
 	metav1.TypeMeta `json:",inline"`
 	// +optional
@@ -85,7 +85,7 @@ type RedisEnterpriseClusterSpec struct {
 	// nodes is the number of pods, 1 to 100, and thereby of shards; default 3. With 3 or more, the cluster survives the
 	// loss of any one pod. Before the operator removes pods, it moves their slots to other pods.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="self >= 1 && self <= 100",message="nodes must be a number of pods from 1 to 100; to stop a cluster and keep its data use hibernate"
+	// +kubebuilder:validation:XValidation:rule="self >= 1 && self <= 100",message="nodes must be a number of pods from 1 to 100; to stop a cluster and keep its data, use hibernate"
 	Nodes *int32 `json:"nodes,omitempty"`
 
 	// hibernate stops all pods and keeps their claims; default false. When hibernate is false again, the pods start
@@ -96,7 +96,7 @@ type RedisEnterpriseClusterSpec struct {
 	// slotMigrationRate is the maximum rate at which data moves between pods when slots move, in bytes per second, 64Ki
 	// or more. Without it slots move as fast as the servers can. A change also applies to a move in progress.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 65536 : !self.matches('^ *[0-9]{1,15}([.][0-9]{1,3})? *(m|k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)? *$') || !quantity(self.replace(' ', \"\")).isLessThan(quantity('64Ki'))",message="slotMigrationRate must be in bytes per second, 64Ki or more, such as 50Mi; leave it out to move slots as fast as the servers can"
+	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 65536 : !self.matches('^ *[0-9]{1,15}([.][0-9]{1,3})? *(m|k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)? *$') || !quantity(self.replace(' ', \"\")).isLessThan(quantity('64Ki'))",message="slotMigrationRate must be in bytes per second, 64Ki or more, such as 50Mi; remove it to move slots as fast as the servers can"
 	SlotMigrationRate Amount `json:"slotMigrationRate,omitempty"`
 
 	// redisConfig are settings of redis.conf, such as maxmemory-policy: allkeys-lru. Most of them take effect while the
@@ -105,7 +105,7 @@ type RedisEnterpriseClusterSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[a-z][a-z0-9_-]{0,63}$'))",message="redisConfig: names must be those of redis.conf in lower-case letters, such as maxmemory-policy"
-	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.matches('^(tls-|cluster-announce-|replica-announce-|slave-announce-|unixsocket|enable-)') && !(k in ['port', 'bind', 'bind-source-addr', 'dir', 'dbfilename', 'appendonly', 'appendfilename', 'appenddirname', 'cluster-enabled', 'cluster-port', 'cluster-config-file', 'cluster-require-full-coverage', 'cluster-allow-replica-migration', 'cluster-migration-barrier', 'cluster-replica-validity-factor', 'cluster-slave-validity-factor', 'cluster-replica-no-failover', 'cluster-slave-no-failover', 'requirepass', 'masterauth', 'masteruser', 'primaryauth', 'primaryuser', 'aclfile', 'user', 'include', 'loadmodule', 'rename-command', 'daemonize', 'supervised', 'pidfile', 'logfile', 'protected-mode', 'replicaof', 'slaveof', 'maxmemory', 'databases', 'cluster-databases']))",message="redisConfig: ports, files, users, replication, modules, tls-*, enable-* and cluster-announce-* are set by the operator; maxmemory follows from redisEnterpriseNodeResources, and a cluster has only database 0"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.matches('^(tls-|cluster-announce-|replica-announce-|slave-announce-|unixsocket|enable-)') && !(k in ['port', 'bind', 'bind-source-addr', 'dir', 'dbfilename', 'appendonly', 'appendfilename', 'appenddirname', 'cluster-enabled', 'cluster-port', 'cluster-config-file', 'cluster-require-full-coverage', 'cluster-allow-replica-migration', 'cluster-migration-barrier', 'cluster-replica-validity-factor', 'cluster-slave-validity-factor', 'cluster-replica-no-failover', 'cluster-slave-no-failover', 'requirepass', 'masterauth', 'masteruser', 'primaryauth', 'primaryuser', 'aclfile', 'user', 'include', 'loadmodule', 'rename-command', 'daemonize', 'supervised', 'pidfile', 'logfile', 'protected-mode', 'replicaof', 'slaveof', 'maxmemory', 'databases', 'cluster-databases']))",message="redisConfig: settings of ports, files, users, replication, modules, tls-*, enable-* and cluster-announce-* are set by the operator; maxmemory follows from redisEnterpriseNodeResources, and a cluster has only database 0; remove these settings"
 	RedisConfig map[string]Setting `json:"redisConfig,omitempty"`
 
 	// persistentSpec gives every pod a volume. Without it the data is only in memory: a cluster that loses all of its
@@ -133,7 +133,7 @@ type RedisEnterpriseClusterSpec struct {
 	// clusterCredentialSecretName. The user default has the same password.
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
-	// +kubebuilder:validation:XValidation:rule="self == '' || self.matches('^[!#-&(-\\\\[\\\\]-~]+$') && !(self in ['default', 'opcrew'])",message="username must consist of letters, digits and signs, without blanks and quotes, such as admin@acme.com; the users default and opcrew are reserved"
+	// +kubebuilder:validation:XValidation:rule="self == '' || self.matches('^[!#-&(-\\\\[\\\\]-~]+$') && !(self in ['default', 'opcrew'])",message="username must consist of letters, digits and punctuation without blanks, quotes and backslashes, such as admin@acme.com; the users default and opcrew are reserved"
 	Username string `json:"username,omitempty"`
 
 	// clusterCredentialSecretName is the name of the Secret with username and password; default the name of this

@@ -8,7 +8,7 @@ import (
 )
 
 // PersistentSpec gives every pod a volume. Whether pods have volumes cannot change after the cluster was created.
-// +kubebuilder:validation:XValidation:rule="!has(self.volumeSize) || !has(oldSelf.volumeSize) || string(self.volumeSize).matches('[eE]') || string(oldSelf.volumeSize).matches('[eE]') || !quantity(string(self.volumeSize).replace(' ', \"\")).isLessThan(quantity(string(oldSelf.volumeSize).replace(' ', \"\")))",message="persistentSpec.volumeSize cannot be lowered: volumes only grow; create a new cluster and copy the data"
+// +kubebuilder:validation:XValidation:rule="!has(self.volumeSize) || !has(oldSelf.volumeSize) || string(self.volumeSize).matches('[eE]') || string(oldSelf.volumeSize).matches('[eE]') || !quantity(string(self.volumeSize).replace(' ', \"\")).isLessThan(quantity(string(oldSelf.volumeSize).replace(' ', \"\")))",message="persistentSpec.volumeSize cannot be lowered, because volumes can only grow; create a new cluster and copy the data"
 type PersistentSpec struct {
 	// enabled gives every pod a volume: true (the default) or false, which may also be written as text. It takes effect
 	// only when the cluster is created.
@@ -55,7 +55,7 @@ type Resources struct {
 // +kubebuilder:validation:Type=""
 // +kubebuilder:validation:XIntOrString
 // +kubebuilder:validation:MaxLength=1024
-// +kubebuilder:validation:XValidation:rule="type(self) == int || self.matches('^[ !#-&(-\\\\[\\\\]-~]*$')",message="redisConfig: a value must be one line without quotes and backslashes; an empty value needs no quotes"
+// +kubebuilder:validation:XValidation:rule="type(self) == int || self.matches('^[ !#-&(-\\\\[\\\\]-~]*$')",message="redisConfig: a value must be one line without quotes and backslashes; write an empty value without quotes"
 type Setting string
 
 // UnmarshalJSON accepts text, and a number, of which it keeps the digits.

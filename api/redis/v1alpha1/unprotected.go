@@ -18,7 +18,7 @@ func (s *RedisEnterpriseClusterSpec) Unprotected() string {
 	add("dataInternodeEncryption", s.DataInternodeEncryption.Asks(), servers)
 	add("encryptPkeys", s.EncryptPkeys.Asks(), "private keys in pods are not encrypted")
 	add("clusterCredentialSecretType", s.ClusterCredentialSecretType.Asks() && s.ClusterCredentialSecretType != `"kubernetes"`,
-		"passwords are in a Secret of Kubernetes")
+		"passwords are stored in a Kubernetes Secret")
 	if c := s.Certificates; c != nil {
 		add("certificates.cpInternodeEncryptionCertificateSecretName", c.CPInternodeEncryptionCertificateSecretName.Asks(), servers)
 		add("certificates.dpInternodeEncryptionCertificateSecretName", c.DPInternodeEncryptionCertificateSecretName.Asks(), servers)
@@ -28,6 +28,6 @@ func (s *RedisEnterpriseClusterSpec) Unprotected() string {
 	if len(out) == 0 {
 		return ""
 	}
-	return "Protection that the spec asks for is missing: " + strings.Join(out, "; ") + ". Remove the fields to accept that. " +
-		"If connections must be encrypted, use a pod network that encrypts them, such as one with WireGuard; access limits who connects"
+	return "The spec requests a protection that opcrew does not implement: " + strings.Join(out, "; ") + ". Remove the fields to accept that. " +
+		"If connections must be encrypted, use a pod network that encrypts them, such as one with WireGuard; the field access limits which clients can connect"
 }

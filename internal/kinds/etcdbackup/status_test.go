@@ -74,7 +74,7 @@ func TestABackupThatIsReadOrSentInTheClearSaysSo(t *testing.T) {
 	plain := backuptest.New(backuptest.Every(3600), backuptest.InRun(etcdv1beta2.RunSucceeded, 0), backuptest.HasSaved)
 	plain.Spec.S3.Endpoint, plain.Spec.EtcdEndpoints = "http://minio:9000", []string{"http://db:2379"}
 	for name, c := range map[string]struct{ secret, endpoint, ready, unencrypted string }{
-		"by http to the store":       {"", "http://minio:9000", "True Saved", "True PlainHTTP: Backups and the keys of the store travel unencrypted, as s3.endpoint is http://minio:9000"},
+		"by http to the store":       {"", "http://minio:9000", "True Saved", "True PlainHTTP: Backups and the credentials for their storage travel unencrypted, because s3.endpoint is http://minio:9000"},
 		"by https to the store":      {"", "https://minio:9000", "True Saved", ""},
 		"with TLS that has no use":   {"client", "https://minio:9000", "False ProtectionMissing: clientTLSSecret asks for TLS", ""},
 		"with both of them":          {"client", "http://minio:9000", "False ProtectionMissing", "True PlainHTTP"},

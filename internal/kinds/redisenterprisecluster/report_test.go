@@ -48,7 +48,7 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 			"RecoveryRequested": "True Recovering: clusterRecovery is true, and has no effect: the operator recovers a cluster by itself. 10923 of 16384 slots",
 		}},
 		"encryption is asked for": {scene: running(3), do: func(s *scene) { s.Spec.DataInternodeEncryption = "true" }, state: "Running", wants: map[string]string{
-			"ProtectionMissing": "True ProtectionMissing: Protection that the spec asks for is missing: dataInternodeEncryption: replication and the cluster bus are not encrypted",
+			"ProtectionMissing": "True ProtectionMissing: The spec requests a protection that opcrew does not implement: dataInternodeEncryption: replication and the cluster bus are not encrypted",
 			"Ready":             "False ProtectionMissing", "FieldsIgnored": "True NotServed",
 		}, says: "Remove the fields to accept that"},
 		"encryption is switched off": {scene: running(3), do: func(s *scene) { s.Spec.DataInternodeEncryption = "false" }, state: "Running", wants: map[string]string{
