@@ -76,7 +76,7 @@ func TestABackupThatIsReadOrSentInTheClearSaysSo(t *testing.T) {
 	for name, c := range map[string]struct{ secret, endpoint, ready, unencrypted string }{
 		"by http to the store":       {"", "http://minio:9000", "True Saved", "True PlainHTTP: Backups and the credentials for their storage travel unencrypted, because s3.endpoint is http://minio:9000"},
 		"by https to the store":      {"", "https://minio:9000", "True Saved", ""},
-		"with TLS that has no use":   {"client", "https://minio:9000", "False ProtectionMissing: clientTLSSecret asks for TLS", ""},
+		"with TLS that has no use":   {"client", "https://minio:9000", "False ProtectionMissing: clientTLSSecret requests TLS", ""},
 		"with both of them":          {"client", "http://minio:9000", "False ProtectionMissing", "True PlainHTTP"},
 		"to Amazon, by its own URLs": {"", "", "True Saved", ""},
 	} {

@@ -262,7 +262,7 @@ func TestAClusterThatAsksForTLSAndNamesNoSecretsIsNotReady(t *testing.T) {
 		t.Errorf("expected nothing to be said of a cluster that asks for no TLS, got %s", got)
 	}
 	got := reported(w.asks(func(c *etcdv1beta2.EtcdCluster) { c.Spec.TLS = &etcdv1beta2.TLSPolicy{} }))
-	if ready := conditionOf(got, etcdv1beta2.EtcdClusterReady); !strings.HasPrefix(ready, "False ProtectionMissing: TLS names no Secrets") {
+	if ready := conditionOf(got, etcdv1beta2.EtcdClusterReady); !strings.HasPrefix(ready, "False ProtectionMissing: spec.TLS names no Secrets") {
 		t.Errorf("expected Ready to say that nothing is encrypted and what to do, got %s", ready)
 	}
 }
