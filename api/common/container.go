@@ -5,9 +5,9 @@ package common
 
 import "bytes"
 
-// Container is a container of a pod, stored as its JSON text: if a stored value did not decode, no object of the kind
-// could be listed. The fields only give the schema on which rules of container lists depend. Rules apply to lists, not
-// items, so that the status of objects that violate a newer rule can still be written.
+// Container is a container of a pod, stored as its JSON text, because a value that does not decode would break lists of
+// its kind. The fields exist only for the schema. Validation rules belong to the list of containers: a rule of an item
+// would also block status updates of objects that were stored before the rule.
 // +kubebuilder:object:generate=true
 // +kubebuilder:pruning:PreserveUnknownFields
 type Container struct {

@@ -33,7 +33,7 @@ type AppService struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec is the desired application.
+	// spec is the desired state of the application.
 	// +required
 	Spec AppServiceSpec `json:"spec"`
 
@@ -44,7 +44,7 @@ type AppService struct {
 	Status AppServiceStatus `json:"status,omitempty"`
 }
 
-// AppServiceSpec is the desired application.
+// AppServiceSpec is the desired state of an application.
 type AppServiceSpec struct {
 	// size is the number of pods, 0 to 1000; default 1.
 	// +optional
@@ -106,11 +106,11 @@ type AppServiceStatus struct {
 	// +optional
 	Selector string `json:"selector,omitempty"`
 
-	// observedGeneration is the generation of the spec that this status describes.
+	// observedGeneration is the metadata.generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions of the application; Ready summarizes the others.
+	// conditions of the application; Ready summarizes the other conditions.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

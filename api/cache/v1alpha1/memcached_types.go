@@ -43,7 +43,7 @@ type Memcached struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec is the desired set of servers.
+	// spec is the desired state of the servers.
 	// +required
 	Spec MemcachedSpec `json:"spec"`
 
@@ -54,7 +54,7 @@ type Memcached struct {
 	Status MemcachedStatus `json:"status,omitempty"`
 }
 
-// MemcachedSpec is the desired set of servers.
+// MemcachedSpec is the desired state of the servers.
 // +kubebuilder:validation:XValidation:rule="!(has(self.exporter) && has(self.port) && self.port == 9150)",message="port 9150 is used by the exporter; choose another port for memcached"
 type MemcachedSpec struct {
 	// size is the number of servers, 0 to 1000. A change moves a share of the keys to other servers; status.lastResize
@@ -147,11 +147,11 @@ type MemcachedStatus struct {
 	// +optional
 	LastResize *Resize `json:"lastResize,omitempty"`
 
-	// observedGeneration is the generation of the spec that this status describes.
+	// observedGeneration is the metadata.generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions of the servers; Ready summarizes the others.
+	// conditions of the servers; Ready summarizes the other conditions.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

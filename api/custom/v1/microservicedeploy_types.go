@@ -46,7 +46,7 @@ type MicroServiceDeploy struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec is the desired instance.
+	// spec is the desired state of the instance.
 	// +required
 	Spec MicroServiceDeploySpec `json:"spec"`
 
@@ -57,7 +57,7 @@ type MicroServiceDeploy struct {
 	Status MicroServiceDeployStatus `json:"status,omitempty"`
 }
 
-// MicroServiceDeploySpec is the desired instance.
+// MicroServiceDeploySpec is the desired state of an instance.
 // +kubebuilder:validation:XValidation:rule="!has(self.configFrom) || !has(self.config)",message="set config or configFrom, not both"
 // +kubebuilder:validation:XValidation:rule="!has(self.maxReplicas) || self.maxReplicas >= (has(self.replicas) ? self.replicas : 1)",message="maxReplicas must not be lower than replicas"
 // +kubebuilder:validation:XValidation:rule="!has(self.gateway) || has(self.baseDomain)",message="a gateway needs a baseDomain; set baseDomain, or remove gateway"
@@ -241,7 +241,7 @@ type MicroServiceDeploySpec struct {
 // ConfigAs is the kind of object in which the operator stores the configuration.
 type ConfigAs string
 
-// The values of ConfigAs.
+// Values of ConfigAs.
 const (
 	ConfigAsConfigMap ConfigAs = "ConfigMap"
 	ConfigAsSecret    ConfigAs = "Secret"

@@ -5,7 +5,7 @@ package v1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// MicroServiceDeployStatus is the observed state of the instance.
+// MicroServiceDeployStatus is the observed state of an instance.
 type MicroServiceDeployStatus struct {
 	// replicas is the desired number of pods.
 	// +optional
@@ -37,11 +37,11 @@ type MicroServiceDeployStatus struct {
 	// +listType=atomic
 	Revisions []Revision `json:"revisions,omitempty"`
 
-	// observedGeneration is the generation of the spec that this status describes.
+	// observedGeneration is the metadata.generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions of the instance; Ready summarizes the others.
+	// conditions of the instance; Ready summarizes the other conditions.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -35,16 +35,18 @@ type ActivityStatus struct {
 	// +optional
 	OutputTruncated bool `json:"outputTruncated,omitempty"`
 
-	// pod is the name of the pod that runs the command, in the namespace opcrew-activities, and podUID is its UID. A
-	// run never gets a second pod, so that the command never runs twice.
+	// pod is the name of the pod that runs the command, in the namespace opcrew-activities. A run never gets a second
+	// pod, so that the command never runs twice.
 	// +optional
 	Pod string `json:"pod,omitempty"`
+	// podUID is the UID of the pod that runs the command.
 	// +optional
 	PodUID string `json:"podUID,omitempty"`
 
-	// startTime and finishTime are when the command started and ended, by the clock of its host.
+	// startTime is when the command started, by the clock of its host.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
+	// finishTime is when the command ended, by the clock of its host.
 	// +optional
 	FinishTime *metav1.Time `json:"finishTime,omitempty"`
 
@@ -56,10 +58,10 @@ type ActivityStatus struct {
 	// +optional
 	EndedAt *metav1.Time `json:"endedAt,omitempty"`
 
-	// lastScheduleTime is when the schedule last created a run, and nextScheduleTime is when it will create the next
-	// one.
+	// lastScheduleTime is when the schedule last created a run.
 	// +optional
 	LastScheduleTime *metav1.Time `json:"lastScheduleTime,omitempty"`
+	// nextScheduleTime is when the schedule will create the next run.
 	// +optional
 	NextScheduleTime *metav1.Time `json:"nextScheduleTime,omitempty"`
 
@@ -68,11 +70,11 @@ type ActivityStatus struct {
 	// +listType=atomic
 	Active []string `json:"active,omitempty"`
 
-	// observedGeneration is the generation of the spec that this status describes.
+	// observedGeneration is the metadata.generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions of the Activity; Ready summarizes the others.
+	// conditions of the Activity; Ready summarizes the other conditions.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -227,11 +227,11 @@ type EtcdBackupStatus struct {
 	// +optional
 	NextDate *metav1.Time `json:"nextDate,omitempty"`
 
-	// observedGeneration is the generation of the spec that this status describes.
+	// observedGeneration is the metadata.generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions of the backups; Ready summarizes the others.
+	// conditions of the backups; Ready summarizes the other conditions.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -265,10 +265,10 @@ type BackupRecord struct {
 
 // BackupRun is one backup with all of its attempts.
 type BackupRun struct {
-	// due is when the backup was due.
+	// due is when the backup was due, by the schedule or the interval.
 	// +optional
 	Due metav1.Time `json:"due,omitempty"`
-	// phase is Running, Verifying, Succeeded or Failed.
+	// phase of the backup: Running, Verifying, Succeeded or Failed.
 	// +optional
 	Phase string `json:"phase,omitempty"`
 	// generation is the metadata.generation of the spec for which the backup runs.
@@ -281,9 +281,10 @@ type BackupRun struct {
 	// others.
 	// +optional
 	Place string `json:"place,omitempty"`
-	// ended is when the backup failed. reason says why, with a reason of the condition Saved.
+	// ended is when the backup failed.
 	// +optional
 	Ended *metav1.Time `json:"ended,omitempty"`
+	// reason says why the backup failed, by a reason of the condition Saved.
 	// +optional
 	Reason string `json:"reason,omitempty"`
 	// failures is the number of backups that have failed since the last time of the schedule, including this one.

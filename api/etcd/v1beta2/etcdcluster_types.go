@@ -44,7 +44,7 @@ type EtcdCluster struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec is the desired cluster.
+	// spec is the desired state of the cluster.
 	// +required
 	Spec EtcdClusterSpec `json:"spec"`
 
@@ -55,7 +55,7 @@ type EtcdCluster struct {
 	Status EtcdClusterStatus `json:"status,omitempty"`
 }
 
-// EtcdClusterSpec is the desired cluster.
+// EtcdClusterSpec is the desired state of a cluster.
 // +kubebuilder:validation:XValidation:rule="!has(self.hibernate) || !self.hibernate || has(self.pod) && has(self.pod.persistentVolumeClaimSpec)",message="hibernate: a cluster without spec.pod.persistentVolumeClaimSpec would lose all of its data; set hibernate to false"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.pod) && !has(self.pod) || (has(oldSelf.pod) && has(oldSelf.pod.persistentVolumeClaimSpec)) == (has(self.pod) && has(self.pod.persistentVolumeClaimSpec))",message="pod.persistentVolumeClaimSpec cannot be added or removed later, because the data of the members would stay behind; create a new cluster and copy the data"
 // +kubebuilder:validation:XValidation:rule="(has(self.TLS) && has(self.TLS.static) && has(self.TLS.static.member) && has(self.TLS.static.member.peerSecret)) == (has(oldSelf.TLS) && has(oldSelf.TLS.static) && has(oldSelf.TLS.static.member) && has(oldSelf.TLS.static.member.peerSecret))",message="TLS.static.member.peerSecret cannot be added or removed later, because the members' peer URLs would change; create a new cluster and copy the data"

@@ -86,7 +86,7 @@ type EtcdRestoreStatus struct {
 	// +optional
 	Revision int64 `json:"revision,omitempty"`
 
-	// observedGeneration is the generation of the spec that this status describes.
+	// observedGeneration is the metadata.generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 

@@ -15,7 +15,7 @@ type PodPolicy struct {
 	// +kubebuilder:validation:MaxProperties=64
 	Labels map[string]string `json:"labels,omitempty"`
 
-	// annotations are added to the pods.
+	// annotations are added to the pods. They cannot replace an annotation that the operator sets.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	Annotations map[string]string `json:"annotations,omitempty"`

@@ -12,13 +12,13 @@ import (
 const RecoverAnnotation = "etcd.opcrew.io/recover"
 
 // RecoverNo is the value of RecoverAnnotation that prevents a recovery, whatever the policy in the spec. It also
-// cancels a recovery in progress until the first member of the recovered cluster serves.
+// cancels a recovery in progress, as long as the first member of the recovered cluster does not serve yet.
 const RecoverNo = "no"
 
 // RecoveryPolicy is who confirms that a cluster without a quorum continues from the data that is left.
 type RecoveryPolicy string
 
-// The values of RecoveryPolicy.
+// Values of RecoveryPolicy.
 const (
 	// RecoveryManual makes the operator show the plan in the status, and carry it out when a user confirms it by
 	// RecoverAnnotation.
@@ -75,10 +75,12 @@ type QuorumRecovery struct {
 	// index of the last entry in the Raft log that the member has applied.
 	// +optional
 	Index int64 `json:"index,omitempty"`
-	// backup is the name of the EtcdBackup, and object the name of its saved object, from which the new cluster starts;
-	// empty if it starts with the data of a member.
+	// backup is the name of the EtcdBackup whose saved object the new cluster starts from; empty if it starts with the
+	// data of a member.
 	// +optional
 	Backup string `json:"backup,omitempty"`
+	// object is the name of the saved object from which the new cluster starts; empty if it starts with the data of a
+	// member.
 	// +optional
 	Object string `json:"object,omitempty"`
 	// savedAt is when the backup was saved. Later writes are lost.
@@ -97,7 +99,7 @@ type QuorumRecovery struct {
 	// carry out again.
 	// +optional
 	Former string `json:"former,omitempty"`
-	// mayBeLost describes which acknowledged writes may be lost.
+	// mayBeLost describes the acknowledged writes that may be lost.
 	// +optional
 	MayBeLost string `json:"mayBeLost,omitempty"`
 }

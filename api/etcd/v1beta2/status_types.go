@@ -23,7 +23,7 @@ type EtcdClusterStatus struct {
 	// +optional
 	Phase string `json:"phase,omitempty"`
 
-	// reason says why the phase is Failed.
+	// reason says why phase is Failed. It is empty in other phases.
 	// +optional
 	Reason string `json:"reason,omitempty"`
 
@@ -119,11 +119,11 @@ type EtcdClusterStatus struct {
 	// +optional
 	Selector string `json:"selector,omitempty"`
 
-	// observedGeneration is the generation of the spec that this status describes.
+	// observedGeneration is the metadata.generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions of the cluster; Ready summarizes the others.
+	// conditions of the cluster; Ready summarizes the other conditions.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -160,7 +160,7 @@ type RestoreProgress struct {
 	// uid is the UID of the EtcdRestore, or the name of the recovery.
 	// +optional
 	UID string `json:"uid,omitempty"`
-	// phase is Restoring, Restored or Abandoned.
+	// phase of the restore: Restoring, Restored or Abandoned.
 	// +optional
 	Phase string `json:"phase,omitempty"`
 	// serial is the number of the member that starts with the restored data.
@@ -178,17 +178,19 @@ type RestoreProgress struct {
 	// starts at a higher revision, so that no revision is used twice.
 	// +optional
 	Above int64 `json:"above,omitempty"`
-	// object is the name of the backup, and revision the etcd revision at which the restored cluster started.
+	// object is the name of the backup from which the cluster is restored.
 	// +optional
 	Object string `json:"object,omitempty"`
+	// revision is the etcd revision at which the restored cluster started.
 	// +optional
 	Revision int64 `json:"revision,omitempty"`
 	// savedAt is when the backup was saved, according to its record.
 	// +optional
 	SavedAt *metav1.Time `json:"savedAt,omitempty"`
-	// reason and message say what blocks the restore; empty if nothing does.
+	// reason is why the restore is blocked, as a condition reason; empty if it is not blocked.
 	// +optional
 	Reason string `json:"reason,omitempty"`
+	// message says what blocks the restore, and what to do; empty if the restore is not blocked.
 	// +optional
 	Message string `json:"message,omitempty"`
 	// recovery is set if this is a recovery from a lost quorum, and not a restore that a user requested.

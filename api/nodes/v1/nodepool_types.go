@@ -194,11 +194,11 @@ type NodePoolStatus struct {
 	// +optional
 	Preview *Preview `json:"preview,omitempty"`
 
-	// observedGeneration is the generation of the spec that this status describes.
+	// observedGeneration is the metadata.generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions of the pool; Ready summarizes the others.
+	// conditions of the pool; Ready summarizes the other conditions.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -209,7 +209,7 @@ type NodePoolStatus struct {
 // +kubebuilder:validation:Enum=Label;Annotation;Taint
 type ConflictKind string
 
-// The values of ConflictKind.
+// Values of ConflictKind.
 const (
 	ConflictLabel      ConflictKind = "Label"
 	ConflictAnnotation ConflictKind = "Annotation"

@@ -14,9 +14,9 @@ const (
 	DivaSSHReady = "SSHReady"
 	// DivaStorageReady reports whether every claim is bound and has the size in the spec.
 	DivaStorageReady = "StorageReady"
-	// DivaClientsReady reports whether all clients match the spec and are ready.
+	// DivaClientsReady reports whether the pods of all clients match the spec and are ready.
 	DivaClientsReady = "ClientsReady"
-	// DivaManagerReady reports whether the manager matches the spec and is ready.
+	// DivaManagerReady reports whether the pods of the manager match the spec and are ready.
 	DivaManagerReady = "ManagerReady"
 	// DivaKeyWarning is True while a key in the spec is unusable, or while the spec contains a private key. Otherwise
 	// the condition is absent. The condition does not affect Ready.
@@ -45,7 +45,7 @@ const (
 	ReasonPublicKeyUnusable = "PublicKeyUnusable"
 	// ReasonBound: every claim is bound and has the size in the spec.
 	ReasonBound = "Bound"
-	// ReasonClaimsPending: a claim has no volume yet.
+	// ReasonClaimsPending: a claim is not bound to a volume yet.
 	ReasonClaimsPending = "ClaimsPending"
 	// ReasonGrowing: volumes are growing to the size in the spec.
 	ReasonGrowing = "Growing"

@@ -52,7 +52,7 @@ type Diva struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec is the desired system.
+	// spec is the desired state of the system.
 	// +required
 	Spec DivaSpec `json:"spec"`
 
@@ -63,7 +63,7 @@ type Diva struct {
 	Status DivaStatus `json:"status,omitempty"`
 }
 
-// DivaSpec is the desired system.
+// DivaSpec is the desired state of a system: a manager, and the clients to which it logs in over ssh.
 // +kubebuilder:validation:XValidation:rule="!has(self.ssh) || !has(self.ssh.secretRef) || !has(self.privateKey) || type(self.privateKey) != string || self.privateKey.size() == 0",message="set privateKey or ssh.secretRef, not both"
 // +kubebuilder:validation:XValidation:rule="!has(self.ssh) || !has(self.ssh.rotateAfter) || !has(self.ssh.secretRef) && (!has(self.privateKey) || type(self.privateKey) != string || self.privateKey.size() == 0)",message="ssh.rotateAfter applies only to a key pair that the operator creates; remove ssh.rotateAfter, or remove privateKey and ssh.secretRef"
 type DivaSpec struct {

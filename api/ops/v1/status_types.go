@@ -5,7 +5,7 @@ package v1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// DivaStatus is the observed state of the system.
+// DivaStatus is the observed state of a system: a manager, and the clients to which it logs in over ssh.
 type DivaStatus struct {
 	// manager shows how many managers are ready, and how many there should be, such as 1/1.
 	// +optional
@@ -35,11 +35,11 @@ type DivaStatus struct {
 	// +optional
 	Storage *StorageStatus `json:"storage,omitempty"`
 
-	// observedGeneration is the generation of the spec that this status describes.
+	// observedGeneration is the metadata.generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions of the system; Ready summarizes the others.
+	// conditions of the system; Ready summarizes the other conditions.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -41,7 +41,8 @@ const (
 	// ConditionFieldsIgnored is True while the spec sets fields that opcrew accepts but does not implement. Its message
 	// names the fields.
 	ConditionFieldsIgnored = "FieldsIgnored"
-	// ConditionImageReplaced is True while the operator's default image replaces the vendor's image in the spec.
+	// ConditionImageReplaced is True while the spec names an image of Redis Enterprise, which opcrew cannot run. The
+	// servers then run the operator's default image.
 	ConditionImageReplaced = "ImageReplaced"
 	// ConditionSpecNormalized is True while the operator corrects an amount in the spec, such as "4 Gi" to 4Gi. Its
 	// message shows the corrected amount.
@@ -82,7 +83,8 @@ const (
 	ReasonPodsNotReady = common.ReasonPodsNotReady
 	// ReasonPodsMissing: Kubernetes refuses to create pods, because of a quota or an admission rule.
 	ReasonPodsMissing = common.ReasonPodsMissing
-	// ReasonFailingBack: after a failover, the operator makes the server home of a pod the primary of its shard again.
+	// ReasonFailingBack: after a failover, the operator makes the server that was the primary of its shard the primary
+	// again.
 	ReasonFailingBack = "FailingBack"
 	// ReasonScalingUp and ReasonScalingDown: the operator is adding or removing pods.
 	ReasonScalingUp   = "ScalingUp"
@@ -110,8 +112,8 @@ const (
 	// ReasonDataMissing: no server has the data of some slots. The operator assigns these slots again, empty, only when
 	// a user accepts the loss by AcceptDataLossAnnotation.
 	ReasonDataMissing = "DataMissing"
-	// ReasonDataContested: several servers claim the same slots, or have the same node ID, and do not belong to one
-	// cluster. The operator makes no change that could lose data.
+	// ReasonDataContested: several servers claim the same slots but do not belong to one cluster, or several servers
+	// have the same node ID. The operator makes no change that could lose data.
 	ReasonDataContested = "DataContested"
 	// ReasonNotServed: the fields belong to features that Redis and Valkey lack, or that the operator always provides.
 	ReasonNotServed = "NotServed"

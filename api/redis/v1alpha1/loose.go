@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Switch is true or false, as a JSON boolean or as text: the article that describes this kind uses text, and later
-// versions of the vendor's schema use a boolean. The JSON text is stored unchanged.
+// Switch is true or false, as a JSON boolean or as text: the article that describes this kind uses text, and Redis
+// Enterprise uses a boolean. The JSON text is stored unchanged.
 // +kubebuilder:validation:Type=""
 // +kubebuilder:validation:Enum={true,false,"true","false"}
 // +kubebuilder:pruning:PreserveUnknownFields
@@ -61,7 +61,7 @@ func (u Unused) Asks() bool {
 }
 
 // Amount is a non-negative Kubernetes quantity without exponent, written as a number or as text. Blanks are ignored,
-// because the article that describes this kind writes 4 Gi. See common.Amount for why exponents are not allowed.
+// because the article that describes this kind writes "4 Gi". See common.Amount for why exponents are not allowed.
 // +kubebuilder:validation:Type=""
 // +kubebuilder:validation:XIntOrString
 // +kubebuilder:validation:MaxLength=24
@@ -103,6 +103,7 @@ func textOf(raw []byte) string {
 	return text
 }
 
+// written returns the JSON text that a field kept; null if it kept none.
 func written(text string) ([]byte, error) {
 	if text == "" {
 		text = "null"

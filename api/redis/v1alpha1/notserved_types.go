@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// NotServed contains fields of the vendor's API for features that Redis and Valkey lack, or that the operator always
+// NotServed contains fields of Redis Enterprise for features that Redis and Valkey lack, or that the operator always
 // provides. They accept any value and have no effect. Condition FieldsIgnored names those that are set.
 type NotServed struct {
 	// +optional

@@ -17,8 +17,8 @@ const (
 	DefaultUsername = "demo@redislabs.com"
 	DefaultCPU      = "2"
 	DefaultMemory   = "4Gi"
-	// DefaultGracePeriodSeconds is the time, in seconds, that a pod has to stop. The vendor's default is a year, which
-	// would block the draining of nodes.
+	// DefaultGracePeriodSeconds is the time, in seconds, that a pod has to stop. The default of Redis Enterprise is a
+	// year, which would block the draining of nodes.
 	DefaultGracePeriodSeconds = 60
 )
 
@@ -31,7 +31,7 @@ const (
 	UIPort      = 8443
 )
 
-// Labels of the pods. AppLabel and RoleLabel are those of the vendor.
+// Labels of the pods. AppLabel and RoleLabel are those of Redis Enterprise.
 const (
 	AppLabel     = "app"
 	AppName      = "redis-enterprise"
@@ -67,7 +67,7 @@ type RedisEnterpriseCluster struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec is the desired cluster. Without it the vendor's defaults apply.
+	// spec is the desired state of the cluster. Without it the defaults of Redis Enterprise apply.
 	// +optional
 	Spec RedisEnterpriseClusterSpec `json:"spec,omitempty"`
 
@@ -78,8 +78,8 @@ type RedisEnterpriseCluster struct {
 	Status RedisEnterpriseClusterStatus `json:"status,omitempty"`
 }
 
-// RedisEnterpriseClusterSpec is the desired cluster. Its fields are those of Redis Enterprise, except for hibernate,
-// slotMigrationRate, redisConfig and access, which opcrew adds.
+// RedisEnterpriseClusterSpec is the desired state of a cluster. Its fields are those of Redis Enterprise, except for
+// hibernate, slotMigrationRate, redisConfig and access, which opcrew adds.
 // +kubebuilder:validation:XValidation:rule="!has(self.hibernate) || !self.hibernate || has(self.persistentSpec)",message="hibernate: a cluster without spec.persistentSpec would lose all of its data; write persistentSpec: {enabled: true}"
 type RedisEnterpriseClusterSpec struct {
 	// nodes is the number of pods, 1 to 100, and thereby of shards; default 3. With 3 or more, the cluster survives the
@@ -115,7 +115,7 @@ type RedisEnterpriseClusterSpec struct {
 
 	// redisEnterpriseNodeResources are the resources of a pod, half for each of its two servers; default 2 CPU and 4Gi.
 	// opcrew's agent container gets 50m and 64Mi in addition. Each server uses 3/4 of its memory limit for data. Blanks
-	// are ignored, so 4 Gi means 4Gi.
+	// in an amount are ignored.
 	// +optional
 	RedisEnterpriseNodeResources *Resources `json:"redisEnterpriseNodeResources,omitempty"`
 

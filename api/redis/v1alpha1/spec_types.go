@@ -66,7 +66,7 @@ func (s *Setting) UnmarshalJSON(raw []byte) error {
 
 // ImageSpec is an image reference in parts: <repository>:<versionTag>, or <repository>@<digestHash>.
 type ImageSpec struct {
-	// repository of the image, without a tag.
+	// repository of the image, without a tag, such as docker.io/valkey/valkey.
 	// +optional
 	// +kubebuilder:validation:MaxLength=400
 	Repository string `json:"repository,omitempty"`

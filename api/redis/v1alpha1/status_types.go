@@ -79,7 +79,7 @@ type RedisEnterpriseClusterStatus struct {
 	// +optional
 	SpecStatus SpecStatus `json:"specStatus,omitempty"`
 
-	// nodes is the number of pods after the last completed change.
+	// nodes is the number of pods after the last completed change of that number.
 	// +optional
 	Nodes int32 `json:"nodes"`
 
@@ -123,11 +123,11 @@ type RedisEnterpriseClusterStatus struct {
 	// +optional
 	Selector string `json:"selector,omitempty"`
 
-	// observedGeneration is the generation of the spec that this status describes.
+	// observedGeneration is the metadata.generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions of the cluster; Ready summarizes the others.
+	// conditions of the cluster; Ready summarizes the other conditions.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -139,7 +139,7 @@ type VolumesState string
 
 // Values of VolumesState.
 const (
-	// VolumesProvisioning: not every pod has its volume yet.
+	// VolumesProvisioning: at least one pod does not have its volume yet.
 	VolumesProvisioning VolumesState = "Provisioning"
 	// VolumesProvisioned: each pod has its volume. With enablePersistentVolumeResize each volume has the size in the
 	// spec.
@@ -166,7 +166,7 @@ type Endpoints struct {
 	// cluster is the address from which clients discover all servers: <name>.<namespace>.svc:6379.
 	// +optional
 	Cluster string `json:"cluster,omitempty"`
-	// nodes are the addresses of the server home in each pod, sorted by pod.
+	// nodes are the addresses of the first of the two servers (home) in each pod, sorted by pod.
 	// +optional
 	// +listType=atomic
 	Nodes []string `json:"nodes,omitempty"`
