@@ -7,8 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// The validation rule of Resources does not compare amounts that have an exponent. The API server evaluates the rule even
-// if the rule of Amount refuses an amount, and comparing one such as 1e999999999 would take hours.
+// The validation rule of Resources does not compare amounts that have an exponent. The API server evaluates the rule
+// even if the rule of Amount refuses an amount, and comparing 1e999999999 with another amount would take hours.
 
 // Resources are the requests and limits of a container.
 // +kubebuilder:object:generate=true
@@ -54,8 +54,8 @@ type Port struct {
 	// +kubebuilder:validation:Maximum=65535
 	Port int32 `json:"port"`
 
-	// targetPort is the port on which the container listens: a number from 1 to 65535, or a port name, which then names
-	// container port number <port>. The default is the same number as port.
+	// targetPort is the port on which the container listens: a number from 1 to 65535, or a name. With a name, the
+	// container port that has the number in port gets that name. The default is the number in port.
 	// +optional
 	TargetPort TargetPort `json:"targetPort,omitempty"`
 

@@ -140,7 +140,8 @@ const ConditionLeftovers = "Leftovers"
 const ReasonPodStuck = "PodStuck"
 
 // ConditionPlacement shows which members share a node or a zone (label topology.kubernetes.io/zone), and what happens
-// if it fails. It is False while the failure of one node or zone would do harm. It does not affect Ready.
+// if that node or zone fails. The condition is False while one such failure would do harm. The condition does not
+// affect Ready.
 const ConditionPlacement = "Placement"
 
 // Reasons of ConditionPlacement.

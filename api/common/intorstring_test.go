@@ -23,12 +23,12 @@ func TestAnAmountIsReadAsNumberOrTextAndMeansTheSame(t *testing.T) {
 	} {
 		var got Amount
 		if err := json.Unmarshal([]byte(raw), &got); err != nil {
-			t.Errorf("%s: expected it to be read, got %v", raw, err)
+			t.Errorf("%s: expected the value to decode, got %v", raw, err)
 			continue
 		}
 		quantity := got.Quantity()
 		if string(got) != want.text || quantity.String() != want.quantity {
-			t.Errorf("%s: expected %q, which is %s, got %q, which is %s", raw, want.text, want.quantity, got, quantity.String())
+			t.Errorf("%s: expected %q with the quantity %s, got %q with the quantity %s", raw, want.text, want.quantity, got, quantity.String())
 		}
 	}
 }
@@ -39,16 +39,16 @@ func TestWhatIsNoAmountDecodesAndIsNothing(t *testing.T) {
 	for _, raw := range []string{`"a lot"`, `""`, `"-"`, `1e3`, `123456789012345678901234567890`} {
 		var got Resources
 		if err := json.Unmarshal([]byte(`{"limits":{"cpu":`+raw+`}}`), &got); err != nil {
-			t.Errorf("%s: expected it to decode, as one that does not breaks the list of all objects, got %v", raw, err)
+			t.Errorf("%s: expected the value to decode, because otherwise no object of the kind could be listed, got %v", raw, err)
 		}
 	}
 	if q := Amount("a lot").Quantity(); !q.IsZero() {
-		t.Errorf("expected text that is no amount to be 0, got %s", q.String())
+		t.Errorf("expected the quantity of an invalid amount to be 0, got %s", q.String())
 	}
 	for _, raw := range []string{`{}`, `[1]`, `true`} {
 		var amount Amount
 		if err := json.Unmarshal([]byte(raw), &amount); err == nil {
-			t.Errorf("%s: expected an error, as no schema admits it, got %q", raw, amount)
+			t.Errorf("%s: expected an error, because every schema refuses this value, got %q", raw, amount)
 		}
 	}
 }
@@ -76,14 +76,14 @@ func TestATargetPortIsANumberOrANameAndIsWrittenAsItWasRead(t *testing.T) {
 	} {
 		var got TargetPort
 		if err := json.Unmarshal([]byte(raw), &got); err != nil {
-			t.Errorf("%s: expected it to be read, got %v", raw, err)
+			t.Errorf("%s: expected the value to decode, got %v", raw, err)
 			continue
 		}
 		if got.IntOrString() != want {
 			t.Errorf("%s: expected %v, got %v", raw, want, got.IntOrString())
 		}
 		if back, err := json.Marshal(got); err != nil || string(back) != raw {
-			t.Errorf("%s: expected it to be written as it was read, got %s (%v)", raw, back, err)
+			t.Errorf("%s: expected the port to be written unchanged, got %s (%v)", raw, back, err)
 		}
 	}
 }
@@ -95,6 +95,6 @@ func TestAPortWithoutATargetPortIsWrittenWithoutOne(t *testing.T) {
 	}
 	var huge Port
 	if err := json.Unmarshal([]byte(`{"port":80,"targetPort":99999999999}`), &huge); err != nil {
-		t.Errorf("expected a targetPort beyond all ports to decode, got %v", err)
+		t.Errorf("expected a targetPort above 65535 to decode, got %v", err)
 	}
 }

@@ -38,7 +38,7 @@ type AppService struct {
 	Spec AppServiceSpec `json:"spec"`
 
 	// status is the observed state. In a new object all conditions have status Unknown by default, so that no client
-	// takes it for a ready one.
+	// mistakes the object for a ready one.
 	// +optional
 	// +kubebuilder:default={replicas: 0, readyReplicas: 0, conditions: {{type: "Ready", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "ChildrenReady", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "RolledOut", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "Available", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}}}
 	Status AppServiceStatus `json:"status,omitempty"`

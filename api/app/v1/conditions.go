@@ -7,8 +7,8 @@ import "github.com/opcrew/opcrew/api/common"
 
 // Condition types of an AppService. Package common contains their reasons, which all application kinds share.
 const (
-	// AppServiceReady summarizes the other conditions. While one of them blocks, it is False with the reason of the
-	// first.
+	// AppServiceReady summarizes the other conditions. While one of them blocks, Ready is False, with the reason of the
+	// first that does.
 	AppServiceReady = "Ready"
 	// AppServiceChildrenReady reports whether the Deployment, the Service and the PodDisruptionBudget have the fields
 	// that the operator declares for them.

@@ -3,8 +3,8 @@
 
 // Package v1 is the API group app.example.com, with the kind AppService.
 //
-// The package contains types, markers, condition types and reasons. The controllers of these kinds are in internal/kinds.
-// The package imports little, so that Go clients can import it without the dependencies of the operator.
+// The package contains types, markers, condition types and reasons. The controllers are in internal/kinds. The package
+// imports little, so that Go clients can import it without the dependencies of the operator.
 // +kubebuilder:object:generate=true
 // +groupName=app.example.com
 // +kubebuilder:ac:generate=true

@@ -48,7 +48,7 @@ type Memcached struct {
 	Spec MemcachedSpec `json:"spec"`
 
 	// status is the observed state. In a new object all conditions have status Unknown by default, so that no client
-	// takes it for a ready one.
+	// mistakes the object for a ready one.
 	// +optional
 	// +kubebuilder:default={replicas: 0, readyReplicas: 0, conditions: {{type: "Ready", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "ChildrenReady", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "ServersReady", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}}}
 	Status MemcachedStatus `json:"status,omitempty"`

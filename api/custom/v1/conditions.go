@@ -7,8 +7,8 @@ import "github.com/opcrew/opcrew/api/common"
 
 // Condition types of a MicroServiceDeploy.
 const (
-	// MicroServiceDeployReady summarizes the other conditions. While one of them blocks, it is False with the reason of
-	// the first.
+	// MicroServiceDeployReady summarizes the other conditions. While one of them blocks, Ready is False, with the
+	// reason of the first that does.
 	MicroServiceDeployReady = "Ready"
 	// MicroServiceDeployChildrenReady reports whether all children of the instance have the fields that the operator
 	// declares for them.

@@ -17,7 +17,7 @@ func TestFieldsThatCountOnlyWithOthersAreNamedWithoutThem(t *testing.T) {
 		"auth (has an effect only with needAuth)", "configAs (has an effect only with config)", "creationTimestamp", "maxReplicas (has an effect only with autoscaling)", "metrics (have an effect only with autoscaling)",
 	}
 	if got := m.Ignored(); !slices.Equal(got, want) {
-		t.Errorf("expected the user to be shown %q, got %q", want, got)
+		t.Errorf("expected the ignored fields %q, got %q", want, got)
 	}
 	m.Spec.NeedAuth, m.Spec.Config, m.Spec.Autoscaling = true, "A=b", true
 	if got := m.Ignored(); !slices.Equal(got, []string{"creationTimestamp"}) {

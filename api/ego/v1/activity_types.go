@@ -44,7 +44,7 @@ type Activity struct {
 	Spec ActivitySpec `json:"spec"`
 
 	// status is the result of the command. In a new object all conditions have status Unknown by default, so that no
-	// client takes it for a finished one.
+	// client mistakes the object for a finished one.
 	// +optional
 	// +kubebuilder:default={prosta: "Pending", conditions: {{type: "Ready", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "Permitted", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "Succeeded", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}}}
 	Status ActivityStatus `json:"status,omitempty"`

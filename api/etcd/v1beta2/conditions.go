@@ -9,8 +9,8 @@ import "github.com/opcrew/opcrew/api/common"
 // package common. Available, Recovering, Scaling and Upgrading come from the CoreOS operator. Recovering, Scaling and
 // Upgrading exist only while the change is in progress.
 const (
-	// EtcdClusterReady summarizes the other conditions. While one of them blocks, it is False with the reason of the
-	// first.
+	// EtcdClusterReady summarizes the other conditions. While one of them blocks, Ready is False, with the reason of
+	// the first that does.
 	EtcdClusterReady = "Ready"
 	// EtcdClusterChildrenReady reports whether the Services, the PodDisruptionBudget, the claims and the pods have the
 	// fields that the operator declares for them.

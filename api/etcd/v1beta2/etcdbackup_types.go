@@ -44,7 +44,7 @@ type EtcdBackup struct {
 	Spec EtcdBackupSpec `json:"spec"`
 
 	// status is the result of the backups. In a new object all conditions have status Unknown by default, so that no
-	// client takes it for a finished one.
+	// client mistakes the object for a finished one.
 	// +optional
 	// +kubebuilder:default={conditions: {{type: "Ready", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "Saved", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}}}
 	Status EtcdBackupStatus `json:"status,omitempty"`
@@ -146,8 +146,8 @@ type BackupPolicy struct {
 
 // VerifyPolicy sets which backups are restored for a test.
 type VerifyPolicy struct {
-	// every is how often a backup is verified: after every that many successful backups, 1 to 100000. With 1 each
-	// backup is verified.
+	// every is the number of successful backups after which one is verified, 1 to 100000. With 1 every backup is
+	// verified.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100000

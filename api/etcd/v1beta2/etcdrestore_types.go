@@ -28,8 +28,8 @@ type EtcdRestore struct {
 	// +required
 	Spec EtcdRestoreSpec `json:"spec"`
 
-	// status is the result. In a new object condition Ready has status Unknown by default, so that no client takes it
-	// for a finished one.
+	// status is the result of the restore. In a new object condition Ready has status Unknown by default, so that no
+	// client mistakes the object for a finished one.
 	// +optional
 	// +kubebuilder:default={conditions: {{type: "Ready", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}}}
 	Status EtcdRestoreStatus `json:"status,omitempty"`

@@ -4,8 +4,8 @@
 // Package v1beta2 is the API group etcd.database.coreos.com, with the kinds EtcdCluster, EtcdBackup and EtcdRestore.
 // The API is compatible with the CoreOS etcd-operator.
 //
-// The package contains types, markers, condition types and reasons. The controllers of these kinds are in internal/kinds.
-// The package imports little, so that Go clients can import it without the dependencies of the operator.
+// The package contains types, markers, condition types and reasons. The controllers are in internal/kinds. The package
+// imports little, so that Go clients can import it without the dependencies of the operator.
 // +kubebuilder:object:generate=true
 // +groupName=etcd.database.coreos.com
 // +kubebuilder:ac:generate=true

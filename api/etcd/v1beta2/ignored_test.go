@@ -31,7 +31,7 @@ func TestFieldsWithoutEffectAreNamed(t *testing.T) {
 		}},
 	} {
 		if got := strings.Join(object.Ignored(), ", "); got != want {
-			t.Errorf("expected the user to be shown %q, got %q", want, got)
+			t.Errorf("expected the ignored fields %q, got %q", want, got)
 		}
 	}
 }

@@ -31,8 +31,8 @@ const (
 // can never form a quorum.
 type Recovery struct {
 	// quorumLoss is who confirms a recovery from a lost quorum: a user (Manual, the default), or no one (Automatic). In
-	// both cases the operator waits for proof that a majority of the members is lost. A node that only does not respond
-	// is no proof: a user must confirm that it is off.
+	// both cases the operator waits for proof that a majority of the members is lost. A node that does not respond is
+	// no proof: a user must confirm that the node is off.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:XValidation:rule="self in ['Manual', 'Automatic']",message="quorumLoss must be Manual (status.quorumLoss shows the plan, and an annotation confirms it) or Automatic"
@@ -41,7 +41,8 @@ type Recovery struct {
 
 // Decided is the position of a cluster's Raft log when the cluster last had a quorum.
 type Decided struct {
-	// time until which all acknowledged writes are in the log entries up to index.
+	// time up to which the log is known to be complete: all writes that etcd acknowledged before it are in the Raft log
+	// up to index.
 	Time metav1.Time `json:"time"`
 	// index of the last entry in the Raft log.
 	Index int64 `json:"index"`

@@ -22,7 +22,7 @@ func TestAClusterWhoseTLSNamesNoSecretsIsUnprotected(t *testing.T) {
 	} {
 		cluster := &EtcdCluster{Spec: EtcdClusterSpec{TLS: c.tls}}
 		if got := cluster.Unprotected(); (got != "") != c.want {
-			t.Errorf("%s: expected it to be reported: %t, got %q", name, c.want, got)
+			t.Errorf("%s: expected a message: %t, got %q", name, c.want, got)
 		}
 	}
 }
@@ -31,15 +31,15 @@ func TestABackupThatReadsAMemberWithoutTheTLSThatItAsksForIsUnprotected(t *testi
 	b := &EtcdBackup{}
 	b.Spec.EtcdEndpoints = []string{"https://a:2379", "http://b:2379"}
 	if got := b.Unprotected(); got != "" {
-		t.Errorf("expected nothing without clientTLSSecret, got %q", got)
+		t.Errorf("expected no message without clientTLSSecret, got %q", got)
 	}
 	b.Spec.ClientTLSSecret = "client"
 	if got := b.Unprotected(); !strings.Contains(got, "http://b:2379 is read without it") {
-		t.Errorf("expected the member to be named, got %q", got)
+		t.Errorf("expected the message to name the member, got %q", got)
 	}
 	b.Spec.EtcdEndpoints = b.Spec.EtcdEndpoints[:1]
 	if got := b.Unprotected(); got != "" {
-		t.Errorf("expected nothing where all members are read by https, got %q", got)
+		t.Errorf("expected no message if all members are read over https, got %q", got)
 	}
 }
 

@@ -49,8 +49,8 @@ type Upkeep struct {
 	// +kubebuilder:validation:XValidation:rule="self in ['Heal', 'Report']",message="noSpace must be Heal or Report"
 	NoSpace string `json:"noSpace,omitempty"`
 
-	// keepRevisions is how many revisions noSpace: Heal keeps when it compacts the history, 0 or more; default 1000. A
-	// client that watches or reads from an earlier revision has to start again.
+	// keepRevisions is how many revisions are kept when noSpace is Heal and a member is out of space, 0 or more;
+	// default 1000. A client that watches or reads from an earlier revision has to start again.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="self >= 0",message="keepRevisions must be a number of revisions, 0 or more"
 	KeepRevisions *int64 `json:"keepRevisions,omitempty"`

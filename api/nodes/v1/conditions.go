@@ -5,8 +5,8 @@ package v1
 
 // Condition types of a NodePool.
 const (
-	// NodePoolReady summarizes the other conditions. While one of them blocks, it is False with the reason of the
-	// first.
+	// NodePoolReady summarizes the other conditions. While one of them blocks, Ready is False, with the reason of the
+	// first that does.
 	NodePoolReady = "Ready"
 	// NodePoolRuntimeClassReady reports whether the RuntimeClass with the pool's name belongs to the pool, and has the
 	// fields that the operator declares for it.

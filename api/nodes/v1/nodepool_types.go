@@ -45,8 +45,8 @@ type NodePool struct {
 	// +optional
 	Spec NodePoolSpec `json:"spec,omitempty"`
 
-	// status is the observed state. In a new pool all conditions have status Unknown by default, so that no client
-	// takes it for a ready one.
+	// status is the observed state. In a new object all conditions have status Unknown by default, so that no client
+	// mistakes the object for a ready one.
 	// +optional
 	// +kubebuilder:default={nodeCount: 0, readyNodes: 0, cordonedNodes: 0, updatedNodes: 0, conditions: {{type: "Ready", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "RuntimeClassReady", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "NodesUpdated", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "Conflict", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "HandlerAvailable", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}}}
 	Status NodePoolStatus `json:"status,omitempty"`
@@ -80,8 +80,8 @@ type NodePoolSpec struct {
 	Annotations map[string]AnnotationValue `json:"annotations,omitempty"`
 
 	// nodeSelector adds every node that has all of these labels to the pool, and the operator gives it the pool's role
-	// label. Labels that a pool set do not count. Without nodeSelector only nodes with the role label belong to the
-	// pool.
+	// label. Labels that a NodePool has set on the node are not considered. Without nodeSelector only nodes with the
+	// role label belong to the pool.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=16
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 317)",message="the key of a label can have at most 317 characters"

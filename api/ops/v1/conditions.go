@@ -5,7 +5,8 @@ package v1
 
 // Condition types of a Diva.
 const (
-	// DivaReady summarizes the other conditions. While one of them blocks, it is False with the reason of the first.
+	// DivaReady summarizes the other conditions. While one of them blocks, Ready is False, with the reason of the first
+	// that does.
 	DivaReady = "Ready"
 	// DivaChildrenReady reports whether all children of the Diva have the fields that the operator declares for them.
 	DivaChildrenReady = "ChildrenReady"

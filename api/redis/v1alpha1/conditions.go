@@ -9,8 +9,8 @@ import "github.com/opcrew/opcrew/api/common"
 // common. Ready, ChildrenReady, Available, Redundant, PodsReady and UpToDate always exist, and the others only while
 // they apply.
 const (
-	// ConditionReady summarizes the other conditions. While one of them blocks, it is False with the reason of the
-	// first.
+	// ConditionReady summarizes the other conditions. While one of them blocks, Ready is False, with the reason of the
+	// first that does.
 	ConditionReady = "Ready"
 	// ConditionChildrenReady reports whether the StatefulSet, the Services, the Secrets and the PodDisruptionBudget
 	// have the fields that the operator declares for them.

@@ -4,8 +4,8 @@
 // Package v1alpha1 is the API group app.redislabs.com, with the kind RedisEnterpriseCluster. The API is compatible with
 // the operator of Redis Enterprise.
 //
-// The package contains types, markers, condition types and reasons. The controllers of these kinds are in internal/kinds.
-// The package imports little, so that Go clients can import it without the dependencies of the operator.
+// The package contains types, markers, condition types and reasons. The controllers are in internal/kinds. The package
+// imports little, so that Go clients can import it without the dependencies of the operator.
 // +kubebuilder:object:generate=true
 // +groupName=app.redislabs.com
 // +kubebuilder:ac:generate=true

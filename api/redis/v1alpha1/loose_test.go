@@ -21,7 +21,7 @@ func TestWhateverIsStoredDecodesAndIsWrittenAsItWas(t *testing.T) {
 			text := "{" + strings.ReplaceAll(field, "%", value) + "}"
 			var spec RedisEnterpriseClusterSpec
 			if err := json.Unmarshal([]byte(text), &spec); err != nil {
-				t.Errorf("%s: expected it to decode, as one that does not breaks the list of all objects, got %v", text, err)
+				t.Errorf("%s: expected the spec to decode, because otherwise no object of the kind could be listed, got %v", text, err)
 				continue
 			}
 			if raw, err := json.Marshal(spec); err != nil || string(raw) != text {
@@ -53,7 +53,7 @@ func TestAnAmountIsReadWithBlanksAndAsANumber(t *testing.T) {
 	} {
 		var got Amount
 		if err := json.Unmarshal([]byte(raw), &got); err != nil {
-			t.Errorf("%s: expected it to be read, got %v", raw, err)
+			t.Errorf("%s: expected the amount to decode, got %v", raw, err)
 			continue
 		}
 		if q := got.Quantity(); q.String() != want {
@@ -76,6 +76,6 @@ func TestFieldsThatAskForWhatIsNotServedAreNamedAndNotWhatTheyHold(t *testing.T)
 		t.Errorf("expected %v, got %v", want, got)
 	}
 	if got := (&RedisEnterpriseClusterSpec{}).Ignored(); len(got) > 0 {
-		t.Errorf("expected nothing to be ignored of an empty spec, got %v", got)
+		t.Errorf("expected no ignored fields in an empty spec, got %v", got)
 	}
 }

@@ -111,8 +111,8 @@ type PodSpec struct {
 	RedisEnterpriseVolumeMounts []corev1.VolumeMount `json:"redisEnterpriseVolumeMounts,omitempty"`
 
 	// sideContainersSpec are further containers of the pods. Their fields must meet the restricted Pod Security
-	// Standard, and fields that are not set get values that meet it. Errors in other fields are reported by Ready when
-	// pods are created.
+	// Standard, and fields that are not set get values that meet it. Other errors appear in condition Ready when pods
+	// are created.
 	// +optional
 	// +kubebuilder:validation:MaxItems=8
 	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.securityContext) || !has(c.securityContext.privileged) || !c.securityContext.privileged)",message="sideContainersSpec: securityContext.privileged: pods must meet the restricted Pod Security Standard; remove this field, or write false"

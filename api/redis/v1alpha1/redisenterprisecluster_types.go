@@ -72,7 +72,7 @@ type RedisEnterpriseCluster struct {
 	Spec RedisEnterpriseClusterSpec `json:"spec,omitempty"`
 
 	// status is the observed state. In a new object all conditions have status Unknown by default, so that no client
-	// takes it for a ready one.
+	// mistakes the object for a ready one.
 	// +optional
 	// +kubebuilder:default={conditions: {{type: "Ready", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "ChildrenReady", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "Available", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "Redundant", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "PodsReady", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}, {type: "UpToDate", status: "Unknown", reason: "Pending", message: "Waiting for the operator", lastTransitionTime: "1970-01-01T00:00:00Z"}}}
 	Status RedisEnterpriseClusterStatus `json:"status,omitempty"`
@@ -129,8 +129,8 @@ type RedisEnterpriseClusterSpec struct {
 	// +optional
 	UpgradeSpec *UpgradeSpec `json:"upgradeSpec,omitempty"`
 
-	// username is the name of the Redis user for clients; default demo@redislabs.com. Its password is in the Secret in
-	// clusterCredentialSecretName. The user default has the same password.
+	// username is the name of the Redis user for clients; default demo@redislabs.com. The Secret that
+	// clusterCredentialSecretName names contains its password. The user default has the same password.
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	// +kubebuilder:validation:XValidation:rule="self == '' || self.matches('^[!#-&(-\\\\[\\\\]-~]+$') && !(self in ['default', 'opcrew'])",message="username must consist of letters, digits and punctuation without blanks, quotes and backslashes, such as admin@acme.com; the users default and opcrew are reserved"
