@@ -152,7 +152,8 @@ type ActivitySpec struct {
 
 	ScheduleSpec `json:",inline"`
 
-	// requester is the user who requested this run. The API server sets it, and refuses any other value.
+	// requester is the user who requested this run. The API server sets it or, before Kubernetes 1.36, accepts only the
+	// identity of the user who sends the request.
 	// +optional
 	Requester *Requester `json:"requester,omitempty"`
 }
