@@ -49,10 +49,10 @@ func outcome(pod *corev1.Pod, now time.Time) *backup.Result {
 		return &backup.Result{Outcome: backup.Failed, Reason: reasonPodFailed, Message: "pod " + pod.Name + " ended: " + lastWords(pod)}
 	case !end.IsZero() && now.After(end) && !begun(pod):
 		why, _ := workload.WhyNotReady(pod)
-		return &backup.Result{Outcome: backup.Failed, Reason: reasonPodUnbegun, Message: fmt.Sprintf("pod %s has not begun until %s: %s",
+		return &backup.Result{Outcome: backup.Failed, Reason: reasonPodUnbegun, Message: fmt.Sprintf("pod %s did not start before %s: %s",
 			pod.Name, end.UTC().Format(time.RFC3339), why)}
 	case !end.IsZero() && now.After(end):
-		return &backup.Result{Outcome: backup.Failed, Reason: reasonPodSilent, Message: fmt.Sprintf("the end of pod %s was not reported; its kubelet was to end it at %s",
+		return &backup.Result{Outcome: backup.Failed, Reason: reasonPodSilent, Message: fmt.Sprintf("no result of pod %s was reported; its kubelet should have ended the pod at %s",
 			pod.Name, end.Add(-silence).UTC().Format(time.RFC3339))}
 	}
 	return nil
@@ -93,7 +93,7 @@ func overdue(pod *corev1.Pod, now time.Time) *backup.Result {
 		return nil
 	}
 	why, _ := workload.WhyNotReady(pod)
-	return &backup.Result{Outcome: backup.Failed, Reason: reasonPodUnbegun, Message: fmt.Sprintf("pod %s had not begun when the next backup was due: %s", pod.Name, why)}
+	return &backup.Result{Outcome: backup.Failed, Reason: reasonPodUnbegun, Message: fmt.Sprintf("pod %s had not started when the next backup was due: %s", pod.Name, why)}
 }
 
 // endedAt returns when a pod ended. If that is not known, it returns when the pod started or was created.

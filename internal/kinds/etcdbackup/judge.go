@@ -128,7 +128,7 @@ func (v *verdict) failed(b *etcdv1beta2.EtcdBackup, next work, pod *corev1.Pod, 
 		return
 	}
 	if result := outcome(pod, now); result != nil && result.Outcome != backup.Succeeded { // or it was given up, but succeeded later
-		v.waits = fmt.Sprintf("attempt %d of %d failed: %s; the next is pod %s", next.attempt-1, etcdv1beta2.BackupAttempts, result.Message, next.podName(b))
+		v.waits = fmt.Sprintf("attempt %d of %d failed: %s; the next attempt is pod %s", next.attempt-1, etcdv1beta2.BackupAttempts, result.Message, next.podName(b))
 		v.stuck = true
 	}
 }
@@ -139,7 +139,7 @@ func (v *verdict) watch(pod *corev1.Pod, now time.Time) {
 	if status(pod).State.Running == nil {
 		why, stuck := workload.WhyNotReady(pod)
 		if stuck = stuck || v.late; stuck || unscheduled(pod) {
-			v.waits, v.stuck = "pod "+pod.Name+" has not begun: "+why, v.stuck || stuck
+			v.waits, v.stuck = "pod "+pod.Name+" has not started: "+why, v.stuck || stuck
 		}
 	}
 	end := deadline(pod)

@@ -23,10 +23,10 @@ func newGauges(registry prometheus.Registerer) (*gauges, error) {
 		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "opcrew_etcdbackup_" + name, Help: help}, labels)
 	}
 	g := &gauges{
-		saved:    gauge("last_success_timestamp_seconds", "When the last successful backup was complete."),
-		verified: gauge("last_restorable_timestamp_seconds", "When a backup was last seen to be restorable."),
-		size:     gauge("last_size_bytes", "Size of the last successful backup."),
-		revision: gauge("last_revision", "Revision of etcd at which the last successful backup was made."),
+		saved:    gauge("last_success_timestamp_seconds", "Unix time when the last successful backup was completed, in seconds."),
+		verified: gauge("last_restorable_timestamp_seconds", "Unix time when a backup was last verified as restorable, in seconds."),
+		size:     gauge("last_size_bytes", "Size of the last successful backup, in bytes."),
+		revision: gauge("last_revision", "etcd revision of the last successful backup."),
 	}
 	for _, c := range g.all() {
 		if err := registry.Register(c); err != nil {

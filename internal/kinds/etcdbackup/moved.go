@@ -18,9 +18,9 @@ import (
 func isOver(b *etcdv1beta2.EtcdBackup, now time.Time) *backup.Result {
 	switch run := b.Status.Run; {
 	case moved(b, run.Place):
-		return &backup.Result{Outcome: backup.Failed, Reason: reasonMoved, Message: "the spec names another storage or cluster since this backup was begun"}
+		return &backup.Result{Outcome: backup.Failed, Reason: reasonMoved, Message: "the storage or the cluster in the spec has changed since this backup was started"}
 	case agenda.Periodic(b) && agenda.InFuture(run.Due.Time, now):
-		return &backup.Result{Outcome: backup.Failed, Reason: reasonAhead, Message: fmt.Sprintf("this backup was started for %s, which lies in the future: a clock is or was wrong, or status.run was edited",
+		return &backup.Result{Outcome: backup.Failed, Reason: reasonAhead, Message: fmt.Sprintf("this backup was started for %s, which is in the future: a clock is or was wrong, or status.run was edited",
 			run.Due.UTC().Format(time.RFC3339))}
 	}
 	return nil

@@ -92,7 +92,7 @@ func (r *reconciler) isBehind(ctx context.Context, b *etcdv1beta2.EtcdBackup) (b
 	case apierrors.IsNotFound(err):
 		return true, nil
 	case err != nil:
-		return false, fmt.Errorf("read it again: %w", err)
+		return false, fmt.Errorf("read the EtcdBackup from the API server: %w", err)
 	}
 	return live.UID != b.UID || !equality.Semantic.DeepEqual(live.Status.Run, b.Status.Run), nil
 }

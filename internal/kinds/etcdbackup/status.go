@@ -125,7 +125,7 @@ func reportProven(set condition.Set, b *etcdv1beta2.EtcdBackup, result backup.Re
 	last.SavedAt, last.Time = last.Time, &at
 	b.Status.Verified = &last
 	set.True(etcdv1beta2.EtcdBackupVerified, cmp.Or(string(result.Reason), etcdv1beta2.ReasonRestorable),
-		fmt.Sprintf("Backup %s was restorable at %s", last.Object, at.UTC().Format(time.RFC3339))+but(result))
+		fmt.Sprintf("Backup %s was verified as restorable at %s", last.Object, at.UTC().Format(time.RFC3339))+but(result))
 }
 
 // reportAsRecorded reports the result of the last backup for this generation. The condition is kept unless it reports
@@ -148,7 +148,7 @@ func reportVerified(set condition.Set, b *etcdv1beta2.EtcdBackup) {
 	case b.Spec.Verify == nil:
 		set.Remove(etcdv1beta2.EtcdBackupVerified)
 	case c == nil:
-		set.Unknown(etcdv1beta2.EtcdBackupVerified, common.ReasonPending, "No backup was restored yet to see that it can be")
+		set.Unknown(etcdv1beta2.EtcdBackupVerified, common.ReasonPending, "No backup has been verified by a restore yet")
 	default:
 		c.ObservedGeneration = set.Generation
 	}

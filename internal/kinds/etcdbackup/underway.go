@@ -67,9 +67,9 @@ func reportAtWork(set condition.Set, b *etcdv1beta2.EtcdBackup, v verdict) {
 		reportAsRecorded(set, b)
 	case b.Status.Reason != "":
 		set.False(etcdv1beta2.EtcdBackupSaved, etcdv1beta2.ReasonRunning,
-			fmt.Sprintf("A backup is being made by pod %s%s; the one before failed: %s%s", v.pod, waits(v), b.Status.Reason, lastGood(b)))
+			fmt.Sprintf("A backup is being saved by pod %s%s; the previous backup failed: %s%s", v.pod, waits(v), b.Status.Reason, lastGood(b)))
 	default:
-		set.False(etcdv1beta2.EtcdBackupSaved, etcdv1beta2.ReasonRunning, "The first backup is being made by pod "+v.pod+waits(v))
+		set.False(etcdv1beta2.EtcdBackupSaved, etcdv1beta2.ReasonRunning, "The first backup is being saved by pod "+v.pod+waits(v))
 	}
 }
 
@@ -77,7 +77,7 @@ func reportAtWork(set condition.Set, b *etcdv1beta2.EtcdBackup, v verdict) {
 // is kept.
 func reportProving(set condition.Set, b *etcdv1beta2.EtcdBackup, v verdict) {
 	if !meta.IsStatusConditionTrue(*set.Conditions, etcdv1beta2.EtcdBackupVerified) {
-		set.False(etcdv1beta2.EtcdBackupVerified, etcdv1beta2.ReasonRunning, fmt.Sprintf("Backup %s is being restored by pod %s to see that it can be%s", recorded(b).Object, v.pod, waits(v)))
+		set.False(etcdv1beta2.EtcdBackupVerified, etcdv1beta2.ReasonRunning, fmt.Sprintf("Backup %s is being verified by pod %s, which restores it%s", recorded(b).Object, v.pod, waits(v)))
 	}
 }
 
@@ -92,7 +92,7 @@ func waits(v verdict) string {
 // reportIdle reports an object without any backup.
 func reportIdle(set condition.Set, b *etcdv1beta2.EtcdBackup, v verdict) {
 	if b.Spec.Suspend {
-		set.False(etcdv1beta2.EtcdBackupSaved, etcdv1beta2.ReasonSuspended, "spec.suspend: no backup was made, and none is begun")
+		set.False(etcdv1beta2.EtcdBackupSaved, etcdv1beta2.ReasonSuspended, "Backups are suspended (spec.suspend): none was made, and none is started")
 		return
 	}
 	set.False(etcdv1beta2.EtcdBackupSaved, etcdv1beta2.ReasonWaiting, "The first backup is due at "+v.next.UTC().Format(time.RFC3339))

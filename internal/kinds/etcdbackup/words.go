@@ -45,7 +45,7 @@ func lastGood(b *etcdv1beta2.EtcdBackup) string {
 	if b.Status.Last == nil {
 		return "; no backup has succeeded yet"
 	}
-	return "; the last that succeeded is " + said(b.Status.Last)
+	return "; the last successful backup is " + said(b.Status.Last)
 }
 
 // howOn returns a clause about what to do after a failed backup that is not retried by itself.
@@ -53,7 +53,7 @@ func howOn(b *etcdv1beta2.EtcdBackup) string {
 	if run := b.Status.Run; agenda.Periodic(b) || run == nil || run.Phase != etcdv1beta2.RunFailed || agenda.RetryRequested(b) {
 		return ""
 	}
-	return "; it is not made again by itself: edit the object, give its annotation " + etcdv1beta2.RetryAnnotation + " a new value, or make another"
+	return "; opcrew does not retry this backup: edit the object, set its annotation " + etcdv1beta2.RetryAnnotation + " to a new value, or create another EtcdBackup"
 }
 
 // reasonOf converts the reason of a result to the reason of a condition.

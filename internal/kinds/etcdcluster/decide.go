@@ -78,10 +78,10 @@ func (f facts) change(c *etcdv1beta2.EtcdCluster, d *decision) {
 	}
 	switch {
 	case f.view.Err != nil || f.view.At.IsZero():
-		d.next.Waits = "an answer of the cluster"
+		d.next.Waits = "a response of the cluster"
 		return
 	case f.view.Stale || f.now.Sub(f.view.At) > maxAge:
-		d.next.Waits = "the next look at the cluster"
+		d.next.Waits = "the next read of the members"
 		return
 	}
 	f.establish(c, d)

@@ -83,5 +83,5 @@ func (f facts) recoveryHeldBy(c *etcdv1beta2.EtcdCluster) string {
 	if by := f.holder(c); by != "" || !f.lineage(c, nil).Leftovers() {
 		return by
 	}
-	return "what an earlier restore has left (" + f.others.Names() + ")"
+	return "the leftovers of an earlier restore (" + f.others.Names() + ")"
 }

@@ -65,9 +65,9 @@ func (r reporter) waiting() string {
 	d := r.d
 	switch {
 	case d.next.Waits != "":
-		return "; it waits for " + d.next.Waits
+		return "; the next change waits for " + d.next.Waits
 	case d.next.Step != nil && r.refused.Words != "":
-		return fmt.Sprintf("; to %s is refused: %s", d.next.Step.Name, r.refused.Words)
+		return fmt.Sprintf("; the attempt to %s failed: %s", d.next.Step.Name, r.refused.Words)
 	}
 	return ""
 }

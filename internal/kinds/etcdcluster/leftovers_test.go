@@ -50,7 +50,7 @@ func TestAPodOnADeadNodeOfAMemberThatWasReplacedIsNotWaitedFor(t *testing.T) {
 func TestAPodThatGoesIsWaitedForUntilItsGraceIsLongOver(t *testing.T) {
 	w := observed(clustertest.New(), 3).leaving(7, true)
 	pod := model.MemberName(w.c, 7)
-	if got := conditionOf(reported(w), "Ready"); got != "False ScalingDown: 3 of 3 members are ready; pod "+pod+" of a member that was taken out is going" {
+	if got := conditionOf(reported(w), "Ready"); got != "False ScalingDown: 3 of 3 members are ready; pod "+pod+" of a removed member is being deleted" {
 		t.Errorf("expected Ready to wait for a pod that is about to be gone, got %s", got)
 	}
 	if again := w.again(w.c, w.decide(w.c)); again != strayWait {

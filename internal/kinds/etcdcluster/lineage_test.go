@@ -102,7 +102,7 @@ func TestNoClientIsSentToTheRestoredMemberWhileAnEarlierMajorityMayRun(t *testin
 			t.Errorf("%s: expected clients to be led to the restored member: %t, got %t", name, c.shown, shown)
 		}
 		got := conditionOf(reported(c.world), etcdv1beta2.EtcdClusterAvailable)
-		if strings.Contains(got, ", and these may: "+model.MemberName(c.world.c, 0)+": ") == c.shown {
+		if strings.Contains(got, ", but these may still serve clients: "+model.MemberName(c.world.c, 0)+": ") == c.shown {
 			t.Errorf("%s: expected the node to be reported only if clients wait for it, got %s", name, got)
 		}
 	}
@@ -137,7 +137,7 @@ func TestTheClusterDoesNotGoOverWhileAMajorityOfItIsCutOff(t *testing.T) {
 			t.Errorf("%s: expected the cluster to go over: %t, got %t", name, c.over, over)
 		}
 		ready := conditionOf(got, "Ready")
-		if strings.Contains(ready, "they may still accept writes out of sight; "+model.MemberName(c.world.c, 0)+": its node node-0 is silent") == c.over {
+		if strings.Contains(ready, "they may still accept writes that opcrew cannot see; "+model.MemberName(c.world.c, 0)+": its node node-0 does not report") == c.over {
 			t.Errorf("%s: expected the node to be reported only if it waits for it, got %s", name, ready)
 		}
 		if c.over && got.Status.Restore.FormerVoters != 3 {

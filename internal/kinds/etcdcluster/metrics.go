@@ -27,9 +27,9 @@ func newSizes(registry prometheus.Registerer, prober *etcd.Prober) error {
 	}
 	s := &sizes{
 		prober: prober,
-		took:   describe("opcrew_etcd_db_size_bytes", "What the data of a member takes."),
-		used:   describe("opcrew_etcd_db_in_use_bytes", "How much of what the data of a member takes is not free."),
-		quota:  describe("opcrew_etcd_db_quota_bytes", "How large the data of a member may get, from etcd 3.6 on."),
+		took:   describe("opcrew_etcd_db_size_bytes", "Size of a member's data, in bytes, including free space."),
+		used:   describe("opcrew_etcd_db_in_use_bytes", "Size of a member's data in use, in bytes, excluding free space."),
+		quota:  describe("opcrew_etcd_db_quota_bytes", "Maximum size of a member's data, in bytes (etcd 3.6 or later)."),
 	}
 	if err := registry.Register(s); err != nil {
 		return fmt.Errorf("register metrics: %w", err)

@@ -31,8 +31,8 @@ func TestAWrongClusterIDIsNoLostQuorum(t *testing.T) {
 		for _, kind := range []string{etcdv1beta2.EtcdClusterAvailable, "Ready"} {
 			got := conditionOf(c, kind)
 			for _, part := range []string{
-				"False ClusterIDMismatch: status.clusterID is 00000000000000c1, and cluster 0000000000000bad answers",
-				`kubectl patch etcdcluster example -n shop --subresource=status --type=merge -p '{"status":{"clusterID":"0000000000000bad"}}'`, "put the volumes back",
+				"False ClusterIDMismatch: status.clusterID is 00000000000000c1, but cluster 0000000000000bad responds",
+				`kubectl patch etcdcluster example -n shop --subresource=status --type=merge -p '{"status":{"clusterID":"0000000000000bad"}}'`, "restore the original volumes",
 			} {
 				if !strings.Contains(got, part) {
 					t.Errorf("%s: expected %s to say %q, got %s", name, kind, part, got)

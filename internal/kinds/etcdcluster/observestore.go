@@ -70,7 +70,7 @@ func ownView(c *etcdv1beta2.EtcdCluster, v etcd.View) (own etcd.View, other stri
 		return v, ""
 	}
 	other = model.FormatID(v.ClusterID)
-	err := fmt.Errorf("cluster %s answers where %s is expected", other, c.Status.ClusterID)
+	err := fmt.Errorf("cluster %s responds at the members' addresses instead of cluster %s", other, c.Status.ClusterID)
 	return etcd.View{At: v.At, Err: err, Status: map[uint64]etcd.MemberStatus{}}, other
 }
 

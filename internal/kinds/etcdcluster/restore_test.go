@@ -247,7 +247,7 @@ func TestARestoreThatIsCalledOffLeavesTheClusterAsItWas(t *testing.T) {
 	w := observed(clustertest.New(), 3).wantsRestore().takenUp().seeded()
 	w.restore = nil
 	got := reported(w)
-	if got.Status.Restore.Phase != etcdv1beta2.PhaseAbandoned || got.Status.ClusterID != "00000000000000c1" || !strings.Contains(conditionOf(got, "Ready"), "called off") {
+	if got.Status.Restore.Phase != etcdv1beta2.PhaseAbandoned || got.Status.ClusterID != "00000000000000c1" || !strings.Contains(conditionOf(got, "Ready"), "canceled") {
 		t.Errorf("expected the restore to be over, got %+v", got.Status.Restore)
 	}
 	if plan := planAt(w.c, w.facts, clustertest.Noon); len(plan.Children) > 0 {

@@ -17,7 +17,7 @@ import (
 // empty for none.
 func checkSpec(c *etcdv1beta2.EtcdCluster, unsafe, tls *model.Obstacle, members []model.Member) (invalid *model.Obstacle, target string) {
 	if c.Spec.Size < 1 || c.Spec.Size > 7 {
-		return model.NewObstacle(etcdv1beta2.ReasonInvalidSpec, fmt.Sprintf("spec.size: %d members cannot be; use 1 to 7", c.Spec.Size)), ""
+		return model.NewObstacle(etcdv1beta2.ReasonInvalidSpec, fmt.Sprintf("spec.size: a cluster cannot have %d members; use 1 to 7", c.Spec.Size)), ""
 	}
 	if _, err := versions.Parse(versions.Desired(c)); err != nil {
 		return model.NewObstacle(etcdv1beta2.ReasonInvalidSpec, "spec."+err.Error()), ""

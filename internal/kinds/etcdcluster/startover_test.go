@@ -46,7 +46,7 @@ func TestFirstMembersStartOverWhenOneIsShutOutAndTheyCannotDoWithoutIt(t *testin
 	w.c.Status.Conditions = nil
 	reportAt(w.c, w.facts, kit.Outcome{}, clustertest.Noon)
 	ready := meta.FindStatusCondition(w.c.Status.Conditions, etcdv1beta2.EtcdClusterReady)
-	if ready == nil || !strings.Contains(ready.Message, "starting over: one lost its volume") {
+	if ready == nil || !strings.Contains(ready.Message, "starting again: one of them lost its volume") {
 		t.Errorf("expected Ready to say that the first members start over, got %+v", ready)
 	}
 }

@@ -47,7 +47,7 @@ func (r reporter) fillStatus(done kit.Outcome) {
 		return
 	case beginning:
 		f.restoreInput(c).Begin(f.formation(c).NextSerial(d.members)+model.SerialsAhead, d.recovery)
-		f.restoreInput(c).ReportRestoring(set, "a member is about to begin with it")
+		f.restoreInput(c).ReportRestoring(set, "a member is about to start with the restored data")
 		return
 	case restoring:
 		done.ReportChildren(set, etcdv1beta2.EtcdClusterChildrenReady)
@@ -100,9 +100,9 @@ func reportUnseen(set condition.Set, c *etcdv1beta2.EtcdCluster) {
 	last := meta.FindStatusCondition(c.Status.Conditions, kind)
 	switch ready := len(c.Status.Members.Ready); {
 	case last == nil || last.ObservedGeneration != c.Generation:
-		set.False(kind, common.ReasonUpdating, "The members have not been looked at since the spec changed")
+		set.False(kind, common.ReasonUpdating, "opcrew has not read the members since the spec changed")
 	case last.Status == metav1.ConditionTrue && ready < int(c.Status.Size):
-		set.False(kind, etcdv1beta2.ReasonMemberNotReady, fmt.Sprintf("%d of %d pods of members are ready; the members are about to be looked at", ready, c.Status.Size))
+		set.False(kind, etcdv1beta2.ReasonMemberNotReady, fmt.Sprintf("%d of %d pods of members are ready; opcrew is about to read the members", ready, c.Status.Size))
 	default:
 		return
 	}

@@ -25,21 +25,21 @@ func (f progress) of(restore *etcdv1beta2.EtcdRestore) (reason, message string) 
 	name := restore.Spec.EtcdCluster.Name
 	switch at := recorded(restore, f.cluster); {
 	case f.cluster == nil:
-		return etcdv1beta2.ReasonClusterMissing, fmt.Sprintf("There is no EtcdCluster %s; when it is made it begins with this backup", name)
+		return etcdv1beta2.ReasonClusterMissing, fmt.Sprintf("EtcdCluster %s does not exist; when it is created, it starts with this backup", name)
 	case at == nil && f.cluster.Status.Restore.TookUp(restore.UID):
-		return etcdv1beta2.ReasonRestored, fmt.Sprintf("EtcdCluster %s was restored, and has lost its quorum since; it went on from what was left", name)
+		return etcdv1beta2.ReasonRestored, fmt.Sprintf("EtcdCluster %s was restored, but has lost its quorum since then; it continued from its remaining data", name)
 	case (at == nil || at.Phase == etcdv1beta2.PhaseRestoring) && held(f.cluster) != "":
 		return etcdv1beta2.ReasonClusterNotReady, fmt.Sprintf("EtcdCluster %s %s", name, held(f.cluster))
 	case at == nil && f.unfit != "":
-		return f.unfit, fmt.Sprintf("%s; EtcdCluster %s has not taken it up", f.why, name)
+		return f.unfit, fmt.Sprintf("%s; EtcdCluster %s has not started the restore", f.why, name)
 	case at == nil:
-		return etcdv1beta2.ReasonWaiting, fmt.Sprintf("EtcdCluster %s has not taken it up yet%s", name, behind(f.cluster))
+		return etcdv1beta2.ReasonWaiting, fmt.Sprintf("EtcdCluster %s has not started the restore yet%s", name, behind(f.cluster))
 	case at.Phase == etcdv1beta2.PhaseRestored && serves(f.cluster):
-		return etcdv1beta2.ReasonRestored, fmt.Sprintf("EtcdCluster %s serves %s, %s, from revision %d on", name, at.Object, saved(at), at.Revision) + but(at)
+		return etcdv1beta2.ReasonRestored, fmt.Sprintf("EtcdCluster %s serves the data of %s, %s, from revision %d on", name, at.Object, saved(at), at.Revision) + but(at)
 	case at.Phase == etcdv1beta2.PhaseRestored:
-		return etcdv1beta2.ReasonRestoring, fmt.Sprintf("EtcdCluster %s has gone over to the restored member, and does not serve clients yet", name)
+		return etcdv1beta2.ReasonRestoring, fmt.Sprintf("EtcdCluster %s has switched to the restored member, but does not serve clients yet", name)
 	default:
-		return cmp.Or(at.Reason, etcdv1beta2.ReasonRestoring), at.Message + "; until it serves the cluster stays what it is"
+		return cmp.Or(at.Reason, etcdv1beta2.ReasonRestoring), at.Message + "; the cluster is unchanged until the restored member serves clients"
 	}
 }
 
@@ -57,20 +57,20 @@ func behind(c *etcdv1beta2.EtcdCluster) string {
 	case at == nil:
 		return ""
 	case at.Phase == etcdv1beta2.PhaseRestoring && at.Recovery != nil:
-		return ": its recovery from a lost quorum is called off first"
+		return ": its recovery from a lost quorum is canceled first"
 	case at.Phase == etcdv1beta2.PhaseRestoring:
-		return ": an earlier restore, which was deleted, is called off first"
+		return ": an earlier restore, which was deleted, is canceled first"
 	}
-	return ": what is left of an earlier restore has to go first"
+	return ": the leftovers of an earlier restore must be deleted first"
 }
 
 // held returns which setting of the cluster prevents a restore, and until when; empty if none does.
 func held(c *etcdv1beta2.EtcdCluster) string {
 	switch {
 	case c.Spec.Hibernate:
-		return "hibernates; nothing is restored until it is woken"
+		return "hibernates; the restore waits until spec.hibernate is false"
 	case c.Spec.Paused || common.IsSet(c.Annotations, common.PausedAnnotation):
-		return "is paused; nothing is restored until it is not"
+		return "is paused; the restore waits until it is no longer paused"
 	}
 	return ""
 }

@@ -69,7 +69,7 @@ func get(ctx context.Context, by *http.Client, url string) ([]byte, error) {
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s answers %s", url, plain.Line(answer.Status, mostTrouble))
+		return nil, fmt.Errorf("%s responds with %s", url, plain.Line(answer.Status, mostTrouble))
 	}
 	return io.ReadAll(io.LimitReader(answer.Body, mostVersion))
 }
@@ -79,13 +79,13 @@ func parseVersion(body []byte) (string, error) {
 		Cluster string `json:"etcdcluster"`
 	}
 	if err := json.Unmarshal(body, &said); err != nil {
-		return "", fmt.Errorf("not an answer of etcd about its version: %w", err)
+		return "", fmt.Errorf("the response is not a version report of etcd: %w", err)
 	}
 	if said.Cluster == undecided {
 		return "", nil
 	}
 	if _, err := version.ParseSemantic(said.Cluster); err != nil || !plain.Words(said.Cluster, mostWord) {
-		return "", fmt.Errorf("not an answer of etcd about its version: %.100q", said.Cluster)
+		return "", fmt.Errorf("the response is not a version report of etcd: %.100q", said.Cluster)
 	}
 	return said.Cluster, nil
 }

@@ -39,9 +39,9 @@ func TestTheVersionOfTheClusterIsReadAsEtcdReportsIt(t *testing.T) {
 		"3.6 and later":             {200, `{"etcdserver":"3.6.16","etcdcluster":"3.5.0","storage":"3.5.0"}`, "3.5.0", ""},
 		"before all have met":       {200, `{"etcdserver":"3.6.16","etcdcluster":"3.0.0"}`, "3.0.0", ""},
 		"before there is any":       {200, `{"etcdserver":"3.4.44","etcdcluster":"not_decided"}`, "", ""},
-		"nothing of the cluster":    {200, `{"etcdserver":"3.4.44"}`, "", "not an answer of etcd about its version"},
-		"not etcd":                  {200, "hello", "", "not an answer of etcd about its version"},
-		"without end":               {200, `{"etcdcluster":"` + strings.Repeat("3", mostVersion) + `"}`, "", "not an answer of etcd about its version"},
+		"nothing of the cluster":    {200, `{"etcdserver":"3.4.44"}`, "", "the response is not a version report of etcd"},
+		"not etcd":                  {200, "hello", "", "the response is not a version report of etcd"},
+		"without end":               {200, `{"etcdcluster":"` + strings.Repeat("3", mostVersion) + `"}`, "", "the response is not a version report of etcd"},
 		"a host that is not let in": {421, `{"etcdcluster":"3.6.0"}`, "", "answers 421"},
 		"it sends us elsewhere":     {302, "", "", "answers 302"},
 	} {

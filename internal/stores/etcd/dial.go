@@ -64,7 +64,7 @@ func DialThrough(through ContextDialer) Dialer {
 
 func open(target Target, through ContextDialer) (Store, error) {
 	if len(target.Endpoints) == 0 {
-		return nil, errors.New("no endpoint is known")
+		return nil, errors.New("no endpoint of the cluster is known")
 	}
 	open, end := context.WithCancel(context.Background())
 	return &remote{target: target, through: through, web: web(target, through), open: open, close: end, conns: map[string]*conn{}}, nil

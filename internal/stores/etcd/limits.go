@@ -32,11 +32,11 @@ const (
 // checked refuses a list of members that no cluster has.
 func checked(members []Member) error {
 	if len(members) > mostMembers {
-		return fmt.Errorf("it lists %d members, and at most %d are accepted", len(members), mostMembers)
+		return fmt.Errorf("the response lists %d members, but at most %d are accepted", len(members), mostMembers)
 	}
 	for _, m := range members {
 		if err := m.check(); err != nil {
-			return fmt.Errorf("it lists a member %016x %w", m.ID, err)
+			return fmt.Errorf("the response lists a member %016x %w", m.ID, err)
 		}
 	}
 	return nil

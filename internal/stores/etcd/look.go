@@ -102,7 +102,7 @@ func (m Member) whyNot(answers map[string]MemberStatus) error {
 	if answer.Err != nil {
 		return answer.Err
 	}
-	return fmt.Errorf("%s: member %x of cluster %x answers there", endpoint, answer.ID, answer.ClusterID)
+	return fmt.Errorf("%s: member %x of cluster %x responds at this address instead", endpoint, answer.ID, answer.ClusterID)
 }
 
 const (

@@ -19,7 +19,7 @@ type Foreign struct {
 }
 
 func (f Foreign) String() string {
-	return fmt.Sprintf("member %016x publishes %s, which is not the address of a pod of this cluster, and is not asked", f.Member, f.URL)
+	return fmt.Sprintf("member %016x publishes the client URL %s, which is not the address of a pod of this cluster, so opcrew does not use it", f.Member, f.URL)
 }
 
 // Own is the endpoint of the target that a published URL stands for. The zone of the cluster is left out of account, as it can be
@@ -81,7 +81,7 @@ func (t Target) own(endpoint string) error {
 	if slices.Contains(t.Endpoints, endpoint) {
 		return nil
 	}
-	return fmt.Errorf("%.300q is not the address of a pod of this cluster, and is not asked", endpoint)
+	return fmt.Errorf("%.300q is not the address of a pod of this cluster, so opcrew does not use it", endpoint)
 }
 
 // dialer connects to the address at which the controller has seen the pod of a host: DNS, whose zone a user can choose, is not

@@ -72,7 +72,7 @@ func added(answer *clientv3.MemberAddResponse, err error) (Member, error) {
 		return Member{}, typed(err)
 	}
 	if answer.Member == nil {
-		return Member{}, errors.New("the member that was added is not named in the answer")
+		return Member{}, errors.New("the response does not name the added member")
 	}
 	return member(answer.Member), nil
 }

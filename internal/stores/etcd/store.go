@@ -26,19 +26,19 @@ var (
 	// ErrMemberNotFound reports that no member has this ID (any more).
 	ErrMemberNotFound = errors.New("no such member")
 	// ErrPeerURLExists reports that a member has this peer URL.
-	ErrPeerURLExists = errors.New("a member has this peer URL")
+	ErrPeerURLExists = errors.New("a member already has this peer URL")
 	// ErrTooManyLearners refuses a learner beside another one.
-	ErrTooManyLearners = errors.New("there is a learner already")
+	ErrTooManyLearners = errors.New("the cluster already has a learner")
 	// ErrNotLearner reports that the member to be promoted is a voter. A learner that lags behind gets ErrLearnerNotReady.
-	ErrNotLearner = errors.New("the member is no learner")
+	ErrNotLearner = errors.New("the member is not a learner")
 	// ErrNoLearners refuses a learner to etcd before 3.4, which would add a voter instead.
 	ErrNoLearners = errors.New("this version of etcd has no learners")
 	// ErrNoLeader reports that the cluster, or the member asked, knows no leader.
-	ErrNoLeader = errors.New("no leader")
+	ErrNoLeader = errors.New("the cluster has no leader")
 	// ErrCompacted reports that the history before a revision is gone already.
 	ErrCompacted = errors.New("the history has been compacted")
 	// ErrNotLeader reports that the member asked to hand over is not the leader.
-	ErrNotLeader = errors.New("the member does not lead")
+	ErrNotLeader = errors.New("the member is not the leader")
 )
 
 // Member is a member of a cluster. It counts for the quorum whether or not it has ever run.

@@ -31,7 +31,7 @@ func (c *Cluster[T, V, S]) run(ctx context.Context) {
 func (c *Cluster[T, V, S]) look(ctx context.Context, before V) (view V) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			view = c.source.Failed(before, fmt.Errorf("the look failed: %v", cause))
+			view = c.source.Failed(before, fmt.Errorf("the read failed: %v", cause))
 		}
 	}()
 	return c.looker.Look(ctx, before)

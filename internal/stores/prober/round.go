@@ -78,7 +78,7 @@ func (r *Round[A]) put(address string) *question[A] {
 		// A panic, such as over a malformed answer, becomes an error of this address.
 		defer func() {
 			if cause := recover(); cause != nil {
-				q.answer.Err = fmt.Errorf("its answer cannot be read: %v", cause)
+				q.answer.Err = fmt.Errorf("the response cannot be read: %v", cause)
 			}
 		}()
 		ctx, cancel := context.WithTimeout(r.ctx, CallTimeout)

@@ -16,7 +16,7 @@ const CallTimeout = 2 * time.Second
 var ErrNotWatched = errors.New("the cluster is not watched")
 
 // ErrPanicked reports that an answer of the store could not be read at all, so that it is not known what a step did.
-var ErrPanicked = errors.New("the answer of the store cannot be read")
+var ErrPanicked = errors.New("the response of the store cannot be read")
 
 // Store is an open connection. Close makes calls under way fail.
 type Store interface{ Close() error }

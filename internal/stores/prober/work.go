@@ -12,7 +12,7 @@ import (
 )
 
 // ErrBusy is returned when other work is already running on the cluster.
-var ErrBusy = errors.New("something is being done to the cluster already")
+var ErrBusy = errors.New("another operation is already running on the cluster")
 
 // Work runs in the background on a cluster, one at a time, and may take minutes, such as a defragmentation.
 type Work[S Store] struct {

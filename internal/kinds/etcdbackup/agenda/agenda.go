@@ -37,7 +37,7 @@ func byCron(b *etcdv1beta2.EtcdBackup, policy etcdv1beta2.BackupPolicy, now time
 	}
 	next := s.Next(now)
 	if next.IsZero() {
-		return Agenda{Wrong: fmt.Sprintf("backupPolicy: schedule %q never comes", policy.Schedule)}
+		return Agenda{Wrong: fmt.Sprintf("backupPolicy: schedule %q matches no future time", policy.Schedule)}
 	}
 	period := s.Next(next).Sub(next)
 	if period < 0 { // no next time is known

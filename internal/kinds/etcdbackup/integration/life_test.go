@@ -110,7 +110,7 @@ func TestThreeFailuresAreAFailureUntilTheSpecSaysSomethingElse(t *testing.T) {
 		t.Errorf("expected a restart not to try again, got:\n%s", writes)
 	}
 	s.edit(withPath("backups/other"))
-	s.await("False Running", "the one before failed: S3: connection refused")
+	s.await("False Running", "the previous backup failed: S3: connection refused")
 	if order := s.succeeds(s.awaitPod("save", 1)); order.Target.Path != "backups/other" {
 		t.Errorf("expected the order of the new spec, got %+v", order)
 	}
@@ -125,7 +125,7 @@ func TestAnOrderThatMakesNoSenseIsNotTriedAgainButAtOnceWhenItIsEdited(t *testin
 	s.ends(s.awaitPod("save", 1), 0, backup.Result{Outcome: backup.Invalid, Reason: backup.ReasonBadOrder, Message: "no such bucket can be"})
 	s.await("False BadOrder", "no such bucket can be")
 	s.edit(withPath("backups/other"))
-	s.await("False Running", "the one before failed: no such bucket can be")
+	s.await("False Running", "the previous backup failed: no such bucket can be")
 	s.succeeds(s.awaitPod("save", 1))
 	if b := s.await("True Saved", "backups/other"); b.Status.Count != 1 {
 		t.Errorf("expected one success, got %+v", b.Status)
@@ -191,7 +191,7 @@ func TestABackupThatCannotBeRestoredIsNoBackup(t *testing.T) {
 	s := newSite(t)
 	s.create(verified(1))
 	s.succeeds(s.awaitPod("save", 1))
-	s.await("False Running", "is being restored by pod")
+	s.await("False Running", "is being verified by pod")
 	corrupt := backup.Result{Outcome: backup.Failed, Reason: backup.ReasonCorrupt, Message: "its hash is another"}
 	for attempt := range 3 {
 		s.ends(s.awaitPod("verify", attempt+1), time.Hour, corrupt)

@@ -87,7 +87,7 @@ func TestAClusterIsSavedOnceItHasMembers(t *testing.T) {
 func TestWhatIsSuspendedBeginsNothing(t *testing.T) {
 	s := newSite(t)
 	s.create(every(3600), suspended(true))
-	s.await("False Suspended", "no backup was made")
+	s.await("False Suspended", "none was made")
 	env.Settled(t, env.Audit.Mark(t))
 	env.Rests(t)
 	if b := s.get("db"); b.Status.Run != nil || b.Status.NextDate != nil || len(s.pods()) > 0 {
@@ -190,7 +190,7 @@ func (s *site) podName(b *etcdv1beta2.EtcdBackup) string {
 	for _, c := range b.Status.Conditions {
 		var name string
 		if c.Type == etcdv1beta2.EtcdBackupSaved {
-			if _, err := fmt.Sscanf(c.Message, "The first backup is being made by pod %s", &name); err == nil {
+			if _, err := fmt.Sscanf(c.Message, "The first backup is being saved by pod %s", &name); err == nil {
 				return name
 			}
 		}
@@ -277,7 +277,7 @@ func TestAPodThatEndsWithoutAWordIsFollowedByTheNext(t *testing.T) {
 		status corev1.PodStatus
 		words  string
 	}{
-		"its node is gone":        {corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &hours}, "was not reported; its kubelet was to end it"},
+		"its node is gone":        {corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &hours}, "was reported; its kubelet should have ended the pod"},
 		"its kubelet evicted it":  {corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "The node was low on memory", StartTime: &hours}, "The node was low on memory"},
 		"it was killed too early": {corev1.PodStatus{Phase: corev1.PodFailed, StartTime: &hours, ContainerStatuses: []corev1.ContainerStatus{killed("save", hours)}}, "OOMKilled, exit code 137"},
 	} {

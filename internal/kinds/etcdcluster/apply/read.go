@@ -78,7 +78,7 @@ func (t Taker) ours(ctx context.Context, c *etcdv1beta2.EtcdCluster, key client.
 	}
 	for _, l := range [][2]string{{common.OwnerLabel, string(c.UID)}, {common.ManagedByLabel, common.Name}} {
 		if object.GetLabels()[l[0]] != l[1] {
-			return false, fmt.Errorf("%s is there, but its label %s=%s, by which it is found, was removed; put it back", key.Name, l[0], l[1])
+			return false, fmt.Errorf("%s exists, but its label %s=%s, by which opcrew selects it, was removed; add the label again", key.Name, l[0], l[1])
 		}
 	}
 	return true, nil
@@ -88,7 +88,7 @@ func (t Taker) ours(ctx context.Context, c *etcdv1beta2.EtcdCluster, key client.
 func (t Taker) Found(ctx context.Context, key client.ObjectKey, object client.Object) (bool, error) {
 	err := t.Live.Get(ctx, key, object)
 	if client.IgnoreNotFound(err) != nil {
-		return false, fmt.Errorf("is %T %s there: %w", object, key, err)
+		return false, fmt.Errorf("read %T %s: %w", object, key, err)
 	}
 	return err == nil, nil
 }

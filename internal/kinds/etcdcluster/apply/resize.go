@@ -31,7 +31,7 @@ import (
 func (t Taker) Resize(ctx context.Context, c *etcdv1beta2.EtcdCluster, m model.Member) error {
 	contest := m.Pod.UID + " resources"
 	if wait := t.Children.Contest(contest, settings.Hash(c)); wait > 0 {
-		return fmt.Errorf("the resources of pod %s are changed back again and again; they are left alone until %s", m.Name, t.Children.Until(wait))
+		return fmt.Errorf("another controller repeatedly reverts the resources of pod %s; opcrew does not set them until %s", m.Name, t.Children.Until(wait))
 	}
 	want, pod := settings.DesiredResources(c), m.Pod.DeepCopy()
 	patch := settings.EncodeJSON(map[string]any{

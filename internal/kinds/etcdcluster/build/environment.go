@@ -44,6 +44,6 @@ func Shadowed(c *etcdv1beta2.EtcdCluster) (reason, message string) {
 		return "", ""
 	}
 	return etcdv1beta2.ReasonVariablesShadowed, fmt.Sprintf(
-		"spec.pod.etcdEnv: %s: not passed on, as the operator sets the flags of these names, and etcd does not start with both; leave them out",
+		"spec.pod.etcdEnv: opcrew does not pass on %s, as it sets the flags of the same names, and etcd does not start with both; remove these variables",
 		strings.Join(shadowed, ", "))
 }

@@ -46,7 +46,7 @@ func TestAVariableThatSaysWhatAFlagSaysIsNamedAndNotPassedOn(t *testing.T) {
 			if test.want == "none" {
 				test.want = ": "
 			} else {
-				test.want = "VariablesShadowed: spec.pod.etcdEnv: " + test.want + ": not passed on, as the operator sets the flags of these names, and etcd does not start with both; leave them out"
+				test.want = "VariablesShadowed: spec.pod.etcdEnv: opcrew does not pass on " + test.want + ", as it sets the flags of the same names, and etcd does not start with both; remove these variables"
 			}
 			reason, message := Shadowed(c)
 			if got := reason + ": " + message; got != test.want {

@@ -85,9 +85,9 @@ func (b Bundle) unfit(data map[string][]byte, now time.Time) string {
 	case err != nil:
 		return fmt.Sprintf("%s: %v", b.certKey, err)
 	case now.After(cert.NotAfter):
-		return fmt.Sprintf("%s has expired at %s", b.certKey, cert.NotAfter.UTC().Format(time.RFC3339))
+		return fmt.Sprintf("%s expired at %s", b.certKey, cert.NotAfter.UTC().Format(time.RFC3339))
 	case now.Before(cert.NotBefore):
-		return fmt.Sprintf("%s is valid only from %s on", b.certKey, cert.NotBefore.UTC().Format(time.RFC3339))
+		return fmt.Sprintf("%s is not valid before %s", b.certKey, cert.NotBefore.UTC().Format(time.RFC3339))
 	}
 	for _, name := range b.names {
 		if err := cert.VerifyHostname(name); err != nil {

@@ -46,7 +46,7 @@ func (m handshake) check(held map[string]map[string][]byte, now time.Time) *mode
 	if err == nil {
 		return nil
 	}
-	return model.NewObstacle(etcdv1beta2.ReasonCertificatesUnfit, fmt.Sprintf("%s: %s of Secret %s does not hold before %s of Secret %s, so that %s: %v",
+	return model.NewObstacle(etcdv1beta2.ReasonCertificatesUnfit, fmt.Sprintf("%s: %s of Secret %s is not trusted by %s of Secret %s, so %s: %v",
 		m.field, m.certKey, m.presents, m.ca, m.verifies, m.effect, err))
 }
 

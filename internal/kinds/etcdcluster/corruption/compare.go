@@ -46,7 +46,7 @@ func (in *Input) finding() (out finding, known bool) {
 // examine finds the voters that differ from a majority of all voters, including the voters that did not answer.
 func examine(voters []etcd.Member, last steps.Comparison) finding {
 	if len(voters) == 1 {
-		return finding{undecided: "there is no other member to compare it with"}
+		return finding{undecided: "the single voter has no other member to compare its data with"}
 	}
 	right, have := last.Majority(voters)
 	if have < len(voters)/2+1 {

@@ -31,7 +31,7 @@ func disarmOrphaned(in *Input) steps.Verdict {
 	if len(in.View.Voters()) != 1 || len(model.OrphanedAlarms(in.View, alarms)) != len(alarms) {
 		return steps.Verdict{}
 	}
-	return steps.Verdict{Step: steps.Disarm(alarms, "its member was removed")}
+	return steps.Verdict{Step: steps.Disarm(alarms, "the member was removed")}
 }
 
 func compare(in *Input) steps.Verdict {
@@ -54,7 +54,7 @@ func replaceCorrupt(in *Input) steps.Verdict {
 	}
 	m := in.Members[i]
 	if !in.outvotes(found, m) {
-		return steps.Verdict{Waits: "a quorum of voters with the same data, to replace " + m.Name}
+		return steps.Verdict{Waits: "a quorum of voters with the same data, which is needed to replace " + m.Name}
 	}
 	return steps.Verdict{Step: steps.SparingLeader(in.View, in.Members, m, steps.ReplaceCorrupt(m))}
 }
@@ -68,7 +68,7 @@ func disarm(in *Input) steps.Verdict {
 
 func awaitUser(in *Input) steps.Verdict {
 	found, _ := in.finding()
-	return steps.Verdict{Waits: "a user to decide whose data is right: " + found.undecided}
+	return steps.Verdict{Waits: "a user to decide which member's data is right: " + found.undecided}
 }
 
 // outvotes reports whether the voters with the majority's data can remove a member and continue without it.
@@ -94,15 +94,15 @@ func Message(in *Input) string {
 	if len(alarms) == 0 {
 		return ""
 	}
-	out := fmt.Sprintf("Writes are refused: etcd reports that data is corrupt (alarm CORRUPT of %s)", model.NameByID(in.View, alarms[0].Member))
+	out := fmt.Sprintf("etcd refuses writes because it found corrupt data (alarm CORRUPT of %s)", model.NameByID(in.View, alarms[0].Member))
 	found, known := in.finding()
 	switch {
 	case !known:
-		return out + "; the members are compared"
+		return out + "; opcrew compares the data of the members"
 	case len(found.corrupt) > 0:
-		return out + "; the data of " + model.NameByID(in.View, found.corrupt[0]) + " is not that of the majority, and the member is replaced"
+		return out + "; the data of " + model.NameByID(in.View, found.corrupt[0]) + " differs from the majority's data, so opcrew replaces this member"
 	case found.agree:
-		return out + "; all voters have the same data, and the alarm is taken back"
+		return out + "; all voters have the same data, so opcrew clears the alarm"
 	}
-	return out + "; " + found.undecided + ", so nothing is done: restore a backup, or take the alarm back (etcdctl alarm disarm) if you know whose data is right"
+	return out + "; " + found.undecided + ", so opcrew does nothing: restore a backup, or clear the alarm (etcdctl alarm disarm) if you know which member's data is right"
 }

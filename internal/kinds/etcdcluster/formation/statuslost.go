@@ -75,6 +75,6 @@ func (in *Input) Recollect() bool {
 
 // StatusLost returns the message to show until the members have reported what the status has lost.
 func (in *Input) StatusLost() string {
-	return fmt.Sprintf("The status is lost, and %s is of a cluster that was formed: nothing is changed until a quorum of the members (%s) has said who they are; or put the status back",
+	return fmt.Sprintf("The status of the EtcdCluster was lost, although %s shows that the cluster was formed: opcrew changes nothing until a quorum of the members (%s) has reported the member list; alternatively, restore the status",
 		in.Orphan(), strings.Join(slices.Sorted(maps.Keys(in.Pods)), ", "))
 }

@@ -93,7 +93,7 @@ func TestWithoutClaimsAClusterThatLosesAllPodsIsNotBegunAgain(t *testing.T) {
 	s.create()
 	s.awaitWhole()
 	s.loseAllPodsAtOnce()
-	s.await("False QuorumLost", "0 of 3 voters are healthy", "only 0 can still come back", "restore another one with an EtcdRestore")
+	s.await("False QuorumLost", "0 of 3 voters are healthy", "only 0 can still come back", "restore another backup with an EtcdRestore")
 	if got := s.pods(); len(got) != 0 {
 		t.Errorf("expected no pod to be made on an empty volume, got %q", names(got))
 	}

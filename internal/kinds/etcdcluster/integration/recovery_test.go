@@ -67,7 +67,7 @@ func TestAClusterThatHasLostItsMajorityWaitsForAUserToWantThePlan(t *testing.T) 
 	s.create()
 	s.awaitWhole()
 	left := s.lose()
-	c := s.await("False QuorumLost", "To go on from member "+left.Name, etcdv1beta2.RecoverAnnotation+"=")
+	c := s.await("False QuorumLost", "To recover from member "+left.Name, etcdv1beta2.RecoverAnnotation+"=")
 	s.patch(c, `{"metadata":{"annotations":{"etcd.opcrew.io/recover":"000000000000"}}}`)
 	s.await("False QuorumLost", c.Status.QuorumLoss.Digest)
 	s.patch(c, `{"metadata":{"annotations":{"etcd.opcrew.io/recover":"`+c.Status.QuorumLoss.Digest+`"}}}`)
@@ -100,7 +100,7 @@ func TestAClusterWhoseNodesAreDeletedComesBackOnItsClaims(t *testing.T) {
 	s.backedUp("proven", &etcdv1beta2.BackupRecord{Object: "backups/proven", Revision: 9})
 	pods := s.pods()
 	s.takeNodes(pods)
-	s.await("False QuorumLost", "enough members can still come back", "is gone, and its pod stays until Kubernetes has ended it")
+	s.await("False QuorumLost", "enough members can still come back", "is gone; the member can restart once Kubernetes has deleted its pod")
 	eventually.True(t, 3*time.Minute, "the members run elsewhere", func() error {
 		for _, pod := range pods {
 			if !store.Serving(pod.Name) {

@@ -89,7 +89,7 @@ func TestAClusterThatHasLostAllComesBackFromABackup(t *testing.T) {
 	for i := range pods {
 		s.delete(&pods[i])
 	}
-	if c := s.await("False QuorumLost", "restore another one with an EtcdRestore"); c.Status.Phase != etcdv1beta2.PhaseFailed {
+	if c := s.await("False QuorumLost", "restore another backup with an EtcdRestore"); c.Status.Phase != etcdv1beta2.PhaseFailed {
 		t.Errorf("expected phase Failed, got %s", c.Status.Phase)
 	}
 	if c := s.awaitRestored(s.restore(""), pods); c.Status.Phase != etcdv1beta2.PhaseRunning {

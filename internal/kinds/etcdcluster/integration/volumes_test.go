@@ -91,8 +91,8 @@ func TestVolumesGrowWhileMembersRun(t *testing.T) {
 	mark := env.Audit.Mark(t)
 	s.edit(stored("2Gi"))
 	s.awaitClaims("elastic", "2Gi")
-	s.awaitCondition(etcdv1beta2.EtcdClusterUpToDate, "False VolumesGrowing", "0 of 3 volumes have their size", "has 1Gi of 2Gi")
-	s.await("True AllMembersReady", "0 of 3 volumes have their size")
+	s.awaitCondition(etcdv1beta2.EtcdClusterUpToDate, "False VolumesGrowing", "0 of 3 volumes have the desired size", "has 1Gi of 2Gi")
+	s.await("True AllMembersReady", "0 of 3 volumes have the desired size")
 	writes := env.Settled(t, mark).Writes().Where(func(c testenv.Call) bool { return c.Subresource != "status" })
 	if diff := cmp.Diff(map[string]int{"patch persistentvolumeclaims": 3}, writes.Tally()); diff != "" {
 		t.Errorf("expected one write a volume (-expected +found):\n%s\n%s", diff, writes)

@@ -35,11 +35,11 @@ func (in *Input) join(m model.Member) *steps.Step {
 	case m.Lost != "":
 		return steps.Remove(m, m.Lost)
 	case m.Learner && in.count() > in.limit():
-		return steps.Remove(m, "the cluster is to have fewer members now")
+		return steps.Remove(m, "the cluster has more members than desired now")
 	case m.Learner && (m.Outdated || m.ClaimDiffers != ""):
-		return steps.Remove(m, "its pod or its claim was made for an earlier spec")
+		return steps.Remove(m, "its pod or its claim was created for an earlier spec")
 	case m.Learner && in.isSilent(m):
-		return steps.Remove(m, fmt.Sprintf("its pod has been ready for %s, and it does not answer", silentAfter))
+		return steps.Remove(m, fmt.Sprintf("its pod has been ready for %s, but its etcd does not respond", silentAfter))
 	case m.Started && m.Healthy && m.IsEstablished():
 		return steps.Promote(m) // after a snapshot it may need some more seconds to serve clients (etcd: publishV3)
 	}

@@ -15,7 +15,7 @@ func replaceLost(in *Input) steps.Verdict {
 		switch {
 		case m.Lost == "":
 		case !in.survives(m):
-			return steps.Verdict{Waits: "a quorum of healthy voters, to replace " + m.Name}
+			return steps.Verdict{Waits: "a quorum of healthy voters, which is needed to replace " + m.Name}
 		default:
 			return steps.Verdict{Step: steps.Remove(m, m.Lost)}
 		}

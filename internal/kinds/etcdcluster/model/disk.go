@@ -22,7 +22,7 @@ func (j Judge) stranded(m Member) string {
 	if since.IsZero() || j.now.Sub(since) < j.nodeLossAfter || !m.Disk.Gone {
 		return ""
 	}
-	return fmt.Sprintf("its volume is on node %s, which is gone or out of service, and its pod could not be placed since %s",
+	return fmt.Sprintf("its volume is on node %s, which is gone or out of service, and its pod has been unschedulable since %s",
 		strings.Join(m.Disk.Nodes, ", "), since.UTC().Format(time.RFC3339))
 }
 

@@ -97,7 +97,7 @@ func (j Judge) NodeGivenUp(m Member) string {
 	case m.Node.OutOfService:
 		return fmt.Sprintf("its node %s is out of service", name)
 	case !m.Node.SilentSince.IsZero() && j.now.Sub(m.Node.SilentSince) >= j.nodeLossAfter:
-		return fmt.Sprintf("its node %s has not been heard of since %s, longer than %s", name, m.Node.SilentSince.UTC().Format(time.RFC3339), j.nodeLossAfter)
+		return fmt.Sprintf("the kubelet of its node %s has not reported since %s, which is longer than %s", name, m.Node.SilentSince.UTC().Format(time.RFC3339), j.nodeLossAfter)
 	}
 	return ""
 }
@@ -120,7 +120,7 @@ func NodeLossAfter(c *etcdv1beta2.EtcdCluster) time.Duration {
 func (m Member) MayRun() string {
 	switch {
 	case m.Answers:
-		return "it answers"
+		return "its etcd still responds"
 	case m.Pod == nil, Ended(m.Pod):
 		return ""
 	}
@@ -128,9 +128,9 @@ func (m Member) MayRun() string {
 	case m.Node == nil, m.Node.OutOfService: // a pod without a node has ended too
 		return ""
 	case !m.Node.SilentSince.IsZero(): // the last report of the gate may be outdated too
-		return fmt.Sprintf("its node %s is silent, and may still run it: when the machine is off, taint the node node.kubernetes.io/out-of-service=:NoExecute, or delete it", m.Pod.Spec.NodeName)
+		return fmt.Sprintf("its node %s does not report, and may still run the member: once the machine is off, taint the node with node.kubernetes.io/out-of-service=:NoExecute, or delete the node", m.Pod.Spec.NodeName)
 	case Refused(m.Pod) != nil:
 		return ""
 	}
-	return "its pod is still there, on node " + m.Pod.Spec.NodeName
+	return "its pod still exists on node " + m.Pod.Spec.NodeName
 }

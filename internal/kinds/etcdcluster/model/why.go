@@ -30,7 +30,7 @@ func (m Member) WhyNotReady(paused bool) string {
 	case m.IsCorrupt():
 		return ": etcd reports that its data is corrupt (alarm CORRUPT)"
 	case m.Asked && m.Status.Leader == 0:
-		return ": it follows no leader"
+		return ": it knows no leader"
 	}
 	return ""
 }

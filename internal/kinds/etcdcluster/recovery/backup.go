@@ -31,11 +31,11 @@ func (in *Input) fromBackup(plan *Plan) {
 	if best != nil {
 		return
 	}
-	plan.Waits = "a backup: no EtcdBackup of the cluster has one that was seen to be restorable (spec.verify)"
+	plan.Waits = "a backup that was verified as restorable (spec.verify of an EtcdBackup)"
 	if len(passed) > 0 {
-		plan.Waits += " and can be taken: " + strings.Join(passed, ", ")
+		plan.Waits += "; these cannot be used: " + strings.Join(passed, ", ")
 	}
-	plan.Waits += "; restore another one with an EtcdRestore"
+	plan.Waits += "; alternatively, restore another backup with an EtcdRestore"
 }
 
 // whyNot reports why a restorable backup is not used; empty if it may be used.
@@ -43,11 +43,11 @@ func whyNot(c *etcdv1beta2.EtcdCluster, b *etcdv1beta2.EtcdBackup) string {
 	v := b.Status.Verified
 	switch {
 	case slices.Contains(Unusable(c.Status.Restore), b.Name+"/"+v.Object):
-		return "was found to be gone or broken"
+		return "was found to be missing or corrupt"
 	case v.ClusterID == "" || v.SavedAt == nil:
-		return "does not record of which cluster it is, and of when"
+		return "does not record its cluster and its time"
 	case v.ClusterID != c.Status.ClusterID && !slices.Contains(c.Status.FormerClusterIDs, v.ClusterID):
-		return "is of another cluster, " + v.ClusterID
+		return "belongs to another cluster, " + v.ClusterID
 	}
 	return ""
 }

@@ -53,5 +53,5 @@ func Unproven(members []model.Member) string {
 	if voters-gone < voters/2+1 {
 		return ""
 	}
-	return "proof that a majority is gone; " + strings.Join(doubts, "; ")
+	return "proof that a majority of the members no longer runs; " + strings.Join(doubts, "; ")
 }

@@ -14,7 +14,7 @@ func (in *Input) fromMember(plan *Plan) {
 		switch {
 		case !m.Voter() || m.Lost != "":
 		case !m.Answers:
-			plan.Waits = "member " + m.Name + ", which still has its data, to answer" + m.WhyNotReady(in.Paused)
+			plan.Waits = "member " + m.Name + ", which still has its data, to respond" + m.WhyNotReady(in.Paused)
 			return
 		case m.IsCorrupt():
 		case plan.Member == "" || int64(m.Status.Applied) > plan.Index:
@@ -22,9 +22,9 @@ func (in *Input) fromMember(plan *Plan) {
 		}
 	}
 	if plan.Member == "" {
-		plan.Waits = "a user to restore a backup: etcd reports that what is left is corrupt"
+		plan.Waits = "a user to restore a backup: etcd reports that the data of all remaining members is corrupt"
 	} else if why := in.Unreadable(plan.Member); why != "" {
-		plan.Waits = "member " + plan.Member + ", which has got furthest, to be where it can be read: " + why
+		plan.Waits = "member " + plan.Member + ", which has the most log entries, to become readable: " + why
 	}
 }
 
@@ -40,5 +40,5 @@ func unreadable(members []model.Member, name string, judge model.Judge) string {
 		}
 		return judge.NodeGivenUp(model.Member{Name: name, Pod: m.Pod, Node: m.Node})
 	}
-	return "its pod is gone, or about to go"
+	return "its pod is gone or is being deleted"
 }

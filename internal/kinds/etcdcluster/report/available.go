@@ -37,11 +37,11 @@ func (a *Availability) Available(set condition.Set) {
 	case a.View.Err == nil && healthy >= needed:
 		set.True(kind, etcdv1beta2.ReasonClusterAvailable, "Cluster available: "+quorum)
 	case a.View.Err == nil && !hopeless: // a quorum has just listed the members
-		set.True(kind, etcdv1beta2.ReasonClusterAvailable, "Cluster available: the members decide, and do not all answer: "+quorum)
+		set.True(kind, etcdv1beta2.ReasonClusterAvailable, "Cluster available: the members have a quorum, but not all of them respond: "+quorum)
 	case hopeless:
 		set.False(kind, etcdv1beta2.ReasonQuorumLost, "Quorum is lost: "+quorum+gone(a.Members)+recovery.PlanOf(c))
 	case healthy < needed && a.isPlanned():
-		set.False(kind, common.ReasonUpdating, "The members are starting again: "+quorum)
+		set.False(kind, common.ReasonUpdating, "The members are restarting: "+quorum)
 	case healthy < needed:
 		set.False(kind, etcdv1beta2.ReasonQuorumLost, "Quorum is lost: "+quorum+firstCause(a.Members, a.Paused)+recovery.PlanOf(c))
 	default:
@@ -53,7 +53,7 @@ func (a *Availability) Available(set condition.Set) {
 func (a *Availability) unformed() (reason, message string) {
 	switch {
 	case model.Hibernating(a.Cluster):
-		return etcdv1beta2.ReasonHibernating, "spec.hibernate: no member runs"
+		return etcdv1beta2.ReasonHibernating, "The cluster hibernates (spec.hibernate), so no member runs"
 	case a.Cluster.Status.ClusterID == "":
 		return a.Beginning()
 	case a.IsMistaken():
@@ -84,8 +84,8 @@ func (a *Availability) IsMistaken() bool { return a.OtherID != "" && !recovery.H
 // mismatch explains such a mistake, and how to correct it.
 func (a *Availability) mismatch() string {
 	c := a.Cluster
-	return fmt.Sprintf("status.clusterID is %s, and cluster %s answers at the members' addresses: either the status was changed, or volumes were replaced. "+
-		"The membership is left as it is. If the data is right, set status.clusterID: kubectl patch etcdcluster %s -n %s --subresource=status --type=merge "+
-		`-p '{"status":{"clusterID":"%s"}}'; if it is not, put the volumes back`,
+	return fmt.Sprintf("status.clusterID is %s, but cluster %s responds at the members' addresses: either the status was changed, or volumes were replaced. "+
+		"opcrew does not change the members. If the data is right, set status.clusterID: kubectl patch etcdcluster %s -n %s --subresource=status --type=merge "+
+		`-p '{"status":{"clusterID":"%s"}}'; otherwise, restore the original volumes`,
 		c.Status.ClusterID, a.OtherID, c.Name, c.Namespace, a.OtherID)
 }

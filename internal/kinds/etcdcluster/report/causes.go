@@ -48,7 +48,7 @@ func (a *Availability) Beginning() (reason, message string) {
 	}
 	message = fmt.Sprintf("The first %s starting", plural(len(a.Members), "member is", "members are"))
 	if a.StartsOver {
-		return etcdv1beta2.ReasonCreating, message + " over: one lost its volume before they had formed the cluster"
+		return etcdv1beta2.ReasonCreating, message + " again: one of them lost its volume before the cluster was formed"
 	}
 	for _, m := range a.Members {
 		if m.Pod == nil {
@@ -59,7 +59,7 @@ func (a *Availability) Beginning() (reason, message string) {
 		}
 	}
 	if a.View.Err != nil && a.runFor() > model.StartTime {
-		return etcdv1beta2.ReasonMemberNotReady, fmt.Sprintf("The first %s not answer: %v", plural(len(a.Members), "member runs, and does", "members run, and do"), a.View.Err)
+		return etcdv1beta2.ReasonMemberNotReady, fmt.Sprintf("The first %s not respond: %v", plural(len(a.Members), "member runs, but does", "members run, but do"), a.View.Err)
 	}
 	return etcdv1beta2.ReasonCreating, message
 }

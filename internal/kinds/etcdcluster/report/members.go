@@ -43,21 +43,21 @@ func (m *Membership) Ready(set condition.Set) {
 	count := fmt.Sprintf("%d of %d members are ready", ready, c.Spec.Size)
 	switch {
 	case model.Hibernating(c):
-		set.False(kind, etcdv1beta2.ReasonHibernating, fmt.Sprintf("spec.hibernate: no member runs; the claims of %d members are kept", m.Claims))
+		set.False(kind, etcdv1beta2.ReasonHibernating, fmt.Sprintf("The cluster hibernates (spec.hibernate), so no member runs; the claims of %d members are kept", m.Claims))
 	case m.Unknown != nil:
 		set.False(kind, m.Unknown.Reason, m.Unknown.Message)
 	case len(m.Foreign) > 0:
-		set.False(kind, etcdv1beta2.ReasonForeignURL, m.Foreign[0]+": clients that follow it leave the cluster; delete the pod of the member if it was not you who changed it")
+		set.False(kind, etcdv1beta2.ReasonForeignURL, m.Foreign[0]+". Clients that use this URL leave the cluster; if you did not change the URL, delete the pod of the member")
 	case recovery.AnyLost(m.Members):
 		set.False(kind, etcdv1beta2.ReasonMemberLost, count+firstCause(m.Members, m.Paused))
 	case int32(all) < c.Spec.Size:
 		set.False(kind, etcdv1beta2.ReasonScalingUp, count+m.Waiting)
 	case int32(all) > c.Spec.Size:
-		set.False(kind, etcdv1beta2.ReasonScalingDown, fmt.Sprintf("The cluster goes from %d to %d members%s", all, c.Spec.Size, m.Waiting))
+		set.False(kind, etcdv1beta2.ReasonScalingDown, fmt.Sprintf("The cluster is being scaled from %d to %d members%s", all, c.Spec.Size, m.Waiting))
 	case m.Leaving != "":
-		set.False(kind, etcdv1beta2.ReasonScalingDown, count+"; pod "+m.Leaving+" of a member that was taken out is going")
+		set.False(kind, etcdv1beta2.ReasonScalingDown, count+"; pod "+m.Leaving+" of a removed member is being deleted")
 	case ready < all && m.justStarted():
-		set.False(kind, common.ReasonApplying, count+"; the others are about to serve clients")
+		set.False(kind, common.ReasonApplying, count+"; the other members are about to serve clients")
 	case ready < all:
 		set.False(kind, etcdv1beta2.ReasonMemberNotReady, count+firstCause(m.Members, m.Paused))
 	default:
@@ -113,7 +113,7 @@ func (m *Membership) Phase(invalid *model.Obstacle) {
 	s.Phase, s.Reason = etcdv1beta2.PhaseCreating, ""
 	switch {
 	case s.ClusterID != "" && recovery.Hopeless(m.Members):
-		s.Phase, s.Reason = etcdv1beta2.PhaseFailed, "Quorum is lost for good: "+s.Quorum
+		s.Phase, s.Reason = etcdv1beta2.PhaseFailed, "Quorum is permanently lost: "+s.Quorum
 	case s.ClusterID != "":
 		s.Phase = etcdv1beta2.PhaseRunning
 	case invalid != nil:

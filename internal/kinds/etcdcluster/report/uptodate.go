@@ -43,18 +43,18 @@ func (u *Currency) UpToDate(set condition.Set) (note string) {
 	case c.Status.ClusterID == "":
 		set.False(kind, etcdv1beta2.ReasonCreating, "The first members are starting")
 	case behind > 0:
-		set.False(kind, common.ReasonUpdating, fmt.Sprintf("%d of %d members are not yet as the spec says%s%s", behind, len(u.Members), u.replaced(), u.Waiting))
+		set.False(kind, common.ReasonUpdating, fmt.Sprintf("%d of %d members do not match the spec yet%s%s", behind, len(u.Members), u.replaced(), u.Waiting))
 	case u.InvalidUpkeep != "" && !model.Hibernating(c):
 		set.False(kind, etcdv1beta2.ReasonInvalidSpec, u.InvalidUpkeep)
 	case u.Volumes != nil:
 		set.False(kind, u.Volumes.Reason, u.Volumes.Message)
 		return u.Volumes.Message
 	case model.Hibernating(c):
-		set.True(kind, etcdv1beta2.ReasonHibernating, "No member runs")
+		set.True(kind, etcdv1beta2.ReasonHibernating, "The cluster hibernates, so no member runs")
 	case recovery.AnyLost(u.Members):
-		set.True(kind, etcdv1beta2.ReasonAllUpToDate, "Every member that is left runs what the spec says")
+		set.True(kind, etcdv1beta2.ReasonAllUpToDate, "All remaining members match the spec")
 	default:
-		set.True(kind, etcdv1beta2.ReasonAllUpToDate, "Every member runs what the spec says")
+		set.True(kind, etcdv1beta2.ReasonAllUpToDate, "All members match the spec")
 	}
 	return ""
 }
@@ -84,7 +84,7 @@ func (u *Currency) replaced() string {
 	case model.Hibernating(u.Cluster):
 		return out + " once spec.hibernate is false"
 	case u.Paused:
-		return out + " once the cluster is not paused (spec.paused, annotation " + common.PausedAnnotation + ")"
+		return out + " once the cluster is no longer paused (spec.paused, annotation " + common.PausedAnnotation + ")"
 	}
-	return out + ", each by a new one on a new claim"
+	return out + ", each by a new member with a new claim"
 }

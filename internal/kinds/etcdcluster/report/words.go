@@ -20,7 +20,7 @@ func gone(members []model.Member) string {
 			out.WriteString("; " + m.Name + ": " + m.Lost)
 		}
 	}
-	fmt.Fprintf(&out, "; only %d can still come back, so nothing is written to it any more", recovery.Alive(members))
+	fmt.Fprintf(&out, "; only %d can still come back, so the cluster accepts no writes", recovery.Alive(members))
 	return out.String()
 }
 
@@ -32,7 +32,7 @@ func firstCause(members []model.Member, paused bool) string {
 		case m.Lost != "":
 			return "; " + m.Name + ": " + m.Lost
 		case !m.Ready() && first == "":
-			first = "; " + m.Name + cmp.Or(m.WhyNotReady(paused), ": it does not answer yet")
+			first = "; " + m.Name + cmp.Or(m.WhyNotReady(paused), ": it does not respond yet")
 		}
 	}
 	return first

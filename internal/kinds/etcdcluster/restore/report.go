@@ -25,9 +25,9 @@ import (
 
 // SwitchingOver returns the message after the seed has become the cluster, until the Service selects it.
 func (in *Input) SwitchingOver() string {
-	const what = "The cluster goes over to what was restored: clients are sent there when no earlier pod serves"
+	const what = "The cluster switches to the restored member: clients are sent to it once no earlier pod serves clients"
 	if still := in.Lineage.FormerDecide(); still != "" {
-		return what + ", and these may: " + still
+		return what + ", but these may still serve clients: " + still
 	}
 	return what
 }
@@ -68,13 +68,13 @@ func (in *Input) Report(set condition.Set, done kit.Outcome) {
 		if plan := at.Recovery; recovery.FoundUnusable(plan, build.RestoreResult(seed.Pod)) {
 			plan.Unusable = append(plan.Unusable, plan.Backup+"/"+plan.Object)
 		}
-		at.Phase, at.Reason, at.Message = etcdv1beta2.PhaseAbandoned, etcdv1beta2.ReasonAbandoned, "It was called off before it was done; the cluster is what it was"
-		set.False(etcdv1beta2.EtcdClusterReady, common.ReasonUpdating, "The restore was called off; the cluster is what it was")
+		at.Phase, at.Reason, at.Message = etcdv1beta2.PhaseAbandoned, etcdv1beta2.ReasonAbandoned, "The restore was canceled before it was complete; the cluster is unchanged"
+		set.False(etcdv1beta2.EtcdClusterReady, common.ReasonUpdating, "The restore was canceled; the cluster is unchanged")
 		return
 	case in.SeedIsLive:
 		in.cutOver(seed)
 		set.False(etcdv1beta2.EtcdClusterAvailable, etcdv1beta2.ReasonRestoring, in.SwitchingOver())
-		set.False(etcdv1beta2.EtcdClusterReady, etcdv1beta2.ReasonRestoring, "The restored member serves, and the cluster goes on from it")
+		set.False(etcdv1beta2.EtcdClusterReady, etcdv1beta2.ReasonRestoring, "The restored member serves clients, and the cluster continues from it")
 		return
 	}
 	at.Reason, at.Message = in.whyNotRestored(seed, done)
@@ -93,7 +93,7 @@ func (in *Input) ReportRestoring(set condition.Set, how string) {
 	if from := in.Origin(); from != nil {
 		name = from.Name
 	}
-	set.False(etcdv1beta2.EtcdClusterReady, reason, fmt.Sprintf("%s: %s; until it serves the cluster stays what it is", name, how))
+	set.False(etcdv1beta2.EtcdClusterReady, reason, fmt.Sprintf("%s: %s; the cluster is unchanged until the restored member serves clients", name, how))
 }
 
 // reportServing sets Available from the members' pods, which are ready only with a quorum. The view is of the seed
@@ -110,7 +110,7 @@ func (in *Input) reportServing(set condition.Set) {
 	switch {
 	case voters == 0 || last == nil:
 	case last.Status == metav1.ConditionTrue && ready < needs:
-		set.Unknown(kind, etcdv1beta2.ReasonRestoring, fmt.Sprintf("%d of %d pods of voters are ready, %d are needed; the members are not asked while a restore goes on", ready, voters, needs))
+		set.Unknown(kind, etcdv1beta2.ReasonRestoring, fmt.Sprintf("%d of %d pods of voters are ready, %d are needed; opcrew does not query the members during a restore", ready, voters, needs))
 	case last.Status == metav1.ConditionUnknown && last.Reason == etcdv1beta2.ReasonRestoring && ready >= needs:
 		set.True(kind, etcdv1beta2.ReasonClusterAvailable, fmt.Sprintf("Cluster available: %d of %d pods of voters are ready, %d are needed", ready, voters, needs))
 	}
@@ -142,11 +142,11 @@ const heldByHibernation = "spec.hibernate"
 
 // heldBack reports which setting the user has to remove so that the restore continues.
 func (in *Input) heldBack() (reason, message string) {
-	words := "it waits for " + in.HeldBy + " to be taken back"
+	words := "the restore waits until " + in.HeldBy + " is removed"
 	if in.HeldBy != heldByHibernation {
 		return common.ReasonPaused, words
 	}
-	return etcdv1beta2.ReasonHibernating, words + ": until then the cluster does not go over"
+	return etcdv1beta2.ReasonHibernating, words + "; until then the cluster does not switch to the restored member"
 }
 
 // whySeedWaits reports the progress of a seed that has a pod.
@@ -156,10 +156,10 @@ func (in *Input) whySeedWaits(seed model.Member) (reason, message string) {
 		return string(result.Reason), result.Message
 	}
 	if result != nil && versions.Older(versions.Desired(in.Cluster), versions.MinorOf(result.EtcdVersion)+".0") { // 3.6 cannot read what 3.7 has written
-		return etcdv1beta2.ReasonImpossibleVersion, fmt.Sprintf("%s is of etcd %s, and version %s may not read it: set version to %s or a newer one", cmp.Or(result.Object, in.source()), result.EtcdVersion, versions.Desired(in.Cluster), result.EtcdVersion)
+		return etcdv1beta2.ReasonImpossibleVersion, fmt.Sprintf("%s was written by etcd %s, which version %s may not be able to read: set spec.version to %s or later", cmp.Or(result.Object, in.source()), result.EtcdVersion, versions.Desired(in.Cluster), result.EtcdVersion)
 	}
 	if still := in.Lineage.CutOff(); still != "" && in.SeedServes() {
-		return "", "the restored member serves, and waits for proof that those it replaces do not: they may still accept writes out of sight; " + still
+		return "", "the restored member is ready, but the switch waits for proof that the members that it replaces have ended: they may still accept writes that opcrew cannot see; " + still
 	}
 	if why, stuck := workload.WhyNotReady(seed.Pod); stuck {
 		return etcdv1beta2.ReasonMemberNotReady, "member " + seed.Name + ": " + why

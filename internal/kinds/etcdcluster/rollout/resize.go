@@ -26,7 +26,7 @@ func Resize(in *Input) steps.Verdict {
 		}
 		words, working := settings.PendingResize(m.Pod)
 		if words != "" && (working || waits == "") {
-			waits = "the node of " + m.Name + " to give it its resources: " + words
+			waits = "the node of " + m.Name + " to resize its pod: " + words
 		}
 		if working {
 			break

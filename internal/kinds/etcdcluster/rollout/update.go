@@ -23,9 +23,9 @@ func awaitAgreement(in *Input) steps.Verdict {
 		why = fmt.Sprintf(": %v", err)
 	}
 	if spoken == "" {
-		return steps.Verdict{Waits: "the cluster to report the version on which its members have agreed" + why}
+		return steps.Verdict{Waits: "the cluster to report its cluster version, on which the members agree" + why}
 	}
-	return steps.Verdict{Waits: fmt.Sprintf("the members to agree on version %s (the cluster still speaks %s)%s", versions.MinorOf(low), versions.MinorOf(spoken), why)}
+	return steps.Verdict{Waits: fmt.Sprintf("the members to agree on cluster version %s (it is still %s)%s", versions.MinorOf(low), versions.MinorOf(spoken), why)}
 }
 
 // recreateOutdated recreates pods for other settings before the snapshot is written, as these may affect snapshots.

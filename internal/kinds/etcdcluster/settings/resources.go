@@ -128,9 +128,9 @@ func PendingResize(pod *corev1.Pod) (words string, works bool) {
 		}
 		switch condition.Type {
 		case corev1.PodResizePending:
-			return cmp.Or(condition.Message, condition.Reason, "it has no room for them"), false
+			return cmp.Or(condition.Message, condition.Reason, "the node has no room for the new resources"), false
 		case corev1.PodResizeInProgress:
-			return cmp.Or(condition.Message, condition.Reason, "it is at it"), true
+			return cmp.Or(condition.Message, condition.Reason, "the kubelet is resizing the pod"), true
 		}
 	}
 	return "", false

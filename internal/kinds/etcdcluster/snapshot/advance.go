@@ -16,7 +16,7 @@ func AdvanceLog(in *Input) steps.Verdict {
 	count, known := entriesBetween(in.Env)
 	if !known || count > maxCount {
 		return steps.Verdict{Waits: fmt.Sprintf(
-			"%s in spec.pod.etcdEnv to be %d or less: the members may hold entries of etcd before 3.6, which %s cannot read, and write a snapshot only after that many more",
+			"%s in spec.pod.etcdEnv to be %d or less: the members' logs may contain entries from before etcd 3.6, which %s cannot read, and a member writes a snapshot only after that many more entries",
 			countVariable, maxCount, in.Target)}
 	}
 	out := steps.Verdict{Waits: "the members to write a snapshot that etcd " + versions.MinorOf(in.Target) + " can start from"}
@@ -24,7 +24,7 @@ func AdvanceLog(in *Input) steps.Verdict {
 		return out
 	}
 	from, needed := uint64(in.From), count+margin
-	out.Waits += fmt.Sprintf(" (%d%% of the way)", min(9, (in.leastApplied(from)-from)*10/needed)*10)
+	out.Waits += fmt.Sprintf(" (%d%% done)", min(9, (in.leastApplied(from)-from)*10/needed)*10)
 	if in.Refused != "" {
 		out.Waits += ": " + in.Refused
 	}

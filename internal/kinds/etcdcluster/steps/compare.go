@@ -46,7 +46,7 @@ func hashAll(ctx context.Context, store etcd.Store, voters []etcd.Member) Compar
 	for _, m := range voters {
 		at, has := m.Endpoint()
 		if !has {
-			out.Failed[m.ID] = "it has not run yet, or publishes no address of its pod"
+			out.Failed[m.ID] = "the member has not started yet, or publishes no address of its pod"
 			continue
 		}
 		asked.Go(func() {

@@ -17,7 +17,7 @@ import (
 func Remove(m model.Member, why string) *Step {
 	return &Step{
 		Name: "remove member " + m.Name, About: &m, Confirm: m.Lost != "", CostsVoter: m.Voter(),
-		Reason: "MemberRemoved", Note: fmt.Sprintf("Member %s (%016x) is taken out: %s", m.Name, m.ID, why),
+		Reason: "MemberRemoved", Note: fmt.Sprintf("Member %s (%016x) is removed: %s", m.Name, m.ID, why),
 		Do: func(ctx context.Context, store etcd.Store) error {
 			if err := store.Remove(ctx, m.ID); !errors.Is(err, etcd.ErrMemberNotFound) {
 				return err
@@ -48,7 +48,7 @@ func Add(name, url string, learner bool) *Step {
 // Promote makes a learner a voter. etcd refuses a learner that lags behind, which is promoted after a later view.
 func Promote(m model.Member) *Step {
 	return &Step{
-		Name: "promote member " + m.Name, About: &m, Reason: "MemberPromoted", Note: fmt.Sprintf("Member %s votes from now on", m.Name),
+		Name: "promote member " + m.Name, About: &m, Reason: "MemberPromoted", Note: fmt.Sprintf("Member %s is promoted to a voter", m.Name),
 		Do: func(ctx context.Context, store etcd.Store) error {
 			err := store.Promote(ctx, m.ID)
 			if errors.Is(err, etcd.ErrNotLearner) {
@@ -62,7 +62,7 @@ func Promote(m model.Member) *Step {
 // MoveLeader makes another member the leader, so that the next change of the current leader needs no election.
 func MoveLeader(from, to model.Member) *Step {
 	return &Step{
-		Name: "move the lead to " + to.Name, About: &from, Reason: "LeaderMoved", Note: fmt.Sprintf("The lead goes from %s to %s", from.Name, to.Name),
+		Name: "move the leadership to " + to.Name, About: &from, Reason: "LeaderMoved", Note: fmt.Sprintf("Leadership moves from %s to %s", from.Name, to.Name),
 		Do: func(ctx context.Context, store etcd.Store) error {
 			if err := store.MoveLeader(ctx, from.Client, to.ID); !errors.Is(err, etcd.ErrNotLeader) {
 				return err
@@ -74,7 +74,7 @@ func MoveLeader(from, to model.Member) *Step {
 
 // ReplaceCorrupt removes a member whose data is corrupt, if etcd still raises the alarm.
 func ReplaceCorrupt(m model.Member) *Step {
-	s := Remove(m, "its data is not that of the majority (alarm CORRUPT)")
+	s := Remove(m, "its data differs from that of the majority (alarm CORRUPT)")
 	take := s.Do
 	s.Confirm = false // its pod and volume are as they should be
 	s.Do = func(ctx context.Context, store etcd.Store) error {

@@ -32,7 +32,7 @@ func Compact(revision int64) *Step {
 			})
 			if thrown {
 				at.Event(nil, corev1.EventTypeWarning, "HistoryCompacted", fmt.Sprintf(
-					"The history before revision %d was thrown away, as members are out of space: clients that watch or read from before it have to start again", revision))
+					"The history before revision %d was discarded because members are out of space: clients that watch or read earlier revisions must start again", revision))
 			}
 		}}
 	}}
@@ -40,9 +40,9 @@ func Compact(revision int64) *Step {
 
 // Disarm returns the step that disarms alarms.
 func Disarm(alarms []etcd.Alarm, why string) *Step {
-	note := fmt.Sprintf("The alarm %s is taken back: %s", alarms[0], why)
+	note := fmt.Sprintf("The alarm %s is cleared because %s", alarms[0], why)
 	if len(alarms) > 1 {
-		note = fmt.Sprintf("%d alarms %s are taken back: %s", len(alarms), alarms[0].Kind, why)
+		note = fmt.Sprintf("%d alarms %s are cleared because %s", len(alarms), alarms[0].Kind, why)
 	}
 	return &Step{Name: "disarm " + alarms[0].Kind, Reason: "AlarmDisarmed", Note: note, Do: func(ctx context.Context, store etcd.Store) error {
 		for _, alarm := range alarms {
@@ -80,7 +80,7 @@ func Defragment(m model.Member, costs bool) *Step {
 				at.Event(m.Pod, corev1.EventTypeWarning, "DefragmentationFailed", fmt.Sprintf("Member %s was not defragmented: %v", m.Name, failed))
 				return
 			}
-			at.Event(m.Pod, corev1.EventTypeNormal, "Defragmented", fmt.Sprintf("The data of member %s took %s and takes %s; it did not answer for %s",
+			at.Event(m.Pod, corev1.EventTypeNormal, "Defragmented", fmt.Sprintf("Member %s was defragmented: its data shrank from %s to %s, and it did not respond for %s",
 				m.Name, FormatSize(before.DBSize), FormatSize(after.DBSize), done.Took.Round(time.Millisecond)))
 		}}
 	}}

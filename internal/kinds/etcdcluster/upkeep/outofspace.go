@@ -23,13 +23,13 @@ func OutOfSpace(in *Input) string {
 	if len(alarms) == 0 {
 		return ""
 	}
-	out := fmt.Sprintf("Writes are refused: %s is out of space (alarm NOSPACE)", model.NameByID(in.View, alarms[0].Member))
-	const byHand = "compact, defragment and disarm, or set " + quotaVariable + " in spec.pod.etcdEnv"
+	out := fmt.Sprintf("etcd refuses writes because %s is out of space (alarm NOSPACE)", model.NameByID(in.View, alarms[0].Member))
+	const byHand = "compact and defragment the members and clear the alarm, or set " + quotaVariable + " in spec.pod.etcdEnv"
 	switch {
 	case !in.heals():
 		return out + "; " + byHand
 	case !in.quotaKnown():
-		return out + ", and the value of " + quotaVariable + " is not in the spec, so it is not known how much room there is; " + byHand
+		return out + "; the value of " + quotaVariable + " is not in the spec, so opcrew does not know how much room there is; " + byHand
 	case in.History.Compaction.Failed != "":
 		return out + "; a compaction has failed: " + in.History.Compaction.Failed
 	case in.failedDefragmentation() != "":
@@ -37,7 +37,7 @@ func OutOfSpace(in *Input) string {
 	case in.isShort() && !in.isFreeing() && in.compactTo() == 0 && !in.mayGain():
 		return out + "; " + in.shortage()
 	}
-	return fmt.Sprintf("%s; the members are defragmented, and history but for the last %d revisions is thrown away if that is not enough", out, in.keepRevisions())
+	return fmt.Sprintf("%s; opcrew defragments the members and, if that is not enough, discards the history except for the last %d revisions", out, in.keepRevisions())
 }
 
 // failedDefragmentation names a member that could not be defragmented to make room, and why; empty if there is none.
@@ -63,7 +63,7 @@ func (in *Input) shortage() string {
 	fullest := in.fullest()
 	const mebi = 1 << 20
 	needed := (fullest.DBInUse*100/fullPercent/mebi + 1) * mebi
-	return fmt.Sprintf("all that can be given back was, and %s of %s are in use by %s: set %s in spec.pod.etcdEnv to %d or more%s, or %s",
+	return fmt.Sprintf("no more space can be freed, and %s of %s are in use by %s: set %s in spec.pod.etcdEnv to %d or more%s, or %s",
 		steps.FormatSize(fullest.DBInUse), steps.FormatSize(in.quota(fullest)), in.contents(), quotaVariable, needed, in.volumeFor(needed), in.otherWay())
 }
 
@@ -93,7 +93,7 @@ func (in *Input) contents() string {
 // otherWay returns what users can do without a larger quota. Deleted keys stay in the history that is kept.
 func (in *Input) otherWay() string {
 	if keep := in.keepRevisions(); keep > 0 {
-		return fmt.Sprintf("delete keys and set spec.upkeep.keepRevisions lower than %d: as long as their revisions are kept, keys that were deleted take room", keep)
+		return fmt.Sprintf("delete keys and set spec.upkeep.keepRevisions lower than %d: deleted keys take up room as long as their revisions are kept", keep)
 	}
 	return "delete keys"
 }

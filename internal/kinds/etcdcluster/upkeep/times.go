@@ -69,7 +69,7 @@ func Invalid(spec *etcdv1beta2.Upkeep, version string) string {
 		return "spec.upkeep.defragment." + err.Error()
 	}
 	if (spec.Compaction != nil || spec.CorruptionCheck != "") && !versions.HasMetricsListener(version) {
-		return fmt.Sprintf("spec.upkeep: compaction and corruptionCheck need etcd 3.3 or later, and version is %s", version)
+		return fmt.Sprintf("spec.upkeep: compaction and corruptionCheck need etcd 3.3 or later, but spec.version is %s", version)
 	}
 	return ""
 }

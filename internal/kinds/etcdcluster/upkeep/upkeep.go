@@ -25,7 +25,7 @@ func AwaitWork(in *Input) steps.Verdict {
 func MakeRoom(in *Input) steps.Verdict {
 	alarms := model.Alarms(in.View, etcd.AlarmNoSpace)
 	if orphaned := model.OrphanedAlarms(in.View, alarms); len(orphaned) > 0 {
-		return steps.Verdict{Step: steps.Disarm(orphaned, "its member was removed")}
+		return steps.Verdict{Step: steps.Disarm(orphaned, "the member was removed")}
 	}
 	if len(alarms) == 0 || !in.heals() || !in.quotaKnown() {
 		return steps.Verdict{}
@@ -49,5 +49,5 @@ func disarm(in *Input) steps.Verdict {
 	if in.isShort() {
 		return steps.Verdict{}
 	}
-	return steps.Verdict{Step: steps.Disarm(model.Alarms(in.View, etcd.AlarmNoSpace), "there is room again")}
+	return steps.Verdict{Step: steps.Disarm(model.Alarms(in.View, etcd.AlarmNoSpace), "the members have room again")}
 }

@@ -59,9 +59,9 @@ func Next(from, to string, path []string) (string, error) {
 	}
 	switch {
 	case old.Major() != target.Major():
-		return "", fmt.Errorf("there is no way from version %s to %s", from, to)
+		return "", fmt.Errorf("members cannot change from version %s to %s", from, to)
 	case target.Minor() < old.Minor():
-		return "", fmt.Errorf("all members run %s, and a downgrade to %s is not possible: their data is in the newer form; set version to %s, or restore a backup into a new cluster", from, to, from)
+		return "", fmt.Errorf("all members run %s, and a downgrade to %s is not possible: their data has the newer format; set spec.version to %s, or restore a backup into a new cluster", from, to, from)
 	case target.Minor() == old.Minor():
 		return to, nil
 	case tooOld(old):
@@ -71,7 +71,7 @@ func Next(from, to string, path []string) (string, error) {
 	}
 	between := through(old, old.Minor()+1, path)
 	if between == "" {
-		return "", fmt.Errorf("on the way from version %s to %s comes %d.%d, of which no version is known; name one in spec.upgradePath", from, to, old.Major(), old.Minor()+1)
+		return "", fmt.Errorf("an upgrade from version %s to %s must pass through %d.%d, of which opcrew knows no patch version; name one in spec.upgradePath", from, to, old.Major(), old.Minor()+1)
 	}
 	return between, nil
 }

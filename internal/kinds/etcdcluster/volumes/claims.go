@@ -61,15 +61,15 @@ func Differs(c *etcdv1beta2.EtcdCluster, claim *corev1.PersistentVolumeClaim) st
 	text := func(words *string) string { return cmp.Or(valueOf(words), "none") }
 	switch {
 	case differentName(desired.StorageClassName, has.StorageClassName) && differentName(desired.StorageClassName, asked.StorageClassName):
-		return fmt.Sprintf("claim %s is of storageClassName %s and not %s", claim.Name, text(has.StorageClassName), text(desired.StorageClassName))
+		return fmt.Sprintf("claim %s has storageClassName %s instead of %s", claim.Name, text(has.StorageClassName), text(desired.StorageClassName))
 	case differentName(desired.VolumeAttributesClassName, has.VolumeAttributesClassName) && differentName(desired.VolumeAttributesClassName, asked.VolumeAttributesClassName):
-		return fmt.Sprintf("claim %s is of volumeAttributesClassName %s and not %s", claim.Name, text(has.VolumeAttributesClassName), text(desired.VolumeAttributesClassName))
+		return fmt.Sprintf("claim %s has volumeAttributesClassName %s instead of %s", claim.Name, text(has.VolumeAttributesClassName), text(desired.VolumeAttributesClassName))
 	case differentModes(desired.AccessModes, has.AccessModes) && differentModes(desired.AccessModes, asked.AccessModes):
-		return fmt.Sprintf("claim %s has accessModes %s and not %s", claim.Name, has.AccessModes, desired.AccessModes)
+		return fmt.Sprintf("claim %s has accessModes %s instead of %s", claim.Name, has.AccessModes, desired.AccessModes)
 	case !equality.Semantic.DeepEqual(desired.Selector, has.Selector) && !equality.Semantic.DeepEqual(desired.Selector, asked.Selector):
 		return fmt.Sprintf("claim %s has another selector", claim.Name)
 	case Unprovisioned(claim) && desired.Storage.Cmp(has.Storage) != 0 && desired.Storage.Cmp(asked.Storage) != 0:
-		return fmt.Sprintf("claim %s waits for a volume of %s and not %s", claim.Name, has.Storage.String(), desired.Storage.String())
+		return fmt.Sprintf("claim %s waits for a volume of %s instead of %s", claim.Name, has.Storage.String(), desired.Storage.String())
 	}
 	return ""
 }

@@ -27,13 +27,13 @@ func Problem(volumes workload.Volumes) (reason, message string) {
 	growing, have := volumes.Growing()
 	switch stuck, larger := volumes.Stuck(), volumes.Larger(); {
 	case stuck != "":
-		return etcdv1beta2.ReasonVolumesFixed, fmt.Sprintf("%s; else set %s to what the volumes have, or name a class that lets them grow", stuck, StorageField)
+		return etcdv1beta2.ReasonVolumesFixed, fmt.Sprintf("%s; alternatively, set %s to the current size of the volumes, or choose a StorageClass that lets them grow", stuck, StorageField)
 	case larger != nil:
 		asks := workload.Requested(larger)
-		return etcdv1beta2.ReasonVolumesFixed, fmt.Sprintf("claim %s asks for %s and not %s, and volumes never shrink: set %s to %s, or move the data to a new cluster",
+		return etcdv1beta2.ReasonVolumesFixed, fmt.Sprintf("claim %s requests %s instead of %s, and volumes cannot shrink: set %s to %s, or move the data to a new cluster",
 			larger.Name, asks.String(), volumes.Wanted.String(), StorageField, asks.String())
 	case growing != "":
-		return etcdv1beta2.ReasonVolumesGrowing, fmt.Sprintf("%d of %d volumes have their size; %s", have, len(volumes.Bound()), growing)
+		return etcdv1beta2.ReasonVolumesGrowing, fmt.Sprintf("%d of %d volumes have the desired size; %s", have, len(volumes.Bound()), growing)
 	}
 	return "", ""
 }

@@ -70,7 +70,7 @@ func mayBlock(w *World, p *process) {
 		}
 	}
 	if n := len(c.voters()); n > 1 && !c.member(p.id).Learner && left < n-1 {
-		w.violated("%s is blocked while only %d of %d others answer", p.Name, left, n-1)
+		w.violated("%s is blocked while only %d of %d other voters respond", p.Name, left, n-1)
 	}
 }
 

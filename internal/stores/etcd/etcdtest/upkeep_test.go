@@ -79,7 +79,7 @@ func TestWhatMustNotBeDoneToDataIsAViolation(t *testing.T) {
 			w.Accuse("b")
 			return s.Disarm(t.Context(), w.Alarms("t")[0])
 		},
-		"a is blocked while only 1 of 2 others answer": func(w *World, s etcd.Store) error {
+		"a is blocked while only 1 of 2 other voters respond": func(w *World, s etcd.Store) error {
 			w.Stop("b")
 			return s.Defragment(t.Context(), clientURL("a"))
 		},
