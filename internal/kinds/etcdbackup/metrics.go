@@ -14,7 +14,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// gauges holds the metrics of each backup. An alert on the age of the last backup is more useful than one on a failure.
+// gauges holds the metrics of all EtcdBackups. An alert on the age of the last success is more useful than an alert on
+// a failure, as failures may be retried.
 type gauges struct{ saved, verified, size, revision *prometheus.GaugeVec }
 
 func newGauges(registry prometheus.Registerer) (*gauges, error) {

@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// reportUnderWay reports a run that has not ended.
+// reportUnderWay sets the conditions while a run has not ended.
 func reportUnderWay(set condition.Set, b *etcdv1beta2.EtcdBackup, v verdict, done kit.Outcome) {
 	kind := etcdv1beta2.EtcdBackupSaved
 	if b.Status.Run.Phase == etcdv1beta2.RunVerifying {
@@ -26,7 +26,7 @@ func reportUnderWay(set condition.Set, b *etcdv1beta2.EtcdBackup, v verdict, don
 	}
 	reason, message := hindrance(v, done)
 	switch {
-	case reason != "" && kind == etcdv1beta2.EtcdBackupVerified && v.late: // the next backup does not wait for a verification
+	case reason != "" && kind == etcdv1beta2.EtcdBackupVerified && v.late: // the next backup is due and must not wait for this verification
 		reportProven(set, b, backup.Result{Outcome: backup.Failed, Reason: backup.Reason(reason), Message: message}, v.now)
 	case reason != "":
 		set.False(kind, reason, message)
@@ -39,7 +39,8 @@ func reportUnderWay(set condition.Set, b *etcdv1beta2.EtcdBackup, v verdict, don
 	}
 }
 
-// hindrance returns what prevents the next pod from being created or observed.
+// hindrance returns the reason and message of what prevents the next pod from being created or read; empty if nothing
+// does.
 func hindrance(v verdict, done kit.Outcome) (reason, message string) {
 	if v.obstacle != nil {
 		return v.obstacle.reason, v.obstacle.message
@@ -59,8 +60,8 @@ func hindrance(v verdict, done kit.Outcome) (reason, message string) {
 	return "", ""
 }
 
-// reportAtWork reports a backup in progress. If the last backup succeeded, its condition is kept, as an object with
-// hourly backups must not lose Ready every hour.
+// reportAtWork reports that a backup is being saved. If the last backup succeeded, the condition Saved stays True:
+// otherwise hourly backups would make Ready False every hour.
 func reportAtWork(set condition.Set, b *etcdv1beta2.EtcdBackup, v verdict) {
 	switch {
 	case b.Status.Succeeded:
@@ -73,15 +74,15 @@ func reportAtWork(set condition.Set, b *etcdv1beta2.EtcdBackup, v verdict) {
 	}
 }
 
-// reportProving reports a verification in progress. Meanwhile the condition of an earlier verification that succeeded
-// is kept.
+// reportProving reports that a backup is being verified. If an earlier verification succeeded, the condition Verified
+// stays True meanwhile.
 func reportProving(set condition.Set, b *etcdv1beta2.EtcdBackup, v verdict) {
 	if !meta.IsStatusConditionTrue(*set.Conditions, etcdv1beta2.EtcdBackupVerified) {
 		set.False(etcdv1beta2.EtcdBackupVerified, etcdv1beta2.ReasonRunning, fmt.Sprintf("Backup %s is being verified by pod %s, which restores it%s", recorded(b).Object, v.pod, waits(v)))
 	}
 }
 
-// waits returns what a pod waits for, if it needs no attention yet, as a clause to append to a message.
+// waits returns what the run waits for, as a clause to append to a message; empty if the run waits for nothing.
 func waits(v verdict) string {
 	if v.waits == "" {
 		return ""
@@ -89,7 +90,7 @@ func waits(v verdict) string {
 	return "; " + v.waits
 }
 
-// reportIdle reports an object without any backup.
+// reportIdle reports an EtcdBackup that has not made any backup yet.
 func reportIdle(set condition.Set, b *etcdv1beta2.EtcdBackup, v verdict) {
 	if b.Spec.Suspend {
 		set.False(etcdv1beta2.EtcdBackupSaved, etcdv1beta2.ReasonSuspended, "Backups are suspended (spec.suspend): none was made, and none is started")

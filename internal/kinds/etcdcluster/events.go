@@ -12,7 +12,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// transitions returns events for the beginning and the end of each upgrade step and of a recovery.
+// transitions returns the events that a change of the status causes: the start and the end of an upgrade step or of a
+// recovery.
 func (r *reconciler) transitions(before, after *etcdv1beta2.EtcdCluster) []kit.Event {
 	return append(upgradeEvents(before.Status, after.Status), recoveryEvents(before.Status, after.Status)...)
 }
