@@ -7,8 +7,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// fromMember takes the remaining member that has applied most of the log. All remaining members have to answer, as a
-// silent one may have applied more.
+// fromMember plans to recover from the remaining member that has applied the most log entries. All remaining members
+// have to answer first, as a silent one may have applied more.
 func (in *Input) fromMember(plan *Plan) {
 	for _, m := range in.Members {
 		switch {
@@ -28,7 +28,7 @@ func (in *Input) fromMember(plan *Plan) {
 	}
 }
 
-// Unreadable reports why a remaining member cannot be read, or not for long; empty if it can.
+// Unreadable explains why the data of a remaining member cannot be read, now or soon; empty if it can.
 func (in *Input) Unreadable(name string) string {
 	return unreadable(in.Members, name, model.NewJudge(in.Cluster, in.Now, false))
 }

@@ -36,8 +36,8 @@ func Loss(in *Input, plan *Plan) *etcdv1beta2.QuorumLoss {
 	return loss
 }
 
-// LastDecided returns how far the cluster was when this process last saw it have a quorum; nil if it never did, or the
-// view is of a seed.
+// LastDecided returns the log position at which this process last saw the cluster with a quorum; nil if it never did,
+// or if the view is of a restored member.
 func (in *Input) LastDecided() *etcdv1beta2.Decided {
 	last := in.View.Decided
 	if last.At.IsZero() || model.FormatID(in.View.ClusterID) != in.Cluster.Status.ClusterID {
@@ -46,8 +46,8 @@ func (in *Input) LastDecided() *etcdv1beta2.Decided {
 	return &etcdv1beta2.Decided{Time: metav1.Time{Time: last.At.Truncate(time.Second)}, Index: int64(last.Index)}
 }
 
-// awaited names the members that opcrew waits for although their nodes count as lost, and says what would bring them
-// back.
+// awaited names the members that opcrew still waits for although their nodes count as lost, and says what would bring
+// them back.
 func (in *Input) awaited() string {
 	var out strings.Builder
 	judge := model.NewJudge(in.Cluster, in.Now, false)
@@ -64,7 +64,7 @@ func (in *Input) awaited() string {
 	return out.String()
 }
 
-// describe explains a plan to the user who has to decide.
+// describe explains a plan to the user who has to approve it.
 func (in *Input) describe(plan *Plan, loss *etcdv1beta2.QuorumLoss) string {
 	if plan.Waits != "" {
 		return "The recovery waits for " + plan.Waits
@@ -88,7 +88,7 @@ func (in *Input) describe(plan *Plan, loss *etcdv1beta2.QuorumLoss) string {
 	return fmt.Sprintf("To %s, annotate the EtcdCluster with %s=%s%s", what, etcdv1beta2.RecoverAnnotation, plan.Digest, held)
 }
 
-// PlanOf returns the plan, as a clause to append to a message about a lost quorum.
+// PlanOf returns the plan as a clause to append to a message about a lost quorum.
 func PlanOf(c *etcdv1beta2.EtcdCluster) string {
 	if c.Status.QuorumLoss == nil {
 		return ""
@@ -96,7 +96,7 @@ func PlanOf(c *etcdv1beta2.EtcdCluster) string {
 	return ". " + c.Status.QuorumLoss.Plan + misnamed(c)
 }
 
-// misnamed reports that the annotation has the digest of another plan.
+// misnamed returns a clause if the user's annotation approves another plan than the current one; empty otherwise.
 func misnamed(c *etcdv1beta2.EtcdCluster) string {
 	asked := c.Annotations[etcdv1beta2.RecoverAnnotation]
 	if asked == "" || IsDeclined(c) || asked == c.Status.QuorumLoss.Digest {
@@ -105,8 +105,8 @@ func misnamed(c *etcdv1beta2.EtcdCluster) string {
 	return fmt.Sprintf("; annotation %s=%.64s does not match the current plan", etcdv1beta2.RecoverAnnotation, asked)
 }
 
-// MayBeLost describes the largest possible loss. Writes acknowledged before the last view with a quorum are in the log
-// up to the entry that the leader reported then, and each write is at most one entry.
+// MayBeLost describes the largest possible loss of data. Every write acknowledged before the last view with a quorum is
+// in the log, at or below the index that the leader reported then. Each write is at most one log entry.
 func MayBeLost(loss *etcdv1beta2.QuorumLoss, plan etcdv1beta2.QuorumRecovery) string {
 	switch {
 	case plan.Member == "":

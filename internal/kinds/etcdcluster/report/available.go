@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package report computes the conditions of an EtcdCluster from what was observed and decided. Each group of conditions
-// has its own input. Packages restore and recovery report on a restore and a recovery.
+// Package report sets the conditions of an EtcdCluster from what was read and decided. Each group of conditions has its
+// own input. Packages restore and recovery report on a restore and a recovery.
 package report
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// Available reports whether there is a quorum, with the numbers.
+// Available sets the condition Available, which reports whether there is a quorum and how many voters are healthy.
 func (a *Availability) Available(set condition.Set) {
 	const kind = etcdv1beta2.EtcdClusterAvailable
 	c := a.Cluster
@@ -49,7 +49,8 @@ func (a *Availability) Available(set condition.Set) {
 	}
 }
 
-// unformed returns why there is no quorum to report on; an empty reason if there is one.
+// unformed returns the reason and message if the cluster has no quorum to report on, as it hibernates or is not formed
+// yet. Both are empty otherwise.
 func (a *Availability) unformed() (reason, message string) {
 	switch {
 	case model.Hibernating(a.Cluster):
@@ -62,8 +63,8 @@ func (a *Availability) unformed() (reason, message string) {
 	return "", ""
 }
 
-// healthy counts the healthy voters, and all voters. After a loss of the quorum, voters cannot follow a leader, so that
-// all voters that answer count as healthy.
+// healthy counts the healthy voters and all voters. Without a quorum no voter has a leader, so every voter that answers
+// then counts as healthy.
 func (a *Availability) healthy() (healthy, voters int) {
 	for _, m := range a.Members {
 		if !m.Voter() {
@@ -77,11 +78,11 @@ func (a *Availability) healthy() (healthy, voters int) {
 	return healthy, voters
 }
 
-// IsMistaken reports whether another cluster than the status names answers, and no member is known to be lost. Then the
-// quorum is not lost: either the status or the data was changed, and only the user knows which.
+// IsMistaken reports whether another etcd cluster than the status names responds, while no quorum is lost. Then either
+// the status or the data was changed, and only the user knows which of them is right.
 func (a *Availability) IsMistaken() bool { return a.OtherID != "" && !recovery.Hopeless(a.Members) }
 
-// mismatch explains such a mistake, and how to correct it.
+// mismatch explains that another etcd cluster responds than the status names, and what the user can do.
 func (a *Availability) mismatch() string {
 	c := a.Cluster
 	return fmt.Sprintf("status.clusterID is %s, but cluster %s responds at the members' addresses: either the status was changed, or volumes were replaced. "+

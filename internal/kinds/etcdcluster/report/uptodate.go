@@ -16,13 +16,13 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// Currency holds what is known about whether the members match the spec.
+// Currency is the input for the condition UpToDate: whether the members match the spec.
 type Currency struct {
 	Cluster *etcdv1beta2.EtcdCluster
 	Members []model.Member
-	// Invalid explains why the spec cannot be carried out; nil if it can.
+	// Invalid explains why opcrew cannot carry out the spec; nil if it can.
 	Invalid *model.Obstacle
-	// InvalidUpkeep is the problem with spec.upkeep. It holds up nothing else.
+	// InvalidUpkeep is the problem with spec.upkeep; empty if there is none. It blocks nothing else.
 	InvalidUpkeep string
 	// Waiting is what the next change waits for, as a clause to append to a message.
 	Waiting string
@@ -32,8 +32,8 @@ type Currency struct {
 	Paused bool
 }
 
-// UpToDate reports whether every member matches the spec. It returns the note about volumes, or "" if the condition
-// reports something else.
+// UpToDate sets the condition UpToDate: whether every member matches the spec. If only volumes do not match, it returns
+// the message about them, which Ready repeats; otherwise it returns "".
 func (u *Currency) UpToDate(set condition.Set) (note string) {
 	const kind = etcdv1beta2.EtcdClusterUpToDate
 	c, behind := u.Cluster, u.behind()
@@ -73,7 +73,8 @@ func (u *Currency) behind() int {
 	return count
 }
 
-// replaced names the claim because of which opcrew replaces a member, and the next step; "" if there is none.
+// replaced returns a clause that names a claim that differs from the spec, and how its member is replaced; "" if there
+// is none.
 func (u *Currency) replaced() string {
 	i := slices.IndexFunc(u.Members, func(m model.Member) bool { return m.ClaimDiffers != "" })
 	if i < 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/recovery"
 )
 
-// gone names all lost members, and counts the members that can still come back.
+// gone returns a clause that names all lost members, and how many others can still come back.
 func gone(members []model.Member) string {
 	var out strings.Builder
 	for _, m := range members {
@@ -24,7 +24,7 @@ func gone(members []model.Member) string {
 	return out.String()
 }
 
-// firstCause names the first member that is not ready, and why. Lost members come first.
+// firstCause returns a clause that names a member that is not ready, and why. Lost members come first.
 func firstCause(members []model.Member, paused bool) string {
 	first := ""
 	for _, m := range members {
@@ -38,7 +38,7 @@ func firstCause(members []model.Member, paused bool) string {
 	return first
 }
 
-// plural returns "member" for 1, or a number and the plural, such as "3 members".
+// plural returns one for n = 1, and otherwise n and many, such as "3 members".
 func plural(n int, one, many string) string {
 	if n == 1 {
 		return one

@@ -23,7 +23,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// SwitchingOver returns the message after the seed has become the cluster, until the Service selects it.
+// SwitchingOver returns the message to show from the switch to the restored member until the client Service selects it.
 func (in *Input) SwitchingOver() string {
 	const what = "The cluster switches to the restored member: clients are sent to it once no earlier pod serves clients"
 	if still := in.Lineage.FormerDecide(); still != "" {
@@ -32,8 +32,8 @@ func (in *Input) SwitchingOver() string {
 	return what
 }
 
-// Begin writes a restore, or the plan of a recovery, to the status before anything is done for it. serial is the seed's
-// serial, which no member that is about to be created can have.
+// Begin records a restore, or the plan of a recovery, in the status before anything is done for it. serial is the
+// serial number of the restored member; no other member may ever get it.
 func (in *Input) Begin(serial int64, plan *recovery.Plan) {
 	s := &in.Cluster.Status
 	at := &etcdv1beta2.RestoreProgress{Phase: etcdv1beta2.PhaseRestoring, Serial: serial, Since: s.Restore.Began(), Above: in.seenRevision(s.Restore)}
@@ -42,13 +42,13 @@ func (in *Input) Begin(serial int64, plan *recovery.Plan) {
 	} else {
 		taken := plan.QuorumRecovery
 		taken.Former, taken.Unusable = recovery.Former(s.Restore), recovery.Unusable(s.Restore)
-		at.UID, at.Recovery = fmt.Sprintf("%s-%d", taken.Digest, serial), &taken // a retry is another lineage
+		at.UID, at.Recovery = fmt.Sprintf("%s-%d", taken.Digest, serial), &taken // the serial makes each retry a new lineage
 	}
 	s.Restore, s.Serial = at, max(s.Serial, serial)
 }
 
-// seenRevision returns the highest revision that members or an earlier restore have reported. A restore raises
-// revisions by far more than clients can have written since.
+// seenRevision returns the highest revision that members or an earlier restore have reported. A restore continues far
+// above this revision, so that clients never see one go back.
 func (in *Input) seenRevision(last *etcdv1beta2.RestoreProgress) int64 {
 	var seen int64
 	if last != nil {
@@ -60,7 +60,7 @@ func (in *Input) seenRevision(last *etcdv1beta2.RestoreProgress) int64 {
 	return seen
 }
 
-// Report reports the progress of a restore, and makes the seed the cluster once it is ready.
+// Report sets the status during a restore, and switches the cluster to the restored member once it is ready.
 func (in *Input) Report(set condition.Set, done kit.Outcome) {
 	at, seed := in.Cluster.Status.Restore, in.Seed()
 	switch {
@@ -81,8 +81,8 @@ func (in *Input) Report(set condition.Set, done kit.Outcome) {
 	in.ReportRestoring(set, at.Message)
 }
 
-// ReportRestoring leaves the conditions of the cluster as they are, except Ready, and Available if it is no longer
-// known.
+// ReportRestoring sets Ready to False during a restore. It keeps the other conditions, which describe the old cluster.
+// It changes Available only if that is no longer certain.
 func (in *Input) ReportRestoring(set condition.Set, how string) {
 	in.reportServing(set)
 	reason := etcdv1beta2.ReasonRestoring
@@ -96,8 +96,8 @@ func (in *Input) ReportRestoring(set condition.Set, how string) {
 	set.False(etcdv1beta2.EtcdClusterReady, reason, fmt.Sprintf("%s: %s; the cluster is unchanged until the restored member serves clients", name, how))
 }
 
-// reportServing sets Available from the members' pods, which are ready only with a quorum. The view is of the seed
-// meanwhile.
+// reportServing sets Available from the readiness of the old members' pods, which are ready only with a quorum. During
+// a restore, opcrew reads only the restored member.
 func (in *Input) reportServing(set condition.Set) {
 	const kind = etcdv1beta2.EtcdClusterAvailable
 	ready, voters := 0, int(model.CountVoters(in.Cluster.Status.Membership))
@@ -116,7 +116,7 @@ func (in *Input) reportServing(set condition.Set) {
 	}
 }
 
-// whyNotRestored reports what keeps the seed from being ready; without a reason it only needs time.
+// whyNotRestored explains why the restored member is not ready yet. The reason is empty if the restore only needs time.
 func (in *Input) whyNotRestored(seed model.Member, done kit.Outcome) (reason, message string) {
 	if in.HeldBy != "" {
 		return in.heldBack()
@@ -140,7 +140,7 @@ func (in *Input) whyNotRestored(seed model.Member, done kit.Outcome) (reason, me
 // heldByHibernation is the value of HeldBy if the spec requests hibernation.
 const heldByHibernation = "spec.hibernate"
 
-// heldBack reports which setting the user has to remove so that the restore continues.
+// heldBack says which setting the user must remove so that the restore continues.
 func (in *Input) heldBack() (reason, message string) {
 	words := "the restore waits until " + in.HeldBy + " is removed"
 	if in.HeldBy != heldByHibernation {
@@ -149,13 +149,13 @@ func (in *Input) heldBack() (reason, message string) {
 	return etcdv1beta2.ReasonHibernating, words + "; until then the cluster does not switch to the restored member"
 }
 
-// whySeedWaits reports the progress of a seed that has a pod.
+// whySeedWaits explains why a restored member that already has a pod is not ready yet.
 func (in *Input) whySeedWaits(seed model.Member) (reason, message string) {
 	result := build.RestoreResult(seed.Pod)
 	if result != nil && result.Outcome != backup.Succeeded {
 		return string(result.Reason), result.Message
 	}
-	if result != nil && versions.Older(versions.Desired(in.Cluster), versions.MinorOf(result.EtcdVersion)+".0") { // 3.6 cannot read what 3.7 has written
+	if result != nil && versions.Older(versions.Desired(in.Cluster), versions.MinorOf(result.EtcdVersion)+".0") { // such as 3.6, which cannot read what 3.7 has written
 		return etcdv1beta2.ReasonImpossibleVersion, fmt.Sprintf("%s was written by etcd %s, which version %s may not be able to read: set spec.version to %s or later", cmp.Or(result.Object, in.source()), result.EtcdVersion, versions.Desired(in.Cluster), result.EtcdVersion)
 	}
 	if still := in.Lineage.CutOff(); still != "" && in.SeedServes() {
@@ -170,7 +170,7 @@ func (in *Input) whySeedWaits(seed model.Member) (reason, message string) {
 	return "", "member " + seed.Name + " starts with " + cmp.Or(result.Object, in.source())
 }
 
-// source describes what the seed begins with.
+// source describes what the restored member starts with, for a message.
 func (in *Input) source() string {
 	if plan := in.Cluster.Status.Restore.Recovery; plan != nil && plan.Member != "" {
 		return "the data of member " + plan.Member

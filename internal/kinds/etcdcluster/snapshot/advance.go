@@ -11,7 +11,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/versions"
 )
 
-// AdvanceLog writes entries that change nothing, until all members have written a snapshot.
+// AdvanceLog makes all members write a snapshot: it writes log entries that change no data until there are enough.
 func AdvanceLog(in *Input) steps.Verdict {
 	count, known := entriesBetween(in.Env)
 	if !known || count > maxCount {
@@ -20,7 +20,7 @@ func AdvanceLog(in *Input) steps.Verdict {
 			countVariable, maxCount, in.Target)}
 	}
 	out := steps.Verdict{Waits: "the members to write a snapshot that etcd " + versions.MinorOf(in.Target) + " can start from"}
-	if in.From == 0 { // the status records it with this view
+	if in.From == 0 { // the status first has to record From
 		return out
 	}
 	from, needed := uint64(in.From), count+margin
@@ -34,7 +34,7 @@ func AdvanceLog(in *Input) steps.Verdict {
 	return out
 }
 
-// leastApplied returns how far the slowest member has applied the log, but at least from.
+// leastApplied returns the last log index that all members have applied, but at least from.
 func (in *Input) leastApplied(from uint64) uint64 {
 	var out []uint64
 	for _, m := range in.Members {

@@ -16,13 +16,13 @@ import (
 // StorageField is the field of the spec with the size of volumes.
 const StorageField = "spec.pod.persistentVolumeClaimSpec.resources.requests.storage"
 
-// Size is the desired size of each volume.
+// Size returns the desired size of each volume.
 func Size(c *etcdv1beta2.EtcdCluster) resource.Quantity {
 	return c.Spec.Pod.PersistentVolumeClaimSpec.Resources.Requests[corev1.ResourceStorage]
 }
 
-// Problem reports which volumes do not have the spec's size; empty if all have it. Members are ready anyway, so it is
-// only a note to Ready.
+// Problem explains which volumes do not have the spec's size; empty if all have it. Members work anyway, so Ready stays
+// True and only shows the message.
 func Problem(volumes workload.Volumes) (reason, message string) {
 	growing, have := volumes.Growing()
 	switch stuck, larger := volumes.Stuck(), volumes.Larger(); {
