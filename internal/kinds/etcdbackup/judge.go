@@ -129,7 +129,8 @@ func (v *verdict) failed(b *etcdv1beta2.EtcdBackup, next work, pod *corev1.Pod, 
 	if pod == nil {
 		return
 	}
-	if result := outcome(pod, now); result != nil && result.Outcome != backup.Succeeded { // an attempt that was given up may still have succeeded later
+	// An attempt that was given up may still have succeeded later.
+	if result := outcome(pod, now); result != nil && result.Outcome != backup.Succeeded {
 		v.waits = fmt.Sprintf("attempt %d of %d failed: %s; the next attempt is pod %s", next.attempt-1, etcdv1beta2.BackupAttempts, result.Message, next.podName(b))
 		v.stuck = true
 	}

@@ -93,7 +93,8 @@ func (f attempts) stay(b *etcdv1beta2.EtcdBackup) func(client.Object) bool {
 			return false
 		}
 		due := dueOf(pod)
-		return !due.Before(b.Status.Run.Due.Time) && !agenda.InFuture(due, f.now) || // a pod of a later run shows that the cached EtcdBackup is stale
+		// A pod of a later run shows that the cached EtcdBackup is stale.
+		return !due.Before(b.Status.Run.Due.Time) && !agenda.InFuture(due, f.now) ||
 			slices.ContainsFunc(works, isOf)
 	}
 }

@@ -26,7 +26,8 @@ func reportUnderWay(set condition.Set, b *etcdv1beta2.EtcdBackup, v verdict, don
 	}
 	reason, message := hindrance(v, done)
 	switch {
-	case reason != "" && kind == etcdv1beta2.EtcdBackupVerified && v.late: // the next backup is due and must not wait for this verification
+	// The next backup is due and must not wait for this verification.
+	case reason != "" && kind == etcdv1beta2.EtcdBackupVerified && v.late:
 		reportProven(set, b, backup.Result{Outcome: backup.Failed, Reason: backup.Reason(reason), Message: message}, v.now)
 	case reason != "":
 		set.False(kind, reason, message)

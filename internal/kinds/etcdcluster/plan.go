@@ -134,7 +134,8 @@ func (p planner) again() time.Duration {
 	if p.unfit != nil || d.next.Step != nil || d.next.Change != nil || d.next.Resize != nil || d.next.Waits != "" || len(d.establish)+len(d.show) > 0 {
 		soonest = underWay
 	}
-	if p.stray() != "" || p.strayClaim() || p.lineage(c, nil).FormerServes() && p.lineage(c, nil).FormerDecide() == "" { // if old pods on lost nodes block clients, a change of a node starts a reconcile
+	// A lost node that may still run old pods needs no early reconcile, as a change of the node starts one.
+	if p.stray() != "" || p.strayClaim() || p.lineage(c, nil).FormerServes() && p.lineage(c, nil).FormerDecide() == "" {
 		soonest = strayWait
 	}
 	for _, wait := range []time.Duration{p.refused.Wait(p.now), p.unbound.Again, p.volumes.Again(underWay), p.givenUpIn(), p.formation(c).NextLook(), p.certificatesIn(), p.backupsIn(), upkeep.NextLook(p.upkeepInput(c, d.members), underWay), workload.StuckIn(p.strays(), p.now)} {

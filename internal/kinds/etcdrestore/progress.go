@@ -14,13 +14,14 @@ import (
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 )
 
-// progress holds what the progress of a restore is computed from.
+// progress is what the progress of a restore is computed from.
 type progress struct {
 	cluster    *etcdv1beta2.EtcdCluster
 	unfit, why string
 }
 
-// of returns the reason and the message of Ready. It reports success only when the cluster serves clients.
+// of returns the reason and the message of the condition Ready. It reports success only once the cluster serves
+// clients.
 func (f progress) of(restore *etcdv1beta2.EtcdRestore) (reason, message string) {
 	name := restore.Spec.EtcdCluster.Name
 	switch at := recorded(restore, f.cluster); {
@@ -43,7 +44,7 @@ func (f progress) of(restore *etcdv1beta2.EtcdRestore) (reason, message string) 
 	}
 }
 
-// saved returns when the backup was saved, as later data is not restored.
+// saved says when the restored backup was saved. Later data is not restored.
 func saved(at *etcdv1beta2.RestoreProgress) string {
 	if at.SavedAt == nil {
 		return "saved at an unknown time"
@@ -51,7 +52,7 @@ func saved(at *etcdv1beta2.RestoreProgress) string {
 	return "saved at " + at.SavedAt.UTC().Format(time.RFC3339)
 }
 
-// behind returns what a restore that the cluster has not begun waits for.
+// behind returns a clause that says what a restore waits for that has not started yet; empty if unknown.
 func behind(c *etcdv1beta2.EtcdCluster) string {
 	switch at := c.Status.Restore; {
 	case at == nil:
@@ -64,7 +65,8 @@ func behind(c *etcdv1beta2.EtcdCluster) string {
 	return ": the leftovers of an earlier restore must be deleted first"
 }
 
-// held returns which setting of the cluster prevents a restore, and until when; empty if none does.
+// held returns a clause that says why the cluster restores nothing now, and until when; empty if nothing blocks the
+// restore.
 func held(c *etcdv1beta2.EtcdCluster) string {
 	switch {
 	case c.Spec.Hibernate:
@@ -75,7 +77,8 @@ func held(c *etcdv1beta2.EtcdCluster) string {
 	return ""
 }
 
-// but returns a clause about a problem beside a success, such as that a verification found the object corrupt.
+// but returns a clause about a problem that came with the success, such as that a verification found the backup
+// corrupt.
 func but(at *etcdv1beta2.RestoreProgress) string {
 	if at.Message == "" {
 		return ""

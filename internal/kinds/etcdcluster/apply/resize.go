@@ -79,7 +79,8 @@ func cannotResize(err error) bool {
 		return false
 	}
 	switch details := status.Status().Details; {
-	case apierrors.IsMethodNotSupported(err), apierrors.IsNotFound(err): // not found: no such subresource, or the pod is gone, which the next read shows
+	// NotFound means that Kubernetes has no such subresource, or that the pod is gone, which the next read shows.
+	case apierrors.IsMethodNotSupported(err), apierrors.IsNotFound(err):
 		return true
 	case !apierrors.IsInvalid(err) || details == nil:
 		return false

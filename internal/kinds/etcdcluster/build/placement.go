@@ -36,7 +36,9 @@ func placement(spec *corev1ac.PodSpecApplyConfiguration, c *etcdv1beta2.EtcdClus
 	case policy != nil && policy.AntiAffinity:
 		spec.WithAffinity(corev1ac.Affinity().WithPodAntiAffinity(corev1ac.PodAntiAffinity().
 			WithRequiredDuringSchedulingIgnoredDuringExecution(corev1ac.PodAffinityTerm().WithTopologyKey(corev1.LabelHostname).WithLabelSelector(others))))
-	default: // the spread constraints below do not suffice: the scheduler weighs them less than a node that has the image
+	// The spread constraints below do not suffice: the scheduler weighs them less than a node that already has the
+	// image.
+	default:
 		spec.WithAffinity(corev1ac.Affinity().WithPodAntiAffinity(corev1ac.PodAntiAffinity().
 			WithPreferredDuringSchedulingIgnoredDuringExecution(corev1ac.WeightedPodAffinityTerm().WithWeight(100).
 				WithPodAffinityTerm(corev1ac.PodAffinityTerm().WithTopologyKey(corev1.LabelHostname).WithLabelSelector(others)))))

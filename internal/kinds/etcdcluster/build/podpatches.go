@@ -57,7 +57,8 @@ func Repairs(c *etcdv1beta2.EtcdCluster, members []model.Member) []kit.Patch {
 		}
 		if m.Healthy && m.Version == versions.Desired(c) && model.VersionOf(m.Pod) != versions.Desired(c) && !m.Outdated {
 			change.Annotate(etcdv1beta2.VersionAnnotation, versions.Desired(c))
-			change.run(image(c, versions.Desired(c))) // the image of the running version, unless another change of the image was under way
+			// The pod already runs this image, unless another change of the image was about to happen.
+			change.run(image(c, versions.Desired(c)))
 			change.Intent += " " + versions.Desired(c)
 		}
 		if len(change.steps) > 0 {

@@ -25,7 +25,8 @@ func (in *Input) cutOver(seed model.Member) {
 	s, at := &in.Cluster.Status, in.Cluster.Status.Restore
 	at.Phase, at.Reason, at.Message = etcdv1beta2.PhaseRestored, "", ""
 	if result := build.RestoreResult(seed.Pod); result != nil {
-		at.Object, at.Revision, at.Message = result.Object, result.RestoredRevision, result.Message // on success, the message of the result is a warning
+		// If the restore succeeded, the message of its result is a warning.
+		at.Object, at.Revision, at.Message = result.Object, result.RestoredRevision, result.Message
 		at.SavedAt = savedAt(*result)
 	}
 	at.FormerVoters = model.CountVoters(s.Membership)

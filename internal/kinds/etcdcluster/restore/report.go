@@ -42,7 +42,8 @@ func (in *Input) Begin(serial int64, plan *recovery.Plan) {
 	} else {
 		taken := plan.QuorumRecovery
 		taken.Former, taken.Unusable = recovery.Former(s.Restore), recovery.Unusable(s.Restore)
-		at.UID, at.Recovery = fmt.Sprintf("%s-%d", taken.Digest, serial), &taken // the serial makes each retry a new lineage
+		// The serial in the UID distinguishes a retry from an earlier recovery with the same plan.
+		at.UID, at.Recovery = fmt.Sprintf("%s-%d", taken.Digest, serial), &taken
 	}
 	s.Restore, s.Serial = at, max(s.Serial, serial)
 }
@@ -155,7 +156,8 @@ func (in *Input) whySeedWaits(seed model.Member) (reason, message string) {
 	if result != nil && result.Outcome != backup.Succeeded {
 		return string(result.Reason), result.Message
 	}
-	if result != nil && versions.Older(versions.Desired(in.Cluster), versions.MinorOf(result.EtcdVersion)+".0") { // such as 3.6, which cannot read what 3.7 has written
+	// An older etcd cannot read the data of a newer one: 3.6 cannot read what 3.7 has written.
+	if result != nil && versions.Older(versions.Desired(in.Cluster), versions.MinorOf(result.EtcdVersion)+".0") {
 		return etcdv1beta2.ReasonImpossibleVersion, fmt.Sprintf("%s was written by etcd %s, which version %s may not be able to read: set spec.version to %s or later", cmp.Or(result.Object, in.source()), result.EtcdVersion, versions.Desired(in.Cluster), result.EtcdVersion)
 	}
 	if still := in.Lineage.CutOff(); still != "" && in.SeedServes() {

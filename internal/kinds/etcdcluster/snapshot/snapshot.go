@@ -83,7 +83,8 @@ func entriesBetween(variables []etcdv1beta2.EnvVar) (count uint64, known bool) {
 		if env.ValueFrom != nil {
 			return 0, false
 		}
-		if n, err := strconv.ParseUint(env.Value, 10, 32); err == nil && n > 0 { // etcd uses its default for all other values
+		// Etcd uses its default for all other values.
+		if n, err := strconv.ParseUint(env.Value, 10, 32); err == nil && n > 0 {
 			count = n
 		}
 	}
