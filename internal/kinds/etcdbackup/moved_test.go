@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdbackup/backuptest"
 )
 
-// settled makes all records match the current spec.
+// settled makes all records in the status match the storage in the current spec.
 func settled(b *etcdv1beta2.EtcdBackup) {
 	b.Status.Run.Place = whereTo(b)
 	b.Status.Last.Place = whereTo(b)

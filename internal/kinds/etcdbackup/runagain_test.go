@@ -33,7 +33,7 @@ func TestABackupThatFailedForGoodSaysWhatToDo(t *testing.T) {
 
 func TestARunThatFailedIsCountedUntilTheNextTimeOfTheSchedule(t *testing.T) {
 	b := backuptest.New(backuptest.Every(3600), backuptest.InRun(etcdv1beta2.RunRunning, 0), backuptest.HasSaved)
-	b.Status.Run.Failures = 2 // the third failure since noon
+	b.Status.Run.Failures = 2 // this is the third failure since noon
 	failed := reported(t, b, facts{now: backuptest.Noon, pods: pods(podOf(b, save, 3, reporting(0, away)))})
 	if run := failed.Status.Run; run.Failures != 3 || run.Reason != "ServerUnreachable" || !run.Ended.Time.Equal(backuptest.Noon) {
 		t.Errorf("expected the third failure to be noted, got %+v", run)

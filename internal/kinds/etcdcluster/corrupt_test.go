@@ -15,10 +15,11 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// accused makes etcd report that a member's data is corrupt.
+// accused makes etcd raise the alarm CORRUPT for a member.
 func (w world) accused(serial int64) world { return w.alarmed(etcd.AlarmCorrupt, w.id(serial)) }
 
-// compared records an earlier comparison of the members, with the hash of each; 0 for a member that did not answer.
+// compared records an earlier comparison of the members' data, with a hash per member; 0 stands for a member that did
+// not answer.
 func (w world) compared(ago time.Duration, data ...uint32) world {
 	out := &steps.Comparison{At: clustertest.Noon.Add(-ago), Sums: map[uint64]etcd.Hash{}, Failed: map[uint64]string{}}
 	for serial, sum := range data {
@@ -68,7 +69,7 @@ func TestOnlyAMemberThatDiffersFromTheMajorityIsTakenForCorrupt(t *testing.T) {
 	}
 }
 
-// following makes a member follow a leader; 0 for none.
+// following sets the leader that a member reports; 0 for none.
 func (w world) following(serial int64, leader uint64) world {
 	status := w.view.Status[w.id(serial)]
 	status.Leader = leader

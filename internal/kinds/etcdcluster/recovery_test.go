@@ -27,8 +27,8 @@ func automatic(c *etcdv1beta2.EtcdCluster) {
 	c.Spec.Recovery = &etcdv1beta2.Recovery{QuorumLoss: etcdv1beta2.RecoveryAutomatic}
 }
 
-// lostTwo returns a cluster that has lost members 1 and 2 of three, with their volumes. Member 0 is left, with entry 70
-// of the log.
+// lostTwo returns a cluster that has lost members 1 and 2 of three, with their volumes. Member 0 remains, with log
+// entries up to 70.
 func lostTwo(options ...clustertest.Option) world {
 	w := observed(clustertest.New(append([]clustertest.Option{clustertest.WithClaims}, options...)...), 3).applied(70).without(1, 2).unclaimed(1, 2)
 	w.view.Decided = etcd.Decided{At: clustertest.Noon.Add(-time.Minute), Index: 68}
@@ -36,8 +36,8 @@ func lostTwo(options ...clustertest.Option) world {
 	return w
 }
 
-// savedAs adds a backup of the cluster, saved the given time before noon and verified as restorable. An older backup
-// has a higher revision, as after a restore.
+// savedAs adds a verified backup of the cluster that was saved the given time before noon. An older backup has a higher
+// revision, as after a restore.
 func (w world) savedAs(name string, before time.Duration, changes ...func(*etcdv1beta2.BackupRecord)) world {
 	b := &etcdv1beta2.EtcdBackup{}
 	b.Name, b.Namespace = name, w.c.Namespace
@@ -56,10 +56,10 @@ func of(id string) func(*etcdv1beta2.BackupRecord) {
 	return func(r *etcdv1beta2.BackupRecord) { r.ClusterID = id }
 }
 
-// descended records a former ID of the cluster.
+// descended records a former cluster ID in the status, as after a restore.
 func descended(c *etcdv1beta2.EtcdCluster) { c.Status.FormerClusterIDs = []string{"00000000000000b0"} }
 
-// plannedRecovery reports the plan in the status.
+// plannedRecovery writes the status, which then shows the recovery plan.
 func (w world) plannedRecovery() world {
 	w.c = reported(w)
 	return w
@@ -121,7 +121,7 @@ func corrupt(w world, serial int64) world {
 	return w
 }
 
-// Members that are only cut off may still form a quorum and serve clients that the operator does not see.
+// Members that are cut off may still form a quorum and serve clients that opcrew does not see.
 func TestAQuorumThatMayRunSomewhereIsNotGivenUp(t *testing.T) {
 	all := func() world {
 		w := observed(clustertest.New(clustertest.WithClaims, automatic), 3).applied(70)
@@ -289,7 +289,8 @@ func TestABackupThatIsGoneIsNotWaitedForButAnotherIsTaken(t *testing.T) {
 	}
 }
 
-// An EtcdRestore learns from the cluster's status that it was carried out, but that status now reports the recovery.
+// The EtcdRestore was carried out, but its own status does not show that yet, and the cluster's status now shows the
+// recovery instead. The restore must not run again.
 func TestARestoreFromBeforeARecoveryIsNotCarriedOutAgain(t *testing.T) {
 	w := lostTwo(automatic)
 	w.c.Status.Restore = &etcdv1beta2.RestoreProgress{UID: "uid-of-restore", Phase: etcdv1beta2.PhaseRestored, Serial: 0}
@@ -304,7 +305,8 @@ func TestARestoreFromBeforeARecoveryIsNotCarriedOutAgain(t *testing.T) {
 	}
 }
 
-// Without claims, the remaining member's only data is in its pod, and the seed has the only copy.
+// Without claims, the old member's pod has the only data besides the restored member's. It must stay until a quorum has
+// copied the data.
 func TestWithoutClaimsTheMemberThatARecoveryWentOnFromStaysUntilAQuorumHasItsData(t *testing.T) {
 	over := func(options ...clustertest.Option) world {
 		w := observed(clustertest.New(options...), 1)

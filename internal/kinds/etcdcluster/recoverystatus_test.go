@@ -109,7 +109,7 @@ func TestHowFarAClusterHadGotStaysKnown(t *testing.T) {
 	}
 }
 
-// An operator that was lost with its node also lost what it had seen.
+// A restarted operator knows how far the log was only from the status, as the old process took its views with it.
 func TestHowFarAClusterHadGotIsKnownToAnOperatorThatBeginsLater(t *testing.T) {
 	w := observed(clustertest.New(clustertest.WithClaims), 3).applied(70)
 	w.c = reported(w)

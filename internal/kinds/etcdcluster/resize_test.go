@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/settings"
 )
 
-// noted records the new resources on the pods of members; resized also gives the pods these resources.
+// noted records the new resources on the pods of members. resized also gives the pods these resources.
 func (w world) noted(serials ...int64) world {
 	for _, serial := range serials {
 		for _, key := range []string{model.SettingsAnnotation, settings.ResizedAnnotation} {
@@ -32,7 +32,7 @@ func (w world) resized(serials ...int64) world {
 	return w.noted(serials...)
 }
 
-// owes makes a kubelet report a resize that it has not completed.
+// owes makes a kubelet report that it has not completed a resize.
 func (w world) owes(serial int64, kind corev1.PodConditionType, reason, message string) world {
 	pod := w.pods[model.MemberName(w.c, serial)]
 	pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: kind, Status: corev1.ConditionTrue, Reason: reason, Message: message})

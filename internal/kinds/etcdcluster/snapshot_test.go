@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Regression: 3.7 could not read what 3.5 had written, and the first member that ran 3.7 kept crashing.
+// Regression: 3.7 could not read log entries that 3.5 had written, and the first member that ran 3.7 kept crashing.
 func TestMembersGoTo37WhenAllHaveASnapshotFromAfter35(t *testing.T) {
 	n := func(serial int64) string { return model.MemberName(clustertest.New(), serial) }
 	waits := func(words string) string {
@@ -67,7 +67,7 @@ func TestMembersGoTo37WhenAllHaveASnapshotFromAfter35(t *testing.T) {
 	}
 }
 
-// passes counts the entries that it is asked to write.
+// passes is a store that counts the log entries that Advance should write.
 type passes struct {
 	etcd.Store
 	entries uint64
@@ -97,13 +97,13 @@ func notedAt(index int64) clustertest.Option {
 	return func(c *etcdv1beta2.EtcdCluster) { c.Status.SnapshotFrom = index }
 }
 
-// entered returns a cluster whose members all run a version.
+// entered returns a cluster whose members all run the given version.
 func entered(version string, options ...clustertest.Option) world {
 	runs := func(c *etcdv1beta2.EtcdCluster) { c.Status.CurrentVersion = version }
 	return observed(clustertest.New(append(options, clustertest.Versioned(version), runs)...), 3)
 }
 
-// Regression: the version in the spec before the first status was written was not recorded.
+// Regression: the status did not record the version that the spec had before the first status was written.
 func TestAClusterIsFormedWithTheLowestVersionThatAnyMemberMayHaveRun(t *testing.T) {
 	w := observed(clustertest.New(clustertest.Unformed, clustertest.Versioned("3.6.16")), 3).running(1, "3.6.16", "3.5.35")
 	if got := w.formedWith(w.c); got != "3.5.35" {

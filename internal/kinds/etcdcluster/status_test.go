@@ -22,7 +22,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
-// reported returns the cluster with the status for a world.
+// reported returns the EtcdCluster with its new status.
 func reported(w world) *etcdv1beta2.EtcdCluster {
 	c := w.c.DeepCopy()
 	done := kit.Outcome{Results: []ensure.Result{{Action: ensure.Unchanged}}}
@@ -38,7 +38,7 @@ func conditionOf(c *etcdv1beta2.EtcdCluster, kind string) string {
 	return fmt.Sprintf("%s %s: %s", found.Status, found.Reason, found.Message)
 }
 
-// unbound takes the volume away from a pod's claim.
+// unbound leaves the claim of a pod without a volume.
 func unbound(w world, pod string) world {
 	w.unbound.Pod, w.unbound.Words = pod, "its claim has no volume: class missing"
 	return w
@@ -96,7 +96,7 @@ func TestReadySaysInOneLineWhatIsInTheWay(t *testing.T) {
 	}
 }
 
-// restarting makes all members newly started, so that they do not answer yet, after a condition had the given reason.
+// restarting makes all members start just now, so that they do not answer yet, after a condition had the given reason.
 func restarting(w world, kind, reason string) world {
 	for serial := range int64(len(w.pods)) {
 		w = w.down(serial)
@@ -154,7 +154,7 @@ func TestANewProcessThatHasNotLookedYetSaysWhatWasLastSaid(t *testing.T) {
 	}
 }
 
-// Regression: a restarted process reported a new spec as carried out before it had read the cluster.
+// Regression: a restarted process reported that a new spec was carried out before it had read the members.
 func TestANewProcessDoesNotTakeWhatWasSaidOfAnEarlierSpecForThisOne(t *testing.T) {
 	w := observed(clustertest.New(), 3)
 	w.c = reported(w)
@@ -279,7 +279,8 @@ func TestNothingIsSaidToBeUpToDateBeforeThereIsAnything(t *testing.T) {
 	}
 }
 
-// Regression: a learner that is sent a snapshot becomes a voter seconds before it serves clients.
+// Regression: a learner that receives a snapshot becomes a voter some seconds before it answers. The quorum is not lost
+// meanwhile.
 func TestAVoterThatDoesNotAnswerIsNoLostQuorumWhileTheMembersDecide(t *testing.T) {
 	w := observed(clustertest.New(clustertest.Sized(2)), 2).down(1)
 	w.view.Err = nil

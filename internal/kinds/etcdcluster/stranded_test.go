@@ -15,8 +15,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// A cloud that reclaims nodes deletes their Nodes. Kubernetes ends the pods a while later. Until then they look as if
-// they were gone for good, but their volumes are intact.
+// A cloud that reclaims machines deletes their Nodes, and Kubernetes deletes the pods a while later. Meanwhile the
+// members look lost for good, but their volumes are intact.
 func TestMembersWhoseVolumesAreIntactComeBackWhenTheirNodesAreGone(t *testing.T) {
 	w := observed(clustertest.New(clustertest.WithClaims, automatic), 3).applied(70).savedAs("old", 5).serverless(0, 1, 2).plannedRecovery()
 	if loss := w.c.Status.QuorumLoss; loss == nil || loss.Digest != "" || !strings.Contains(loss.Plan, "No recovery is needed: enough members can still come back; ") {

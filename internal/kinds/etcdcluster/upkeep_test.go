@@ -22,7 +22,7 @@ const (
 	quota = 100 * mebi
 )
 
-// holding sets, in MiB, the size of a member's data and the part of it that is in use, at revision 5000.
+// holding sets the size of a member's data and the part of it in use, in MiB, at revision 5000.
 func (w world) holding(serial, takes, inUse int64) world {
 	status := w.view.Status[w.id(serial)]
 	status.DBSize, status.DBInUse, status.Quota, status.Revision = takes*mebi, inUse*mebi, quota, 5000
@@ -46,13 +46,13 @@ func (w world) alarmed(kind string, member uint64) world {
 
 func (w world) full(serial int64) world { return w.alarmed(etcd.AlarmNoSpace, w.id(serial)) }
 
-// compactedTo records that history was compacted some time ago.
+// compactedTo records that opcrew compacted the history some time ago.
 func (w world) compactedTo(revision int64, ago time.Duration) world {
 	w.history.Compacted, w.history.Compaction = revision, steps.Attempt{At: clustertest.Noon.Add(-ago)}
 	return w
 }
 
-// defragmented records that a member was defragmented some time ago.
+// defragmented records the last defragmentation of a member.
 func (w world) defragmented(serial int64, last steps.Attempt) world {
 	if w.history.Defragmented == nil {
 		w.history.Defragmented = map[uint64]steps.Attempt{}
@@ -61,7 +61,7 @@ func (w world) defragmented(serial int64, last steps.Attempt) world {
 	return w
 }
 
-// inVain records that members were defragmented some time ago, and their data is as large as before.
+// inVain records that members were defragmented some time ago without any effect on their size.
 func (w world) inVain(ago time.Duration, serials ...int64) world {
 	for _, serial := range serials {
 		status := w.view.Status[w.id(serial)]
@@ -70,7 +70,7 @@ func (w world) inVain(ago time.Duration, serials ...int64) world {
 	return w
 }
 
-// blocked records when a member was defragmented, and how long that blocked it.
+// blocked records when a member was defragmented, and how long it did not answer meanwhile.
 func (w world) blocked(serial int64, ago, took time.Duration) world {
 	w = w.inVain(ago, serial)
 	last := w.history.Defragmented[w.id(serial)]
@@ -140,7 +140,7 @@ func TestMembersThatAreOutOfSpaceAreHealedAsEtcdsRunbookHasIt(t *testing.T) {
 	}
 }
 
-// withoutQuota makes members report no quota, as before 3.6.
+// withoutQuota makes members report no quota, as etcd before 3.6.
 func (w world) withoutQuota() world {
 	for id, status := range w.view.Status {
 		status.Quota = 0
@@ -182,7 +182,7 @@ func TestReadySaysThatMembersAreOutOfSpaceAndWhatIsDone(t *testing.T) {
 
 func TestMembersAreDefragmentedWhereTheSpecSaysSo(t *testing.T) {
 	n := func(serial int64) string { return model.MemberName(clustertest.New(), serial) }
-	always, nightly, daily := clustertest.Defragments(""), clustertest.Defragments("0 3 * * *"), clustertest.Defragments("30 11 * * *") // at noon
+	always, nightly, daily := clustertest.Defragments(""), clustertest.Defragments("0 3 * * *"), clustertest.Defragments("30 11 * * *") // the window of daily is open at noon
 	for name, test := range map[string]struct {
 		world world
 		want  string

@@ -24,7 +24,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// sizedVolumes sets the size that each member's claim requests, and the size that its volume has.
+// sizedVolumes sets, for each member, the size that the claim requests and the size of its volume.
 func (w world) sizedVolumes(asksHas ...[2]string) world {
 	for serial, size := range asksHas {
 		claim := w.claimOf(int64(serial))
@@ -34,7 +34,7 @@ func (w world) sizedVolumes(asksHas ...[2]string) world {
 	return w
 }
 
-// lookAtVolumes reads the claims and their classes into the world.
+// lookAtVolumes reads the claims and their StorageClasses, as opcrew does.
 func (w world) lookAtVolumes(t *testing.T) world {
 	t.Helper()
 	grows := true
@@ -62,8 +62,8 @@ func TestVolumesGetTheSizeOfTheSpecWhereTheyCan(t *testing.T) {
 		claims      [][2]string
 		but         func(world)
 		options     []clustertest.Option
-		patched     string // serials and the sizes that their claims should request
-		want        string // in UpToDate, where CLAIM stands for the claim of member 0
+		patched     string // members and the sizes that their claims should request
+		want        string // message of UpToDate; CLAIM stands for the claim of member 0
 	}{
 		"they have it":                {class: "elastic", size: "1Gi", claims: [][2]string{one, one, one}, want: upToDate},
 		"a larger one was given":      {class: "elastic", size: "1Gi", claims: [][2]string{one, one, as("1Gi", "2Gi")}, want: upToDate},

@@ -30,7 +30,7 @@ func newRestore() *etcdv1beta2.EtcdRestore {
 
 type option func(*etcdv1beta2.EtcdCluster)
 
-// of returns the facts for a cluster in a phase of a restore.
+// of returns the facts for a cluster whose status shows a restore in a phase.
 func of(uid, phase string, options ...option) facts {
 	c := &etcdv1beta2.EtcdCluster{}
 	c.Status.Restore = &etcdv1beta2.RestoreProgress{UID: uid, Phase: phase, Object: "backups/example", Revision: 1_000_000_042, Message: "member example-0 reads the backup"}
@@ -41,7 +41,7 @@ func of(uid, phase string, options ...option) facts {
 	return facts{cluster: c}
 }
 
-// unrecorded removes the time when the backup was saved.
+// unrecorded removes the time at which the backup was saved.
 func unrecorded(c *etcdv1beta2.EtcdCluster) { c.Status.Restore.SavedAt = nil }
 
 func annotated(c *etcdv1beta2.EtcdCluster) {

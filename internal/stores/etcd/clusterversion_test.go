@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// asked asks a member for the cluster version.
+// asked queries a member for the cluster version.
 func asked(t *testing.T, target Target, endpoint string) (string, error) {
 	t.Helper()
 	target.Endpoints = []string{endpoint}
@@ -70,7 +70,7 @@ func TestTheVersionOfTheClusterIsAskedForByTheTLSOfEverythingElse(t *testing.T) 
 	member := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, `{"etcdcluster":"3.6.0"}`)
 	}))
-	// Like etcd, which only offers HTTP/2 and requires a certificate.
+	// Like etcd, the server offers only HTTP/2 and requires a client certificate.
 	member.TLS = &tls.Config{NextProtos: []string{"h2"}, ClientAuth: tls.RequireAnyClientCert}
 	member.Config.ErrorLog = log.New(io.Discard, "", 0)
 	member.StartTLS()
@@ -99,7 +99,7 @@ func TestAQuestionForTheVersionEndsWithTheStore(t *testing.T) {
 	arrived := make(chan struct{})
 	member := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		close(arrived)
-		<-r.Context().Done() // it hangs
+		<-r.Context().Done() // no response
 	}))
 	defer member.Close()
 	store, err := Dial(Target{Endpoints: []string{member.URL}})
@@ -120,7 +120,7 @@ func TestAQuestionForTheVersionEndsWithTheStore(t *testing.T) {
 	}
 }
 
-// versioned is a store that only answers with the cluster version.
+// versioned is a store that only reports a cluster version.
 type versioned struct {
 	Store
 	version string
@@ -210,7 +210,7 @@ func TestMembersThatDoNotAgreeAreLookedAtEagerlyForAMinute(t *testing.T) {
 		{time.Minute, "3.5.0", false},
 		{time.Hour, "3.5.0", false},
 		{2 * time.Hour, "3.6.0", false},
-		{3 * time.Hour, "3.5.0", true}, // another time
+		{3 * time.Hour, "3.5.0", true}, // a new disagreement, so its time starts again
 		{3*time.Hour + time.Minute, "3.5.0", false},
 	} {
 		if v := look(step.after, step.says); v.agreeing() != step.want {

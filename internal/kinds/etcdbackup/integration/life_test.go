@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// The status is written before the run's pod is created, and at the run's end.
+// For one backup, the status is written twice: before the pod is created, and at the end of the run.
 func TestOneBackupTakesAPodAndTwoStatuses(t *testing.T) {
 	s := newSite(t)
 	s.made(secret("aws"))
@@ -38,7 +38,7 @@ func TestOneBackupTakesAPodAndTwoStatuses(t *testing.T) {
 	t.Logf("calls: %v", done.Tally())
 	want := map[string]int{
 		"patch etcdbackups/status": 2, "patch pods": 1,
-		"get secrets": 1, "get pods": 1, "get etcdbackups": 2, // live reads: the Secret, whether the pod exists, and whether the cached object is current
+		"get secrets": 1, "get pods": 1, "get etcdbackups": 2, // reads that bypass the cache: the Secret, the pod by name, and the object
 	}
 	if diff := cmp.Diff(want, done.Tally()); diff != "" {
 		t.Errorf("not the calls that it takes (-expected +found):\n%s\n%s", diff, done)
@@ -118,7 +118,8 @@ func TestThreeFailuresAreAFailureUntilTheSpecSaysSomethingElse(t *testing.T) {
 	s.awaitPods(1)
 }
 
-// Regression: the next run began within the same second, and used the result of the old pod.
+// Regression: a new run started within the same second as the last one. Its pod had the same name, so the old pod's
+// result counted for it.
 func TestAnOrderThatMakesNoSenseIsNotTriedAgainButAtOnceWhenItIsEdited(t *testing.T) {
 	s := newSite(t)
 	s.create()
@@ -132,7 +133,7 @@ func TestAnOrderThatMakesNoSenseIsNotTriedAgainButAtOnceWhenItIsEdited(t *testin
 	}
 }
 
-// awaitPods waits until a number of pods exist.
+// awaitPods waits until the given number of pods exist.
 func (s *site) awaitPods(n int) {
 	s.Helper()
 	operator.Until(s.T, fmt.Sprintf("%d pods are there", n), func() error {

@@ -136,7 +136,7 @@ func TestTheCoreOSOperatorsFinalizerHoldsNoDeletionUpAndThatOfOthersSurvives(t *
 	s.gone()
 }
 
-// gone waits until nothing is left in the namespace.
+// gone waits until the namespace has no EtcdBackups and no pods.
 func (s *site) gone() {
 	s.Helper()
 	operator.Until(s.T, "nothing is left", func() error {
@@ -165,7 +165,8 @@ func TestADeletionLeavesNothingAndWritesNothing(t *testing.T) {
 	}
 }
 
-// Another pod can have the name of a run's pod only if someone copied it, as the object's UID is in the name.
+// The name of a run's pod contains a hash of the EtcdBackup's UID. Another owner's pod can have this name only if a
+// user copied it.
 func TestAnotherOwnersPodIsLeftAloneAndNamed(t *testing.T) {
 	s := newSite(t)
 	s.create(annotated(common.PausedAnnotation, "true"))
@@ -270,7 +271,7 @@ func TestADeletedPodIsRecreatedForTheSameOrder(t *testing.T) {
 	}
 }
 
-// Regression: a pod without an end time was never followed by another pod.
+// Regression: if the status of a pod had no end time, the next attempt never started.
 func TestAPodThatEndsWithoutAWordIsFollowedByTheNext(t *testing.T) {
 	hours := metav1.NewTime(time.Now().Add(-2 * time.Hour))
 	for name, c := range map[string]struct {
@@ -321,7 +322,7 @@ func TestARefusalByAQuotaIsQuotedAndWorkContinuesWhenItIsLifted(t *testing.T) {
 
 func TestObjectsThatGetNoFurtherHoldNoOtherUp(t *testing.T) {
 	s := newSite(t)
-	for i := range 6 { // more than are read at the same time
+	for i := range 6 { // more than the operator reconciles concurrently
 		s.create(named(fmt.Sprint("lost-", i)), ofCluster("nowhere"))
 	}
 	s.create(named("odd"), byCron("now and then"))

@@ -56,7 +56,8 @@ func TestAVariableThatSaysWhatAFlagSaysIsNamedAndNotPassedOn(t *testing.T) {
 	}
 }
 
-// When a flag is added, the CRD must refuse its variable too. Variables of TLS flags are only left out and reported.
+// The CRD must refuse the variable of every flag that opcrew sets, except those of TLS flags. opcrew leaves out the
+// variables of TLS flags and reports them.
 func TestTheCRDRefusesTheVariableOfEveryFlag(t *testing.T) {
 	crd, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "config", "crd", "bases", "etcd.database.coreos.com_etcdclusters.yaml"))
 	if err != nil {

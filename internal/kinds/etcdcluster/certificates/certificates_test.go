@@ -20,7 +20,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/clustertest"
 )
 
-// signer signs certificates, including its own.
+// signer is a certificate with its key, which can sign other certificates.
 type signer struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
@@ -41,7 +41,7 @@ func usedFor(usages ...x509.ExtKeyUsage) certOption {
 	return func(c *x509.Certificate) { c.ExtKeyUsage = usages }
 }
 
-// sign makes a certificate and its key; with a nil signer it makes a CA.
+// sign creates a certificate and its key, signed by a CA; with a nil signer, it creates a CA.
 func sign(t *testing.T, by *signer, options ...certOption) *signer {
 	t.Helper()
 	template := &x509.Certificate{
@@ -70,7 +70,7 @@ func sign(t *testing.T, by *signer, options ...certOption) *signer {
 	return &signer{cert, key, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw})}
 }
 
-// files returns a certificate, its key and a CA, under the names of the API contract.
+// files returns a certificate, its key and a CA under the file names that a certificate Secret has.
 func (s *signer) files(t *testing.T, name string, ca *signer) map[string][]byte {
 	t.Helper()
 	key, err := x509.MarshalPKCS8PrivateKey(s.key)
@@ -114,7 +114,7 @@ func TestCertificatesAreCheckedBeforeMembersAreMade(t *testing.T) {
 
 	for name, test := range map[string]struct {
 		peer, server, operator map[string][]byte
-		want                   string // expected error; empty if they match
+		want                   string // expected error; empty if the certificates are valid
 	}{
 		"they fit":                       {peer(ca), server(ca), operator(ca), ""},
 		"one authority leads to another": {peer(ca), server(ca), chained, ""},

@@ -19,7 +19,7 @@ import (
 
 const gibi = 1 << 30
 
-// write simulates writes by a client of the cluster.
+// write simulates writes of a client.
 func (s *site) write(token string, times, live, history int64) {
 	s.Helper()
 	if err := store.Write(token, times, live, history); err != nil {
@@ -27,7 +27,7 @@ func (s *site) write(token string, times, live, history int64) {
 	}
 }
 
-// awaitQuiet waits until no alarm is raised, and the cluster is ready.
+// awaitQuiet waits until no alarm is raised and the cluster is ready.
 func (s *site) awaitQuiet(token string) *etcdv1beta2.EtcdCluster {
 	s.Helper()
 	operator.Until(s.T, "no alarm is raised", func() error {
@@ -39,7 +39,7 @@ func (s *site) awaitQuiet(token string) *etcdv1beta2.EtcdCluster {
 	return s.awaitWhole()
 }
 
-// notes returns the notes of the events that have a reason.
+// notes returns the notes of all events with a reason.
 func (s *site) notes(reason string) []string {
 	s.Helper()
 	events := &eventsv1.EventList{}
@@ -85,7 +85,7 @@ func TestAClusterThatIsFullOfKeysSaysWhatItNeedsAndIsHealedWhenTheyAreDeleted(t 
 	token := string(s.awaitWhole().UID)
 	s.write(token, 10, 2*gibi, 0)
 	s.await("False NoSpace", "no more space can be freed, and 2.0 GiB of 2.0 GiB are in use", "ETCD_QUOTA_BACKEND_BYTES")
-	s.write(token, 2000, -2*gibi, 2*gibi) // deleted data is history at first
+	s.write(token, 2000, -2*gibi, 2*gibi) // deleted keys are history at first
 	s.awaitQuiet(token)
 	s.write(token, 1, 1, 1)
 }

@@ -74,7 +74,7 @@ func TestAClaimDiffersInWhatTheSpecAsksForAndItHasNotAndWasNotCreatedFor(t *test
 	}
 }
 
-// bound returns a claim that was created for a cluster and has its volume.
+// bound returns a claim that was created for a cluster and has a volume.
 func bound(c *etcdv1beta2.EtcdCluster) *corev1.PersistentVolumeClaim {
 	claim := &corev1.PersistentVolumeClaim{}
 	claim.Name, claim.Spec = "example-1", *c.Spec.Pod.PersistentVolumeClaimSpec.DeepCopy()

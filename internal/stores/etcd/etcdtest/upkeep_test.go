@@ -20,7 +20,7 @@ func TestAFullMemberRefusesWritesUntilThereIsRoomAndTheAlarmIsTakenBack(t *testi
 	store := dial(t, w, "a", "b", "c")
 	expect(t, w.Write("t", 1000, mebi, 100*mebi), nil)
 	expect(t, w.Write("t", 1, mebi, 0), errNoSpace)
-	expect(t, w.Write("t", 1, -1, 0), nil) // a deletion
+	expect(t, w.Write("t", 1, -1, 0), nil) // a deletion of keys
 	alarm := etcd.Alarm{Member: id(t, w, "a"), Kind: etcd.AlarmNoSpace}
 	status, err := store.Status(t.Context(), clientURL("b"))
 	if err != nil || !slices.Contains(status.Alarms(), alarm) || status.DBSize < 100*mebi || status.Revision != 1001 {
