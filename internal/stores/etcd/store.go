@@ -24,7 +24,7 @@ var (
 	// ErrUnhealthy refuses a change of the members after which too few of them would be connected.
 	ErrUnhealthy = errors.New("the cluster is too unhealthy for a change of its members")
 	// ErrMemberNotFound reports that the cluster has no member with this ID, or no longer has it.
-	ErrMemberNotFound = errors.New("no such member")
+	ErrMemberNotFound = errors.New("the cluster has no such member")
 	// ErrPeerURLExists reports that a member already has this peer URL.
 	ErrPeerURLExists = errors.New("a member already has this peer URL")
 	// ErrTooManyLearners refuses to add a learner while the cluster has another one.
@@ -33,7 +33,7 @@ var (
 	// ErrLearnerNotReady.
 	ErrNotLearner = errors.New("the member is not a learner")
 	// ErrNoLearners refuses to add a learner to etcd before 3.4, which would add a voter instead.
-	ErrNoLearners = errors.New("this version of etcd has no learners")
+	ErrNoLearners = errors.New("this version of etcd does not support learners")
 	// ErrNoLeader reports that the member that was queried knows no leader.
 	ErrNoLeader = errors.New("the cluster has no leader")
 	// ErrCompacted reports that the history before the revision was already compacted.

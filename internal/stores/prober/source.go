@@ -13,7 +13,7 @@ import (
 const CallTimeout = 2 * time.Second
 
 // ErrNotWatched is returned for a cluster that the prober does not read, or if the prober is not running.
-var ErrNotWatched = errors.New("the cluster is not watched")
+var ErrNotWatched = errors.New("opcrew is not watching the cluster")
 
 // ErrPanicked reports that the client panicked on a response of the store. It is unknown whether the step was carried
 // out.

@@ -78,7 +78,7 @@ func (b Bundle) unfit(data map[string][]byte, now time.Time) string {
 	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(data[b.ca]) {
-		return b.ca + " holds no certificate"
+		return b.ca + " contains no certificate"
 	}
 	cert, err := x509.ParseCertificate(pair.Certificate[0])
 	switch {

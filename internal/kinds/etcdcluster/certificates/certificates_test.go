@@ -125,7 +125,7 @@ func TestCertificatesAreCheckedBeforeMembersAreMade(t *testing.T) {
 		"no authority":                     {peer(ca), server(ca), without(operator(ca), "etcd-client-ca.crt"), "SecretMissing: TLS.static.operatorSecret: Secret operator has no key etcd-client-ca.crt"},
 		"no certificate":                   {with(peer(ca), "peer.crt", "hello"), server(ca), operator(ca), "CertificatesUnfit: TLS.static.member.peerSecret: Secret peers, peer.crt and peer.key: tls: failed to find any PEM data"},
 		"another's key":                    {with(peer(ca), "peer.key", string(peer(ca)["peer.key"])), server(ca), operator(ca), "private key does not match public key"},
-		"an authority of air":              {with(peer(ca), "peer-ca.crt", "hello"), server(ca), operator(ca), "Secret peers, peer-ca.crt holds no certificate"},
+		"an authority of air":              {with(peer(ca), "peer-ca.crt", "hello"), server(ca), operator(ca), "Secret peers, peer-ca.crt contains no certificate"},
 		"it has expired":                   {peer(ca), server(ca, valid(clustertest.Noon.AddDate(-1, 0, 0), clustertest.Noon.Add(-time.Minute))), operator(ca), "Secret servers, server.crt expired at 2026-08-01T11:59:00Z"},
 		"it begins tomorrow":               {peer(ca), server(ca, valid(clustertest.Noon.Add(time.Hour), clustertest.Noon.AddDate(1, 0, 0))), operator(ca), "Secret servers, server.crt is not valid before 2026-08-01T13:00:00Z"},
 		"names no member":                  {peer(ca, named("elsewhere")), server(ca), operator(ca), "Secret peers, peer.crt: x509: certificate is valid for elsewhere, not member.example.shop.svc"},

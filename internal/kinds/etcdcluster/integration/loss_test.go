@@ -45,7 +45,7 @@ func TestTwoEmptiedVolumesOfThreeFormNoSecondHistory(t *testing.T) {
 	for _, pod := range s.pods()[:2] {
 		s.kubelets.Wipe(t.Context(), &pod)
 	}
-	s.await("False QuorumLost", "1 of 3 voters are healthy, 2 are needed", "VolumeLost", "only 1 can still come back")
+	s.await("False QuorumLost", "1 of 3 voters are healthy, 2 are needed", "VolumeLost", "only 1 of the voters can still come back")
 }
 
 func TestAllPodsDeletedAtOnceComeBackOnTheirClaims(t *testing.T) {
@@ -93,7 +93,7 @@ func TestWithoutClaimsAClusterThatLosesAllPodsIsNotBegunAgain(t *testing.T) {
 	s.create()
 	s.awaitWhole()
 	s.loseAllPodsAtOnce()
-	s.await("False QuorumLost", "0 of 3 voters are healthy", "only 0 can still come back", "restore another backup with an EtcdRestore")
+	s.await("False QuorumLost", "0 of 3 voters are healthy", "only 0 of the voters can still come back", "restore another backup with an EtcdRestore")
 	if got := s.pods(); len(got) != 0 {
 		t.Errorf("expected no pod to be made on an empty volume, got %q", names(got))
 	}

@@ -144,7 +144,7 @@ func TestMembersThatAreMostlyFreeAreDefragmentedOnceWhenTheSpecSaysSo(t *testing
 	}
 	s.awaitEvents("Defragmented", 3)
 	for _, note := range s.notes("Defragmented") {
-		if !strings.Contains(note, "shrank from 1.0 GiB to 1.0 MiB") {
+		if !strings.Contains(note, "was 1.0 GiB before and is 1.0 MiB now") {
 			t.Errorf("expected the event to say what was given back, got %q", note)
 		}
 	}

@@ -20,7 +20,7 @@ func gone(members []model.Member) string {
 			out.WriteString("; " + m.Name + ": " + m.Lost)
 		}
 	}
-	fmt.Fprintf(&out, "; only %d can still come back, so the cluster accepts no writes", recovery.Alive(members))
+	fmt.Fprintf(&out, "; only %d of the voters can still come back, so the cluster accepts no writes", recovery.Alive(members))
 	return out.String()
 }
 

@@ -81,7 +81,7 @@ func Defragment(m model.Member, costs bool) *Step {
 				at.Event(m.Pod, corev1.EventTypeWarning, "DefragmentationFailed", fmt.Sprintf("Member %s was not defragmented: %v", m.Name, failed))
 				return
 			}
-			at.Event(m.Pod, corev1.EventTypeNormal, "Defragmented", fmt.Sprintf("Member %s was defragmented: its data shrank from %s to %s, and it did not respond for %s",
+			at.Event(m.Pod, corev1.EventTypeNormal, "Defragmented", fmt.Sprintf("Member %s was defragmented: the size of its data was %s before and is %s now, and it did not respond for %s",
 				m.Name, FormatSize(before.DBSize), FormatSize(after.DBSize), done.Took.Round(time.Millisecond)))
 		}}
 	}}
