@@ -72,8 +72,8 @@ func TestMembersAreReplacedOneAtATimeForAnotherClaim(t *testing.T) {
 	}
 }
 
-// Before the cluster is formed, opcrew recreates a claim that never had a volume. A claim with a volume stays, as the
-// volume may hold a log.
+// Before the first members have a quorum, opcrew recreates a claim that never had a volume. A claim with a volume
+// stays, as the volume may hold a log.
 func TestAClaimOfAFirstMemberIsMadeAgainUnlessItHasAVolume(t *testing.T) {
 	w := observed(clustertest.New(clustertest.Unformed, clustertest.WithClaims, clustertest.StorageClass("missing")), 3).waiting(1).asks(clustertest.StorageClass("fast"))
 	d := w.decide(w.c)

@@ -67,8 +67,9 @@ func (f facts) decide(c *etcdv1beta2.EtcdCluster) decision {
 	return d
 }
 
-// change decides about a formed cluster. What needs no view of the members comes first. Then the rules follow in order;
-// the first rule that returns a verdict decides, so that at most one change is made at a time.
+// change decides about a cluster that its first members have formed. What needs no view of the members comes first.
+// Then the rules follow in order; the first rule that returns a verdict decides, so that at most one change is made at
+// a time.
 func (f facts) change(c *etcdv1beta2.EtcdCluster, d *decision) {
 	d.recreateEnded()
 	roll := f.rolloutInput(c, d)
@@ -103,8 +104,8 @@ func (f facts) change(c *etcdv1beta2.EtcdCluster, d *decision) {
 	}
 }
 
-// begin decides about a cluster that is not formed yet. No client has written to it, so pods may be recreated whenever
-// the spec changes.
+// begin decides about a new cluster whose first members have not had a quorum yet. No client has written to it, so
+// opcrew may recreate pods whenever the spec changes.
 func (f facts) begin(c *etcdv1beta2.EtcdCluster, d *decision) {
 	over := f.formation(c).StartsOver()
 	for i, m := range d.members {

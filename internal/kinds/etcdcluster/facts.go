@@ -24,7 +24,7 @@ import (
 type reconciler struct {
 	*kit.Tools
 	prober *etcd.Prober
-	// born remembers what this process knows about clusters that are not formed yet.
+	// born remembers what this process knows about new clusters, before their first members have a quorum.
 	born formation.Memory
 	// refused remembers why the last steps of clusters failed.
 	refused apply.Refusals
@@ -41,7 +41,7 @@ func (r *reconciler) taker() apply.Taker {
 	return apply.Taker{Tools: r.Tools, Prober: r.prober, Refused: &r.refused, Upkeep: &r.upkeep}
 }
 
-// facts holds everything that is read about a cluster in one reconcile.
+// facts holds everything that opcrew reads about a cluster in one reconcile.
 type facts struct {
 	now        time.Time
 	agentImage string
@@ -55,8 +55,8 @@ type facts struct {
 	claims  map[string]*corev1.PersistentVolumeClaim
 	// volumes are the volumes of the claims that should have the spec's size.
 	volumes workload.Volumes
-	// others are pods and claims that belong to the cluster before a restore, or to an unfinished restore: see package
-	// lineage.
+	// others are pods and claims from before a restore, or of an unfinished restore. They do not belong to the current
+	// cluster.
 	others lineage.Others
 	// restore is the EtcdRestore with the cluster's name; nil if there is none.
 	restore *etcdv1beta2.EtcdRestore

@@ -21,8 +21,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Regression: after a cluster was deleted and recreated under the same name, the new one counted as formed because of
-// what opcrew remembered about the old one.
+// Regression: after a cluster was deleted and recreated under the same name, opcrew took views of the old cluster for
+// the new one and treated it as formed.
 func TestAClusterIsFormedByItsOwnFirstMembersOnly(t *testing.T) {
 	old := clustertest.New(clustertest.Unformed)
 	w := observed(old, 3)
@@ -50,7 +50,7 @@ func TestBeforeTheClusterIsFormedPodsMayBeginAgain(t *testing.T) {
 }
 
 // Regression: after a cluster was deleted and recreated, opcrew found at every reconcile that the name belonged to a
-// new cluster. It forgot the views each time, so the cluster was never formed.
+// new cluster. It forgot the members' quorum each time and never treated the cluster as formed.
 func TestAClusterIsAnotherOnceOnly(t *testing.T) {
 	r := &reconciler{prober: etcd.NewProber(etcd.Dial, clocktesting.NewFakeClock(clustertest.Noon), nil)}
 	key := types.NamespacedName{Namespace: "shop", Name: "example"}

@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/versions"
 )
 
-// Each package of rules has its own Input. The functions below fill these inputs from the facts.
+// Each package of rules has its own Input. The functions below fill it from what was read about the cluster.
 
 func (f facts) membershipInput(c *etcdv1beta2.EtcdCluster, d *decision) *membership.Input {
 	name := model.MemberName(c, f.formation(c).NextSerial(d.members))

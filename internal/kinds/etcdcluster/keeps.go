@@ -39,8 +39,8 @@ func (p planner) keeps() func(client.Object) bool {
 	}
 }
 
-// isData reports whether an object is a pod or a claim. Both belong to one lineage, that is, to the cluster before or
-// after a restore.
+// isData reports whether an object is a pod or a claim, and thus belongs either to the cluster before a restore or to
+// the restored one.
 func isData(object client.Object) bool {
 	switch object.(type) {
 	case *corev1.Pod, *corev1.PersistentVolumeClaim:
@@ -49,7 +49,8 @@ func isData(object client.Object) bool {
 	return false
 }
 
-// fresh reports whether the list of members is up to date, or the cluster is not formed yet and has no list.
+// fresh reports whether the list of members is up to date. It is true for a new cluster that cannot list its members
+// yet.
 func (f facts) fresh(c *etcdv1beta2.EtcdCluster) bool {
 	return c.Status.ClusterID == "" || f.view.Err == nil && !f.view.At.IsZero() && !f.view.Stale
 }

@@ -19,8 +19,8 @@ type planner struct {
 	d decision
 }
 
-// mayBegin reports whether a member without pod and claim may get them: before the cluster is formed, or if the member
-// was added and has never run.
+// mayBegin reports whether a member without pod and claim may get them: if the cluster is new and its first members
+// have no quorum yet, or if the member was added and has never run.
 func (p planner) mayBegin(m model.Member) bool {
 	c, d := p.c, p.d
 	if c.Status.ClusterID == "" {

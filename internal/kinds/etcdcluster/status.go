@@ -86,8 +86,8 @@ func (r reporter) fillStatus(done kit.Outcome) {
 	}
 }
 
-// records reports whether the status must be written at once, as later steps rely on it: the cluster has formed and may
-// get clients, a restore has progressed, or the versions that members may have run have changed.
+// records reports whether the status must be written at once, as later steps rely on it: the first members have formed
+// the cluster, a restore has progressed, or the versions that members may have run have changed.
 func (r *reconciler) records(before, now *etcdv1beta2.EtcdCluster) bool {
 	a, b := before.Status, now.Status
 	return a.ClusterID != b.ClusterID || model.PhaseOf(a.Restore) != model.PhaseOf(b.Restore) || a.FormedWith != "" && a.FormedWith != b.FormedWith || a.SnapshotFrom != b.SnapshotFrom

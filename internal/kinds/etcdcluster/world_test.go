@@ -44,10 +44,10 @@ func observed(c *etcdv1beta2.EtcdCluster, n int64) world {
 	return w
 }
 
-// id returns the ID of the member with a serial, in a formed cluster.
+// id returns the ID of the member with a serial number, in a cluster that is already formed.
 func id(serial int64) uint64 { return uint64(0x100 + serial) }
 
-// id returns the ID of the member with a serial.
+// id returns the ID of the member with a serial number.
 func (w world) id(serial int64) uint64 {
 	if w.c.Status.ClusterID == "" {
 		return model.BootstrapID(w.c, model.MemberName(w.c, serial))
@@ -183,12 +183,12 @@ func (w world) unclaimed(serials ...int64) world {
 	return w
 }
 
-// refused makes the gate in a member's pod refuse to start etcd.
+// refused makes opcrew's agent in a member's pod refuse to start etcd.
 func (w world) refused(serial int64, reason etcdstart.Reason) world {
 	return w.said(serial, reason, "no log in /var/etcd/data")
 }
 
-// said makes a member's etcd stop, with a reason that the gate reported.
+// said makes a member's etcd stop, with a reason that opcrew's agent in the pod reported.
 func (w world) said(serial int64, reason etcdstart.Reason, words string) world {
 	w = w.down(serial)
 	w.pods[model.MemberName(w.c, serial)].Status.ContainerStatuses = []corev1.ContainerStatus{{
@@ -199,8 +199,8 @@ func (w world) said(serial int64, reason etcdstart.Reason, words string) world {
 	return w
 }
 
-// onceRefused makes members run although the gate refused to start their previous containers, as with a volume that was
-// mounted late.
+// onceRefused makes members run although opcrew's agent refused to start their previous containers, as with a volume
+// that was mounted late.
 func (w world) onceRefused(serials ...int64) world {
 	for _, serial := range serials {
 		status := &w.pods[model.MemberName(w.c, serial)].Status.ContainerStatuses[0]

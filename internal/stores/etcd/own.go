@@ -23,8 +23,8 @@ func (f Foreign) String() string {
 	return fmt.Sprintf("member %016x publishes the client URL %s, which is not the address of a pod of this cluster, so opcrew does not use it", f.Member, f.URL)
 }
 
-// Own returns the endpoint that a published URL stands for; false if there is none. It ignores the cluster's DNS
-// domain, which the spec may change before members publish it. A user, a path or another port is not allowed.
+// Own returns the endpoint that a published URL means; false if there is none. It ignores the cluster's DNS domain,
+// which the spec may change before members publish it. A user, a path or another port is not allowed.
 func (t Target) Own(published string) (endpoint string, ok bool) {
 	is, ok := placeOf(published)
 	if !ok {

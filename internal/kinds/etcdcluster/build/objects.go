@@ -36,8 +36,8 @@ func PeerService(c *etcdv1beta2.EtcdCluster) *corev1ac.ServiceApplyConfiguration
 			WithPorts(port("client", etcdv1beta2.ClientPort), port("peer", etcdv1beta2.PeerPort)))
 }
 
-// ClientService declares the Service for clients. It selects the pods of voters only: a learner refuses clients. No pod
-// has the label before the cluster is formed, as earlier writes might be lost.
+// ClientService declares the Service for clients. It selects the pods of voters only, as a learner refuses clients. No
+// pod has the voter label before the first members have a quorum, as earlier writes might be lost.
 func ClientService(c *etcdv1beta2.EtcdCluster) *corev1ac.ServiceApplyConfiguration {
 	voters := model.OwnSelector(c)
 	voters[model.VoterLabel] = model.IsVoter

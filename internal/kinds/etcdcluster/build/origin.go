@@ -50,7 +50,7 @@ func (o Origin) Trust() guard.Trust {
 	return out
 }
 
-// Needs returns the Secrets and claims that must exist before the seed's pod can start.
+// Needs returns the Secrets and claims that must exist before the restore container can run.
 func (o Origin) Needs() []backuppod.Need {
 	out := o.Place.Needs()
 	if o.TLSSecret != "" {

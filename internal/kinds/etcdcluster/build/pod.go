@@ -109,7 +109,7 @@ func image(c *etcdv1beta2.EtcdCluster, version string) string {
 	return cmp.Or(c.Spec.Repository, etcdv1beta2.DefaultRepository) + ":v" + version
 }
 
-// gate returns the command of the container: opcrew's agent, which starts etcd.
+// gate returns the command of etcd's container: opcrew's agent, which starts etcd and serves the probes.
 func gate(c *etcdv1beta2.EtcdCluster, m model.Member, version string) []string {
 	out := []string{agentBinary, "run-etcd",
 		"--cluster=" + string(c.UID), "--member=" + m.Name,

@@ -22,8 +22,9 @@ const (
 	OrderAnnotation = "etcd.opcrew.io/order"
 	// Restorer is the name of the init container that restores the data.
 	Restorer = "restore"
-	// SeedSettings is a prefix that makes the recorded settings of the seed's pod match no spec. opcrew thus recreates
-	// the pod as an ordinary one later. Otherwise it would read the backup again whenever its node restarts.
+	// SeedSettings is a prefix that makes the recorded settings of a restored member's pod match no spec, so that
+	// opcrew later recreates the pod as an ordinary one. Otherwise the pod would read the backup again after each
+	// restart of its node.
 	SeedSettings = "seed "
 )
 

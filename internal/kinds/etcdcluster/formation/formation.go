@@ -110,8 +110,8 @@ func (in *Input) SeenBeforeLastPod() bool {
 // nextView is the longest time until the prober reads the members again.
 const nextView = 500 * time.Millisecond
 
-// NextLook returns the time until the cluster counts as formed without the missing members, or until the next view of
-// the members. 0 if no reconcile is needed at a certain time.
+// NextLook returns the time until the next reconcile while first members are missing: until the next view of the
+// members, or until the cluster counts as formed without them. 0 if no reconcile is needed.
 func (in *Input) NextLook() time.Duration {
 	switch {
 	case in.Cluster.Status.ClusterID != "" || in.QuorumSince.IsZero():

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Memory remembers, by name, which cluster has the name and, before the cluster is formed, since when it has had a
+// Memory remembers, by name, which cluster has the name and since when the first members of a new cluster have had a
 // quorum. A restarted process starts with an empty Memory.
 type Memory struct {
 	mu    sync.Mutex

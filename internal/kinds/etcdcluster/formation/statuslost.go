@@ -18,8 +18,8 @@ import (
 // The status of an EtcdCluster can be lost: a user may delete it, or a backup tool may restore the object without it.
 // The members know what the status held. Until they have reported it, opcrew changes nothing.
 
-// Orphan names a pod or claim that only a formed cluster can have, while the status does not say that the cluster is
-// formed. Such an object shows that the status was lost. Empty if there is none.
+// Orphan names a pod or claim of a member that can exist only after the cluster was formed, although the status does
+// not say so. Such an object shows that the status was lost. Empty if there is none.
 func (in *Input) Orphan() string {
 	if in.Cluster.Status.ClusterID != "" || in.Cluster.Status.Restore != nil {
 		return ""

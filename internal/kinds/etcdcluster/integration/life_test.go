@@ -24,7 +24,7 @@ import (
 )
 
 // A cluster of three needs these writes: a NetworkPolicy, two Services, a ConfigMap, a budget, three pods with one
-// later patch each, and three statuses (started, formed, ready).
+// later patch each, and three statuses (created, quorum reached, ready).
 func TestFromCreationToReadyThereAreFourteenWritesAndThreeMoreForClaims(t *testing.T) {
 	plain := map[string]int{
 		"patch networkpolicies": 1, "patch services": 2, "patch configmaps": 1, "patch poddisruptionbudgets": 1, "patch pods": 6, "patch etcdclusters/status": 3,

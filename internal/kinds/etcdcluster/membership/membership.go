@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package membership decides which members of a formed cluster are promoted, replaced, added and removed. Each rule is
-// a function of Input in its own file. Package rollout decides which version and settings members run. Package upkeep
-// decides about their data.
+// Package membership decides which members are promoted, replaced, added and removed once the first members have formed
+// the cluster. Each rule is a function of Input in its own file. Package rollout decides about versions and settings,
+// package upkeep about the members' data.
 package membership
 
 import (

@@ -5,8 +5,8 @@ package model
 
 // Annotations and labels on the pods and claims of members.
 const (
-	// StartAnnotation holds how etcd may start in the pod, and with which member ID. The gate in the pod reads it: see
-	// internal/agents/etcdgate.
+	// StartAnnotation holds how etcd may start in the pod, and with which member ID. The gate, which is opcrew's agent
+	// that starts etcd in the pod, reads it: see internal/agents/etcdgate.
 	StartAnnotation = "etcd.opcrew.io/start"
 	// SerialAnnotation holds the serial number from which the member's name is computed.
 	SerialAnnotation = "etcd.opcrew.io/serial"

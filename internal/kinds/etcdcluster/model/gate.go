@@ -12,8 +12,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
 )
 
-// GateRefusal explains why the gate refused to start etcd on a volume that is empty or belongs to another member; empty
-// if it did not. Other refusals of the gate are ignored, as they may be temporary.
+// GateRefusal explains why the gate, opcrew's agent that starts etcd, refused a volume that is empty or belongs to
+// another member; empty if it did not. Other refusals are ignored, as they may be temporary.
 func GateRefusal(pod *corev1.Pod) string {
 	if said := Refused(pod); said != nil {
 		return said.Error()
@@ -21,13 +21,15 @@ func GateRefusal(pod *corev1.Pod) string {
 	return ""
 }
 
-// HasLostVolume reports whether the gate refused to start etcd because the volume is empty.
+// HasLostVolume reports whether the gate, opcrew's agent that starts etcd, refused to start etcd because the volume is
+// empty.
 func HasLostVolume(pod *corev1.Pod) bool {
 	said := Refused(pod)
 	return said != nil && said.Reason == etcdstart.VolumeLost
 }
 
-// Refused returns the gate's last report if the gate refused the volume because of its content; nil otherwise.
+// Refused returns the last report of the gate, opcrew's agent that starts etcd, if it refused the volume because of its
+// content; nil otherwise.
 func Refused(pod *corev1.Pod) *etcdstart.Report {
 	said := LastReport(pod)
 	if said == nil || said.Reason != etcdstart.VolumeLost && said.Reason != etcdstart.VolumeForeign {
@@ -36,8 +38,8 @@ func Refused(pod *corev1.Pod) *etcdstart.Report {
 	return said
 }
 
-// LastReport returns the last report of the gate, from the container's termination message; nil if there is none or the
-// container runs again.
+// LastReport returns the last report of the gate, opcrew's agent that starts etcd, from the container's termination
+// message; nil if there is none or the container runs again.
 func LastReport(pod *corev1.Pod) *etcdstart.Report {
 	for _, status := range pod.Status.ContainerStatuses {
 		if status.Name != Container || status.State.Running != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // Lineage distinguishes the current cluster, the one before a restore, and an unfinished restore. The serial number in
-// the name of a pod or claim shows its lineage and cannot change. A restore gets a higher serial than all before it.
+// the name of a pod or claim shows which of them it belongs to. A restore gets a higher serial than all before it.
 type Lineage int
 
 const (
@@ -20,7 +20,8 @@ const (
 	OfSeed
 )
 
-// LineageOf returns the lineage of a member from its name.
+// LineageOf returns from a member's name which cluster the member belongs to: the current one, one before a restore, or
+// an unfinished restore.
 func LineageOf(c *etcdv1beta2.EtcdCluster, name string) Lineage {
 	at := c.Status.Restore
 	if at == nil {

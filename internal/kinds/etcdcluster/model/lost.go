@@ -17,7 +17,8 @@ type Judge struct {
 	now time.Time
 	// nodeLossAfter is how long a node may be silent before its members count as lost.
 	nodeLossAfter time.Duration
-	// formed is true if the cluster is formed. decides is true if the last view shows that the cluster has a quorum.
+	// formed is true once the first members have formed the cluster. decides is true if the last view shows that the
+	// cluster has a quorum.
 	formed, decides bool
 	// persistent is true if members have claims.
 	persistent bool
@@ -125,7 +126,8 @@ func (m Member) MayRun() string {
 	switch {
 	case m.Node == nil, m.Node.OutOfService: // a pod whose node is gone has ended too
 		return ""
-	case !m.Node.SilentSince.IsZero(): // a report of the gate from before that proves nothing
+	// On a silent node, the last report of the agent that starts etcd may be outdated too, so it proves nothing.
+	case !m.Node.SilentSince.IsZero():
 		return fmt.Sprintf("its node %s does not report, and may still run the member: once the machine is off, taint the node with node.kubernetes.io/out-of-service=:NoExecute, or delete the node", m.Pod.Spec.NodeName)
 	case Refused(m.Pod) != nil:
 		return ""

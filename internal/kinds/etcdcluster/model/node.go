@@ -11,7 +11,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Node holds the facts about a node that matter to the pods on it.
+// Node holds what matters about a node to the pods on it.
 type Node struct {
 	// SilentSince is when the kubelet stopped reporting; zero while it reports.
 	SilentSince time.Time

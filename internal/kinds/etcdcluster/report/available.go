@@ -49,8 +49,8 @@ func (a *Availability) Available(set condition.Set) {
 	}
 }
 
-// unformed returns the reason and message if the cluster has no quorum to report on, as it hibernates or is not formed
-// yet. Both are empty otherwise.
+// unformed returns the reason and message if the cluster has no quorum to report on, because it hibernates or its first
+// members have not had a quorum yet. Both are empty otherwise.
 func (a *Availability) unformed() (reason, message string) {
 	switch {
 	case model.Hibernating(a.Cluster):

@@ -42,8 +42,8 @@ func (in *Input) Begins() bool {
 	return in.asked() && in.HeldBy == "" && !in.Lineage.Leftovers()
 }
 
-// asked reports whether there is an EtcdRestore that takes effect. If it cannot start yet, a cluster that was never
-// formed waits for it, as it should start with the backup. A formed cluster ignores it until then.
+// asked reports whether there is an EtcdRestore that takes effect. An EtcdRestore that cannot start yet takes effect
+// only on a cluster without data: that cluster waits, as it should start with the backup.
 func (in *Input) asked() bool {
 	return in.Waits() && (in.Unfit == nil || in.Cluster.Status.ClusterID == "")
 }

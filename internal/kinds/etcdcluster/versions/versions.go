@@ -118,8 +118,8 @@ func HasLearners(text string) bool {
 	return err != nil || v.AtLeast(version.MustParseSemantic("3.4.0"))
 }
 
-// HasQuietHealth reports whether health checks of this version leave no lines in etcd's log. For older versions the
-// gate checks for a leader instead (--ready-by-leader).
+// HasQuietHealth reports whether health checks of this version leave no lines in etcd's log. For older versions,
+// opcrew's agent in the pod checks for a leader instead (--ready-by-leader).
 func HasQuietHealth(text string) bool {
 	v, err := Parse(text)
 	return err != nil || v.AtLeast(version.MustParseSemantic("3.5.0"))

@@ -30,8 +30,8 @@ type cluster struct {
 	changes []string
 	// version is the cluster version; "" until all members have run at the same time.
 	version string
-	// looks is the number of member lists since all members run a newer minor version. It stands for the time that
-	// passes until they agree.
+	// looks counts the lists of members since all members run a newer minor version. In the simulation this count
+	// replaces the time until they agree.
 	looks int
 	// data is the data that all members store. alarms are the raised alarms.
 	data   data

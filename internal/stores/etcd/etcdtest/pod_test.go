@@ -29,7 +29,7 @@ func pod(name string, existing bool, initial ...string) Process {
 	}
 }
 
-// formed returns a World with one cluster of members with these names.
+// formed returns a simulation with one running cluster of members with these names.
 func formed(names ...string) *World {
 	w := &World{}
 	for _, name := range names {

@@ -121,7 +121,8 @@ func (s *store) agreed(ctx context.Context, name string, effect func(*cluster) e
 // ofOne lists the calls that go to one given member, which may be a learner.
 var ofOne = map[string]bool{"Status": true, "ClusterVersion": true, "MoveLeader": true, "Defragment": true, "Hash": true}
 
-// call sends a call to the first endpoint that answers. If the process hangs, the call lasts until its context ends.
+// call sends a call to the first endpoint that answers. If the process is unresponsive, the call lasts until its
+// context ends.
 func (s *store) call(ctx context.Context, name string, endpoints []string, effect func(*process) (answered bool, err error)) error {
 	w := s.world
 	w.mu.Lock()

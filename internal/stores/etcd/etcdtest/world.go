@@ -14,8 +14,8 @@ import (
 
 // World holds simulated etcd clusters in memory. Set its exported fields before use.
 type World struct {
-	// LearnerLooks is the number of member lists after which a running learner has caught up. Counts stand for time
-	// here.
+	// LearnerLooks is how many lists of members it takes until a running learner has caught up. Such counts replace
+	// time in the simulation.
 	LearnerLooks int
 	// AllConnected refuses to add a member while any voter is down, as etcd up to 3.6.8 does. Later versions require
 	// only a quorum.
@@ -98,10 +98,10 @@ func (w *World) Stop(name string) {
 	w.settle()
 }
 
-// Hang makes a process answer neither clients nor peers until Wake.
+// Hang makes a process unresponsive to clients and peers, until Wake.
 func (w *World) Hang(name string) { w.hang(name, true) }
 
-// Wake makes a process that hangs answer again.
+// Wake makes an unresponsive process answer again.
 func (w *World) Wake(name string) { w.hang(name, false) }
 
 // Serving reports whether a process answers clients. Its pod is ready only then.
