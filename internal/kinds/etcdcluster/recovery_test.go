@@ -74,7 +74,7 @@ func TestALostQuorumIsPlannedToComeBackFromTheBestThatIsLeft(t *testing.T) {
 		world world
 		want  string
 	}{
-		"from the only one":                  {lostTwo(), "To recover from member " + n(0) + ", which has the log up to entry 70 of the log (no write that was acknowledged before 2026-08-01T11:59:00Z is lost), annotate it with etcd.opcrew.io/recover="},
+		"from the only one":                  {lostTwo(), "To recover from member " + n(0) + ", which has the log up to entry 70 (no write that was acknowledged before 2026-08-01T11:59:00Z is lost), annotate the EtcdCluster with etcd.opcrew.io/recover="},
 		"by itself":                          {lostTwo(automatic), "opcrew is about to recover from member " + n(0)},
 		"from the furthest":                  {five().without(2).unclaimed(2), "To recover from member " + n(1) + ", which has the log up to entry 90"},
 		"its node is silent, and it answers": {lostTwo(automatic).silent(0, time.Hour), "The recovery waits for member " + n(0) + ", which has the most log entries, to become readable: the kubelet of its node node-0 has not reported since"},
@@ -82,8 +82,8 @@ func TestALostQuorumIsPlannedToComeBackFromTheBestThatIsLeft(t *testing.T) {
 		"its pod comes back":                 {five().without(1, 2).unclaimed(2), "The recovery waits for member " + n(1) + ", which still has its data, to respond: its pod is being created"},
 		"it was once refused":                {lostTwo().onceRefused(0).unprobed(0), "To recover from member " + n(0) + ", which has the log up to entry 70"},
 		"what is left is corrupt":            {corrupt(lostTwo(), 0), "The recovery waits for a user to restore a backup: etcd reports that the data of all remaining members is corrupt"},
-		"less than was decided":              {func() world { w := lostTwo(); w.view.Decided.Index = 75; return w }(), "To recover from member " + n(0) + ", which has the log up to entry 70 of the log (up to 5 log entries from before 2026-08-01T11:59:00Z may be lost, and all later writes)"},
-		"there was no view":                  {func() world { w := lostTwo(); w.view.Decided = etcd.Decided{}; return w }(), "To recover from member " + n(0) + ", which has the log up to entry 70 of the log (opcrew has not seen the members with a quorum, so it is unknown which writes are lost)"},
+		"less than was decided":              {func() world { w := lostTwo(); w.view.Decided.Index = 75; return w }(), "To recover from member " + n(0) + ", which has the log up to entry 70 (up to 5 log entries from before 2026-08-01T11:59:00Z may be lost, and all later writes)"},
+		"there was no view":                  {func() world { w := lostTwo(); w.view.Decided = etcd.Decided{}; return w }(), "To recover from member " + n(0) + ", which has the log up to entry 70 (opcrew has not seen the members with a quorum, so it is unknown which writes are lost)"},
 		"no backup":                          {lostTwo().without(0).unclaimed(0), "The recovery waits for a backup that was verified as restorable (spec.verify of an EtcdBackup); alternatively, restore another backup with an EtcdRestore"},
 		"the newest backup": {
 			lostTwo().without(0).unclaimed(0).savedAs("old", 2*time.Hour).savedAs("new", time.Hour),

@@ -59,7 +59,7 @@ func TestReadySaysInOneLineWhatIsInTheWay(t *testing.T) {
 		"two of three are down": {observed(claims, 3).down(1, 2),
 			"False QuorumLost: Quorum is lost: 1 of 3 voters are healthy, 2 are needed; " + n(1) + ": container etcd runs, and its readiness probe does not succeed yet"},
 		"two of three are gone for good": {observed(plain, 3).without(1, 2),
-			"False QuorumLost: Quorum is lost: 1 of 3 voters are healthy, 2 are needed; " + n(1) + ": its pod is gone, and its emptyDir with it; " + n(2) + ": its pod is gone, and its emptyDir with it; only 1 of the voters can still come back, so the cluster accepts no writes. To recover from member " + n(0) + ", which has the log up to entry 0 of the log"},
+			"False QuorumLost: Quorum is lost: 1 of 3 voters are healthy, 2 are needed; " + n(1) + ": its pod is gone, and its emptyDir with it; " + n(2) + ": its pod is gone, and its emptyDir with it; only 1 of the voters can still come back, so the cluster accepts no writes. To recover from member " + n(0) + ", which has the log up to entry 0"},
 		"the only one is changed, and starts again": {restarting(observed(clustertest.New(clustertest.Sized(1)), 1), etcdv1beta2.EtcdClusterUpToDate, common.ReasonUpdating),
 			"False Updating: The members are restarting: 0 of 1 voters are healthy, 1 are needed"},
 		"the only one is down, and was not changed": {restarting(observed(clustertest.New(clustertest.Sized(1)), 1), etcdv1beta2.EtcdClusterUpToDate, etcdv1beta2.ReasonAllUpToDate),
