@@ -20,7 +20,7 @@ import (
 
 type podOption func(*corev1.Pod)
 
-// podOf returns the pod of an attempt, which has been running for ten seconds.
+// podOf returns the pod of an attempt. It has been running for ten seconds.
 func podOf(b *etcdv1beta2.EtcdBackup, t task, attempt int, options ...podOption) corev1.Pod {
 	w := work{task: t, due: b.Status.Run.Due.Time, attempt: attempt}
 	pod := corev1.Pod{}
@@ -36,7 +36,7 @@ func podOf(b *etcdv1beta2.EtcdBackup, t task, attempt int, options ...podOption)
 	return pod
 }
 
-// reporting makes a pod end before noon, with a result.
+// reporting makes a pod end the given time before noon, with a result.
 func reporting(before time.Duration, r backup.Result) podOption {
 	return func(pod *corev1.Pod) {
 		pod.Status.Phase = corev1.PodSucceeded
@@ -56,7 +56,7 @@ func withoutResult(reason string) podOption {
 	}
 }
 
-// unheard makes a pod report nothing for an hour.
+// unheard makes a pod start an hour ago and report nothing since.
 func unheard(pod *corev1.Pod) {
 	pod.Status.StartTime = &metav1.Time{Time: backuptest.Noon.Add(-time.Hour)}
 }
@@ -69,7 +69,7 @@ func unpulled(pod *corev1.Pod) {
 var (
 	good = backup.Result{Outcome: backup.Succeeded, Object: "backups/example", Revision: 42, EtcdVersion: "3.6.16", Size: 20512, SavedAt: backuptest.Noon}
 	away = backup.Result{Outcome: backup.Failed, Reason: "ServerUnreachable", Message: "S3: connection refused"}
-	// unpruned is the result of a backup that succeeded, although old backups could not be removed.
+	// unpruned is the result of a backup that succeeded although old backups could not be deleted.
 	unpruned = backup.Result{
 		Outcome: backup.Succeeded, Reason: backup.ReasonPruneFailed, Message: "older ones could not be removed: denied",
 		Object: "backups/example", Revision: 42, EtcdVersion: "3.6.16", Size: 20512, SavedAt: backuptest.Noon,
@@ -77,11 +77,11 @@ var (
 	wild = backup.Result{Outcome: backup.Invalid, Reason: "InvalidOrder", Message: "path: nothing behind the bucket"}
 )
 
-// reported returns the object with its status at noon.
+// reported returns the EtcdBackup with its new status at noon.
 func reported(t testing.TB, b *etcdv1beta2.EtcdBackup, f facts) *etcdv1beta2.EtcdBackup {
 	t.Helper()
 	out := b.DeepCopy()
-	if len(out.Status.Conditions) == 0 { // the CRD's default
+	if len(out.Status.Conditions) == 0 { // as the CRD defaults it
 		out.Status.Conditions = []metav1.Condition{{Type: etcdv1beta2.EtcdBackupSaved, Status: metav1.ConditionUnknown, Reason: "Pending"}}
 	}
 	f.now = backuptest.Noon

@@ -19,23 +19,25 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Reasons for the end of a run, or for a pod that ended without a result.
+// Reasons in the status for a run that failed without a result of its pod.
 const (
 	reasonMoved     = "SpecChanged"
 	reasonAhead     = "NotYetDue"
 	reasonPodFailed = "PodFailed"
 	reasonPodSilent = "PodSilent"
-	// reasonPodUnbegun is the reason for a pod that its kubelet has never reported, or that does not exist.
+	// reasonPodUnbegun is the reason for a pod that did not start in time: its kubelet never reported a status.
 	reasonPodUnbegun = "PodNotBegun"
 )
 
-// slack is the time that a pod has in addition to its order's limit, for its image and volumes.
+// slack is the time that a pod gets beyond the time limit of its order, to pull its image and mount its volumes.
 const slack = 5 * time.Minute
 
-// silence is how long opcrew waits after a pod's deadline for a report of its end. The pod's node may be gone.
+// silence is how long opcrew waits after a pod's deadline for a report that the pod has ended. If the pod's node is
+// gone, no report ever comes.
 const silence = time.Minute
 
-// outcome returns the result of a pod; nil until it has ended.
+// outcome returns the result of a pod: the one that its container reported, or a failure if the pod has ended or missed
+// its deadline; nil while the pod may still finish.
 func outcome(pod *corev1.Pod, now time.Time) *backup.Result {
 	terminated := status(pod).State.Terminated
 	if terminated != nil {
@@ -49,22 +51,22 @@ func outcome(pod *corev1.Pod, now time.Time) *backup.Result {
 		return &backup.Result{Outcome: backup.Failed, Reason: reasonPodFailed, Message: "pod " + pod.Name + " ended: " + lastWords(pod)}
 	case !end.IsZero() && now.After(end) && !begun(pod):
 		why, _ := workload.WhyNotReady(pod)
-		return &backup.Result{Outcome: backup.Failed, Reason: reasonPodUnbegun, Message: fmt.Sprintf("pod %s has not begun until %s: %s",
+		return &backup.Result{Outcome: backup.Failed, Reason: reasonPodUnbegun, Message: fmt.Sprintf("pod %s did not start before %s: %s",
 			pod.Name, end.UTC().Format(time.RFC3339), why)}
 	case !end.IsZero() && now.After(end):
-		return &backup.Result{Outcome: backup.Failed, Reason: reasonPodSilent, Message: fmt.Sprintf("the end of pod %s was not reported; its kubelet was to end it at %s",
+		return &backup.Result{Outcome: backup.Failed, Reason: reasonPodSilent, Message: fmt.Sprintf("no result of pod %s was reported; its kubelet should have ended the pod at %s",
 			pod.Name, end.Add(-silence).UTC().Format(time.RFC3339))}
 	}
 	return nil
 }
 
-// deadline returns when a pod is given up if its end is not reported. By then its kubelet has ended it, so that two
-// pods never work at the same time. A pod that has not started is given up too, and deleted once its successor exists.
+// deadline returns the time after which opcrew gives up a pod that has not reported its end; zero if there is none. By
+// then the kubelet has killed the container, so that no two pods ever work at the same time.
 func deadline(pod *corev1.Pod) time.Time {
 	limit := time.Duration(ptr.Deref(pod.Spec.ActiveDeadlineSeconds, 0)) * time.Second
 	switch {
 	case limit == 0:
-		return time.Time{} // it has no deadline
+		return time.Time{} // the pod has no deadline
 	case !begun(pod) && pod.DeletionTimestamp != nil:
 		return pod.DeletionTimestamp.Add(silence)
 	}
@@ -72,31 +74,31 @@ func deadline(pod *corev1.Pod) time.Time {
 	return start.Add(limit + silence)
 }
 
-// begun reports whether a kubelet has reported anything about a pod.
+// begun reports whether a kubelet has started to work on a pod: it has reported a start time or a phase.
 func begun(pod *corev1.Pod) bool {
 	return pod.Status.StartTime != nil || pod.Status.Phase != corev1.PodPending && pod.Status.Phase != ""
 }
 
-// outdated reports whether a pod has not started, and was created for an earlier spec with other pod settings. It may
-// wait for what the edit corrects, such as a node selector. It must be deleted first, as its successor has the same
-// name.
+// outdated reports whether a pod has not started yet and has other settings than the current spec. The edit of the spec
+// may correct why the pod does not start. The pod must be deleted first, as its successor has the same name.
 func outdated(b *etcdv1beta2.EtcdBackup, pod *corev1.Pod) bool {
 	generation, err := strconv.ParseInt(pod.Annotations[generationAnnotation], 10, 64)
 	waits := pod.Status.Phase == corev1.PodPending || pod.Status.Phase == ""
 	return err == nil && generation < b.Generation && pod.Annotations[settingsAnnotation] != declared(b) && waits && status(pod).State.Running == nil && status(pod).State.Terminated == nil
 }
 
-// overdue ends a verification whose container does not run when the next backup is due, as the backup must not wait for
-// it.
+// overdue returns a failure for a verification pod that is not running when the next backup is due; nil if it runs or
+// is new. The next backup must not wait for a verification.
 func overdue(pod *corev1.Pod, now time.Time) *backup.Result {
 	if status(pod).State.Running != nil || now.Before(pod.CreationTimestamp.Add(silence)) {
 		return nil
 	}
 	why, _ := workload.WhyNotReady(pod)
-	return &backup.Result{Outcome: backup.Failed, Reason: reasonPodUnbegun, Message: fmt.Sprintf("pod %s had not begun when the next backup was due: %s", pod.Name, why)}
+	return &backup.Result{Outcome: backup.Failed, Reason: reasonPodUnbegun, Message: fmt.Sprintf("pod %s had not started when the next backup was due: %s", pod.Name, why)}
 }
 
-// endedAt returns when a pod ended. If that is not known, it returns when the pod started or was created.
+// endedAt returns when a pod ended. If that is unknown, it returns the last known earlier time: when the pod started or
+// was created.
 func endedAt(pod *corev1.Pod) time.Time {
 	if t := status(pod).State.Terminated; t != nil && !t.FinishedAt.IsZero() {
 		return t.FinishedAt.Time
@@ -112,7 +114,8 @@ func endedAt(pod *corev1.Pod) time.Time {
 	return pod.CreationTimestamp.Time
 }
 
-// status returns the status of the container that does the work. Other containers may have been injected into the pod.
+// status returns the status of the container that saves or verifies the backup. It skips containers that others
+// injected into the pod, such as sidecars.
 func status(pod *corev1.Pod) corev1.ContainerStatus {
 	for _, s := range pod.Status.ContainerStatuses {
 		if s.Name == string(save) || s.Name == string(verify) {
@@ -122,7 +125,7 @@ func status(pod *corev1.Pod) corev1.ContainerStatus {
 	return corev1.ContainerStatus{}
 }
 
-// lastWords returns the best available explanation of why a pod ended.
+// lastWords returns the best available explanation of why a pod ended without a result.
 func lastWords(pod *corev1.Pod) string {
 	if words := cmp.Or(pod.Status.Message, pod.Status.Reason); words != "" {
 		return words
@@ -133,8 +136,8 @@ func lastWords(pod *corev1.Pod) string {
 	return "its phase is " + string(pod.Status.Phase)
 }
 
-// declared returns a hash of all settings that a pod is created with. It leaves out the settings for when backups are
-// made.
+// declared returns a hash of the settings that affect a backup pod. It ignores the settings that only decide when
+// backups run.
 func declared(b *etcdv1beta2.EtcdBackup) string {
 	spec := b.Spec.DeepCopy()
 	spec.Suspend, spec.Verify = false, nil

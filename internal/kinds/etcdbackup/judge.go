@@ -16,45 +16,45 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// verdict holds what is known about the runs of a backup, and what to do.
+// verdict is what opcrew knows and decides about the runs of an EtcdBackup in one reconcile.
 type verdict struct {
-	// now is when the facts were read.
+	// now is the time at which the pods and the cluster were read.
 	now time.Time
-	// obstacle is what prevents the next pod from being created; nil if nothing does.
+	// obstacle is what prevents the creation of the next pod; nil if nothing does.
 	obstacle *obstacle
-	// wrong explains why the schedule cannot be kept. A run that has started continues.
+	// wrong explains why the schedule is invalid. A run that has already started still continues.
 	wrong string
-	// open is the time of a run that starts now. The status records it before anything is done for it. tried counts the
-	// failed runs that it makes up for.
+	// open is the start time of a run that starts now; zero if none starts. The status records the run before its pod
+	// is created. tried is the number of failed runs that this run retries.
 	open  time.Time
 	tried int32
-	// make is the pod to create next; nil if there is none.
+	// make is the attempt whose pod is created next; nil if no pod is needed.
 	make *work
-	// pod is the name of the active pod, or of the next one.
+	// pod is the name of the pod that is working, or of the next pod.
 	pod string
-	// waits is what the run waits for; stuck is true if it may need help.
+	// waits explains what the run waits for. stuck is true if a user may have to help.
 	waits string
 	stuck bool
-	// over explains why the run ends whatever its pods do; nil if it does not.
+	// over is a result that ends the run whatever its pods do; nil if the run may continue.
 	over *backup.Result
-	// saved and proven are the results of the run's tasks; nil until they have ended.
+	// saved and proven are the results of the run's two tasks, save and verify; nil until the task has ended.
 	saved, proven *backup.Result
-	// late is true if another run is due while this one is active. next is the time of the next run; zero if there is
-	// none.
+	// late is true if the next run is already due while this run is still active. next is the time of the next run;
+	// zero if there is none.
 	late bool
 	next time.Time
-	// again is the time until the next check; 0 to wait for the next event.
+	// again is the time until the next reconcile; 0 if only an event needs to start one.
 	again time.Duration
 }
 
-// attempts holds the pods of the current task, as read at a time.
+// attempts holds the pods of the run's current task (save or verify), and when they were read.
 type attempts struct {
 	now  time.Time
 	pods []corev1.Pod
 }
 
-// judge returns what is known about the run and what to do. It uses the time at which the facts were read, as they lack
-// what would be needed for a later time.
+// judge decides about the run of an EtcdBackup from what was read. It uses the time of the reads: pods that would
+// matter at a later time may not have been read.
 func judge(b *etcdv1beta2.EtcdBackup, f attempts) verdict {
 	a := agenda.Of(b, f.now)
 	v := verdict{now: f.now, wrong: a.Wrong, next: a.Next, late: !a.Due.IsZero() && !b.Spec.Suspend}
@@ -75,7 +75,7 @@ func judge(b *etcdv1beta2.EtcdBackup, f attempts) verdict {
 	return v
 }
 
-// atWork returns the current task of the run; false if no run is active.
+// atWork returns the task, save or verify, that the active run works on; false if no run is active.
 func atWork(b *etcdv1beta2.EtcdBackup) (task, bool) {
 	switch {
 	case b.Status.Run == nil:
@@ -86,7 +86,8 @@ func atWork(b *etcdv1beta2.EtcdBackup) (task, bool) {
 	return save, b.Status.Run.Phase == etcdv1beta2.RunRunning
 }
 
-// try checks the attempts at a task of the run, and returns the task's result; nil if it has none yet.
+// try checks the attempts at a task, and requests the pod of the next attempt if one is due. It returns the result of
+// the task; nil until the task has ended.
 func (f attempts) try(b *etcdv1beta2.EtcdBackup, v *verdict, t task) *backup.Result {
 	works := worksOf(b, t)
 	last, pod := f.last(b, works)
@@ -119,32 +120,34 @@ func (f attempts) try(b *etcdv1beta2.EtcdBackup, v *verdict, t task) *backup.Res
 	return nil
 }
 
-// begin requests the pod of an attempt.
+// begin requests the creation of the pod of an attempt.
 func (v *verdict) begin(b *etcdv1beta2.EtcdBackup, w work) { v.make, v.pod = &w, w.podName(b) }
 
-// failed reports the failure of the previous attempt. The words stay the same until the next attempt has ended too.
+// failed reports that an attempt failed, and which pod comes next. The message stays the same until the next attempt
+// has ended too.
 func (v *verdict) failed(b *etcdv1beta2.EtcdBackup, next work, pod *corev1.Pod, now time.Time) {
 	if pod == nil {
 		return
 	}
-	if result := outcome(pod, now); result != nil && result.Outcome != backup.Succeeded { // or it was given up, but succeeded later
-		v.waits = fmt.Sprintf("attempt %d of %d failed: %s; the next is pod %s", next.attempt-1, etcdv1beta2.BackupAttempts, result.Message, next.podName(b))
+	// An attempt that was given up may still have succeeded later.
+	if result := outcome(pod, now); result != nil && result.Outcome != backup.Succeeded {
+		v.waits = fmt.Sprintf("attempt %d of %d failed: %s; the next attempt is pod %s", next.attempt-1, etcdv1beta2.BackupAttempts, result.Message, next.podName(b))
 		v.stuck = true
 	}
 }
 
-// watch reports what keeps a pod from working, and sets when it is given up, as no one reports the end of a pod whose
-// node is gone.
+// watch reports why a pod does not run yet, and schedules a reconcile for its deadline. The deadline matters because no
+// one reports the end of a pod whose node is gone.
 func (v *verdict) watch(pod *corev1.Pod, now time.Time) {
 	if status(pod).State.Running == nil {
 		why, stuck := workload.WhyNotReady(pod)
 		if stuck = stuck || v.late; stuck || unscheduled(pod) {
-			v.waits, v.stuck = "pod "+pod.Name+" has not begun: "+why, v.stuck || stuck
+			v.waits, v.stuck = "pod "+pod.Name+" has not started: "+why, v.stuck || stuck
 		}
 	}
 	end := deadline(pod)
 	if begins := pod.CreationTimestamp.Add(silence); v.late && now.Before(begins) {
-		end = begins // a pod that does not run by then could delay the due backup
+		end = begins // a pod that does not run by then could delay the backup that is due
 	}
 	if !end.IsZero() {
 		v.again = max(time.Second, end.Add(time.Second).Sub(now))
@@ -157,7 +160,7 @@ func unscheduled(pod *corev1.Pod) bool {
 	})
 }
 
-// pause returns the time between a failed attempt and the next one: 10 s, then 30 s.
+// pause returns the wait after a failed attempt until the next one: 10 s, then 30 s.
 func pause(attempt int) time.Duration {
 	out := 10 * time.Second
 	for range attempt - 1 {
@@ -166,7 +169,7 @@ func pause(attempt int) time.Duration {
 	return out
 }
 
-// last returns the last attempt that has a pod, and that pod; nil if none has.
+// last returns the index of the latest attempt that has a pod, and this pod; a nil pod if no attempt has one.
 func (f attempts) last(b *etcdv1beta2.EtcdBackup, works []work) (int, *corev1.Pod) {
 	for i, w := range slices.Backward(works) {
 		if pod := f.podOf(b, w); pod != nil {
@@ -176,7 +179,7 @@ func (f attempts) last(b *etcdv1beta2.EtcdBackup, works []work) (int, *corev1.Po
 	return 0, nil
 }
 
-// podOf returns the pod of an attempt; nil if there is none.
+// podOf returns the pod of an attempt; nil if it does not exist.
 func (f attempts) podOf(b *etcdv1beta2.EtcdBackup, w work) *corev1.Pod {
 	name := w.podName(b)
 	for i := range f.pods {
@@ -187,7 +190,8 @@ func (f attempts) podOf(b *etcdv1beta2.EtcdBackup, w work) *corev1.Pod {
 	return nil
 }
 
-// limitOf returns how long one attempt may run. A restore takes several times as long as a save.
+// limitOf returns how long one attempt at a task may take. A verification restores the backup, which takes several
+// times as long as saving it.
 func limitOf(b *etcdv1beta2.EtcdBackup, t task) time.Duration {
 	if t == verify {
 		return max(10*time.Minute, 5*agenda.Timeout(b))
@@ -195,7 +199,8 @@ func limitOf(b *etcdv1beta2.EtcdBackup, t task) time.Duration {
 	return agenda.Timeout(b)
 }
 
-// verifies reports whether the run must be verified once its backup has succeeded.
+// verifies reports whether opcrew must verify the backup of the current run: spec.verify.every selects every n-th
+// backup.
 func verifies(b *etcdv1beta2.EtcdBackup) bool {
 	return b.Spec.Verify != nil && (b.Status.Count+1)%int64(max(1, b.Spec.Verify.Every)) == 0
 }

@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package etcdbackup reconciles EtcdBackups: it saves the data of an etcd cluster, and verifies backups by restoring
-// them in a temporary pod. A run is one backup with its attempts; each is a pod with a fixed name that reports its
-// result in the termination message. Nothing here connects to etcd or a store: cmd/opcrew-backup does.
+// Package etcdbackup reconciles EtcdBackups. A run saves one backup of an etcd cluster and may verify it by a restore
+// in a temporary pod. Each attempt is one pod with a fixed name; the pod reports its result in its termination message.
+// Only this pod (cmd/opcrew-backup) connects to etcd and to the storage.
 package etcdbackup
 
 import (
@@ -23,22 +23,22 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// The objects of the kind; patch is for the finalizer.
+// Read the EtcdBackups; patch removes a finalizer of the CoreOS operator.
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdbackups,verbs=get;list;watch;patch
-// The status.
+// Write the status of the EtcdBackups.
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdbackups/status,verbs=patch
-// The owner references of pods block the deletion of the object.
+// Set owner references on pods that block the deletion of an EtcdBackup.
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdbackups/finalizers,verbs=update
-// The cluster that is backed up.
+// Read the members of the EtcdCluster that is backed up.
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdclusters,verbs=get;list;watch
-// The pods that save a snapshot, and delete old ones.
+// Run the pods that save and verify backups, and delete old pods.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create;patch;delete
-// Whether the credentials and the volume of a backup exist.
+// Check that the credentials and the volume of a backup exist.
 // +kubebuilder:rbac:groups="",resources=secrets;persistentvolumeclaims,verbs=get
-// Whether the CRD is installed, and by opcrew.
+// Read its own CRD to check that opcrew installed it.
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=etcdbackups.etcd.database.coreos.com,verbs=get
 
-// workers is the number of objects that are reconciled at a time.
+// workers is the number of objects that are reconciled concurrently.
 const workers = 4
 
 // Kind returns the registration of EtcdBackup.
@@ -86,7 +86,7 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		Complete(loop)
 }
 
-// whoSave enqueues the backups of a cluster, which may be waiting for it.
+// whoSave enqueues the EtcdBackups of a cluster, as a backup may be waiting for the cluster to become available.
 func (r *reconciler) whoSave(ctx context.Context, cluster client.Object) []reconcile.Request {
 	list := &etcdv1beta2.EtcdBackupList{}
 	if err := r.Client.List(ctx, list, client.InNamespace(cluster.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
@@ -102,7 +102,8 @@ func (r *reconciler) whoSave(ctx context.Context, cluster client.Object) []recon
 	return out
 }
 
-// cameUp passes on changes of an EtcdCluster that decide whether it can be saved: its first members, and hibernation.
+// cameUp passes on the changes of an EtcdCluster that decide whether it can be backed up: it gets its first members, or
+// hibernates.
 var cameUp = kit.Updates(func(e event.UpdateEvent) bool {
 	was, is := e.ObjectOld.(*etcdv1beta2.EtcdCluster), e.ObjectNew.(*etcdv1beta2.EtcdCluster)
 	return len(was.Status.Membership) == 0 && len(is.Status.Membership) > 0 || was.Spec.Hibernate != is.Spec.Hibernate

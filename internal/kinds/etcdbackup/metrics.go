@@ -14,7 +14,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// gauges holds the metrics of each backup. An alert on the age of the last backup is more useful than one on a failure.
+// gauges holds the metrics of all EtcdBackups. An alert on the age of the last success is more useful than an alert on
+// a failure, as failures may be retried.
 type gauges struct{ saved, verified, size, revision *prometheus.GaugeVec }
 
 func newGauges(registry prometheus.Registerer) (*gauges, error) {
@@ -23,10 +24,10 @@ func newGauges(registry prometheus.Registerer) (*gauges, error) {
 		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "opcrew_etcdbackup_" + name, Help: help}, labels)
 	}
 	g := &gauges{
-		saved:    gauge("last_success_timestamp_seconds", "When the last successful backup was complete."),
-		verified: gauge("last_restorable_timestamp_seconds", "When a backup was last seen to be restorable."),
-		size:     gauge("last_size_bytes", "Size of the last successful backup."),
-		revision: gauge("last_revision", "Revision of etcd at which the last successful backup was made."),
+		saved:    gauge("last_success_timestamp_seconds", "Unix time when the last successful backup was completed, in seconds."),
+		verified: gauge("last_restorable_timestamp_seconds", "Unix time when a backup was last verified as restorable, in seconds."),
+		size:     gauge("last_size_bytes", "Size of the last successful backup, in bytes."),
+		revision: gauge("last_revision", "etcd revision of the last successful backup."),
 	}
 	for _, c := range g.all() {
 		if err := registry.Register(c); err != nil {

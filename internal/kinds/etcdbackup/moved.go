@@ -13,21 +13,22 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// isOver returns why the active run ends whatever its pods do. Either the spec names another storage or cluster, or the
-// run's time, which would be in the name of its backup, is in the future.
+// isOver returns a failure that ends the active run at once; nil if the run may continue. The run ends if the spec
+// names another storage or cluster, or if the run's start time, which becomes part of the backup's name, is in the
+// future.
 func isOver(b *etcdv1beta2.EtcdBackup, now time.Time) *backup.Result {
 	switch run := b.Status.Run; {
 	case moved(b, run.Place):
-		return &backup.Result{Outcome: backup.Failed, Reason: reasonMoved, Message: "the spec names another storage or cluster since this backup was begun"}
+		return &backup.Result{Outcome: backup.Failed, Reason: reasonMoved, Message: "the storage or the cluster in the spec has changed since this backup was started"}
 	case agenda.Periodic(b) && agenda.InFuture(run.Due.Time, now):
-		return &backup.Result{Outcome: backup.Failed, Reason: reasonAhead, Message: fmt.Sprintf("this backup was started for %s, which lies in the future: a clock is or was wrong, or status.run was edited",
+		return &backup.Result{Outcome: backup.Failed, Reason: reasonAhead, Message: fmt.Sprintf("this backup was started for %s, which is in the future: a clock is or was wrong, or status.run was edited",
 			run.Due.UTC().Format(time.RFC3339))}
 	}
 	return nil
 }
 
-// reportOver ends a run whose pods no longer matter. Another run follows, as after any failure. A backup that has been
-// saved stays saved.
+// reportOver ends a run whose pods no longer matter. The schedule then starts another run, as after any failure. If the
+// backup was already saved and only its verification was running, the backup still counts as saved.
 func reportOver(set condition.Set, b *etcdv1beta2.EtcdBackup, why backup.Result, now time.Time) {
 	if b.Status.Run.Phase == etcdv1beta2.RunVerifying {
 		b.Status.Run.Phase = etcdv1beta2.RunSucceeded
@@ -37,7 +38,8 @@ func reportOver(set condition.Set, b *etcdv1beta2.EtcdBackup, why backup.Result,
 	reportSaved(set, b, why, now)
 }
 
-// forgetMoved drops the verification of a backup in another place, as it proves nothing about the backups here.
+// forgetMoved removes a recorded verification if the spec now names another place. A verification of a backup elsewhere
+// proves nothing about the backups in the new place.
 func forgetMoved(set condition.Set, b *etcdv1beta2.EtcdBackup) {
 	if v := b.Status.Verified; v != nil && moved(b, v.Place) {
 		b.Status.Verified = nil

@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdbackup/backuptest"
 )
 
-// settled makes all records match the current spec.
+// settled makes all records in the status match the storage in the current spec.
 func settled(b *etcdv1beta2.EtcdBackup) {
 	b.Status.Run.Place = whereTo(b)
 	b.Status.Last.Place = whereTo(b)
@@ -68,7 +68,7 @@ func TestARunEndsWhenTheSpecHasItSavedElsewhere(t *testing.T) {
 		task task
 		want string
 	}{
-		etcdv1beta2.RunRunning: {save, "False SpecChanged: the spec names another storage or cluster since this backup was begun; the last that succeeded is " +
+		etcdv1beta2.RunRunning: {save, "False SpecChanged: the storage or the cluster in the spec has changed since this backup was started; the last successful backup is " +
 			backuptest.SevenMade + ": revision 7, 20480 bytes, at 2026-08-01T11:00:00Z"},
 		etcdv1beta2.RunVerifying: {verify, "True Saved: Saved " + backuptest.SevenMade},
 	} {
@@ -94,8 +94,8 @@ func TestARunOfATimeThatHasNotComeEndsAndTheScheduleGoesOn(t *testing.T) {
 		task task
 		want string
 	}{
-		etcdv1beta2.RunRunning: {save, "False NotYetDue: this backup was started for 2027-08-02T12:00:00Z, which lies in the future: a clock is or was wrong, or status.run was edited" +
-			"; the last that succeeded is " + backuptest.SevenMade + ": revision 7, 20480 bytes, at 2026-08-01T11:00:00Z"},
+		etcdv1beta2.RunRunning: {save, "False NotYetDue: this backup was started for 2027-08-02T12:00:00Z, which is in the future: a clock is or was wrong, or status.run was edited" +
+			"; the last successful backup is " + backuptest.SevenMade + ": revision 7, 20480 bytes, at 2026-08-01T11:00:00Z"},
 		etcdv1beta2.RunVerifying: {verify, "True Saved: Saved " + backuptest.SevenMade},
 	} {
 		b := backuptest.New(backuptest.Every(3600), backuptest.Verified(1), backuptest.HasSaved, backuptest.InRun(phase, backuptest.NextYear), settled)

@@ -18,22 +18,23 @@ import (
 )
 
 const (
-	// taskLabel is a pod's task, dueLabel the time of its run in Unix seconds, and attemptLabel the number of the
-	// attempt. The labels are for users: the operator finds pods by their names, which cannot change.
+	// Labels of a backup pod for users: its task (save or verify), the time of its run in Unix seconds, and the number
+	// of the attempt. opcrew itself finds pods by their names, which no one can change.
 	taskLabel    = "etcd.opcrew.io/task"
 	dueLabel     = "etcd.opcrew.io/due"
 	attemptLabel = "etcd.opcrew.io/attempt"
-	// orderAnnotation holds the order of a pod.
+	// orderAnnotation holds the order of a pod: what it has to save or verify, and where.
 	orderAnnotation = "etcd.opcrew.io/order"
-	// generationAnnotation holds the generation of the spec that a pod was created for, and settingsAnnotation a hash
-	// of the pod settings in that spec.
+	// generationAnnotation holds the spec's generation when the pod was created. settingsAnnotation holds a hash of the
+	// spec's pod settings at that time.
 	generationAnnotation, settingsAnnotation = "etcd.opcrew.io/generation", "etcd.opcrew.io/wishes"
 
-	// longestName limits how much of the object's name goes into a pod's name, which has at most 253 characters.
+	// longestName is how many characters of the EtcdBackup's name a pod's name contains. Pod names are limited to 253
+	// characters.
 	longestName = 200
 )
 
-// task is the kind of work that a pod does.
+// task is what a pod does: save a backup, or verify one by restoring it.
 type task string
 
 const (
@@ -41,22 +42,23 @@ const (
 	verify task = "verify"
 )
 
-// work is one attempt at a task of a run.
+// work is one attempt at a task in the run that was due at a given time.
 type work struct {
 	task    task
 	due     time.Time
 	attempt int
 }
 
-// podName returns a name that depends only on the object and the attempt, so that two operators create a single pod.
+// podName returns a name that depends only on the EtcdBackup and the attempt. Two instances of the operator thus create
+// the same pod, and not two.
 func (w work) podName(b *etcdv1beta2.EtcdBackup) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%s", b.UID, w.id()))
-	name := strings.TrimRight(b.Name[:min(len(b.Name), longestName)], "-.") // a dot and a dash must not be adjacent in a name
+	name := strings.TrimRight(b.Name[:min(len(b.Name), longestName)], "-.") // in a name, a dash must not follow a dot
 	return name + "-" + hex.EncodeToString(sum[:])[:10]
 }
 
-// orderID returns the same for all attempts, so that they do not repeat what an earlier attempt has completed after
-// all.
+// orderID returns the ID that all attempts at a task share. With this ID an attempt recognizes that an earlier attempt
+// did complete the task after all.
 func (w work) orderID() string { return fmt.Sprintf("%s-%d", w.task, w.due.Unix()) }
 
 func (w work) id() string { return fmt.Sprintf("%s-%d-%d", w.task, w.due.Unix(), w.attempt) }
@@ -67,7 +69,7 @@ func (w work) labels() map[string]string {
 	return out
 }
 
-// worksOf returns all possible attempts of the last run at a task.
+// worksOf returns the attempts at a task that the last recorded run may make.
 func worksOf(b *etcdv1beta2.EtcdBackup, t task) []work {
 	var out []work
 	for attempt := 1; attempt <= etcdv1beta2.BackupAttempts; attempt++ {
@@ -76,7 +78,7 @@ func worksOf(b *etcdv1beta2.EtcdBackup, t task) []work {
 	return out
 }
 
-// dueOf returns the time of a pod's run, from its label.
+// dueOf returns the time of a pod's run from the pod's label.
 func dueOf(pod *corev1.Pod) time.Time {
 	due, _ := strconv.ParseInt(pod.Labels[dueLabel], 10, 64)
 	return time.Unix(due, 0)

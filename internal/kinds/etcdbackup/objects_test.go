@@ -58,7 +58,7 @@ func withPodSettings(b *etcdv1beta2.EtcdBackup) {
 	}
 }
 
-// newCluster returns a cluster with two voters, a learner, and TLS.
+// newCluster returns an EtcdCluster with two voters, a learner, and TLS.
 func newCluster() *etcdv1beta2.EtcdCluster {
 	c := &etcdv1beta2.EtcdCluster{}
 	c.Namespace, c.Name = "data", "example"

@@ -24,26 +24,27 @@ type reconciler struct {
 	metrics *gauges
 }
 
-// facts holds all that is read about a backup.
+// facts holds everything that is read about an EtcdBackup in one reconcile.
 type facts struct {
 	now   time.Time
 	image string
-	// behind is true if the run recorded in the cache differs from the one on the API server.
+	// behind is true if the cache has an older status.run than the API server.
 	behind bool
-	// pods are the pods of the active task that still exist.
+	// pods are the existing pods of the run's current task.
 	pods []corev1.Pod
-	// cluster is the EtcdCluster to save; nil if it does not exist or none is named.
+	// cluster is the EtcdCluster to back up; nil if the spec names none or it does not exist.
 	cluster *etcdv1beta2.EtcdCluster
-	// obstacle is what prevents the next pod from being created; nil if nothing does.
+	// obstacle is what prevents the creation of the next pod; nil if nothing does.
 	obstacle *obstacle
 }
 
 func (f facts) attempts() attempts { return attempts{now: f.now, pods: f.pods} }
 
-// obstacle explains why a pod cannot be created.
+// obstacle is the reason and the message for a pod that cannot be created.
 type obstacle struct{ reason, message string }
 
-// Observe reads the pods and, if one is to be created, whether what it needs exists.
+// Observe reads the pods of the run. If a pod is about to be created, it also checks that the cluster, Secrets and
+// claim that the pod needs exist.
 func (r *reconciler) Observe(ctx context.Context, b *etcdv1beta2.EtcdBackup) (facts, error) {
 	f := facts{now: r.Clock.Now(), image: r.BackupImage}
 	if b.DeletionTimestamp != nil {
@@ -63,7 +64,7 @@ func (r *reconciler) Observe(ctx context.Context, b *etcdv1beta2.EtcdBackup) (fa
 	return f, err
 }
 
-// podsOf reads the pods of the active task.
+// podsOf reads the existing pods of the run's current task.
 func (r *reconciler) podsOf(ctx context.Context, b *etcdv1beta2.EtcdBackup) ([]corev1.Pod, error) {
 	t, ok := atWork(b)
 	if !ok {
@@ -83,8 +84,8 @@ func (r *reconciler) podsOf(ctx context.Context, b *etcdv1beta2.EtcdBackup) ([]c
 	return out, nil
 }
 
-// isBehind compares the recorded run in the cache with a live read. The pods of an ended run may be gone already, and a
-// stale cache would start the run again.
+// isBehind reports whether status.run in the cache differs from the API server's. If the run has ended and its pods are
+// already deleted, a stale cache would make opcrew start the same run again.
 func (r *reconciler) isBehind(ctx context.Context, b *etcdv1beta2.EtcdBackup) (bool, error) {
 	live := &etcdv1beta2.EtcdBackup{}
 	err := r.Live.Get(ctx, client.ObjectKeyFromObject(b), live)
@@ -92,12 +93,13 @@ func (r *reconciler) isBehind(ctx context.Context, b *etcdv1beta2.EtcdBackup) (b
 	case apierrors.IsNotFound(err):
 		return true, nil
 	case err != nil:
-		return false, fmt.Errorf("read it again: %w", err)
+		return false, fmt.Errorf("read the EtcdBackup from the API server: %w", err)
 	}
 	return live.UID != b.UID || !equality.Semantic.DeepEqual(live.Status.Run, b.Status.Run), nil
 }
 
-// observeCluster reads the EtcdCluster that the spec names. It must have members.
+// observeCluster reads the EtcdCluster that the spec names. It returns an obstacle if the cluster is missing, has no
+// members or hibernates.
 func (r *reconciler) observeCluster(ctx context.Context, b *etcdv1beta2.EtcdBackup) (*etcdv1beta2.EtcdCluster, *obstacle, error) {
 	if b.Spec.EtcdCluster == nil {
 		return nil, nil, nil
@@ -118,7 +120,7 @@ func (r *reconciler) observeCluster(ctx context.Context, b *etcdv1beta2.EtcdBack
 	return cluster, nil, nil
 }
 
-// observeNeeds checks whether the Secrets and the claim that the pod mounts exist, as it would not start without them.
+// observeNeeds returns an obstacle if a Secret or the claim that the pod mounts is missing, as the pod would not start.
 func (r *reconciler) observeNeeds(ctx context.Context, b *etcdv1beta2.EtcdBackup, cluster *etcdv1beta2.EtcdCluster) (*obstacle, error) {
 	var needs []backuppod.Need
 	if name := tlsSecret(b, cluster); name != "" {

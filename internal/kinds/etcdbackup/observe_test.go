@@ -21,7 +21,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// observed returns what is read about a backup if the API server and the cache have different objects.
+// observed returns what opcrew reads about a backup if the API server and the cache have different objects.
 func observed(t *testing.T, b *etcdv1beta2.EtcdBackup, live, cached []client.Object) facts {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -42,7 +42,7 @@ func observed(t *testing.T, b *etcdv1beta2.EtcdBackup, live, cached []client.Obj
 	return f
 }
 
-// A new process can begin with a cache in which a run is active that has ended since, and whose pods were removed.
+// The cache of a new process may show a run as active that has ended meanwhile, and whose pods were deleted.
 func TestNoPodIsCreatedIfTheAPIServerShowsAnotherRun(t *testing.T) {
 	b := backuptest.New(backuptest.Every(3600), backuptest.InRun(etcdv1beta2.RunRunning, 0), withoutSecret)
 	for name, c := range map[string]struct {

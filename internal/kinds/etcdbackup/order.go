@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// Mount paths in a pod other than those of the backups.
+// Mount paths in a backup pod, for the client certificate and for the scratch space of a verification.
 const (
 	tlsMount     = "/etc/opcrew/tls"
 	scratchMount = "/scratch"
@@ -25,8 +25,8 @@ func placeOf(b *etcdv1beta2.EtcdBackup) backuppod.Place {
 	return backuppod.PlaceOf(b.Spec.StorageType, b.Spec.Storage)
 }
 
-// whereTo describes the place and the source of backups. A verification proves nothing about backups in another place
-// or of another cluster.
+// whereTo describes where backups are stored and which cluster they are of. The status records this text with a backup,
+// so that a change of either is noticed.
 func whereTo(b *etcdv1beta2.EtcdBackup) string {
 	p := placeOf(b)
 	words := []string{string(b.Spec.StorageType), p.Claim, p.Target.Endpoint, p.Target.Path}
@@ -36,15 +36,15 @@ func whereTo(b *etcdv1beta2.EtcdBackup) string {
 	return strings.Join(slices.DeleteFunc(words, func(word string) bool { return word == "" }), " ")
 }
 
-// moved reports whether the spec names another storage or cluster now. With https instead of http it is the same one: the default
-// of OSS was http.
+// moved reports whether the spec names another storage or cluster than a recorded place. A change from http to https
+// does not count, because the default scheme of OSS changed from http to https.
 func moved(b *etcdv1beta2.EtcdBackup, place string) bool {
 	return place != "" && withoutTLS(place) != withoutTLS(whereTo(b))
 }
 
 func withoutTLS(place string) string { return strings.ReplaceAll(place, "https://", "http://") }
 
-// orderOf builds the order of a pod.
+// orderOf returns the order for a pod: which backup to save or verify, where, and in what time.
 func orderOf(b *etcdv1beta2.EtcdBackup, cluster *etcdv1beta2.EtcdCluster, w work) backup.Order {
 	o := backup.Order{
 		ID: string(b.UID) + "/" + w.orderID(), Target: placeOf(b).Target,
@@ -68,7 +68,7 @@ func orderOf(b *etcdv1beta2.EtcdBackup, cluster *etcdv1beta2.EtcdCluster, w work
 	return o
 }
 
-// endpoints returns the client URLs of the members: those in the spec, or those of the EtcdCluster's voters.
+// endpoints returns the client URLs to read from: the URLs in the spec, or those of the EtcdCluster's voters.
 func endpoints(b *etcdv1beta2.EtcdBackup, cluster *etcdv1beta2.EtcdCluster) []string {
 	if cluster == nil {
 		return b.Spec.EtcdEndpoints
@@ -82,7 +82,7 @@ func endpoints(b *etcdv1beta2.EtcdBackup, cluster *etcdv1beta2.EtcdCluster) []st
 	return out
 }
 
-// tlsSecret returns the Secret with the client certificate; empty without TLS.
+// tlsSecret returns the name of the Secret with the client certificate for etcd; empty if TLS is not used.
 func tlsSecret(b *etcdv1beta2.EtcdBackup, cluster *etcdv1beta2.EtcdCluster) string {
 	if b.Spec.ClientTLSSecret != "" || cluster == nil {
 		return b.Spec.ClientTLSSecret

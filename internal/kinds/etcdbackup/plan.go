@@ -17,10 +17,10 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// obstacleInterval is the time between two checks of what prevents a pod from being created or observed.
+// obstacleInterval is the time between two checks of whether an obstacle to a pod is gone.
 const obstacleInterval = 15 * time.Second
 
-// Decide returns what is known about the run, and what prevents the next pod from being created.
+// Decide returns the state of the run and what to do next, including any obstacle to the next pod.
 func (r *reconciler) Decide(b *etcdv1beta2.EtcdBackup, f facts, _ time.Time) verdict {
 	if b.DeletionTimestamp != nil || f.behind {
 		return verdict{}
@@ -37,14 +37,14 @@ func (r *reconciler) Decide(b *etcdv1beta2.EtcdBackup, f facts, _ time.Time) ver
 	return v
 }
 
-// Plan creates the next pod of a run, and deletes the pods of earlier runs. When the object is deleted its backups are
-// kept, and the garbage collector deletes its pods.
+// Plan creates the next pod of the run, and deletes pods of earlier runs. When the EtcdBackup is deleted, the backups
+// in the storage are kept, and the garbage collector deletes the pods.
 func (r *reconciler) Plan(b *etcdv1beta2.EtcdBackup, f facts, v verdict) kit.Plan {
 	if b.DeletionTimestamp != nil {
 		return leave(b)
 	}
 	if f.behind {
-		return kit.Plan{Again: obstacleInterval} // the event of the change will come
+		return kit.Plan{Again: obstacleInterval} // the update of the cache starts another reconcile
 	}
 	plan := kit.Plan{Again: v.again, Prune: []client.ObjectList{&corev1.PodList{}}, Stays: f.attempts().stay(b)}
 	if v.make == nil {
@@ -57,7 +57,8 @@ func (r *reconciler) Plan(b *etcdv1beta2.EtcdBackup, f facts, v verdict) kit.Pla
 	return plan
 }
 
-// leave removes the CoreOS operator's finalizer from a deleted object, as there is nothing to clean up.
+// leave removes the finalizer that the CoreOS operator set on an EtcdBackup. Otherwise a deleted EtcdBackup would never
+// go away.
 func leave(b *etcdv1beta2.EtcdBackup) kit.Plan {
 	if slices.Contains(b.Finalizers, etcdv1beta2.PeriodicFinalizer) {
 		return kit.Plan{Release: etcdv1beta2.PeriodicFinalizer}
@@ -65,7 +66,8 @@ func leave(b *etcdv1beta2.EtcdBackup) kit.Plan {
 	return kit.Plan{}
 }
 
-// child returns the pod for an attempt; none if its order cannot be encoded, and the status reports why.
+// child returns the pod of an attempt. It returns none if the order of the pod cannot be encoded; the status then
+// reports why.
 func child(b *etcdv1beta2.EtcdBackup, image string, cluster *etcdv1beta2.EtcdCluster, w work) []ensure.Child {
 	order, err := backup.EncodeOrder(orderOf(b, cluster, w))
 	if err != nil {
@@ -74,8 +76,8 @@ func child(b *etcdv1beta2.EtcdBackup, image string, cluster *etcdv1beta2.EtcdClu
 	return []ensure.Child{{Object: pod(b, image, cluster, w, order), Once: true}}
 }
 
-// stay returns which pods are kept: the pods of the last run, for their logs. It does not keep a pod that was given up
-// before it started, as it could run beside its successor, or a pod that must be recreated.
+// stay returns which pods opcrew keeps: the pods of the last run, for their logs. It does not keep a pod that was given
+// up before it started, which could still start beside its successor, or an outdated pod.
 func (f attempts) stay(b *etcdv1beta2.EtcdBackup) func(client.Object) bool {
 	if b.Status.Run == nil {
 		return func(client.Object) bool { return true }
@@ -91,12 +93,14 @@ func (f attempts) stay(b *etcdv1beta2.EtcdBackup) func(client.Object) bool {
 			return false
 		}
 		due := dueOf(pod)
-		return !due.Before(b.Status.Run.Due.Time) && !agenda.InFuture(due, f.now) || // a later run means that the cache is stale
+		// A pod of a later run shows that the cached EtcdBackup is stale.
+		return !due.Before(b.Status.Run.Due.Time) && !agenda.InFuture(due, f.now) ||
 			slices.ContainsFunc(works, isOf)
 	}
 }
 
-// givenUp returns the attempts of the last run after which there was another attempt, or the run ended.
+// givenUp returns the attempts of the last run that no longer count, because a later attempt exists or the run has
+// ended.
 func (f attempts) givenUp(b *etcdv1beta2.EtcdBackup) []work {
 	saves, proofs := worksOf(b, save), worksOf(b, verify)
 	switch t, busy := atWork(b); {

@@ -72,7 +72,7 @@ func TestWhatFollowsFromWhatIsKnown(t *testing.T) {
 	}
 }
 
-// wait formats a duration, with the silence after which a pod is given up as a separate term.
+// wait formats a duration, with the time after which a silent pod is given up as a separate term.
 func wait(d time.Duration) string {
 	if d > slack && d < time.Hour {
 		return fmt.Sprintf("%s + %s", d-silence, silence)
@@ -80,10 +80,10 @@ func wait(d time.Duration) string {
 	return d.String()
 }
 
-// unbegun makes a pod one that its kubelet has not reported.
+// unbegun makes a pod one that its kubelet has never reported.
 func unbegun(pod *corev1.Pod) { pod.Status.StartTime = nil }
 
-// withSidecar adds another client's container to the pod, which never ends.
+// withSidecar adds a container of another client, which never ends, to the pod.
 func withSidecar(pod *corev1.Pod) {
 	pod.Status.Phase = corev1.PodRunning
 	mesh := corev1.ContainerStatus{Name: "mesh", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}
@@ -94,7 +94,7 @@ func relabelled(pod *corev1.Pod) {
 	pod.Labels = map[string]string{taskLabel: "verify", dueLabel: "x", attemptLabel: "3"}
 }
 
-// hurried limits attempts to one second, from now on.
+// hurried limits each attempt to one second.
 func hurried(b *etcdv1beta2.EtcdBackup) {
 	b.Spec.BackupPolicy = &etcdv1beta2.BackupPolicy{TimeoutInSecond: 1}
 }

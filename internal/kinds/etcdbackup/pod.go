@@ -17,11 +17,11 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// user is the uid of the worker, whose group owns the files on volumes.
+// user is the uid and gid that the backup pod runs with. The files on the volumes belong to this group.
 const user = 1000
 
-// pod declares the pod of one attempt, which reports the result in its termination message. It has no account in the
-// cluster, unless the user names one.
+// pod declares the pod of one attempt. The pod reports its result in its termination message. It gets a ServiceAccount
+// token only if the spec names a ServiceAccount.
 func pod(b *etcdv1beta2.EtcdBackup, image string, cluster *etcdv1beta2.EtcdCluster, w work, order string) *corev1ac.PodApplyConfiguration {
 	policy := ptr.Deref(b.Spec.Pod, etcdv1beta2.WorkerPolicy{})
 	spec := corev1ac.PodSpec().
@@ -61,8 +61,8 @@ func worker(image string, mounts []backuppod.Mount, w work, policy etcdv1beta2.W
 	return out
 }
 
-// resources returns the resources of the worker, with defaults: a save streams and needs little memory; a restore needs
-// memory for all keys, whose size is unknown in advance.
+// resources returns the resources of the backup container: those in the spec, or defaults. Saving streams the data and
+// needs little memory. A verification loads all keys and has no memory limit, as their size is not known in advance.
 func resources(w work, policy etcdv1beta2.WorkerPolicy) *corev1ac.ResourceRequirementsApplyConfiguration {
 	if policy.Resources != nil {
 		return podtemplate.Convert[*corev1ac.ResourceRequirementsApplyConfiguration](policy.Resources)
@@ -76,7 +76,7 @@ func resources(w work, policy etcdv1beta2.WorkerPolicy) *corev1ac.ResourceRequir
 }
 
 func mounts(b *etcdv1beta2.EtcdBackup, cluster *etcdv1beta2.EtcdCluster, w work) []backuppod.Mount {
-	out := placeOf(b).Mounts(false) // a verification writes its result to the record there, too
+	out := placeOf(b).Mounts(false) // not read-only, as a verification also writes its result into the storage
 	if w.task == verify {
 		scratch := corev1ac.Volume().WithName("scratch").WithEmptyDir(corev1ac.EmptyDirVolumeSource())
 		return append(out, backuppod.Mount{Name: "scratch", Path: scratchMount, Volume: scratch})

@@ -13,8 +13,8 @@ import (
 )
 
 func TestABackupThatFailedForGoodSaysWhatToDo(t *testing.T) {
-	const words = "S3: connection refused; no backup has succeeded yet; it is not made again by itself: " +
-		"edit the object, give its annotation etcd.opcrew.io/retry a new value, or make another"
+	const words = "S3: connection refused; no backup has succeeded yet; opcrew does not retry this backup: " +
+		"edit the object, set its annotation etcd.opcrew.io/retry to a new value, or create another EtcdBackup"
 	b := backuptest.New(backuptest.InRun(etcdv1beta2.RunRunning, 0))
 	failed := reported(t, b, facts{pods: pods(podOf(b, save, 3, reporting(0, away)))})
 	if got := conditionOf(failed, "Ready"); got != "False ServerUnreachable: "+words {
@@ -22,18 +22,18 @@ func TestABackupThatFailedForGoodSaysWhatToDo(t *testing.T) {
 	}
 	failed.Annotations = map[string]string{etcdv1beta2.RetryAnnotation: "please"}
 	again := reported(t, failed, facts{})
-	if run := again.Status.Run; run.Phase != etcdv1beta2.RunRunning || run.Retry != "please" || strings.Contains(conditionOf(again, "Ready"), "by itself") {
+	if run := again.Status.Run; run.Phase != etcdv1beta2.RunRunning || run.Retry != "please" || strings.Contains(conditionOf(again, "Ready"), "does not retry") {
 		t.Errorf("expected another run to be begun for it, got %+v, %s", run, conditionOf(again, "Ready"))
 	}
 	hourly := backuptest.New(backuptest.Every(3600), backuptest.InRun(etcdv1beta2.RunRunning, 0))
-	if got := conditionOf(reported(t, hourly, facts{pods: pods(podOf(hourly, save, 3, reporting(0, away)))}), "Ready"); strings.Contains(got, "by itself") {
+	if got := conditionOf(reported(t, hourly, facts{pods: pods(podOf(hourly, save, 3, reporting(0, away)))}), "Ready"); strings.Contains(got, "does not retry") {
 		t.Errorf("expected no advice to do what the schedule does, got %s", got)
 	}
 }
 
 func TestARunThatFailedIsCountedUntilTheNextTimeOfTheSchedule(t *testing.T) {
 	b := backuptest.New(backuptest.Every(3600), backuptest.InRun(etcdv1beta2.RunRunning, 0), backuptest.HasSaved)
-	b.Status.Run.Failures = 2 // the third failure since noon
+	b.Status.Run.Failures = 2 // this is the third failure since noon
 	failed := reported(t, b, facts{now: backuptest.Noon, pods: pods(podOf(b, save, 3, reporting(0, away)))})
 	if run := failed.Status.Run; run.Failures != 3 || run.Reason != "ServerUnreachable" || !run.Ended.Time.Equal(backuptest.Noon) {
 		t.Errorf("expected the third failure to be noted, got %+v", run)

@@ -21,14 +21,14 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// blockers are the conditions that can keep the backup from being Ready, in order of precedence.
+// blockers lists the conditions that can keep Ready from being True, the most important first.
 var blockers = []condition.Blocker{
 	condition.Unless(etcdv1beta2.EtcdBackupSaved),
 	condition.WhenFalse(etcdv1beta2.EtcdBackupVerified),
 	condition.WhenTrue(common.ConditionProtectionMissing),
 }
 
-// Report fills the status from the facts and from what was done.
+// Report writes the status from what was read, decided and done.
 func (r *reconciler) Report(b *etcdv1beta2.EtcdBackup, f facts, v verdict, done kit.Outcome) {
 	if b.DeletionTimestamp != nil || f.behind {
 		return
@@ -65,15 +65,15 @@ func (r *reconciler) Report(b *etcdv1beta2.EtcdBackup, f facts, v verdict, done 
 	set.SumUp(blockers, saved.Reason, saved.Message)
 }
 
-// records reports whether a run has started, or a part of it has ended. Nothing follows before the status has been
-// written.
+// records reports whether status.run has changed. Then the status must be written before anything else is done for the
+// run.
 func (r *reconciler) records(before, now *etcdv1beta2.EtcdBackup) bool {
 	was, is := before.Status.Run, now.Status.Run
 	return is != nil && !equality.Semantic.DeepEqual(was, is)
 }
 
-// reportNext reports when the next run is due. It comes after the other changes of the status, as a run that has just
-// failed may be retried.
+// reportNext sets status.nextDate. It runs after the other changes of the status, as a run that has just failed may be
+// retried before its next scheduled time.
 func reportNext(b *etcdv1beta2.EtcdBackup, now time.Time) {
 	b.Status.NextDate = nil
 	if next := agenda.Of(b, now).Next; !next.IsZero() && !b.Spec.Suspend {
@@ -81,7 +81,7 @@ func reportNext(b *etcdv1beta2.EtcdBackup, now time.Time) {
 	}
 }
 
-// reportSaved records the result of a backup.
+// reportSaved records the result of the task save: a failed run, or a new backup.
 func reportSaved(set condition.Set, b *etcdv1beta2.EtcdBackup, result backup.Result, now time.Time) {
 	s := &b.Status
 	if result.Outcome != backup.Succeeded {
@@ -99,20 +99,20 @@ func reportSaved(set condition.Set, b *etcdv1beta2.EtcdBackup, result backup.Res
 		Object: result.Object, Revision: result.Revision, Size: result.Size, Time: &at, ClusterID: result.ClusterID, Place: s.Run.Place,
 	}
 	set.True(etcdv1beta2.EtcdBackupSaved, cmp.Or(string(result.Reason), etcdv1beta2.ReasonSaved), "Saved "+said(s.Last)+but(result))
-	if proves { // so that Ready does not become True and then False
+	if proves { // at once, so that Ready does not become True in between
 		s.Run.Phase = etcdv1beta2.RunVerifying
 		reportProving(set, b, verdict{pod: work{verify, s.Run.Due.Time, 1}.podName(b)})
 	}
 }
 
-// noteFailed records why and when a run failed, as the time of the retry depends on that.
+// noteFailed records when and why a run failed. The time of the retry depends on both.
 func noteFailed(run *etcdv1beta2.BackupRun, result backup.Result, now time.Time) {
 	run.Phase, run.Reason = etcdv1beta2.RunFailed, reasonOf(result)
 	run.Ended, run.Failures = &metav1.Time{Time: now.Truncate(time.Second)}, run.Failures+1
 }
 
-// reportProven records whether a backup could be restored. One that cannot be restored does not count as a backup,
-// whatever was reported before.
+// reportProven records whether a backup could be restored. A backup that cannot be restored makes Ready False, although
+// it was saved successfully.
 func reportProven(set condition.Set, b *etcdv1beta2.EtcdBackup, result backup.Result, now time.Time) {
 	b.Status.Run.Phase = etcdv1beta2.RunSucceeded
 	reportAsRecorded(set, b)
@@ -125,11 +125,11 @@ func reportProven(set condition.Set, b *etcdv1beta2.EtcdBackup, result backup.Re
 	last.SavedAt, last.Time = last.Time, &at
 	b.Status.Verified = &last
 	set.True(etcdv1beta2.EtcdBackupVerified, cmp.Or(string(result.Reason), etcdv1beta2.ReasonRestorable),
-		fmt.Sprintf("Backup %s was restorable at %s", last.Object, at.UTC().Format(time.RFC3339))+but(result))
+		fmt.Sprintf("Backup %s was verified as restorable at %s", last.Object, at.UTC().Format(time.RFC3339))+but(result))
 }
 
-// reportAsRecorded reports the result of the last backup for this generation. The condition is kept unless it reports
-// something else, or is missing.
+// reportAsRecorded sets the condition Saved from the recorded result of the last backup. It changes an existing
+// condition only if the condition contradicts that result.
 func reportAsRecorded(set condition.Set, b *etcdv1beta2.EtcdBackup) {
 	c := meta.FindStatusCondition(*set.Conditions, etcdv1beta2.EtcdBackupSaved)
 	switch {
@@ -142,13 +142,14 @@ func reportAsRecorded(set condition.Set, b *etcdv1beta2.EtcdBackup) {
 	}
 }
 
-// reportVerified keeps the condition only while spec.verify is set.
+// reportVerified removes the condition Verified if spec.verify is not set, and sets it to Unknown before the first
+// verification.
 func reportVerified(set condition.Set, b *etcdv1beta2.EtcdBackup) {
 	switch c := meta.FindStatusCondition(*set.Conditions, etcdv1beta2.EtcdBackupVerified); {
 	case b.Spec.Verify == nil:
 		set.Remove(etcdv1beta2.EtcdBackupVerified)
 	case c == nil:
-		set.Unknown(etcdv1beta2.EtcdBackupVerified, common.ReasonPending, "No backup was restored yet to see that it can be")
+		set.Unknown(etcdv1beta2.EtcdBackupVerified, common.ReasonPending, "No backup has been verified by a restore yet")
 	default:
 		c.ObservedGeneration = set.Generation
 	}

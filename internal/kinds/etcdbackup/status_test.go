@@ -21,8 +21,8 @@ import (
 func TestReadySaysInOneLineWhatBecameOfTheBackup(t *testing.T) {
 	const running, verifying, done, failed = etcdv1beta2.RunRunning, etcdv1beta2.RunVerifying, etcdv1beta2.RunSucceeded, etcdv1beta2.RunFailed
 	run, again, proof := backuptest.New(backuptest.InRun(running, 0)), backuptest.New(backuptest.Every(3600), backuptest.InRun(running, 0), backuptest.HasSaved), backuptest.New(backuptest.Verified(1), backuptest.InRun(verifying, 0), backuptest.HasSaved)
-	earlier := "; the last that succeeded is " + backuptest.SevenMade + ": revision 7, 20480 bytes, at 2026-08-01T11:00:00Z"
-	handwork := "; it is not made again by itself: edit the object, give its annotation etcd.opcrew.io/retry a new value, or make another"
+	earlier := "; the last successful backup is " + backuptest.SevenMade + ": revision 7, 20480 bytes, at 2026-08-01T11:00:00Z"
+	handwork := "; opcrew does not retry this backup: edit the object, set its annotation etcd.opcrew.io/retry to a new value, or create another EtcdBackup"
 	first, second := podOf(run, save, 1).Name, podOf(run, save, 2).Name
 	corrupt := backup.Result{Outcome: backup.Failed, Reason: "Corrupt", Message: "its hash is another"}
 	for name, c := range map[string]struct {
@@ -30,23 +30,23 @@ func TestReadySaysInOneLineWhatBecameOfTheBackup(t *testing.T) {
 		pods   []corev1.Pod
 		want   string
 	}{
-		"it is taken up":                      {backuptest.New(), nil, "False Running: The first backup is being made by pod " + first},
-		"the first is made":                   {run, pods(podOf(run, save, 1)), "False Running: The first backup is being made by pod " + first},
-		"its pod was just made":               {run, nil, "False Running: The first backup is being made by pod " + first},
-		"its volume is being made":            {run, pods(podOf(run, save, 1, unbound)), "False Running: The first backup is being made by pod " + first + "; pod " + first + " has not begun: it cannot be scheduled: pod has unbound immediate PersistentVolumeClaims"},
-		"its image is not there":              {run, pods(podOf(run, save, 1, unpulled)), "False Retrying: pod " + first + " has not begun: container save: ImagePullBackOff: not found; no backup has succeeded yet"},
+		"it is taken up":                      {backuptest.New(), nil, "False Running: The first backup is being saved by pod " + first},
+		"the first is made":                   {run, pods(podOf(run, save, 1)), "False Running: The first backup is being saved by pod " + first},
+		"its pod was just made":               {run, nil, "False Running: The first backup is being saved by pod " + first},
+		"its volume is being made":            {run, pods(podOf(run, save, 1, unbound)), "False Running: The first backup is being saved by pod " + first + "; pod " + first + " has not started: it cannot be scheduled: pod has unbound immediate PersistentVolumeClaims"},
+		"its image is not there":              {run, pods(podOf(run, save, 1, unpulled)), "False Retrying: pod " + first + " has not started: container save: ImagePullBackOff: not found; no backup has succeeded yet"},
 		"it succeeded":                        {run, pods(podOf(run, save, 1, reporting(0, good))), "True Saved: Saved backups/example: revision 42, 20512 bytes, at 2026-08-01T12:00:00Z"},
-		"it succeeded, and is yet to prove":   {backuptest.New(backuptest.Verified(1), backuptest.InRun(running, 0)), pods(podOf(run, save, 1, reporting(0, good))), "False Running: Backup backups/example is being restored by pod " + podOf(proof, verify, 1).Name + " to see that it can be"},
+		"it succeeded, and is yet to prove":   {backuptest.New(backuptest.Verified(1), backuptest.InRun(running, 0)), pods(podOf(run, save, 1, reporting(0, good))), "False Running: Backup backups/example is being verified by pod " + podOf(proof, verify, 1).Name + ", which restores it"},
 		"it succeeded, and could not prune":   {run, pods(podOf(run, save, 1, reporting(0, unpruned))), "True PruneFailed: Saved backups/example: revision 42, 20512 bytes, at 2026-08-01T12:00:00Z; older ones could not be removed: denied"},
-		"an attempt failed":                   {run, pods(podOf(run, save, 1, reporting(0, away))), "False Retrying: attempt 1 of 3 failed: S3: connection refused; the next is pod " + second + "; no backup has succeeded yet"},
-		"and the next is made":                {run, pods(podOf(run, save, 1, reporting(0, away)), podOf(run, save, 2)), "False Retrying: attempt 1 of 3 failed: S3: connection refused; the next is pod " + second + "; no backup has succeeded yet"},
-		"one given up was done after all":     {run, pods(podOf(run, save, 1, reporting(0, good)), podOf(run, save, 2)), "False Running: The first backup is being made by pod " + second},
+		"an attempt failed":                   {run, pods(podOf(run, save, 1, reporting(0, away))), "False Retrying: attempt 1 of 3 failed: S3: connection refused; the next attempt is pod " + second + "; no backup has succeeded yet"},
+		"and the next is made":                {run, pods(podOf(run, save, 1, reporting(0, away)), podOf(run, save, 2)), "False Retrying: attempt 1 of 3 failed: S3: connection refused; the next attempt is pod " + second + "; no backup has succeeded yet"},
+		"one given up was done after all":     {run, pods(podOf(run, save, 1, reporting(0, good)), podOf(run, save, 2)), "False Running: The first backup is being saved by pod " + second},
 		"all attempts failed":                 {run, pods(podOf(run, save, 3, reporting(0, away))), "False ServerUnreachable: S3: connection refused; no backup has succeeded yet" + handwork},
 		"a later one is made":                 {again, pods(podOf(again, save, 1)), "True Saved: Saved " + backuptest.SevenMade},
 		"a later one fails":                   {again, pods(podOf(again, save, 3, reporting(0, away))), "False ServerUnreachable: S3: connection refused" + earlier},
 		"a later one ended without a result":  {again, pods(podOf(again, save, 3, withoutResult("Evicted"))), "False PodFailed: pod " + podOf(again, save, 3).Name + " ended: Evicted" + earlier},
-		"one after a failure is taken up":     {backuptest.New(backuptest.Every(60), backuptest.InRun(failed, -time.Hour), backuptest.HasSaved, backuptest.HasFailed), nil, "False Running: A backup is being made by pod " + first + "; the one before failed: S3: connection refused" + earlier},
-		"it is restored":                      {proof, pods(podOf(proof, verify, 1)), "False Running: Backup " + backuptest.SevenMade + " is being restored by pod " + podOf(proof, verify, 1).Name + " to see that it can be"},
+		"one after a failure is taken up":     {backuptest.New(backuptest.Every(60), backuptest.InRun(failed, -time.Hour), backuptest.HasSaved, backuptest.HasFailed), nil, "False Running: A backup is being saved by pod " + first + "; the previous backup failed: S3: connection refused" + earlier},
+		"it is restored":                      {proof, pods(podOf(proof, verify, 1)), "False Running: Backup " + backuptest.SevenMade + " is being verified by pod " + podOf(proof, verify, 1).Name + ", which restores it"},
 		"it was restorable":                   {proof, pods(podOf(proof, verify, 1, reporting(0, backup.Result{Outcome: backup.Succeeded, EndedAt: backuptest.Noon}))), "True Saved: Saved " + backuptest.SevenMade},
 		"it could not be restored":            {proof, pods(podOf(proof, verify, 3, reporting(0, corrupt))), "False Corrupt: Backup " + backuptest.SevenMade + " could not be restored: its hash is another"},
 		"its order makes no sense":            {backuptest.New(backuptest.InRun(running, 0), backuptest.WithPath("backups/../x")), nil, "False InvalidSpec: the path \"backups/../x\" has an empty part, or one of dots"},
@@ -56,7 +56,7 @@ func TestReadySaysInOneLineWhatBecameOfTheBackup(t *testing.T) {
 		"its run was made up by hand":         {backuptest.New(backuptest.InRun(verifying, 0), backuptest.Verified(1)), nil, "False BackupFailed: ; no backup has succeeded yet"},
 		"another operator has made it":        {backuptest.New(backuptest.FromCoreOS), nil, "True Saved: Saved by another operator: revision 7"},
 		"the first is due later":              {backuptest.New(backuptest.Cron("30 * * * *", "")), nil, "False Waiting: The first backup is due at 2026-08-01T12:30:00Z"},
-		"it is suspended before it was begun": {backuptest.New(backuptest.Suspended), nil, "False Suspended: spec.suspend: no backup was made, and none is begun"},
+		"it is suspended before it was begun": {backuptest.New(backuptest.Suspended), nil, "False Suspended: Backups are suspended (spec.suspend): none was made, and none is started"},
 		"it is suspended later":               {backuptest.New(backuptest.Every(60), backuptest.Suspended, backuptest.InRun(done, -time.Hour), backuptest.HasSaved), nil, "True Saved: Saved " + backuptest.SevenMade},
 		"its schedule makes no sense":         {backuptest.New(backuptest.Cron("never", "")), nil, `False InvalidSpec: backupPolicy: schedule "never": expected exactly 5 fields, found 1: [never]; write five fields such as "0 3 * * *"`},
 		"its schedule is put right":           {backuptest.New(backuptest.Cron("30 * * * *", ""), backuptest.InRun(done, 0), backuptest.HasSaved, invalid), nil, "True Saved: Saved " + backuptest.SevenMade + ": revision 7, 20480 bytes, at 2026-08-01T11:00:00Z"},
@@ -95,12 +95,12 @@ func TestABackupThatIsReadOrSentInTheClearSaysSo(t *testing.T) {
 // unsaid removes the conditions, as another client could.
 func unsaid(b *etcdv1beta2.EtcdBackup) { b.Status.Conditions = nil }
 
-// invalid records that the spec was invalid.
+// invalid records in the status that the spec was invalid.
 func invalid(b *etcdv1beta2.EtcdBackup) {
 	meta.SetStatusCondition(&b.Status.Conditions, metav1.Condition{Type: etcdv1beta2.EtcdBackupSaved, Status: metav1.ConditionFalse, Reason: etcdv1beta2.ReasonInvalidSpec})
 }
 
-// unbound makes a pod wait for its volume.
+// unbound makes a pod unschedulable, as its claim has no volume yet.
 func unbound(pod *corev1.Pod) {
 	pod.Status = corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
 		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "pod has unbound immediate PersistentVolumeClaims"}}}

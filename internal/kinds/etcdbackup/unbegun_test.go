@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdbackup/backuptest"
 )
 
-// bound binds a pod that was created the given time before noon to a node whose kubelet has never reported the pod.
+// bound schedules a pod, created the given time before noon, to a node whose kubelet has never reported the pod.
 func bound(before time.Duration) podOption {
 	return func(pod *corev1.Pod) {
 		pod.CreationTimestamp = metav1.NewTime(backuptest.Noon.Add(-before))
@@ -25,7 +25,7 @@ func bound(before time.Duration) podOption {
 	}
 }
 
-// unplaced makes a pod that was created the given time before noon unschedulable.
+// unplaced makes a pod, created the given time before noon, unschedulable.
 func unplaced(before time.Duration) podOption {
 	return func(pod *corev1.Pod) {
 		bound(before)(pod)
@@ -34,7 +34,7 @@ func unplaced(before time.Duration) podOption {
 	}
 }
 
-// evicted deletes a pod without its kubelet noticing.
+// evicted deletes a pod the given time before noon. Its kubelet does not notice.
 func evicted(before time.Duration) podOption {
 	return func(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: backuptest.Noon.Add(-before)} }
 }
@@ -90,7 +90,7 @@ func TestTheNextBackupWaitsForAProofToBeginForAMinuteAtMost(t *testing.T) {
 	}
 }
 
-// Its kubelet may start after all, and run it.
+// The kubelet of a pod that was given up may still start it. The pod must be deleted once its successor exists.
 func TestAPodThatWasGivenUpBeforeItBeganGoesWhenItHasASuccessor(t *testing.T) {
 	b := backuptest.New(hourly, backuptest.InRun(etcdv1beta2.RunRunning, 0))
 	first, second := podOf(b, save, 1, bound(time.Hour)), podOf(b, save, 2, bound(time.Minute))
@@ -130,12 +130,12 @@ func madeFor(generation string) podOption {
 	return func(pod *corev1.Pod) { pod.Annotations = map[string]string{generationAnnotation: generation} }
 }
 
-// madeOf records that a pod was created from a spec.
+// madeOf records on a pod the pod settings of an EtcdBackup.
 func madeOf(b *etcdv1beta2.EtcdBackup) podOption {
 	return func(pod *corev1.Pod) { pod.Annotations[settingsAnnotation] = declared(b) }
 }
 
-// The edit may correct what the pod waits for: a node selector that matches no node, or the Secret for its image.
+// The edit of the spec may correct why the pod does not start, such as a node selector that matches no node.
 func TestAPodThatDoesNotWorkYetIsRecreatedForAnotherSpec(t *testing.T) {
 	b := backuptest.New(hourly, backuptest.InRun(etcdv1beta2.RunRunning, 0), backuptest.Edited)
 	proof := backuptest.New(hourly, backuptest.HasSaved, backuptest.Verified(1), backuptest.InRun(etcdv1beta2.RunVerifying, 0), backuptest.Edited)

@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// reportUnderWay reports a run that has not ended.
+// reportUnderWay sets the conditions while a run has not ended.
 func reportUnderWay(set condition.Set, b *etcdv1beta2.EtcdBackup, v verdict, done kit.Outcome) {
 	kind := etcdv1beta2.EtcdBackupSaved
 	if b.Status.Run.Phase == etcdv1beta2.RunVerifying {
@@ -26,7 +26,8 @@ func reportUnderWay(set condition.Set, b *etcdv1beta2.EtcdBackup, v verdict, don
 	}
 	reason, message := hindrance(v, done)
 	switch {
-	case reason != "" && kind == etcdv1beta2.EtcdBackupVerified && v.late: // the next backup does not wait for a verification
+	// The next backup is due and must not wait for this verification.
+	case reason != "" && kind == etcdv1beta2.EtcdBackupVerified && v.late:
 		reportProven(set, b, backup.Result{Outcome: backup.Failed, Reason: backup.Reason(reason), Message: message}, v.now)
 	case reason != "":
 		set.False(kind, reason, message)
@@ -39,7 +40,8 @@ func reportUnderWay(set condition.Set, b *etcdv1beta2.EtcdBackup, v verdict, don
 	}
 }
 
-// hindrance returns what prevents the next pod from being created or observed.
+// hindrance returns the reason and message of what prevents the next pod from being created or read; empty if nothing
+// does.
 func hindrance(v verdict, done kit.Outcome) (reason, message string) {
 	if v.obstacle != nil {
 		return v.obstacle.reason, v.obstacle.message
@@ -59,29 +61,29 @@ func hindrance(v verdict, done kit.Outcome) (reason, message string) {
 	return "", ""
 }
 
-// reportAtWork reports a backup in progress. If the last backup succeeded, its condition is kept, as an object with
-// hourly backups must not lose Ready every hour.
+// reportAtWork reports that a backup is being saved. If the last backup succeeded, the condition Saved stays True:
+// otherwise hourly backups would make Ready False every hour.
 func reportAtWork(set condition.Set, b *etcdv1beta2.EtcdBackup, v verdict) {
 	switch {
 	case b.Status.Succeeded:
 		reportAsRecorded(set, b)
 	case b.Status.Reason != "":
 		set.False(etcdv1beta2.EtcdBackupSaved, etcdv1beta2.ReasonRunning,
-			fmt.Sprintf("A backup is being made by pod %s%s; the one before failed: %s%s", v.pod, waits(v), b.Status.Reason, lastGood(b)))
+			fmt.Sprintf("A backup is being saved by pod %s%s; the previous backup failed: %s%s", v.pod, waits(v), b.Status.Reason, lastGood(b)))
 	default:
-		set.False(etcdv1beta2.EtcdBackupSaved, etcdv1beta2.ReasonRunning, "The first backup is being made by pod "+v.pod+waits(v))
+		set.False(etcdv1beta2.EtcdBackupSaved, etcdv1beta2.ReasonRunning, "The first backup is being saved by pod "+v.pod+waits(v))
 	}
 }
 
-// reportProving reports a verification in progress. Meanwhile the condition of an earlier verification that succeeded
-// is kept.
+// reportProving reports that a backup is being verified. If an earlier verification succeeded, the condition Verified
+// stays True meanwhile.
 func reportProving(set condition.Set, b *etcdv1beta2.EtcdBackup, v verdict) {
 	if !meta.IsStatusConditionTrue(*set.Conditions, etcdv1beta2.EtcdBackupVerified) {
-		set.False(etcdv1beta2.EtcdBackupVerified, etcdv1beta2.ReasonRunning, fmt.Sprintf("Backup %s is being restored by pod %s to see that it can be%s", recorded(b).Object, v.pod, waits(v)))
+		set.False(etcdv1beta2.EtcdBackupVerified, etcdv1beta2.ReasonRunning, fmt.Sprintf("Backup %s is being verified by pod %s, which restores it%s", recorded(b).Object, v.pod, waits(v)))
 	}
 }
 
-// waits returns what a pod waits for, if it needs no attention yet, as a clause to append to a message.
+// waits returns what the run waits for, as a clause to append to a message; empty if the run waits for nothing.
 func waits(v verdict) string {
 	if v.waits == "" {
 		return ""
@@ -89,10 +91,10 @@ func waits(v verdict) string {
 	return "; " + v.waits
 }
 
-// reportIdle reports an object without any backup.
+// reportIdle reports an EtcdBackup that has not made any backup yet.
 func reportIdle(set condition.Set, b *etcdv1beta2.EtcdBackup, v verdict) {
 	if b.Spec.Suspend {
-		set.False(etcdv1beta2.EtcdBackupSaved, etcdv1beta2.ReasonSuspended, "spec.suspend: no backup was made, and none is begun")
+		set.False(etcdv1beta2.EtcdBackupSaved, etcdv1beta2.ReasonSuspended, "Backups are suspended (spec.suspend): none was made, and none is started")
 		return
 	}
 	set.False(etcdv1beta2.EtcdBackupSaved, etcdv1beta2.ReasonWaiting, "The first backup is due at "+v.next.UTC().Format(time.RFC3339))

@@ -12,7 +12,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// but returns a clause about a problem beside a success, such as that old backups could not be removed.
+// but returns a clause about a problem that came with a success, such as old backups that could not be deleted.
 func but(result backup.Result) string {
 	if result.Reason == "" {
 		return ""
@@ -20,7 +20,8 @@ func but(result backup.Result) string {
 	return "; " + result.Message
 }
 
-// recorded returns the last backup, which may have been made by the CoreOS operator.
+// recorded returns the record of the last backup. If only the CoreOS operator has made backups, the record is
+// incomplete.
 func recorded(b *etcdv1beta2.EtcdBackup) *etcdv1beta2.BackupRecord {
 	if b.Status.Last != nil {
 		return b.Status.Last
@@ -28,7 +29,7 @@ func recorded(b *etcdv1beta2.EtcdBackup) *etcdv1beta2.BackupRecord {
 	return &etcdv1beta2.BackupRecord{Object: "by another operator", Revision: b.Status.EtcdRevision, Time: b.Status.LastSuccessDate}
 }
 
-// said describes a backup in words.
+// said describes a backup for a message, such as "backups/db: revision 7, 20480 bytes, at 2026-08-01T11:00:00Z".
 func said(r *etcdv1beta2.BackupRecord) string {
 	out := fmt.Sprintf("%s: revision %d", r.Object, r.Revision)
 	if r.Size > 0 {
@@ -40,23 +41,24 @@ func said(r *etcdv1beta2.BackupRecord) string {
 	return out
 }
 
-// lastGood returns a clause about the backup that a user can restore.
+// lastGood returns a clause that names the last successful backup, which the user can restore.
 func lastGood(b *etcdv1beta2.EtcdBackup) string {
 	if b.Status.Last == nil {
 		return "; no backup has succeeded yet"
 	}
-	return "; the last that succeeded is " + said(b.Status.Last)
+	return "; the last successful backup is " + said(b.Status.Last)
 }
 
-// howOn returns a clause about what to do after a failed backup that is not retried by itself.
+// howOn returns a clause about what the user can do after a one-time backup has failed, as opcrew does not retry it.
+// Empty for scheduled backups.
 func howOn(b *etcdv1beta2.EtcdBackup) string {
 	if run := b.Status.Run; agenda.Periodic(b) || run == nil || run.Phase != etcdv1beta2.RunFailed || agenda.RetryRequested(b) {
 		return ""
 	}
-	return "; it is not made again by itself: edit the object, give its annotation " + etcdv1beta2.RetryAnnotation + " a new value, or make another"
+	return "; opcrew does not retry this backup: edit the object, set its annotation " + etcdv1beta2.RetryAnnotation + " to a new value, or create another EtcdBackup"
 }
 
-// reasonOf converts the reason of a result to the reason of a condition.
+// reasonOf returns the reason of a failed result as a condition reason.
 func reasonOf(result backup.Result) string {
 	if result.Reason == "" {
 		return etcdv1beta2.ReasonBackupFailed

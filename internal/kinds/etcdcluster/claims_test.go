@@ -50,11 +50,11 @@ func TestMembersAreReplacedOneAtATimeForAnotherClaim(t *testing.T) {
 		"it votes":                             {moved(observed(claims, 4), 3).asks(fast), "remove member " + n(2)},
 		"it votes, and is not ready yet":       {moved(observed(claims, 4), 3).unprobed(3).asks(fast), "wait for " + n(3) + " to be healthy: container etcd runs, and its readiness probe does not succeed yet"},
 		"the next one":                         {moved(observed(claims, 4), 3).asks(fast, clustertest.Sized(4)), "add member " + n(4)},
-		"the last one leads, and hands over":   {leads(moved(observed(claims, 4), 1, 2, 3), 0).asks(fast), "move the lead to " + n(1)},
+		"the last one leads, and hands over":   {leads(moved(observed(claims, 4), 1, 2, 3), 0).asks(fast), "move the leadership to " + n(1)},
 		"one that is right stays":              {moved(observed(claims, 4), 3).asks(fast, clustertest.WithEnv("A", "1")), "remove member " + n(2)},
 		"none while a member is not well":      {observed(claims, 3).down(1).asks(fast), "wait for " + n(1) + " to be healthy: container etcd runs, and its readiness probe does not succeed yet"},
 		"a lost member goes before":            {observed(claims, 3).without(1).unclaimed(1).asks(fast), "remove member " + n(1)},
-		"none without a quorum":                {observed(claims, 3).without(1, 2).asks(fast), "wait for an answer of the cluster"},
+		"none without a quorum":                {observed(claims, 3).without(1, 2).asks(fast), "wait for a response of the cluster"},
 		"none while it sleeps":                 {observed(claims, 3).asks(fast, clustertest.Hibernates), "nothing"},
 		"after another version":                {observed(claims, 3).asks(fast, clustertest.Versioned("3.5.36")), "change " + n(1) + " to 3.5.36"},
 		"fewer members, too":                   {moved(observed(claims, 5), 4).asks(fast, clustertest.Sized(3)), "remove member " + n(3)},
@@ -72,7 +72,8 @@ func TestMembersAreReplacedOneAtATimeForAnotherClaim(t *testing.T) {
 	}
 }
 
-// Before the cluster is formed, a claim that never had a volume is recreated; one that has a volume may hold a log.
+// Before the first members have a quorum, opcrew recreates a claim that never had a volume. A claim with a volume
+// stays, as the volume may hold a log.
 func TestAClaimOfAFirstMemberIsMadeAgainUnlessItHasAVolume(t *testing.T) {
 	w := observed(clustertest.New(clustertest.Unformed, clustertest.WithClaims, clustertest.StorageClass("missing")), 3).waiting(1).asks(clustertest.StorageClass("fast"))
 	d := w.decide(w.c)
@@ -107,14 +108,14 @@ func TestUpToDateNamesTheClaimThatHasItsMemberReplaced(t *testing.T) {
 		paused  bool
 		want    string
 	}{
-		"at once":            {want: "members are replaced one at a time, each by a new one on a new claim"},
+		"at once":            {want: "members are replaced one at a time, each by a new member with a new claim"},
 		"once it is awake":   {options: []clustertest.Option{clustertest.Hibernates}, want: "members are replaced one at a time once spec.hibernate is false"},
-		"once it may change": {paused: true, want: "members are replaced one at a time once the cluster is not paused"},
+		"once it may change": {paused: true, want: "members are replaced one at a time once the cluster is no longer paused"},
 	} {
 		w := observed(clustertest.New(clustertest.WithClaims, clustertest.StorageClass("slow")), 3).asks(append(test.options, clustertest.StorageClass("fast"))...)
 		w.paused = test.paused
 		got := conditionOf(reported(w), etcdv1beta2.EtcdClusterUpToDate)
-		if want := "False Updating: 3 of 3 members are not yet as the spec says; claim " + model.MemberName(w.c, 0) + " is of storageClassName slow and not fast: " + test.want; !strings.HasPrefix(got, want) {
+		if want := "False Updating: 3 of 3 members do not match the spec yet; claim " + model.MemberName(w.c, 0) + " has storageClassName slow instead of fast: " + test.want; !strings.HasPrefix(got, want) {
 			t.Errorf("%s: expected UpToDate to begin with\n%s, got\n%s", name, want, got)
 		}
 	}

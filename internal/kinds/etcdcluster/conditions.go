@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/volumes"
 )
 
-// availability returns the input for the condition Available.
+// availability collects the input for the condition Available.
 func (r reporter) availability() *report.Availability {
 	c, d := r.c, r.d
 	a := &report.Availability{
@@ -26,7 +26,7 @@ func (r reporter) availability() *report.Availability {
 	return a
 }
 
-// membership returns the input for the conditions about the number of members.
+// membership collects the input for the conditions about the number of members.
 func (r reporter) membership() *report.Membership {
 	c, d := r.c, r.d
 	return &report.Membership{
@@ -35,7 +35,7 @@ func (r reporter) membership() *report.Membership {
 	}
 }
 
-// membersUnknown returns why the members cannot be reported on; nil if they can.
+// membersUnknown returns the reason why the status cannot report on the members; nil if it can.
 func (r reporter) membersUnknown() *model.Obstacle {
 	c, d := r.c, r.d
 	a := r.availability()
@@ -45,12 +45,12 @@ func (r reporter) membersUnknown() *model.Obstacle {
 	case d.invalid != nil && d.invalid.Reason == etcdv1beta2.ReasonInvalidSpec:
 		return d.invalid
 	case a.IsMistaken():
-		return model.NewObstacle(etcdv1beta2.ReasonClusterIDMismatch, "The members are not known: "+r.view.Err.Error())
+		return model.NewObstacle(etcdv1beta2.ReasonClusterIDMismatch, "The members are unknown: "+r.view.Err.Error())
 	}
 	return nil
 }
 
-// currency returns the input for the condition UpToDate.
+// currency collects the input for the condition UpToDate.
 func (r reporter) currency() *report.Currency {
 	c, d := r.c, r.d
 	u := &report.Currency{

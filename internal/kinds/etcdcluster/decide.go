@@ -20,7 +20,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
 )
 
-// Decide returns what comes next. It is pure, and called once per reconcile.
+// Decide computes what opcrew does next for the cluster. It is pure, and is called once per reconcile.
 func (r *reconciler) Decide(c *etcdv1beta2.EtcdCluster, f facts, _ time.Time) decision {
 	switch {
 	case c.DeletionTimestamp != nil:
@@ -54,7 +54,7 @@ func (f facts) decideStage(c *etcdv1beta2.EtcdCluster) decision {
 	return d
 }
 
-// decide returns what comes next for a cluster that is running.
+// decide computes the next change of a cluster that is not being restored.
 func (f facts) decide(c *etcdv1beta2.EtcdCluster) decision {
 	d := decision{members: f.members(c), drop: map[string]bool{}, dropClaim: map[string]bool{}}
 	d.invalid, d.target = checkSpec(c, f.unsafe, f.tls, d.members)
@@ -67,8 +67,9 @@ func (f facts) decide(c *etcdv1beta2.EtcdCluster) decision {
 	return d
 }
 
-// change decides for a cluster that was formed: first what needs no view of the members, then the rules in order. The
-// first rule that returns a verdict wins, so that there is never more than one change at a time.
+// change decides about a cluster that its first members have formed. What needs no view of the members comes first.
+// Then the rules follow in order; the first rule that returns a verdict decides, so that at most one change is made at
+// a time.
 func (f facts) change(c *etcdv1beta2.EtcdCluster, d *decision) {
 	d.recreateEnded()
 	roll := f.rolloutInput(c, d)
@@ -78,10 +79,10 @@ func (f facts) change(c *etcdv1beta2.EtcdCluster, d *decision) {
 	}
 	switch {
 	case f.view.Err != nil || f.view.At.IsZero():
-		d.next.Waits = "an answer of the cluster"
+		d.next.Waits = "a response of the cluster"
 		return
 	case f.view.Stale || f.now.Sub(f.view.At) > maxAge:
-		d.next.Waits = "the next look at the cluster"
+		d.next.Waits = "the next read of the members"
 		return
 	}
 	f.establish(c, d)
@@ -103,8 +104,8 @@ func (f facts) change(c *etcdv1beta2.EtcdCluster, d *decision) {
 	}
 }
 
-// begin starts the first members. No client has written to the cluster yet, so pods may be recreated when the spec
-// changes.
+// begin decides about a new cluster whose first members have not had a quorum yet. No client has written to it, so
+// opcrew may recreate pods whenever the spec changes.
 func (f facts) begin(c *etcdv1beta2.EtcdCluster, d *decision) {
 	over := f.formation(c).StartsOver()
 	for i, m := range d.members {
@@ -124,8 +125,9 @@ func (f facts) begin(c *etcdv1beta2.EtcdCluster, d *decision) {
 	}
 }
 
-// establish withdraws the permission of pods to start on an empty volume: for the first members once they have formed
-// the cluster, for a later member once it has run. It also lets clients reach voters.
+// establish selects the pods that lose their permission to start on an empty volume: pods of first members once the
+// cluster is formed, and pods of later members once they have run. It also selects the voters that clients may reach
+// now.
 func (f facts) establish(c *etcdv1beta2.EtcdCluster, d *decision) {
 	for _, m := range d.members {
 		begins := m.Started || strings.HasPrefix(m.Start(), string(etcdstart.Bootstrap)+" ")

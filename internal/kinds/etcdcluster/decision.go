@@ -12,52 +12,54 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/steps"
 )
 
-// stage is what opcrew does about a cluster as a whole.
+// stage is the state of the cluster as a whole, which determines what opcrew does.
 type stage int
 
 const (
-	// deleted: there is nothing to do, as the garbage collector deletes all children.
+	// deleted: nothing is left to do, as the garbage collector deletes all objects of the cluster.
 	deleted stage = iota
-	// behind: the cache has an older status than the API server.
+	// behind: the cached status is older than the API server's.
 	behind
-	// statusLost: opcrew changes nothing until the members have reported what the status has lost.
+	// statusLost: the status was lost. opcrew changes nothing until the members have reported what it held.
 	statusLost
-	// beginning: a restore or a recovery is being written to the status, before anything else.
+	// beginning: opcrew records a restore or a recovery in the status before it does anything for it.
 	beginning
-	// restoring: a restore or a recovery is under way.
+	// restoring: a restore or a recovery is in progress.
 	restoring
-	// running: the members are changed to match the spec.
+	// running: opcrew changes the members to match the spec.
 	running
 )
 
-// decision holds what to do next about a cluster, and why.
+// decision is what opcrew does next about a cluster, and why.
 type decision struct {
 	stage stage
-	// recollected is true if the members have reported what the status has lost. The decision relies on their report.
+	// recollected is true if the status was lost and the members have reported what it held. The decision relies on
+	// their report.
 	recollected bool
-	// recovery is the plan for a lost quorum; nil if none is needed.
+	// recovery is the plan to recover from a lost quorum; nil if the cluster needs none.
 	recovery *recovery.Plan
 	members  []model.Member
-	// next is the verdict of the first rule that returned one: at most one change of the cluster, or what it waits for.
+	// next is the verdict of the first rule that decided: at most one change of the cluster, or what the next change
+	// waits for.
 	next steps.Verdict
-	// drop names members whose pods are deleted, to be recreated.
+	// drop names the members whose pods are deleted and then recreated.
 	drop map[string]bool
-	// dropClaim names members whose claims are recreated for the current spec. Nothing was ever written to these
+	// dropClaim names the members whose claims are recreated to match the spec. No data was ever written to these
 	// claims.
 	dropClaim map[string]bool
-	// establish holds members whose pods may no longer start on an empty volume; show holds members that clients may
-	// reach now.
+	// establish holds members whose pods lose their permission to start on an empty volume. show holds members that
+	// clients may reach now.
 	establish, show []model.Member
-	// target is the version that members change to; empty if they keep theirs.
+	// target is the etcd version that members change to next; empty if they keep their version.
 	target string
-	// invalid explains why the spec cannot be carried out. What is running keeps running.
+	// invalid explains why opcrew cannot carry out the spec; nil if it can. Members that run keep running.
 	invalid *model.Obstacle
 }
 
-// maxAge is the maximum age of a view of the members that a decision may rely on.
+// maxAge is how old the last view of the members may be for a decision to rely on it.
 const maxAge = 15 * time.Second
 
-// follow adopts a verdict, and reports whether it decides anything.
+// follow adopts a rule's verdict. It reports false if the verdict is empty, so that the next rule decides.
 func (d *decision) follow(v steps.Verdict) bool {
 	if v == (steps.Verdict{}) {
 		return false
@@ -72,7 +74,7 @@ func (d *decision) follow(v steps.Verdict) bool {
 	return true
 }
 
-// recreateEnded recreates ended pods whose volume still exists.
+// recreateEnded selects ended pods, such as evicted ones, to be recreated if their member still has its volume.
 func (d *decision) recreateEnded() {
 	for _, m := range d.members {
 		if m.Lost == "" && m.Pod != nil && model.Ended(m.Pod) {
@@ -81,7 +83,7 @@ func (d *decision) recreateEnded() {
 	}
 }
 
-// has reports whether there is a member with a name.
+// has reports whether the cluster has a member with this name.
 func (d decision) has(name string) bool {
 	return slices.ContainsFunc(d.members, func(m model.Member) bool { return m.Name == name })
 }

@@ -24,81 +24,82 @@ import (
 type reconciler struct {
 	*kit.Tools
 	prober *etcd.Prober
-	// born holds what this process knows about clusters that are not formed yet.
+	// born remembers what this process knows about new clusters, before their first members have a quorum.
 	born formation.Memory
-	// refused holds why clusters did not take their last steps.
+	// refused remembers why the last steps of clusters failed.
 	refused apply.Refusals
-	// upkeep records what opcrew last did to the data of each cluster.
+	// upkeep remembers what opcrew last did to the data of each cluster.
 	upkeep apply.Histories
-	// unbound explains why claims have no volume.
+	// unbound finds out why claims have no volume.
 	unbound   *workload.Unbound
 	classes   workload.Classes
 	standards *podsecurity.Guard
 }
 
-// taker returns a Taker, which takes steps after live reads.
+// taker returns a Taker, which carries out steps after live reads.
 func (r *reconciler) taker() apply.Taker {
 	return apply.Taker{Tools: r.Tools, Prober: r.prober, Refused: &r.refused, Upkeep: &r.upkeep}
 }
 
-// facts holds everything that is read about a cluster.
+// facts holds everything that opcrew reads about a cluster in one reconcile.
 type facts struct {
 	now        time.Time
 	agentImage string
 	// operator is the namespace of the operator.
 	operator string
-	// backupImage is that of what makes a seed's data.
+	// backupImage is the image of the container that restores data.
 	backupImage string
 	pods        map[string]*corev1.Pod
-	// patched names pods whose last patch by opcrew is not in the cache yet.
+	// patched names the pods whose last patch by opcrew the cache does not show yet.
 	patched map[string]bool
 	claims  map[string]*corev1.PersistentVolumeClaim
 	// volumes are the volumes of the claims that should have the spec's size.
 	volumes workload.Volumes
-	// others are pods and claims of other lineages than the cluster's: see lineage.go.
+	// others are pods and claims from before a restore, or of an unfinished restore. They do not belong to the current
+	// cluster.
 	others lineage.Others
 	// restore is the EtcdRestore with the cluster's name; nil if there is none.
 	restore *etcdv1beta2.EtcdRestore
-	// backups are the EtcdBackups of the cluster. They are read only when no member is left.
+	// backups are the EtcdBackups of the cluster. They are read only if all members are lost.
 	backups []*etcdv1beta2.EtcdBackup
-	// needs is what the seed of a restore lacks; nil if nothing. seedIsLive is true if the seed is ready, and a live
-	// read has found its pod.
+	// needs is what the pod of the restored member (the seed) still lacks; nil if nothing. seedIsLive is true if this
+	// member is ready, and a live read has confirmed that its pod exists.
 	needs      *model.Obstacle
 	seedIsLive bool
-	// unfit is what keeps an EtcdRestore from beginning; nil if nothing does.
+	// unfit explains why the EtcdRestore cannot start; nil if it can.
 	unfit *model.Obstacle
-	// nodes are the nodes that the pods run on.
+	// nodes are the nodes on which the pods run, by name.
 	nodes map[string]model.Node
-	// disks holds, by member name, where the volumes of unschedulable pods are.
+	// disks describes, by member name, where the volumes of unschedulable pods are.
 	disks map[string]model.Disk
-	// unbound is the first pod whose claim has no volume, and why.
+	// unbound names the first pod whose claim has no volume, and why.
 	unbound workload.UnboundCause
-	// view is the last view of the members; its time is zero if there was none.
+	// view is the prober's last view of the members; its time is zero if there was none.
 	view etcd.View
-	// otherID is the id of another cluster that answers at the members' addresses; empty if none does.
+	// otherID is the ID of another etcd cluster that responds at the members' addresses; empty if there is none.
 	otherID string
-	// quorumSince is when the current quorum of first members was first seen.
+	// quorumSince is when this process first saw the current quorum of first members.
 	quorumSince time.Time
-	// begunWith is the number of first members with which this process began the cluster. 0 if another process began
-	// it, or the cluster was formed long ago.
+	// begunWith is the number of first members with which this process created the cluster; 0 if another process
+	// created it, or it is already formed.
 	begunWith int32
-	// lastPod is when the last pod of the first members came into the cache. It is not set for a formed cluster.
+	// lastPod is when the last pod of the first members appeared in the cache; zero for a formed cluster.
 	lastPod time.Time
-	// refused is the last step that the cluster did not take.
+	// refused is the last step that failed.
 	refused apply.Refused
-	// history records what opcrew did to the data earlier.
+	// history records what opcrew did to the cluster's data earlier.
 	history steps.History
-	// unsafe is which rule pods of the spec would break; nil: none.
+	// unsafe names the rule of the Pod Security Standard that pods of this spec would break; nil if they break none.
 	unsafe *model.Obstacle
-	// tls is what is wrong with the certificates; nil: nothing.
+	// tls is the problem with the certificates; nil if there is none.
 	tls *model.Obstacle
-	// paused is true if nothing may be changed for now.
+	// paused is true if opcrew must change nothing for now.
 	paused bool
-	// behind is true if the cache has an older status of the cluster than the API server.
+	// behind is true if the cached status is older than the API server's.
 	behind bool
 }
 
-// renew forgets what is known under a name if it is about an earlier cluster.
+// renew forgets everything that is remembered under a name if the name belonged to an earlier cluster.
 func (r *reconciler) renew(key client.ObjectKey, c *etcdv1beta2.EtcdCluster) {
 	if r.born.IsAnother(key, c.UID) {
 		r.prober.Forget(key)
@@ -107,7 +108,7 @@ func (r *reconciler) renew(key client.ObjectKey, c *etcdv1beta2.EtcdCluster) {
 	}
 }
 
-// forget drops everything that is known under a name.
+// forget drops everything that is remembered about a deleted cluster.
 func (r *reconciler) forget(key client.ObjectKey) {
 	r.prober.Forget(key)
 	r.born.Forget(key)

@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/versions"
 )
 
-// The rules of each subject decide on an input of their own. These functions select the inputs from the facts.
+// Each package of rules has its own Input. The functions below fill it from what was read about the cluster.
 
 func (f facts) membershipInput(c *etcdv1beta2.EtcdCluster, d *decision) *membership.Input {
 	name := model.MemberName(c, f.formation(c).NextSerial(d.members))
@@ -59,8 +59,8 @@ func (f facts) corruptionInput(members []model.Member) *corruption.Input {
 	return &corruption.Input{Now: f.now, View: f.view, Members: members, Compared: f.history.Compared}
 }
 
-// refusesWrites returns why etcd accepts no writes although its members answer, which is a raised alarm. nil if etcd
-// accepts writes.
+// refusesWrites returns the reason why etcd refuses writes although its members answer, such as the alarm NOSPACE. nil
+// if etcd accepts writes.
 func (f facts) refusesWrites(c *etcdv1beta2.EtcdCluster, members []model.Member) *model.Obstacle {
 	if f.view.Err != nil {
 		return nil
@@ -78,10 +78,10 @@ func (f facts) recoveryInput(c *etcdv1beta2.EtcdCluster, members []model.Member)
 	return &recovery.Input{Cluster: c, Now: f.now, View: f.view, Members: members, Backups: f.backups, HeldBy: f.recoveryHeldBy(c), Paused: f.paused}
 }
 
-// recoveryHeldBy names what keeps a recovery from beginning; empty if nothing does.
+// recoveryHeldBy names what blocks the start of a recovery, such as "spec.paused"; empty if nothing does.
 func (f facts) recoveryHeldBy(c *etcdv1beta2.EtcdCluster) string {
 	if by := f.holder(c); by != "" || !f.lineage(c, nil).Leftovers() {
 		return by
 	}
-	return "what an earlier restore has left (" + f.others.Names() + ")"
+	return "the leftovers of an earlier restore (" + f.others.Names() + ")"
 }

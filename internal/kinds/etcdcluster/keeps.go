@@ -14,15 +14,14 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// keeps reports which undeclared children are kept anyway. Members' objects are kept, as they may have come into the
-// cache since the facts were read. Until the cluster has listed its members, everything is kept that need not be
-// recreated.
+// keeps returns which existing objects stay although the plan does not declare them. Pods and claims stay until the
+// members are known from a fresh view, and if they may belong to a member that was added after the view was read.
 func (p planner) keeps() func(client.Object) bool {
 	c, d := p.c, p.d
 	fresh := p.fresh(c)
 	return func(object client.Object) bool {
 		if marks := object.GetAnnotations(); marks[model.RestoreAnnotation] != "" && model.SerialIn(marks) > c.Status.Serial {
-			return true // it belongs to a restore that began after this status was written
+			return true // the object belongs to a restore that started after this cached status was written
 		}
 		if isData(object) && model.LineageOf(c, object.GetName()) != model.Current {
 			return !p.lineage(c, d.members).IsPast(object)
@@ -40,7 +39,8 @@ func (p planner) keeps() func(client.Object) bool {
 	}
 }
 
-// isData reports whether an object is a pod or a claim, which belong to one lineage.
+// isData reports whether an object is a pod or a claim, and thus belongs either to the cluster before a restore or to
+// the restored one.
 func isData(object client.Object) bool {
 	switch object.(type) {
 	case *corev1.Pod, *corev1.PersistentVolumeClaim:
@@ -49,13 +49,13 @@ func isData(object client.Object) bool {
 	return false
 }
 
-// fresh reports whether the cluster has just listed its members, or is not formed and has none to list yet.
+// fresh reports whether the list of members is up to date. It is true for a new cluster that cannot list its members
+// yet.
 func (f facts) fresh(c *etcdv1beta2.EtcdCluster) bool {
 	return c.Status.ClusterID == "" || f.view.Err == nil && !f.view.At.IsZero() && !f.view.Stale
 }
 
-// joins reports whether a pod or claim was created after the view was read, so that its member may not be in the view
-// yet.
+// joins reports whether a pod or claim is newer than the last view, which may therefore lack its member.
 func (p planner) joins(object client.Object) bool {
 	return !p.view.At.IsZero() && !object.GetCreationTimestamp().Time.Before(p.view.At.Truncate(time.Second))
 }

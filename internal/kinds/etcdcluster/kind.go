@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package etcdcluster reconciles EtcdClusters. A member is what etcd lists; pods are matched to members. One thing is
-// changed at a time, and only with a healthy quorum. The rules are in subpackages; this package has their inputs
-// (inputs.go), their order (decide.go) and what follows from their verdicts (plan.go, status.go).
+// Package etcdcluster reconciles EtcdClusters. etcd's member list determines the members, and pods are matched to them.
+// At most one thing changes at a time, and only with a healthy quorum. The rules are in subpackages; this package has
+// their inputs (inputs.go), their order (decide.go) and what follows from them (plan.go, status.go).
 package etcdcluster
 
 import (
@@ -33,40 +33,40 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// The objects of the kind.
+// Read the EtcdClusters.
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdclusters,verbs=get;list;watch
-// A restore creates a cluster from a snapshot.
+// Read the EtcdRestore from which a cluster is restored.
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdrestores,verbs=get;list;watch
-// From which backup a cluster that lost all members can recover.
+// Find the backup from which a cluster that lost all members can recover.
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdbackups,verbs=list
-// The status.
+// Write the status of the EtcdClusters.
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdclusters/status,verbs=patch
-// The owner references of children block the deletion of the object.
+// Set owner references on children that block the deletion of an EtcdCluster.
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdclusters/finalizers,verbs=update
-// The Services of a cluster, and its decisions that must survive a restart.
+// Create the Services of a cluster, and the ConfigMap that describes how to connect.
 // +kubebuilder:rbac:groups="",resources=services;configmaps,verbs=get;list;watch;create;patch
-// The members and their volumes.
+// Create and delete the pods and volume claims of members.
 // +kubebuilder:rbac:groups="",resources=pods;persistentvolumeclaims,verbs=get;list;watch;create;patch;delete
-// More memory or processor time for a running member.
+// Change the memory and CPU of a running member.
 // +kubebuilder:rbac:groups="",resources=pods/resize,verbs=patch
-// Where members may be placed, and whether a node is lost.
+// Learn where members run, and whether a node is lost.
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list;watch
-// Which node a local volume is tied to.
+// Learn which node a local volume is bound to.
 // +kubebuilder:rbac:groups="",resources=persistentvolumes,verbs=get
-// Whether a volume can grow.
+// Check whether a volume can grow.
 // +kubebuilder:rbac:groups=storage.k8s.io,resources=storageclasses,verbs=get
-// The certificates for clients, read by name; list and watch see metadata of Secrets with the label opcrew.io/watch.
+// Read the certificate Secrets by name; list and watch only the metadata of Secrets with the label opcrew.io/watch.
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
-// Why a volume or a pod cannot be created.
+// Explain why a volume or a pod cannot be created.
 // +kubebuilder:rbac:groups="",resources=events,verbs=list
-// Which pods and clients may reach the ports of the servers.
+// Restrict which pods and clients may reach the ports of members.
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=get;list;watch;create;patch
-// The budget that keeps quorum; it is deleted with one member.
+// Create the disruption budget that protects the quorum, and delete it when a cluster has only one member.
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch;delete
-// Whether the CRD is installed, and by opcrew.
+// Read its own CRDs to check that opcrew installed them.
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=etcdclusters.etcd.database.coreos.com,verbs=get
 
-// workers is how many objects are reconciled at a time.
+// workers is the number of objects that are reconciled concurrently.
 const workers = 8
 
 // Kind returns the registration of EtcdCluster.
@@ -74,7 +74,7 @@ func Kind() kit.Registration {
 	return kindWith(func(tools *kit.Tools) etcd.Dialer { return etcd.DialThrough(tools.DialPod) })
 }
 
-// KindWith returns the registration with another way to connect to clusters, for tests.
+// KindWith returns the registration with another way to connect to etcd clusters, for tests.
 func KindWith(dial etcd.Dialer) kit.Registration {
 	return kindWith(func(*kit.Tools) etcd.Dialer { return dial })
 }
@@ -154,21 +154,22 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		Complete(loop)
 }
 
-// claimChanged passes on changes of a claim's status, deletion and volume. It leaves out what others record on claims.
+// claimChanged passes on changes of a claim's status and its deletion. It drops all other updates, such as annotations
+// that other controllers set.
 var claimChanged = kit.Updates(func(e event.UpdateEvent) bool {
 	old, now := e.ObjectOld.(*corev1.PersistentVolumeClaim), e.ObjectNew.(*corev1.PersistentVolumeClaim)
 	return !equality.Semantic.DeepEqual(old.Status, now.Status) || !equality.Semantic.DeepEqual(old.DeletionTimestamp, now.DeletionTimestamp)
 })
 
-// specChanged ignores updates of the status.
+// specChanged passes on changes of the spec only.
 var specChanged = kit.Updates(func(e event.UpdateEvent) bool { return e.ObjectOld.GetGeneration() != e.ObjectNew.GetGeneration() })
 
-// nodeChanged passes on changes of the fields in model.Node. It leaves out heartbeats.
+// nodeChanged passes on changes of the fields in model.Node. It drops all other updates, such as heartbeats.
 var nodeChanged = kit.Updates(func(e event.UpdateEvent) bool {
 	return model.NodeOf(e.ObjectOld.(*corev1.Node)) != model.NodeOf(e.ObjectNew.(*corev1.Node))
 })
 
-// whoseMembersAreOn enqueues the clusters that have members on a node.
+// whoseMembersAreOn enqueues the clusters that have a pod on the node.
 func (r *reconciler) whoseMembersAreOn(ctx context.Context, n client.Object) []reconcile.Request {
 	pods := &corev1.PodList{}
 	if err := r.Client.List(ctx, pods, client.MatchingLabels{etcdv1beta2.AppLabel: etcdv1beta2.AppName}, client.UnsafeDisableDeepCopy); err != nil {
@@ -183,12 +184,12 @@ func (r *reconciler) whoseMembersAreOn(ctx context.Context, n client.Object) []r
 	return out
 }
 
-// ofItsName enqueues the cluster that has the name of a restore.
+// ofItsName enqueues the EtcdCluster with the same name as an EtcdRestore.
 func ofItsName(_ context.Context, restore client.Object) []reconcile.Request {
 	return []reconcile.Request{request(restore.GetNamespace(), restore.GetName())}
 }
 
-// whoReferTo enqueues the clusters that name a Secret.
+// whoReferTo enqueues the clusters whose spec names the Secret.
 func (r *reconciler) whoReferTo(ctx context.Context, secret client.Object) []reconcile.Request {
 	list := &etcdv1beta2.EtcdClusterList{}
 	if err := r.Client.List(ctx, list, client.InNamespace(secret.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {

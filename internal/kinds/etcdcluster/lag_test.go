@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// reading returns a reconciler whose API server has other objects than its cache.
+// reading returns a reconciler whose cache has other objects than its API server.
 func reading(t *testing.T, cached, live []client.Object) *reconciler {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -35,7 +35,8 @@ func goneOver(c *etcdv1beta2.EtcdCluster) {
 	c.Status.Restore = &etcdv1beta2.RestoreProgress{UID: "uid-of-restore", Phase: etcdv1beta2.PhaseRestored, Serial: 19}
 }
 
-// The previous cluster's pods are gone. The process has not seen the restore for which they were deleted.
+// A restore has replaced the cluster and deleted its pods, but the cache of this process does not show the restore yet.
+// The process must not recreate the pods.
 func TestNoMemberComesBackOnItsClaimInAClusterThatIsFurtherThanTheCacheHasIt(t *testing.T) {
 	for name, c := range map[string]struct {
 		world world
@@ -75,14 +76,14 @@ func TestTheServerIsOnlyAskedHowFarTheClusterIsWhereAMemberIsToComeBack(t *testi
 
 func TestARestoreIsOnlyCalledOffWhenTheServerItselfDoesNotHaveIt(t *testing.T) {
 	for name, c := range map[string]struct {
-		cached, live func(*etcdv1beta2.EtcdRestore) // nil if there is none
+		cached, live func(*etcdv1beta2.EtcdRestore) // nil if it does not exist
 		want         bool
 	}{
 		"the cache has not heard of it yet":         {nil, same, false},
 		"the cache still has the one before":        {another, same, false},
 		"it is gone":                                {nil, nil, true},
 		"it is gone, and there is another":          {another, another, true},
-		"it is gone, which the cache does not know": {same, nil, false}, // until the cache shows it, or the cluster is about to switch over
+		"it is gone, which the cache does not know": {same, nil, false}, // the cache shows the deletion later
 		"it is there, and so it is in the cache":    {same, same, false},
 	} {
 		w := observed(clustertest.New(clustertest.WithClaims), 3).wantsRestore().takenUp()

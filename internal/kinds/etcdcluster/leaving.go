@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// stray returns the name of a pod that belongs to no member and is about to go; empty if there is none.
+// stray returns the name of a pod that belongs to no member and will soon be gone; empty if there is none.
 func (p planner) stray() string {
 	for _, pod := range p.strays() {
 		if !workload.Stuck(pod, p.now) {
@@ -36,8 +36,8 @@ func (p planner) strays() []*corev1.Pod {
 	return out
 }
 
-// hanging returns the pods that are stuck while being deleted and hold up nothing: the pods of removed members, and
-// pods from before a restore once they can no longer have clients.
+// hanging returns pods that are stuck while being deleted, but harm nothing: pods of removed members, and pods from
+// before a restore that clients can no longer use.
 func (p planner) hanging() workload.Leftovers {
 	c := p.c
 	pods := p.strays()
@@ -49,7 +49,7 @@ func (p planner) hanging() workload.Leftovers {
 	return workload.StuckOf(pods, p.now)
 }
 
-// strayClaim reports whether there is a claim that belongs to no member and is not being deleted.
+// strayClaim reports whether some claim belongs to no member and is not being deleted yet.
 func (p planner) strayClaim() bool {
 	d := p.d
 	for name, claim := range p.claims {
@@ -60,14 +60,14 @@ func (p planner) strayClaim() bool {
 	return false
 }
 
-// waiting returns what the next change waits for, as a clause to append to a message.
+// waiting returns what the next change waits for, as a clause to append to a message; empty if it waits for nothing.
 func (r reporter) waiting() string {
 	d := r.d
 	switch {
 	case d.next.Waits != "":
-		return "; it waits for " + d.next.Waits
+		return "; the next change waits for " + d.next.Waits
 	case d.next.Step != nil && r.refused.Words != "":
-		return fmt.Sprintf("; to %s is refused: %s", d.next.Step.Name, r.refused.Words)
+		return fmt.Sprintf("; the attempt to %s failed: %s", d.next.Step.Name, r.refused.Words)
 	}
 	return ""
 }

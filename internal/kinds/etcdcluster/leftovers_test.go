@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// leaving adds the pod of a removed member while it is being deleted.
+// leaving adds the pod of a removed member that is being deleted.
 func (w world) leaving(serial int64, nodeAnswers bool) world {
 	gone := observed(w.c, 0).with(serial, false)
 	name := model.MemberName(w.c, serial)
@@ -30,7 +30,8 @@ func (w world) leaving(serial int64, nodeAnswers bool) world {
 	return w
 }
 
-// Regression: all members were ready 22 seconds after a node had crashed, but Ready waited for the pod on that node.
+// Regression: all members were ready 22 seconds after a node had crashed, but Ready stayed False because of the old pod
+// on that node.
 func TestAPodOnADeadNodeOfAMemberThatWasReplacedIsNotWaitedFor(t *testing.T) {
 	w := observed(clustertest.New(), 3).leaving(7, false)
 	pod := model.MemberName(w.c, 7)
@@ -50,7 +51,7 @@ func TestAPodOnADeadNodeOfAMemberThatWasReplacedIsNotWaitedFor(t *testing.T) {
 func TestAPodThatGoesIsWaitedForUntilItsGraceIsLongOver(t *testing.T) {
 	w := observed(clustertest.New(), 3).leaving(7, true)
 	pod := model.MemberName(w.c, 7)
-	if got := conditionOf(reported(w), "Ready"); got != "False ScalingDown: 3 of 3 members are ready; pod "+pod+" of a member that was taken out is going" {
+	if got := conditionOf(reported(w), "Ready"); got != "False ScalingDown: 3 of 3 members are ready; pod "+pod+" of a removed member is being deleted" {
 		t.Errorf("expected Ready to wait for a pod that is about to be gone, got %s", got)
 	}
 	if again := w.again(w.c, w.decide(w.c)); again != strayWait {

@@ -17,13 +17,13 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// lineage returns what is known about the lineages around a restore.
+// lineage collects what is known about the cluster before and after a restore, for package lineage.
 func (f facts) lineage(c *etcdv1beta2.EtcdCluster, members []model.Member) *lineage.Input {
 	pods := slices.SortedFunc(maps.Values(f.pods), func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
 	return &lineage.Input{Cluster: c, Now: f.now, Nodes: f.nodes, Pods: pods, Members: members, Fresh: f.fresh(c), Others: f.others}
 }
 
-// hideFormer takes pods from before a restore that stay for a while out of the client Service.
+// hideFormer returns patches that take pods from before a restore out of the client Service, while they still exist.
 func (p planner) hideFormer() []kit.Patch {
 	c, d := p.c, p.d
 	var out []kit.Patch

@@ -36,7 +36,7 @@ func TestNoClientIsSentToTheRestoredMemberWhileAnEarlierPodServes(t *testing.T) 
 		}
 	}
 	seed.Annotations[model.StartAnnotation] = model.StartAs(etcdstart.Established, id(0))
-	w.others.Pods[0].DeletionTimestamp = &metav1.Time{Time: clustertest.Noon.Add(30 * time.Second)} // when its grace period is over
+	w.others.Pods[0].DeletionTimestamp = &metav1.Time{Time: clustertest.Noon.Add(30 * time.Second)} // when its grace period ends
 	if d := w.decide(w.c); len(d.show) > 0 {
 		t.Error("expected the member not to be shown while the others are ending")
 	}
@@ -49,7 +49,8 @@ func TestNoClientIsSentToTheRestoredMemberWhileAnEarlierPodServes(t *testing.T) 
 	}
 }
 
-// replaced returns a cluster that has switched to its seed. Earlier pods on silent nodes were deleted a minute ago.
+// replaced returns a cluster that a restore has replaced. Its old pods, which run on silent nodes, were deleted a
+// minute ago.
 func replaced(voters int32, silent ...int64) world {
 	w := observed(clustertest.New(func(c *etcdv1beta2.EtcdCluster) {
 		c.Status.Restore = &etcdv1beta2.RestoreProgress{Phase: etcdv1beta2.PhaseRestored, UID: "r", Serial: 20, FormerVoters: voters}
@@ -82,7 +83,7 @@ func (w world) nodeGone(serial int64) world {
 	return w
 }
 
-// A majority that is cut off serves the clients that reach it, for as long as no one stops it.
+// A majority of old members on a node that is cut off still serves the clients that reach it, until someone stops it.
 func TestNoClientIsSentToTheRestoredMemberWhileAnEarlierMajorityMayRun(t *testing.T) {
 	for name, c := range map[string]struct {
 		world world
@@ -102,7 +103,7 @@ func TestNoClientIsSentToTheRestoredMemberWhileAnEarlierMajorityMayRun(t *testin
 			t.Errorf("%s: expected clients to be led to the restored member: %t, got %t", name, c.shown, shown)
 		}
 		got := conditionOf(reported(c.world), etcdv1beta2.EtcdClusterAvailable)
-		if strings.Contains(got, ", and these may: "+model.MemberName(c.world.c, 0)+": ") == c.shown {
+		if strings.Contains(got, ", but these may still serve clients: "+model.MemberName(c.world.c, 0)+": ") == c.shown {
 			t.Errorf("%s: expected the node to be reported only if clients wait for it, got %s", name, got)
 		}
 	}
@@ -137,7 +138,7 @@ func TestTheClusterDoesNotGoOverWhileAMajorityOfItIsCutOff(t *testing.T) {
 			t.Errorf("%s: expected the cluster to go over: %t, got %t", name, c.over, over)
 		}
 		ready := conditionOf(got, "Ready")
-		if strings.Contains(ready, "they may still accept writes out of sight; "+model.MemberName(c.world.c, 0)+": its node node-0 is silent") == c.over {
+		if strings.Contains(ready, "they may still accept writes that opcrew cannot see; "+model.MemberName(c.world.c, 0)+": its node node-0 does not report") == c.over {
 			t.Errorf("%s: expected the node to be reported only if it waits for it, got %s", name, ready)
 		}
 		if c.over && got.Status.Restore.FormerVoters != 3 {

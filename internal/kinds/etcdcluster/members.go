@@ -15,8 +15,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/volumes"
 )
 
-// members returns the members of the cluster by their serial numbers, as etcd lists them. Before the cluster is formed,
-// it returns the members that the cluster begins with.
+// members returns the members of the cluster, sorted by serial number, as etcd lists them, with their pods, claims and
+// nodes. Before the cluster is formed, it returns the first members.
 func (f facts) members(c *etcdv1beta2.EtcdCluster) []model.Member {
 	var out []model.Member
 	judge := model.NewJudge(c, f.now, model.Decides(c, f.view))
@@ -46,7 +46,7 @@ func (f facts) members(c *etcdv1beta2.EtcdCluster) []model.Member {
 	return out
 }
 
-// formation returns what is known about the first members.
+// formation collects what is known about the first members, for package formation.
 func (f facts) formation(c *etcdv1beta2.EtcdCluster) *formation.Input {
 	return &formation.Input{
 		Cluster: c, Now: f.now, View: f.view, Pods: f.pods, Claims: f.claims,

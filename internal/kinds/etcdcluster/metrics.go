@@ -12,11 +12,11 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// sizes reports the size of members' data in the last view. It is computed when metrics are collected, so it starts no
-// reconcile, and a deleted cluster leaves no metrics.
+// sizes reports the size of each member's data, as in the last view, as metrics. It reads the views when metrics are
+// collected, so a deleted cluster leaves no metrics behind.
 type sizes struct {
 	prober *etcd.Prober
-	// took is the size on disk; used is the part of it that is not free.
+	// took is the size of the data on disk, and used is the part of it that is in use. quota is the size limit.
 	took, used, quota *prometheus.Desc
 }
 
@@ -27,9 +27,9 @@ func newSizes(registry prometheus.Registerer, prober *etcd.Prober) error {
 	}
 	s := &sizes{
 		prober: prober,
-		took:   describe("opcrew_etcd_db_size_bytes", "What the data of a member takes."),
-		used:   describe("opcrew_etcd_db_in_use_bytes", "How much of what the data of a member takes is not free."),
-		quota:  describe("opcrew_etcd_db_quota_bytes", "How large the data of a member may get, from etcd 3.6 on."),
+		took:   describe("opcrew_etcd_db_size_bytes", "Size of a member's data, in bytes, including free space."),
+		used:   describe("opcrew_etcd_db_in_use_bytes", "Size of a member's data in use, in bytes, excluding free space."),
+		quota:  describe("opcrew_etcd_db_quota_bytes", "Maximum size of a member's data, in bytes (etcd 3.6 or later)."),
 	}
 	if err := registry.Register(s); err != nil {
 		return fmt.Errorf("register metrics: %w", err)
@@ -44,7 +44,7 @@ func (s *sizes) Describe(out chan<- *prometheus.Desc) {
 	out <- s.quota
 }
 
-// Collect sends the metrics.
+// Collect sends the current values of the metrics.
 func (s *sizes) Collect(out chan<- prometheus.Metric) {
 	for key, view := range s.prober.Views() {
 		for _, m := range view.Members {

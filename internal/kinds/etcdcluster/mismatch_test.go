@@ -12,7 +12,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// answeredBy makes another cluster than the status names answer at the members' addresses.
+// answeredBy makes another etcd cluster than the one in the status answer at the members' addresses.
 func answeredBy(w world, id uint64) world {
 	for _, m := range w.view.Members {
 		w.c.Status.Membership = append(w.c.Status.Membership, etcdv1beta2.MemberIdentity{ID: model.FormatID(m.ID), Name: m.Name})
@@ -22,7 +22,8 @@ func answeredBy(w world, id uint64) world {
 	return w
 }
 
-// Regression: a wrong cluster ID was reported as a lost quorum with 0 of 3 voters healthy, although all were healthy.
+// Regression: if the status had a wrong cluster ID, opcrew reported a lost quorum with 0 of 3 healthy voters, although
+// all were healthy.
 func TestAWrongClusterIDIsNoLostQuorum(t *testing.T) {
 	for name, w := range map[string]world{
 		"with claims": answeredBy(observed(clustertest.New(clustertest.WithClaims), 3), 0xbad), "without": answeredBy(observed(clustertest.New(), 3), 0xbad),
@@ -31,8 +32,8 @@ func TestAWrongClusterIDIsNoLostQuorum(t *testing.T) {
 		for _, kind := range []string{etcdv1beta2.EtcdClusterAvailable, "Ready"} {
 			got := conditionOf(c, kind)
 			for _, part := range []string{
-				"False ClusterIDMismatch: status.clusterID is 00000000000000c1, and cluster 0000000000000bad answers",
-				`kubectl patch etcdcluster example -n shop --subresource=status --type=merge -p '{"status":{"clusterID":"0000000000000bad"}}'`, "put the volumes back",
+				"False ClusterIDMismatch: status.clusterID is 00000000000000c1, but cluster 0000000000000bad responds",
+				`kubectl patch etcdcluster example -n shop --subresource=status --type=merge -p '{"status":{"clusterID":"0000000000000bad"}}'`, "restore the original volumes",
 			} {
 				if !strings.Contains(got, part) {
 					t.Errorf("%s: expected %s to say %q, got %s", name, kind, part, got)

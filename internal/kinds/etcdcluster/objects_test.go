@@ -33,7 +33,7 @@ func TestAnOldViewOfAFormedClusterBeginsNothing(t *testing.T) {
 }
 
 func TestTheBudgetIsThereOnlyWhereThereIsMoreThanOneMember(t *testing.T) {
-	for size, want := range map[int32]int{1: 5, 3: 8} { // network policy, services, connection, pods, and the budget
+	for size, want := range map[int32]int{1: 5, 3: 8} { // network policy, services, config map, pods, and the budget
 		c := clustertest.New(clustertest.Unformed, clustertest.Sized(size))
 		w := observed(c, 0)
 		if got := len(planAt(c, w.facts, clustertest.Noon).Children); got != want {

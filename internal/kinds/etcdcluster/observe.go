@@ -19,8 +19,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// Observe reads the members' pods, claims and nodes, the certificates, and the prober's last view. It does not query
-// the store itself.
+// Observe reads the members' pods, claims and nodes, the certificates, and the prober's last view of etcd. It does not
+// query etcd itself.
 func (r *reconciler) Observe(ctx context.Context, c *etcdv1beta2.EtcdCluster) (facts, error) {
 	key := client.ObjectKeyFromObject(c)
 	f := facts{now: r.Clock.Now(), agentImage: r.AgentImage, operator: r.Namespace, backupImage: r.BackupImage, refused: r.refused.Of(key)}
@@ -96,8 +96,9 @@ func (r *reconciler) observeNodes(ctx context.Context, _ *etcdv1beta2.EtcdCluste
 	return nil
 }
 
-// observeFormed reads the status live before a pod is created to which an old status would do harm. A first member of a
-// cluster that has since formed would lose its data. Members of a past lineage would run beside the current cluster.
+// observeFormed reads the status from the API server before a pod is created, as a stale status could do harm here. A
+// first member of a cluster that has formed meanwhile would start without data, and old members could run beside a
+// restored cluster.
 func (r *reconciler) observeFormed(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
 	begins := c.Status.ClusterID == "" && !model.Restoring(c) && (!f.formation(c).AllCreated() || f.formation(c).StartsOver() || f.formation(c).Orphan() != "")
 	if !begins && !f.comesBack(c) {
@@ -106,7 +107,7 @@ func (r *reconciler) observeFormed(ctx context.Context, c *etcdv1beta2.EtcdClust
 	return r.observeProgress(ctx, c, f)
 }
 
-// observeProgress reads live whether the status is newer than in the cache.
+// observeProgress reads the status from the API server and sets behind if the cached status is older.
 func (r *reconciler) observeProgress(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
 	live := &etcdv1beta2.EtcdCluster{}
 	found, err := r.taker().Found(ctx, client.ObjectKeyFromObject(c), live)
@@ -118,7 +119,7 @@ func (r *reconciler) observeProgress(ctx context.Context, c *etcdv1beta2.EtcdClu
 	return nil
 }
 
-// comesBack reports whether a member may be about to get a pod on its existing claim.
+// comesBack reports whether a member with a claim has no pod, so that opcrew may be about to create the pod.
 func (f facts) comesBack(c *etcdv1beta2.EtcdCluster) bool {
 	if c.Status.ClusterID == "" || model.Hibernating(c) || f.paused {
 		return false

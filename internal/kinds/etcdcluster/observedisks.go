@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// observeHomes reads where the volumes of unschedulable pods are, and why a pod has no volume.
+// observeHomes reads which nodes the volumes of unschedulable pods are bound to, and why a claim has no volume.
 func (r *reconciler) observeHomes(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
 	var pods []*corev1.Pod
 	for _, name := range slices.Sorted(maps.Keys(f.pods)) {

@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// observeBackups reads the EtcdBackups of a cluster if it has lost all members.
+// observeBackups reads the EtcdBackups of a cluster that has lost all members.
 func (r *reconciler) observeBackups(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
 	if c.Status.ClusterID == "" || !f.noneLeft(c) {
 		return nil
@@ -26,7 +26,7 @@ func (r *reconciler) observeBackups(ctx context.Context, c *etcdv1beta2.EtcdClus
 	err := r.Live.List(ctx, list, client.InNamespace(c.Namespace))
 	switch {
 	case meta.IsNoMatchError(err):
-		return nil // the kind is not installed
+		return nil // the CRD EtcdBackup is not installed
 	case err != nil:
 		return fmt.Errorf("list EtcdBackups: %w", err)
 	}
@@ -38,15 +38,15 @@ func (r *reconciler) observeBackups(ctx context.Context, c *etcdv1beta2.EtcdClus
 	return nil
 }
 
-// noneLeft reports whether every member in etcd's last member list is lost.
+// noneLeft reports whether all voters in the last known member list are lost.
 func (f facts) noneLeft(c *etcdv1beta2.EtcdCluster) bool {
 	f.view = etcd.View{}
 	members := f.members(c)
 	return len(members) > 0 && !slices.ContainsFunc(members, func(m model.Member) bool { return m.Voter() && m.Lost == "" })
 }
 
-// isLostLive reads live whether a majority is proven to be lost. After the next step the remaining members cannot join
-// the cluster any more.
+// isLostLive reports, from live reads, whether a majority of the members is proven to be lost. The next step gives up
+// the remaining members for good.
 func (r *reconciler) isLostLive(ctx context.Context, c *etcdv1beta2.EtcdCluster, f facts) (bool, error) {
 	var members []model.Member
 	for _, m := range f.members(c) {

@@ -24,7 +24,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// observeStore reads the prober's last view, and gives the prober the addresses to read.
+// observeStore sets the addresses that the prober reads, and takes the prober's last view of the members.
 func (r *reconciler) observeStore(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
 	key := client.ObjectKeyFromObject(c)
 	target, err := r.target(ctx, c, f)
@@ -34,7 +34,7 @@ func (r *reconciler) observeStore(ctx context.Context, c *etcdv1beta2.EtcdCluste
 	case model.Hibernating(c) && len(f.pods) == 0:
 		r.prober.Forget(key)
 		return nil
-	case f.tls == nil: // with invalid certificates, the previous connection settings stay in use
+	case f.tls == nil: // with invalid certificates, the prober keeps its previous connection settings
 		r.prober.Watch(key, target)
 	}
 	f.view, _ = r.prober.View(key)
@@ -51,8 +51,8 @@ func (r *reconciler) observeStore(ctx context.Context, c *etcdv1beta2.EtcdCluste
 	return nil
 }
 
-// outrun reports whether a kubelet has reported on a pod since the view was read. Then opcrew reads the members at
-// once. Kubelets report times in seconds.
+// outrun reports whether a kubelet has reported on a pod since the last view was read. opcrew then reads the members at
+// once. The comparison ignores fractions of seconds, as kubelets do not report them.
 func (f facts) outrun() bool {
 	seen := f.view.At.Truncate(time.Second)
 	for _, pod := range f.pods {
@@ -63,18 +63,19 @@ func (f facts) outrun() bool {
 	return false
 }
 
-// ownView replaces the view of another cluster by an error, and returns the id of that cluster. An address may now
-// belong to a pod of another cluster, or a user may have restored a volume or the status.
+// ownView replaces a view of another etcd cluster by an error, and returns that cluster's ID. An address may now belong
+// to a pod of another cluster, or a user may have replaced a volume or the status.
 func ownView(c *etcdv1beta2.EtcdCluster, v etcd.View) (own etcd.View, other string) {
 	if c.Status.ClusterID == "" || model.Restoring(c) || v.ClusterID == 0 || model.FormatID(v.ClusterID) == c.Status.ClusterID {
 		return v, ""
 	}
 	other = model.FormatID(v.ClusterID)
-	err := fmt.Errorf("cluster %s answers where %s is expected", other, c.Status.ClusterID)
+	err := fmt.Errorf("cluster %s responds at the members' addresses instead of cluster %s", other, c.Status.ClusterID)
 	return etcd.View{At: v.At, Err: err, Status: map[uint64]etcd.MemberStatus{}}, other
 }
 
-// target returns how to reach the members. Certificates are read each time, so that renewed ones are used at once.
+// target returns the prober's settings to reach the members. It reads the certificates each time, so that renewed ones
+// are used at once.
 func (r *reconciler) target(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) (etcd.Target, error) {
 	target := etcd.Target{Generation: strconv.FormatBool(c.ServerSecret() != ""), Endpoints: f.endpoints(c), Addresses: f.addresses(c)}
 	if settings.Upkeep(c).Defragment != nil && settings.Upkeep(c).Defragment.Schedule == "" {
@@ -95,8 +96,8 @@ func (r *reconciler) target(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *
 	return target, err
 }
 
-// endpoints returns the addresses of all possible members. The status may be older than the last changes, so that no
-// member that it names is left.
+// endpoints returns the client URLs of all possible members. It includes all pods, as the list of members may be out of
+// date.
 func (f facts) endpoints(c *etcdv1beta2.EtcdCluster) []string {
 	if model.Restoring(c) {
 		return []string{f.restoreInput(c).Seed().Client}
@@ -115,7 +116,7 @@ func (f facts) endpoints(c *etcdv1beta2.EtcdCluster) []string {
 	return out
 }
 
-// addresses are where the pods of members, or that of a seed, run, by the host names of their endpoints.
+// addresses returns the IP addresses of the pods, by the host name in their client URL.
 func (f facts) addresses(c *etcdv1beta2.EtcdCluster) map[string]string {
 	out := map[string]string{}
 	for _, pod := range slices.Concat(f.others.Pods, slices.Collect(maps.Values(f.pods))) {
@@ -126,8 +127,8 @@ func (f facts) addresses(c *etcdv1beta2.EtcdCluster) map[string]string {
 	return out
 }
 
-// foreign are the URLs that members publish and that are none of the cluster's own. The view may be of a time when the pod of a
-// new member was not known.
+// foreign returns client URLs that members publish but that lead to none of the cluster's pods. It checks the view's
+// list again, as a new pod may not have been known when the view was read.
 func (f facts) foreign(c *etcdv1beta2.EtcdCluster) []string {
 	target := etcd.Target{Endpoints: f.endpoints(c)}
 	var out []string
@@ -139,7 +140,7 @@ func (f facts) foreign(c *etcdv1beta2.EtcdCluster) []string {
 	return out
 }
 
-// secret reads a Secret of the user, which is in no cache; nil if there is none.
+// secret reads a Secret of the user from the API server, as Secrets are not cached; nil if it does not exist.
 func (r *reconciler) secret(ctx context.Context, key client.ObjectKey) (map[string][]byte, error) {
 	secret := &corev1.Secret{}
 	err := r.Live.Get(ctx, key, secret)

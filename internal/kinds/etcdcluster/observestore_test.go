@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// Regression: a returning member waited for the next view, which may be seconds away.
+// Regression: a member that came back was noticed only in the next view, seconds later.
 func TestWhatAKubeletSaysOfAMemberHasTheMembersLookedAt(t *testing.T) {
 	w := observed(clustertest.New(), 3)
 	pod := w.pods[model.MemberName(w.c, 1)]
@@ -27,7 +27,7 @@ func TestWhatAKubeletSaysOfAMemberHasTheMembersLookedAt(t *testing.T) {
 	}
 }
 
-// Regression: the status was older than the last changes, and no member that it named was left to query.
+// Regression: the member list in the status was outdated, and opcrew queried no existing member.
 func TestAMemberWithAPodIsReadEvenIfTheStatusDoesNotNameIt(t *testing.T) {
 	w := unseen(observed(clustertest.New(), 3))
 	w.c.Status.Membership = []etcdv1beta2.MemberIdentity{{ID: "1", Name: "example-gone"}}
@@ -36,7 +36,7 @@ func TestAMemberWithAPodIsReadEvenIfTheStatusDoesNotNameIt(t *testing.T) {
 	}
 }
 
-// Regression: another cluster answered at an address that had been a member's.
+// Regression: another cluster answered at an address that had belonged to a member before.
 func TestWhatAnotherClusterSaysIsNoAnswer(t *testing.T) {
 	c := clustertest.New(clustertest.WithClaims)
 	w := observed(c, 3)

@@ -23,7 +23,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd/etcdtest"
 )
 
-// crammed is a cluster of simulated members that refuse writes.
+// crammed is a simulated cluster that refuses writes, as its members are out of space.
 type crammed struct {
 	*testing.T
 	world
@@ -34,7 +34,7 @@ type crammed struct {
 	done  []string
 }
 
-// cram creates three members whose data has so many MiB of keys and of history, after 5000 revisions.
+// cram creates three members with the given MiB of keys and of history, after 5000 revisions.
 func cram(t *testing.T, live, history int64) *crammed {
 	t.Helper()
 	w := observed(clustertest.New(), 3)
@@ -63,7 +63,7 @@ func (s *crammed) write(times, live, history int64) {
 	}
 }
 
-// restarted replaces the process by a new one, which remembers nothing.
+// restarted replaces the operator's process by a new one, which remembers nothing.
 func (s *crammed) restarted() {
 	s.r = &reconciler{Tools: &kit.Tools{Clock: s.clock, Events: &events.FakeRecorder{}}}
 }
@@ -83,7 +83,7 @@ func (s *crammed) look() {
 	s.now, s.history = s.clock.Now(), s.r.upkeep.Of(client.ObjectKeyFromObject(s.c), s.c.Status.ClusterID)
 }
 
-// run makes a number of rounds, 5 seconds apart.
+// run makes a number of reconciles, 5 seconds apart.
 func (s *crammed) run(rounds int) {
 	s.Helper()
 	for range rounds {
@@ -107,7 +107,7 @@ func (s *crammed) do(next steps.Step) {
 	}
 }
 
-// count returns how often something was done.
+// count returns how often a step was taken.
 func (s *crammed) count(what string) int {
 	return len(slices.DeleteFunc(slices.Clone(s.done), func(name string) bool { return name != what }))
 }
@@ -135,10 +135,10 @@ func TestMembersThatAreFullOfKeysAreDefragmentedOnceAndAgainWhenSomeWereDeleted(
 	if got := fmt.Sprint(s.count("compact"), s.count("defragment")); got != "1 3" {
 		t.Errorf("expected one compaction and three defragmentations in vain, got %q", s.done)
 	}
-	if says := upkeep.OutOfSpace(s.upkeepInput(s.c, nil)); !strings.Contains(says, "all that can be given back was") {
+	if says := upkeep.OutOfSpace(s.upkeepInput(s.c, nil)); !strings.Contains(says, "no more space can be freed") {
 		t.Errorf("expected the message to say that nothing is left to be done, got %s", says)
 	}
-	s.write(2000, -90*mebi, 90*mebi) // deleted data is history at first
+	s.write(2000, -90*mebi, 90*mebi) // deleted keys are history at first
 	s.run(20)
 	if alarms := s.sim.Alarms("t"); len(alarms) > 0 {
 		t.Errorf("expected the alarm to be taken back in %s, got %q", 20*underWay, s.done)

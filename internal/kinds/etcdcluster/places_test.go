@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// on makes members run on nodes, each given as node/zone.
+// on places members on nodes, each given as node/zone.
 func (w world) on(nodes ...string) world {
 	for serial, at := range nodes {
 		name, zone, _ := strings.Cut(at, "/")

@@ -23,8 +23,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Plan declares the children, and at most one change of the membership. Deletion needs no plan: the garbage collector
-// deletes all children including their data, as the contract requires.
+// Plan declares the objects of the cluster, and at most one change of its members. A deleted cluster needs no plan: the
+// garbage collector deletes all objects including the data, as with the CoreOS operator.
 func (r *reconciler) Plan(c *etcdv1beta2.EtcdCluster, f facts, d decision) kit.Plan {
 	plan := r.plan(c, f, d)
 	if c.Spec.Paused {
@@ -37,17 +37,17 @@ func (r *reconciler) plan(c *etcdv1beta2.EtcdCluster, f facts, d decision) kit.P
 	switch {
 	case d.stage == behind:
 		return kit.Plan{Again: time.Second}
-	case d.stage == statusLost, d.recollected: // the status is written first
+	case d.stage == statusLost, d.recollected: // the status must be written first
 		return kit.Plan{Again: underWay}
 	case d.stage == restoring:
 		return planner{f, c, d}.planRestore()
 	case d.stage == running:
 		return r.planMembers(c, f, d)
 	}
-	return kit.Plan{} // the cluster is deleted, or the status must first record that a restore begins
+	return kit.Plan{} // the cluster is deleted, or the status must first record the start of a restore
 }
 
-// planMembers plans for a cluster that is neither deleted nor being restored, and whose status is known.
+// planMembers plans for a cluster that is not deleted or being restored, and whose status is known.
 func (r *reconciler) planMembers(c *etcdv1beta2.EtcdCluster, f facts, d decision) kit.Plan {
 	p := planner{f, c, d}
 	plan := kit.Plan{Again: p.again(), Waits: d.next.Waits}
@@ -80,12 +80,12 @@ func (r *reconciler) planMembers(c *etcdv1beta2.EtcdCluster, f facts, d decision
 	return plan
 }
 
-// builder returns a Builder for the pods and claims that follow from the facts.
+// builder returns the Builder that declares pods and claims.
 func (f facts) builder(c *etcdv1beta2.EtcdCluster) build.Builder {
 	return build.Builder{Cluster: c, AgentImage: f.agentImage, BackupImage: f.backupImage, FirstMembers: f.formation(c).First(), FormerServes: f.lineage(c, nil).FormerServes()}
 }
 
-// children returns the children that should exist now.
+// children returns the objects that should exist now.
 func (p planner) children() []ensure.Child {
 	c, d := p.c, p.d
 	var out []ensure.Child
@@ -98,7 +98,7 @@ func (p planner) children() []ensure.Child {
 	if !p.hides() {
 		declare(build.ClientService(c))
 	}
-	// Until the members have been read the budget stays as it is: the status may record fewer voters.
+	// Before the members have been read, the budget stays unchanged: the status may list fewer voters than there are.
 	if p.fresh(c) && max(d.voters(), c.Spec.Size) > 1 {
 		declare(build.DisruptionBudget(c, d.members))
 	}
@@ -113,27 +113,29 @@ func (p planner) children() []ensure.Child {
 	return out
 }
 
-// hides reports whether the declared Service for clients would leave out a voter that clients should reach. Until its
-// pod is labelled the Service stays as it is.
+// hides reports whether some voter's pod lacks the voter label. Writing the client Service, which selects by that
+// label, would then hide the voter from clients, so the Service stays unchanged until the pod has the label.
 func (p planner) hides() bool {
 	c, d := p.c, p.d
 	return c.Status.ClusterID != "" && slices.ContainsFunc(d.members, func(m model.Member) bool { return m.Voter() && m.Pod != nil && !m.Shown() })
 }
 
-// Users' Secrets with the label opcrew.io/watch are watched. Others are read again after these times.
+// opcrew watches Secrets with the label opcrew.io/watch. It reads other Secrets again after these times: the shorter
+// one applies while there is a problem.
 const (
 	secretSoon     = 15 * time.Second
 	secretInterval = time.Hour
 )
 
-// again returns the time until the next reconcile if no event starts one.
+// again returns the time until the next reconcile if no event starts one earlier.
 func (p planner) again() time.Duration {
 	c, d := p.c, p.d
 	var soonest time.Duration
 	if p.unfit != nil || d.next.Step != nil || d.next.Change != nil || d.next.Resize != nil || d.next.Waits != "" || len(d.establish)+len(d.show) > 0 {
 		soonest = underWay
 	}
-	if p.stray() != "" || p.strayClaim() || p.lineage(c, nil).FormerServes() && p.lineage(c, nil).FormerDecide() == "" { // a change of a node starts a reconcile itself
+	// A lost node that may still run old pods needs no early reconcile, as a change of the node starts one.
+	if p.stray() != "" || p.strayClaim() || p.lineage(c, nil).FormerServes() && p.lineage(c, nil).FormerDecide() == "" {
 		soonest = strayWait
 	}
 	for _, wait := range []time.Duration{p.refused.Wait(p.now), p.unbound.Again, p.volumes.Again(underWay), p.givenUpIn(), p.formation(c).NextLook(), p.certificatesIn(), p.backupsIn(), upkeep.NextLook(p.upkeepInput(c, d.members), underWay), workload.StuckIn(p.strays(), p.now)} {
@@ -144,8 +146,8 @@ func (p planner) again() time.Duration {
 	return soonest
 }
 
-// certificatesIn returns the time until the user's certificates are read again: soon while there is a problem with
-// them, and hourly otherwise, as they may expire.
+// certificatesIn returns the time until the certificates are read again: soon while there is a problem with them, and
+// otherwise hourly, as they may expire. 0 if there are none.
 func (p planner) certificatesIn() time.Duration {
 	c := p.c
 	switch {
@@ -157,7 +159,7 @@ func (p planner) certificatesIn() time.Duration {
 	return secretInterval
 }
 
-// backupsIn returns the time until the backups are read again, if the cluster waits for a backup.
+// backupsIn returns the time until the EtcdBackups are read again; 0 unless a recovery waits for a backup.
 func (p planner) backupsIn() time.Duration {
 	c, d := p.c, p.d
 	if p.recoveryInput(c, d.members).AwaitsBackup(d.recovery) {

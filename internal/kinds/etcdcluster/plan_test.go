@@ -22,8 +22,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// Regression: each restart of the operator lowered the budget for a moment, as the status recorded fewer voters than
-// there were.
+// Regression: each restart of the operator lowered the disruption budget for a moment, as the status listed fewer
+// voters than there were.
 func TestTheDisruptionBudgetIsNotChangedBeforeTheMembersWereLookedAt(t *testing.T) {
 	for name, test := range map[string]struct {
 		world    world
@@ -46,8 +46,8 @@ func TestTheDisruptionBudgetIsNotChangedBeforeTheMembersWereLookedAt(t *testing.
 	}
 }
 
-// Regression: a claim came into the cache after the facts had been read. It was not declared, and so it was deleted
-// although its member was healthy.
+// Regression: a claim appeared in the cache after opcrew had read the members. The plan did not declare the claim, so
+// opcrew deleted it although its member was healthy.
 func TestWhatBelongsToAMemberIsNeverDeletedForNotHavingBeenSeen(t *testing.T) {
 	w := observed(clustertest.New(clustertest.WithClaims), 3)
 	name := model.MemberName(w.c, 1)
@@ -149,8 +149,8 @@ func TestAnOldCacheDoesNotTakeAwayWhatJoinsNow(t *testing.T) {
 	}
 }
 
-// Regression: when all pods were gone, as after hibernation, they were recreated with the newly requested version at
-// once.
+// Regression: if all pods were gone, as after hibernation, opcrew recreated them at once with the version that the spec
+// had meanwhile.
 func TestAClusterWithoutPodsComesBackAsItWasAndGoesOnFromThere(t *testing.T) {
 	for name, test := range map[string]struct {
 		world        world
@@ -173,8 +173,8 @@ func TestAClusterWithoutPodsComesBackAsItWasAndGoesOnFromThere(t *testing.T) {
 	}
 }
 
-// Regression: an upgrade of the operator would have left out all members from the Service until their pods were
-// labelled. If the operator could not query the members, that would have been for good.
+// Regression: an upgrade of opcrew would have hidden all members from the client Service until their pods had the new
+// label. Without a connection to the members, that would never have ended.
 func TestTheServiceStaysAsItIsUntilItLeadsToEveryVoter(t *testing.T) {
 	for name, test := range map[string]struct {
 		world world
@@ -197,7 +197,7 @@ func TestTheServiceStaysAsItIsUntilItLeadsToEveryVoter(t *testing.T) {
 }
 
 // Regression: a claim that was created in the same second as the last view stayed after its member was removed, as
-// nothing enqueued the cluster again.
+// nothing started another reconcile.
 func TestAClaimThatIsNoMembersIsLookedAtAgain(t *testing.T) {
 	w := observed(clustertest.New(clustertest.WithClaims), 3)
 	if again := w.again(w.c, w.decide(w.c)); again != 0 {
@@ -215,7 +215,8 @@ func TestAClaimThatIsNoMembersIsLookedAtAgain(t *testing.T) {
 	}
 }
 
-// Regression: a label that another client removed again and again kept a lost member from being replaced.
+// Regression: another client removed a label from a pod again and again, and this blocked the replacement of a lost
+// member.
 func TestALabelThatIsMissingHoldsUpNoStep(t *testing.T) {
 	w := observed(clustertest.New(), 3).without(1).hidden(2)
 	plan := planAt(w.c, w.facts, clustertest.Noon)
@@ -224,7 +225,7 @@ func TestALabelThatIsMissingHoldsUpNoStep(t *testing.T) {
 	}
 }
 
-// The API server may refuse these patches. They are independent of the step, so that a refusal does not block it.
+// The API server may refuse the patches that repair pods. Such a refusal must not block the step.
 func TestWhatIsPutBackOnPodsCanBeRefusedWithoutHoldingUpTheStep(t *testing.T) {
 	w := observed(clustertest.New(), 4).without(1).hidden(3)
 	w.pods[model.MemberName(w.c, 2)].Annotations[etcdv1beta2.VersionAnnotation] = "1.1.1"

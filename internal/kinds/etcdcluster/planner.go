@@ -19,8 +19,8 @@ type planner struct {
 	d decision
 }
 
-// mayBegin reports whether a member with neither pod nor claim may get them: before the cluster is formed, or if the
-// member was added and has never run.
+// mayBegin reports whether a member without pod and claim may get them: if the cluster is new and its first members
+// have no quorum yet, or if the member was added and has never run.
 func (p planner) mayBegin(m model.Member) bool {
 	c, d := p.c, p.d
 	if c.Status.ClusterID == "" {
@@ -29,14 +29,14 @@ func (p planner) mayBegin(m model.Member) bool {
 	return !m.Started && m.Lost == ""
 }
 
-// wantsPod reports whether a member should have a pod now. The pod of a lost member stays until the cluster has removed
-// the member, and is not recreated.
+// wantsPod reports whether a member should have a pod now. The pod of a lost member stays until etcd has removed the
+// member, and is not recreated.
 func (p planner) wantsPod(m model.Member) bool {
 	c, d := p.c, p.d
 	switch {
 	case d.drop[m.Name], model.Hibernating(c):
 		return false
-	case m.Pod != nil && m.Pod.DeletionTimestamp != nil: // it stays, and holds up nothing
+	case m.Pod != nil && m.Pod.DeletionTimestamp != nil: // the pod is being deleted, and nothing waits for it
 		return false
 	case m.Pod != nil:
 		return true
@@ -46,8 +46,8 @@ func (p planner) wantsPod(m model.Member) bool {
 	return p.mayBegin(m) || m.Started && m.Claim != nil
 }
 
-// versionFor returns the version of a new pod. A pod that is recreated during an upgrade gets the new version only if
-// other members already run it.
+// versionFor returns the etcd version for a new pod. During an upgrade, a recreated pod gets the new version only if
+// all other members already run it.
 func (p planner) versionFor() string {
 	c, d := p.c, p.d
 	if c.Status.ClusterID == "" {
@@ -61,10 +61,10 @@ func (p planner) versionFor() string {
 	return versions.Desired(c)
 }
 
-// underWay is the longest time between two reconciles of a cluster that is being changed, or is not healthy. It is only
-// a safety net, as the prober starts reconciles.
+// underWay is the longest time between two reconciles of a cluster that is changing or not healthy. It is only a safety
+// net, as new views from the prober start reconciles.
 const underWay = 5 * time.Second
 
-// strayWait is the time between two reconciles while a pod or claim belongs to no member. Its age, which is known to
-// the second, shows whether the view is newer.
+// strayWait is the time between two reconciles while a pod or claim belongs to no member. After it, a view is newer
+// than the object and shows whether a member was added for it.
 const strayWait = time.Second

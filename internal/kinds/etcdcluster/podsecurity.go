@@ -14,8 +14,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// unsafe is which rule pods of the spec would break; nil: none. It is known before any step depends on a new pod: a
-// member must neither be added nor lose its pod when the guard then refuses the next one.
+// unsafe returns the rule of the Pod Security Standard that pods of this spec would break; nil if none. opcrew checks
+// this before it adds a member or deletes a pod: otherwise the new pod could be refused after that.
 func unsafe(standards *podsecurity.Guard, c *etcdv1beta2.EtcdCluster) (*model.Obstacle, error) {
 	if c.Spec.Pod == nil || c.Spec.Pod.SecurityContext == nil && len(c.Spec.Pod.Annotations) == 0 {
 		return nil, nil
@@ -28,7 +28,7 @@ func unsafe(standards *podsecurity.Guard, c *etcdv1beta2.EtcdCluster) (*model.Ob
 		"spec.pod: pods would break the restricted Pod Security Standard: "+strings.Join(broken, ". ")), nil
 }
 
-// keepsSize reports whether an obstacle keeps new members from getting pods.
+// keepsSize reports whether a problem prevents pods of new members, so that the number of members must stay unchanged.
 func keepsSize(invalid *model.Obstacle) bool {
 	return invalid != nil && (invalid.Reason == etcdv1beta2.ReasonInvalidSpec || invalid.Reason == common.ReasonPodSecurityViolation)
 }

@@ -27,8 +27,8 @@ func automatic(c *etcdv1beta2.EtcdCluster) {
 	c.Spec.Recovery = &etcdv1beta2.Recovery{QuorumLoss: etcdv1beta2.RecoveryAutomatic}
 }
 
-// lostTwo returns a cluster that has lost members 1 and 2 of three, with their volumes. Member 0 is left, with entry 70
-// of the log.
+// lostTwo returns a cluster that has lost members 1 and 2 of three, with their volumes. Member 0 remains, with log
+// entries up to 70.
 func lostTwo(options ...clustertest.Option) world {
 	w := observed(clustertest.New(append([]clustertest.Option{clustertest.WithClaims}, options...)...), 3).applied(70).without(1, 2).unclaimed(1, 2)
 	w.view.Decided = etcd.Decided{At: clustertest.Noon.Add(-time.Minute), Index: 68}
@@ -36,8 +36,8 @@ func lostTwo(options ...clustertest.Option) world {
 	return w
 }
 
-// savedAs adds a backup of the cluster, saved the given time before noon and verified as restorable. An older backup
-// has a higher revision, as after a restore.
+// savedAs adds a verified backup of the cluster that was saved the given time before noon. An older backup has a higher
+// revision, as after a restore.
 func (w world) savedAs(name string, before time.Duration, changes ...func(*etcdv1beta2.BackupRecord)) world {
 	b := &etcdv1beta2.EtcdBackup{}
 	b.Name, b.Namespace = name, w.c.Namespace
@@ -56,10 +56,10 @@ func of(id string) func(*etcdv1beta2.BackupRecord) {
 	return func(r *etcdv1beta2.BackupRecord) { r.ClusterID = id }
 }
 
-// descended records a former ID of the cluster.
+// descended records a former cluster ID in the status, as after a restore.
 func descended(c *etcdv1beta2.EtcdCluster) { c.Status.FormerClusterIDs = []string{"00000000000000b0"} }
 
-// plannedRecovery reports the plan in the status.
+// plannedRecovery writes the status, which then shows the recovery plan.
 func (w world) plannedRecovery() world {
 	w.c = reported(w)
 	return w
@@ -74,32 +74,32 @@ func TestALostQuorumIsPlannedToComeBackFromTheBestThatIsLeft(t *testing.T) {
 		world world
 		want  string
 	}{
-		"from the only one":                  {lostTwo(), "To go on from member " + n(0) + ", which has entry 70 of the log (no write that was acknowledged before 2026-08-01T11:59:00Z is lost), annotate it with etcd.opcrew.io/recover="},
-		"by itself":                          {lostTwo(automatic), "It is about to go on from member " + n(0)},
-		"from the furthest":                  {five().without(2).unclaimed(2), "To go on from member " + n(1) + ", which has entry 90"},
-		"its node is silent, and it answers": {lostTwo(automatic).silent(0, time.Hour), "It waits for member " + n(0) + ", which has got furthest, to be where it can be read: its node node-0 has not been heard of since"},
-		"one of two is silent":               {five().without(2).unclaimed(2).down(1), "It waits for member " + n(1) + ", which still has its data, to answer: container etcd runs"},
-		"its pod comes back":                 {five().without(1, 2).unclaimed(2), "It waits for member " + n(1) + ", which still has its data, to answer: its pod is being created"},
-		"it was once refused":                {lostTwo().onceRefused(0).unprobed(0), "To go on from member " + n(0) + ", which has entry 70"},
-		"what is left is corrupt":            {corrupt(lostTwo(), 0), "It waits for a user to restore a backup: etcd reports that what is left is corrupt"},
-		"less than was decided":              {func() world { w := lostTwo(); w.view.Decided.Index = 75; return w }(), "To go on from member " + n(0) + ", which has entry 70 of the log (up to 5 entries from before 2026-08-01T11:59:00Z may be lost, and what was written since)"},
-		"there was no view":                  {func() world { w := lostTwo(); w.view.Decided = etcd.Decided{}; return w }(), "To go on from member " + n(0) + ", which has entry 70 of the log (the members were not seen with a quorum by this operator, so it is not known what is lost)"},
-		"no backup":                          {lostTwo().without(0).unclaimed(0), "It waits for a backup: no EtcdBackup of the cluster has one that was seen to be restorable (spec.verify); restore another one with an EtcdRestore"},
+		"from the only one":                  {lostTwo(), "To recover from member " + n(0) + ", which has the log up to entry 70 (no write that was acknowledged before 2026-08-01T11:59:00Z is lost), annotate the EtcdCluster with etcd.opcrew.io/recover="},
+		"by itself":                          {lostTwo(automatic), "opcrew is about to recover from member " + n(0)},
+		"from the furthest":                  {five().without(2).unclaimed(2), "To recover from member " + n(1) + ", which has the log up to entry 90"},
+		"its node is silent, and it answers": {lostTwo(automatic).silent(0, time.Hour), "The recovery waits for member " + n(0) + ", which has the most log entries, to become readable: the kubelet of its node node-0 has not reported since"},
+		"one of two is silent":               {five().without(2).unclaimed(2).down(1), "The recovery waits for member " + n(1) + ", which still has its data, to respond: container etcd runs"},
+		"its pod comes back":                 {five().without(1, 2).unclaimed(2), "The recovery waits for member " + n(1) + ", which still has its data, to respond: its pod is being created"},
+		"it was once refused":                {lostTwo().onceRefused(0).unprobed(0), "To recover from member " + n(0) + ", which has the log up to entry 70"},
+		"what is left is corrupt":            {corrupt(lostTwo(), 0), "The recovery waits for a user to restore a backup: etcd reports that the data of all remaining members is corrupt"},
+		"less than was decided":              {func() world { w := lostTwo(); w.view.Decided.Index = 75; return w }(), "To recover from member " + n(0) + ", which has the log up to entry 70 (up to 5 log entries from before 2026-08-01T11:59:00Z may be lost, and all later writes)"},
+		"there was no view":                  {func() world { w := lostTwo(); w.view.Decided = etcd.Decided{}; return w }(), "To recover from member " + n(0) + ", which has the log up to entry 70 (opcrew has not seen the members with a quorum, so it is unknown which writes are lost)"},
+		"no backup":                          {lostTwo().without(0).unclaimed(0), "The recovery waits for a backup that was verified as restorable (spec.verify of an EtcdBackup); alternatively, restore another backup with an EtcdRestore"},
 		"the newest backup": {
 			lostTwo().without(0).unclaimed(0).savedAs("old", 2*time.Hour).savedAs("new", time.Hour),
-			"To go on from EtcdBackup new, object backups/new, saved at 2026-08-01T11:00:00Z (all that was written after 2026-08-01T11:00:00Z is lost), annotate",
+			"To recover from EtcdBackup new, object backups/new, saved at 2026-08-01T11:00:00Z (all writes after 2026-08-01T11:00:00Z are lost), annotate",
 		},
 		"that of a former lineage": {
 			lostTwo(descended).without(0).unclaimed(0).savedAs("old", 2*time.Hour, of("00000000000000b0")),
-			"To go on from EtcdBackup old, object backups/old, saved at 2026-08-01T10:00:00Z",
+			"To recover from EtcdBackup old, object backups/old, saved at 2026-08-01T10:00:00Z",
 		},
 		"none of another cluster": {
 			lostTwo(descended).without(0).unclaimed(0).savedAs("old", 2*time.Hour, of("00000000000000ff")),
-			"It waits for a backup: no EtcdBackup of the cluster has one that was seen to be restorable (spec.verify) and can be taken: object backups/old of old is of another cluster, 00000000000000ff; restore another one",
+			"The recovery waits for a backup that was verified as restorable (spec.verify of an EtcdBackup); these cannot be used: object backups/old of old belongs to another cluster, 00000000000000ff; alternatively, restore another backup",
 		},
 		"none of which that is not known": {
 			lostTwo().without(0).unclaimed(0).savedAs("old", 2*time.Hour, of("")),
-			"It waits for a backup: no EtcdBackup of the cluster has one that was seen to be restorable (spec.verify) and can be taken: object backups/old of old does not record of which cluster it is",
+			"The recovery waits for a backup that was verified as restorable (spec.verify of an EtcdBackup); these cannot be used: object backups/old of old does not record its cluster",
 		},
 	} {
 		loss := reported(c.world).Status.QuorumLoss
@@ -121,7 +121,7 @@ func corrupt(w world, serial int64) world {
 	return w
 }
 
-// Members that are only cut off may still form a quorum and serve clients that the operator does not see.
+// Members that are cut off may still form a quorum and serve clients that opcrew does not see.
 func TestAQuorumThatMayRunSomewhereIsNotGivenUp(t *testing.T) {
 	all := func() world {
 		w := observed(clustertest.New(clustertest.WithClaims, automatic), 3).applied(70)
@@ -131,10 +131,10 @@ func TestAQuorumThatMayRunSomewhereIsNotGivenUp(t *testing.T) {
 		world world
 		want  string
 	}{
-		"their nodes are silent for long":     {all().silent(1, time.Hour).silent(2, time.Hour).down(1, 2), "is silent, and may still run it: when the machine is off, taint the node node.kubernetes.io/out-of-service=:NoExecute, or delete it"},
-		"one is gone, the other's is silent":  {all().without(1).unclaimed(1).silent(2, time.Hour).down(2), "is silent, and may still run it"},
-		"refused before they were cut off":    {all().refused(1, etcdstart.VolumeLost).refused(2, etcdstart.VolumeLost).silent(1, time.Minute).silent(2, time.Minute), "is silent, and may still run it"},
-		"their claims are gone, pods are not": {all().unclaimed(1, 2).down(1, 2), "its pod is still there, on node node-1"},
+		"their nodes are silent for long":     {all().silent(1, time.Hour).silent(2, time.Hour).down(1, 2), "does not report, and may still run the member: once the machine is off, taint the node with node.kubernetes.io/out-of-service=:NoExecute, or delete the node"},
+		"one is gone, the other's is silent":  {all().without(1).unclaimed(1).silent(2, time.Hour).down(2), "does not report, and may still run the member"},
+		"refused before they were cut off":    {all().refused(1, etcdstart.VolumeLost).refused(2, etcdstart.VolumeLost).silent(1, time.Minute).silent(2, time.Minute), "does not report, and may still run the member"},
+		"their claims are gone, pods are not": {all().unclaimed(1, 2).down(1, 2), "its pod still exists on node node-1"},
 	} {
 		at := reported(c.world).Status
 		if at.Restore != nil || at.QuorumLoss == nil || at.QuorumLoss.Digest != "" || !strings.Contains(at.QuorumLoss.Plan, c.want) {
@@ -283,13 +283,14 @@ func TestABackupThatIsGoneIsNotWaitedForButAnotherIsTaken(t *testing.T) {
 			t.Fatalf("expected %s to be taken, got %+v", want, w.c.Status.Restore.Recovery)
 		}
 	}
-	const words = "object backups/old of old was found to be gone or broken, object backups/new of new was found to be gone or broken; restore another one"
+	const words = "object backups/old of old was found to be missing or corrupt, object backups/new of new was found to be missing or corrupt; alternatively, restore another backup"
 	if loss := w.c.Status.QuorumLoss; loss.Digest != "" || !strings.Contains(loss.Plan, words) {
 		t.Errorf("expected no user to be asked for what is gone, and the plan to say %q, got %+v", words, loss)
 	}
 }
 
-// An EtcdRestore learns from the cluster's status that it was carried out, but that status now reports the recovery.
+// The EtcdRestore was carried out, but its own status does not show that yet, and the cluster's status now shows the
+// recovery instead. The restore must not run again.
 func TestARestoreFromBeforeARecoveryIsNotCarriedOutAgain(t *testing.T) {
 	w := lostTwo(automatic)
 	w.c.Status.Restore = &etcdv1beta2.RestoreProgress{UID: "uid-of-restore", Phase: etcdv1beta2.PhaseRestored, Serial: 0}
@@ -304,7 +305,8 @@ func TestARestoreFromBeforeARecoveryIsNotCarriedOutAgain(t *testing.T) {
 	}
 }
 
-// Without claims, the remaining member's only data is in its pod, and the seed has the only copy.
+// Without claims, the old member's pod has the only data besides the restored member's. It must stay until a quorum has
+// copied the data.
 func TestWithoutClaimsTheMemberThatARecoveryWentOnFromStaysUntilAQuorumHasItsData(t *testing.T) {
 	over := func(options ...clustertest.Option) world {
 		w := observed(clustertest.New(options...), 1)

@@ -33,11 +33,11 @@ func TestAPlanThatIsHeldUpSaysByWhat(t *testing.T) {
 		world world
 		want  string
 	}{
-		"paused":                {pausedNow(lostTwo(automatic)), "annotation opcrew.io/paused holds that up"},
-		"paused by its spec":    {pausedNow(lostTwo(automatic, paused)), "spec.paused holds that up"},
-		"paused, by annotation": {pausedNow(lostTwo()), "; annotation opcrew.io/paused holds that up"},
-		"an old seed hangs":     {hangs(lostTwo(automatic)), "what an earlier restore has left (pod " + model.MemberName(clustertest.New(), 19) + ") holds that up"},
-		"it is to hibernate":    {emptied(automatic, clustertest.Hibernates), "spec.hibernate holds that up"},
+		"paused":                {pausedNow(lostTwo(automatic)), ", but is blocked by annotation opcrew.io/paused"},
+		"paused by its spec":    {pausedNow(lostTwo(automatic, paused)), ", but is blocked by spec.paused"},
+		"paused, by annotation": {pausedNow(lostTwo()), "; the recovery is also blocked by annotation opcrew.io/paused"},
+		"an old seed hangs":     {hangs(lostTwo(automatic)), "blocked by the leftovers of an earlier restore (pod " + model.MemberName(clustertest.New(), 19) + ")"},
+		"it is to hibernate":    {emptied(automatic, clustertest.Hibernates), "blocked by spec.hibernate"},
 	} {
 		plan := reported(c.world).Status.QuorumLoss.Plan
 		if !strings.HasSuffix(plan, c.want) || strings.Contains(plan, "about to") {
@@ -50,7 +50,7 @@ func TestAPlanThatIsHeldUpSaysByWhat(t *testing.T) {
 }
 
 func TestAnAnnotationThatIsOfNoPlanIsNotIgnoredWithoutAWord(t *testing.T) {
-	const says = "annotation etcd.opcrew.io/recover=0123456789ab is of no plan that stands now"
+	const says = "annotation etcd.opcrew.io/recover=0123456789ab does not match the current plan"
 	digest := lostTwo().plannedRecovery().c.Status.QuorumLoss.Digest
 	for name, c := range map[string]struct {
 		world world
@@ -65,7 +65,7 @@ func TestAnAnnotationThatIsOfNoPlanIsNotIgnoredWithoutAWord(t *testing.T) {
 	} {
 		for _, kind := range []string{etcdv1beta2.EtcdClusterAvailable, etcdv1beta2.EtcdClusterReady} {
 			got := conditionOf(reported(c.world), kind)
-			if strings.Contains(got, says) != c.want || strings.Contains(got, "is of no plan") != c.want {
+			if strings.Contains(got, says) != c.want || strings.Contains(got, "does not match the current plan") != c.want {
 				t.Errorf("%s: expected it to be said %t in %s, got %s", name, c.want, kind, got)
 			}
 		}
@@ -102,14 +102,14 @@ func TestOfARecoveryUsersHear(t *testing.T) {
 func TestHowFarAClusterHadGotStaysKnown(t *testing.T) {
 	w := lostTwo().plannedRecovery()
 	w.view.Decided = etcd.Decided{}
-	w.view.Err = errors.New("no leader")
+	w.view.Err = errors.New("the cluster has no leader")
 	again := reported(w).Status.QuorumLoss
 	if again.LastQuorum == nil || !again.LastQuorum.Equal(&metav1.Time{Time: clustertest.Noon.Add(-time.Minute)}) || again.LastIndex != 68 {
 		t.Errorf("expected what was known when the quorum went to stay known, got %+v", again)
 	}
 }
 
-// An operator that was lost with its node also lost what it had seen.
+// A restarted operator knows how far the log was only from the status, as the old process took its views with it.
 func TestHowFarAClusterHadGotIsKnownToAnOperatorThatBeginsLater(t *testing.T) {
 	w := observed(clustertest.New(clustertest.WithClaims), 3).applied(70)
 	w.c = reported(w)

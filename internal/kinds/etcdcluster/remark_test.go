@@ -17,12 +17,12 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// Regression: a member whose pod lost a label counted as lost. A member whose pod showed another version was waited for
-// for ever.
+// Regressions: a member whose pod lost a label counted as lost. opcrew waited forever for a member whose pod had
+// another version in its annotation.
 func TestWhatWasChangedOnAPodIsPutBack(t *testing.T) {
 	for name, test := range map[string]struct {
 		edit func(*corev1.Pod)
-		want string // parts of the expected patch; none if there is no patch
+		want string // parts of the expected patch; empty if none is expected
 	}{
 		"nothing":            {func(*corev1.Pod) {}, ""},
 		"a label of its own": {func(p *corev1.Pod) { p.Labels["mine"] = "x" }, ""},

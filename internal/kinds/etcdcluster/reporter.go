@@ -11,11 +11,11 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// blockers are the conditions that can keep Ready from being True. The first one that does, in this order, is Ready's
-// reason.
+// blockers lists the conditions that can keep Ready from being True, the most important first. The first of them that
+// applies gives Ready its reason.
 var blockers = append(slices.Clone(serving), condition.Unless(etcdv1beta2.EtcdClusterUpToDate))
 
-// serving holds the blockers that affect clients or their data.
+// serving lists the blockers that affect clients or their data.
 var serving = []condition.Blocker{
 	condition.Unless(etcdv1beta2.EtcdClusterChildrenReady),
 	condition.WhenFalse(etcdv1beta2.EtcdClusterTLSReady),
@@ -24,7 +24,7 @@ var serving = []condition.Blocker{
 	condition.WhenTrue(common.ConditionProtectionMissing),
 }
 
-// reporter reports what was observed and decided.
+// reporter computes the status from what was read and decided.
 type reporter struct {
 	facts
 	c *etcdv1beta2.EtcdCluster

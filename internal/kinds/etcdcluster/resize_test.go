@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/settings"
 )
 
-// noted records the new resources on the pods of members; resized also gives the pods these resources.
+// noted records the new resources on the pods of members. resized also gives the pods these resources.
 func (w world) noted(serials ...int64) world {
 	for _, serial := range serials {
 		for _, key := range []string{model.SettingsAnnotation, settings.ResizedAnnotation} {
@@ -32,7 +32,7 @@ func (w world) resized(serials ...int64) world {
 	return w.noted(serials...)
 }
 
-// owes makes a kubelet report a resize that it has not completed.
+// owes makes a kubelet report that it has not completed a resize.
 func (w world) owes(serial int64, kind corev1.PodConditionType, reason, message string) world {
 	pod := w.pods[model.MemberName(w.c, serial)]
 	pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: kind, Status: corev1.ConditionTrue, Reason: reason, Message: message})
@@ -44,7 +44,7 @@ func TestOtherResourcesAreGivenToMembersThatRun(t *testing.T) {
 	plain, claims := clustertest.New(small), clustertest.New(small, clustertest.WithClaims)
 	n := func(serial int64) string { return model.MemberName(plain, serial) }
 	waits := func(serial int64, words string) string {
-		return "wait for the node of " + n(serial) + " to give it its resources: " + words
+		return "wait for the node of " + n(serial) + " to resize its pod: " + words
 	}
 	const deferred, infeasible = corev1.PodReasonDeferred, corev1.PodReasonInfeasible
 	for name, test := range map[string]struct {
@@ -62,7 +62,7 @@ func TestOtherResourcesAreGivenToMembersThatRun(t *testing.T) {
 		"and after another version":              {observed(claims, 3).asks(more, clustertest.Versioned("3.5.36")), "change " + n(1) + " to 3.5.36"},
 		"not while one is not well":              {observed(plain, 3).asks(more).unprobed(2), "wait for " + n(2) + " to be healthy: container etcd runs, and its readiness probe does not succeed yet"},
 		"nor of a spec that cannot be":           {observed(plain, 3).asks(more, clustertest.Versioned("latest")), "nothing"},
-		"a kubelet is at it":                     {observed(plain, 3).asks(more).resized(0).owes(0, corev1.PodResizeInProgress, "", ""), waits(0, "it is at it")},
+		"a kubelet is at it":                     {observed(plain, 3).asks(more).resized(0).owes(0, corev1.PodResizeInProgress, "", ""), waits(0, "the kubelet is resizing the pod")},
 		"a node has no room for now":             {observed(plain, 3).asks(more).resized(0).owes(0, corev1.PodResizePending, deferred, "no memory"), "note for " + n(1)},
 		"the others have them":                   {observed(plain, 3).asks(more).resized(0, 1, 2).owes(0, corev1.PodResizePending, deferred, "no memory"), waits(0, "no memory")},
 		"a node can never":                       {observed(claims, 3).asks(more).resized(0, 1, 2).owes(1, corev1.PodResizePending, infeasible, "too much"), waits(1, "too much")},
@@ -91,11 +91,11 @@ func TestUntilANodeHasGivenWhatIsAskedForAMemberIsNotUpToDate(t *testing.T) {
 		world world
 		want  string
 	}{
-		"not noted":     {observed(clustertest.New(small), 3).asks(more), "False Updating: 3 of 3 members are not yet as the spec says"},
-		"not asked for": {observed(clustertest.New(small), 3).asks(more).resized(1, 2).noted(0), "False Updating: 1 of 3 members are not yet as the spec says"},
+		"not noted":     {observed(clustertest.New(small), 3).asks(more), "False Updating: 3 of 3 members do not match the spec yet"},
+		"not asked for": {observed(clustertest.New(small), 3).asks(more).resized(1, 2).noted(0), "False Updating: 1 of 3 members do not match the spec yet"},
 		"not given": {observed(clustertest.New(small), 3).asks(more).resized(0, 1, 2).owes(0, corev1.PodResizePending, "Deferred", "no memory"),
-			"False Updating: 1 of 3 members are not yet as the spec says; it waits for the node of " + model.MemberName(clustertest.New(), 0) + " to give it its resources: no memory"},
-		"given": {observed(clustertest.New(small), 3).asks(more).resized(0, 1, 2), "True AllUpToDate: Every member runs what the spec says"},
+			"False Updating: 1 of 3 members do not match the spec yet; the next change waits for the node of " + model.MemberName(clustertest.New(), 0) + " to resize its pod: no memory"},
+		"given": {observed(clustertest.New(small), 3).asks(more).resized(0, 1, 2), "True AllUpToDate: All members match the spec"},
 	} {
 		if got := conditionOf(reported(test.world), etcdv1beta2.EtcdClusterUpToDate); got != test.want {
 			t.Errorf("%s: expected %q, got %q", name, test.want, got)

@@ -19,8 +19,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/restore"
 )
 
-// holder names the setting by which the user keeps a restore from starting and the cluster from switching to it; empty
-// if there is none.
+// holder names the setting of the user that blocks a restore: it does not start, or the cluster does not switch to it.
+// Empty if there is none.
 func (f facts) holder(c *etcdv1beta2.EtcdCluster) string {
 	switch {
 	case c.Spec.Paused:
@@ -33,8 +33,8 @@ func (f facts) holder(c *etcdv1beta2.EtcdCluster) string {
 	return ""
 }
 
-// observeRestore reads the EtcdRestore with the cluster's name, and what its seed lacks. It reads live before the seed
-// is created, as a restore that is done must not begin again.
+// observeRestore reads the EtcdRestore with the cluster's name, and which Secrets and claims its first member, the
+// seed, still lacks. Before the seed is created, it reads the status live, as a completed restore must not start again.
 func (r *reconciler) observeRestore(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
 	for _, read := range []func(context.Context, *etcdv1beta2.EtcdCluster, *facts) error{r.readRestore, r.observeFit} {
 		if err := read(ctx, c, f); err != nil {
@@ -58,8 +58,8 @@ func (r *reconciler) observeRestore(ctx context.Context, c *etcdv1beta2.EtcdClus
 	return err
 }
 
-// readRestore reads the EtcdRestore. It reads live if the cache lacks the restore that has begun, as a canceled restore
-// must never begin again.
+// readRestore reads the EtcdRestore. If the cache lacks the restore in progress, it reads from the API server: a
+// restore that counts as canceled can never continue, so a stale cache must not cancel it.
 func (r *reconciler) readRestore(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
 	var err error
 	f.restore, err = restoreIn(ctx, r.Client, c)
@@ -70,7 +70,7 @@ func (r *reconciler) readRestore(ctx context.Context, c *etcdv1beta2.EtcdCluster
 	return err
 }
 
-// observeFit reads what keeps an EtcdRestore from beginning. Until it can begin, the cluster is reconciled as usual.
+// observeFit reads what prevents an EtcdRestore from starting. Until it can start, the cluster is reconciled as usual.
 func (r *reconciler) observeFit(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
 	if c.Status.ClusterID == "" || f.holder(c) != "" || !f.restoreInput(c).Waits() {
 		return nil
@@ -95,8 +95,8 @@ func restoreIn(ctx context.Context, reader client.Reader, c *etcdv1beta2.EtcdClu
 	return restore, nil
 }
 
-// confirmSeed reads live whether the seed's pod exists, once everything else is known. The next step deletes the former
-// data.
+// confirmSeed checks with live reads that the restored member's pod exists and the restore is still wanted. The next
+// step switches the cluster to this member and deletes the old data.
 func (r *reconciler) confirmSeed(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
 	if !model.Restoring(c) || f.holder(c) != "" {
 		return nil
@@ -114,7 +114,8 @@ func (r *reconciler) confirmSeed(ctx context.Context, c *etcdv1beta2.EtcdCluster
 	return err
 }
 
-// isStillWanted reads live whether the EtcdRestore still exists, or the loss is still proven.
+// isStillWanted reports, from live reads, whether the EtcdRestore still exists or, in a recovery, the quorum is still
+// lost.
 func (r *reconciler) isStillWanted(ctx context.Context, c *etcdv1beta2.EtcdCluster, f facts) (bool, error) {
 	if c.Status.Restore.Recovery == nil {
 		return r.isThere(ctx, f.restore, &etcdv1beta2.EtcdRestore{})
@@ -122,7 +123,7 @@ func (r *reconciler) isStillWanted(ctx context.Context, c *etcdv1beta2.EtcdClust
 	return r.isLostLive(ctx, c, f)
 }
 
-// isThere reads live whether an observed object exists and is not being deleted.
+// isThere reports, from a live read, whether an object still exists and is not being deleted.
 func (r *reconciler) isThere(ctx context.Context, seen, live client.Object) (bool, error) {
 	err := r.Live.Get(ctx, client.ObjectKeyFromObject(seen), live)
 	if client.IgnoreNotFound(err) != nil {
@@ -131,7 +132,7 @@ func (r *reconciler) isThere(ctx context.Context, seen, live client.Object) (boo
 	return err == nil && live.GetUID() == seen.GetUID() && live.GetDeletionTimestamp() == nil, nil
 }
 
-// restoreInput returns the input for decisions about a restore.
+// restoreInput collects the input for decisions about a restore.
 func (f facts) restoreInput(c *etcdv1beta2.EtcdCluster) *restore.Input {
 	members := f.members(c)
 	in := &restore.Input{

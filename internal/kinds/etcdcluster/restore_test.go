@@ -26,7 +26,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
-// wantsRestore adds an EtcdRestore of the cluster.
+// wantsRestore adds an EtcdRestore for the cluster.
 func (w world) wantsRestore() world {
 	r := &etcdv1beta2.EtcdRestore{}
 	r.Namespace, r.Name, r.UID = w.c.Namespace, w.c.Name, "uid-of-restore"
@@ -36,13 +36,13 @@ func (w world) wantsRestore() world {
 	return w
 }
 
-// takenUp records the restore in the status.
+// takenUp writes the status, which then records the restore.
 func (w world) takenUp() world {
 	w.c = reported(w)
 	return w
 }
 
-// seeded creates the seed's pod and claim.
+// seeded creates the pod and the claim of the seed, the first member of the restored cluster.
 func (w world) seeded() world {
 	m := w.restoreInput(w.c).Seed()
 	pod := &corev1.Pod{}
@@ -56,13 +56,13 @@ func (w world) seeded() world {
 	return w
 }
 
-// restored records that the restore container has ended.
+// restored records the result of the container that restores the data.
 func (w world) restored(r backup.Result) world {
 	w.others.Pods[0].Status.InitContainerStatuses[0].State.Terminated = &corev1.ContainerStateTerminated{Message: string(r.Encode())}
 	return w
 }
 
-// serving makes the seed ready, in the prober's view and on the API server.
+// serving makes the restored member ready, in the prober's view and on the API server.
 func (w world) serving() world {
 	m := w.restoreInput(w.c).Seed()
 	w.others.Pods[0].Status.ContainerStatuses[0].State.Running = &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(clustertest.Noon.Add(-time.Second))}
@@ -133,10 +133,10 @@ func TestASeedThatDoesNotStayIsNotGoneOverTo(t *testing.T) {
 func TestOfAnotherLineageOnlyWhatTheStatusKnowsToBePastGoes(t *testing.T) {
 	for name, c := range map[string]struct {
 		phase  string
-		begun  int64 // serial of the seed
+		begun  int64 // serial of the restored member
 		serial int64 // serial of the pod and the claim
 		whole  bool
-		pod    bool // whether the pod stays
+		pod    bool // whether the pod must stay
 		claim  bool
 	}{
 		"of the cluster before, when the seed serves":        {etcdv1beta2.PhaseRestored, 5, 4, false, false, true},
@@ -170,7 +170,7 @@ func TestOfAnotherLineageOnlyWhatTheStatusKnowsToBePastGoes(t *testing.T) {
 	}
 }
 
-// The name shows the lineage of a member, as anyone can remove annotations.
+// The name of a pod shows which cluster it belongs to, as users can remove annotations but not change the name.
 func TestAMemberOfTheRestoredClusterStaysOneWhateverIsRemovedFromItsPod(t *testing.T) {
 	c := clustertest.New(clustertest.WithClaims)
 	c.Status.Serial = 7
@@ -206,9 +206,8 @@ func TestAMemberOfTheRestoredClusterStaysOneWhateverIsRemovedFromItsPod(t *testi
 	}
 }
 
-// Regression: after a completed restore, another one began and was canceled. The volumes from before the first restore
-// were then deleted as foreign, and their pods, which were still ending, no longer kept clients from the current
-// members.
+// Regression: after a completed restore, a second one started and was canceled. opcrew then deleted the volumes from
+// before the first restore, and sent clients to the new members while old pods were still ending.
 func TestARestoreThatIsCalledOffTakesNothingOfWhatAnEarlierOneLeft(t *testing.T) {
 	w := observed(clustertest.New(clustertest.WithClaims), 0)
 	for serial := range int64(3) {
@@ -247,7 +246,7 @@ func TestARestoreThatIsCalledOffLeavesTheClusterAsItWas(t *testing.T) {
 	w := observed(clustertest.New(), 3).wantsRestore().takenUp().seeded()
 	w.restore = nil
 	got := reported(w)
-	if got.Status.Restore.Phase != etcdv1beta2.PhaseAbandoned || got.Status.ClusterID != "00000000000000c1" || !strings.Contains(conditionOf(got, "Ready"), "called off") {
+	if got.Status.Restore.Phase != etcdv1beta2.PhaseAbandoned || got.Status.ClusterID != "00000000000000c1" || !strings.Contains(conditionOf(got, "Ready"), "canceled") {
 		t.Errorf("expected the restore to be over, got %+v", got.Status.Restore)
 	}
 	if plan := planAt(w.c, w.facts, clustertest.Noon); len(plan.Children) > 0 {
@@ -276,7 +275,7 @@ func TestASeedThatEndedOrWasCreatedForAnEarlierSpecIsRecreated(t *testing.T) {
 	}
 }
 
-// ending makes the seed's pod end.
+// ending makes the pod of the restored member fail.
 func (w world) ending() world {
 	pod := w.others.Pods[0].DeepCopy()
 	pod.Status.Phase = corev1.PodFailed

@@ -15,7 +15,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// planRestore makes the seed, and the NetworkPolicy before its pod.
+// planRestore plans the NetworkPolicy and the objects of the restored member. The policy comes first, so that the pod
+// is never unprotected.
 func (p planner) planRestore() kit.Plan {
 	plan := p.planSeed()
 	if len(plan.Children) > 0 {
@@ -24,7 +25,8 @@ func (p planner) planRestore() kit.Plan {
 	return plan
 }
 
-// planSeed makes the seed. Of the cluster itself it changes nothing but for members that come back by themselves.
+// planSeed plans the objects of the restored member. It leaves the old cluster unchanged, except that it recreates
+// missing pods of old members on their claims.
 func (p planner) planSeed() kit.Plan {
 	c := p.c
 	plan, in := kit.Plan{Again: underWay, Children: p.comeBack()}, p.restoreInput(c)
@@ -48,8 +50,8 @@ func (p planner) planSeed() kit.Plan {
 	return plan
 }
 
-// comeBack returns the missing pods of members that still have their claims. The members are not read meanwhile.
-// Members that a recovery replaces have no quorum, and are left alone.
+// comeBack returns the missing pods of old members that still have claims, during a restore. In a recovery it returns
+// none: the old members have no quorum, and the recovery replaces them.
 func (p planner) comeBack() []ensure.Child {
 	c := p.c
 	if c.Status.ClusterID == "" || c.Status.Restore.Recovery != nil {

@@ -25,7 +25,7 @@ func TestWhatKeepsARestoreFromGoingOnIsReportedAndTheClusterStaysWhatItIs(t *tes
 	lacking.needs = model.NewObstacle(etcdv1beta2.ReasonSecretMissing, "s3.awsSecret: there is no Secret aws")
 	senseless := begun()
 	senseless.restore.Spec.Object = "of-another"
-	const stays = "; until it serves the cluster stays what it is"
+	const stays = "; the cluster is unchanged until the restored member serves clients"
 	for name, c := range map[string]struct {
 		world world
 		want  string
@@ -37,7 +37,7 @@ func TestWhatKeepsARestoreFromGoingOnIsReportedAndTheClusterStaysWhatItIs(t *tes
 		"no such object": {begun().seeded().restored(backup.Result{Outcome: backup.Failed, Reason: backup.ReasonObjectMissing, Message: "backups/example does not exist"}),
 			"False ObjectMissing: EtcdRestore example: backups/example does not exist" + stays},
 		"too new for it": {begun().seeded().restored(backup.Result{Outcome: backup.Succeeded, Object: "backups/example", EtcdVersion: "3.6.16"}),
-			"False ImpossibleVersion: EtcdRestore example: backups/example is of etcd 3.6.16, and version 3.5.35 may not read it: set version to 3.6.16 or a newer one" + stays},
+			"False ImpossibleVersion: EtcdRestore example: backups/example was written by etcd 3.6.16, which version 3.5.35 may not be able to read: set spec.version to 3.6.16 or later" + stays},
 		"it starts": {begun().seeded().restored(whole), "False Restoring: EtcdRestore example: member " + begun().restoreInput(begun().c).Seed().Name + " starts with backups/example" + stays},
 	} {
 		if got := conditionOf(reported(c.world), "Ready"); got != c.want {
@@ -94,7 +94,7 @@ func TestWhileARestoreGoesOnAvailableIsOnlySaidAsFarAsPodsTell(t *testing.T) {
 	is("True ClusterAvailable: Cluster available: 3 of 3 voters are healthy, 2 are needed")
 	w.pods[model.MemberName(w.c, 1)].Status.Conditions = nil
 	delete(w.pods, model.MemberName(w.c, 2))
-	is("Unknown Restoring: 1 of 3 pods of voters are ready, 2 are needed; the members are not asked while a restore goes on")
+	is("Unknown Restoring: 1 of 3 pods of voters are ready, 2 are needed; opcrew does not query the members during a restore")
 	w.pods[model.MemberName(w.c, 1)].Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
 	is("True ClusterAvailable: Cluster available: 2 of 3 pods of voters are ready, 2 are needed")
 }
@@ -108,10 +108,10 @@ func TestReadySaysWhoHoldsARestoreThatGoesOn(t *testing.T) {
 		world world
 		want  string
 	}{
-		"spec.paused":    {paused(begun().serving()), "False Paused: EtcdRestore example: it waits for spec.paused to be taken back"},
-		"by annotation":  {pausedNow(begun().serving()), "False Paused: EtcdRestore example: it waits for annotation opcrew.io/paused to be taken back"},
-		"spec.hibernate": {begun().serving().asks(clustertest.Hibernates), "False Hibernating: EtcdRestore example: it waits for spec.hibernate to be taken back: until then the cluster does not go over"},
-		"while it reads": {pausedNow(begun()), "False Paused: EtcdRestore example: it waits for annotation opcrew.io/paused to be taken back"},
+		"spec.paused":    {paused(begun().serving()), "False Paused: EtcdRestore example: the restore waits until spec.paused is removed"},
+		"by annotation":  {pausedNow(begun().serving()), "False Paused: EtcdRestore example: the restore waits until annotation opcrew.io/paused is removed"},
+		"spec.hibernate": {begun().serving().asks(clustertest.Hibernates), "False Hibernating: EtcdRestore example: the restore waits until spec.hibernate is removed; until then the cluster does not switch to the restored member"},
+		"while it reads": {pausedNow(begun()), "False Paused: EtcdRestore example: the restore waits until annotation opcrew.io/paused is removed"},
 	} {
 		c.world.seedIsLive = false
 		if err := reading(t, nil, []client.Object{c.world.restore, c.world.others.Pods[0]}).confirmSeed(t.Context(), c.world.c, &c.world.facts); err != nil {

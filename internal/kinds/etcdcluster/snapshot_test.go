@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Regression: 3.7 could not read what 3.5 had written, and the first member that ran 3.7 kept crashing.
+// Regression: 3.7 could not read log entries that 3.5 had written, and the first member that ran 3.7 kept crashing.
 func TestMembersGoTo37WhenAllHaveASnapshotFromAfter35(t *testing.T) {
 	n := func(serial int64) string { return model.MemberName(clustertest.New(), serial) }
 	waits := func(words string) string {
@@ -29,7 +29,7 @@ func TestMembersGoTo37WhenAllHaveASnapshotFromAfter35(t *testing.T) {
 	elsewhere := func(c *etcdv1beta2.EtcdCluster) {
 		clustertest.PodPolicy(c).EtcdEnv = []etcdv1beta2.EnvVar{{Name: "ETCD_SNAPSHOT_COUNT", ValueFrom: &corev1.EnvVarSource{}}}
 	}
-	tooMany := "wait for ETCD_SNAPSHOT_COUNT in spec.pod.etcdEnv to be 200000 or less: the members may hold entries of etcd before 3.6, which 3.7.3 cannot read, and write a snapshot only after that many more"
+	tooMany := "wait for ETCD_SNAPSHOT_COUNT in spec.pod.etcdEnv to be 200000 or less: the members' logs may contain entries from before etcd 3.6, which 3.7.3 cannot read, and a member writes a snapshot only after that many more entries"
 	for name, test := range map[string]struct {
 		world   world
 		want    string
@@ -39,7 +39,7 @@ func TestMembersGoTo37WhenAllHaveASnapshotFromAfter35(t *testing.T) {
 		"it is unknown what it began with":       {entered("3.6.16").asks(clustertest.Versioned("3.7.3")), waits(""), 0},
 		"it is noted":                            {noted().applied(50, 50, 50), passes, 10_700},
 		"it is noted, and some have passed":      {noted().applied(6_250, 6_200, 6_250), passes, 4_500},
-		"the last one is behind":                 {noted().applied(10_750, 10_249, 10_750), waits(" (90% of the way)"), 0},
+		"the last one is behind":                 {noted().applied(10_750, 10_249, 10_750), waits(" (90% done)"), 0},
 		"all have it":                            {noted().applied(10_750, 10_250, 10_750), "change " + n(1) + " to 3.7.3", 0},
 		"clients wrote enough":                   {noted().applied(99_999, 99_998, 99_999), "change " + n(1) + " to 3.7.3", 0},
 		"one of them has 3.7":                    {noted().applied(10_750, 10_750, 10_750).running(1, "3.7.3", "3.7.3"), "change " + n(2) + " to 3.7.3", 0},
@@ -67,7 +67,7 @@ func TestMembersGoTo37WhenAllHaveASnapshotFromAfter35(t *testing.T) {
 	}
 }
 
-// passes counts the entries that it is asked to write.
+// passes is a store that counts the log entries that Advance should write.
 type passes struct {
 	etcd.Store
 	entries uint64
@@ -97,13 +97,13 @@ func notedAt(index int64) clustertest.Option {
 	return func(c *etcdv1beta2.EtcdCluster) { c.Status.SnapshotFrom = index }
 }
 
-// entered returns a cluster whose members all run a version.
+// entered returns a cluster whose members all run the given version.
 func entered(version string, options ...clustertest.Option) world {
 	runs := func(c *etcdv1beta2.EtcdCluster) { c.Status.CurrentVersion = version }
 	return observed(clustertest.New(append(options, clustertest.Versioned(version), runs)...), 3)
 }
 
-// Regression: the version in the spec before the first status was written was not recorded.
+// Regression: the status did not record the version that the spec had before the first status was written.
 func TestAClusterIsFormedWithTheLowestVersionThatAnyMemberMayHaveRun(t *testing.T) {
 	w := observed(clustertest.New(clustertest.Unformed, clustertest.Versioned("3.6.16")), 3).running(1, "3.6.16", "3.5.35")
 	if got := w.formedWith(w.c); got != "3.5.35" {

@@ -13,11 +13,11 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/versions"
 )
 
-// checkSpec returns what keeps the spec from being carried out, nil for nothing, and the version that members change to,
-// empty for none.
+// checkSpec returns why opcrew cannot carry out the spec (nil if it can), and the version that members change to next
+// (empty if they keep their version).
 func checkSpec(c *etcdv1beta2.EtcdCluster, unsafe, tls *model.Obstacle, members []model.Member) (invalid *model.Obstacle, target string) {
 	if c.Spec.Size < 1 || c.Spec.Size > 7 {
-		return model.NewObstacle(etcdv1beta2.ReasonInvalidSpec, fmt.Sprintf("spec.size: %d members cannot be; use 1 to 7", c.Spec.Size)), ""
+		return model.NewObstacle(etcdv1beta2.ReasonInvalidSpec, fmt.Sprintf("spec.size: a cluster cannot have %d members; use 1 to 7", c.Spec.Size)), ""
 	}
 	if _, err := versions.Parse(versions.Desired(c)); err != nil {
 		return model.NewObstacle(etcdv1beta2.ReasonInvalidSpec, "spec."+err.Error()), ""
@@ -37,12 +37,12 @@ func checkSpec(c *etcdv1beta2.EtcdCluster, unsafe, tls *model.Obstacle, members 
 	}
 	podGone := func(m model.Member) bool { return m.Pod == nil }
 	if !allOf(members, to) || low != to && slices.ContainsFunc(members, podGone) {
-		return nil, to // a missing pod is recreated with its last version, and upgraded from there
+		return nil, to // a missing pod is recreated with its last version, and then upgraded
 	}
 	return nil, ""
 }
 
-// allOf reports whether every pod has a version.
+// allOf reports whether all existing pods have this version.
 func allOf(members []model.Member, version string) bool {
 	return !slices.ContainsFunc(members, func(m model.Member) bool { return m.Pod != nil && model.VersionOf(m.Pod) != version })
 }

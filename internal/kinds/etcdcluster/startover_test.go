@@ -16,8 +16,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
 )
 
-// Found by the fault harness: one of two first members lost its pod before the cluster was formed. While the other
-// knows it, etcd does not let it join again, and the two never formed the cluster.
+// Found by fault injection: one of two first members lost its pod before the cluster was formed. etcd does not let it
+// join again while the other member knows it, so the cluster never formed.
 func TestFirstMembersStartOverWhenOneIsShutOutAndTheyCannotDoWithoutIt(t *testing.T) {
 	shutOut := func(w world) world {
 		return w.said(1, etcdstart.EtcdEnded, "discovery failed: member c3a7981494ebb2c5 has already been bootstrapped")
@@ -46,7 +46,7 @@ func TestFirstMembersStartOverWhenOneIsShutOutAndTheyCannotDoWithoutIt(t *testin
 	w.c.Status.Conditions = nil
 	reportAt(w.c, w.facts, kit.Outcome{}, clustertest.Noon)
 	ready := meta.FindStatusCondition(w.c.Status.Conditions, etcdv1beta2.EtcdClusterReady)
-	if ready == nil || !strings.Contains(ready.Message, "starting over: one lost its volume") {
+	if ready == nil || !strings.Contains(ready.Message, "starting again: one of them lost its volume") {
 		t.Errorf("expected Ready to say that the first members start over, got %+v", ready)
 	}
 }

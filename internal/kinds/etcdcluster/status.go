@@ -25,7 +25,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Report fills the status from the facts and from what was done.
+// Report writes the status from what was read, decided and done.
 func (*reconciler) Report(c *etcdv1beta2.EtcdCluster, f facts, d decision, done kit.Outcome) {
 	before := c.Status.DeepCopy()
 	r := reporter{f, c, d}
@@ -47,7 +47,7 @@ func (r reporter) fillStatus(done kit.Outcome) {
 		return
 	case beginning:
 		f.restoreInput(c).Begin(f.formation(c).NextSerial(d.members)+model.SerialsAhead, d.recovery)
-		f.restoreInput(c).ReportRestoring(set, "a member is about to begin with it")
+		f.restoreInput(c).ReportRestoring(set, "a member is about to start with the restored data")
 		return
 	case restoring:
 		done.ReportChildren(set, etcdv1beta2.EtcdClusterChildrenReady)
@@ -86,31 +86,31 @@ func (r reporter) fillStatus(done kit.Outcome) {
 	}
 }
 
-// records reports whether the status has to be written at once. This is so for a newly formed cluster, as it may get
-// clients from then on, for the progress of a restore, and for the versions that the first members may have run.
+// records reports whether the status must be written at once, as later steps rely on it: the first members have formed
+// the cluster, a restore has progressed, or the versions that members may have run have changed.
 func (r *reconciler) records(before, now *etcdv1beta2.EtcdCluster) bool {
 	a, b := before.Status, now.Status
 	return a.ClusterID != b.ClusterID || model.PhaseOf(a.Restore) != model.PhaseOf(b.Restore) || a.FormedWith != "" && a.FormedWith != b.FormedWith || a.SnapshotFrom != b.SnapshotFrom
 }
 
-// reportUnseen reports before the process has its first view. The last conditions are kept, unless they are for an
-// earlier spec or pods are missing now.
+// reportUnseen reports before a restarted process has its first view of the members. It keeps the last conditions,
+// unless they are for an earlier spec or pods are missing now.
 func reportUnseen(set condition.Set, c *etcdv1beta2.EtcdCluster) {
 	const kind = etcdv1beta2.EtcdClusterMembersReady
 	last := meta.FindStatusCondition(c.Status.Conditions, kind)
 	switch ready := len(c.Status.Members.Ready); {
 	case last == nil || last.ObservedGeneration != c.Generation:
-		set.False(kind, common.ReasonUpdating, "The members have not been looked at since the spec changed")
+		set.False(kind, common.ReasonUpdating, "opcrew has not read the members since the spec changed")
 	case last.Status == metav1.ConditionTrue && ready < int(c.Status.Size):
-		set.False(kind, etcdv1beta2.ReasonMemberNotReady, fmt.Sprintf("%d of %d pods of members are ready; the members are about to be looked at", ready, c.Status.Size))
+		set.False(kind, etcdv1beta2.ReasonMemberNotReady, fmt.Sprintf("%d of %d pods of members are ready; opcrew is about to read the members", ready, c.Status.Size))
 	default:
 		return
 	}
 	set.SumUp(blockers, etcdv1beta2.ReasonAllMembersReady, "")
 }
 
-// reportNames sets what follows from the object itself, and which members' pods are ready. Members that are starting
-// are named too, as they become ready one by one, and each would otherwise cost a write of the status.
+// reportNames sets the names and addresses in the status, and lists which members' pods are ready. It lists members
+// without a pod yet as unready at once, which saves a write of the status for each.
 func (r reporter) reportNames() {
 	c, d := r.c, r.d
 	s := &c.Status
@@ -144,7 +144,8 @@ func (r reporter) reportTLS(set condition.Set) {
 	}
 }
 
-// reportMembership records the members that etcd lists and, once, that the cluster was formed.
+// reportMembership records the members that etcd lists. Once the first members have formed the cluster, it also records
+// the cluster ID.
 func (r reporter) reportMembership() {
 	c, d := r.c, r.d
 	s := &c.Status
@@ -193,7 +194,7 @@ func (r reporter) formedWith() string {
 	return snapshot.FormedWith(c.Status.FormedWith, seen, r.view)
 }
 
-// snapshotFrom returns the log index after which etcd 3.7 can read all entries.
+// snapshotFrom returns the log index after which etcd 3.7 can read all entries; 0 if unknown.
 func (r reporter) snapshotFrom() int64 {
 	c, d := r.c, r.d
 	if c.Status.ClusterID == "" {
@@ -202,7 +203,7 @@ func (r reporter) snapshotFrom() int64 {
 	return snapshot.From(r.snapshotInput(c, &d))
 }
 
-// quorumLoss returns what the status reports while the members have no quorum.
+// quorumLoss returns the status report about a lost quorum; nil if the members have a quorum.
 func (r reporter) quorumLoss() *etcdv1beta2.QuorumLoss {
 	c, d := r.c, r.d
 	if r.view.Err == nil || c.Status.ClusterID == "" || model.Hibernating(c) || r.availability().IsMistaken() {
@@ -211,8 +212,8 @@ func (r reporter) quorumLoss() *etcdv1beta2.QuorumLoss {
 	return recovery.Loss(r.recoveryInput(c, d.members), d.recovery)
 }
 
-// noteDecided records, for the next process, how far the cluster was. That changes all the time, so it is recorded only
-// when something else in the status changes. Changed conditions do not count, as every report may change them.
+// noteDecided records how far the cluster's log was, for a process that starts later. The position changes all the
+// time, so it is recorded only when another field changes. Conditions do not count, as every report may change them.
 func (r reporter) noteDecided(before *etcdv1beta2.EtcdClusterStatus) {
 	c := r.c
 	was, is := *before, c.Status

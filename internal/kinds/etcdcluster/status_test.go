@@ -22,7 +22,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
-// reported returns the cluster with the status for a world.
+// reported returns the EtcdCluster with its new status.
 func reported(w world) *etcdv1beta2.EtcdCluster {
 	c := w.c.DeepCopy()
 	done := kit.Outcome{Results: []ensure.Result{{Action: ensure.Unchanged}}}
@@ -38,7 +38,7 @@ func conditionOf(c *etcdv1beta2.EtcdCluster, kind string) string {
 	return fmt.Sprintf("%s %s: %s", found.Status, found.Reason, found.Message)
 }
 
-// unbound takes the volume away from a pod's claim.
+// unbound leaves the claim of a pod without a volume.
 func unbound(w world, pod string) world {
 	w.unbound.Pod, w.unbound.Words = pod, "its claim has no volume: class missing"
 	return w
@@ -59,17 +59,17 @@ func TestReadySaysInOneLineWhatIsInTheWay(t *testing.T) {
 		"two of three are down": {observed(claims, 3).down(1, 2),
 			"False QuorumLost: Quorum is lost: 1 of 3 voters are healthy, 2 are needed; " + n(1) + ": container etcd runs, and its readiness probe does not succeed yet"},
 		"two of three are gone for good": {observed(plain, 3).without(1, 2),
-			"False QuorumLost: Quorum is lost: 1 of 3 voters are healthy, 2 are needed; " + n(1) + ": its pod is gone, and its emptyDir with it; " + n(2) + ": its pod is gone, and its emptyDir with it; only 1 can still come back, so nothing is written to it any more. To go on from member " + n(0) + ", which has entry 0 of the log"},
+			"False QuorumLost: Quorum is lost: 1 of 3 voters are healthy, 2 are needed; " + n(1) + ": its pod is gone, and its emptyDir with it; " + n(2) + ": its pod is gone, and its emptyDir with it; only 1 of the voters can still come back, so the cluster accepts no writes. To recover from member " + n(0) + ", which has the log up to entry 0"},
 		"the only one is changed, and starts again": {restarting(observed(clustertest.New(clustertest.Sized(1)), 1), etcdv1beta2.EtcdClusterUpToDate, common.ReasonUpdating),
-			"False Updating: The members are starting again: 0 of 1 voters are healthy, 1 are needed"},
+			"False Updating: The members are restarting: 0 of 1 voters are healthy, 1 are needed"},
 		"the only one is down, and was not changed": {restarting(observed(clustertest.New(clustertest.Sized(1)), 1), etcdv1beta2.EtcdClusterUpToDate, etcdv1beta2.ReasonAllUpToDate),
 			"False QuorumLost: Quorum is lost: 0 of 1 voters are healthy, 1 are needed; "},
 		"the only one was changed, and does not come up": {restarting(observed(clustertest.New(clustertest.Sized(1)), 1), etcdv1beta2.EtcdClusterUpToDate, common.ReasonUpdating).unpulled(0),
 			"False QuorumLost: Quorum is lost: 0 of 1 voters are healthy, 1 are needed; " + n(0) + ": container etcd: ImagePullBackOff: not found"},
 		"it wakes": {restarting(observed(claims, 3), etcdv1beta2.EtcdClusterAvailable, etcdv1beta2.ReasonHibernating),
-			"False Updating: The members are starting again: 0 of 3 voters are healthy, 2 are needed"},
+			"False Updating: The members are restarting: 0 of 3 voters are healthy, 2 are needed"},
 		"it goes on waking": {restarting(observed(claims, 3), etcdv1beta2.EtcdClusterAvailable, common.ReasonUpdating),
-			"False Updating: The members are starting again: 0 of 3 voters are healthy, 2 are needed"},
+			"False Updating: The members are restarting: 0 of 3 voters are healthy, 2 are needed"},
 		"one of three is changed when another one ends": {restarting(observed(claims, 3), etcdv1beta2.EtcdClusterUpToDate, common.ReasonUpdating),
 			"False QuorumLost: Quorum is lost: 0 of 3 voters are healthy, 2 are needed; "},
 		"one is gone while the cluster is paused": {pausedNow(observed(claims, 3).without(1)),
@@ -79,12 +79,12 @@ func TestReadySaysInOneLineWhatIsInTheWay(t *testing.T) {
 		"a later claim has no volume": {unbound(observed(claims, 3).down(1), n(1)),
 			"False MemberNotReady: 2 of 3 members are ready; " + n(1) + ": its claim has no volume: class missing"},
 		"it grows":        {observed(plain, 3).asks(clustertest.Sized(5)), "False ScalingUp: 3 of 5 members are ready"},
-		"it shrinks":      {observed(plain, 5).asks(clustertest.Sized(3)), "False ScalingDown: The cluster goes from 5 to 3 members"},
-		"it upgrades":     {observed(plain, 3).asks(clustertest.Versioned("3.6.16")), "False Updating: 3 of 3 members are not yet as the spec says"},
-		"no way":          {observed(plain, 3).asks(clustertest.Versioned("3.4.44")), "False ImpossibleVersion: all members run 3.5.35, and a downgrade to 3.4.44 is not possible: their data is in the newer form; set version to 3.5.35, or restore a backup into a new cluster"},
-		"no such size":    {observed(plain, 3).asks(clustertest.Sized(8)), "False InvalidSpec: spec.size: 8 members cannot be; use 1 to 7"},
+		"it shrinks":      {observed(plain, 5).asks(clustertest.Sized(3)), "False ScalingDown: The cluster is being scaled from 5 to 3 members"},
+		"it upgrades":     {observed(plain, 3).asks(clustertest.Versioned("3.6.16")), "False Updating: 3 of 3 members do not match the spec yet"},
+		"no way":          {observed(plain, 3).asks(clustertest.Versioned("3.4.44")), "False ImpossibleVersion: all members run 3.5.35, and a downgrade to 3.4.44 is not possible: their data has the newer format; set spec.version to 3.5.35, or restore a backup into a new cluster"},
+		"no such size":    {observed(plain, 3).asks(clustertest.Sized(8)), "False InvalidSpec: spec.size: a cluster cannot have 8 members; use 1 to 7"},
 		"no such version": {observed(plain, 3).asks(clustertest.Versioned("latest")), `False InvalidSpec: spec.version "latest" is not a number of three parts, such as 3.6.16`},
-		"it sleeps":       {observed(claims, 3).asks(clustertest.Hibernates).without(0, 1, 2), "True Hibernating: spec.hibernate: no member runs; the claims of 3 members are kept"},
+		"it sleeps":       {observed(claims, 3).asks(clustertest.Hibernates).without(0, 1, 2), "True Hibernating: The cluster hibernates (spec.hibernate), so no member runs; the claims of 3 members are kept"},
 		"no certificates": {uncertified(observed(plain, 3)), "False SecretMissing: TLS.static.operatorSecret: there is no Secret operator"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -96,7 +96,7 @@ func TestReadySaysInOneLineWhatIsInTheWay(t *testing.T) {
 	}
 }
 
-// restarting makes all members newly started, so that they do not answer yet, after a condition had the given reason.
+// restarting makes all members start just now, so that they do not answer yet, after a condition had the given reason.
 func restarting(w world, kind, reason string) world {
 	for serial := range int64(len(w.pods)) {
 		w = w.down(serial)
@@ -154,7 +154,7 @@ func TestANewProcessThatHasNotLookedYetSaysWhatWasLastSaid(t *testing.T) {
 	}
 }
 
-// Regression: a restarted process reported a new spec as carried out before it had read the cluster.
+// Regression: a restarted process reported that a new spec was carried out before it had read the members.
 func TestANewProcessDoesNotTakeWhatWasSaidOfAnEarlierSpecForThisOne(t *testing.T) {
 	w := observed(clustertest.New(), 3)
 	w.c = reported(w)
@@ -224,7 +224,7 @@ func TestTheEndOfWhat35WroteIsNotedOnceWhenAllHaveAgreedOn36(t *testing.T) {
 
 func TestTheWayToASnapshotIsReportedInTenths(t *testing.T) {
 	w := entered("3.6.16").asks(clustertest.Versioned("3.7.3"), notedAt(50)).applied(6_300, 6_200, 6_300)
-	want := "False Updating: 3 of 3 members are not yet as the spec says; it waits for the members to write a snapshot that etcd 3.7 can start from (60% of the way)"
+	want := "False Updating: 3 of 3 members do not match the spec yet; the next change waits for the members to write a snapshot that etcd 3.7 can start from (60% done)"
 	if got := conditionOf(reported(w), etcdv1beta2.EtcdClusterUpToDate); got != want {
 		t.Errorf("expected\n%s, got\n%s", want, got)
 	}
@@ -245,7 +245,7 @@ func TestSpecPausedIsReportedInItsOwnWords(t *testing.T) {
 
 func TestAQuorumThatCannotComeBackIsNoRecovery(t *testing.T) {
 	got := reported(observed(clustertest.New(), 3).without(0, 2))
-	if got.Status.Phase != etcdv1beta2.PhaseFailed || got.Status.Reason != "Quorum is lost for good: 1 of 3 voters are healthy, 2 are needed" {
+	if got.Status.Phase != etcdv1beta2.PhaseFailed || got.Status.Reason != "Quorum is permanently lost: 1 of 3 voters are healthy, 2 are needed" {
 		t.Errorf("expected phase Failed, which in the contract ends by hand only, got %s: %s", got.Status.Phase, got.Status.Reason)
 	}
 	if got := conditionOf(got, etcdv1beta2.EtcdClusterRecovering); got != "none" {
@@ -279,12 +279,13 @@ func TestNothingIsSaidToBeUpToDateBeforeThereIsAnything(t *testing.T) {
 	}
 }
 
-// Regression: a learner that is sent a snapshot becomes a voter seconds before it serves clients.
+// Regression: a learner that receives a snapshot becomes a voter some seconds before it answers. The quorum is not lost
+// meanwhile.
 func TestAVoterThatDoesNotAnswerIsNoLostQuorumWhileTheMembersDecide(t *testing.T) {
 	w := observed(clustertest.New(clustertest.Sized(2)), 2).down(1)
 	w.view.Err = nil
 	got := reported(w)
-	want := "True ClusterAvailable: Cluster available: the members decide, and do not all answer: 1 of 2 voters are healthy, 2 are needed"
+	want := "True ClusterAvailable: Cluster available: the members have a quorum, but not all of them respond: 1 of 2 voters are healthy, 2 are needed"
 	if available := conditionOf(got, etcdv1beta2.EtcdClusterAvailable); available != want {
 		t.Errorf("expected\n%s, got\n%s", want, available)
 	}

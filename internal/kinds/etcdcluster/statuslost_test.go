@@ -14,23 +14,23 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// Seen by a user: the status of a restored cluster was emptied. The operator deleted all members with their claims and
-// created an empty cluster, which was Ready in ten seconds.
+// Reported by a user: after the status of a restored cluster was emptied, opcrew deleted all members with their claims
+// and created an empty cluster.
 func TestNothingIsChangedWhereTheStatusOfAClusterIsLost(t *testing.T) {
 	lost := func(w world) world {
 		w.c.Status = etcdv1beta2.EtcdClusterStatus{}
 		return w
 	}
-	grown := func() world { // by one replaced member
+	grown := func() world { // one member was replaced
 		return observed(clustertest.New(clustertest.WithClaims), 0).with(0, false).with(1, false).with(3, false)
 	}
 	for name, test := range map[string]struct {
 		world world
 		held  bool
-		ready string // prefix of the condition
+		ready string // prefix of the condition Ready
 	}{
 		"a quorum says who they are":          {lost(grown()), true, "True AllMembersReady"},
-		"no quorum answers":                   {lost(grown().down(0, 1)), true, "False StatusLost: The status is lost, and "},
+		"no quorum answers":                   {lost(grown().down(0, 1)), true, "False StatusLost: The status of the EtcdCluster was lost, although "},
 		"a pod is of another cluster":         {lost(grown().with(7, false).drop(7)), true, "False StatusLost"},
 		"it was not formed yet":               {observed(clustertest.New(clustertest.Unformed, clustertest.WithClaims), 3).down(0, 1, 2), false, "False "},
 		"all first members are there, formed": {lost(observed(clustertest.New(), 3)), true, "True AllMembersReady"},
@@ -53,7 +53,7 @@ func TestNothingIsChangedWhereTheStatusOfAClusterIsLost(t *testing.T) {
 	}
 }
 
-// drop removes a member from the member list but keeps its pod.
+// drop removes a member from etcd's member list but keeps its pod.
 func (w world) drop(serial int64) world {
 	for i, m := range w.view.Members {
 		if m.ID == w.id(serial) {

@@ -15,11 +15,11 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// A cloud that reclaims nodes deletes their Nodes. Kubernetes ends the pods a while later. Until then they look as if
-// they were gone for good, but their volumes are intact.
+// A cloud that reclaims machines deletes their Nodes, and Kubernetes deletes the pods a while later. Meanwhile the
+// members look lost for good, but their volumes are intact.
 func TestMembersWhoseVolumesAreIntactComeBackWhenTheirNodesAreGone(t *testing.T) {
 	w := observed(clustertest.New(clustertest.WithClaims, automatic), 3).applied(70).savedAs("old", 5).serverless(0, 1, 2).plannedRecovery()
-	if loss := w.c.Status.QuorumLoss; loss == nil || loss.Digest != "" || !strings.Contains(loss.Plan, "No plan is needed: enough members can still come back; ") {
+	if loss := w.c.Status.QuorumLoss; loss == nil || loss.Digest != "" || !strings.Contains(loss.Plan, "No recovery is needed: enough members can still come back; ") {
 		t.Errorf("expected no plan, and the status to say what is waited for, got %+v", loss)
 	}
 	if at := reported(w).Status.Restore; at != nil {
@@ -48,11 +48,11 @@ func TestAVolumeOnANodeThatIsGoneIsLostWhenItsMemberCannotBePlaced(t *testing.T)
 		world world
 		want  string
 	}{
-		"their nodes are deleted":          {three().unplaced(1, time.Hour, nil).unplaced(2, time.Hour, nil), "To go on from member " + model.MemberName(clustertest.New(), 0)},
-		"their nodes are out of service":   {three().unplaced(1, time.Hour, off).unplaced(2, time.Hour, off), "To go on from member " + model.MemberName(clustertest.New(), 0)},
-		"they may be restarted":            {three().unplaced(1, time.Hour, off).unplaced(2, time.Minute, off), "No plan is needed: enough members can still come back; " + model.MemberName(clustertest.New(), 2) + ": node node-2, which has its volume, is gone or out of service: it is given up when its pod could not be placed for 5m0s, or when its claim is deleted"},
-		"the last one's volume is intact":  {three().unplaced(1, time.Hour, nil).unplaced(2, time.Hour, nil).serverless(0).savedAs("old", 5), "It waits for member " + model.MemberName(clustertest.New(), 0) + ", which still has its data, to answer"},
-		"the last one's node is silent":    {three().unplaced(1, time.Hour, nil).unplaced(2, time.Hour, nil).silent(0, time.Hour).down(0).savedAs("old", 5), "It waits for member " + model.MemberName(clustertest.New(), 0) + ", which still has its data, to answer"},
+		"their nodes are deleted":          {three().unplaced(1, time.Hour, nil).unplaced(2, time.Hour, nil), "To recover from member " + model.MemberName(clustertest.New(), 0)},
+		"their nodes are out of service":   {three().unplaced(1, time.Hour, off).unplaced(2, time.Hour, off), "To recover from member " + model.MemberName(clustertest.New(), 0)},
+		"they may be restarted":            {three().unplaced(1, time.Hour, off).unplaced(2, time.Minute, off), "No recovery is needed: enough members can still come back; " + model.MemberName(clustertest.New(), 2) + ": node node-2, which has its volume, is gone or out of service; opcrew replaces the member once its pod has been unschedulable for 5m0s, or its claim is deleted"},
+		"the last one's volume is intact":  {three().unplaced(1, time.Hour, nil).unplaced(2, time.Hour, nil).serverless(0).savedAs("old", 5), "The recovery waits for member " + model.MemberName(clustertest.New(), 0) + ", which still has its data, to respond"},
+		"the last one's node is silent":    {three().unplaced(1, time.Hour, nil).unplaced(2, time.Hour, nil).silent(0, time.Hour).down(0).savedAs("old", 5), "The recovery waits for member " + model.MemberName(clustertest.New(), 0) + ", which still has its data, to respond"},
 		"one is only silent":               {three().unplaced(1, time.Hour, nil).unplaced(2, time.Hour, silent), ""},
 		"it cannot be placed for its size": {three().unplaced(1, time.Hour, nil).unplaced(2, time.Hour, &model.Node{}), ""},
 	} {

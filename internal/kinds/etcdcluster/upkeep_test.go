@@ -22,7 +22,7 @@ const (
 	quota = 100 * mebi
 )
 
-// holding sets, in MiB, the size of a member's data and the part of it that is in use, at revision 5000.
+// holding sets the size of a member's data and the part of it in use, in MiB, at revision 5000.
 func (w world) holding(serial, takes, inUse int64) world {
 	status := w.view.Status[w.id(serial)]
 	status.DBSize, status.DBInUse, status.Quota, status.Revision = takes*mebi, inUse*mebi, quota, 5000
@@ -46,13 +46,13 @@ func (w world) alarmed(kind string, member uint64) world {
 
 func (w world) full(serial int64) world { return w.alarmed(etcd.AlarmNoSpace, w.id(serial)) }
 
-// compactedTo records that history was compacted some time ago.
+// compactedTo records that opcrew compacted the history some time ago.
 func (w world) compactedTo(revision int64, ago time.Duration) world {
 	w.history.Compacted, w.history.Compaction = revision, steps.Attempt{At: clustertest.Noon.Add(-ago)}
 	return w
 }
 
-// defragmented records that a member was defragmented some time ago.
+// defragmented records the last defragmentation of a member.
 func (w world) defragmented(serial int64, last steps.Attempt) world {
 	if w.history.Defragmented == nil {
 		w.history.Defragmented = map[uint64]steps.Attempt{}
@@ -61,7 +61,7 @@ func (w world) defragmented(serial int64, last steps.Attempt) world {
 	return w
 }
 
-// inVain records that members were defragmented some time ago, and their data is as large as before.
+// inVain records that members were defragmented some time ago without any effect on their size.
 func (w world) inVain(ago time.Duration, serials ...int64) world {
 	for _, serial := range serials {
 		status := w.view.Status[w.id(serial)]
@@ -70,7 +70,7 @@ func (w world) inVain(ago time.Duration, serials ...int64) world {
 	return w
 }
 
-// blocked records when a member was defragmented, and how long that blocked it.
+// blocked records when a member was defragmented, and how long it did not answer meanwhile.
 func (w world) blocked(serial int64, ago, took time.Duration) world {
 	w = w.inVain(ago, serial)
 	last := w.history.Defragmented[w.id(serial)]
@@ -102,14 +102,14 @@ func TestMembersThatAreOutOfSpaceAreHealedAsEtcdsRunbookHasIt(t *testing.T) {
 		"it was thrown away":                   {allHolding(begin(), 100, 20).compactedTo(4000, time.Minute).full(1), "defragment member " + n(1)},
 		"there are fewer revisions than stay":  {allHolding(begin(clustertest.Upkeep(clustertest.KeepMany)), 100, 85).full(1), "defragment member " + n(1)},
 		"one was defragmented":                 {allHolding(begin(), 100, 20).holding(1, 20, 20).full(1), "defragment member " + n(2)},
-		"the leader is the last":               {allHolding(begin(), 20, 20).holding(0, 100, 20).full(1), "move the lead to " + n(1)},
+		"the leader is the last":               {allHolding(begin(), 20, 20).holding(0, 100, 20).full(1), "move the leadership to " + n(1)},
 		"it has handed over":                   {leads(allHolding(begin(), 20, 20).holding(0, 100, 20), 1).full(1), "defragment member " + n(0)},
 		"one is busy":                          {working(allHolding(begin(), 100, 20).full(1), "defragmentation of x"), "wait for the defragmentation of x"},
 		"all were":                             {allHolding(begin(), 20, 20).full(1), "disarm NOSPACE"},
 		"they say that it is in use still":     {allHolding(begin(), 99, 98).compactedTo(4000, time.Minute).full(1), "defragment member " + n(1)},
 		"and one was defragmented":             {allHolding(begin(), 99, 98).holding(1, 9, 9).compactedTo(4000, time.Minute).full(1), "defragment member " + n(2)},
 		"so was the next, before that":         {allHolding(begin(), 99, 98).compactedTo(4000, time.Minute).inVain(time.Second, 1).inVain(time.Hour, 2).full(1), "defragment member " + n(2)},
-		"the leader, too":                      {allHolding(begin(), 99, 98).compactedTo(4000, time.Minute).inVain(time.Second, 1, 2).full(1), "move the lead to " + n(1)},
+		"the leader, too":                      {allHolding(begin(), 99, 98).compactedTo(4000, time.Minute).inVain(time.Second, 1, 2).full(1), "move the leadership to " + n(1)},
 		"they may still be freeing":            {allHolding(begin(), 99, 20).compactedTo(4000, time.Second).full(1), "nothing"},
 		"one has been blocked for long enough": {allHolding(begin(), 99, 98).compactedTo(4000, time.Minute).blocked(1, 2*time.Minute, 10*time.Second).inVain(time.Second, 0, 2).full(1), "nothing"},
 		"and has served for long since":        {allHolding(begin(), 99, 98).compactedTo(4000, time.Minute).blocked(1, 4*time.Minute, 10*time.Second).inVain(time.Second, 0, 2).full(1), "defragment member " + n(1)},
@@ -140,7 +140,7 @@ func TestMembersThatAreOutOfSpaceAreHealedAsEtcdsRunbookHasIt(t *testing.T) {
 	}
 }
 
-// withoutQuota makes members report no quota, as before 3.6.
+// withoutQuota makes members report no quota, as etcd before 3.6.
 func (w world) withoutQuota() world {
 	for id, status := range w.view.Status {
 		status.Quota = 0
@@ -151,28 +151,28 @@ func (w world) withoutQuota() world {
 
 func TestReadySaysThatMembersAreOutOfSpaceAndWhatIsDone(t *testing.T) {
 	n := model.MemberName(clustertest.New(), 1)
-	out := "False NoSpace: Writes are refused: " + n + " is out of space (alarm NOSPACE)"
+	out := "False NoSpace: etcd refuses writes because " + n + " is out of space (alarm NOSPACE)"
 	for name, test := range map[string]struct {
 		world world
 		want  string
 	}{
 		"it is healed": {allHolding(observed(clustertest.New(), 3), 100, 99).full(1),
-			out + "; the members are defragmented, and history but for the last 1000 revisions is thrown away if that is not enough"},
+			out + "; opcrew defragments the members and, if that is not enough, discards the history except for the last 1000 revisions"},
 		"members may still be freeing": {allHolding(observed(clustertest.New(), 3), 99, 98).compactedTo(4000, time.Second).full(1),
-			out + "; the members are defragmented, "},
+			out + "; opcrew defragments the members"},
 		"keys fill it": {allHolding(observed(clustertest.New(), 3), 99, 98).compactedTo(4000, time.Minute).inVain(time.Second, 0, 1, 2).full(1),
-			out + "; all that can be given back was, and 98 MiB of 100 MiB are in use by keys and the last 1000 revisions: set ETCD_QUOTA_BACKEND_BYTES in spec.pod.etcdEnv to 128974848 or more, " +
-				"or delete keys and set spec.upkeep.keepRevisions lower than 1000: as long as their revisions are kept, keys that were deleted take room"},
+			out + "; no more space can be freed, and 98 MiB of 100 MiB are in use by keys and the last 1000 revisions: set ETCD_QUOTA_BACKEND_BYTES in spec.pod.etcdEnv to 128974848 or more, " +
+				"or delete keys and set spec.upkeep.keepRevisions lower than 1000: deleted keys take up room as long as their revisions are kept"},
 		"keys alone do": {allHolding(observed(clustertest.New(clustertest.Upkeep(clustertest.KeepNone)), 3), 99, 98).compactedTo(5000, time.Minute).inVain(time.Second, 0, 1, 2).full(1),
-			out + "; all that can be given back was, and 98 MiB of 100 MiB are in use by keys: set ETCD_QUOTA_BACKEND_BYTES in spec.pod.etcdEnv to 128974848 or more, or delete keys"},
+			out + "; no more space can be freed, and 98 MiB of 100 MiB are in use by keys: set ETCD_QUOTA_BACKEND_BYTES in spec.pod.etcdEnv to 128974848 or more, or delete keys"},
 		"one has yet to be defragmented": {allHolding(observed(clustertest.New(), 3), 99, 98).compactedTo(4000, time.Minute).inVain(time.Second, 1, 2).full(1),
-			out + "; the members are defragmented, "},
+			out + "; opcrew defragments the members"},
 		"one cannot be": {allHolding(observed(clustertest.New(), 3), 99, 98).compactedTo(4000, time.Minute).inVain(time.Second, 0, 2).defragmented(1, steps.Attempt{At: clustertest.Noon, Failed: "no space left on device"}).full(1),
 			out + "; the defragmentation of " + n + " has failed: no space left on device"},
 		"nothing is to be done": {allHolding(observed(clustertest.New(clustertest.Upkeep(clustertest.ReportsNoSpace)), 3), 100, 99).full(1),
-			out + "; compact, defragment and disarm, or set ETCD_QUOTA_BACKEND_BYTES in spec.pod.etcdEnv"},
+			out + "; compact and defragment the members and clear the alarm, or set ETCD_QUOTA_BACKEND_BYTES in spec.pod.etcdEnv"},
 		"the quota is said elsewhere": {allHolding(observed(clustertest.New(clustertest.QuotaElsewhere), 3), 100, 99).withoutQuota().full(1),
-			out + ", and the value of ETCD_QUOTA_BACKEND_BYTES is not in the spec"},
+			out + "; the value of ETCD_QUOTA_BACKEND_BYTES is not in the spec"},
 	} {
 		if got := conditionOf(reported(test.world), etcdv1beta2.EtcdClusterReady); !strings.HasPrefix(got, test.want) {
 			t.Errorf("%s: expected Ready to be\n%s, it is\n%s", name, test.want, got)
@@ -182,7 +182,7 @@ func TestReadySaysThatMembersAreOutOfSpaceAndWhatIsDone(t *testing.T) {
 
 func TestMembersAreDefragmentedWhereTheSpecSaysSo(t *testing.T) {
 	n := func(serial int64) string { return model.MemberName(clustertest.New(), serial) }
-	always, nightly, daily := clustertest.Defragments(""), clustertest.Defragments("0 3 * * *"), clustertest.Defragments("30 11 * * *") // at noon
+	always, nightly, daily := clustertest.Defragments(""), clustertest.Defragments("0 3 * * *"), clustertest.Defragments("30 11 * * *") // the window of daily is open at noon
 	for name, test := range map[string]struct {
 		world world
 		want  string
@@ -195,7 +195,7 @@ func TestMembersAreDefragmentedWhereTheSpecSaysSo(t *testing.T) {
 		"it was half an hour ago": {allHolding(observed(clustertest.New(daily), 3), 100, 85), "defragment member " + n(1)},
 		"and little is free":      {allHolding(observed(clustertest.New(daily), 3), 100, 95), "nothing"},
 		"the schedule is none":    {allHolding(observed(clustertest.New(clustertest.Defragments("now")), 3), 100, 1), "nothing"},
-		"only the leader is left": {observed(clustertest.New(always), 3).holding(0, 100, 1), "move the lead to " + n(1)},
+		"only the leader is left": {observed(clustertest.New(always), 3).holding(0, 100, 1), "move the leadership to " + n(1)},
 		"one is not ready":        {allHolding(observed(clustertest.New(always), 3), 100, 1).unprobed(2), "wait for " + n(2) + " to be healthy: container etcd runs, and its readiness probe does not succeed yet"},
 		"other changes go first":  {allHolding(observed(clustertest.New(always), 3), 100, 1).asks(clustertest.Versioned("3.5.36")), "change " + n(1) + " to 3.5.36"},
 	} {
@@ -232,7 +232,7 @@ func TestWhatOfTheUpkeepCannotBeIsSaidAndHoldsUpNothingElse(t *testing.T) {
 		"no schedule": {clustertest.New(clustertest.Defragments("now"), clustertest.Sized(5)), `False InvalidSpec: spec.upkeep.defragment.schedule "now": `},
 		"no time zone, and no schedule yet": {clustertest.New(clustertest.Defragments(""), clustertest.InZone("Mars/Base"), clustertest.Sized(5)),
 			`False InvalidSpec: spec.upkeep.defragment.timeZone "Mars/Base" is not known; write one such as Europe/Berlin`},
-		"too old an etcd": {clustertest.New(clustertest.Compacts("Periodic", "1h"), clustertest.Versioned("3.2.32"), formedLike("3.2.32"), clustertest.Sized(5)), "False InvalidSpec: spec.upkeep: compaction and corruptionCheck need etcd 3.3 or later, and version is 3.2.32"},
+		"too old an etcd": {clustertest.New(clustertest.Compacts("Periodic", "1h"), clustertest.Versioned("3.2.32"), formedLike("3.2.32"), clustertest.Sized(5)), "False InvalidSpec: spec.upkeep: compaction and corruptionCheck need etcd 3.3 or later, but spec.version is 3.2.32"},
 	} {
 		w := observed(test.c, 3)
 		if got := conditionOf(reported(w), etcdv1beta2.EtcdClusterUpToDate); !strings.HasPrefix(got, test.want) {

@@ -17,8 +17,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// observeVolumes collects the claims that should have the spec's size, and reads the classes of those that are too
-// small. It leaves out the claim of a member that is to be replaced, as its successor gets a new claim.
+// observeVolumes collects the claims that should have the spec's size, and reads the StorageClasses of claims that are
+// too small. It skips the claim of a member that will be replaced, as the successor gets a new claim.
 func (r *reconciler) observeVolumes(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
 	if !model.Persistent(c) {
 		return nil
@@ -36,7 +36,7 @@ func (r *reconciler) observeVolumes(ctx context.Context, c *etcdv1beta2.EtcdClus
 	return nil
 }
 
-// resizeVolumes returns the patches that give volumes the spec's size. Nothing else waits for them.
+// resizeVolumes returns the patches that change claims to the spec's size. No other change waits for them.
 func (p planner) resizeVolumes() []kit.Patch {
 	return slices.Concat(p.volumes.Growth(), p.volumes.Withdrawn())
 }

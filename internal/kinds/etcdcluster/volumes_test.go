@@ -24,7 +24,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// sizedVolumes sets the size that each member's claim requests, and the size that its volume has.
+// sizedVolumes sets, for each member, the size that the claim requests and the size of its volume.
 func (w world) sizedVolumes(asksHas ...[2]string) world {
 	for serial, size := range asksHas {
 		claim := w.claimOf(int64(serial))
@@ -34,7 +34,7 @@ func (w world) sizedVolumes(asksHas ...[2]string) world {
 	return w
 }
 
-// lookAtVolumes reads the claims and their classes into the world.
+// lookAtVolumes reads the claims and their StorageClasses, as opcrew does.
 func (w world) lookAtVolumes(t *testing.T) world {
 	t.Helper()
 	grows := true
@@ -51,7 +51,7 @@ func (w world) lookAtVolumes(t *testing.T) world {
 func TestVolumesGetTheSizeOfTheSpecWhereTheyCan(t *testing.T) {
 	as := func(asks, has string) [2]string { return [2]string{asks, has} }
 	one, two := as("1Gi", "1Gi"), as("2Gi", "2Gi")
-	const upToDate, members = "True AllUpToDate: Every member runs what the spec says", "3 of 3 members are ready"
+	const upToDate, members = "True AllUpToDate: All members match the spec", "3 of 3 members are ready"
 	infeasible := func(w world) {
 		w.claimOf(0).Status.AllocatedResourceStatuses = map[corev1.ResourceName]corev1.ClaimResourceStatus{
 			corev1.ResourceStorage: corev1.PersistentVolumeClaimControllerResizeInfeasible,
@@ -62,21 +62,21 @@ func TestVolumesGetTheSizeOfTheSpecWhereTheyCan(t *testing.T) {
 		claims      [][2]string
 		but         func(world)
 		options     []clustertest.Option
-		patched     string // serials and the sizes that their claims should request
-		want        string // in UpToDate, where CLAIM stands for the claim of member 0
+		patched     string // members and the sizes that their claims should request
+		want        string // message of UpToDate; CLAIM stands for the claim of member 0
 	}{
 		"they have it":                {class: "elastic", size: "1Gi", claims: [][2]string{one, one, one}, want: upToDate},
 		"a larger one was given":      {class: "elastic", size: "1Gi", claims: [][2]string{one, one, as("1Gi", "2Gi")}, want: upToDate},
-		"they are to grow":            {class: "elastic", size: "2Gi", claims: [][2]string{one, one, two}, patched: "0=2Gi 1=2Gi", want: "False VolumesGrowing: 1 of 3 volumes have their size; claim CLAIM has 1Gi of 2Gi"},
-		"they grow":                   {class: "elastic", size: "2Gi", claims: [][2]string{as("2Gi", "1Gi"), two, two}, want: "False VolumesGrowing: 2 of 3 volumes have their size; claim CLAIM has 1Gi of 2Gi"},
-		"they are to, asleep":         {class: "elastic", size: "2Gi", claims: [][2]string{one, two, two}, options: []clustertest.Option{clustertest.Hibernates}, patched: "0=2Gi", want: "False VolumesGrowing: 2 of 3 volumes have their size; claim CLAIM has 1Gi of 2Gi"},
-		"their class does not let it": {class: "rigid", size: "2Gi", claims: [][2]string{one, one, one}, want: "False VolumesFixed: claim CLAIM stays at 1Gi and not 2Gi: StorageClass rigid does not let volumes grow; set its allowVolumeExpansion, if its driver can do that; else set " + volumes.StorageField + " to what the volumes have, or name a class that lets them grow"},
-		"there is no such class":      {class: "gone", size: "2Gi", claims: [][2]string{one, one, one}, want: "False VolumesFixed: claim CLAIM stays at 1Gi and not 2Gi: there is no StorageClass gone by which its volume could grow; else set " + volumes.StorageField + " to what the volumes have, or name a class that lets them grow"},
-		"their driver cannot":         {class: "elastic", size: "9Gi", claims: [][2]string{as("9Gi", "1Gi"), two, two}, but: infeasible, patched: "1=9Gi 2=9Gi", want: "False VolumesFixed: claim CLAIM has 1Gi and not the 9Gi that it asks for: its driver says ControllerResizeInfeasible; else set " + volumes.StorageField + " to what the volumes have, or name a class that lets them grow"},
-		"and the size is taken back":  {class: "elastic", size: "2Gi", claims: [][2]string{as("9Gi", "1Gi"), two, two}, but: infeasible, patched: "0=2Gi", want: "False VolumesFixed: claim CLAIM has 1Gi and not the 9Gi that it asks for: its driver says ControllerResizeInfeasible; else set " + volumes.StorageField + " to what the volumes have, or name a class that lets them grow"},
+		"they are to grow":            {class: "elastic", size: "2Gi", claims: [][2]string{one, one, two}, patched: "0=2Gi 1=2Gi", want: "False VolumesGrowing: 1 of 3 volumes have the desired size; claim CLAIM has 1Gi of 2Gi"},
+		"they grow":                   {class: "elastic", size: "2Gi", claims: [][2]string{as("2Gi", "1Gi"), two, two}, want: "False VolumesGrowing: 2 of 3 volumes have the desired size; claim CLAIM has 1Gi of 2Gi"},
+		"they are to, asleep":         {class: "elastic", size: "2Gi", claims: [][2]string{one, two, two}, options: []clustertest.Option{clustertest.Hibernates}, patched: "0=2Gi", want: "False VolumesGrowing: 2 of 3 volumes have the desired size; claim CLAIM has 1Gi of 2Gi"},
+		"their class does not let it": {class: "rigid", size: "2Gi", claims: [][2]string{one, one, one}, want: "False VolumesFixed: claim CLAIM stays at 1Gi and not 2Gi: StorageClass rigid does not let volumes grow; set its allowVolumeExpansion, if its driver can do that; alternatively, set " + volumes.StorageField + " to the current size of the volumes, or choose a StorageClass that lets them grow"},
+		"there is no such class":      {class: "gone", size: "2Gi", claims: [][2]string{one, one, one}, want: "False VolumesFixed: claim CLAIM stays at 1Gi and not 2Gi: there is no StorageClass gone by which its volume could grow; alternatively, set " + volumes.StorageField + " to the current size of the volumes, or choose a StorageClass that lets them grow"},
+		"their driver cannot":         {class: "elastic", size: "9Gi", claims: [][2]string{as("9Gi", "1Gi"), two, two}, but: infeasible, patched: "1=9Gi 2=9Gi", want: "False VolumesFixed: claim CLAIM has 1Gi and not the 9Gi that it asks for: its driver says ControllerResizeInfeasible; alternatively, set " + volumes.StorageField + " to the current size of the volumes, or choose a StorageClass that lets them grow"},
+		"and the size is taken back":  {class: "elastic", size: "2Gi", claims: [][2]string{as("9Gi", "1Gi"), two, two}, but: infeasible, patched: "0=2Gi", want: "False VolumesFixed: claim CLAIM has 1Gi and not the 9Gi that it asks for: its driver says ControllerResizeInfeasible; alternatively, set " + volumes.StorageField + " to the current size of the volumes, or choose a StorageClass that lets them grow"},
 		"to what they have":           {class: "elastic", size: "1Gi", claims: [][2]string{as("9Gi", "1Gi"), one, one}, but: infeasible, want: upToDate},
-		"they are to shrink":          {class: "elastic", size: "1Gi", claims: [][2]string{two, one, one}, want: "False VolumesFixed: claim CLAIM asks for 2Gi and not 1Gi, and volumes never shrink: set " + volumes.StorageField + " to 2Gi, or move the data to a new cluster"},
-		"one is to be replaced":       {class: "elastic", size: "2Gi", claims: [][2]string{one, two, two}, but: func(w world) { w.claimOf(0).Spec.StorageClassName = new("rigid") }, want: "False Updating: 1 of 3 members are not yet as the spec says; claim CLAIM is of storageClassName rigid and not elastic: members are replaced one at a time, each by a new one on a new claim"},
+		"they are to shrink":          {class: "elastic", size: "1Gi", claims: [][2]string{two, one, one}, want: "False VolumesFixed: claim CLAIM requests 2Gi instead of 1Gi, and volumes cannot shrink: set " + volumes.StorageField + " to 2Gi, or move the data to a new cluster"},
+		"one is to be replaced":       {class: "elastic", size: "2Gi", claims: [][2]string{one, two, two}, but: func(w world) { w.claimOf(0).Spec.StorageClassName = new("rigid") }, want: "False Updating: 1 of 3 members do not match the spec yet; claim CLAIM has storageClassName rigid instead of elastic: members are replaced one at a time, each by a new member with a new claim"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := observed(clustertest.New(clustertest.WithClaims, clustertest.StorageClass(test.class)), 3).asks(append(test.options, clustertest.Storage(test.size))...).sizedVolumes(test.claims...)

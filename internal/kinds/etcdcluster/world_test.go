@@ -24,14 +24,14 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// world holds the facts about a cluster, and the cluster.
+// world is a fake EtcdCluster with everything that opcrew reads about it.
 type world struct {
 	facts
 	c *etcdv1beta2.EtcdCluster
 }
 
-// observed returns a cluster whose members 0 to n-1 are healthy, with member 0 as the leader. Its pods match the spec
-// of c.
+// observed returns a cluster whose members 0 to n-1 are healthy. Member 0 is the leader, and all pods match the spec of
+// c.
 func observed(c *etcdv1beta2.EtcdCluster, n int64) world {
 	w := world{c: c, facts: facts{
 		now: clustertest.Noon, agentImage: "opcrew-agent:test",
@@ -44,10 +44,10 @@ func observed(c *etcdv1beta2.EtcdCluster, n int64) world {
 	return w
 }
 
-// id returns the id of a member by its serial, in a cluster that was formed long ago.
+// id returns the ID of the member with a serial number, in a cluster that is already formed.
 func id(serial int64) uint64 { return uint64(0x100 + serial) }
 
-// id returns the id of a member by its serial.
+// id returns the ID of the member with a serial number.
 func (w world) id(serial int64) uint64 {
 	if w.c.Status.ClusterID == "" {
 		return model.BootstrapID(w.c, model.MemberName(w.c, serial))
@@ -103,7 +103,7 @@ func (w world) begins(name string, serial int64) {
 	}
 }
 
-// joining adds a member that was added and has not run yet, with or without a pod.
+// joining adds a member that has never run, with or without a pod.
 func (w world) joining(serial int64, pod bool) world {
 	w = w.with(serial, true)
 	name, last := model.MemberName(w.c, serial), len(w.view.Members)-1
@@ -118,7 +118,7 @@ func (w world) joining(serial int64, pod bool) world {
 	return w
 }
 
-// aloof makes a member silent although its pod has been ready for some time.
+// aloof makes a member answer no requests although its pod has been ready for some time.
 func (w world) aloof(serial int64, since time.Duration) world {
 	w.view.Status[w.id(serial)] = etcd.MemberStatus{Err: fmt.Errorf("error reading server preface")}
 	w.pods[model.MemberName(w.c, serial)].Status.Conditions[0].LastTransitionTime = metav1.NewTime(clustertest.Noon.Add(-since))
@@ -134,7 +134,7 @@ func (w world) asks(options ...clustertest.Option) world {
 	return w
 }
 
-// down makes members silent, and leaves their pods unchanged.
+// down makes members answer no requests, while their pods run.
 func (w world) down(serials ...int64) world {
 	for _, serial := range serials {
 		w.view.Status[w.id(serial)] = etcd.MemberStatus{Err: fmt.Errorf("connection refused")}
@@ -154,14 +154,14 @@ func (w world) down(serials ...int64) world {
 	return w
 }
 
-// unprobed makes a member healthy although its kubelet does not report the pod as ready yet.
+// unprobed makes a member healthy in etcd while its pod is not ready yet.
 func (w world) unprobed(serial int64) world {
 	pod := w.pods[model.MemberName(w.c, serial)]
 	pod.Status.Conditions, pod.Status.ContainerStatuses[0].Ready = nil, false
 	return w
 }
 
-// hidden takes a member out of the Service.
+// hidden removes the label by which the client Service selects a member's pod.
 func (w world) hidden(serial int64) world {
 	delete(w.pods[model.MemberName(w.c, serial)].Labels, model.VoterLabel)
 	return w
@@ -183,12 +183,12 @@ func (w world) unclaimed(serials ...int64) world {
 	return w
 }
 
-// refused makes the gate in a pod refuse to start etcd.
+// refused makes opcrew's agent in a member's pod refuse to start etcd.
 func (w world) refused(serial int64, reason etcdstart.Reason) world {
 	return w.said(serial, reason, "no log in /var/etcd/data")
 }
 
-// said makes a member's etcd stop, for the reason that the gate reported.
+// said makes a member's etcd stop, with a reason that opcrew's agent in the pod reported.
 func (w world) said(serial int64, reason etcdstart.Reason, words string) world {
 	w = w.down(serial)
 	w.pods[model.MemberName(w.c, serial)].Status.ContainerStatuses = []corev1.ContainerStatus{{
@@ -199,8 +199,8 @@ func (w world) said(serial int64, reason etcdstart.Reason, words string) world {
 	return w
 }
 
-// onceRefused makes members run after the gate refused their previous containers, as with a volume that was mounted
-// late.
+// onceRefused makes members run although opcrew's agent refused to start their previous containers, as with a volume
+// that was mounted late.
 func (w world) onceRefused(serials ...int64) world {
 	for _, serial := range serials {
 		status := &w.pods[model.MemberName(w.c, serial)].Status.ContainerStatuses[0]
@@ -220,7 +220,7 @@ func (w world) unpulled(serials ...int64) world {
 	return w
 }
 
-// running sets the version that a member runs, and the version in the annotation of its pod.
+// running sets the version that a member runs, and the version in its pod's annotation.
 func (w world) running(serial int64, version, annotation string) world {
 	status := w.view.Status[w.id(serial)]
 	status.Version = version
@@ -229,7 +229,7 @@ func (w world) running(serial int64, version, annotation string) world {
 	return w
 }
 
-// applied sets the index up to which each of the first members has received and applied its log.
+// applied sets, for each of the first members, the index up to which it has received and applied the log.
 func (w world) applied(indexes ...uint64) world {
 	for serial, index := range indexes {
 		status := w.view.Status[w.id(int64(serial))]
@@ -239,31 +239,31 @@ func (w world) applied(indexes ...uint64) world {
 	return w
 }
 
-// speaking sets the version that the members have agreed on; "" if they do not report it.
+// speaking sets the cluster version that the members have agreed on; "" if it is unknown.
 func (w world) speaking(version string) world {
 	w.view.ClusterVersion = version
 	return w
 }
 
-// mute makes the agreed version unknown, and records why.
+// mute makes the cluster version unreadable, with the given error.
 func (w world) mute(why string) world {
 	w.view.VersionErr = errors.New(why)
 	return w
 }
 
-// silent makes a node stop reporting for some time.
+// silent makes the kubelet of a member's node stop reporting, some time ago.
 func (w world) silent(serial int64, since time.Duration) world {
 	w.nodes["node-"+strconv.FormatInt(serial, 10)] = model.Node{SilentSince: clustertest.Noon.Add(-since)}
 	return w
 }
 
-// cordoned makes a node unschedulable.
+// cordoned makes a member's node unschedulable.
 func (w world) cordoned(serial int64) world {
 	w.nodes["node-"+strconv.FormatInt(serial, 10)] = model.Node{Cordoned: true}
 	return w
 }
 
-// serverless deletes nodes.
+// serverless deletes the Nodes of members.
 func (w world) serverless(serials ...int64) world {
 	for _, serial := range serials {
 		delete(w.nodes, "node-"+strconv.FormatInt(serial, 10))
@@ -271,8 +271,8 @@ func (w world) serverless(serials ...int64) world {
 	return w.down(serials...)
 }
 
-// unplaced makes a member's pod one that was recreated and has been unschedulable for some time. Its volume is on the
-// disk of home; nil if that node is gone.
+// unplaced recreates a member's pod, which has been unschedulable for some time. Its volume is bound to the node home;
+// nil if that node is gone.
 func (w world) unplaced(serial int64, since time.Duration, home *model.Node) world {
 	w = w.down(serial)
 	pod := w.pods[model.MemberName(w.c, serial)].DeepCopy()
@@ -290,7 +290,7 @@ func (w world) unplaced(serial int64, since time.Duration, home *model.Node) wor
 	return w
 }
 
-// says returns a summary of a decision.
+// says returns a summary of a decision, such as "wait for ...".
 func (d decision) says() string {
 	switch {
 	case d.next.Step != nil:
@@ -333,7 +333,7 @@ func stale(w world) world {
 	return w
 }
 
-// takesUp reports whether a restore or a recovery begins.
+// takesUp reports whether a restore or a recovery starts now.
 func (w world) takesUp(c *etcdv1beta2.EtcdCluster) bool {
 	return (&reconciler{}).Decide(c, w.facts, w.now).stage == beginning
 }

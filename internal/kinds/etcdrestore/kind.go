@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package etcdrestore reports the progress of the restore of an EtcdCluster in the status of its EtcdRestore. The
-// restore itself is carried out by internal/kinds/etcdcluster, which knows the members of the cluster.
+// Package etcdrestore reports the progress of a restore in the status of its EtcdRestore. Package etcdcluster carries
+// out the restore, as it reconciles the members of the cluster.
 package etcdrestore
 
 import (
@@ -21,16 +21,16 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// The objects of the kind, and the cluster that they fill.
+// Read the EtcdRestores, and the EtcdClusters that they restore.
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdrestores;etcdclusters,verbs=get;list;watch
-// The status.
+// Write the status of the EtcdRestores.
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdrestores/status,verbs=patch
-// Whether the credentials and the volume with the snapshot exist.
+// Check that the credentials and the volume with the backup exist.
 // +kubebuilder:rbac:groups="",resources=secrets;persistentvolumeclaims,verbs=get
-// Whether the CRD is installed, and by opcrew.
+// Read its own CRD to check that opcrew installed it.
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=etcdrestores.etcd.database.coreos.com,verbs=get
 
-// workers is the number of objects that are reconciled at a time.
+// workers is the number of objects that are reconciled concurrently.
 const workers = 2
 
 // Kind returns the registration of EtcdRestore.
@@ -61,13 +61,13 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		Complete(loop)
 }
 
-// ofItsName enqueues the restore that has the name of the cluster.
+// ofItsName enqueues the EtcdRestore with the same name as the EtcdCluster.
 func ofItsName(_ context.Context, cluster client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(cluster)}}
 }
 
-// wentOn passes on changes of a cluster that matter to a restore: its progress, whether it serves clients, and whether
-// it is paused or hibernated.
+// wentOn passes on the changes of a cluster that matter to its restore: the progress of the restore, whether the
+// cluster serves clients, and whether it is paused or hibernates.
 var wentOn = kit.Updates(func(e event.UpdateEvent) bool {
 	was, is := e.ObjectOld.(*etcdv1beta2.EtcdCluster), e.ObjectNew.(*etcdv1beta2.EtcdCluster)
 	return !equality.Semantic.DeepEqual(was.Status.Restore, is.Status.Restore) || serves(was) != serves(is) || held(was) != held(is)

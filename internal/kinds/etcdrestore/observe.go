@@ -17,16 +17,17 @@ import (
 
 type reconciler struct{ *kit.Tools }
 
-// facts holds all that is read about a restore.
+// facts holds everything that is read about an EtcdRestore in one reconcile.
 type facts struct {
-	// cluster is the EtcdCluster that the restore names; nil if it does not exist.
+	// cluster is the EtcdCluster that the EtcdRestore names; nil if it does not exist.
 	cluster *etcdv1beta2.EtcdCluster
-	// unfit is the reason why the cluster cannot begin this restore; why is the message. Both are empty if none is
-	// known.
+	// unfit and why are the condition reason and the message that explain why the cluster cannot start this restore.
+	// Both are empty if nothing prevents it.
 	unfit, why string
 }
 
-// Observe reads the cluster. Until the cluster has begun the restore, it also reads what the restore needs.
+// Observe reads the cluster. Until the cluster has started the restore, it also checks that everything the restore
+// needs exists.
 func (r *reconciler) Observe(ctx context.Context, restore *etcdv1beta2.EtcdRestore) (facts, error) {
 	cluster := &etcdv1beta2.EtcdCluster{}
 	err := r.Client.Get(ctx, client.ObjectKey{Namespace: restore.Namespace, Name: restore.Spec.EtcdCluster.Name}, cluster)

@@ -10,10 +10,10 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// needsAgain is the time until the next check for a missing Secret or claim.
+// needsAgain is the time until the next check whether a missing Secret or claim exists.
 const needsAgain = 5 * time.Second
 
-// decision holds the progress of the restore, and the time until the next check.
+// decision holds the reason and message for the condition Ready, and the time until the next reconcile.
 type decision struct {
 	reason, message string
 	again           time.Duration
@@ -25,13 +25,14 @@ func (r *reconciler) Decide(restore *etcdv1beta2.EtcdRestore, f facts, _ time.Ti
 	if !restore.Status.Succeeded {
 		d.reason, d.message = progress(f).of(restore)
 	}
-	if f.unfit != "" && f.unfit != etcdv1beta2.ReasonInvalidSpec { // a check cannot help, as the spec never changes
+	// An invalid spec needs no further check, as the spec cannot change.
+	if f.unfit != "" && f.unfit != etcdv1beta2.ReasonInvalidSpec {
 		d.again = needsAgain
 	}
 	return d
 }
 
-// Plan changes nothing, as the cluster's reconciler carries out the restore.
+// Plan changes nothing, as the reconciler of the EtcdCluster carries out the restore.
 func (r *reconciler) Plan(_ *etcdv1beta2.EtcdRestore, _ facts, d decision) kit.Plan {
 	return kit.Plan{Again: d.again}
 }

@@ -14,36 +14,37 @@ import (
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 )
 
-// progress holds what the progress of a restore is computed from.
+// progress is what the progress of a restore is computed from.
 type progress struct {
 	cluster    *etcdv1beta2.EtcdCluster
 	unfit, why string
 }
 
-// of returns the reason and the message of Ready. It reports success only when the cluster serves clients.
+// of returns the reason and the message of the condition Ready. It reports success only once the cluster serves
+// clients.
 func (f progress) of(restore *etcdv1beta2.EtcdRestore) (reason, message string) {
 	name := restore.Spec.EtcdCluster.Name
 	switch at := recorded(restore, f.cluster); {
 	case f.cluster == nil:
-		return etcdv1beta2.ReasonClusterMissing, fmt.Sprintf("There is no EtcdCluster %s; when it is made it begins with this backup", name)
+		return etcdv1beta2.ReasonClusterMissing, fmt.Sprintf("EtcdCluster %s does not exist; when it is created, it starts with this backup", name)
 	case at == nil && f.cluster.Status.Restore.TookUp(restore.UID):
-		return etcdv1beta2.ReasonRestored, fmt.Sprintf("EtcdCluster %s was restored, and has lost its quorum since; it went on from what was left", name)
+		return etcdv1beta2.ReasonRestored, fmt.Sprintf("EtcdCluster %s was restored, but has lost its quorum since then; it continued from its remaining data", name)
 	case (at == nil || at.Phase == etcdv1beta2.PhaseRestoring) && held(f.cluster) != "":
 		return etcdv1beta2.ReasonClusterNotReady, fmt.Sprintf("EtcdCluster %s %s", name, held(f.cluster))
 	case at == nil && f.unfit != "":
-		return f.unfit, fmt.Sprintf("%s; EtcdCluster %s has not taken it up", f.why, name)
+		return f.unfit, fmt.Sprintf("%s; EtcdCluster %s has not started the restore", f.why, name)
 	case at == nil:
-		return etcdv1beta2.ReasonWaiting, fmt.Sprintf("EtcdCluster %s has not taken it up yet%s", name, behind(f.cluster))
+		return etcdv1beta2.ReasonWaiting, fmt.Sprintf("EtcdCluster %s has not started the restore yet%s", name, behind(f.cluster))
 	case at.Phase == etcdv1beta2.PhaseRestored && serves(f.cluster):
-		return etcdv1beta2.ReasonRestored, fmt.Sprintf("EtcdCluster %s serves %s, %s, from revision %d on", name, at.Object, saved(at), at.Revision) + but(at)
+		return etcdv1beta2.ReasonRestored, fmt.Sprintf("EtcdCluster %s serves the data of %s, %s, from revision %d on", name, at.Object, saved(at), at.Revision) + but(at)
 	case at.Phase == etcdv1beta2.PhaseRestored:
-		return etcdv1beta2.ReasonRestoring, fmt.Sprintf("EtcdCluster %s has gone over to the restored member, and does not serve clients yet", name)
+		return etcdv1beta2.ReasonRestoring, fmt.Sprintf("EtcdCluster %s has switched to the restored member, but does not serve clients yet", name)
 	default:
-		return cmp.Or(at.Reason, etcdv1beta2.ReasonRestoring), at.Message + "; until it serves the cluster stays what it is"
+		return cmp.Or(at.Reason, etcdv1beta2.ReasonRestoring), at.Message + "; the cluster is unchanged until the restored member serves clients"
 	}
 }
 
-// saved returns when the backup was saved, as later data is not restored.
+// saved says when the restored backup was saved. Later data is not restored.
 func saved(at *etcdv1beta2.RestoreProgress) string {
 	if at.SavedAt == nil {
 		return "saved at an unknown time"
@@ -51,31 +52,33 @@ func saved(at *etcdv1beta2.RestoreProgress) string {
 	return "saved at " + at.SavedAt.UTC().Format(time.RFC3339)
 }
 
-// behind returns what a restore that the cluster has not begun waits for.
+// behind returns a clause that says what a restore waits for that has not started yet; empty if unknown.
 func behind(c *etcdv1beta2.EtcdCluster) string {
 	switch at := c.Status.Restore; {
 	case at == nil:
 		return ""
 	case at.Phase == etcdv1beta2.PhaseRestoring && at.Recovery != nil:
-		return ": its recovery from a lost quorum is called off first"
+		return ": its recovery from a lost quorum is canceled first"
 	case at.Phase == etcdv1beta2.PhaseRestoring:
-		return ": an earlier restore, which was deleted, is called off first"
+		return ": an earlier restore, which was deleted, is canceled first"
 	}
-	return ": what is left of an earlier restore has to go first"
+	return ": the leftovers of an earlier restore must be deleted first"
 }
 
-// held returns which setting of the cluster prevents a restore, and until when; empty if none does.
+// held returns a clause that says why the cluster restores nothing now, and until when; empty if nothing blocks the
+// restore.
 func held(c *etcdv1beta2.EtcdCluster) string {
 	switch {
 	case c.Spec.Hibernate:
-		return "hibernates; nothing is restored until it is woken"
+		return "hibernates; the restore waits until spec.hibernate is false"
 	case c.Spec.Paused || common.IsSet(c.Annotations, common.PausedAnnotation):
-		return "is paused; nothing is restored until it is not"
+		return "is paused; the restore waits until it is no longer paused"
 	}
 	return ""
 }
 
-// but returns a clause about a problem beside a success, such as that a verification found the object corrupt.
+// but returns a clause about a problem that came with the success, such as that a verification found the backup
+// corrupt.
 func but(at *etcdv1beta2.RestoreProgress) string {
 	if at.Message == "" {
 		return ""

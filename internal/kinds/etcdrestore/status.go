@@ -10,7 +10,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// Report fills the status. A restore that has succeeded stays succeeded, whatever happens to the cluster later.
+// Report writes the status. A restore that has succeeded stays succeeded, whatever happens to the cluster later.
 func (r *reconciler) Report(restore *etcdv1beta2.EtcdRestore, f facts, d decision, done kit.Outcome) {
 	if restore.Status.Succeeded {
 		return

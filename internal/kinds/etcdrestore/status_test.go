@@ -30,7 +30,7 @@ func newRestore() *etcdv1beta2.EtcdRestore {
 
 type option func(*etcdv1beta2.EtcdCluster)
 
-// of returns the facts for a cluster in a phase of a restore.
+// of returns what opcrew reads about a cluster whose status shows a restore in a phase.
 func of(uid, phase string, options ...option) facts {
 	c := &etcdv1beta2.EtcdCluster{}
 	c.Status.Restore = &etcdv1beta2.RestoreProgress{UID: uid, Phase: phase, Object: "backups/example", Revision: 1_000_000_042, Message: "member example-0 reads the backup"}
@@ -41,7 +41,7 @@ func of(uid, phase string, options ...option) facts {
 	return facts{cluster: c}
 }
 
-// unrecorded removes the time when the backup was saved.
+// unrecorded removes the time at which the backup was saved.
 func unrecorded(c *etcdv1beta2.EtcdCluster) { c.Status.Restore.SavedAt = nil }
 
 func annotated(c *etcdv1beta2.EtcdCluster) {
@@ -74,32 +74,32 @@ func TestReadyReportsTheProgressOfARestore(t *testing.T) {
 		want      string
 		succeeded bool
 	}{
-		"there is no cluster":                 {facts{}, "False ClusterMissing: There is no EtcdCluster example; when it is made it begins with this backup", false},
-		"the cluster sleeps":                  {of("", "", asleep), "False ClusterNotReady: EtcdCluster example hibernates; nothing is restored until it is woken", false},
-		"the cluster is paused":               {of("", "", func(c *etcdv1beta2.EtcdCluster) { c.Spec.Paused = true }), "False ClusterNotReady: EtcdCluster example is paused; nothing is restored until it is not", false},
-		"it cannot begin":                     {unfit(of("", "")), "False SecretMissing: s3.awsSecret: there is no Secret aws; EtcdCluster example has not taken it up", false},
-		"the cluster is paused by annotation": {of("", "", annotated), "False ClusterNotReady: EtcdCluster example is paused; nothing is restored until it is not", false},
-		"it is paused in the middle":          {of(mine, etcdv1beta2.PhaseRestoring, annotated), "False ClusterNotReady: EtcdCluster example is paused; nothing is restored until it is not", false},
-		"it sleeps in the middle":             {of(mine, etcdv1beta2.PhaseRestoring, asleep), "False ClusterNotReady: EtcdCluster example hibernates; nothing is restored until it is woken", false},
-		"it is paused when it is done":        {of(mine, etcdv1beta2.PhaseRestored, serving, saying(""), annotated), "True Restored: EtcdCluster example serves backups/example, saved at 2026-08-01T11:43:00Z, from revision 1000000042 on", true},
-		"it is not taken up yet":              {facts{cluster: &etcdv1beta2.EtcdCluster{}}, "False Waiting: EtcdCluster example has not taken it up yet", false},
-		"another is under way":                {of("uid-of-another", etcdv1beta2.PhaseRestoring), "False Waiting: EtcdCluster example has not taken it up yet: an earlier restore, which was deleted, is called off first", false},
-		"another was called off":              {of("uid-of-another", etcdv1beta2.PhaseAbandoned), "False Waiting: EtcdCluster example has not taken it up yet: what is left of an earlier restore has to go first", false},
-		"another is carried through":          {of("uid-of-another", etcdv1beta2.PhaseRestored, serving), "False Waiting: EtcdCluster example has not taken it up yet: what is left of an earlier restore has to go first", false},
+		"there is no cluster":                 {facts{}, "False ClusterMissing: EtcdCluster example does not exist; when it is created, it starts with this backup", false},
+		"the cluster sleeps":                  {of("", "", asleep), "False ClusterNotReady: EtcdCluster example hibernates; the restore waits until spec.hibernate is false", false},
+		"the cluster is paused":               {of("", "", func(c *etcdv1beta2.EtcdCluster) { c.Spec.Paused = true }), "False ClusterNotReady: EtcdCluster example is paused; the restore waits until it is no longer paused", false},
+		"it cannot begin":                     {unfit(of("", "")), "False SecretMissing: s3.awsSecret: there is no Secret aws; EtcdCluster example has not started the restore", false},
+		"the cluster is paused by annotation": {of("", "", annotated), "False ClusterNotReady: EtcdCluster example is paused; the restore waits until it is no longer paused", false},
+		"it is paused in the middle":          {of(mine, etcdv1beta2.PhaseRestoring, annotated), "False ClusterNotReady: EtcdCluster example is paused; the restore waits until it is no longer paused", false},
+		"it sleeps in the middle":             {of(mine, etcdv1beta2.PhaseRestoring, asleep), "False ClusterNotReady: EtcdCluster example hibernates; the restore waits until spec.hibernate is false", false},
+		"it is paused when it is done":        {of(mine, etcdv1beta2.PhaseRestored, serving, saying(""), annotated), "True Restored: EtcdCluster example serves the data of backups/example, saved at 2026-08-01T11:43:00Z, from revision 1000000042 on", true},
+		"it is not taken up yet":              {facts{cluster: &etcdv1beta2.EtcdCluster{}}, "False Waiting: EtcdCluster example has not started the restore yet", false},
+		"another is under way":                {of("uid-of-another", etcdv1beta2.PhaseRestoring), "False Waiting: EtcdCluster example has not started the restore yet: an earlier restore, which was deleted, is canceled first", false},
+		"another was called off":              {of("uid-of-another", etcdv1beta2.PhaseAbandoned), "False Waiting: EtcdCluster example has not started the restore yet: the leftovers of an earlier restore must be deleted first", false},
+		"another is carried through":          {of("uid-of-another", etcdv1beta2.PhaseRestored, serving), "False Waiting: EtcdCluster example has not started the restore yet: the leftovers of an earlier restore must be deleted first", false},
 		"a recovery is under way": {of("uid-of-recovery", etcdv1beta2.PhaseRestoring, func(c *etcdv1beta2.EtcdCluster) {
 			c.Status.Restore.Recovery = &etcdv1beta2.QuorumRecovery{}
-		}), "False Waiting: EtcdCluster example has not taken it up yet: its recovery from a lost quorum is called off first", false},
-		"it goes on":              {of(mine, etcdv1beta2.PhaseRestoring), "False Restoring: member example-0 reads the backup; until it serves the cluster stays what it is", false},
-		"it does not go on":       {of(mine, etcdv1beta2.PhaseRestoring, failing), "False BucketMissing: S3 bucket backups does not exist; until it serves the cluster stays what it is", false},
-		"no client is served yet": {of(mine, etcdv1beta2.PhaseRestored), "False Restoring: EtcdCluster example has gone over to the restored member, and does not serve clients yet", false},
+		}), "False Waiting: EtcdCluster example has not started the restore yet: its recovery from a lost quorum is canceled first", false},
+		"it goes on":              {of(mine, etcdv1beta2.PhaseRestoring), "False Restoring: member example-0 reads the backup; the cluster is unchanged until the restored member serves clients", false},
+		"it does not go on":       {of(mine, etcdv1beta2.PhaseRestoring, failing), "False BucketMissing: S3 bucket backups does not exist; the cluster is unchanged until the restored member serves clients", false},
+		"no client is served yet": {of(mine, etcdv1beta2.PhaseRestored), "False Restoring: EtcdCluster example has switched to the restored member, but does not serve clients yet", false},
 		"a quorum was lost since": {of("uid-of-recovery", etcdv1beta2.PhaseRestored, func(c *etcdv1beta2.EtcdCluster) {
 			c.Status.Restore.Recovery = &etcdv1beta2.QuorumRecovery{Former: mine}
-		}), "True Restored: EtcdCluster example was restored, and has lost its quorum since; it went on from what was left", true},
-		"what was restored is served":  {of(mine, etcdv1beta2.PhaseRestored, serving, saying("")), "True Restored: EtcdCluster example serves backups/example, saved at 2026-08-01T11:43:00Z, from revision 1000000042 on", true},
-		"what has no record is served": {of(mine, etcdv1beta2.PhaseRestored, serving, saying(""), unrecorded), "True Restored: EtcdCluster example serves backups/example, saved at an unknown time, from revision 1000000042 on", true},
+		}), "True Restored: EtcdCluster example was restored, but has lost its quorum since then; it continued from its remaining data", true},
+		"what was restored is served":  {of(mine, etcdv1beta2.PhaseRestored, serving, saying("")), "True Restored: EtcdCluster example serves the data of backups/example, saved at 2026-08-01T11:43:00Z, from revision 1000000042 on", true},
+		"what has no record is served": {of(mine, etcdv1beta2.PhaseRestored, serving, saying(""), unrecorded), "True Restored: EtcdCluster example serves the data of backups/example, saved at an unknown time, from revision 1000000042 on", true},
 		"it was named although a proof had found it corrupt": {
 			of(mine, etcdv1beta2.PhaseRestored, serving, saying("a proof has found it corrupt")),
-			"True Restored: EtcdCluster example serves backups/example, saved at 2026-08-01T11:43:00Z, from revision 1000000042 on; a proof has found it corrupt", true,
+			"True Restored: EtcdCluster example serves the data of backups/example, saved at 2026-08-01T11:43:00Z, from revision 1000000042 on; a proof has found it corrupt", true,
 		},
 	} {
 		r := newRestore()

@@ -10,14 +10,16 @@ import (
 )
 
 const (
-	// abreast is how many entries are under way at a time: members write many with each sync of their disks, and refuse clients
-	// only from 5000 on.
+	// abreast is how many requests for log entries are sent concurrently. Members write many entries with one sync of
+	// the disk, and refuse clients only from 5000 pending requests on.
 	abreast = 128
-	// inTime is left of a step when no more entries are begun, for those under way.
+	// inTime is how long before the deadline of a step no more requests are sent, so that the pending ones can still
+	// complete.
 	inTime = 700 * time.Millisecond
 )
 
-// Advance asks for the alarms: that is recorded in the log, changes nothing, and needs no special right.
+// Advance makes members write log entries: each request to list the alarms is recorded in the log. The request changes
+// no data and needs no special permission.
 func (r *remote) Advance(ctx context.Context, entries uint64) error {
 	c, err := r.stepper(ctx)
 	if err != nil {
@@ -38,8 +40,8 @@ func (r *remote) Advance(ctx context.Context, entries uint64) error {
 	return typed(err)
 }
 
-// abreastOf makes up to n calls, some at a time, until the context ends or one fails. It returns how many succeeded, and the
-// first failure.
+// abreastOf calls a function up to n times, several calls concurrently, until the context ends or a call fails. It
+// returns how many calls succeeded, and the first failure.
 func abreastOf(ctx context.Context, n uint64, call func() error) (passed uint64, failed error) {
 	var running sync.WaitGroup
 	var mu sync.Mutex

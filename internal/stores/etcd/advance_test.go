@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Regression: a quiet cluster that began on 3.5 could not be upgraded from 3.6 to 3.7.
+// Regression: a cluster that was created with 3.5 and had few writes could not be upgraded from 3.6 to 3.7.
 func TestARealClusterBegunOn35Runs37OnceItsMembersHaveWrittenASnapshot(t *testing.T) {
 	const v35, v36, v37 = "3.5.35", "3.6.16", "3.7.3"
 	all := []*server{newServer(t, "a"), newServer(t, "b"), newServer(t, "c")}
@@ -68,7 +68,7 @@ func awaitVersion(t *testing.T, store etcd.Store, s *server) {
 	})
 }
 
-// advanceReal makes the logs of all members longer, in portions as an operator does.
+// advanceReal makes members write log entries, in several calls as opcrew does.
 func advanceReal(t *testing.T, store etcd.Store, all []*server, entries uint64) {
 	t.Helper()
 	begun := time.Now()
@@ -103,7 +103,7 @@ func statusReal(t *testing.T, store etcd.Store, s *server) etcd.MemberStatus {
 	return status
 }
 
-// diesOn runs another version on a copy of a member's data, waits for its end and returns its log.
+// diesOn runs another version on a copy of a member's data, waits until it exits and returns its log.
 func diesOn(t *testing.T, s *server, version string, all ...*server) string {
 	t.Helper()
 	s.stop()
@@ -116,7 +116,7 @@ func diesOn(t *testing.T, s *server, version string, all ...*server) string {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = copied.cmd.Wait() // it panics
+		_ = copied.cmd.Wait() // etcd panics
 	}()
 	select {
 	case <-ended:

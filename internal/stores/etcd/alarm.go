@@ -11,19 +11,20 @@ import (
 	"strings"
 )
 
-// Kinds of alarms.
+// Kinds of alarms in etcd.
 const (
 	AlarmNoSpace = "NOSPACE"
 	AlarmCorrupt = "CORRUPT"
 )
 
-// Alarm is an alarm of a member. All members list the alarms of all.
+// Alarm is an alarm that etcd raises for a member. Each member lists the alarms of all members.
 type Alarm struct {
 	Member uint64
 	Kind   string
 }
 
-// Alarms are the alarms that any member lists, without duplicates. All members list the same, or will.
+// Alarms returns the alarms that any member lists, sorted and without duplicates. A member that lags may list fewer
+// alarms than the others.
 func (v View) Alarms() []Alarm {
 	var out []Alarm
 	for _, status := range v.Status {
@@ -35,7 +36,7 @@ func (v View) Alarms() []Alarm {
 
 func (a Alarm) String() string { return fmt.Sprintf("%s of member %x", a.Kind, a.Member) }
 
-// Alarms are the alarms among a status's errors, from etcd 3.4 on.
+// Alarms returns the alarms among the errors in a member's status. etcd lists them there since 3.4.
 func (s MemberStatus) Alarms() []Alarm {
 	var out []Alarm
 	for _, line := range s.Errors {
@@ -46,8 +47,8 @@ func (s MemberStatus) Alarms() []Alarm {
 	return out
 }
 
-// parseAlarm reads "memberID:10501334649042878790 alarm:NOSPACE", the text of a protobuf message, in which the number of spaces
-// may change.
+// parseAlarm parses a line such as "memberID:10501334649042878790 alarm:NOSPACE". It is the text form of a protobuf
+// message, in which the number of spaces may vary.
 func parseAlarm(line string) (Alarm, bool) {
 	var alarm Alarm
 	for field := range strings.FieldsSeq(strings.ReplaceAll(line, ": ", ":")) {

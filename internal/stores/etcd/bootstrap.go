@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// BootstrapID is the ID of an initial member of a cluster: a hash of its peer URLs and the cluster's token. A member that is
-// added later gets its ID from the cluster.
+// BootstrapID returns the ID that etcd computes for an initial member: a hash of its peer URLs and the cluster's token.
+// A member that is added later gets its ID when it is added.
 func BootstrapID(peerURLs []string, token string) uint64 {
 	sum := sha1.Sum([]byte(strings.Join(slices.Sorted(slices.Values(peerURLs)), "") + token))
 	return binary.BigEndian.Uint64(sum[:8])

@@ -12,7 +12,7 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 )
 
-// The IDs were read from a cluster of etcd 3.6.8.
+// The expected IDs were read from a cluster of etcd 3.6.8.
 func TestFirstMembersHaveTheIDsThatEtcdGivesThem(t *testing.T) {
 	for url, want := range map[string]uint64{
 		"http://127.0.0.1:32380": 16086437230762663690,

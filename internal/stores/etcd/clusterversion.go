@@ -18,20 +18,20 @@ import (
 )
 
 const (
-	// mostVersion is the largest answer about versions that is read.
+	// mostVersion is the maximum number of bytes that are read of a response about the version.
 	mostVersion = 4 << 10
-	// undecided is the answer of a cluster before its members have agreed for the first time.
+	// undecided is the version that a cluster reports before its members have agreed for the first time.
 	undecided = "not_decided"
 )
 
-// web is the client for what members only report by HTTP. It follows no redirect and uses no proxy.
+// web returns the HTTP client for what members report only by HTTP. It follows no redirects and uses no proxy.
 func web(target Target, through ContextDialer) *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
 			Proxy:                  nil,
 			DialContext:            target.dialer(through),
 			TLSClientConfig:        target.TLS.Clone(),
-			IdleConnTimeout:        keepAlive, // at rest nothing is asked
+			IdleConnTimeout:        keepAlive, // in a steady state, no request is sent for a long time
 			MaxResponseHeaderBytes: mostHeaders,
 			DisableCompression:     true,
 		},
@@ -39,7 +39,8 @@ func web(target Target, through ContextDialer) *http.Client {
 	}
 }
 
-// ClusterVersion asks one member. The path and the answer are the same in all versions of etcd 3.
+// ClusterVersion queries one member for the cluster version. The path and the response are the same in all versions of
+// etcd 3.
 func (r *remote) ClusterVersion(ctx context.Context, endpoint string) (string, error) {
 	if err := r.target.own(endpoint); err != nil {
 		return "", err
@@ -49,7 +50,7 @@ func (r *remote) ClusterVersion(ctx context.Context, endpoint string) (string, e
 	defer context.AfterFunc(r.open, cancel)()
 	body, err := get(ctx, r.web, strings.TrimSuffix(endpoint, "/")+"/version")
 	if err != nil {
-		return "", err // with the address
+		return "", err // the error contains the URL
 	}
 	said, err := parseVersion(body)
 	if err != nil {
@@ -69,7 +70,7 @@ func get(ctx context.Context, by *http.Client, url string) ([]byte, error) {
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s answers %s", url, plain.Line(answer.Status, mostTrouble))
+		return nil, fmt.Errorf("%s responds with %s", url, plain.Line(answer.Status, mostTrouble))
 	}
 	return io.ReadAll(io.LimitReader(answer.Body, mostVersion))
 }
@@ -79,19 +80,19 @@ func parseVersion(body []byte) (string, error) {
 		Cluster string `json:"etcdcluster"`
 	}
 	if err := json.Unmarshal(body, &said); err != nil {
-		return "", fmt.Errorf("not an answer of etcd about its version: %w", err)
+		return "", fmt.Errorf("the response is not a version report of etcd: %w", err)
 	}
 	if said.Cluster == undecided {
 		return "", nil
 	}
 	if _, err := version.ParseSemantic(said.Cluster); err != nil || !plain.Words(said.Cluster, mostWord) {
-		return "", fmt.Errorf("not an answer of etcd about its version: %.100q", said.Cluster)
+		return "", fmt.Errorf("the response is not a version report of etcd: %.100q", said.Cluster)
 	}
 	return said.Cluster, nil
 }
 
-// askVersion asks for the cluster version while that may change: members raise it some time after all of them run a newer minor
-// version. Otherwise the known one stays.
+// askVersion reads the cluster version if it may change: members raise it some time after all of them run a newer minor
+// version. Otherwise the known version is kept.
 func (v *View) askVersion(ctx context.Context, store Store) {
 	endpoint, ok := v.informed()
 	if v.Err != nil || v.agreed() || !ok {
@@ -106,7 +107,8 @@ func (v *View) askVersion(ctx context.Context, store Store) {
 	}
 }
 
-// informed is the endpoint of the member that knows best: the leader, or another voter if the leader does not answer.
+// informed returns the endpoint of the member that knows the cluster version best: the leader, or another healthy
+// voter.
 func (v *View) informed() (endpoint string, ok bool) {
 	leader, _ := v.Leader()
 	for _, m := range v.Voters() {
@@ -124,7 +126,8 @@ func (v *View) informed() (endpoint string, ok bool) {
 	return endpoint, ok
 }
 
-// agreed reports whether the cluster speaks the lowest minor version of its members, as far as they have answered.
+// agreed reports whether the cluster version has the lowest minor version that any member runs. It considers only
+// members that have answered.
 func (v *View) agreed() bool {
 	low := v.lowest()
 	if low == nil {
@@ -134,16 +137,16 @@ func (v *View) agreed() bool {
 	return err == nil && said.Major() == low.Major() && said.Minor() == low.Minor()
 }
 
-// mostAgreeing is the longest time that members take to agree: the leader checks every four seconds (etcd:
-// monitorVersionInterval). Members never agree while etcdctl downgrade holds an older version.
+// mostAgreeing is the longest time that members may take to agree on the cluster version. The leader checks every four
+// seconds (etcd: monitorVersionInterval). After etcdctl downgrade, they may never agree.
 const mostAgreeing = time.Minute
 
-// agreeing reports that the cluster is about to speak another version. A cluster that cannot be asked may never do so.
+// agreeing reports whether the cluster version is expected to change soon, so that the members are read more often.
 func (v *View) agreeing() bool {
 	return v.VersionErr == nil && !v.agreed() && v.At.Sub(v.DisagreesSince) < mostAgreeing
 }
 
-// noteAgreement records since when the members disagree.
+// noteAgreement records since when the cluster version differs from what the members run.
 func (v *View) noteAgreement(before View) {
 	switch {
 	case v.agreed():
@@ -154,7 +157,7 @@ func (v *View) noteAgreement(before View) {
 	}
 }
 
-// lowest is the lowest version of the members that have answered; nil if none has.
+// lowest returns the lowest version of the members that have answered; nil if none has.
 func (v *View) lowest() *version.Version {
 	var low *version.Version
 	for _, status := range v.Status {

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// asked asks a member for the cluster version.
+// asked queries a member for the cluster version.
 func asked(t *testing.T, target Target, endpoint string) (string, error) {
 	t.Helper()
 	target.Endpoints = []string{endpoint}
@@ -39,9 +39,9 @@ func TestTheVersionOfTheClusterIsReadAsEtcdReportsIt(t *testing.T) {
 		"3.6 and later":             {200, `{"etcdserver":"3.6.16","etcdcluster":"3.5.0","storage":"3.5.0"}`, "3.5.0", ""},
 		"before all have met":       {200, `{"etcdserver":"3.6.16","etcdcluster":"3.0.0"}`, "3.0.0", ""},
 		"before there is any":       {200, `{"etcdserver":"3.4.44","etcdcluster":"not_decided"}`, "", ""},
-		"nothing of the cluster":    {200, `{"etcdserver":"3.4.44"}`, "", "not an answer of etcd about its version"},
-		"not etcd":                  {200, "hello", "", "not an answer of etcd about its version"},
-		"without end":               {200, `{"etcdcluster":"` + strings.Repeat("3", mostVersion) + `"}`, "", "not an answer of etcd about its version"},
+		"nothing of the cluster":    {200, `{"etcdserver":"3.4.44"}`, "", "the response is not a version report of etcd"},
+		"not etcd":                  {200, "hello", "", "the response is not a version report of etcd"},
+		"without end":               {200, `{"etcdcluster":"` + strings.Repeat("3", mostVersion) + `"}`, "", "the response is not a version report of etcd"},
 		"a host that is not let in": {421, `{"etcdcluster":"3.6.0"}`, "", "answers 421"},
 		"it sends us elsewhere":     {302, "", "", "answers 302"},
 	} {
@@ -70,7 +70,7 @@ func TestTheVersionOfTheClusterIsAskedForByTheTLSOfEverythingElse(t *testing.T) 
 	member := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, `{"etcdcluster":"3.6.0"}`)
 	}))
-	// Like etcd, which only offers HTTP/2 and requires a certificate.
+	// Like etcd, the server offers only HTTP/2 and requires a client certificate.
 	member.TLS = &tls.Config{NextProtos: []string{"h2"}, ClientAuth: tls.RequireAnyClientCert}
 	member.Config.ErrorLog = log.New(io.Discard, "", 0)
 	member.StartTLS()
@@ -99,7 +99,7 @@ func TestAQuestionForTheVersionEndsWithTheStore(t *testing.T) {
 	arrived := make(chan struct{})
 	member := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		close(arrived)
-		<-r.Context().Done() // it hangs
+		<-r.Context().Done() // no response
 	}))
 	defer member.Close()
 	store, err := Dial(Target{Endpoints: []string{member.URL}})
@@ -120,7 +120,7 @@ func TestAQuestionForTheVersionEndsWithTheStore(t *testing.T) {
 	}
 }
 
-// versioned is a store that only answers with the cluster version.
+// versioned is a store that only reports a cluster version.
 type versioned struct {
 	Store
 	version string
@@ -210,7 +210,7 @@ func TestMembersThatDoNotAgreeAreLookedAtEagerlyForAMinute(t *testing.T) {
 		{time.Minute, "3.5.0", false},
 		{time.Hour, "3.5.0", false},
 		{2 * time.Hour, "3.6.0", false},
-		{3 * time.Hour, "3.5.0", true}, // another time
+		{3 * time.Hour, "3.5.0", true}, // a new disagreement, so its time starts again
 		{3*time.Hour + time.Minute, "3.5.0", false},
 	} {
 		if v := look(step.after, step.says); v.agreeing() != step.want {

@@ -24,13 +24,15 @@ import (
 )
 
 const (
-	// connectTimeout is for one attempt to connect, and throughTimeout for one through another dialer. Calls wait meanwhile.
+	// connectTimeout is the time limit of one attempt to connect. throughTimeout applies if another dialer opens the
+	// connection, such as a port-forward. Calls wait meanwhile.
 	connectTimeout = time.Second
 	throughTimeout = 10 * time.Second
-	// mostBackoff is the longest time between two attempts. A pod may start at any time; the default is two minutes.
+	// mostBackoff is the longest time between two attempts to connect. It is short, as a pod may start at any time; the
+	// default is two minutes.
 	mostBackoff = 250 * time.Millisecond
-	// keepAlive is twice the least that servers accept by default. It also makes the kernel close a connection on which nothing
-	// was acknowledged for keepAliveTimeout: the pod has moved, or its node is gone.
+	// keepAlive is the interval of keepalive probes, twice the minimum that servers accept by default. If a probe is
+	// not acknowledged within keepAliveTimeout, the connection is closed: the pod has moved, or its node is gone.
 	keepAlive        = 10 * time.Second
 	keepAliveTimeout = 3 * time.Second
 )
@@ -38,33 +40,33 @@ const (
 // ContextDialer opens one connection, as (*net.Dialer).DialContext does.
 type ContextDialer func(ctx context.Context, network, address string) (net.Conn, error)
 
-// remote is a Store over the network, with one connection to each member.
+// remote is a Store that accesses a real cluster, with one connection to each member.
 type remote struct {
 	target  Target
-	through ContextDialer // nil: the network of this process
+	through ContextDialer // nil: dial over the network of this process
 	web     *http.Client
-	// open ends when the store is closed.
+	// open is a context that ends when the store is closed.
 	open  context.Context
 	close context.CancelFunc
 
 	mu    sync.Mutex
 	conns map[string]*conn
-	// voter is the endpoint for steps: the leader's, as far as known.
+	// voter is the endpoint of the member that all steps are sent to: the leader if known.
 	voter string
 }
 
 // Dial opens the store of a real cluster.
 func Dial(target Target) (Store, error) { return DialThrough(nil)(target) }
 
-// DialThrough returns a Dialer for real clusters whose connections another dialer opens; nil is the network of this process.
-// The names of members are verified in both cases: they are those of their endpoints.
+// DialThrough returns a Dialer that opens its connections with another dialer, such as a port-forward; nil stands for
+// the network of this process. TLS verifies the host names of the endpoints in both cases.
 func DialThrough(through ContextDialer) Dialer {
 	return func(target Target) (Store, error) { return open(target, through) }
 }
 
 func open(target Target, through ContextDialer) (Store, error) {
 	if len(target.Endpoints) == 0 {
-		return nil, errors.New("no endpoint is known")
+		return nil, errors.New("no endpoint of the cluster is known")
 	}
 	open, end := context.WithCancel(context.Background())
 	return &remote{target: target, through: through, web: web(target, through), open: open, close: end, conns: map[string]*conn{}}, nil
@@ -77,10 +79,10 @@ type conn struct {
 	maintenance clientv3.Maintenance
 
 	mu      sync.Mutex
-	version string // "" until it is known
+	version string // "" until known
 }
 
-// before reports whether the member is older than a minor version of etcd 3, or may be.
+// before reports whether the member is older than the given minor version of etcd 3, or its version is unknown.
 func (c *conn) before(minor uint) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -118,8 +120,8 @@ func connect(endpoint string, target Target, through ContextDialer) (*conn, erro
 	client, err := clientv3.New(clientv3.Config{
 		Endpoints:            []string{endpoint},
 		TLS:                  target.TLS,
-		Logger:               zap.NewNop(), // errors are in the View
-		MaxUnaryRetries:      1,            // the next look tries again, other members first
+		Logger:               zap.NewNop(), // errors are reported in the View
+		MaxUnaryRetries:      1,            // the next read tries again
 		DialKeepAliveTime:    keepAlive,
 		DialKeepAliveTimeout: keepAliveTimeout,
 		DialOptions:          dialOptions(target, through),
@@ -128,7 +130,7 @@ func connect(endpoint string, target Target, through ContextDialer) (*conn, erro
 	if err != nil {
 		return nil, err
 	}
-	// The client's own Status dials for every call.
+	// The Status call of clientv3 opens a new connection for every call; this client reuses one.
 	asked := etcdserverpb.NewMaintenanceClient(client.ActiveConnection())
 	return &conn{Client: client, endpoint: endpoint, maintenance: clientv3.NewMaintenanceFromMaintenanceClient(asked, client)}, nil
 }
@@ -153,15 +155,15 @@ func timeoutOf(through ContextDialer) time.Duration {
 	return throughTimeout
 }
 
-// failFast makes a call to a member that cannot be reached fail at once with the reason. By default the client waits until its
-// time is over, and loses the reason. Calls run in goroutines of their own, where a panic would end the process.
+// failFast makes a call to an unreachable member fail at once with the reason. By default, the client waits for its
+// timeout and loses the reason. Contained turns a panic into an error, as it would end the process.
 func failFast(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 	return prober.Contained(func() error {
 		return invoke(ctx, method, req, reply, cc, append(slices.Clip(opts), grpc.WaitForReady(false))...)
 	})
 }
 
-// Close ends the connections.
+// Close closes the connections to all members.
 func (r *remote) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// FuzzMembers reads what a member may send as MemberList.
+// FuzzMembers decodes arbitrary bytes as a member's response to MemberList.
 func FuzzMembers(f *testing.F) {
 	for _, urls := range [][]string{{"https://db-1.db.shop.svc:2379"}, {"http://10.0.0.1:2379", "x"}, {"https://u@db-1.db.shop.svc:2379/?#"}, nil} {
 		text, err := proto.Marshal(&etcdserverpb.MemberListResponse{
@@ -43,7 +43,7 @@ func FuzzMembers(f *testing.F) {
 	})
 }
 
-// FuzzURL compares own URLs with those that a member publishes.
+// FuzzURL compares the endpoints of a target with arbitrary URLs that a member may publish.
 func FuzzURL(f *testing.F) {
 	f.Add("https://db-1.db.shop.svc.cluster.local:2379")
 	f.Add("https://db-1.db.shop.svc:2379/%2f")

@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd/etcdtest"
 )
 
-// late makes a member fail once, and then answer late.
+// late is a dialer whose connections make one member fail once and then answer late.
 type late struct {
 	*etcdtest.World
 	endpoint string
@@ -48,16 +48,16 @@ func (s *lateStore) Status(ctx context.Context, endpoint string) (etcd.MemberSta
 	return s.Store.Status(ctx, endpoint)
 }
 
-// After the loss of a quorum the last log position is compared with what is left: a time that is too late would report lost
-// writes as safe.
+// After a loss of the quorum, the last known log position shows which writes may be lost. If it had too late a time,
+// lost writes would be reported as safe.
 func TestAnAnswerThatTookItsTimeSaysNothingOfWhatWasDecidedSince(t *testing.T) {
 	w := &etcdtest.World{}
 	target := formed(w, "a", "b", "c")
-	for _, endpoint := range target.Endpoints { // one of them leads
+	for _, endpoint := range target.Endpoints { // one of them is the leader
 		l := &late{World: w, endpoint: endpoint, takes: 300 * time.Millisecond}
 		probing(t, l.Dial, func(t *testing.T, p *etcd.Prober) {
 			p.Watch(shop, target)
-			time.Sleep(900 * time.Millisecond) // looks without an answer, while it is late, and with it
+			time.Sleep(900 * time.Millisecond) // time for reads before, during and after the late answer
 			synctest.Wait()
 			v := view(t, p, shop)
 			if len(l.asked) != 2 || !v.At.After(l.asked[1]) || v.HealthyVoters() != 3 {

@@ -10,33 +10,36 @@ import (
 )
 
 const (
-	// mostAnswer is the largest answer of a member that is received, in bytes: 64 members with all their URLs have 150 KiB, and
-	// nothing else that is asked is longer. The client's own limit is 2 GiB.
+	// mostAnswer is the maximum size of a member's response, in bytes. A list of 64 members with all URLs has 150 KiB,
+	// and no other response is larger. The client's default is 2 GiB.
 	mostAnswer = 256 << 10
-	// mostHeaders is the size of the headers of an answer, which carry the text of an error.
+	// mostHeaders is the maximum size of a response's headers in bytes. They contain the text of an error.
 	mostHeaders = 32 << 10
-	// window is how much a member may send before it is read; the least that gRPC can be set to. Otherwise it grows to 16 MiB.
+	// window is how many bytes a member may send before they are read, the smallest value that gRPC accepts. By default
+	// the window grows to 16 MiB.
 	window = 64 << 10
-	// mostMembers is the number of members that is accepted. etcd recommends 7 at most.
+	// mostMembers is the maximum number of members in a list. etcd recommends at most 7.
 	mostMembers = 64
-	// mostURLs and mostURL are how many URLs a member may publish, and their length.
+	// mostURLs is the maximum number of URLs per member, and mostURL their maximum length.
 	mostURLs, mostURL = 8, 300
-	// mostName is the longest name of a member: that of its pod.
+	// mostName is the maximum length of a member's name, which is the name of its pod.
 	mostName = 253
-	// mostTroubles is how many errors of a member are kept, such as two alarms of each member, and mostTrouble the length of one.
+	// mostTroubles is how many errors of a member are kept, which allows for two alarms per member. mostTrouble is the
+	// maximum length of one error.
 	mostTroubles, mostTrouble = 2*mostMembers + 8, 256
-	// mostWord is the longest version.
+	// mostWord is the maximum length of a version.
 	mostWord = 64
 )
 
-// checked refuses a list of members that no cluster has.
+// checked returns an error if a list of members is larger than that of any real cluster. Such a list comes from a
+// broken or hostile member.
 func checked(members []Member) error {
 	if len(members) > mostMembers {
-		return fmt.Errorf("it lists %d members, and at most %d are accepted", len(members), mostMembers)
+		return fmt.Errorf("the response lists %d members, but at most %d are accepted", len(members), mostMembers)
 	}
 	for _, m := range members {
 		if err := m.check(); err != nil {
-			return fmt.Errorf("it lists a member %016x %w", m.ID, err)
+			return fmt.Errorf("the response lists a member %016x %w", m.ID, err)
 		}
 	}
 	return nil
@@ -59,7 +62,7 @@ func (m Member) check() error {
 	return nil
 }
 
-// shortened are the errors of a member, for a message.
+// shortened returns a member's errors, limited in number and length for messages.
 func shortened(errors []string) []string {
 	var out []string
 	for _, line := range errors[:min(len(errors), mostTroubles)] {

@@ -16,10 +16,10 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// hedge is how long a member may take to answer before the next one is asked too.
+// hedge is how long a member may take to list the members before the next member is queried too.
 const hedge = 300 * time.Millisecond
 
-// listing is the answer of one member.
+// listing is a member's list of members, or the error.
 type listing struct {
 	endpoint string
 	cluster  uint64
@@ -27,8 +27,8 @@ type listing struct {
 	err      error
 }
 
-// Members asks one member after the other until one can list them: a learner cannot, nor can a member without contact to the
-// others.
+// Members queries one member after another until one can list the members. A learner cannot, nor can a member without
+// contact to a quorum.
 func (r *remote) Members(ctx context.Context) (uint64, []Member, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -43,7 +43,7 @@ func (r *remote) Members(ctx context.Context) (uint64, []Member, error) {
 		answer, ok := next(ctx, answers, asked < len(endpoints))
 		switch {
 		case !ok:
-			continue // none has answered: ask the next one too
+			continue // no answer yet: query the next member too
 		case answer.err == nil:
 			r.follow(answer.endpoint)
 			return answer.cluster, answer.members, nil
@@ -55,7 +55,7 @@ func (r *remote) Members(ctx context.Context) (uint64, []Member, error) {
 	}
 }
 
-// next waits for an answer, or until it is time to ask another member, if there is one.
+// next waits for an answer, or returns false when it is time to query another member.
 func next(ctx context.Context, answers <-chan listing, more bool) (listing, bool) {
 	var impatient <-chan time.Time
 	if more {
@@ -73,8 +73,8 @@ func next(ctx context.Context, answers <-chan listing, more bool) (listing, bool
 	}
 }
 
-// firstCause is the error that explains most: that of a member that answered and is not a learner, else that of a member that was
-// reached and did not answer, as without a quorum.
+// firstCause returns the error that explains most: the error of a voter that answered, else of a member that was
+// reached but timed out, which is typical without a quorum.
 func firstCause(errs []error) error {
 	answered := func(err error) bool {
 		refused := rpctypes.EtcdError{}
@@ -91,7 +91,7 @@ func firstCause(errs []error) error {
 
 var learnerCannot = rpctypes.ErrorDesc(rpctypes.ErrGRPCNotSupportedForLearner)
 
-// candidates are the endpoints, the best one first.
+// candidates returns the endpoints to query, the last known good one first.
 func (r *remote) candidates() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -102,7 +102,7 @@ func (r *remote) candidates() []string {
 	return out
 }
 
-// follow notes the endpoint for steps.
+// follow remembers the endpoint of the member that steps are sent to.
 func (r *remote) follow(endpoint string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -132,12 +132,13 @@ func (r *remote) list(ctx context.Context, endpoint string) listing {
 	return listing{endpoint: endpoint, cluster: answer.Header.GetClusterId(), members: found}
 }
 
-// agree makes the member catch up with a quorum. Before 3.5, members list what they know themselves, which may be old.
+// agree makes the member catch up with a quorum. Before 3.5, a member lists the members that it knows itself, and this
+// list may be outdated.
 func (c *conn) agree(ctx context.Context) error {
 	_, err := c.Get(ctx, "health", clientv3.WithCountOnly())
 	for _, later := range []error{rpctypes.ErrUserEmpty, rpctypes.ErrPermissionDenied} {
 		if errors.Is(err, later) {
-			return nil // the member checks rights after it has caught up
+			return nil // the member checks permissions only after it has caught up
 		}
 	}
 	return err

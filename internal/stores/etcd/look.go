@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Look lists the members and asks each for its status, all at the same time.
+// Look reads the cluster: it lists the members and queries all of them for their status concurrently.
 func (l *looker) Look(ctx context.Context, before View) View {
 	view := View{At: l.Clock().Now(), ClusterID: before.ClusterID, Members: before.Members, ClusterVersion: before.ClusterVersion, Decided: before.Decided}
 	store, done, err := l.Use()
@@ -36,7 +36,7 @@ func (l *looker) Look(ctx context.Context, before View) View {
 	return view
 }
 
-// list lists the members. The version of another cluster does not apply to this one.
+// list reads the list of members. If another cluster answers than before, the known cluster version no longer applies.
 func (v *View) list(ctx context.Context, store Store, target Target) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -51,7 +51,7 @@ func (v *View) list(ctx context.Context, store Store, target Target) {
 	v.ClusterID, v.Members = id, target.divide(members)
 }
 
-// endpoints are the client endpoints of members.
+// endpoints returns the client URL of each member that has one.
 func endpoints(members []Member) []string {
 	var out []string
 	for _, m := range members {
@@ -62,7 +62,7 @@ func endpoints(members []Member) []string {
 	return out
 }
 
-// fill assigns answers, by endpoint, to the members that gave them.
+// fill assigns the status answers, which come by endpoint, to the members that they are from.
 func (v *View) fill(wanted []string, answers map[string]MemberStatus) {
 	v.Status = map[uint64]MemberStatus{}
 	for _, status := range answers {
@@ -82,8 +82,8 @@ func (v *View) fill(wanted []string, answers map[string]MemberStatus) {
 	}
 }
 
-// trusts reports whether an answer is that of a member: not of a removed one that still runs, as far as known, nor of another
-// cluster.
+// trusts reports whether a status answer is from a member of this cluster. A removed member that still runs does not
+// count, nor does a member of another cluster.
 func (v *View) trusts(status MemberStatus) bool {
 	if status.Err != nil || status.ID == 0 {
 		return false
@@ -92,7 +92,7 @@ func (v *View) trusts(status MemberStatus) bool {
 	return v.Err != nil || listed && status.ClusterID == v.ClusterID
 }
 
-// whyNot is why a member that has run has not answered.
+// whyNot explains why there is no status of a member that has run before.
 func (m Member) whyNot(answers map[string]MemberStatus) error {
 	endpoint, has := m.Endpoint()
 	answer := answers[endpoint]
@@ -102,16 +102,17 @@ func (m Member) whyNot(answers map[string]MemberStatus) error {
 	if answer.Err != nil {
 		return answer.Err
 	}
-	return fmt.Errorf("%s: member %x of cluster %x answers there", endpoint, answer.ID, answer.ClusterID)
+	return fmt.Errorf("%s: member %x of cluster %x responds at this address instead", endpoint, answer.ID, answer.ClusterID)
 }
 
 const (
-	// eager is the interval while something is wrong or under way, and rested the interval otherwise.
+	// eager is the time between two reads while something is wrong or changing. rested is the time between two reads
+	// otherwise.
 	eager  = 250 * time.Millisecond
 	rested = 2 * time.Second
 )
 
-// DefaultInterval is the time between two looks.
+// DefaultInterval returns the time until the next read of a cluster.
 func DefaultInterval(view View) time.Duration {
 	if view.Err != nil || view.Stale || view.Work != "" || len(view.Absent) > 0 || len(view.Members) == 0 || view.agreeing() {
 		return eager

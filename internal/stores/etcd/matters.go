@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// matters is what a controller acts on in a View. Indexes, sizes, times and the text of errors change all the time and do not
-// matter.
+// matters holds what a controller uses of a View. Log indexes, sizes, times and the text of errors change all the time;
+// a change of these alone starts no reconcile.
 type matters struct {
 	failing, stale bool
 	cluster        uint64
@@ -25,13 +25,13 @@ type matters struct {
 	wasteful       []uint64
 }
 
-// state is what matters about a member.
+// state is the part of a member's status in matters.
 type state struct {
 	answers, healthy, learner bool
 	version, errors           string
 }
 
-// alike reports whether two views differ in nothing that matters.
+// alike reports whether two views look the same to a controller.
 func alike(a, b View) bool { return reflect.DeepEqual(a.matters(), b.matters()) }
 
 func (v View) matters() matters {
@@ -51,7 +51,7 @@ func (v View) matters() matters {
 	return out
 }
 
-// troubles are the status's errors, sorted and with normal spaces.
+// troubles returns the errors of a status, sorted and with normalized spaces.
 func (s MemberStatus) troubles() string {
 	var out []string
 	for _, line := range s.Errors {

@@ -12,18 +12,19 @@ import (
 	"strings"
 )
 
-// Foreign is a URL that a member publishes and that is none of the cluster's own. It is not asked: see docs/design/etcd.md.
+// Foreign is a client URL that a member publishes but that leads to none of the cluster's pods. opcrew does not connect
+// to it: see docs/design/etcd.md.
 type Foreign struct {
 	Member uint64
 	URL    string
 }
 
 func (f Foreign) String() string {
-	return fmt.Sprintf("member %016x publishes %s, which is not the address of a pod of this cluster, and is not asked", f.Member, f.URL)
+	return fmt.Sprintf("member %016x publishes the client URL %s, which is not the address of a pod of this cluster, so opcrew does not use it", f.Member, f.URL)
 }
 
-// Own is the endpoint of the target that a published URL stands for. The zone of the cluster is left out of account, as it can be
-// changed in the spec before members publish it; a user, a path or another port is not.
+// Own returns the endpoint that a published URL means; false if there is none. It ignores the cluster's DNS domain,
+// which the spec may change before members publish it. A user, a path or another port is not allowed.
 func (t Target) Own(published string) (endpoint string, ok bool) {
 	is, ok := placeOf(published)
 	if !ok {
@@ -39,10 +40,10 @@ func (t Target) Own(published string) (endpoint string, ok bool) {
 	return t.Endpoints[i], true
 }
 
-// place is what a URL leads to.
+// place holds the parts of a URL that determine where it leads.
 type place struct{ scheme, host, port string }
 
-// placeOf reads a URL that has nothing else.
+// placeOf parses a URL; false if it has other parts, such as a user or a path.
 func placeOf(text string) (place, bool) {
 	u, err := url.Parse(text)
 	if err != nil || u.Opaque != "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || u.Host == "" {
@@ -51,7 +52,7 @@ func placeOf(text string) (place, bool) {
 	return place{u.Scheme, withoutZone(u.Hostname()), u.Port()}, true
 }
 
-// withoutZone leaves out what follows <pod>.<service>.<namespace>.svc.
+// withoutZone removes the DNS domain of the cluster, that is, everything after <pod>.<service>.<namespace>.svc.
 func withoutZone(host string) string {
 	name, _, _ := strings.Cut(host+".", ".svc.")
 	if len(name) >= len(host) {
@@ -60,7 +61,8 @@ func withoutZone(host string) string {
 	return name + ".svc"
 }
 
-// divide keeps the endpoints of the target among the client URLs of members, and puts the others aside.
+// divide sorts the client URLs of members: ClientURLs then has only endpoints of the target, and Foreign all other
+// URLs.
 func (t Target) divide(members []Member) []Member {
 	out := slices.Clone(members)
 	for i, m := range out {
@@ -76,16 +78,16 @@ func (t Target) divide(members []Member) []Member {
 	return out
 }
 
-// own fails for an endpoint that is none of the target's.
+// own returns an error if an endpoint is not one of the target's.
 func (t Target) own(endpoint string) error {
 	if slices.Contains(t.Endpoints, endpoint) {
 		return nil
 	}
-	return fmt.Errorf("%.300q is not the address of a pod of this cluster, and is not asked", endpoint)
+	return fmt.Errorf("%.300q is not the address of a pod of this cluster, so opcrew does not use it", endpoint)
 }
 
-// dialer connects to the address at which the controller has seen the pod of a host: DNS, whose zone a user can choose, is not
-// asked. A dialer that is given gets the name.
+// dialer returns a dialer that connects to the IP address that the controller has observed on the pod. It does not use
+// DNS, whose domain a user can choose. If through is given, this dialer gets the host name instead.
 func (t Target) dialer(through ContextDialer) ContextDialer {
 	if through == nil {
 		through = (&net.Dialer{Timeout: connectTimeout}).DialContext
@@ -105,13 +107,13 @@ func (t Target) dialer(through ContextDialer) ContextDialer {
 	}
 }
 
-// address is host:port with the address of the host.
+// address replaces the host in host:port by the IP address of its pod.
 func (t Target) address(hostport string) (string, error) {
 	host, port, err := net.SplitHostPort(hostport)
 	if err != nil {
 		return "", err
 	}
-	if net.ParseIP(host) != nil { // the controller itself names endpoints, and no member does
+	if net.ParseIP(host) != nil { // an IP address is from the controller's own endpoints, never from a member
 		return hostport, nil
 	}
 	ip := t.Addresses[host]
@@ -121,7 +123,7 @@ func (t Target) address(hostport string) (string, error) {
 	return net.JoinHostPort(ip, port), nil
 }
 
-// foreign are the URLs that are put aside.
+// foreign collects the client URLs of members that lead to none of the cluster's pods.
 func foreign(members []Member) []Foreign {
 	var out []Foreign
 	for _, m := range members {

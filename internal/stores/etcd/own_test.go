@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// ours has one member, whose pod has been seen.
+// ours returns a target with two endpoints. Only the pod of the first has a known address.
 func ours() Target {
 	return Target{
 		Endpoints: []string{"https://db-1.db.shop.svc.cluster.local:2379", "https://db-2.db.shop.svc.cluster.local:2379"},
@@ -24,7 +24,7 @@ func TestOnlyURLsOfTheClustersOwnPodsAreAsked(t *testing.T) {
 		"https://db-1.db.shop.svc.cluster.local:2379":   true,
 		"https://db-1.db.shop.svc.cluster.local:2379/":  true,
 		"https://db-1.db.shop.svc:2379":                 true,
-		"https://db-1.db.shop.svc.evil.example:2379":    true, // the zone is not asked
+		"https://db-1.db.shop.svc.evil.example:2379":    true, // the DNS domain is ignored
 		"https://db-3.db.shop.svc.cluster.local:2379":   false,
 		"https://db-1.db.bank.svc.cluster.local:2379":   false,
 		"https://db-1.db.shop.svc.cluster.local:443":    false,

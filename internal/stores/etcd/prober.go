@@ -16,22 +16,23 @@ import (
 
 const callTimeout = prober.CallTimeout
 
-// Errors of a Prober.
+// Errors of a Prober, repeated here so that callers need only this package.
 var (
 	ErrNotWatched = prober.ErrNotWatched
 	ErrBusy       = prober.ErrBusy
 )
 
 type (
-	// Prober looks at clusters of etcd.
+	// Prober reads etcd clusters in the background.
 	Prober = prober.Prober[Target, View, Store]
-	// Work is done to a cluster beside the looks.
+	// Work runs on a cluster in the background and may take minutes, such as a defragmentation.
 	Work = prober.Work[Store]
 
 	cluster = prober.Cluster[Target, View, Store]
 )
 
-// NewProber returns a prober that dials by dial and looks again after interval; DefaultInterval if that is nil.
+// NewProber returns a prober that opens stores with dial. interval returns the time until the next read; nil stands for
+// DefaultInterval.
 func NewProber(dial Dialer, clock clock.WithTicker, interval func(View) time.Duration) *Prober {
 	if interval == nil {
 		interval = DefaultInterval
@@ -50,12 +51,12 @@ func mark(v View, stale bool, work string) View {
 	return v
 }
 
-// failed keeps what users can be shown of the previous view.
+// failed returns the view for a read that panicked. It keeps what users may be shown of the previous view.
 func failed(before View, err error) View {
 	return View{At: before.At, Err: err, ClusterID: before.ClusterID, Members: before.Members, ClusterVersion: before.ClusterVersion, Decided: before.Decided}
 }
 
-// looker looks at one cluster.
+// looker reads one cluster for the prober.
 type looker struct {
 	*cluster
 	rounds *prober.Rounds[MemberStatus]
@@ -65,10 +66,10 @@ func newLooker(c *cluster) prober.Looker[View] {
 	return &looker{cluster: c, rounds: prober.NewRounds[MemberStatus](c, nil)}
 }
 
-// End does nothing: there is nothing to stop.
+// End does nothing, as a looker has nothing to stop.
 func (l *looker) End() {}
 
-// begin asks members for their status.
+// begin starts to query members for their status.
 func (l *looker) begin(ctx context.Context, store Store) *prober.Round[MemberStatus] {
 	return l.rounds.Begin(ctx, store, func(ctx context.Context, endpoint string) (MemberStatus, error) {
 		asked := l.Clock().Now()

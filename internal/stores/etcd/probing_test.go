@@ -47,7 +47,7 @@ func target(names ...string) etcd.Target {
 	return out
 }
 
-// probing runs a prober in a bubble with its own time, and ends it.
+// probing runs a test with a prober in a synctest bubble, which has its own time.
 func probing(t *testing.T, dial etcd.Dialer, do func(*testing.T, *etcd.Prober)) {
 	synctest.Test(t, func(t *testing.T) {
 		p := etcd.NewProber(dial, clock.RealClock{}, nil)
@@ -71,7 +71,7 @@ func view(t *testing.T, p *etcd.Prober, key types.NamespacedName) etcd.View {
 	return v
 }
 
-// events counts the events since the last call.
+// events counts the events of each cluster since the last call.
 func events(p *etcd.Prober) map[string]int {
 	synctest.Wait()
 	out := map[string]int{}
@@ -85,7 +85,7 @@ func events(p *etcd.Prober) map[string]int {
 	}
 }
 
-// counted counts the calls to a world, and the connections.
+// counted counts the calls to simulated clusters, and the connections to them.
 type counted struct {
 	*etcdtest.World
 	dialled, closed, lists, versions atomic.Int64

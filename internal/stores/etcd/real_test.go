@@ -18,7 +18,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// within repeats a call until it succeeds, or fails with an error that is not expected to pass.
+// within repeats a call until it succeeds. It fails the test after a minute, or after an error that is not temporary.
 func within(t *testing.T, what string, passing func(error) bool, call func(context.Context) error) {
 	t.Helper()
 	deadline := time.Now().Add(time.Minute)
@@ -58,7 +58,7 @@ func dialAll(t *testing.T, servers ...*server) etcd.Store {
 	return store
 }
 
-// members waits until there are so many members, and so many have started.
+// members waits until the cluster has all members, of which started have started.
 func members(t *testing.T, store etcd.Store, all, started int) (uint64, []etcd.Member) {
 	t.Helper()
 	var id uint64
@@ -84,7 +84,7 @@ func members(t *testing.T, store etcd.Store, all, started int) (uint64, []etcd.M
 func TestARealClusterGrowsAndShrinksByOneMember(t *testing.T) {
 	a, b := newServer(t, "a"), newServer(t, "b")
 	a.start(t, "new", a)
-	store := dialAll(t, b, a) // b does not run yet, and delays no call
+	store := dialAll(t, b, a) // b is not running yet, and must not delay any call
 	_, first := members(t, store, 1, 1)
 	growReal(t, store, a, b, first[0])
 	agreeReal(t, store, a, b)
@@ -119,7 +119,7 @@ func growReal(t *testing.T, store etcd.Store, a, b *server, first etcd.Member) {
 	}
 }
 
-// agreeReal waits until both members report the agreed cluster version.
+// agreeReal waits until all given members report the agreed cluster version.
 func agreeReal(t *testing.T, store etcd.Store, both ...*server) {
 	t.Helper()
 	for _, s := range both {
@@ -138,7 +138,7 @@ func agreeReal(t *testing.T, store etcd.Store, both ...*server) {
 	}
 }
 
-// spoken is the cluster version when all members run a version.
+// spoken returns the cluster version if all members run a version.
 func spoken(version string) string {
 	parts := strings.Split(version, ".")
 	return strings.Join(append(parts[:len(parts)-1], "0"), ".")

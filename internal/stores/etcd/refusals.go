@@ -10,14 +10,15 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 )
 
-// refusals are etcd's errors, and those of this package.
+// refusals maps etcd's errors to the errors of this package.
 var refusals = []struct{ theirs, ours error }{
 	{rpctypes.ErrMemberLearnerNotReady, ErrLearnerNotReady},
 	{rpctypes.ErrUnhealthy, ErrUnhealthy},
 	{rpctypes.ErrMemberNotEnoughStarted, ErrUnhealthy},
 	{rpctypes.ErrMemberNotFound, ErrMemberNotFound},
 	{rpctypes.ErrPeerURLExist, ErrPeerURLExists},
-	{rpctypes.ErrMemberExist, ErrPeerURLExists}, // IDs are computed from the peer URL and the second
+	// The member ID is computed from the peer URL and the time, so a member with this ID has this peer URL.
+	{rpctypes.ErrMemberExist, ErrPeerURLExists},
 	{rpctypes.ErrTooManyLearners, ErrTooManyLearners},
 	{rpctypes.ErrMemberNotLearner, ErrNotLearner},
 	{rpctypes.ErrNoLeader, ErrNoLeader},
@@ -25,7 +26,7 @@ var refusals = []struct{ theirs, ours error }{
 	{rpctypes.ErrCompacted, ErrCompacted},
 }
 
-// typed turns etcd's refusals into the errors of this package. A timeout stays the error of the context.
+// typed converts etcd's errors into the errors of this package. Other errors, such as a timeout, stay unchanged.
 func typed(err error) error {
 	if err == nil {
 		return nil

@@ -16,19 +16,19 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/repo"
 )
 
-// server is an etcd process.
+// server is a real etcd process.
 type server struct {
 	name, peer, client string
 	dir                string
-	// version is that of a release; "" is the etcd of the other tests.
+	// version selects a release of etcd; "" selects the etcd binary that other tests use.
 	version string
-	// flags are additional flags of etcd.
+	// flags are additional flags for etcd.
 	flags []string
 	cmd   *exec.Cmd
 	log   string
 }
 
-// etcdBinary is the etcd of KUBEBUILDER_ASSETS, else the one in the project's build.
+// etcdBinary returns the path of etcd in KUBEBUILDER_ASSETS, or else in the project's build directory.
 func etcdBinary(t *testing.T) string {
 	t.Helper()
 	path := repo.Path(t, "bin", "kube")
@@ -45,7 +45,7 @@ func etcdBinary(t *testing.T) string {
 	return path
 }
 
-// release is the etcd of a release, as built by scenarios on the local cluster.
+// release returns the path of etcd's binary for a release. The scenarios on the local cluster build these binaries.
 func release(t *testing.T, version string) string {
 	t.Helper()
 	path := repo.Path(t, "bin", "etcd", version, "etcd")
@@ -60,7 +60,7 @@ func newServer(t *testing.T, name string) *server {
 	return &server{name: name, peer: "http://" + loopback.Address(), client: "http://" + loopback.Address(), dir: t.TempDir()}
 }
 
-// start runs it until the test ends.
+// start runs etcd until the test ends.
 func (s *server) start(t *testing.T, state string, initial ...*server) {
 	t.Helper()
 	var flag []string
@@ -91,24 +91,24 @@ func (s *server) start(t *testing.T, state string, initial ...*server) {
 	t.Cleanup(func() {
 		s.stop()
 		if t.Failed() {
-			tail, _ := os.ReadFile(log.Name()) // there may be none
+			tail, _ := os.ReadFile(log.Name()) // the file may not exist
 			t.Logf("%s ended with:\n%s", s.name, tail[max(0, len(tail)-3000):])
 		}
 	})
 }
 
 func (s *server) stop() {
-	_ = s.cmd.Process.Kill() // it may have ended already
-	_ = s.cmd.Wait()         // it was killed
+	_ = s.cmd.Process.Kill() // the process may have ended already
+	_ = s.cmd.Wait()         // an error only says that it was killed
 }
 
-// end makes it write to its disk and stop.
+// end terminates etcd gracefully, so that it writes its data to the disk.
 func (s *server) end(t *testing.T) {
 	t.Helper()
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	_ = s.cmd.Wait() // its error reports the signal
+	_ = s.cmd.Wait() // an error only reports the signal
 }
 
 func targetOf(servers ...*server) etcd.Target {

@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/plain"
 )
 
-// Status asks one member.
+// Status queries one member for its status.
 func (r *remote) Status(ctx context.Context, endpoint string) (MemberStatus, error) {
 	c, err := r.conn(endpoint)
 	if err != nil {
@@ -47,7 +47,7 @@ func (r *remote) AddLearner(ctx context.Context, peerURL string) (Member, error)
 	if err != nil {
 		return Member{}, err
 	}
-	if c.before(4) { // or has not been asked yet
+	if c.before(4) { // or its version is unknown
 		if _, err := r.Status(ctx, c.endpoint); err != nil {
 			return Member{}, err
 		}
@@ -58,7 +58,7 @@ func (r *remote) AddLearner(ctx context.Context, peerURL string) (Member, error)
 	return added(c.MemberAddAsLearner(ctx, []string{peerURL}))
 }
 
-// AddVoter adds a member that counts for the quorum from now on.
+// AddVoter adds a member that counts for the quorum at once.
 func (r *remote) AddVoter(ctx context.Context, peerURL string) (Member, error) {
 	c, err := r.stepper(ctx)
 	if err != nil {
@@ -72,12 +72,12 @@ func added(answer *clientv3.MemberAddResponse, err error) (Member, error) {
 		return Member{}, typed(err)
 	}
 	if answer.Member == nil {
-		return Member{}, errors.New("the member that was added is not named in the answer")
+		return Member{}, errors.New("the response does not name the added member")
 	}
 	return member(answer.Member), nil
 }
 
-// Promote gives a learner a vote.
+// Promote makes a learner a voter.
 func (r *remote) Promote(ctx context.Context, id uint64) error {
 	c, err := r.stepper(ctx)
 	if err != nil {
@@ -87,7 +87,7 @@ func (r *remote) Promote(ctx context.Context, id uint64) error {
 	return typed(err)
 }
 
-// Remove takes a member out.
+// Remove removes a member from the cluster.
 func (r *remote) Remove(ctx context.Context, id uint64) error {
 	c, err := r.stepper(ctx)
 	if err != nil {
@@ -97,7 +97,7 @@ func (r *remote) Remove(ctx context.Context, id uint64) error {
 	return typed(err)
 }
 
-// MoveLeader has the leader hand over.
+// MoveLeader makes the leader transfer leadership to another voter.
 func (r *remote) MoveLeader(ctx context.Context, leaderEndpoint string, to uint64) error {
 	c, err := r.conn(leaderEndpoint)
 	if err != nil {
@@ -107,8 +107,8 @@ func (r *remote) MoveLeader(ctx context.Context, leaderEndpoint string, to uint6
 	return typed(err)
 }
 
-// stepper is the member for steps. All steps go to the same one: the answer of another would not show whether an unanswered
-// step was carried out.
+// stepper returns the connection to the member that all steps are sent to. Another member may lag behind, so its answer
+// would not show whether an earlier step without an answer was carried out.
 func (r *remote) stepper(ctx context.Context) (*conn, error) {
 	r.mu.Lock()
 	endpoint := r.voter

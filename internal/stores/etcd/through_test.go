@@ -20,7 +20,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/loopback"
 )
 
-// certified is a server with a certificate for example.com, and its CA.
+// certified returns a server with a certificate for example.com, and the CA of this certificate.
 func certified(t *testing.T, name string) (*server, *x509.CertPool) {
 	t.Helper()
 	issuer := httptest.NewTLSServer(http.NotFoundHandler())
@@ -47,7 +47,7 @@ func certified(t *testing.T, name string) (*server, *x509.CertPool) {
 }
 
 func TestMembersCanBeReachedByADialerThatIsGiven(t *testing.T) {
-	const host = "m1.members.ns.svc:2379" // not known to DNS here
+	const host = "m1.members.ns.svc:2379" // DNS does not know this host
 	plain := newServer(t, "m1")
 	plain.start(t, "new", plain)
 	secure, roots := certified(t, "m1")
@@ -75,7 +75,7 @@ func TestMembersCanBeReachedByADialerThatIsGiven(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() { _ = store.Close() }) // no call is under way
+			t.Cleanup(func() { _ = store.Close() }) // no call is running
 			if c.refused != "" {
 				wantRefused(t, store, c.endpoint, c.refused)
 				return

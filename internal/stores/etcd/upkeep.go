@@ -11,11 +11,12 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// Hash is the checksum of a member's keys. Two members have the same if they applied the same log, and neither lost or changed
-// data.
+// Hash is the checksum of a member's keys. Two members have the same Hash if they applied the same log and neither lost
+// or changed data.
 type Hash struct {
 	Sum uint32
-	// Revision is the last one in the checksum, and Compacted the one up to which the history is gone.
+	// Revision is the last revision that the checksum covers. Compacted is the revision up to which the history was
+	// compacted.
 	Revision, Compacted int64
 }
 
@@ -23,7 +24,7 @@ func (h Hash) String() string {
 	return fmt.Sprintf("%08x at revision %d, compacted at %d", h.Sum, h.Revision, h.Compacted)
 }
 
-// Compact drops history.
+// Compact deletes the history before a revision.
 func (r *remote) Compact(ctx context.Context, revision int64) error {
 	c, err := r.stepper(ctx)
 	if err != nil {
@@ -33,7 +34,7 @@ func (r *remote) Compact(ctx context.Context, revision int64) error {
 	return typed(err)
 }
 
-// Defragment makes one member write its data again.
+// Defragment makes one member rewrite its data without free space.
 func (r *remote) Defragment(ctx context.Context, endpoint string) error {
 	c, err := r.conn(endpoint)
 	if err != nil {
@@ -57,7 +58,7 @@ func (r *remote) Disarm(ctx context.Context, alarm Alarm) error {
 	return typed(err)
 }
 
-// Hash reads the data of one member.
+// Hash returns the checksum of one member's data.
 func (r *remote) Hash(ctx context.Context, endpoint string) (Hash, error) {
 	c, err := r.conn(endpoint)
 	if err != nil {

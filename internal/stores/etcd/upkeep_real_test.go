@@ -19,7 +19,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// client is the client of a user.
+// client returns an etcd client, as a user would have.
 func client(t *testing.T, s *server) *clientv3.Client {
 	t.Helper()
 	c, err := clientv3.New(clientv3.Config{Endpoints: []string{s.client}, DialTimeout: 10 * time.Second})
@@ -87,14 +87,14 @@ func TestARealMemberThatIsFullIsWrittenToAgainAfterCompactionDefragmentationAndD
 	}
 }
 
-// spoil changes one value in the data of a member that does not run.
+// spoil changes one value in the data of a member that is not running.
 func spoil(t *testing.T, s *server) {
 	t.Helper()
 	db, err := bolt.Open(filepath.Join(s.dir, "member", "snap", "db"), 0o600, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = db.Close() }() // the change is on disk by then
+	defer func() { _ = db.Close() }() // the change is on the disk already
 	err = db.Update(func(tx *bolt.Tx) error {
 		keys := tx.Bucket([]byte("key"))
 		at, data := keys.Cursor().Last()
@@ -106,11 +106,11 @@ func spoil(t *testing.T, s *server) {
 	}
 }
 
-// As etcd accuses another member than the one at fault, members are compared before one is removed.
+// etcd accuses a follower even if the leader's data is corrupt. So opcrew compares the members before it removes one.
 func TestRealEtcdAccusesAFollowerWhenTheDataOfTheLeaderIsCorruptAndHashesShowWhose(t *testing.T) {
 	servers := []*server{newServer(t, "a"), newServer(t, "b"), newServer(t, "c")}
 	bad := servers[0]
-	bad.flags = []string{"--corrupt-check-time=1s"} // the leader checks
+	bad.flags = []string{"--corrupt-check-time=1s"} // the leader makes this check
 	for _, s := range servers {
 		s.start(t, "new", servers...)
 	}
@@ -146,7 +146,7 @@ func TestRealEtcdAccusesAFollowerWhenTheDataOfTheLeaderIsCorruptAndHashesShowWho
 	wantOdd(t, store, servers)
 }
 
-// lead makes a server lead.
+// lead makes a server the leader.
 func lead(ctx context.Context, store etcd.Store, servers []*server, who *server) error {
 	to, err := store.Status(ctx, who.client)
 	if err != nil || to.Leader == to.ID {
@@ -160,7 +160,7 @@ func lead(ctx context.Context, store etcd.Store, servers []*server, who *server)
 	return errors.New("no member leads")
 }
 
-// wantOdd expects the data of the first server to differ from that of the two others.
+// wantOdd expects the data of the first server to differ from the data of the two others.
 func wantOdd(t *testing.T, store etcd.Store, servers []*server) {
 	t.Helper()
 	have := map[etcd.Hash][]string{}

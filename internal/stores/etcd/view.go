@@ -8,46 +8,48 @@ import (
 	"time"
 )
 
-// View is what one reading of a cluster has shown.
+// View is what one read of a cluster has shown.
 type View struct {
-	// At is when the look began: nothing in it is older, except what members report about themselves (MemberStatus.Asked).
+	// At is when the read started. Nothing in the view is older, except the members' statuses: see MemberStatus.Asked.
 	At time.Time
-	// Err is why the members could not be listed. Members and ClusterID are then from the last look that could list them: for
-	// messages only, never for a step.
+	// Err explains why the members could not be listed; nil if they were. After an error, Members and ClusterID are
+	// from the last successful read: use them in messages only, never for a step.
 	Err       error
 	ClusterID uint64
 	Members   []Member
-	// Status is by member ID. A member that has not been asked yet has none.
+	// Status has the status of each member, by member ID. A member that has not been queried yet has none.
 	Status map[uint64]MemberStatus
-	// ClusterVersion is the version that the members last agreed on, such as 3.6.0; "" until it is known. It is only asked for
-	// while it differs from the lowest minor version of the members.
+	// ClusterVersion is the version that the members last agreed on, such as 3.6.0; "" if unknown. It is read again
+	// only while it differs from the lowest minor version that a member runs.
 	ClusterVersion string
-	// VersionErr is why it could not be asked for in this look.
+	// VersionErr explains why this read could not get the cluster version; nil if it could, or did not need to.
 	VersionErr error
-	// DisagreesSince is since when it differs from the version of the members; zero if it does not.
+	// DisagreesSince is since when the cluster version differs from what the members run; zero if it does not.
 	DisagreesSince time.Time
-	// Decided is from the last look that showed a quorum, this one or an earlier one; zero if none has.
+	// Decided is from the last read, this one or an earlier one, that showed a quorum; zero if none did.
 	Decided Decided
-	// Absent are the endpoints of the target that no member has published.
+	// Absent are the endpoints of the target that no member publishes.
 	Absent []string
-	// Foreign are the URLs that members publish and that are none of the target's.
+	// Foreign are the client URLs that members publish but that are not endpoints of the target.
 	Foreign []Foreign
-	// Wasteful are the members whose free space exceeds the target's Waste.
+	// Wasteful are the IDs of the members whose free space exceeds the target's Waste.
 	Wasteful []uint64
-	// Work is the name of the work under way beside the looks; "" for none.
+	// Work is the name of the work that is running in the background, such as a defragmentation; "" for none.
 	Work string
-	// Stale reports that a step has been taken since: the next look, which starts at once, shows its effect.
+	// Stale is true if a step was taken after the view was read. The next read starts at once, and shows the effect of
+	// the step.
 	Stale bool
 }
 
 // Decided is the log position of a cluster when it last had a quorum.
 type Decided struct {
-	// At is when the first of the members in that look was asked. All writes acknowledged before are in the log up to Index.
+	// At is when the first member was queried in that read. All writes that were acknowledged before At are in the log
+	// up to Index.
 	At    time.Time
 	Index uint64
 }
 
-// noteDecided records the log position of the cluster, if its leader has answered.
+// noteDecided records the current log position of the cluster, if there is a quorum and the leader has answered.
 func (v *View) noteDecided(before View) {
 	v.Decided = before.Decided
 	if before.ClusterID != v.ClusterID {
@@ -63,8 +65,8 @@ func (v *View) noteDecided(before View) {
 	}
 }
 
-// asked is when the first member of this look was asked: the leader is known for that time only, as members that answered early
-// may have elected another since.
+// asked returns when the first member that answered in this read was queried. The leader is certain only for that time:
+// members that answered early may have elected another one since.
 func (v *View) asked() time.Time {
 	first := v.At
 	for _, status := range v.Status {
@@ -75,10 +77,10 @@ func (v *View) asked() time.Time {
 	return first
 }
 
-// Voters are the members that count for the quorum, started or not.
+// Voters returns the members that count for the quorum, whether or not they have run.
 func (v View) Voters() []Member { return v.members(false) }
 
-// Learners are the members without a vote.
+// Learners returns the members without a vote.
 func (v View) Learners() []Member { return v.members(true) }
 
 func (v View) members(learner bool) []Member {
@@ -91,7 +93,8 @@ func (v View) members(learner bool) []Member {
 	return out
 }
 
-// Leader is the leader of the members that answered, in the latest term if they disagree.
+// Leader returns the ID of the leader that the members report, in the latest term if they disagree; false if none
+// reports a leader.
 func (v View) Leader() (uint64, bool) {
 	var latest MemberStatus
 	for _, status := range v.Status {
@@ -102,8 +105,8 @@ func (v View) Leader() (uint64, bool) {
 	return latest.Leader, latest.Leader != 0
 }
 
-// Healthy reports whether a member has answered, has a leader, and has no alarm about corrupt data. A member without space
-// still votes, and is healthy here.
+// Healthy reports whether a member has answered, has a leader, and is not corrupt according to an alarm. A member that
+// is out of space still votes and counts as healthy.
 func (v View) Healthy(id uint64) bool {
 	status, asked := v.Status[id]
 	return asked && status.Err == nil && status.Leader != 0 &&
@@ -121,23 +124,23 @@ func (v View) HealthyVoters() int {
 	return n
 }
 
-// Quorum is how many voters must be connected for a write.
+// Quorum returns the number of voters that must agree to a write: more than half.
 func (v View) Quorum() int { return len(v.Voters())/2 + 1 }
 
-// HasQuorum reports whether this look has shown that enough voters are healthy.
+// HasQuorum reports whether this read has shown that enough voters for a quorum are healthy.
 func (v View) HasQuorum() bool { return v.Err == nil && v.HealthyVoters() >= v.Quorum() }
 
-// Member finds a member by its ID.
+// Member returns the member with this ID.
 func (v View) Member(id uint64) (Member, bool) {
 	return v.find(func(m Member) bool { return m.ID == id })
 }
 
-// ByName finds a member by its name, which it has after its first start.
+// ByName returns the member with this name. A member that was added has its name only after its first start.
 func (v View) ByName(name string) (Member, bool) {
 	return v.find(func(m Member) bool { return name != "" && m.Name == name })
 }
 
-// ByPeerURL finds a member by a peer URL, which it has from its addition.
+// ByPeerURL returns the member with this peer URL. A member has its peer URL from the moment that it is added.
 func (v View) ByPeerURL(url string) (Member, bool) {
 	return v.find(func(m Member) bool { return slices.Contains(m.PeerURLs, url) })
 }

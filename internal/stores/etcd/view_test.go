@@ -24,7 +24,7 @@ func learner(id uint64) Member {
 	return m
 }
 
-// unstarted is a member that has been added and has not run.
+// unstarted returns a member that was added but has never run.
 func unstarted(id uint64) Member {
 	m := voter(id)
 	m.Name, m.ClientURLs = "", nil
@@ -35,7 +35,7 @@ func follows(id, leader uint64) MemberStatus {
 	return MemberStatus{ID: id, ClusterID: 7, Version: "3.6.8", Leader: leader, RaftTerm: 2}
 }
 
-// three is a view of a healthy cluster of three, led by member 2.
+// three returns a view of a healthy cluster of three members. Member 2 is the leader.
 func three() View {
 	return View{
 		ClusterID: 7, Members: []Member{voter(1), voter(2), voter(3)}, ClusterVersion: "3.6.0",

@@ -5,23 +5,24 @@ package etcd
 
 import "slices"
 
-// Waste is when free space in a member's data matters.
+// Waste describes from how much free space on a member's data matters.
 type Waste struct {
-	// Percent is the least percentage of the data that is free; 0 means never.
+	// Percent is the minimum percentage of the data that must be free; 0 means that free space never matters.
 	Percent int
-	// Size is the least size of the data, in bytes.
+	// Size is the minimum size of the data, in bytes.
 	Size int64
 }
 
-// Free is how much of a member's data a defragmentation would free, in bytes.
+// Free returns how much space a defragmentation of the member would free, in bytes.
 func (s MemberStatus) Free() int64 { return max(0, s.DBSize-s.DBInUse) }
 
-// Exceeds reports whether so much of a member's data is free.
+// Exceeds reports whether the member's free space reaches the limits in w.
 func (s MemberStatus) Exceeds(w Waste) bool {
 	return w.Percent > 0 && s.Err == nil && s.DBInUse > 0 && s.DBSize >= w.Size && s.Free()*100 >= int64(w.Percent)*s.DBSize
 }
 
-// weigh notes the members whose free space matters. Sizes themselves change all the time and do not matter.
+// weigh records the members whose free space matters. It records only their IDs, as sizes change all the time and would
+// start a reconcile with each change.
 func (v *View) weigh(w Waste) {
 	for id, status := range v.Status {
 		if status.Exceeds(w) {

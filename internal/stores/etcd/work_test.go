@@ -16,7 +16,7 @@ import (
 
 const mebi = 1 << 20
 
-// defragmentation is work on one member, with its outcome.
+// defragmentation returns the work that defragments one member and sends its error to a channel.
 func defragmentation(endpoint string, ended chan<- error) etcd.Work {
 	return etcd.Work{Name: "defragmentation", Limit: time.Minute, Do: func(ctx context.Context, store etcd.Store) {
 		ended <- store.Defragment(ctx, endpoint)

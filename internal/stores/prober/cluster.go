@@ -11,7 +11,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// Cluster is a cluster that is watched.
+// Cluster is a cluster that the prober reads.
 type Cluster[T, V any, S Store] struct {
 	*shared[T, V, S]
 	key       types.NamespacedName
@@ -27,14 +27,14 @@ type Cluster[T, V any, S Store] struct {
 	conn   *openStore[T, S]
 	ended  bool
 	view   *V
-	stale  bool // whether view is stale
-	// steps counts the starts and the ends of steps, so that it is odd while a step runs.
+	stale  bool // view is older than the last step
+	// steps counts both the starts and the ends of steps. It is odd while a step runs.
 	steps int
-	// work names the background work that is running; "" for none.
+	// work names the work that is running in the background; "" for none.
 	work string
 }
 
-// openStore is an open store with its current users.
+// openStore is an open store, with a count of the calls that use it.
 type openStore[T any, S Store] struct {
 	store  S
 	target T
@@ -47,7 +47,7 @@ func newCluster[T, V any, S Store](s *shared[T, V, S], key types.NamespacedName,
 	return c
 }
 
-// Looker returns what reads the cluster.
+// Looker returns the looker that reads the cluster.
 func (c *Cluster[T, V, S]) Looker() Looker[V] { return c.looker }
 
 // Clock returns the clock of the prober.
@@ -68,7 +68,7 @@ func (c *Cluster[T, V, S]) Wake() {
 	}
 }
 
-// Go runs a function in a goroutine. The prober waits for it before it ends.
+// Go runs a function in a goroutine. The prober waits for the function before it ends.
 func (c *Cluster[T, V, S]) Go(f func()) { c.running.Go(f) }
 
 func (c *Cluster[T, V, S]) aim(target T) {
@@ -87,7 +87,7 @@ func (c *Cluster[T, V, S]) seen() (V, bool) {
 	return c.last()
 }
 
-// last returns the latest view. The caller holds the lock.
+// last returns the latest view; false if there is none. The caller holds the lock.
 func (c *Cluster[T, V, S]) last() (V, bool) {
 	if c.view == nil {
 		var none V
@@ -96,7 +96,7 @@ func (c *Cluster[T, V, S]) last() (V, bool) {
 	return *c.view, true
 }
 
-// whileWatched returns a context that also ends when the cluster is forgotten.
+// whileWatched returns a context that also ends when the prober forgets the cluster.
 func (c *Cluster[T, V, S]) whileWatched(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	c.Go(func() {

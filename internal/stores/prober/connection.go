@@ -8,7 +8,7 @@ import (
 	"fmt"
 )
 
-// Use returns the store of the current target. The caller calls done after use.
+// Use returns the store of the current target, and opens it if necessary. The caller calls done after use.
 func (c *Cluster[T, V, S]) Use() (store S, done func(), err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -28,8 +28,8 @@ func (c *Cluster[T, V, S]) Use() (store S, done func(), err error) {
 	return c.conn.store, c.conn.users.Done, nil
 }
 
-// disconnect closes the store once it is no longer used. A membership change that is running when the target changes
-// must not be interrupted.
+// disconnect closes the current store once no call uses it. If the target changes during a change of the members, that
+// call must not be interrupted.
 func (c *Cluster[T, V, S]) disconnect() {
 	if old := c.conn; old != nil {
 		c.conn = nil
@@ -64,7 +64,8 @@ func (c *Cluster[T, V, S]) do(ctx context.Context, step func(context.Context, S)
 	return Contained(func() error { return step(ctx, store) })
 }
 
-// Contained turns a panic, such as that of a client library over a hostile answer, into an error about this cluster.
+// Contained turns a panic of a call into an error. A client library may panic on a malformed response, which must
+// affect only this cluster.
 func Contained(call func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -74,13 +75,13 @@ func Contained(call func() error) (err error) {
 	return call()
 }
 
-// Outdate marks the view stale until the next read, which starts at once.
+// Outdate marks the view as stale and starts the next read at once.
 func (c *Cluster[T, V, S]) Outdate() {
 	c.count(2)
 	c.Wake()
 }
 
-// count counts starts and ends of steps. Views from before are stale.
+// count counts starts and ends of steps, and marks the current view as stale.
 func (c *Cluster[T, V, S]) count(steps int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -88,8 +89,7 @@ func (c *Cluster[T, V, S]) count(steps int) {
 	c.mark(true)
 }
 
-// mark adds to the view what has happened since the last read: whether it is stale, and the background work. The caller
-// holds the lock.
+// mark records in the current view whether it is stale, and which work is running. The caller holds the lock.
 func (c *Cluster[T, V, S]) mark(stale bool) {
 	c.stale = stale
 	if c.view != nil {

@@ -8,7 +8,7 @@ import (
 	"fmt"
 )
 
-// run reads the cluster until the context ends or the cluster is forgotten.
+// run reads the cluster until the context ends or the prober forgets the cluster.
 func (c *Cluster[T, V, S]) run(ctx context.Context) {
 	ctx, cancel := c.whileWatched(ctx)
 	defer cancel()
@@ -18,7 +18,7 @@ func (c *Cluster[T, V, S]) run(ctx context.Context) {
 		before, steps := c.begun()
 		view := c.look(ctx, before)
 		if ctx.Err() != nil {
-			return // a read that was interrupted shows nothing
+			return // an interrupted read shows nothing
 		}
 		if c.publish(view, steps) {
 			c.changed(ctx, c.key)
@@ -27,11 +27,11 @@ func (c *Cluster[T, V, S]) run(ctx context.Context) {
 	}
 }
 
-// look reads the cluster. A panic, such as over a malformed answer, only makes the view of this cluster an error.
+// look reads the cluster. A panic, such as on a malformed response, becomes the error of this cluster's view.
 func (c *Cluster[T, V, S]) look(ctx context.Context, before V) (view V) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			view = c.source.Failed(before, fmt.Errorf("the look failed: %v", cause))
+			view = c.source.Failed(before, fmt.Errorf("the read failed: %v", cause))
 		}
 	}()
 	return c.looker.Look(ctx, before)
@@ -57,7 +57,7 @@ func (c *Cluster[T, V, S]) begun() (V, int) {
 	return view, c.steps
 }
 
-// publish replaces the view, and reports whether it differs in a way that matters.
+// publish replaces the view, and reports whether the new one differs in a way that matters to a controller.
 func (c *Cluster[T, V, S]) publish(view V, steps int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

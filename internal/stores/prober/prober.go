@@ -1,11 +1,11 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package prober reads stores in the background, each in its own goroutine, so that a store that hangs does not delay
-// the others. It keeps the latest view of each store, and reports when a view changes in a way that matters. It also
-// executes steps, one at a time per store. The view is marked stale until the next read.
+// Package prober reads stores, such as etcd clusters, in the background. Each store has its own goroutine, so that a
+// store that hangs delays no other. The prober keeps the latest view of each store, reports when a view changes in a
+// way that matters, and executes steps, one at a time per store.
 //
-// The package of a store defines the store, how it is read and what matters in its view, as a Source.
+// A Source defines one kind of store: how it is opened and read, and which changes of a view matter.
 package prober
 
 import (
@@ -17,13 +17,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 )
 
-// Prober reads clusters of one kind.
+// Prober reads all clusters of one kind.
 type Prober[T, V any, S Store] struct {
 	*shared[T, V, S]
 	clusters map[types.NamespacedName]*Cluster[T, V, S]
 }
 
-// New returns a prober that watches nothing yet.
+// New returns a prober that reads no cluster yet.
 func New[T, V any, S Store](source Source[T, V, S], clock clock.WithTicker) *Prober[T, V, S] {
 	return &Prober[T, V, S]{
 		shared:   &shared[T, V, S]{source: source, clock: clock, events: make(chan event.GenericEvent, 1024)},
@@ -31,7 +31,7 @@ func New[T, V any, S Store](source Source[T, V, S], clock clock.WithTicker) *Pro
 	}
 }
 
-// Watch starts to read a cluster, or sets its target if it is already watched.
+// Watch starts to read a cluster. If the prober already reads it, Watch sets its target.
 func (p *Prober[T, V, S]) Watch(key types.NamespacedName, target T) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -44,7 +44,7 @@ func (p *Prober[T, V, S]) Watch(key types.NamespacedName, target T) {
 	p.run(c.run)
 }
 
-// Forget stops reading a cluster and drops its view. The next cluster of that name may be a different one.
+// Forget stops reading a cluster and drops its view, as the next cluster of that name may be a different one.
 func (p *Prober[T, V, S]) Forget(key types.NamespacedName) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -54,7 +54,8 @@ func (p *Prober[T, V, S]) Forget(key types.NamespacedName) {
 	}
 }
 
-// View returns the latest view; false before the first read has ended. The view is shared and must not be changed.
+// View returns the latest view of a cluster; false before the first read has ended. The view is shared and must not be
+// changed.
 func (p *Prober[T, V, S]) View(key types.NamespacedName) (V, bool) {
 	c, ok := p.Cluster(key)
 	if !ok {
@@ -64,7 +65,7 @@ func (p *Prober[T, V, S]) View(key types.NamespacedName) (V, bool) {
 	return c.seen()
 }
 
-// Views returns the latest views of all clusters.
+// Views returns the latest views of all clusters that have one.
 func (p *Prober[T, V, S]) Views() map[types.NamespacedName]V {
 	p.mu.Lock()
 	clusters := maps.Clone(p.clusters)
@@ -78,7 +79,7 @@ func (p *Prober[T, V, S]) Views() map[types.NamespacedName]V {
 	return out
 }
 
-// Poke makes the next read start at once.
+// Poke makes the next read of a cluster start at once.
 func (p *Prober[T, V, S]) Poke(key types.NamespacedName) {
 	if c, ok := p.Cluster(key); ok {
 		c.Wake()
@@ -95,14 +96,15 @@ func (p *Prober[T, V, S]) Do(ctx context.Context, key types.NamespacedName, step
 	return c.do(ctx, step)
 }
 
-// Events returns the channel with the clusters whose view has changed in a way that matters. Their objects have only a
-// name and a namespace.
+// Events returns a channel that receives each cluster whose view has changed in a way that matters. The objects in the
+// events have only a name and a namespace.
 func (p *Prober[T, V, S]) Events() <-chan event.GenericEvent { return p.events }
 
-// NeedLeaderElection returns true: only the elected instance of the operator reads and changes clusters.
+// NeedLeaderElection returns true, as only the elected leader among the operator's instances may read and change
+// clusters.
 func (p *Prober[T, V, S]) NeedLeaderElection() bool { return true }
 
-// Start reads until the context ends, and returns when all goroutines of the prober have ended.
+// Start reads clusters until the context ends. It returns when all goroutines of the prober have ended.
 func (p *Prober[T, V, S]) Start(ctx context.Context) error {
 	p.mu.Lock()
 	p.ctx = ctx
@@ -117,7 +119,7 @@ func (p *Prober[T, V, S]) Start(ctx context.Context) error {
 	return nil
 }
 
-// Cluster returns a watched cluster; false if it is not watched.
+// Cluster returns a cluster that the prober reads; false if it does not read the cluster.
 func (p *Prober[T, V, S]) Cluster(key types.NamespacedName) (*Cluster[T, V, S], bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

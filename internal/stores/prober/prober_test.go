@@ -15,7 +15,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// seen is a view of the test's store: the number of reads, and the error of the latest.
+// seen is a view of the test's store: the number of reads, and the error of the latest read.
 type seen struct {
 	looks int
 	err   string
@@ -27,7 +27,7 @@ type connection struct{ target string }
 
 func (*connection) Close() error { return nil }
 
-// looking reads the store that the target names. With the target "hostile" each read panics.
+// looking reads the store that the target names. For the target "hostile", each read panics.
 type looking struct {
 	*Cluster[string, seen, *connection]
 	rounds *Rounds[string]
@@ -60,7 +60,7 @@ func (l *looking) Look(ctx context.Context, before seen) seen {
 
 func (*looking) End() {}
 
-// probing calls test with a prober of such stores in a synctest bubble, which has its own time.
+// probing runs a test with a prober in a synctest bubble, which has its own time.
 func probing(t *testing.T, test func(*testing.T, *Prober[string, seen, *connection])) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -166,7 +166,7 @@ func TestAPanicOfAStepOrOfWorkIsContained(t *testing.T) {
 	})
 }
 
-// waitForLook waits for the first look and returns its error.
+// waitForLook waits for the first read and returns its error.
 func waitForLook(p *Prober[string, seen, *connection], name string) string {
 	time.Sleep(1500 * time.Millisecond)
 	view, _ := p.View(named(name))

@@ -11,24 +11,25 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// patience is how long a read waits for an address that did not answer last time. The address still has CallTimeout to
-// answer. If each read waited that long, an address on a lost node would slow down all reads.
+// patience is how long a read waits for an address that did not answer last time. Its request still runs until
+// CallTimeout. If every read waited that long, an address on a lost node would slow down all reads.
 const patience = 100 * time.Millisecond
 
-// Answer is what one address answered, or why it did not answer.
+// Answer is the answer of one address, or the error.
 type Answer[A any] struct {
 	Value A
 	Err   error
 }
 
-// Rounds reads addresses in parallel, and remembers between reads which have not answered yet.
+// Rounds queries many addresses concurrently. Between reads it keeps the requests that have not been answered yet.
 type Rounds[A any] struct {
 	clock clock.WithTicker
 	run   func(func())
-	// late, if set, replaces an answer to an earlier read, which may be older than a step that was taken since.
+	// late, if set, replaces a successful answer to a request of an earlier read. Such an answer may be older than a
+	// step that was taken since.
 	late  error
 	store Store
-	// asked holds the running requests, and failing the latest errors, by address.
+	// asked holds the running requests by address, and failing the last error of each address.
 	asked   map[string]*question[A]
 	failing map[string]error
 }
@@ -39,8 +40,8 @@ type question[A any] struct {
 	old      bool
 }
 
-// NewRounds returns the rounds of a cluster. If late is set, an answer to a request of an earlier read is replaced by
-// this error, and the address is read again.
+// NewRounds returns the Rounds of a cluster. If late is set, this error replaces an answer that arrives only after the
+// read that requested it, and the address is queried again.
 func NewRounds[A, T, V any, S Store](c *Cluster[T, V, S], late error) *Rounds[A] {
 	return &Rounds[A]{clock: c.Clock(), run: c.Go, late: late}
 }
@@ -53,7 +54,7 @@ type Round[A any] struct {
 	addresses map[string]bool
 }
 
-// Begin begins a round. If the store has changed, running requests are dropped.
+// Begin starts a round. If the store has changed, it forgets the running requests.
 func (r *Rounds[A]) Begin(ctx context.Context, store Store, ask func(ctx context.Context, address string) (A, error)) *Round[A] {
 	if r.store != store {
 		r.store, r.asked, r.failing = store, map[string]*question[A]{}, map[string]error{}
@@ -61,7 +62,7 @@ func (r *Rounds[A]) Begin(ctx context.Context, store Store, ask func(ctx context
 	return &Round[A]{Rounds: r, ctx: ctx, ask: ask, addresses: map[string]bool{}}
 }
 
-// Ask sends a request to each address that has no running request.
+// Ask sends a request to each address, except to those that have a running request.
 func (r *Round[A]) Ask(addresses ...string) {
 	for _, address := range addresses {
 		r.addresses[address] = true
@@ -75,10 +76,10 @@ func (r *Round[A]) put(address string) *question[A] {
 	q := &question[A]{answered: make(chan struct{})}
 	r.run(func() {
 		defer close(q.answered)
-		// A panic, such as over a malformed answer, becomes an error of this address.
+		// A panic, such as on a malformed response, becomes the error of this address.
 		defer func() {
 			if cause := recover(); cause != nil {
-				q.answer.Err = fmt.Errorf("its answer cannot be read: %v", cause)
+				q.answer.Err = fmt.Errorf("the response cannot be read: %v", cause)
 			}
 		}()
 		ctx, cancel := context.WithTimeout(r.ctx, CallTimeout)
@@ -88,7 +89,7 @@ func (r *Round[A]) put(address string) *question[A] {
 	return q
 }
 
-// Wait returns the answers by address. An address that has not answered yet has its previous error.
+// Wait returns the answers by address. An address that has not answered yet gets its previous error.
 func (r *Round[A]) Wait() map[string]Answer[A] {
 	for address := range r.addresses {
 		if r.failing[address] == nil {
@@ -109,7 +110,7 @@ func (r *Round[A]) Wait() map[string]Answer[A] {
 	return out
 }
 
-// linger waits briefly for the addresses that failed last time.
+// linger waits a little for the addresses that failed last time.
 func (r *Round[A]) linger(timer clock.Timer) {
 	defer timer.Stop()
 	for address := range r.addresses {

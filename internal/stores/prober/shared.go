@@ -20,7 +20,7 @@ type shared[T, V any, S Store] struct {
 	events chan event.GenericEvent
 
 	mu      sync.Mutex
-	ctx     context.Context // the context of Start; nil before Start is called
+	ctx     context.Context // the context of Start; nil before
 	running sync.WaitGroup
 }
 
@@ -38,8 +38,8 @@ func (s *shared[T, V, S]) run(f func(context.Context)) {
 	}
 }
 
-// background runs a function if the prober is running and claim returns no error. When the prober ends, it ends the
-// function's context and waits for the function.
+// background runs a function in a goroutine if the prober is running and claim returns no error. When the prober ends,
+// it ends the function's context and waits for the function.
 func (s *shared[T, V, S]) background(claim func() error, f func(context.Context)) error {
 	s.mu.Lock() // a goroutine that starts under the lock is counted before Wait
 	defer s.mu.Unlock()
@@ -53,7 +53,7 @@ func (s *shared[T, V, S]) background(claim func() error, f func(context.Context)
 	return nil
 }
 
-// changed sends an event. A full channel delays only the reads of this cluster.
+// changed sends an event about a cluster. If the channel is full, only the reads of this cluster wait.
 func (s *shared[T, V, S]) changed(ctx context.Context, key types.NamespacedName) {
 	object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: key.Name, Namespace: key.Namespace}}
 	select {

@@ -9,39 +9,40 @@ import (
 	"time"
 )
 
-// CallTimeout limits one call to a store, and a step as a whole.
+// CallTimeout limits each call to a store, and each step as a whole.
 const CallTimeout = 2 * time.Second
 
-// ErrNotWatched is returned for a store that is not watched, or whose prober has not started or has ended.
-var ErrNotWatched = errors.New("the cluster is not watched")
+// ErrNotWatched is returned for a cluster that the prober does not read, or if the prober is not running.
+var ErrNotWatched = errors.New("opcrew is not watching the cluster")
 
-// ErrPanicked reports that an answer of the store could not be read at all, so that it is not known what a step did.
-var ErrPanicked = errors.New("the answer of the store cannot be read")
+// ErrPanicked reports that the client panicked on a response of the store. It is unknown whether the step was carried
+// out.
+var ErrPanicked = errors.New("the response of the store cannot be read")
 
-// Store is an open connection. Close makes calls under way fail.
+// Store is an open connection to a store. Close makes running calls fail.
 type Store interface{ Close() error }
 
 // Source defines one kind of store for a prober, with targets of type T, views of type V and connections of type S.
 type Source[T, V any, S Store] struct {
-	// Dial opens the store of a target. It does not wait for an answer.
+	// Dial opens the store of a target without waiting for an answer.
 	Dial func(T) (S, error)
 	// Same reports whether one connection can serve both targets.
 	Same func(a, b T) bool
-	// Interval returns how long to wait between two reads of the store.
+	// Interval returns how long to wait until the next read of a store with this view.
 	Interval func(V) time.Duration
 	// Alike reports whether two views look the same to a controller.
 	Alike func(a, b V) bool
-	// Mark returns the view with what happened since it was read: whether it is stale, and the running work.
+	// Mark returns the view with its current marks: whether it is stale, and the name of the running work.
 	Mark func(view V, stale bool, work string) V
 	// Failed returns the view for a read that panicked. before is the previous view.
 	Failed func(before V, err error) V
-	// Looker returns what reads one cluster. It may keep state between reads.
+	// Looker returns the looker that reads one cluster. A looker may keep state between reads.
 	Looker func(*Cluster[T, V, S]) Looker[V]
 }
 
 // Looker reads one cluster. Only one read runs at a time.
 type Looker[V any] interface {
-	// Look reads the store. before is the previous view, or empty.
+	// Look reads the store. before is the previous view; the zero view if there is none.
 	Look(ctx context.Context, before V) V
 	// End stops what the looker runs in the background.
 	End()

@@ -11,21 +11,23 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// ErrBusy is returned when other work is already running on the cluster.
-var ErrBusy = errors.New("something is being done to the cluster already")
+// ErrBusy is returned if other work is already running on the cluster.
+var ErrBusy = errors.New("another operation is already running on the cluster")
 
-// Work runs in the background on a cluster, one at a time, and may take minutes, such as a defragmentation.
+// Work runs on a cluster in the background and may take minutes, such as a defragmentation. Each cluster has at most
+// one.
 type Work[S Store] struct {
-	// Name is what the view shows while the work is running.
+	// Name identifies the work in the view while it is running.
 	Name string
 	// Limit is how long the work may take.
 	Limit time.Duration
-	// Do does it, and keeps the outcome itself. A panic ends it without an outcome, as the end of the process would.
+	// Do carries out the work and records its result itself. If Do panics, no result is recorded, as if the process had
+	// ended.
 	Do func(context.Context, S)
 }
 
-// Begin starts work and returns at once. The view names the work until it has ended. Then the view is stale until the
-// next read. The context of the work ends with the prober, and when the cluster is forgotten.
+// Begin starts work and returns at once. The view names the work until it has ended, and is then stale until the next
+// read. The context of the work ends with the prober, and when the prober forgets the cluster.
 func (p *Prober[T, V, S]) Begin(key types.NamespacedName, work Work[S]) error {
 	c, ok := p.Cluster(key)
 	if !ok {
@@ -40,13 +42,13 @@ func (p *Prober[T, V, S]) Begin(key types.NamespacedName, work Work[S]) error {
 	return c.Background(claim, func(ctx context.Context) { c.carryOut(ctx, work) })
 }
 
-// Background runs a function in the background if claim returns no error. When the prober ends, it ends the function's
+// Background runs a function in a goroutine if claim returns no error. When the prober ends, it ends the function's
 // context and waits for the function.
 func (c *Cluster[T, V, S]) Background(claim func() error, run func(context.Context)) error {
 	return c.background(claim, run)
 }
 
-// claim registers work and returns true, or returns false if other work is running.
+// claim registers work and returns true. It returns false if other work is running.
 func (c *Cluster[T, V, S]) claim(name string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -70,7 +72,7 @@ func (c *Cluster[T, V, S]) carryOut(ctx context.Context, work Work[S]) {
 		return
 	}
 	defer done()
-	_ = Contained(func() error { // the next look shows what was done
+	_ = Contained(func() error { // the next read shows what was done
 		work.Do(ctx, store)
 		return nil
 	})

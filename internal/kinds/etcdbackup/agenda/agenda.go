@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package agenda determines when backups are due: by schedule, by interval, once, or again after a failure. It is pure.
-// Package etcdbackup determines what is known about a run that has started.
+// Package agenda determines when backups are due: by schedule, by interval, once, or again after a failure. Its
+// functions are pure. Package etcdbackup determines the state of a run that has started.
 package agenda
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/internal/schedule"
 )
 
-// Of returns what is due. If several times were missed, only the latest is made up for.
+// Of returns the backup that is due and the next time. If several scheduled times were missed, only the latest is due.
 func Of(b *etcdv1beta2.EtcdBackup, now time.Time) Agenda {
 	now = now.UTC().Truncate(time.Second)
 	policy := Policy(b)
@@ -22,7 +22,7 @@ func Of(b *etcdv1beta2.EtcdBackup, now time.Time) Agenda {
 		return byCron(b, policy, now).withRetry(b, now)
 	case policy.BackupIntervalInSecond > 0:
 		return byInterval(b, time.Duration(policy.BackupIntervalInSecond)*time.Second, now).withRetry(b, now)
-	case b.Status.Run == nil && !b.Status.Succeeded: // an earlier operator's backup is not overwritten
+	case b.Status.Run == nil && !b.Status.Succeeded: // a backup that the CoreOS operator made is not overwritten
 		return Agenda{Due: now}
 	case b.Status.Run != nil && b.Status.Run.Phase == etcdv1beta2.RunFailed && RetryRequested(b):
 		return Agenda{Due: startTime(b, now)}
@@ -37,17 +37,17 @@ func byCron(b *etcdv1beta2.EtcdBackup, policy etcdv1beta2.BackupPolicy, now time
 	}
 	next := s.Next(now)
 	if next.IsZero() {
-		return Agenda{Wrong: fmt.Sprintf("backupPolicy: schedule %q never comes", policy.Schedule)}
+		return Agenda{Wrong: fmt.Sprintf("backupPolicy: schedule %q matches no future time", policy.Schedule)}
 	}
 	period := s.Next(next).Sub(next)
-	if period < 0 { // no next time is known
+	if period < 0 { // no later time is known
 		period = next.Sub(now)
 	}
 	return Agenda{Due: s.Latest(since(b, now), now).UTC(), Next: next.UTC(), period: period}
 }
 
-// byInterval returns what is due by an interval from the creation of the object. The first backup is due at once. The
-// CoreOS operator waited for one interval first, without any backup.
+// byInterval computes the due time from an interval that starts at the creation of the object. The first backup is due
+// at once, so that there is a backup early. (The CoreOS operator waited for one interval first.)
 func byInterval(b *etcdv1beta2.EtcdBackup, every time.Duration, now time.Time) Agenda {
 	first := b.CreationTimestamp.UTC()
 	latest := first.Add(now.Sub(first).Truncate(every))

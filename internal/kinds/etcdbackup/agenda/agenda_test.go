@@ -42,7 +42,7 @@ func TestWhenABackupIsDue(t *testing.T) {
 		"by cron, not at once":                    {backuptest.New(backuptest.Cron("30 * * * *", "")), time.Minute, "", "12:30:00", ""},
 		"by cron, the first":                      {backuptest.New(backuptest.Cron("30 * * * *", "")), 31 * time.Minute, "12:30:00", "13:30:00", ""},
 		"by cron in a zone":                       {backuptest.New(backuptest.Cron("0 16 * * *", "Europe/Berlin")), 3 * time.Hour, "14:00:00", "14:00:00", ""},
-		"by cron that never comes":                {backuptest.New(backuptest.Cron("0 0 31 2 *", "")), 0, "", "", "never comes"},
+		"by cron that never comes":                {backuptest.New(backuptest.Cron("0 0 31 2 *", "")), 0, "", "", "matches no future time"},
 		"by cron that is none":                    {backuptest.New(backuptest.Cron("now and then", "")), 0, "", "", "write five fields"},
 	} {
 		got := Of(c.backup, backuptest.Noon.Add(c.after))

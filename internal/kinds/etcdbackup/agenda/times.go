@@ -10,20 +10,21 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// Agenda holds what the spec requires at a given time.
+// Agenda holds what the schedule of an EtcdBackup requires at a given time.
 type Agenda struct {
-	// Wrong explains why the schedule cannot be kept.
+	// Wrong explains why the schedule is invalid; empty if it is valid.
 	Wrong string
-	// Due is the start time of a backup that has not started yet; zero if none is due. Next is the time after it; zero
-	// if there is none.
+	// Due is the start time of a backup that is due but has not started; zero if none is due. Next is the next start
+	// time after Due; zero if there is none.
 	Due, Next time.Time
-	// period is the time between two times of the schedule.
+	// period is the time between two scheduled backups.
 	period time.Duration
-	// Tried counts the failed runs that the due run makes up for.
+	// Tried is the number of consecutive failed runs before the due run, if the due run is their retry.
 	Tried int32
 }
 
-// startTime returns now, or a moment after the last run if that is later, as the names of pods depend on this time.
+// startTime returns now, or one second after the last run if that is later. Pod names are computed from this time, so
+// it must be unique.
 func startTime(b *etcdv1beta2.EtcdBackup, now time.Time) time.Time {
 	last := since(b, now).UTC()
 	if now.After(last) {
@@ -32,11 +33,12 @@ func startTime(b *etcdv1beta2.EtcdBackup, now time.Time) time.Time {
 	return last.Add(time.Second)
 }
 
-// InFuture reports whether a time is further ahead than clocks may differ. It then comes from a wrong clock or a manual
-// edit, and must not delay the schedule.
+// InFuture reports whether a recorded time is further ahead than clocks may differ. Such a time comes from a wrong
+// clock or a manual edit, and must not delay the schedule.
 func InFuture(at, now time.Time) bool { return at.After(now.Add(backup.Skew)) }
 
-// since returns the time after which times of the schedule count.
+// since returns the time of the last run, or the creation time of the object. Scheduled times count as due only after
+// it.
 func since(b *etcdv1beta2.EtcdBackup, now time.Time) time.Time {
 	if b.Status.Run != nil && !InFuture(b.Status.Run.Due.Time, now) {
 		return b.Status.Run.Due.Time
@@ -44,7 +46,7 @@ func since(b *etcdv1beta2.EtcdBackup, now time.Time) time.Time {
 	return b.CreationTimestamp.Time
 }
 
-// Policy returns the schedule and retention in the spec; the zero policy means a single backup.
+// Policy returns spec.backupPolicy. The zero policy, which means a single backup, is the default.
 func Policy(b *etcdv1beta2.EtcdBackup) etcdv1beta2.BackupPolicy {
 	if b.Spec.BackupPolicy == nil {
 		return etcdv1beta2.BackupPolicy{}
@@ -52,13 +54,13 @@ func Policy(b *etcdv1beta2.EtcdBackup) etcdv1beta2.BackupPolicy {
 	return *b.Spec.BackupPolicy
 }
 
-// Periodic reports whether backups are made repeatedly.
+// Periodic reports whether the spec has a schedule or an interval, so that backups are made repeatedly.
 func Periodic(b *etcdv1beta2.EtcdBackup) bool {
 	policy := Policy(b)
 	return policy.Schedule != "" || policy.BackupIntervalInSecond > 0
 }
 
-// Timeout returns how long one attempt may run.
+// Timeout returns how long one attempt to save a backup may take.
 func Timeout(b *etcdv1beta2.EtcdBackup) time.Duration {
 	seconds := Policy(b).TimeoutInSecond
 	if seconds <= 0 {

@@ -18,7 +18,7 @@ var Noon = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
 type Option func(*etcdv1beta2.EtcdBackup)
 
-// New returns an EtcdBackup that was created at noon and requests a single backup into a bucket.
+// New returns an EtcdBackup that was created at noon, for a single backup into an S3 bucket.
 func New(options ...Option) *etcdv1beta2.EtcdBackup {
 	b := &etcdv1beta2.EtcdBackup{}
 	b.Namespace, b.Name, b.UID, b.Generation = "data", "nightly", "uid-of-nightly", 1
@@ -56,15 +56,15 @@ func Suspended(b *etcdv1beta2.EtcdBackup) { b.Spec.Suspend = true }
 
 func Edited(b *etcdv1beta2.EtcdBackup) { b.Generation++ }
 
-// InRun sets the phase of a run, and when it was due, relative to noon.
+// InRun sets the phase of the backup's current run, and when the run was due, relative to noon.
 func InRun(phase string, due time.Duration) Option {
 	return func(b *etcdv1beta2.EtcdBackup) {
 		b.Status.Run = &etcdv1beta2.BackupRun{Due: metav1.NewTime(Noon.Add(due)), Phase: phase, Generation: 1}
 	}
 }
 
-// Failed makes the run fail at a time relative to noon. failures counts the failures since the last time of the
-// schedule.
+// Failed makes the current run fail at a time relative to noon. failures is the number of failed runs since the last
+// scheduled time.
 func Failed(ended time.Duration, reason backup.Reason, failures int32) Option {
 	return func(b *etcdv1beta2.EtcdBackup) {
 		at := metav1.NewTime(Noon.Add(ended))
@@ -72,7 +72,7 @@ func Failed(ended time.Duration, reason backup.Reason, failures int32) Option {
 	}
 }
 
-// HasSaved records an earlier backup that succeeded.
+// HasSaved records that an earlier backup succeeded an hour before noon.
 func HasSaved(b *etcdv1beta2.EtcdBackup) {
 	at := metav1.NewTime(Noon.Add(-time.Hour))
 	b.Status.Last = &etcdv1beta2.BackupRecord{Object: SevenMade, Revision: 7, Size: 20480, Time: &at}
@@ -81,7 +81,7 @@ func HasSaved(b *etcdv1beta2.EtcdBackup) {
 		Type: etcdv1beta2.EtcdBackupSaved, Status: metav1.ConditionTrue, Reason: etcdv1beta2.ReasonSaved, Message: "Saved " + SevenMade})
 }
 
-// FromCoreOS sets the status that the CoreOS operator wrote.
+// FromCoreOS sets a status as the CoreOS operator wrote it.
 func FromCoreOS(b *etcdv1beta2.EtcdBackup) {
 	b.Status = etcdv1beta2.EtcdBackupStatus{Succeeded: true, EtcdRevision: 7, EtcdVersion: "3.2.13"}
 }
@@ -93,10 +93,10 @@ func HasFailed(b *etcdv1beta2.EtcdBackup) {
 		Type: etcdv1beta2.EtcdBackupSaved, Status: metav1.ConditionFalse, Reason: "StoreUnreachable", Message: "S3: connection refused"})
 }
 
-// SevenMade is a backup of revision 7.
+// SevenMade is the name of a saved backup of etcd revision 7.
 const SevenMade = "backups/example_v7_2026-08-01-11:00:00"
 
-// NextYear is an offset from noon that is too large for a clock error.
+// NextYear is an offset from noon that is too large for a difference between clocks.
 const NextYear = 366 * 24 * time.Hour
 
 func Clock(at time.Time) string {
@@ -106,7 +106,7 @@ func Clock(at time.Time) string {
 	return at.UTC().Format(time.TimeOnly)
 }
 
-// Asked requests another try. The run started when try 1 was requested.
+// Asked sets the annotation that requests a retry. The current run already answered the request "1".
 func Asked(value string) Option {
 	return func(b *etcdv1beta2.EtcdBackup) {
 		b.Annotations, b.Status.Run.Retry = map[string]string{etcdv1beta2.RetryAnnotation: value}, "1"

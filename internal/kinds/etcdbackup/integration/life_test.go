@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// The status is written before the run's pod is created, and at the run's end.
+// For one backup, the status is written twice: before the pod is created, and at the end of the run.
 func TestOneBackupTakesAPodAndTwoStatuses(t *testing.T) {
 	s := newSite(t)
 	s.made(secret("aws"))
@@ -38,7 +38,7 @@ func TestOneBackupTakesAPodAndTwoStatuses(t *testing.T) {
 	t.Logf("calls: %v", done.Tally())
 	want := map[string]int{
 		"patch etcdbackups/status": 2, "patch pods": 1,
-		"get secrets": 1, "get pods": 1, "get etcdbackups": 2, // live reads: the Secret, whether the pod exists, and whether the cached object is current
+		"get secrets": 1, "get pods": 1, "get etcdbackups": 2, // reads that bypass the cache: the Secret, the pod by name, and the object
 	}
 	if diff := cmp.Diff(want, done.Tally()); diff != "" {
 		t.Errorf("not the calls that it takes (-expected +found):\n%s\n%s", diff, done)
@@ -110,7 +110,7 @@ func TestThreeFailuresAreAFailureUntilTheSpecSaysSomethingElse(t *testing.T) {
 		t.Errorf("expected a restart not to try again, got:\n%s", writes)
 	}
 	s.edit(withPath("backups/other"))
-	s.await("False Running", "the one before failed: S3: connection refused")
+	s.await("False Running", "the previous backup failed: S3: connection refused")
 	if order := s.succeeds(s.awaitPod("save", 1)); order.Target.Path != "backups/other" {
 		t.Errorf("expected the order of the new spec, got %+v", order)
 	}
@@ -118,21 +118,22 @@ func TestThreeFailuresAreAFailureUntilTheSpecSaysSomethingElse(t *testing.T) {
 	s.awaitPods(1)
 }
 
-// Regression: the next run began within the same second, and used the result of the old pod.
+// Regression: a new run started within the same second as the last one. Its pod had the same name, so the old pod's
+// result counted for it.
 func TestAnOrderThatMakesNoSenseIsNotTriedAgainButAtOnceWhenItIsEdited(t *testing.T) {
 	s := newSite(t)
 	s.create()
 	s.ends(s.awaitPod("save", 1), 0, backup.Result{Outcome: backup.Invalid, Reason: backup.ReasonBadOrder, Message: "no such bucket can be"})
 	s.await("False BadOrder", "no such bucket can be")
 	s.edit(withPath("backups/other"))
-	s.await("False Running", "the one before failed: no such bucket can be")
+	s.await("False Running", "the previous backup failed: no such bucket can be")
 	s.succeeds(s.awaitPod("save", 1))
 	if b := s.await("True Saved", "backups/other"); b.Status.Count != 1 {
 		t.Errorf("expected one success, got %+v", b.Status)
 	}
 }
 
-// awaitPods waits until a number of pods exist.
+// awaitPods waits until the given number of pods exist.
 func (s *site) awaitPods(n int) {
 	s.Helper()
 	operator.Until(s.T, fmt.Sprintf("%d pods are there", n), func() error {
@@ -191,7 +192,7 @@ func TestABackupThatCannotBeRestoredIsNoBackup(t *testing.T) {
 	s := newSite(t)
 	s.create(verified(1))
 	s.succeeds(s.awaitPod("save", 1))
-	s.await("False Running", "is being restored by pod")
+	s.await("False Running", "is being verified by pod")
 	corrupt := backup.Result{Outcome: backup.Failed, Reason: backup.ReasonCorrupt, Message: "its hash is another"}
 	for attempt := range 3 {
 		s.ends(s.awaitPod("verify", attempt+1), time.Hour, corrupt)

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package integration tests EtcdBackup end to end: the real manager with its deployed ServiceAccount and roles, and a
-// real API server with the real controllers. The tests play the kubelet: they make pods run and end. The calls that it
-// makes are read from the server's audit log. Pure functions are tested beside their code.
+// real API server with the real controllers. The tests simulate the kubelet: they make pods run and end. They read the
+// operator's API calls from the server's audit log.
 package integration
 
 import (

@@ -18,7 +18,7 @@ import (
 
 const day = 86400
 
-// failing creates a daily EtcdBackup whose first run fails.
+// failing creates a daily EtcdBackup whose first run fails with the given result.
 func (s *site) failing(result backup.Result) *etcdv1beta2.EtcdBackup {
 	s.Helper()
 	s.create(every(day))
@@ -28,7 +28,7 @@ func (s *site) failing(result backup.Result) *etcdv1beta2.EtcdBackup {
 	return s.await("False " + string(result.Reason))
 }
 
-// awaitRunAfter waits until another run has begun.
+// awaitRunAfter waits until another run has started.
 func (s *site) awaitRunAfter(b *etcdv1beta2.EtcdBackup) *etcdv1beta2.EtcdBackup {
 	s.Helper()
 	operator.Until(s.T, "another run is begun", func() error {
@@ -49,7 +49,8 @@ func TestARunThatFailedIsMadeAgainBeforeTheNextTimeOfTheSchedule(t *testing.T) {
 	env.Settled(t, env.Audit.Mark(t))
 	s.operator.Stop()
 	before := b.DeepCopy()
-	ended := metav1.NewTime(b.Status.Run.Due.Add(time.Second - time.Minute)) // as if a minute had passed
+	// As if the run had ended almost a minute ago.
+	ended := metav1.NewTime(b.Status.Run.Due.Add(time.Second - time.Minute))
 	b.Status.Run.Ended = &ended
 	if err := env.Client.Status().Patch(t.Context(), b, client.MergeFrom(before)); err != nil {
 		t.Fatal(err)

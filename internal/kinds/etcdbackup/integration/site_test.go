@@ -71,7 +71,7 @@ func held(finalizers ...string) option {
 	return func(b *etcdv1beta2.EtcdBackup) { b.Finalizers = finalizers }
 }
 
-// site is the namespace of a test, with the operator.
+// site is the namespace of one test, with a running operator.
 type site struct {
 	*testing.T
 	ns       string
@@ -86,7 +86,7 @@ func newSite(t *testing.T) *site {
 	return s
 }
 
-// create creates an EtcdBackup for a single backup into a bucket that needs no Secret.
+// create creates an EtcdBackup named db for a single backup. Its storage needs no Secret.
 func (s *site) create(options ...option) *etcdv1beta2.EtcdBackup {
 	s.Helper()
 	b := &etcdv1beta2.EtcdBackup{}
@@ -119,7 +119,7 @@ func (s *site) get(name string) *etcdv1beta2.EtcdBackup {
 	return b
 }
 
-// edit changes the object as a user would.
+// edit changes the EtcdBackup db as a user would.
 func (s *site) edit(options ...option) {
 	s.Helper()
 	b := s.get("db")
@@ -132,7 +132,7 @@ func (s *site) edit(options ...option) {
 	}
 }
 
-// patch changes any object as another client would.
+// patch changes an object as another client would.
 func (s *site) patch(object client.Object, merge string) {
 	s.Helper()
 	if err := env.Client.Patch(s.Context(), object, client.RawPatch(types.MergePatchType, []byte(merge)), client.FieldOwner("another owner")); err != nil {
@@ -147,7 +147,7 @@ func (s *site) delete(object client.Object) {
 	}
 }
 
-// await waits until Ready has a status, a reason and words in its message, for the current spec.
+// await waits until Ready has the given status and reason for the current spec, and its message contains the words.
 func (s *site) await(statusReason string, words ...string) *etcdv1beta2.EtcdBackup {
 	s.Helper()
 	return s.awaitOf("db", etcdv1beta2.EtcdBackupReady, statusReason, words...)
@@ -177,7 +177,7 @@ func (s *site) awaitOf(name, kind, statusReason string, words ...string) *etcdv1
 	return b
 }
 
-// awaitCount waits until the count of backups has a value, and the last run has ended.
+// awaitCount waits until the given number of backups have succeeded, and the last run has ended.
 func (s *site) awaitCount(n int64) *etcdv1beta2.EtcdBackup {
 	s.Helper()
 	var b *etcdv1beta2.EtcdBackup
@@ -190,7 +190,7 @@ func (s *site) awaitCount(n int64) *etcdv1beta2.EtcdBackup {
 	return b
 }
 
-// pods returns all pods in the namespace, in the order of their creation.
+// pods returns all pods in the namespace, the oldest first.
 func (s *site) pods() []corev1.Pod {
 	s.Helper()
 	list := &corev1.PodList{}
@@ -201,12 +201,12 @@ func (s *site) pods() []corev1.Pod {
 	return list.Items
 }
 
-// works returns the time of a pod's run, its task and its attempt.
+// works identifies the work of a pod: the time of its run, the task and the attempt.
 func works(pod corev1.Pod) string {
 	return strings.Join([]string{pod.Labels[backuppods.DueLabel], pod.Labels[backuppods.TaskLabel], pod.Labels[backuppods.AttemptLabel]}, " ")
 }
 
-// awaitPod waits for the pod of an attempt in the current run of the object db.
+// awaitPod waits for the pod of an attempt in the current run of the EtcdBackup db.
 func (s *site) awaitPod(task string, attempt int) *corev1.Pod {
 	return s.awaitPodOf("db", task, attempt)
 }
@@ -240,7 +240,7 @@ func (s *site) runs(pod *corev1.Pod) {
 	}
 }
 
-// succeeds makes a pod carry out its order.
+// succeeds makes a pod complete its order, and returns the order.
 func (s *site) succeeds(pod *corev1.Pod) backup.Order {
 	s.Helper()
 	order, _, err := backuppods.Order(pod)
@@ -258,5 +258,5 @@ func (s *site) ends(pod *corev1.Pod, ago time.Duration, result backup.Result) {
 	}
 }
 
-// away is the result for a store that does not answer.
+// away is the result of a pod if the storage does not answer.
 var away = backup.Result{Outcome: backup.Failed, Reason: backup.ReasonStoreUnreachable, Message: "S3: connection refused"}

@@ -87,7 +87,7 @@ func TestAClusterIsSavedOnceItHasMembers(t *testing.T) {
 func TestWhatIsSuspendedBeginsNothing(t *testing.T) {
 	s := newSite(t)
 	s.create(every(3600), suspended(true))
-	s.await("False Suspended", "no backup was made")
+	s.await("False Suspended", "none was made")
 	env.Settled(t, env.Audit.Mark(t))
 	env.Rests(t)
 	if b := s.get("db"); b.Status.Run != nil || b.Status.NextDate != nil || len(s.pods()) > 0 {
@@ -136,7 +136,7 @@ func TestTheCoreOSOperatorsFinalizerHoldsNoDeletionUpAndThatOfOthersSurvives(t *
 	s.gone()
 }
 
-// gone waits until nothing is left in the namespace.
+// gone waits until the namespace has no EtcdBackups and no pods.
 func (s *site) gone() {
 	s.Helper()
 	operator.Until(s.T, "nothing is left", func() error {
@@ -165,7 +165,8 @@ func TestADeletionLeavesNothingAndWritesNothing(t *testing.T) {
 	}
 }
 
-// Another pod can have the name of a run's pod only if someone copied it, as the object's UID is in the name.
+// The name of a run's pod contains a hash of the EtcdBackup's UID. Another owner's pod can have this name only if a
+// user copied it.
 func TestAnotherOwnersPodIsLeftAloneAndNamed(t *testing.T) {
 	s := newSite(t)
 	s.create(annotated(common.PausedAnnotation, "true"))
@@ -190,7 +191,7 @@ func (s *site) podName(b *etcdv1beta2.EtcdBackup) string {
 	for _, c := range b.Status.Conditions {
 		var name string
 		if c.Type == etcdv1beta2.EtcdBackupSaved {
-			if _, err := fmt.Sscanf(c.Message, "The first backup is being made by pod %s", &name); err == nil {
+			if _, err := fmt.Sscanf(c.Message, "The first backup is being saved by pod %s", &name); err == nil {
 				return name
 			}
 		}
@@ -270,14 +271,14 @@ func TestADeletedPodIsRecreatedForTheSameOrder(t *testing.T) {
 	}
 }
 
-// Regression: a pod without an end time was never followed by another pod.
+// Regression: if the status of a pod had no end time, the next attempt never started.
 func TestAPodThatEndsWithoutAWordIsFollowedByTheNext(t *testing.T) {
 	hours := metav1.NewTime(time.Now().Add(-2 * time.Hour))
 	for name, c := range map[string]struct {
 		status corev1.PodStatus
 		words  string
 	}{
-		"its node is gone":        {corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &hours}, "was not reported; its kubelet was to end it"},
+		"its node is gone":        {corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &hours}, "was reported; its kubelet should have ended the pod"},
 		"its kubelet evicted it":  {corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "The node was low on memory", StartTime: &hours}, "The node was low on memory"},
 		"it was killed too early": {corev1.PodStatus{Phase: corev1.PodFailed, StartTime: &hours, ContainerStatuses: []corev1.ContainerStatus{killed("save", hours)}}, "OOMKilled, exit code 137"},
 	} {
@@ -321,7 +322,7 @@ func TestARefusalByAQuotaIsQuotedAndWorkContinuesWhenItIsLifted(t *testing.T) {
 
 func TestObjectsThatGetNoFurtherHoldNoOtherUp(t *testing.T) {
 	s := newSite(t)
-	for i := range 6 { // more than are read at the same time
+	for i := range 6 { // more than the operator reconciles concurrently
 		s.create(named(fmt.Sprint("lost-", i)), ofCluster("nowhere"))
 	}
 	s.create(named("odd"), byCron("now and then"))

@@ -16,14 +16,14 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Histories holds the step histories of all clusters.
+// Histories remembers, for each EtcdCluster, what opcrew did to its data, such as defragmentations.
 type Histories struct {
 	mu   sync.Mutex
 	last map[types.NamespacedName]steps.History
 }
 
-// Of returns the history of a cluster. It is empty if the recorded history is that of an earlier cluster with the same
-// name.
+// Of returns the history of the cluster with a name and an etcd cluster ID. It is empty if the recorded history belongs
+// to an earlier cluster with the same name.
 func (u *Histories) Of(key types.NamespacedName, cluster string) steps.History {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -33,7 +33,7 @@ func (u *Histories) Of(key types.NamespacedName, cluster string) steps.History {
 	return steps.History{Cluster: cluster}
 }
 
-// Record changes a history. Copies that Of has returned are not affected.
+// Record changes the history of a cluster. A history that Of returned earlier stays unchanged.
 func (u *Histories) Record(key types.NamespacedName, cluster string, change func(*steps.History)) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -58,8 +58,8 @@ func (u *Histories) Forget(key types.NamespacedName) {
 	delete(u.last, key)
 }
 
-// After returns the history that still applies after a view: what ended before the view was read is visible in the
-// view. A comparison is dropped once the alarm that it was made for is gone.
+// After returns the history of a cluster for use with a view of its members. It first drops a comparison of the
+// members' data if the view shows that the alarm CORRUPT, the reason for the comparison, is gone.
 func (u *Histories) After(c *etcdv1beta2.EtcdCluster, seen etcd.View) steps.History {
 	key, corrupt := client.ObjectKeyFromObject(c), func(a etcd.Alarm) bool { return a.Kind == etcd.AlarmCorrupt }
 	out := u.Of(key, c.Status.ClusterID)

@@ -16,8 +16,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// ReadDisk finds out where the volume of an unschedulable pod is. It reads the volume live, and the nodes with the
-// reader.
+// ReadDisk returns which nodes can use the volume of an unschedulable pod, and whether all of them are gone. It reads
+// the volume from the API server, and the nodes with the given reader.
 func (t Taker) ReadDisk(ctx context.Context, reader client.Reader, pod *corev1.Pod, claim *corev1.PersistentVolumeClaim) (model.Disk, error) {
 	if model.UnschedulableSince(pod).IsZero() || claim == nil || claim.Spec.VolumeName == "" {
 		return model.Disk{}, nil
@@ -40,7 +40,7 @@ func (t Taker) ReadDisk(ctx context.Context, reader client.Reader, pod *corev1.P
 	return out, nil
 }
 
-// LiveMember reads a member and its node from the API server.
+// LiveMember reads the pod, the claim and the node of a member from the API server instead of the cache.
 func (t Taker) LiveMember(ctx context.Context, c *etcdv1beta2.EtcdCluster, m model.Member) (model.Member, error) {
 	pod, claim := &corev1.Pod{}, &corev1.PersistentVolumeClaim{}
 	key := client.ObjectKey{Namespace: c.Namespace, Name: m.Name}
@@ -69,8 +69,9 @@ func (t Taker) LiveMember(ctx context.Context, c *etcdv1beta2.EtcdCluster, m mod
 	return m, err
 }
 
-// ours reports whether an object exists and belongs to the cluster. An unrelated object of the same name does not
-// count. An object that has lost the labels by which the cache selects is an error, as the cache does not have it.
+// ours reports whether an object exists and is controlled by the cluster; another owner's object of the same name does
+// not count. It fails if one of the labels by which the cache selects was removed, as opcrew then no longer sees the
+// object in the cache.
 func (t Taker) ours(ctx context.Context, c *etcdv1beta2.EtcdCluster, key client.ObjectKey, object client.Object) (bool, error) {
 	found, err := t.Found(ctx, key, object)
 	if err != nil || !found || !metav1.IsControlledBy(object, c) {
@@ -78,17 +79,17 @@ func (t Taker) ours(ctx context.Context, c *etcdv1beta2.EtcdCluster, key client.
 	}
 	for _, l := range [][2]string{{common.OwnerLabel, string(c.UID)}, {common.ManagedByLabel, common.Name}} {
 		if object.GetLabels()[l[0]] != l[1] {
-			return false, fmt.Errorf("%s is there, but its label %s=%s, by which it is found, was removed; put it back", key.Name, l[0], l[1])
+			return false, fmt.Errorf("%s exists, but its label %s=%s, by which opcrew selects it, was removed; add the label again", key.Name, l[0], l[1])
 		}
 	}
 	return true, nil
 }
 
-// Found reads an object live and reports whether it exists.
+// Found reads an object from the API server and reports whether it exists.
 func (t Taker) Found(ctx context.Context, key client.ObjectKey, object client.Object) (bool, error) {
 	err := t.Live.Get(ctx, key, object)
 	if client.IgnoreNotFound(err) != nil {
-		return false, fmt.Errorf("is %T %s there: %w", object, key, err)
+		return false, fmt.Errorf("read %T %s: %w", object, key, err)
 	}
 	return err == nil, nil
 }

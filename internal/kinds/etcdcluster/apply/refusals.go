@@ -10,29 +10,30 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// A step that was not taken is tried again after a pause. The first pause is short, as a learner may catch up a moment
-// later; later ones are longer, as some of etcd's own rules take seconds.
+// A step that failed is retried after a pause. The first pause is short, as a learner may catch up a moment later.
+// Later pauses are longer, as some of etcd's own limits last for seconds.
 const (
 	shortestPause = 100 * time.Millisecond
 	longestPause  = time.Second
 )
 
-// Refusals holds, for each cluster, the last step that was not taken, until a step is taken.
+// Refusals remembers, for each EtcdCluster, the last step that failed, until a step succeeds.
 type Refusals struct {
 	mu   sync.Mutex
 	last map[types.NamespacedName]Refused
 }
 
-// Refused is a step that was not taken.
+// Refused is a step that failed.
 type Refused struct {
-	// Words is the cluster's answer; empty if the step was not sent.
+	// Words is etcd's answer to the step; empty if the step was not sent to etcd.
 	Words string
-	// Until is the time when the step may be tried again.
+	// Until is the time from which on the step may be retried.
 	Until time.Time
 	pause time.Duration
 }
 
-// Record makes the next step wait. A step that was not sent (words is empty) keeps the cluster's last answer.
+// Record delays the next step after a failed one. words is etcd's answer; if it is empty, as the step was not sent, the
+// previous answer is kept.
 func (r *Refusals) Record(key types.NamespacedName, now time.Time, words string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -47,19 +48,19 @@ func (r *Refusals) Record(key types.NamespacedName, now time.Time, words string)
 	r.last[key] = Refused{Words: words, Until: now.Add(pause), pause: pause}
 }
 
-// Forget drops the refusal of a deleted cluster.
+// Forget drops the failed step of a deleted cluster.
 func (r *Refusals) Forget(key types.NamespacedName) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.last, key)
 }
 
-// Of returns the last refused step of a cluster; zero if none was refused.
+// Of returns the last failed step of a cluster; the zero value if none failed.
 func (r *Refusals) Of(key types.NamespacedName) Refused {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.last[key]
 }
 
-// Wait returns how long the next step must wait; 0 if it need not.
+// Wait returns how long the next step must wait; 0 if it may be taken now.
 func (s Refused) Wait(now time.Time) time.Duration { return max(0, s.Until.Sub(now)) }

@@ -25,13 +25,12 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// Resize requests the resources that are recorded on a pod. A pod that Kubernetes cannot resize is recreated. If a
-// quota or a policy forbids the resize, Resize returns an error: it would refuse a new pod too, and the member would be
-// missing.
+// Resize requests the spec's resources for a running pod. A pod that Kubernetes cannot resize is recreated. If a quota
+// or policy forbids the resize, Resize fails and keeps the pod: a new pod would be refused too, and the member lost.
 func (t Taker) Resize(ctx context.Context, c *etcdv1beta2.EtcdCluster, m model.Member) error {
 	contest := m.Pod.UID + " resources"
 	if wait := t.Children.Contest(contest, settings.Hash(c)); wait > 0 {
-		return fmt.Errorf("the resources of pod %s are changed back again and again; they are left alone until %s", m.Name, t.Children.Until(wait))
+		return fmt.Errorf("another controller repeatedly reverts the resources of pod %s; opcrew does not set them until %s", m.Name, t.Children.Until(wait))
 	}
 	want, pod := settings.DesiredResources(c), m.Pod.DeepCopy()
 	patch := settings.EncodeJSON(map[string]any{
@@ -50,7 +49,8 @@ func (t Taker) Resize(ctx context.Context, c *etcdv1beta2.EtcdCluster, m model.M
 	return t.wrote(pod, err)
 }
 
-// recreateForResize gives a pod settings that match no spec, so that it is recreated.
+// recreateForResize marks a pod as outdated, so that opcrew recreates it with the new resources: it records settings
+// that match no spec.
 func (t Taker) recreateForResize(ctx context.Context, m model.Member) error {
 	change := build.PodPatch{Pod: m.Pod}
 	change.Annotate(model.SettingsAnnotation, "cannot be resized")
@@ -58,7 +58,8 @@ func (t Taker) recreateForResize(ctx context.Context, m model.Member) error {
 	return t.wrote(pod, t.Client.Patch(ctx, pod, client.RawPatch(patch.Type, patch.Data), client.FieldOwner(common.Name)))
 }
 
-// wrote records a write so that opcrew waits until the cache shows it, and classifies a failed write.
+// wrote handles the result of a write to a pod. After a successful write, opcrew waits until the cache shows the
+// change. A conflict is retried; any other error is returned.
 func (t Taker) wrote(pod *corev1.Pod, err error) error {
 	switch {
 	case err == nil:
@@ -70,15 +71,16 @@ func (t Taker) wrote(pod *corev1.Pod, err error) error {
 	return fmt.Errorf("resize pod %s: %w", client.ObjectKeyFromObject(pod), err)
 }
 
-// cannotResize reports whether Kubernetes itself cannot resize a pod: either its version is older than 1.33, or its
-// rules forbid the change. In the second case the error names a field.
+// cannotResize reports whether an error means that Kubernetes cannot resize the pod: either Kubernetes is older than
+// 1.33, or its validation forbids the change. In the second case the error names a field of the spec.
 func cannotResize(err error) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
 		return false
 	}
 	switch details := status.Status().Details; {
-	case apierrors.IsMethodNotSupported(err), apierrors.IsNotFound(err): // the next read shows that the pod is gone
+	// NotFound means that Kubernetes has no such subresource, or that the pod is gone, which the next read shows.
+	case apierrors.IsMethodNotSupported(err), apierrors.IsNotFound(err):
 		return true
 	case !apierrors.IsInvalid(err) || details == nil:
 		return false

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package apply takes the steps that were decided on, after reading what they depend on again, from the store and from
-// the API server. It also remembers their results. It decides nothing.
+// Package apply carries out a step that was decided on. It first reads the members, pods and nodes again to check that
+// the reasons for the step still hold. It also remembers results of steps. It decides nothing.
 package apply
 
 import (
@@ -20,8 +20,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Take takes a step, after a live check that the reasons for it still hold. A step that the cluster refuses is retried
-// soon, as no event announces that it has become possible; the status shows the cluster's answer.
+// Take carries out a step in etcd, after a check with live reads that the reasons for it still hold. A step that etcd
+// refuses is retried soon, as no event reports when it becomes possible. The status shows etcd's answer.
 func (t Taker) Take(ctx context.Context, c *etcdv1beta2.EtcdCluster, s *steps.Step, seen etcd.View) error {
 	key := client.ObjectKeyFromObject(c)
 	if s.Confirm {
@@ -47,7 +47,7 @@ func (t Taker) Take(ctx context.Context, c *etcdv1beta2.EtcdCluster, s *steps.St
 		t.Refused.Forget(key)
 		return nil
 	case errors.Is(err, steps.ErrChanged), errors.Is(err, etcd.ErrNotWatched), errors.Is(err, etcd.ErrBusy), errors.Is(err, etcd.ErrLearnerNotReady):
-		t.Refused.Record(key, t.Clock.Now(), "") // the next view shows more, and comes soon
+		t.Refused.Record(key, t.Clock.Now(), "") // the next view of the members comes soon and shows what has changed
 		return kit.ErrNotNow
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, steps.ErrQuorum), errors.Is(err, steps.ErrNoEntries), errors.Is(err, etcd.ErrUnhealthy), errors.Is(err, etcd.ErrTooManyLearners):
 		t.Refused.Record(key, t.Clock.Now(), err.Error())
@@ -56,7 +56,8 @@ func (t Taker) Take(ctx context.Context, c *etcdv1beta2.EtcdCluster, s *steps.St
 	return err
 }
 
-// Site returns what a step needs to work on a cluster, including where it records what it did.
+// Site returns what a step that runs in the background needs: a clock, and functions to record and report what was
+// done.
 func (t Taker) Site(c *etcdv1beta2.EtcdCluster) steps.Site {
 	return steps.Site{
 		Clock: t.Clock,
@@ -73,8 +74,8 @@ func (t Taker) Site(c *etcdv1beta2.EtcdCluster) steps.Site {
 	}
 }
 
-// stillLost reports, from live reads, whether a member is lost. The cache may be stale and lack its pod, and a member
-// cannot be removed and then added again.
+// stillLost reports, from live reads, whether a member is lost. A stale cache may lack the member's pod, and removing a
+// member cannot be undone.
 func (t Taker) stillLost(ctx context.Context, c *etcdv1beta2.EtcdCluster, m model.Member, seen etcd.View) (bool, error) {
 	m, err := t.LiveMember(ctx, c, m)
 	return model.NewJudge(c, t.Clock.Now(), model.Decides(c, seen)).Lost(m) != "", err

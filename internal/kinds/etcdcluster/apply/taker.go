@@ -8,11 +8,11 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Taker takes steps on the live cluster.
+// Taker carries out steps on live clusters.
 type Taker struct {
 	*kit.Tools
 	Prober *etcd.Prober
-	// Refused records the steps that clusters refused. Upkeep records what opcrew did to their data.
+	// Refused remembers the steps that failed. Upkeep remembers what opcrew did to the clusters' data.
 	Refused *Refusals
 	Upkeep  *Histories
 }

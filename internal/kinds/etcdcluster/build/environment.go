@@ -14,24 +14,25 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/versions"
 )
 
-// Since 3.4, etcd does not start if an environment variable repeats a flag, even an empty one (etcd: pkg/flags,
-// verifyEnv). The CRD refuses such variables, but a spec that was stored earlier may have them.
+// Since 3.4, etcd does not start if an environment variable repeats a flag, even if the variable is empty (etcd:
+// pkg/flags, verifyEnv). The CRD forbids such variables, but a spec that is older than this rule may have them.
 
-// variableOf returns the environment variable that etcd reads for a flag such as --name=db (etcd: pkg/flags,
-// FlagToEnv).
+// variableOf returns the environment variable that etcd reads for a flag, such as ETCD_NAME for --name=db (etcd:
+// pkg/flags, FlagToEnv).
 func variableOf(flag string) string {
 	name, _, _ := strings.Cut(strings.TrimPrefix(flag, "--"), "=")
 	return "ETCD_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
 
-// passedOn returns the variables of the spec that the pod sets. It leaves out those that repeat a flag.
+// passedOn returns the variables of spec.pod.etcdEnv that the pod sets. It leaves out variables that repeat a flag.
 func passedOn(c *etcdv1beta2.EtcdCluster, flags []string) []etcdv1beta2.EnvVar {
 	return slices.DeleteFunc(slices.Clone(settings.PodPolicy(c).EtcdEnv), func(env etcdv1beta2.EnvVar) bool {
 		return slices.ContainsFunc(flags, func(flag string) bool { return variableOf(flag) == env.Name })
 	})
 }
 
-// Shadowed reports the variables of the spec that the pod does not set; both results are empty if there are none.
+// Shadowed returns a reason and a message that names the variables of the spec that the pod does not set; both are
+// empty if the pod sets all of them.
 func Shadowed(c *etcdv1beta2.EtcdCluster) (reason, message string) {
 	args, shadowed := flags(c, model.Member{}, nil, versions.Desired(c)), []string{}
 	passed := passedOn(c, args)
@@ -44,6 +45,6 @@ func Shadowed(c *etcdv1beta2.EtcdCluster) (reason, message string) {
 		return "", ""
 	}
 	return etcdv1beta2.ReasonVariablesShadowed, fmt.Sprintf(
-		"spec.pod.etcdEnv: %s: not passed on, as the operator sets the flags of these names, and etcd does not start with both; leave them out",
+		"spec.pod.etcdEnv: opcrew does not pass on %s, as it sets the flags of the same names, and etcd does not start with both; remove these variables",
 		strings.Join(shadowed, ", "))
 }

@@ -46,7 +46,7 @@ func TestAVariableThatSaysWhatAFlagSaysIsNamedAndNotPassedOn(t *testing.T) {
 			if test.want == "none" {
 				test.want = ": "
 			} else {
-				test.want = "VariablesShadowed: spec.pod.etcdEnv: " + test.want + ": not passed on, as the operator sets the flags of these names, and etcd does not start with both; leave them out"
+				test.want = "VariablesShadowed: spec.pod.etcdEnv: opcrew does not pass on " + test.want + ", as it sets the flags of the same names, and etcd does not start with both; remove these variables"
 			}
 			reason, message := Shadowed(c)
 			if got := reason + ": " + message; got != test.want {
@@ -56,7 +56,8 @@ func TestAVariableThatSaysWhatAFlagSaysIsNamedAndNotPassedOn(t *testing.T) {
 	}
 }
 
-// When a flag is added, the CRD must refuse its variable too. Variables of TLS flags are only left out and reported.
+// The CRD must refuse the variable of every flag that opcrew sets, except those of TLS flags. opcrew leaves out the
+// variables of TLS flags and reports them.
 func TestTheCRDRefusesTheVariableOfEveryFlag(t *testing.T) {
 	crd, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "config", "crd", "bases", "etcd.database.coreos.com_etcdclusters.yaml"))
 	if err != nil {

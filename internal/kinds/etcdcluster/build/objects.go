@@ -25,8 +25,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// PeerService declares the Service that gives members their DNS names. It includes members that are not ready, as they
-// need each other to become ready.
+// PeerService declares the headless Service that gives members their DNS names. It includes pods that are not ready, as
+// members need to reach each other to become ready.
 func PeerService(c *etcdv1beta2.EtcdCluster) *corev1ac.ServiceApplyConfiguration {
 	return corev1ac.Service(c.Name, c.Namespace).WithLabels(model.Labels(c)).
 		WithSpec(corev1ac.ServiceSpec().
@@ -36,8 +36,8 @@ func PeerService(c *etcdv1beta2.EtcdCluster) *corev1ac.ServiceApplyConfiguration
 			WithPorts(port("client", etcdv1beta2.ClientPort), port("peer", etcdv1beta2.PeerPort)))
 }
 
-// ClientService declares the Service for clients. It selects voters only: a learner refuses clients, and writes from
-// before the cluster counts as formed might be lost.
+// ClientService declares the Service for clients. It selects the pods of voters only, as a learner refuses clients. No
+// pod has the voter label before the first members have a quorum, as earlier writes might be lost.
 func ClientService(c *etcdv1beta2.EtcdCluster) *corev1ac.ServiceApplyConfiguration {
 	voters := model.OwnSelector(c)
 	voters[model.VoterLabel] = model.IsVoter
@@ -52,7 +52,7 @@ func port(name string, number int32) *corev1ac.ServicePortApplyConfiguration {
 	return corev1ac.ServicePort().WithName(name).WithProtocol(corev1.ProtocolTCP).WithPort(number).WithTargetPort(intstr.FromInt32(number))
 }
 
-// Connection declares a ConfigMap that clients can mount, with what they need to connect.
+// Connection declares a ConfigMap that describes the connection; the pods of applications can mount it.
 func Connection(c *etcdv1beta2.EtcdCluster) *corev1ac.ConfigMapApplyConfiguration {
 	data := map[string]string{
 		"endpoints": fmt.Sprintf("%s://%s.%s.svc%s:%d", c.ClientScheme(), model.ClientService(c), c.Namespace, c.DomainSuffix(), etcdv1beta2.ClientPort),
@@ -63,8 +63,8 @@ func Connection(c *etcdv1beta2.EtcdCluster) *corev1ac.ConfigMapApplyConfiguratio
 	return corev1ac.ConfigMap(model.ConnectionMap(c), c.Namespace).WithLabels(model.Labels(c)).WithData(data)
 }
 
-// DisruptionBudget keeps drains from taking the quorum of the current voters, and of the desired voters. A learner's
-// pod may be ready, but does not count as a voter's.
+// DisruptionBudget declares a budget that protects the quorum during drains, for both the current and the desired
+// number of voters. The budget counts all ready pods, so it adds the learners, whose pods do not count for the quorum.
 func DisruptionBudget(c *etcdv1beta2.EtcdCluster, members []model.Member) *policyv1ac.PodDisruptionBudgetApplyConfiguration {
 	voters := model.Voters(members)
 	learners := int32(len(members)) - voters
@@ -74,8 +74,8 @@ func DisruptionBudget(c *etcdv1beta2.EtcdCluster, members []model.Member) *polic
 			WithSelector(metav1ac.LabelSelector().WithMatchLabels(model.OwnSelector(c))))
 }
 
-// NetworkPolicy opens the port for clients, which are also the operator and the pods that save backups, and leaves the port of
-// members to them. Probes come from the node, and metrics from the port for clients.
+// NetworkPolicy opens the client port to clients, the operator and backup pods, and the peer port to members only.
+// Kubelet probes come from the node, which the policy does not restrict. Metrics use the client port.
 func NetworkPolicy(c *etcdv1beta2.EtcdCluster, operator string) *networkingv1ac.NetworkPolicyApplyConfiguration {
 	id := workload.Identity{Namespace: c.Namespace, Name: c.Name, Labels: model.Labels(c), Selector: model.OwnSelector(c)}
 	return id.NetworkPolicy(workload.Network{
@@ -94,7 +94,7 @@ func (b Builder) Claim(m model.Member) *corev1ac.PersistentVolumeClaimApplyConfi
 		WithSpec(podtemplate.Convert[*corev1ac.PersistentVolumeClaimSpecApplyConfiguration](spec))
 }
 
-// marks returns the annotations that identify the member of a pod or a claim.
+// marks returns the annotations by which opcrew recognizes the member that a pod or claim belongs to.
 func (b Builder) marks(m model.Member) map[string]string {
 	out := map[string]string{model.SerialAnnotation: strconv.FormatInt(m.Serial, 10)}
 	if m.Seed {
@@ -106,7 +106,7 @@ func (b Builder) marks(m model.Member) map[string]string {
 	return out
 }
 
-// podLabels returns the labels of a member's pod. Labels in the spec do not override opcrew's labels.
+// podLabels returns the labels of a member's pod. Labels of the spec cannot replace opcrew's own labels.
 func (b Builder) podLabels(m model.Member) map[string]string {
 	out := maps.Clone(settings.PodPolicy(b.Cluster).Labels)
 	if out == nil {
@@ -137,7 +137,8 @@ func (b Builder) podAnnotations(m model.Member, version string) map[string]strin
 	return out
 }
 
-// StartOf returns the value of the start annotation: how a member may start now.
+// StartOf returns the value of the pod's start annotation, which says whether etcd may start on an empty volume, and
+// how.
 func (b Builder) StartOf(m model.Member) string {
 	switch {
 	case m.Seed:

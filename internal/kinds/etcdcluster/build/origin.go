@@ -9,25 +9,27 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// SourceTLS is the path of the client certificate in the container that makes a seed's data by reading a member.
+// SourceTLS is where the restore container mounts the client certificate with which it reads a remaining member.
 const SourceTLS = "/etc/opcrew/tls"
 
-// Origin is the source of the seed's data in a restore or recovery: a backup, or a remaining member.
+// Origin is the source of the data in a restore or recovery: a backup, or a remaining member. The seed, which is the
+// first member of the restored cluster, starts with this data.
 type Origin struct {
-	// Name is how users refer to it.
+	// Name describes the origin in messages, such as "EtcdRestore db".
 	Name string
-	// Place, Object and Bump describe the backup. From is the URL of the member to read if there is no backup.
+	// Place, Object and Bump describe the backup to restore. From is the member to read instead; nil for a backup.
 	Place  backuppod.Place
 	Object string
 	Bump   *int64
 	From   *backup.Source
-	// Requester is the record of the user who asked for the place, if that is another object than the cluster.
+	// Requester is the user who created or last edited the object that names the place; nil if the cluster itself names
+	// it.
 	Requester *string
-	// TLSSecret has the client certificate for the member; empty: without TLS.
+	// TLSSecret is the Secret with the client certificate for reading the member; empty without TLS.
 	TLSSecret string
 }
 
-// mounts returns the volumes of the container that makes the seed's data.
+// mounts returns the volumes of the container that restores the data.
 func (o Origin) mounts() []backuppod.Mount {
 	out := o.Place.Mounts(true)
 	if o.TLSSecret != "" {
@@ -36,7 +38,7 @@ func (o Origin) mounts() []backuppod.Mount {
 	return out
 }
 
-// Trust says whose rights the volumes of the place need.
+// Trust returns the users whose permissions opcrew checks before a pod mounts the backup's volumes.
 func (o Origin) Trust() guard.Trust {
 	if o.Requester == nil {
 		return guard.Trust{}
@@ -48,7 +50,7 @@ func (o Origin) Trust() guard.Trust {
 	return out
 }
 
-// Needs are the objects without which the seed's pod would not start.
+// Needs returns the Secrets and claims that must exist before the restore container can run.
 func (o Origin) Needs() []backuppod.Need {
 	out := o.Place.Needs()
 	if o.TLSSecret != "" {

@@ -23,7 +23,8 @@ type operation struct {
 	Value any    `json:"value"`
 }
 
-// PodPatch changes fields of a pod, and fails if they no longer have the observed values.
+// PodPatch collects changes to a pod into one JSON patch. The patch fails if a field no longer has the value that
+// opcrew observed.
 type PodPatch struct {
 	Pod    *corev1.Pod
 	Intent string
@@ -31,7 +32,7 @@ type PodPatch struct {
 	fields []fieldpath.Path
 }
 
-// Annotate sets an annotation. The patch fails if the annotation has changed since it was observed.
+// Annotate sets an annotation. The patch fails if the annotation has changed since opcrew observed it.
 func (p *PodPatch) Annotate(key, value string) {
 	at := "/metadata/annotations/" + Escaped(key)
 	if was, there := p.Pod.Annotations[key]; there {
@@ -41,26 +42,25 @@ func (p *PodPatch) Annotate(key, value string) {
 	p.fields = append(p.fields, fieldpath.MakePathOrDie("metadata", "annotations", key))
 }
 
-// Label sets a label. It relies on member pods always having labels.
+// Label sets a label. A JSON patch cannot create the labels map, but pods of members always have labels.
 func (p *PodPatch) Label(key, value string) {
 	p.steps = append(p.steps, operation{"add", "/metadata/labels/" + Escaped(key), value})
 	p.fields = append(p.fields, fieldpath.MakePathOrDie("metadata", "labels", key))
 }
 
-// run sets the container's image.
+// run sets the image of etcd's container. The patch fails if the first container is not etcd's.
 func (p *PodPatch) run(image string) {
 	p.steps = append(p.steps, operation{"test", "/spec/containers/0/name", model.Container}, operation{"replace", "/spec/containers/0/image", image})
 }
 
-// Patch returns the collected operations as one patch. It fails if the pod has been replaced by another of the same
-// name.
+// Patch returns the collected changes as one patch. The patch fails if another pod has replaced the observed pod.
 func (p *PodPatch) Patch() kit.Patch {
 	data, err := json.Marshal(append([]operation{{"test", "/metadata/uid", p.Pod.UID}}, p.steps...))
-	if err != nil { // cannot happen: the values are strings
+	if err != nil { // cannot happen: all values are strings
 		panic(fmt.Errorf("encode a patch: %w", err))
 	}
 	return kit.Patch{Object: p.Pod, Type: types.JSONPatchType, Data: data, Intent: p.Intent, Fields: fieldpath.NewSet(p.fields...)}
 }
 
-// Escaped returns a key escaped for a JSON pointer (RFC 6901).
+// Escaped escapes a key for a JSON pointer (RFC 6901).
 func Escaped(key string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(key) }

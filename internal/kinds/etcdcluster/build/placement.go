@@ -14,8 +14,9 @@ import (
 	"github.com/opcrew/opcrew/internal/podtemplate"
 )
 
-// placement sets where a member may run. The pod tolerates a node that does not answer until opcrew replaces the
-// member, as a pod elsewhere would need the member's volume.
+// placement sets where a member's pod may run. The pod tolerates a node that does not report, so that Kubernetes does
+// not evict it: the pod could not use its volume on another node. opcrew itself replaces the member if the node stays
+// lost.
 func placement(spec *corev1ac.PodSpecApplyConfiguration, c *etcdv1beta2.EtcdCluster) {
 	for _, key := range []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {
 		spec.WithTolerations(corev1ac.Toleration().WithKey(key).WithOperator(corev1.TolerationOpExists).WithEffect(corev1.TaintEffectNoExecute))
@@ -35,7 +36,9 @@ func placement(spec *corev1ac.PodSpecApplyConfiguration, c *etcdv1beta2.EtcdClus
 	case policy != nil && policy.AntiAffinity:
 		spec.WithAffinity(corev1ac.Affinity().WithPodAntiAffinity(corev1ac.PodAntiAffinity().
 			WithRequiredDuringSchedulingIgnoredDuringExecution(corev1ac.PodAffinityTerm().WithTopologyKey(corev1.LabelHostname).WithLabelSelector(others))))
-	default: // required, as the scheduler weighs a preference to spread less than a node that has the image
+	// The spread constraints below do not suffice: the scheduler weighs them less than a node that already has the
+	// image.
+	default:
 		spec.WithAffinity(corev1ac.Affinity().WithPodAntiAffinity(corev1ac.PodAntiAffinity().
 			WithPreferredDuringSchedulingIgnoredDuringExecution(corev1ac.WeightedPodAffinityTerm().WithWeight(100).
 				WithPodAffinityTerm(corev1ac.PodAffinityTerm().WithTopologyKey(corev1.LabelHostname).WithLabelSelector(others)))))
@@ -46,7 +49,7 @@ func placement(spec *corev1ac.PodSpecApplyConfiguration, c *etcdv1beta2.EtcdClus
 	}
 }
 
-// Security is the part of a member's pod on which a user and the Pod Security Standards may differ.
+// Security returns the part of a member's pod that the spec can set and that may break a Pod Security Standard.
 func Security(c *etcdv1beta2.EtcdCluster) *corev1.PodTemplateSpec {
 	out := &corev1.PodTemplateSpec{}
 	out.Annotations = settings.PodPolicy(c).Annotations
@@ -54,7 +57,7 @@ func Security(c *etcdv1beta2.EtcdCluster) *corev1.PodTemplateSpec {
 	return out
 }
 
-// securityContext has the fields of the spec over the defaults.
+// securityContext returns the default security context of the pod, with the fields of the spec on top.
 func securityContext(c *etcdv1beta2.EtcdCluster) *corev1ac.PodSecurityContextApplyConfiguration {
 	out := corev1ac.PodSecurityContext().
 		WithRunAsNonRoot(true).WithRunAsUser(user).WithRunAsGroup(user).WithFSGroup(user).

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package build declares the pods, claims, Services and the disruption budget of an EtcdCluster, and patches of pods.
-// The kind decides when each of them exists.
+// Package build declares the objects of an EtcdCluster: pods, claims, Services, NetworkPolicy and disruption budget. It
+// also declares patches of pods. The parent package decides when each object exists.
 package build
 
 import (
@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	// user is the uid that runs etcd, unless the spec sets one.
+	// user is the default uid and gid that etcd runs with.
 	user = 1000
 
 	dataVolume, dataMount   = "etcd-data", "/var/etcd"
@@ -33,12 +33,13 @@ const (
 	latchVolume, latchMount = "opcrew-latch", "/var/opcrew"
 	agentBinary             = agentMount + "/opcrew-agent"
 
-	// gatePort is the port where the gate answers probes; metricsPort is etcd's own listener, which the gate reads.
+	// gatePort is where the gate, opcrew's agent that starts etcd, serves the kubelet's probes. On metricsPort etcd
+	// serves its own health and metrics, which the gate reads.
 	gatePort, metricsPort = 2382, 2381
 )
 
-// Pod declares a member's pod. The pod runs etcd under the gate, which lets etcd start on an empty volume only if the
-// start annotation permits it: see internal/agents/etcdgate.
+// Pod declares a member's pod. In it, opcrew's agent (the gate, internal/agents/etcdgate) starts etcd. The gate lets
+// etcd start on an empty volume only if the pod's start annotation permits it.
 func (b Builder) Pod(m model.Member, all []model.Member, version string) *corev1ac.PodApplyConfiguration {
 	spec := corev1ac.PodSpec().
 		WithInitContainers(b.installer()).
@@ -57,7 +58,7 @@ func (b Builder) Pod(m model.Member, all []model.Member, version string) *corev1
 		WithSpec(spec)
 }
 
-// installer copies the agent into the pod, as etcd's images contain only etcd.
+// installer returns the init container that copies opcrew's agent into the pod, as etcd's images contain only etcd.
 func (b Builder) installer() *corev1ac.ContainerApplyConfiguration {
 	return corev1ac.Container().WithName("install-agent").
 		WithImage(b.AgentImage).
@@ -108,7 +109,7 @@ func image(c *etcdv1beta2.EtcdCluster, version string) string {
 	return cmp.Or(c.Spec.Repository, etcdv1beta2.DefaultRepository) + ":v" + version
 }
 
-// gate returns the command that runs etcd.
+// gate returns the command of etcd's container: opcrew's agent, which starts etcd and serves the probes.
 func gate(c *etcdv1beta2.EtcdCluster, m model.Member, version string) []string {
 	out := []string{agentBinary, "run-etcd",
 		"--cluster=" + string(c.UID), "--member=" + m.Name,
@@ -127,7 +128,7 @@ func gate(c *etcdv1beta2.EtcdCluster, m model.Member, version string) []string {
 	return append(out, "--", "/usr/local/bin/etcd")
 }
 
-// flags returns the flags of etcd itself.
+// flags returns the command-line flags for etcd.
 func flags(c *etcdv1beta2.EtcdCluster, m model.Member, all []model.Member, version string) []string {
 	peers := make([]string, 0, len(all))
 	for _, other := range all {

@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
-// firstMembers returns the members that a cluster begins with.
+// firstMembers returns the members that form a new cluster.
 func firstMembers(c *etcdv1beta2.EtcdCluster) []model.Member {
 	var out []model.Member
 	for serial := range int64(c.Spec.Size) {
@@ -51,7 +51,7 @@ func TestAPodThatJoinsKnowsAllMembersAndMayNotBeginAClusterOfItsOwn(t *testing.T
 	golden.Check(t, "joining-pod.yaml", b.Pod(members[3], members, versions.Desired(c)))
 }
 
-// Until the cluster counts as formed, the operator may recreate its members.
+// Until the first members have formed the cluster, opcrew may recreate them, so clients must not reach them yet.
 func TestClientsComeToVotersOfAFormedClusterOnly(t *testing.T) {
 	for name, test := range map[string]struct {
 		c               *etcdv1beta2.EtcdCluster

@@ -16,7 +16,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
 )
 
-// Establish withdraws a pod's permission to start on an empty volume. With show, it also lets clients reach the pod.
+// Establish returns a patch that withdraws a pod's permission to start on an empty volume, as the member has data now.
+// If show is true, the patch also adds the label by which the client Service selects the pod.
 func Establish(m model.Member, show bool) kit.Patch {
 	to := model.StartAs(etcdstart.Established, m.ID)
 	change := PodPatch{Pod: m.Pod, Intent: to}
@@ -30,8 +31,8 @@ func Establish(m model.Member, show bool) kit.Patch {
 	return change.Patch()
 }
 
-// ChangeVersion changes the version of a pod in place: the kubelet stops etcd and starts the new image on the same
-// volume.
+// ChangeVersion returns a patch that changes the etcd version of a running pod: the kubelet stops etcd and starts the
+// new image on the same volume.
 func ChangeVersion(c *etcdv1beta2.EtcdCluster, m model.Member, version string) kit.Patch {
 	change := PodPatch{Pod: m.Pod, Intent: version}
 	change.Annotate(etcdv1beta2.VersionAnnotation, version)
@@ -39,8 +40,8 @@ func ChangeVersion(c *etcdv1beta2.EtcdCluster, m model.Member, version string) k
 	return change.Patch()
 }
 
-// Repairs returns patches that undo manual changes to member pods: to the labels that Services and the disruption
-// budget select by, and to the version annotation.
+// Repairs returns patches that undo manual changes to the pods of members: to the labels that Services and the
+// disruption budget select by, and to the version annotation.
 func Repairs(c *etcdv1beta2.EtcdCluster, members []model.Member) []kit.Patch {
 	var out []kit.Patch
 	for _, m := range members {
@@ -56,7 +57,8 @@ func Repairs(c *etcdv1beta2.EtcdCluster, members []model.Member) []kit.Patch {
 		}
 		if m.Healthy && m.Version == versions.Desired(c) && model.VersionOf(m.Pod) != versions.Desired(c) && !m.Outdated {
 			change.Annotate(etcdv1beta2.VersionAnnotation, versions.Desired(c))
-			change.run(image(c, versions.Desired(c))) // the image that it runs already, unless it was about to change
+			// The pod already runs this image, unless another change of the image was about to happen.
+			change.run(image(c, versions.Desired(c)))
 			change.Intent += " " + versions.Desired(c)
 		}
 		if len(change.steps) > 0 {
@@ -66,14 +68,15 @@ func Repairs(c *etcdv1beta2.EtcdCluster, members []model.Member) []kit.Patch {
 	return out
 }
 
-// FixedLabels returns the labels that opcrew sets on every pod of the member.
+// FixedLabels returns the labels that every pod of the member must have.
 func FixedLabels(c *etcdv1beta2.EtcdCluster, m model.Member) map[string]string {
 	out := model.Labels(c)
 	out[common.OwnerLabel], out[etcdv1beta2.NodeLabel] = string(c.UID), m.Name
 	return out
 }
 
-// NoteResources records on a pod the resources that it should get.
+// NoteResources returns a patch that records the spec's resources in a pod's annotations, before opcrew resizes the
+// pod.
 func NoteResources(c *etcdv1beta2.EtcdCluster, m model.Member) kit.Patch {
 	change := PodPatch{Pod: m.Pod, Intent: settings.Hash(c)}
 	change.Annotate(model.SettingsAnnotation, settings.Hash(c))

@@ -18,16 +18,18 @@ import (
 )
 
 const (
-	// OrderAnnotation holds the restore order on the seed's pod.
+	// OrderAnnotation holds, on the pod of a restore's first member, the order to restore the data.
 	OrderAnnotation = "etcd.opcrew.io/order"
-	// Restorer is the container that makes the seed's data.
+	// Restorer is the name of the init container that restores the data.
 	Restorer = "restore"
-	// SeedSettings match no spec, so that the seed's pod is recreated as an ordinary one once the cluster can spare it.
-	// Otherwise it would read the backup again whenever its node restarts.
+	// SeedSettings is a prefix that makes the recorded settings of a restored member's pod match no spec, so that
+	// opcrew later recreates the pod as an ordinary one. Otherwise the pod would read the backup again after each
+	// restart of its node.
 	SeedSettings = "seed "
 )
 
-// SeedPod declares the seed's pod, which makes its data before etcd starts; nil if the order is invalid.
+// SeedPod declares the pod of the seed, the first member of the restored cluster. An init container restores the data
+// before etcd starts. nil if the order to restore is invalid.
 func (b Builder) SeedPod(from Origin, m model.Member) *corev1ac.PodApplyConfiguration {
 	order, err := backup.EncodeOrder(RestoreOrder(b.Cluster, from, m))
 	if err != nil {
@@ -43,8 +45,8 @@ func (b Builder) SeedPod(from Origin, m model.Member) *corev1ac.PodApplyConfigur
 	return pod
 }
 
-// restorer returns the container that makes the data. It has etcd's resources, as it runs before etcd and needs as much
-// memory.
+// restorer returns the init container that restores the data. It gets etcd's resources, as it runs before etcd and
+// needs as much memory.
 func (b Builder) restorer(mounts []backuppod.Mount) *corev1ac.ContainerApplyConfiguration {
 	out := backuppod.WithOrder(corev1ac.Container().WithName(Restorer).
 		WithImage(b.BackupImage).
@@ -57,7 +59,7 @@ func (b Builder) restorer(mounts []backuppod.Mount) *corev1ac.ContainerApplyConf
 	return out
 }
 
-// RestoreOrder returns the order by which the seed's data is restored.
+// RestoreOrder returns the order for the restore container: what to restore, where from, and under which identity.
 func RestoreOrder(c *etcdv1beta2.EtcdCluster, from Origin, m model.Member) backup.Order {
 	return backup.Order{
 		ID: c.Status.Restore.UID + "/" + m.Name, Target: from.Place.Target,
@@ -68,7 +70,7 @@ func RestoreOrder(c *etcdv1beta2.EtcdCluster, from Origin, m model.Member) backu
 	}
 }
 
-// RestoreResult returns the last report of the restore container; nil if there is none.
+// RestoreResult returns the last result that the restore container reported; nil if there is none.
 func RestoreResult(pod *corev1.Pod) *backup.Result {
 	if pod == nil {
 		return nil

@@ -9,7 +9,7 @@ import (
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 )
 
-// The API contract fixes the mount paths and file names of certificates.
+// The API of the CoreOS operator fixes these mount paths and the file names of certificates.
 const (
 	peerTLSVolume, peerTLSMount     = "member-peer-tls", "/etc/etcdtls/member/peer-tls"
 	serverTLSVolume, serverTLSMount = "member-server-tls", "/etc/etcdtls/member/server-tls"
@@ -36,8 +36,8 @@ func tlsMounts(c *etcdv1beta2.EtcdCluster) []*corev1ac.VolumeMountApplyConfigura
 	return out
 }
 
-// tlsFlags make etcd require certificates from peers and clients. etcd reads the files again for every connection, so
-// renewed certificates need no restart.
+// tlsFlags returns the flags that make etcd require certificates from members and clients. etcd reads the files again
+// for every connection, so renewed certificates need no restart.
 func tlsFlags(c *etcdv1beta2.EtcdCluster) []string {
 	var out []string
 	if c.PeerSecret() != "" {

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package certificates checks the Secrets with the certificates of members and of the operator, before etcd uses them.
-// Package build mounts them into pods.
+// Package certificates checks the Secrets that hold the certificates of members and of the operator, before etcd uses
+// them. Package build mounts these Secrets into pods.
 package certificates
 
 import (
@@ -19,15 +19,15 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// Bundle is a Secret with a certificate, its key, and the CA that signs the certificates of the other side.
+// Bundle is a Secret with a certificate, its key, and the CA with which its owner verifies other certificates.
 type Bundle struct {
 	Secret, field       string
 	certKey, keyKey, ca string
-	// names are the DNS names that the certificate must be valid for; empty for a client certificate.
+	// names are the DNS names that the certificate must cover; empty for a client certificate.
 	names []string
 }
 
-// Bundles returns the Secrets that the spec names.
+// Bundles returns the certificate Secrets that spec.TLS names.
 func Bundles(c *etcdv1beta2.EtcdCluster) []Bundle {
 	member := c.MemberHost("member")
 	all := []Bundle{
@@ -39,8 +39,8 @@ func Bundles(c *etcdv1beta2.EtcdCluster) []Bundle {
 	return slices.DeleteFunc(all, func(b Bundle) bool { return b.Secret == "" })
 }
 
-// Check returns the first problem with the Secrets. held has their data by name, nil for a missing Secret. Each Secret
-// must be valid by itself, and each side must trust the other.
+// Check returns the first problem with the certificate Secrets; nil if there is none. held has the data of the Secrets
+// by name, nil for a missing Secret. Each Secret must be valid, and each side must trust the other's certificate.
 func Check(c *etcdv1beta2.EtcdCluster, held map[string]map[string][]byte, now time.Time) *model.Obstacle {
 	for _, b := range Bundles(c) {
 		if why := b.check(held[b.Secret], now); why != nil {
@@ -55,7 +55,7 @@ func Check(c *etcdv1beta2.EtcdCluster, held map[string]map[string][]byte, now ti
 	return nil
 }
 
-// check returns the problem with the content of a Secret; data is nil if the Secret is missing.
+// check returns the first problem in a Secret's own content. data is nil if the Secret is missing.
 func (b Bundle) check(data map[string][]byte, now time.Time) *model.Obstacle {
 	if data == nil {
 		return model.NewObstacle(etcdv1beta2.ReasonSecretMissing, fmt.Sprintf("%s: there is no Secret %s", b.field, b.Secret))
@@ -78,16 +78,16 @@ func (b Bundle) unfit(data map[string][]byte, now time.Time) string {
 	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(data[b.ca]) {
-		return b.ca + " holds no certificate"
+		return b.ca + " contains no certificate"
 	}
 	cert, err := x509.ParseCertificate(pair.Certificate[0])
 	switch {
 	case err != nil:
 		return fmt.Sprintf("%s: %v", b.certKey, err)
 	case now.After(cert.NotAfter):
-		return fmt.Sprintf("%s has expired at %s", b.certKey, cert.NotAfter.UTC().Format(time.RFC3339))
+		return fmt.Sprintf("%s expired at %s", b.certKey, cert.NotAfter.UTC().Format(time.RFC3339))
 	case now.Before(cert.NotBefore):
-		return fmt.Sprintf("%s is valid only from %s on", b.certKey, cert.NotBefore.UTC().Format(time.RFC3339))
+		return fmt.Sprintf("%s is not valid before %s", b.certKey, cert.NotBefore.UTC().Format(time.RFC3339))
 	}
 	for _, name := range b.names {
 		if err := cert.VerifyHostname(name); err != nil {
@@ -97,7 +97,8 @@ func (b Bundle) unfit(data map[string][]byte, now time.Time) string {
 	return ""
 }
 
-// ClientTLS returns the operator's TLS configuration for connections to members, and a hash that changes with it.
+// ClientTLS returns the operator's TLS configuration for connections to members, and a hash that changes with the
+// certificates.
 func ClientTLS(data map[string][]byte) (*tls.Config, string, error) {
 	pair, err := tls.X509KeyPair(data["etcd-client.crt"], data["etcd-client.key"])
 	if err != nil {

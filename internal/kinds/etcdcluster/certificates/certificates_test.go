@@ -20,7 +20,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/clustertest"
 )
 
-// signer signs certificates, including its own.
+// signer is a certificate with its key, which can sign other certificates.
 type signer struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
@@ -41,7 +41,7 @@ func usedFor(usages ...x509.ExtKeyUsage) certOption {
 	return func(c *x509.Certificate) { c.ExtKeyUsage = usages }
 }
 
-// sign makes a certificate and its key; with a nil signer it makes a CA.
+// sign creates a certificate and its key, signed by a CA; with a nil signer, it creates a CA.
 func sign(t *testing.T, by *signer, options ...certOption) *signer {
 	t.Helper()
 	template := &x509.Certificate{
@@ -70,7 +70,7 @@ func sign(t *testing.T, by *signer, options ...certOption) *signer {
 	return &signer{cert, key, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw})}
 }
 
-// files returns a certificate, its key and a CA, under the names of the API contract.
+// files returns a certificate, its key and a CA under the file names that a certificate Secret has.
 func (s *signer) files(t *testing.T, name string, ca *signer) map[string][]byte {
 	t.Helper()
 	key, err := x509.MarshalPKCS8PrivateKey(s.key)
@@ -114,7 +114,7 @@ func TestCertificatesAreCheckedBeforeMembersAreMade(t *testing.T) {
 
 	for name, test := range map[string]struct {
 		peer, server, operator map[string][]byte
-		want                   string // expected error; empty if they match
+		want                   string // expected error; empty if the certificates are valid
 	}{
 		"they fit":                       {peer(ca), server(ca), operator(ca), ""},
 		"one authority leads to another": {peer(ca), server(ca), chained, ""},
@@ -125,17 +125,17 @@ func TestCertificatesAreCheckedBeforeMembersAreMade(t *testing.T) {
 		"no authority":                     {peer(ca), server(ca), without(operator(ca), "etcd-client-ca.crt"), "SecretMissing: TLS.static.operatorSecret: Secret operator has no key etcd-client-ca.crt"},
 		"no certificate":                   {with(peer(ca), "peer.crt", "hello"), server(ca), operator(ca), "CertificatesUnfit: TLS.static.member.peerSecret: Secret peers, peer.crt and peer.key: tls: failed to find any PEM data"},
 		"another's key":                    {with(peer(ca), "peer.key", string(peer(ca)["peer.key"])), server(ca), operator(ca), "private key does not match public key"},
-		"an authority of air":              {with(peer(ca), "peer-ca.crt", "hello"), server(ca), operator(ca), "Secret peers, peer-ca.crt holds no certificate"},
-		"it has expired":                   {peer(ca), server(ca, valid(clustertest.Noon.AddDate(-1, 0, 0), clustertest.Noon.Add(-time.Minute))), operator(ca), "Secret servers, server.crt has expired at 2026-08-01T11:59:00Z"},
-		"it begins tomorrow":               {peer(ca), server(ca, valid(clustertest.Noon.Add(time.Hour), clustertest.Noon.AddDate(1, 0, 0))), operator(ca), "Secret servers, server.crt is valid only from 2026-08-01T13:00:00Z on"},
+		"an authority of air":              {with(peer(ca), "peer-ca.crt", "hello"), server(ca), operator(ca), "Secret peers, peer-ca.crt contains no certificate"},
+		"it has expired":                   {peer(ca), server(ca, valid(clustertest.Noon.AddDate(-1, 0, 0), clustertest.Noon.Add(-time.Minute))), operator(ca), "Secret servers, server.crt expired at 2026-08-01T11:59:00Z"},
+		"it begins tomorrow":               {peer(ca), server(ca, valid(clustertest.Noon.Add(time.Hour), clustertest.Noon.AddDate(1, 0, 0))), operator(ca), "Secret servers, server.crt is not valid before 2026-08-01T13:00:00Z"},
 		"names no member":                  {peer(ca, named("elsewhere")), server(ca), operator(ca), "Secret peers, peer.crt: x509: certificate is valid for elsewhere, not member.example.shop.svc"},
 		"names no Service":                 {peer(ca), server(ca, named(members, "localhost")), operator(ca), "not example-client.shop.svc"},
 		"names no localhost":               {peer(ca), server(ca, named(members, service)), operator(ca), "not localhost"},
-		"peers of another authority":       {peer(other), server(ca), operator(ca), "CertificatesUnfit: TLS.static.member.peerSecret: peer.crt of Secret peers does not hold before peer-ca.crt of Secret peers, so that members refuse each other: x509: certificate signed by unknown authority"},
-		"peers that may not be clients":    {peer(ca, usedFor(x509.ExtKeyUsageServerAuth)), server(ca), operator(ca), "so that members refuse each other: x509: certificate specifies an incompatible key usage"},
-		"a server of another authority":    {peer(ca), server(other), operator(ca), "server.crt of Secret servers does not hold before etcd-client-ca.crt of Secret operator, so that the operator refuses the members"},
-		"an operator of another authority": {peer(ca), server(ca), operator(other), "TLS.static.operatorSecret: etcd-client.crt of Secret operator does not hold before server-ca.crt of Secret servers, so that members refuse the operator"},
-		"an operator that is a server":     {peer(ca), server(ca), operator(ca, usedFor(x509.ExtKeyUsageServerAuth)), "so that members refuse the operator: x509: certificate specifies an incompatible key usage"},
+		"peers of another authority":       {peer(other), server(ca), operator(ca), "CertificatesUnfit: TLS.static.member.peerSecret: peer.crt of Secret peers is not trusted by peer-ca.crt of Secret peers, so members refuse each other: x509: certificate signed by unknown authority"},
+		"peers that may not be clients":    {peer(ca, usedFor(x509.ExtKeyUsageServerAuth)), server(ca), operator(ca), "so members refuse each other: x509: certificate specifies an incompatible key usage"},
+		"a server of another authority":    {peer(ca), server(other), operator(ca), "server.crt of Secret servers is not trusted by etcd-client-ca.crt of Secret operator, so the operator refuses the members"},
+		"an operator of another authority": {peer(ca), server(ca), operator(other), "TLS.static.operatorSecret: etcd-client.crt of Secret operator is not trusted by server-ca.crt of Secret servers, so members refuse the operator"},
+		"an operator that is a server":     {peer(ca), server(ca), operator(ca, usedFor(x509.ExtKeyUsageServerAuth)), "so members refuse the operator: x509: certificate specifies an incompatible key usage"},
 		"what leads to it is missing":      {peer(ca), server(ca), operator(between), "so that members refuse the operator"},
 	} {
 		why := Check(c, map[string]map[string][]byte{"peers": test.peer, "servers": test.server, "operator": test.operator}, clustertest.Noon)

@@ -14,16 +14,16 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// handshake is a pair of sides: one presents a certificate, and the other verifies it. If the check fails they cannot
-// connect, and only etcd's log has the reason.
+// handshake describes a TLS connection: one side presents a certificate, the other verifies it with its CA. opcrew
+// checks this in advance, because if it fails only etcd's log shows why the two cannot connect.
 type handshake struct {
 	field               string
-	presents, verifies  string // names of Secrets
+	presents, verifies  string // names of the two sides' Secrets
 	certKey, ca, effect string
 	usage               x509.ExtKeyUsage
 }
 
-// handshakes returns the handshakes between members, and between the operator and members.
+// handshakes returns the TLS connections between members, and between the operator and members.
 func handshakes(c *etcdv1beta2.EtcdCluster) []handshake {
 	const peers, servers, operators = "TLS.static.member.peerSecret", "TLS.static.member.serverSecret", "TLS.static.operatorSecret"
 	all := []handshake{
@@ -35,7 +35,8 @@ func handshakes(c *etcdv1beta2.EtcdCluster) []handshake {
 	return slices.DeleteFunc(all, func(m handshake) bool { return m.presents == "" || m.verifies == "" })
 }
 
-// check returns why the certificate is not trusted. Both Secrets must have been checked already.
+// check returns the problem if the CA of one side does not trust the certificate of the other; nil if it does. The
+// content of both Secrets must have been checked before.
 func (m handshake) check(held map[string]map[string][]byte, now time.Time) *model.Obstacle {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(held[m.verifies][m.ca])
@@ -46,11 +47,11 @@ func (m handshake) check(held map[string]map[string][]byte, now time.Time) *mode
 	if err == nil {
 		return nil
 	}
-	return model.NewObstacle(etcdv1beta2.ReasonCertificatesUnfit, fmt.Sprintf("%s: %s of Secret %s does not hold before %s of Secret %s, so that %s: %v",
+	return model.NewObstacle(etcdv1beta2.ReasonCertificatesUnfit, fmt.Sprintf("%s: %s of Secret %s is not trusted by %s of Secret %s, so %s: %v",
 		m.field, m.certKey, m.presents, m.ca, m.verifies, m.effect, err))
 }
 
-// chain returns a certificate and its intermediates.
+// chain parses a PEM file into its first certificate (leaf) and the intermediate certificates after it.
 func chain(raw []byte) (leaf *x509.Certificate, between *x509.CertPool, err error) {
 	between = x509.NewCertPool()
 	for block, rest := pem.Decode(raw); block != nil; block, rest = pem.Decode(rest) {

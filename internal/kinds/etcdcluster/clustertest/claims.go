@@ -10,7 +10,7 @@ import (
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 )
 
-// Claim changes the spec of members' claims.
+// Claim returns an option that changes the spec of members' claims.
 func Claim(change func(*corev1.PersistentVolumeClaimSpec)) Option {
 	return func(c *etcdv1beta2.EtcdCluster) { change(PodPolicy(c).PersistentVolumeClaimSpec) }
 }

@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package clustertest makes EtcdClusters for the tests of the kind's packages.
+// Package clustertest builds EtcdClusters for the tests of package etcdcluster and its subpackages.
 package clustertest
 
 import (
@@ -19,7 +19,7 @@ var Noon = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
 type Option func(*etcdv1beta2.EtcdCluster)
 
-// New returns the article's cluster: three members of 3.5.35, already formed.
+// New returns an EtcdCluster with three members of etcd 3.5.35. Its first members have already formed the cluster.
 func New(options ...Option) *etcdv1beta2.EtcdCluster {
 	c := &etcdv1beta2.EtcdCluster{}
 	c.Namespace, c.Name, c.UID, c.Generation = "shop", "example", "u-1", 1
@@ -31,7 +31,7 @@ func New(options ...Option) *etcdv1beta2.EtcdCluster {
 	return c
 }
 
-// Unformed clears the status, as before all first members were seen.
+// Unformed clears the status, as for a new cluster whose first members have not had a quorum yet.
 func Unformed(c *etcdv1beta2.EtcdCluster) { c.Status = etcdv1beta2.EtcdClusterStatus{} }
 
 func Sized(n int32) Option { return func(c *etcdv1beta2.EtcdCluster) { c.Spec.Size = n } }

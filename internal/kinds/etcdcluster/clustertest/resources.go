@@ -10,7 +10,7 @@ import (
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 )
 
-// Limits sets limits by resource name, such as memory, without requests.
+// Limits sets resource limits without requests, from pairs of a resource name and a quantity.
 func Limits(limits ...string) Option {
 	return func(c *etcdv1beta2.EtcdCluster) {
 		PodPolicy(c).Resources = corev1.ResourceRequirements{Limits: Quantities(limits)}

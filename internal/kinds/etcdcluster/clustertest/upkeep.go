@@ -9,7 +9,7 @@ import (
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 )
 
-// Upkeep edits the upkeep settings.
+// Upkeep returns an option that edits spec.upkeep.
 func Upkeep(edit func(*etcdv1beta2.Upkeep)) Option {
 	return func(c *etcdv1beta2.EtcdCluster) {
 		if c.Spec.Upkeep == nil {

@@ -12,20 +12,22 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// validFor is how long a comparison is valid; undecidedFor applies if some members did not answer.
+// validFor is how long a comparison of the members' data is valid. undecidedFor applies instead if some members did not
+// answer, so that the comparison is soon repeated.
 const validFor, undecidedFor = 10 * time.Minute, 30 * time.Second
 
-// finding is the result of comparing the voters.
+// finding is the result of comparing the data of all voters.
 type finding struct {
-	// agree is true if there are at least two voters, and all have the same data.
+	// agree is true if there are at least two voters and all have the same data.
 	agree bool
-	// corrupt holds the ids of voters whose data differs from that of a majority.
+	// corrupt holds the IDs of voters whose data differs from the data of the majority.
 	corrupt []uint64
-	// undecided explains why the comparison has neither result.
+	// undecided explains why neither a majority nor agreement was found.
 	undecided string
 }
 
-// finding returns the result of the last comparison. It is not known if no valid comparison covers all current voters.
+// finding returns the result of the last comparison. known is false if the comparison is outdated or does not cover all
+// current voters.
 func (in *Input) finding() (out finding, known bool) {
 	last := in.Compared
 	if last == nil || in.Now.Sub(last.At) >= validFor {
@@ -35,7 +37,7 @@ func (in *Input) finding() (out finding, known bool) {
 	for _, m := range voters {
 		_, summed := last.Sums[m.ID]
 		if _, failed := last.Failed[m.ID]; !summed && !failed {
-			return finding{}, false // the voter has joined since the comparison
+			return finding{}, false // this voter joined after the comparison
 		}
 	}
 	out = examine(voters, *last)
@@ -43,10 +45,11 @@ func (in *Input) finding() (out finding, known bool) {
 	return out, decided || in.Now.Sub(last.At) < undecidedFor
 }
 
-// examine finds the voters that differ from a majority of all voters, including the voters that did not answer.
+// examine returns which voters differ from the majority. The majority is counted over all voters, including those that
+// did not answer.
 func examine(voters []etcd.Member, last steps.Comparison) finding {
 	if len(voters) == 1 {
-		return finding{undecided: "there is no other member to compare it with"}
+		return finding{undecided: "the single voter has no other member to compare its data with"}
 	}
 	right, have := last.Majority(voters)
 	if have < len(voters)/2+1 {

@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package corruption finds out whose data is corrupt when etcd raises the alarm CORRUPT, which names the first follower
-// that differs from the leader, even if the leader is wrong (PeriodicCheck in etcd's corrupt.go). So all members are
-// compared, and only one that differs from a majority of the voters is replaced.
+// Package corruption handles etcd's alarm CORRUPT. etcd raises it for the first follower that differs from the leader,
+// even if the leader's data is wrong (etcd: corrupt.go, PeriodicCheck). So opcrew compares all voters, and replaces
+// only a member whose data differs from the majority's.
 package corruption
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/steps"
 )
 
-// rules are evaluated in this order while the alarm is raised. The first that returns a verdict wins.
+// rules are evaluated in this order while the alarm CORRUPT is raised. The first rule that returns a verdict decides.
 var rules = []func(*Input) steps.Verdict{disarmOrphaned, compare, replaceCorrupt, disarm, awaitUser}
 
 // Repair decides what to do while the alarm CORRUPT is raised.
@@ -25,13 +25,14 @@ func Repair(in *Input) steps.Verdict {
 	return steps.First(in, rules...)
 }
 
-// disarmOrphaned disarms the alarm if its member has been removed and a single voter is left, which cannot be compared.
+// disarmOrphaned clears the alarm if the member that it names was removed and only one voter is left. A single voter
+// has no other data to be compared with.
 func disarmOrphaned(in *Input) steps.Verdict {
 	alarms := in.alarms()
 	if len(in.View.Voters()) != 1 || len(model.OrphanedAlarms(in.View, alarms)) != len(alarms) {
 		return steps.Verdict{}
 	}
-	return steps.Verdict{Step: steps.Disarm(alarms, "its member was removed")}
+	return steps.Verdict{Step: steps.Disarm(alarms, "the member was removed")}
 }
 
 func compare(in *Input) steps.Verdict {
@@ -41,8 +42,8 @@ func compare(in *Input) steps.Verdict {
 	return steps.Verdict{Step: steps.Compare(in.View.Voters())}
 }
 
-// replaceCorrupt removes a member that differs from the majority. Its successor is added as a learner once the alarm is
-// gone.
+// replaceCorrupt removes a member whose data differs from the majority's. Its successor is added as a learner once the
+// alarm is cleared.
 func replaceCorrupt(in *Input) steps.Verdict {
 	found, _ := in.finding()
 	if len(found.corrupt) == 0 {
@@ -54,7 +55,7 @@ func replaceCorrupt(in *Input) steps.Verdict {
 	}
 	m := in.Members[i]
 	if !in.outvotes(found, m) {
-		return steps.Verdict{Waits: "a quorum of voters with the same data, to replace " + m.Name}
+		return steps.Verdict{Waits: "a quorum of voters with the same data, which is needed to replace " + m.Name}
 	}
 	return steps.Verdict{Step: steps.SparingLeader(in.View, in.Members, m, steps.ReplaceCorrupt(m))}
 }
@@ -68,10 +69,11 @@ func disarm(in *Input) steps.Verdict {
 
 func awaitUser(in *Input) steps.Verdict {
 	found, _ := in.finding()
-	return steps.Verdict{Waits: "a user to decide whose data is right: " + found.undecided}
+	return steps.Verdict{Waits: "a user to decide which member's data is right: " + found.undecided}
 }
 
-// outvotes reports whether the voters with the majority's data can remove a member and continue without it.
+// outvotes reports whether the voters with the majority's data have a quorum, both to remove the member and after its
+// removal.
 func (in *Input) outvotes(found finding, m model.Member) bool {
 	right, answer := 0, 0
 	for _, voter := range in.View.Voters() {
@@ -88,21 +90,22 @@ func (in *Input) outvotes(found finding, m model.Member) bool {
 	return answer >= in.View.Quorum() && right >= left/2+1
 }
 
-// Message reports what is known about corrupt data, and what is being done about it; empty if there is no alarm.
+// Message describes for the status what is known about corrupt data and what opcrew does; empty if the alarm CORRUPT is
+// not raised.
 func Message(in *Input) string {
 	alarms := in.alarms()
 	if len(alarms) == 0 {
 		return ""
 	}
-	out := fmt.Sprintf("Writes are refused: etcd reports that data is corrupt (alarm CORRUPT of %s)", model.NameByID(in.View, alarms[0].Member))
+	out := fmt.Sprintf("etcd refuses writes because it found corrupt data (alarm CORRUPT of %s)", model.NameByID(in.View, alarms[0].Member))
 	found, known := in.finding()
 	switch {
 	case !known:
-		return out + "; the members are compared"
+		return out + "; opcrew compares the data of the members"
 	case len(found.corrupt) > 0:
-		return out + "; the data of " + model.NameByID(in.View, found.corrupt[0]) + " is not that of the majority, and the member is replaced"
+		return out + "; the data of " + model.NameByID(in.View, found.corrupt[0]) + " differs from the majority's data, so opcrew replaces this member"
 	case found.agree:
-		return out + "; all voters have the same data, and the alarm is taken back"
+		return out + "; all voters have the same data, so opcrew clears the alarm"
 	}
-	return out + "; " + found.undecided + ", so nothing is done: restore a backup, or take the alarm back (etcdctl alarm disarm) if you know whose data is right"
+	return out + "; " + found.undecided + ", so opcrew does nothing: restore a backup, or clear the alarm (etcdctl alarm disarm) if you know which member's data is right"
 }

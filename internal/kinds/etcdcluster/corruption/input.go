@@ -11,12 +11,12 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Input holds what the rules decide on.
+// Input is what the rules of this package decide on.
 type Input struct {
 	Now     time.Time
 	View    etcd.View
 	Members []model.Member
-	// Compared is the last comparison of the members; nil if there was none.
+	// Compared is the last comparison of the members' data; nil if there was none.
 	Compared *steps.Comparison
 }
 

@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package formation decides when the first members have formed the cluster, and who is a member before and after that.
-// Until then no client has written to the cluster, so pods and claims may be recreated. Package membership decides what
-// happens to a cluster that was formed.
+// Package formation decides when the first members have formed the cluster, that is, have had a quorum, and lists its
+// members. Before that, no client has written to the cluster, so pods and claims may be recreated. Package membership
+// handles formed clusters.
 package formation
 
 import (
@@ -18,33 +18,33 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Input holds what the rules decide on.
+// Input is what the rules of this package decide on.
 type Input struct {
 	Cluster *etcdv1beta2.EtcdCluster
 	Now     time.Time
 	View    etcd.View
 	Pods    map[string]*corev1.Pod
 	Claims  map[string]*corev1.PersistentVolumeClaim
-	// BegunWith is the number of first members with which this process began the cluster; 0 if another process began
-	// it.
+	// BegunWith is the number of first members with which this process created the cluster; 0 if another process
+	// created it.
 	BegunWith int32
-	// QuorumSince is when the current quorum of first members was first seen. LastPod is when the last of their pods
-	// came into the cache.
+	// QuorumSince is when this process first saw the current quorum of first members. LastPod is when the last of their
+	// pods appeared in the cache.
 	QuorumSince, LastPod time.Time
 }
 
-// StragglerTime is how long the last first member may take once there is a quorum of first members. After that the
-// cluster counts as formed without it. It is then replaced, as it may no longer start on an empty volume.
+// StragglerTime is how long opcrew waits for the last first member once the others have a quorum. Then the cluster
+// counts as formed, and the missing member is replaced: it may no longer start on an empty volume.
 const StragglerTime = model.StartTime
 
-// First returns the number of members that the cluster begins with. It is fixed when the first of them is created, as
-// they all know each other from the start.
+// First returns the number of members that form the cluster. It is fixed when the first of them is created, as the
+// first members know each other from their flags.
 func (in *Input) First() int32 {
 	if in.BegunWith > 0 {
 		return in.BegunWith
 	}
 	recorded := ""
-	name := model.MemberName(in.Cluster, 0) // every cluster has a member 0 at first
+	name := model.MemberName(in.Cluster, 0) // every new cluster has a member 0
 	if claim := in.Claims[name]; claim != nil {
 		recorded = claim.Annotations[model.FirstMembersAnnotation]
 	}
@@ -57,8 +57,8 @@ func (in *Input) First() int32 {
 	return in.Cluster.Spec.Size
 }
 
-// IsFormed reports whether the first members have just formed the cluster: either all of them have answered, or a
-// quorum has answered for long enough.
+// IsFormed reports whether the first members have now formed the cluster: all of them have answered, or a quorum has
+// answered for StragglerTime.
 func (in *Input) IsFormed() bool {
 	if in.Cluster.Status.ClusterID != "" || !in.View.HasQuorum() || int32(len(in.View.Members)) != in.First() || !in.ofFirst() {
 		return false
@@ -70,8 +70,8 @@ func (in *Input) IsFormed() bool {
 	return all || !in.QuorumSince.IsZero() && in.Now.Sub(in.QuorumSince) >= StragglerTime
 }
 
-// firstStay reports whether the pods of all first members exist and are not being recreated. A view from before the
-// last pod is outdated: a member that counted as formed by such a view would lose its data.
+// firstStay reports whether the pods of all first members exist and none is about to be recreated. A recreated pod may
+// have lost its volume, so the cluster must not count as formed with the old one.
 func (in *Input) firstStay() bool {
 	for _, name := range in.firstNames() {
 		pod := in.Pods[name]
@@ -82,7 +82,8 @@ func (in *Input) firstStay() bool {
 	return true
 }
 
-// ofFirst reports whether the members that answer are the first members of this cluster, and not of an earlier one.
+// ofFirst reports whether the members that answer are the first members of this cluster. Members of an earlier cluster
+// with the same name have other IDs.
 func (in *Input) ofFirst() bool {
 	for _, name := range in.firstNames() {
 		if _, ok := in.View.Member(model.BootstrapID(in.Cluster, name)); !ok {
@@ -100,17 +101,17 @@ func (in *Input) firstNames() []string {
 	return out
 }
 
-// SeenBeforeLastPod reports whether a quorum of the first members was seen, but before the last of their pods was
-// known. The next view may show the same, and then no event starts a reconcile.
+// SeenBeforeLastPod reports whether the last view shows a quorum of first members, but was read before the last of
+// their pods was known. If the next view shows the same, no event starts a reconcile, so the caller must.
 func (in *Input) SeenBeforeLastPod() bool {
 	return in.Cluster.Status.ClusterID == "" && in.View.HasQuorum() && in.View.At.Before(in.LastPod)
 }
 
-// nextView is the longest time until the next view of the members.
+// nextView is the longest time until the prober reads the members again.
 const nextView = 500 * time.Millisecond
 
-// NextLook returns how long it takes until the cluster counts as formed without the missing members, or until the next
-// view. 0 if it does not depend on time.
+// NextLook returns the time until the next reconcile while first members are missing: until the next view of the
+// members, or until the cluster counts as formed without them. 0 if no reconcile is needed.
 func (in *Input) NextLook() time.Duration {
 	switch {
 	case in.Cluster.Status.ClusterID != "" || in.QuorumSince.IsZero():
@@ -131,8 +132,8 @@ func (in *Input) AllCreated() bool {
 	return int32(len(in.Pods)) == in.First()
 }
 
-// StartsOver reports whether all first members start again. A member has lost its emptyDir after the others knew it, so
-// etcd does not let it join again, and the cluster cannot form without it. With claims, the user has to delete them.
+// StartsOver reports whether to recreate all first members. One of them lost its emptyDir after the others knew it, so
+// etcd refuses it and the cluster cannot form. With claims, opcrew recreates nothing; the user has to delete them.
 func (in *Input) StartsOver() bool {
 	if in.Cluster.Status.ClusterID != "" || model.Persistent(in.Cluster) || in.View.Stale || in.View.HasQuorum() {
 		return false

@@ -9,8 +9,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// Identities returns the members of the cluster, with only their names and ids, as etcd lists them. Before the cluster
-// is formed, it returns the members that the cluster begins with.
+// Identities returns the names and IDs of the cluster's members: as etcd listed them, or else as the status recorded
+// them. Before the cluster is formed, it returns the first members.
 func (in *Input) Identities() []model.Member {
 	serials := model.SerialsBelow(in.Cluster, in.HighestSerial()+model.SerialsAhead)
 	var out []model.Member
@@ -36,13 +36,13 @@ func (in *Input) Identities() []model.Member {
 	return out
 }
 
-// HighestSerial returns the highest serial of any pod, any claim and the status.
+// HighestSerial returns the highest serial number in the status and on all pods and claims.
 func (in *Input) HighestSerial() int64 {
 	highest := in.Cluster.Status.Serial
 	if in.Cluster.Status.ClusterID == "" {
 		highest = int64(in.First()) - 1
 	}
-	if at := in.Cluster.Status.Restore; at != nil { // no other member may ever get its serial
+	if at := in.Cluster.Status.Restore; at != nil { // no other member may ever get the serial of a restore
 		highest = max(highest, at.Serial)
 	}
 	for _, pod := range in.Pods {
@@ -54,7 +54,7 @@ func (in *Input) HighestSerial() int64 {
 	return highest
 }
 
-// NextSerial returns the serial for a member to be added: higher than any serial that was ever used.
+// NextSerial returns the serial number for a new member, which is higher than any serial ever used.
 func (in *Input) NextSerial(members []model.Member) int64 {
 	highest := in.HighestSerial()
 	for _, m := range members {

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Memory remembers which cluster has a name and, if it is not formed yet, since when it has had a quorum. After a
-// restart of the process the time starts from zero.
+// Memory remembers, by name, which cluster has the name and since when the first members of a new cluster have had a
+// quorum. A restarted process starts with an empty Memory.
 type Memory struct {
 	mu    sync.Mutex
 	times map[types.NamespacedName]origin
@@ -22,14 +22,14 @@ type origin struct {
 	uid types.UID
 	// quorum is when the current quorum was first seen; zero if there is none.
 	quorum time.Time
-	// members is the number of first members. It is kept here because the first pod may not be in the cache yet when
-	// the spec changes.
+	// members is the number of first members. It is remembered because the spec may change before the cache shows the
+	// first pod, where the number is recorded.
 	members int32
-	// pods has, by UID of the first members' pods, when they came into the cache.
+	// pods records when the pod of each first member appeared in the cache, by the pod's UID.
 	pods map[types.UID]time.Time
 }
 
-// IsAnother reports whether the name belonged to another cluster before, and records this one.
+// IsAnother reports whether the name belonged to another cluster before, and then remembers the new one.
 func (m *Memory) IsAnother(key types.NamespacedName, uid types.UID) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -43,7 +43,7 @@ func (m *Memory) IsAnother(key types.NamespacedName, uid types.UID) bool {
 	return known && last.uid != uid
 }
 
-// BegunWith returns the number of first members that was recorded first.
+// BegunWith remembers the first number of members that it is called with, and returns that number from then on.
 func (m *Memory) BegunWith(key types.NamespacedName, members int32) int32 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -55,7 +55,7 @@ func (m *Memory) BegunWith(key types.NamespacedName, members int32) int32 {
 	return last.members
 }
 
-// QuorumSince returns the time since which there has been a quorum without interruption; zero if there is none now.
+// QuorumSince returns since when the first members have had a quorum without interruption; zero if they have none now.
 func (m *Memory) QuorumSince(key types.NamespacedName, now time.Time, quorum bool) time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -70,7 +70,7 @@ func (m *Memory) QuorumSince(key types.NamespacedName, now time.Time, quorum boo
 	return last.quorum
 }
 
-// LastPod returns when the last of the current pods came into the cache.
+// LastPod returns when the newest of the given pods appeared in the cache.
 func (m *Memory) LastPod(key types.NamespacedName, now time.Time, pods map[string]*corev1.Pod) time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -15,11 +15,11 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
 )
 
-// A status can be lost: a user may edit it away, or a tool may restore the object without it. The members know what it
-// held. Until they have reported it opcrew changes nothing, as all later members and their data would look foreign.
+// The status of an EtcdCluster can be lost: a user may delete it, or a backup tool may restore the object without it.
+// The members know what the status held. Until they have reported it, opcrew changes nothing.
 
-// Orphan names a pod or claim that only a formed cluster can have, although the status does not record that it was
-// formed. Empty if there is none.
+// Orphan names a pod or claim of a member that can exist only after the cluster was formed, although the status does
+// not say so. Such an object shows that the status was lost. Empty if there is none.
 func (in *Input) Orphan() string {
 	if in.Cluster.Status.ClusterID != "" || in.Cluster.Status.Restore != nil {
 		return ""
@@ -41,8 +41,8 @@ func (in *Input) Orphan() string {
 	return slices.Min(found)
 }
 
-// joinedLater reports whether a pod or claim belongs to a later member. Those of first members record the number of
-// first members.
+// joinedLater reports whether a pod or claim belongs to a member that joined after the cluster was formed. Objects of
+// first members have the annotation with the number of first members.
 func joinedLater(object client.Object) bool {
 	return object.GetAnnotations()[model.FirstMembersAnnotation] == ""
 }
@@ -51,8 +51,8 @@ func isEstablished(object client.Object) bool {
 	return strings.HasPrefix(object.GetAnnotations()[model.StartAnnotation], string(etcdstart.Established)+" ")
 }
 
-// Recollect writes what the members report of their cluster to the status, if a quorum reports and no pod belongs to
-// another cluster. Otherwise there may be two lineages, and it is unknown which of them is the cluster.
+// Recollect restores a lost status from what a quorum of members reports, and returns true. It returns false if a pod
+// belongs to no reported member, as another cluster may then exist beside this one.
 func (in *Input) Recollect() bool {
 	if in.View.Err != nil || in.View.Stale || in.View.At.IsZero() || !in.View.HasQuorum() {
 		return false
@@ -73,8 +73,8 @@ func (in *Input) Recollect() bool {
 	return true
 }
 
-// StatusLost returns the message to show until the members have reported what the status has lost.
+// StatusLost returns the message to show until the members have reported what the lost status held.
 func (in *Input) StatusLost() string {
-	return fmt.Sprintf("The status is lost, and %s is of a cluster that was formed: nothing is changed until a quorum of the members (%s) has said who they are; or put the status back",
+	return fmt.Sprintf("The status of the EtcdCluster was lost, although %s shows that the cluster was formed: opcrew changes nothing until a quorum of the members (%s) has reported the member list; alternatively, restore the status",
 		in.Orphan(), strings.Join(slices.Sorted(maps.Keys(in.Pods)), ", "))
 }

@@ -23,8 +23,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// A cluster of three takes a NetworkPolicy, two Services, a ConfigMap, a budget, three pods, each of which is
-// marked later as established, and three statuses: it begins, it is formed, it is ready.
+// A cluster of three needs these writes: a NetworkPolicy, two Services, a ConfigMap, a budget, three pods with one
+// later patch each, and three statuses (created, quorum reached, ready).
 func TestFromCreationToReadyThereAreFourteenWritesAndThreeMoreForClaims(t *testing.T) {
 	plain := map[string]int{
 		"patch networkpolicies": 1, "patch services": 2, "patch configmaps": 1, "patch poddisruptionbudgets": 1, "patch pods": 6, "patch etcdclusters/status": 3,
@@ -188,7 +188,7 @@ func TestAnUpgradeGoesOverEveryMinorVersionOneMemberAtATime(t *testing.T) {
 	s.awaitWhole()
 }
 
-// Regression: 3.7 could not read the logs of members that had begun on 3.5 and had few writes since.
+// Regression: 3.7 could not read the logs of members that were created with 3.5 and had few writes since.
 func TestAQuietClusterBegunOn35GoesTo37AndOneBegunOn36AtOnce(t *testing.T) {
 	for name, test := range map[string]struct {
 		options []option
@@ -205,7 +205,7 @@ func TestAQuietClusterBegunOn35GoesTo37AndOneBegunOn36AtOnce(t *testing.T) {
 			s.awaitWhole()
 			before := store.Advanced()
 			if test.restart {
-				store.Break(etcdtest.Fault{Call: "Advance", After: true}) // the reply about the first portion is lost
+				store.Break(etcdtest.Fault{Call: "Advance", After: true}) // the answer to the first call is lost
 			}
 			s.edit(versioned("3.7.3"))
 			if test.restart {

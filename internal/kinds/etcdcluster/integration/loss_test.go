@@ -45,7 +45,7 @@ func TestTwoEmptiedVolumesOfThreeFormNoSecondHistory(t *testing.T) {
 	for _, pod := range s.pods()[:2] {
 		s.kubelets.Wipe(t.Context(), &pod)
 	}
-	s.await("False QuorumLost", "1 of 3 voters are healthy, 2 are needed", "VolumeLost", "only 1 can still come back")
+	s.await("False QuorumLost", "1 of 3 voters are healthy, 2 are needed", "VolumeLost", "only 1 of the voters can still come back")
 }
 
 func TestAllPodsDeletedAtOnceComeBackOnTheirClaims(t *testing.T) {
@@ -69,8 +69,8 @@ func TestAllPodsDeletedAtOnceComeBackOnTheirClaims(t *testing.T) {
 	}
 }
 
-// loseAllPodsAtOnce deletes all pods while the cluster is paused. Otherwise, on a slow machine, the operator would
-// replace the first pod before the last one is deleted.
+// loseAllPodsAtOnce deletes all pods while the cluster is paused. Otherwise, on a slow machine, opcrew would replace
+// the first pod before the last one is deleted.
 func (s *site) loseAllPodsAtOnce() {
 	s.Helper()
 	s.edit(func(c *etcdv1beta2.EtcdCluster) { c.Spec.Paused = true })
@@ -93,7 +93,7 @@ func TestWithoutClaimsAClusterThatLosesAllPodsIsNotBegunAgain(t *testing.T) {
 	s.create()
 	s.awaitWhole()
 	s.loseAllPodsAtOnce()
-	s.await("False QuorumLost", "0 of 3 voters are healthy", "only 0 can still come back", "restore another one with an EtcdRestore")
+	s.await("False QuorumLost", "0 of 3 voters are healthy", "only 0 of the voters can still come back", "restore another backup with an EtcdRestore")
 	if got := s.pods(); len(got) != 0 {
 		t.Errorf("expected no pod to be made on an empty volume, got %q", names(got))
 	}

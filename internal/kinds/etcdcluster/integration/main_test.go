@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package integration tests EtcdCluster end to end: the real manager with its deployed ServiceAccount and roles, a real
-// API server with the real controllers, simulated nodes, and etcd members in memory. The calls that it makes are read
-// from the server's audit log. Pure functions are tested beside their code.
+// API server with the real controllers, simulated nodes, and simulated etcd members. The tests read the operator's API
+// calls from the server's audit log.
 package integration
 
 import (
@@ -16,7 +16,7 @@ import (
 
 var (
 	env operator.Suite
-	// store simulates every etcd cluster of the tests.
+	// store simulates all etcd clusters of the tests in memory.
 	store = &etcdtest.World{LearnerLooks: 2, VersionLooks: 3, AdvanceMost: 4000}
 )
 

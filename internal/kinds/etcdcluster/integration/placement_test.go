@@ -21,7 +21,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// cordon makes nodes unschedulable, or schedulable again.
+// cordon makes nodes unschedulable or schedulable.
 func (s *site) cordon(unschedulable bool, nodes ...string) {
 	s.Helper()
 	for _, name := range nodes {
@@ -66,7 +66,7 @@ func TestAClusterThatShrinksLosesTheMemberOnACordonedNodeFirst(t *testing.T) {
 	s.awaitCondition(common.ConditionPlacement, "True Spread")
 	pods := s.pods()
 	oldest := pods[slices.IndexFunc(pods, func(pod corev1.Pod) bool { return pod.Annotations[model.SerialAnnotation] == "0" })]
-	s.operator.Stop() // a process that starts sees the node before it decides
+	s.operator.Stop() // a new process sees the node before it decides
 	s.cordon(true, oldest.Spec.NodeName)
 	s.edit(sized(2))
 	s.operator.Start()
@@ -76,7 +76,8 @@ func TestAClusterThatShrinksLosesTheMemberOnACordonedNodeFirst(t *testing.T) {
 	}
 }
 
-// Regression: all members were ready soon after a node had crashed, and Ready waited for the pod that hung on it.
+// Regression: all members were ready soon after a node had crashed, but Ready stayed False because of the old pod on
+// that node.
 func TestAPodThatHangsOnADeadNodeIsLeftOverAndNotWaitedFor(t *testing.T) {
 	s := newSite(t)
 	s.create(withClaims, impatient)
@@ -101,13 +102,14 @@ func TestAPodThatHangsOnADeadNodeIsLeftOverAndNotWaitedFor(t *testing.T) {
 	s.await("True AllMembersReady")
 }
 
-// letGo removes the finalizers of a pod, if it exists.
+// letGo removes the finalizers of a pod, if the pod exists.
 func (s *site) letGo(pod *corev1.Pod) {
 	none := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
 	_ = env.Client.Patch(context.WithoutCancel(s.Context()), pod.DeepCopy(), none)
 }
 
-// Regression: opcrew reported that a rival deleted the budget, which exists only while there is a second member.
+// Regression: opcrew reported that another controller deleted the disruption budget. In fact opcrew itself deletes it
+// whenever the second member is gone.
 func TestAMemberThatIsUpdatedAgainAndAgainIsInNoContest(t *testing.T) {
 	s := newSite(t)
 	s.create(sized(1))

@@ -25,7 +25,7 @@ func recoversBy(policy etcdv1beta2.RecoveryPolicy) option {
 	}
 }
 
-// awaitRecovered waits until the cluster has continued from a member, and has as many members as before.
+// awaitRecovered waits until the cluster has recovered from a member, and has as many members as before.
 func (s *site) awaitRecovered(from string) *etcdv1beta2.EtcdCluster {
 	s.Helper()
 	var c *etcdv1beta2.EtcdCluster
@@ -40,7 +40,7 @@ func (s *site) awaitRecovered(from string) *etcdv1beta2.EtcdCluster {
 	return s.get()
 }
 
-// lose deletes two of three pods, each with its emptyDir, and returns the remaining one.
+// lose deletes two of three pods, each with its emptyDir, and returns the remaining pod.
 func (s *site) lose() corev1.Pod {
 	s.Helper()
 	pods := s.pods()
@@ -67,7 +67,7 @@ func TestAClusterThatHasLostItsMajorityWaitsForAUserToWantThePlan(t *testing.T) 
 	s.create()
 	s.awaitWhole()
 	left := s.lose()
-	c := s.await("False QuorumLost", "To go on from member "+left.Name, etcdv1beta2.RecoverAnnotation+"=")
+	c := s.await("False QuorumLost", "To recover from member "+left.Name, etcdv1beta2.RecoverAnnotation+"=")
 	s.patch(c, `{"metadata":{"annotations":{"etcd.opcrew.io/recover":"000000000000"}}}`)
 	s.await("False QuorumLost", c.Status.QuorumLoss.Digest)
 	s.patch(c, `{"metadata":{"annotations":{"etcd.opcrew.io/recover":"`+c.Status.QuorumLoss.Digest+`"}}}`)
@@ -90,8 +90,7 @@ func TestAClusterWithNothingLeftGoesOnFromTheBackupThatWasProven(t *testing.T) {
 	}
 }
 
-// For about a minute after Nodes were deleted, Kubernetes has not ended their pods yet, and they look as if they were
-// gone for good.
+// For about a minute after Nodes are deleted, their pods still exist, and the members look lost for good.
 func TestAClusterWhoseNodesAreDeletedComesBackOnItsClaims(t *testing.T) {
 	s := newSite(t)
 	s.create(withClaims, recoversBy(etcdv1beta2.RecoveryAutomatic))
@@ -100,7 +99,7 @@ func TestAClusterWhoseNodesAreDeletedComesBackOnItsClaims(t *testing.T) {
 	s.backedUp("proven", &etcdv1beta2.BackupRecord{Object: "backups/proven", Revision: 9})
 	pods := s.pods()
 	s.takeNodes(pods)
-	s.await("False QuorumLost", "enough members can still come back", "is gone, and its pod stays until Kubernetes has ended it")
+	s.await("False QuorumLost", "enough members can still come back", "is gone; the member can restart once Kubernetes has deleted its pod")
 	eventually.True(t, 3*time.Minute, "the members run elsewhere", func() error {
 		for _, pod := range pods {
 			if !store.Serving(pod.Name) {
@@ -133,7 +132,7 @@ func TestMembersWhoseVolumesWentWithTheirNodesAreGivenUp(t *testing.T) {
 	s.awaitRecovered(pods[2].Name)
 }
 
-// onDisk ties the volume of a member to the disk of its node.
+// onDisk binds the volume of a member to the disk of its node.
 func (s *site) onDisk(pod corev1.Pod) {
 	s.Helper()
 	claim := &corev1.PersistentVolumeClaim{}
@@ -145,7 +144,7 @@ func (s *site) onDisk(pod corev1.Pod) {
 		{"key":"kubernetes.io/hostname","operator":"In","values":["`+pod.Spec.NodeName+`"]}]}]}}}}`)
 }
 
-// takeNodes turns the nodes of members off and deletes their Node objects.
+// takeNodes turns off the machines of members and deletes their Nodes.
 func (s *site) takeNodes(pods []corev1.Pod) {
 	s.Helper()
 	for _, pod := range pods {
@@ -159,7 +158,7 @@ func (s *site) takeNodes(pods []corev1.Pod) {
 	}
 }
 
-// backedUp adds an EtcdBackup of the cluster, which has a last verified backup.
+// backedUp adds an EtcdBackup of the cluster with the given verified backup.
 func (s *site) backedUp(name string, verified *etcdv1beta2.BackupRecord) {
 	s.Helper()
 	b := &etcdv1beta2.EtcdBackup{}

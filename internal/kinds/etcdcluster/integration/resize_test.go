@@ -29,7 +29,7 @@ func limited(memory string) option {
 	}
 }
 
-// awaitLimit waits until the spec is carried out, and expects all pods to have the limit, or none if it is empty.
+// awaitLimit waits until all members match the spec, and expects all pods to have the memory limit; "" means none.
 func (s *site) awaitLimit(memory string) []types.UID {
 	s.Helper()
 	s.awaitWhole()
@@ -61,7 +61,7 @@ func uids(pods []corev1.Pod) []types.UID {
 	return out
 }
 
-// A resize takes two writes per member: one records the new resources on the pod, one changes the pod's resources.
+// A resize needs two writes per member: one records the new resources on the pod, and one changes the pod's resources.
 func TestOtherResourcesAreGivenToMembersThatRun(t *testing.T) {
 	for name, options := range map[string][]option{"emptyDir": nil, "claims": {withClaims}} {
 		t.Run(name, func(t *testing.T) {
@@ -98,7 +98,7 @@ func TestPodsAreRecreatedForResourcesThatCannotBeChangedWhileTheyRun(t *testing.
 	s.wantRecreated(before, s.awaitLimit("0"))
 }
 
-// A kubelet that cannot resize reports no resources in the status, and the API server relies on that.
+// A kubelet that cannot resize reports no resources in the pod's status. The API server then refuses the resize.
 func TestPodsAreRecreatedWhereTheKubeletCannotResizeThem(t *testing.T) {
 	s := newSite(t)
 	s.create(withClaims, limited("1Gi"))
@@ -113,7 +113,7 @@ func TestPodsAreRecreatedWhereTheKubeletCannotResizeThem(t *testing.T) {
 	s.wantRecreated(before, s.awaitLimit("2Gi"))
 }
 
-// The quota would refuse a recreated pod too, and the member would be missing.
+// The quota would also refuse a recreated pod. So opcrew must not delete the pod, as the member would be missing.
 func TestAQuotaThatForbidsOtherResourcesCostsNoMember(t *testing.T) {
 	s := newSite(t)
 	s.create(withClaims, limited("1Gi"))

@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// restore creates an EtcdRestore of the site's cluster from a bucket, with a Secret if one is named.
+// restore creates an EtcdRestore of the cluster from a bucket, with the given Secret if any.
 func (s *site) restore(secret string) *etcdv1beta2.EtcdRestore {
 	return s.restoreFrom("backups/db", secret)
 }
@@ -33,7 +33,7 @@ func (s *site) restoreFrom(path, secret string) *etcdv1beta2.EtcdRestore {
 	return r
 }
 
-// awaitRestored waits until all members belong to the restore, and nothing is left of the previous cluster.
+// awaitRestored waits until all members belong to the restored cluster, and nothing is left of the old one.
 func (s *site) awaitRestored(r *etcdv1beta2.EtcdRestore, before []corev1.Pod) *etcdv1beta2.EtcdCluster {
 	s.Helper()
 	var c *etcdv1beta2.EtcdCluster
@@ -89,7 +89,7 @@ func TestAClusterThatHasLostAllComesBackFromABackup(t *testing.T) {
 	for i := range pods {
 		s.delete(&pods[i])
 	}
-	if c := s.await("False QuorumLost", "restore another one with an EtcdRestore"); c.Status.Phase != etcdv1beta2.PhaseFailed {
+	if c := s.await("False QuorumLost", "restore another backup with an EtcdRestore"); c.Status.Phase != etcdv1beta2.PhaseFailed {
 		t.Errorf("expected phase Failed, got %s", c.Status.Phase)
 	}
 	if c := s.awaitRestored(s.restore(""), pods); c.Status.Phase != etcdv1beta2.PhaseRunning {
@@ -132,7 +132,7 @@ func TestARestoreThatIsCalledOffInTheMiddleLeavesNothing(t *testing.T) {
 	s := newSite(t)
 	s.create(withClaims)
 	before, pods := s.awaitWhole(), s.pods()
-	store.Break(etcdtest.Fault{Call: "Members", Err: errors.New("no member is heard"), Times: 1_000_000}) // so that the seed never becomes ready
+	store.Break(etcdtest.Fault{Call: "Members", Err: errors.New("no member is heard"), Times: 1_000_000}) // the restored member never becomes ready
 	defer store.Mend()
 	r := s.restore("")
 	operator.Until(t, "the seed has a pod", func() error {

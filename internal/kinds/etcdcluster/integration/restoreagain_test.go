@@ -20,7 +20,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// seedOf returns the seed pod of a restore, even if it is being deleted; nil if there is none.
+// seedOf returns the pod of the first member that a restore creates, even if it is being deleted; nil if there is none.
 func (s *site) seedOf(r *etcdv1beta2.EtcdRestore) *corev1.Pod {
 	s.Helper()
 	pods := &corev1.PodList{}
@@ -47,7 +47,7 @@ func (s *site) awaitSeed(r *etcdv1beta2.EtcdRestore) *corev1.Pod {
 	return s.seedOf(r)
 }
 
-// awaitPhase waits until the status of a restore has a phase.
+// awaitPhase waits until the cluster's status shows a restore in a phase.
 func (s *site) awaitPhase(r *etcdv1beta2.EtcdRestore, phase string) {
 	s.Helper()
 	operator.Until(s.T, fmt.Sprintf("restore %s is %s", r.UID, phase), func() error {
@@ -58,7 +58,7 @@ func (s *site) awaitPhase(r *etcdv1beta2.EtcdRestore, phase string) {
 	})
 }
 
-// hasDataOf fails the test if a member belongs to another cluster than the one that a restore made.
+// hasDataOf fails the test if a member does not belong to the cluster that the restore created.
 func (s *site) hasDataOf(r *etcdv1beta2.EtcdRestore) {
 	s.Helper()
 	var members []string
@@ -79,11 +79,11 @@ func TestARestoreThatFollowsOneUnderWayWaitsUntilThatIsCalledOffAndHasTheLastWor
 			s.create(options...)
 			s.awaitWhole()
 			pods := s.pods()
-			store.Break(etcdtest.Fault{Call: "Members", Err: errors.New("no member is heard"), Times: 1_000_000}) // so that no seed becomes ready
+			store.Break(etcdtest.Fault{Call: "Members", Err: errors.New("no member is heard"), Times: 1_000_000}) // no restored member becomes ready
 			defer store.Mend()
 			first := s.restoreFrom("backups/first", "")
 			seed := s.awaitSeed(first)
-			s.patch(seed, `{"metadata":{"finalizers":["opcrew.io/test"]}}`) // so that it is deleted only when the test permits it
+			s.patch(seed, `{"metadata":{"finalizers":["opcrew.io/test"]}}`) // it is deleted only when the test permits it
 			other := first.DeepCopy()
 			other.Spec.S3.Path = "backups/second"
 			if err := env.Client.Update(t.Context(), other); err == nil || !strings.Contains(err.Error(), "delete it, which cancels it if it has not finished") {

@@ -40,7 +40,7 @@ func impatient(c *etcdv1beta2.EtcdCluster) {
 	c.Spec.Healing = &etcdv1beta2.Healing{NodeLossAfter: "5s"}
 }
 
-// site is the namespace of a test, with its nodes and the operator.
+// site is the namespace of one test, with its nodes and a running operator.
 type site struct {
 	*testing.T
 	ns       string
@@ -56,7 +56,7 @@ func newSite(t *testing.T) *site {
 	return newSiteOf(t, 4)
 }
 
-// newSiteOf returns a site with a number of nodes; 110 pods fit on each.
+// newSiteOf returns a site with a number of nodes. Each node has room for 110 pods.
 func newSiteOf(t *testing.T, nodes int) *site {
 	t.Helper()
 	sites++ // kwok does not simulate pods on a node that is recreated under its old name
@@ -107,7 +107,7 @@ func (s *site) edit(options ...option) {
 	}
 }
 
-// patch changes any object as another client would.
+// patch changes an object as another client would.
 func (s *site) patch(object client.Object, merge string) {
 	s.Helper()
 	if err := env.Client.Patch(s.Context(), object, client.RawPatch(types.MergePatchType, []byte(merge)), client.FieldOwner("another")); err != nil {
@@ -122,7 +122,7 @@ func (s *site) delete(object client.Object) {
 	}
 }
 
-// await waits until Ready has a status, a reason and words in its message, for the current spec.
+// await waits until Ready has the given status and reason for the current spec, and its message contains the words.
 func (s *site) await(statusReason string, words ...string) *etcdv1beta2.EtcdCluster {
 	s.Helper()
 	return s.awaitCondition(etcdv1beta2.EtcdClusterReady, statusReason, words...)
@@ -152,8 +152,7 @@ func (s *site) awaitCondition(kind, statusReason string, words ...string) *etcdv
 	return c
 }
 
-// awaitWhole waits until Ready reports the desired number of healthy members, and etcd and the pods agree on who they
-// are.
+// awaitWhole waits until Ready reports the desired number of members, and the members in etcd match the pods.
 func (s *site) awaitWhole() *etcdv1beta2.EtcdCluster {
 	s.Helper()
 	var c *etcdv1beta2.EtcdCluster
@@ -180,7 +179,7 @@ func (s *site) awaitWhole() *etcdv1beta2.EtcdCluster {
 	return c
 }
 
-// pods returns the member pods in order of their names, except those that are being deleted.
+// pods returns the pods of members, sorted by name, except those that are being deleted.
 func (s *site) pods() []corev1.Pod {
 	s.Helper()
 	pods := &corev1.PodList{}

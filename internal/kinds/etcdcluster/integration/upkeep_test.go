@@ -19,7 +19,7 @@ import (
 
 const gibi = 1 << 30
 
-// write simulates writes by a client of the cluster.
+// write simulates writes of a client.
 func (s *site) write(token string, times, live, history int64) {
 	s.Helper()
 	if err := store.Write(token, times, live, history); err != nil {
@@ -27,7 +27,7 @@ func (s *site) write(token string, times, live, history int64) {
 	}
 }
 
-// awaitQuiet waits until no alarm is raised, and the cluster is ready.
+// awaitQuiet waits until no alarm is raised and the cluster is ready.
 func (s *site) awaitQuiet(token string) *etcdv1beta2.EtcdCluster {
 	s.Helper()
 	operator.Until(s.T, "no alarm is raised", func() error {
@@ -39,7 +39,7 @@ func (s *site) awaitQuiet(token string) *etcdv1beta2.EtcdCluster {
 	return s.awaitWhole()
 }
 
-// notes returns the notes of the events that have a reason.
+// notes returns the notes of all events with a reason.
 func (s *site) notes(reason string) []string {
 	s.Helper()
 	events := &eventsv1.EventList{}
@@ -84,8 +84,8 @@ func TestAClusterThatIsFullOfKeysSaysWhatItNeedsAndIsHealedWhenTheyAreDeleted(t 
 	s.create()
 	token := string(s.awaitWhole().UID)
 	s.write(token, 10, 2*gibi, 0)
-	s.await("False NoSpace", "all that can be given back was, and 2.0 GiB of 2.0 GiB are in use", "ETCD_QUOTA_BACKEND_BYTES")
-	s.write(token, 2000, -2*gibi, 2*gibi) // deleted data is history at first
+	s.await("False NoSpace", "no more space can be freed, and 2.0 GiB of 2.0 GiB are in use", "ETCD_QUOTA_BACKEND_BYTES")
+	s.write(token, 2000, -2*gibi, 2*gibi) // deleted keys are history at first
 	s.awaitQuiet(token)
 	s.write(token, 1, 1, 1)
 }
@@ -98,7 +98,7 @@ func TestNothingIsDoneToAClusterWhoseUserWantsReportsOnly(t *testing.T) {
 	token := string(s.awaitWhole().UID)
 	before := store.Changes(token)
 	s.write(token, 5000, 1<<20, 2*gibi)
-	s.await("False NoSpace", "compact, defragment and disarm")
+	s.await("False NoSpace", "compact and defragment the members")
 	env.Settled(t, env.Audit.Mark(t))
 	if now := store.Changes(token); !slices.Equal(now, before) || len(store.Alarms(token)) == 0 {
 		t.Errorf("expected nothing to be done, got %q after %q", now, before)
@@ -144,7 +144,7 @@ func TestMembersThatAreMostlyFreeAreDefragmentedOnceWhenTheSpecSaysSo(t *testing
 	}
 	s.awaitEvents("Defragmented", 3)
 	for _, note := range s.notes("Defragmented") {
-		if !strings.Contains(note, "took 1.0 GiB and takes 1.0 MiB") {
+		if !strings.Contains(note, "was 1.0 GiB before and is 1.0 MiB now") {
 			t.Errorf("expected the event to say what was given back, got %q", note)
 		}
 	}

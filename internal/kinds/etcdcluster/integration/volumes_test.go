@@ -21,7 +21,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// class makes a StorageClass that does or does not allow volume expansion.
+// class creates a StorageClass that allows or forbids volume expansion.
 func (s *site) class(name string, grows bool) {
 	s.Helper()
 	class := &storagev1.StorageClass{Provisioner: testenv.VolumeProvisioner, AllowVolumeExpansion: &grows}
@@ -51,7 +51,7 @@ func (s *site) claims() []corev1.PersistentVolumeClaim {
 	return slices.DeleteFunc(claims.Items, func(claim corev1.PersistentVolumeClaim) bool { return claim.DeletionTimestamp != nil })
 }
 
-// expand simulates a volume driver: it gives all volumes the size that their claims request.
+// expand simulates a volume driver: it gives each volume the size that its claim requests.
 func (s *site) expand() {
 	s.Helper()
 	for _, claim := range s.claims() {
@@ -63,7 +63,7 @@ func (s *site) expand() {
 	}
 }
 
-// awaitClaims waits until each of the three members has a claim with a class and a size, and no other claim is left.
+// awaitClaims waits until the three members have claims with this class and size, and no other claim exists.
 func (s *site) awaitClaims(class, size string) {
 	s.Helper()
 	operator.Until(s.T, fmt.Sprintf("three claims are of class %s and ask for %s", class, size), func() error {
@@ -91,8 +91,8 @@ func TestVolumesGrowWhileMembersRun(t *testing.T) {
 	mark := env.Audit.Mark(t)
 	s.edit(stored("2Gi"))
 	s.awaitClaims("elastic", "2Gi")
-	s.awaitCondition(etcdv1beta2.EtcdClusterUpToDate, "False VolumesGrowing", "0 of 3 volumes have their size", "has 1Gi of 2Gi")
-	s.await("True AllMembersReady", "0 of 3 volumes have their size")
+	s.awaitCondition(etcdv1beta2.EtcdClusterUpToDate, "False VolumesGrowing", "0 of 3 volumes have the desired size", "has 1Gi of 2Gi")
+	s.await("True AllMembersReady", "0 of 3 volumes have the desired size")
 	writes := env.Settled(t, mark).Writes().Where(func(c testenv.Call) bool { return c.Subresource != "status" })
 	if diff := cmp.Diff(map[string]int{"patch persistentvolumeclaims": 3}, writes.Tally()); diff != "" {
 		t.Errorf("expected one write a volume (-expected +found):\n%s\n%s", diff, writes)
@@ -150,7 +150,7 @@ func TestMembersAreReplacedForOtherAccessModes(t *testing.T) {
 	s.wantReplaced(id, before)
 }
 
-// wantReplaced expects the same cluster with only new members, and none of the previous volumes.
+// wantReplaced expects the same cluster with only new members, and no old volume.
 func (s *site) wantReplaced(id string, before []corev1.Pod) {
 	s.Helper()
 	c := s.awaitWhole()
@@ -176,7 +176,7 @@ func (s *site) wantReplaced(id string, before []corev1.Pod) {
 	})
 }
 
-// Nothing was ever written to a claim without a volume, so it can be recreated.
+// No data was ever written to a claim without a volume, so opcrew may recreate the claim.
 func TestAClassThatIsMissingIsCorrectedBeforeTheClusterIsFormed(t *testing.T) {
 	s := newSite(t)
 	s.class("elastic", true)
@@ -187,7 +187,7 @@ func TestAClassThatIsMissingIsCorrectedBeforeTheClusterIsFormed(t *testing.T) {
 	s.awaitClaims("elastic", "1Gi")
 }
 
-// Earlier versions of opcrew recorded nothing on claims, and did not carry out edits of them.
+// Earlier versions of opcrew recorded no annotation on claims and ignored edits of their spec.
 func TestClaimsOfAnEarlierOpcrewAreLeftAloneUnlessTheSpecDiffers(t *testing.T) {
 	s := newSite(t)
 	s.class("elastic", true)

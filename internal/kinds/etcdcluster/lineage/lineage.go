@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package lineage answers, around a restore, which of two clusters serves clients and what is left of the other. A
-// restore makes a second cluster with other data beside the first, that is, another lineage. A pod's or claim's serial
-// shows its lineage (model.LineageOf). Package restore decides what a restore does.
+// Package lineage decides, around a restore, which pods serve clients and which may be deleted. A restore creates a
+// second cluster with other data beside the first one; each is called a lineage. The serial number of a pod or claim
+// shows its lineage (model.LineageOf). Package restore decides what the restore itself does.
 package lineage
 
 import (
@@ -16,23 +16,24 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// Input holds what is known about both lineages.
+// Input holds what is known about the clusters before and after a restore.
 type Input struct {
 	Cluster *etcdv1beta2.EtcdCluster
 	Now     time.Time
 	Nodes   map[string]model.Node
-	// Pods are the pods of the cluster's own lineage, by name.
+	// Pods are the pods of the current cluster, sorted by name.
 	Pods []*corev1.Pod
-	// Members are the members of the cluster.
+	// Members are the members of the current cluster.
 	Members []model.Member
-	// Fresh is true if the cluster has just listed its members.
+	// Fresh is true if the list of members is up to date.
 	Fresh bool
-	// Others are the pods and claims of other lineages.
+	// Others are the pods and claims from before a restore, or of an unfinished restore.
 	Others Others
 }
 
-// FormerServes reports whether a pod from before a restore may still have clients. If so, no member of this lineage
-// gets clients, as writes would be split. A deleted pod counts until its grace period is over, or longer with a quorum.
+// FormerServes reports whether a pod from before a restore may still have clients. If so, no restored member gets
+// clients, as writes would be split between two clusters. A deleted pod counts until its grace period ends, and longer
+// if such pods may still have a quorum.
 func (in *Input) FormerServes() bool {
 	for _, pod := range in.Others.Pods {
 		if pod.Labels[model.VoterLabel] == model.IsVoter && !in.graceIsOver(pod) && !model.Ended(pod) {
@@ -42,14 +43,14 @@ func (in *Input) FormerServes() bool {
 	return in.FormerDecide() != ""
 }
 
-// graceIsOver reports whether a deleted pod's grace period is over. By then its kubelet has ended it, unless the
-// kubelet has not learnt of the deletion.
+// graceIsOver reports whether the grace period of a deleted pod has ended. By then its kubelet has killed it, unless
+// the kubelet does not know of the deletion because its node is cut off.
 func (in *Input) graceIsOver(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp != nil && !in.Now.Before(pod.DeletionTimestamp.Time)
 }
 
-// FormerDecide names the pods from before a restore that are not known to have ended, if they may still be a quorum.
-// Empty if they are too few.
+// FormerDecide names the pods from before a restore that may still run, if they are enough for a quorum. Empty if they
+// are too few to accept writes.
 func (in *Input) FormerDecide() string {
 	if in.Cluster.Status.Restore == nil {
 		return ""
@@ -59,7 +60,7 @@ func (in *Input) FormerDecide() string {
 	})
 }
 
-// CutOff names the pods on silent nodes that a restore is about to replace, if they may still be a quorum. They may
+// CutOff names the pods on silent nodes that a restore is about to replace, if they are enough for a quorum. They may
 // serve clients that opcrew does not see.
 func (in *Input) CutOff() string {
 	return in.mayDecide(model.CountVoters(in.Cluster.Status.Membership), in.Pods, func(pod *corev1.Pod) bool {
@@ -67,8 +68,8 @@ func (in *Input) CutOff() string {
 	})
 }
 
-// mayDecide reports why some pods may still run, and what would prove that they do not, if they are a majority of the
-// voters. Writes that such members acknowledge would be lost.
+// mayDecide explains for each of the selected pods why it may still run, if those pods are a majority of the voters. A
+// majority may accept writes, which the restore would lose. Empty if they are too few.
 func (in *Input) mayDecide(voters int32, pods []*corev1.Pod, some func(*corev1.Pod) bool) string {
 	var doubts []string
 	for _, pod := range pods {
@@ -83,8 +84,8 @@ func (in *Input) mayDecide(voters int32, pods []*corev1.Pod, some func(*corev1.P
 	return strings.Join(doubts, "; ")
 }
 
-// SwitchesOver reports whether a restored member is ready, but does not get clients yet. answers is true if the members
-// can be listed.
+// SwitchesOver reports whether the restored members exist, but clients are not sent to them yet. answers is true if
+// etcd lists the members.
 func (in *Input) SwitchesOver(answers bool) bool {
 	if in.FormerServes() {
 		return true
@@ -100,10 +101,11 @@ func (in *Input) SwitchesOver(answers bool) bool {
 	return true
 }
 
-// MayShow reports whether the Service may send clients to a member.
+// MayShow reports whether the client Service may select the pod of a member.
 func (in *Input) MayShow(m model.Member) bool { return m.Voter() && !in.FormerServes() }
 
-// Leftovers reports whether pods or claims of an earlier restore must be deleted before another lineage begins.
+// Leftovers reports whether pods or claims of an earlier restore still exist, which must be deleted before another
+// restore starts.
 func (in *Input) Leftovers() bool {
 	return in.Others.live() || in.Others.seeds(in.Cluster) || in.FormerServes()
 }

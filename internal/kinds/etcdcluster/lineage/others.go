@@ -13,13 +13,14 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// Others holds the pods and claims of other lineages than the cluster's. They are not members.
+// Others holds the pods and claims that belong to the cluster before a restore or to an unfinished restore. Their
+// members are not members of the current cluster.
 type Others struct {
 	Pods   []*corev1.Pod
 	Claims []*corev1.PersistentVolumeClaim
 }
 
-// seeds reports whether something is left of a canceled restore.
+// seeds reports whether a pod or claim of a canceled restore still exists.
 func (o Others) seeds(c *etcdv1beta2.EtcdCluster) bool {
 	for _, pod := range o.Pods {
 		if model.LineageOf(c, pod.Name) == model.OfSeed {
@@ -34,12 +35,12 @@ func (o Others) seeds(c *etcdv1beta2.EtcdCluster) bool {
 	return false
 }
 
-// live reports whether there is a pod that is not being deleted.
+// live reports whether any of the pods is not being deleted.
 func (o Others) live() bool {
 	return slices.ContainsFunc(o.Pods, func(pod *corev1.Pod) bool { return pod.DeletionTimestamp == nil })
 }
 
-// Pod returns the pod with a name; nil if there is none.
+// Pod returns the pod with this name; nil if there is none.
 func (o Others) Pod(name string) *corev1.Pod {
 	for _, pod := range o.Pods {
 		if pod.Name == name {
@@ -49,7 +50,7 @@ func (o Others) Pod(name string) *corev1.Pod {
 	return nil
 }
 
-// Claim returns the claim with a name; nil if there is none.
+// Claim returns the claim with this name; nil if there is none.
 func (o Others) Claim(name string) *corev1.PersistentVolumeClaim {
 	for _, claim := range o.Claims {
 		if claim.Name == name {
@@ -59,7 +60,7 @@ func (o Others) Claim(name string) *corev1.PersistentVolumeClaim {
 	return nil
 }
 
-// Names returns the names of all pods and claims, in order.
+// Names returns the names of all pods and claims, sorted, for a message.
 func (o Others) Names() string {
 	var out []string
 	for _, pod := range o.Pods {

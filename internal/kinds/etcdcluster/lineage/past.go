@@ -11,8 +11,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// IsPast reports whether the status shows that the lineage of a pod or claim is over. A process with an older status
-// does not know the other lineage, and deletes nothing of it.
+// IsPast reports whether a pod or claim belongs to a cluster that a restore has replaced, or to a canceled restore, and
+// may be deleted. A process with a stale status does not know of the restore, and deletes nothing.
 func (in *Input) IsPast(object client.Object) bool {
 	switch model.LineageOf(in.Cluster, object.GetName()) {
 	case model.OfSeed:
@@ -24,21 +24,21 @@ func (in *Input) IsPast(object client.Object) bool {
 		case isPod:
 			return true
 		}
-		return in.whole() // the data stays until the restored cluster is whole
+		return in.whole() // the old data stays until all restored members are ready
 	default:
 		return false
 	}
 }
 
-// isLastCopy reports whether only the seed has a copy of a pod's data. This is so for the member that a recovery
-// continued from, if it has no claim. Its cluster has no quorum, so it serves no client.
+// isLastCopy reports whether a pod holds the only copy of its data besides the restored member: a recovery continues
+// from this pod's data, and it has no claim. Without a quorum the pod serves no client, so keeping it does no harm.
 func (in *Input) isLastCopy(name string) bool {
 	plan := in.Cluster.Status.Restore.Recovery
 	return plan != nil && plan.Member == name && !model.Persistent(in.Cluster)
 }
 
-// settled reports whether there are enough ready voters for a quorum at the desired size. It does not wait for all, as
-// a pod from before may occupy the node that the last member needs.
+// settled reports whether enough restored members are ready for a quorum of the desired size. It does not wait for all
+// of them, as an old pod may occupy the node that the last one needs.
 func (in *Input) settled() bool {
 	ready := int32(0)
 	for _, m := range in.Members {
@@ -49,7 +49,7 @@ func (in *Input) settled() bool {
 	return in.Fresh && ready > in.Cluster.Spec.Size/2
 }
 
-// whole reports whether there are as many members as desired, and all of them are ready voters.
+// whole reports whether the cluster has the desired number of members and all of them are ready voters.
 func (in *Input) whole() bool {
 	for _, m := range in.Members {
 		if !m.Ready() || m.Learner {

@@ -12,11 +12,12 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// awaitHealthy waits until etcd reports that all members are healthy, before a member is added.
+// awaitHealthy waits until etcd reports all members as healthy. It applies before a member is added.
 func awaitHealthy(in *Input) steps.Verdict { return in.await(model.Member.Well) }
 
-// awaitReady waits until the kubelets too report that all members are ready, before one is removed or stopped: clients
-// rely on that. It does not wait while a member is out of space. Then no pod is ready, and the change may make room.
+// awaitReady waits until the kubelets report all pods as ready, because clients rely on it. It applies before a member
+// is removed or restarted. If a member is out of space no pod is ready, and the change may make room, so healthy is
+// enough.
 func awaitReady(in *Input) steps.Verdict {
 	full := slices.ContainsFunc(in.View.Alarms(), func(a etcd.Alarm) bool { return a.Kind == etcd.AlarmNoSpace })
 	if full {
@@ -25,7 +26,7 @@ func awaitReady(in *Input) steps.Verdict {
 	return in.await(model.Member.Ready)
 }
 
-// await waits for the first member that fails the check, or does not run the version of its pod.
+// await waits for the first member that fails the check, or that runs another version than its pod specifies.
 func (in *Input) await(enough func(model.Member) bool) steps.Verdict {
 	for _, m := range in.Members {
 		if enough(m) && m.Version == model.VersionOf(m.Pod) {

@@ -5,8 +5,8 @@ package membership
 
 import "github.com/opcrew/opcrew/internal/kinds/etcdcluster/steps"
 
-// addMember adds a member if there are too few, or a successor for a member that has to be replaced. The replaced
-// member is removed only once its successor votes.
+// addMember adds a member if there are too few, or a successor if a member must be replaced. The replaced member stays
+// until its successor votes.
 func addMember(in *Input) steps.Verdict {
 	tooFew := in.count() < in.Size
 	successor := in.count() == in.Size && in.Surge && in.supersedes()

@@ -12,16 +12,16 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Input holds what the rules decide on.
+// Input is what the rules of this package decide on.
 type Input struct {
 	Now     time.Time
 	View    etcd.View
 	Members []model.Member
 	// Size is the desired number of members.
 	Size int32
-	// KeepSize is true if the spec is invalid, so that Size does not count.
+	// KeepSize is true if the spec is invalid. The number of members then stays unchanged.
 	KeepSize bool
-	// Surge is true if a successor may be added although there are Size members already.
+	// Surge is true if a successor may be added although the cluster already has Size members.
 	Surge bool
 	// Add is the step that adds the next member.
 	Add *steps.Step
@@ -33,7 +33,7 @@ type rule = func(*Input) steps.Verdict
 
 func (in *Input) count() int32 { return int32(len(in.Members)) }
 
-// supersedes reports whether a voter has to be replaced by another member.
+// supersedes reports whether some voter must be replaced by a new member.
 func (in *Input) supersedes() bool {
 	return slices.ContainsFunc(in.Members, func(m model.Member) bool { return m.Voter() && m.Superseded })
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// healthy returns members 0 to n-1, all of them healthy voters. Member 0 is the leader.
+// healthy returns the input for a cluster with members 0 to n-1, all of them healthy voters. Member 0 is the leader.
 func healthy(n int, edits ...func(*model.Member)) *Input {
 	in := &Input{Size: int32(n), View: etcd.View{Status: map[uint64]etcd.MemberStatus{}}, Add: &steps.Step{Name: "add a member"}}
 	for i := range n {
@@ -33,7 +33,7 @@ func sized(in *Input, size int32) *Input {
 	return in
 }
 
-// says returns what a verdict decides, in words.
+// says returns a summary of a verdict, such as "wait for ...".
 func says(v steps.Verdict) string {
 	switch {
 	case v.Step != nil:

@@ -12,12 +12,12 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// silentAfter is how long a learner may not answer although its pod is ready. After it was sent a snapshot, a learner
-// serves clients only once it has published itself, which it retries every few seconds (etcd: publishV3).
+// silentAfter is how long a learner with a ready pod may fail to answer. After it received a snapshot, a learner serves
+// clients only once it has published itself, which it retries every few seconds (etcd: publishV3).
 const silentAfter = 2 * time.Minute
 
-// joining follows an added member until it votes, or removes it again. A slow learner does not delay the replacement of
-// a lost member.
+// joining follows each added member until it votes, or removes it again. A learner that is slow does not block other
+// rules, such as the replacement of a lost member.
 func joining(in *Input) steps.Verdict {
 	for _, m := range in.Members {
 		if m.Voter() && m.Started {
@@ -35,19 +35,19 @@ func (in *Input) join(m model.Member) *steps.Step {
 	case m.Lost != "":
 		return steps.Remove(m, m.Lost)
 	case m.Learner && in.count() > in.limit():
-		return steps.Remove(m, "the cluster is to have fewer members now")
+		return steps.Remove(m, "the cluster has more members than desired now")
 	case m.Learner && (m.Outdated || m.ClaimDiffers != ""):
-		return steps.Remove(m, "its pod or its claim was made for an earlier spec")
+		return steps.Remove(m, "its pod or its claim was created for an earlier spec")
 	case m.Learner && in.isSilent(m):
-		return steps.Remove(m, fmt.Sprintf("its pod has been ready for %s, and it does not answer", silentAfter))
+		return steps.Remove(m, fmt.Sprintf("its pod has been ready for %s, but its etcd does not respond", silentAfter))
 	case m.Started && m.Healthy && m.IsEstablished():
-		return steps.Promote(m) // after a snapshot it may need some more seconds to serve clients (etcd: publishV3)
+		return steps.Promote(m) // after a snapshot the member may need some seconds to serve clients (etcd: publishV3)
 	}
 	return nil
 }
 
-// isSilent reports whether a learner is to be replaced because it does not answer. A learner has no data that others
-// lack.
+// isSilent reports whether a learner must be replaced because it does not answer. Its removal is safe, as a learner has
+// no data that the voters lack.
 func (in *Input) isSilent(m model.Member) bool {
 	if !m.Asked || m.Answers || m.Pod == nil || !workload.Ready(m.Pod) {
 		return false
@@ -55,7 +55,7 @@ func (in *Input) isSilent(m model.Member) bool {
 	return in.Now.Sub(workload.ReadyChanged(m.Pod)) >= silentAfter
 }
 
-// limit returns the largest number of members for now: one more than desired while a successor joins.
+// limit returns the largest allowed number of members: the desired number, or one more while a successor joins.
 func (in *Input) limit() int32 {
 	if in.supersedes() {
 		return in.Size + 1

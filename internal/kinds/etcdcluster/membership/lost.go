@@ -8,14 +8,14 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/steps"
 )
 
-// replaceLost removes a voter that cannot come back. Its successor is added afterwards: while both are members, one
-// more failure could cost the quorum.
+// replaceLost removes a voter that cannot come back. Its successor is added only afterwards: with both in the cluster,
+// one more failure could cost the quorum.
 func replaceLost(in *Input) steps.Verdict {
 	for _, m := range in.Members {
 		switch {
 		case m.Lost == "":
 		case !in.survives(m):
-			return steps.Verdict{Waits: "a quorum of healthy voters, to replace " + m.Name}
+			return steps.Verdict{Waits: "a quorum of healthy voters, which is needed to replace " + m.Name}
 		default:
 			return steps.Verdict{Step: steps.Remove(m, m.Lost)}
 		}
@@ -23,7 +23,7 @@ func replaceLost(in *Input) steps.Verdict {
 	return steps.Verdict{}
 }
 
-// survives reports whether the cluster can agree to remove a voter, and has a quorum without it.
+// survives reports whether the cluster has a quorum both to remove a voter and after its removal.
 func (in *Input) survives(m model.Member) bool {
 	healthy, left := in.View.HealthyVoters(), len(in.View.Voters())-1
 	without := healthy

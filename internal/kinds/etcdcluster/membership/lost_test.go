@@ -24,7 +24,7 @@ func TestALostMemberIsReplacedWhileAQuorumIsLeft(t *testing.T) {
 	}{
 		"none is lost":          {healthy(3), "nothing"},
 		"one of three":          {unhealthy(healthy(3, nil, lost), 0x101), "remove member b"},
-		"and another is silent": {unhealthy(healthy(3, nil, lost), 0x101, 0x102), "wait for a quorum of healthy voters, to replace b"},
+		"and another is silent": {unhealthy(healthy(3, nil, lost), 0x101, 0x102), "wait for a quorum of healthy voters, which is needed to replace b"},
 	} {
 		if got := says(replaceLost(test.in)); got != test.want {
 			t.Errorf("%s: expected to %s, got %s", name, test.want, got)

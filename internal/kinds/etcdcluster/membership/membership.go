@@ -1,28 +1,29 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package membership decides which members of a formed cluster are promoted, replaced, added and removed. Each rule is
-// a function of Input in its own file. Package rollout decides what members run; package upkeep maintains their data.
+// Package membership decides which members are promoted, replaced, added and removed once the first members have formed
+// the cluster. Each rule is a function of Input in its own file. Package rollout decides about versions and settings,
+// package upkeep about the members' data.
 package membership
 
 import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/steps"
 )
 
-// repair handles members that join and members that are lost. It comes before all other changes.
+// repair lists the rules for members that are joining or lost. They come before all other changes.
 var repair = []rule{joining, replaceLost}
 
-// grow and shrink bring the number of members to Size.
+// grow and shrink list the rules that bring the number of members to Size.
 var (
 	grow   = []rule{awaitHealthy, addMember}
 	shrink = []rule{awaitReady, removeMember}
 )
 
-// Repair decides about members that join and members that are lost.
+// Repair decides about members that are joining or lost.
 func Repair(in *Input) steps.Verdict { return steps.First(in, repair...) }
 
-// Grow adds a member if there are too few, once all are healthy.
+// Grow adds a member if there are too few, once all members are healthy.
 func Grow(in *Input) steps.Verdict { return steps.First(in, grow...) }
 
-// Shrink removes a member if there are too many, once all are ready.
+// Shrink removes a member if there are too many, once all members are ready.
 func Shrink(in *Input) steps.Verdict { return steps.First(in, shrink...) }

@@ -11,18 +11,18 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/steps"
 )
 
-// preferences rank the members for removal: the member with the highest rank is removed first. The first preference in
-// which two members differ decides between them.
+// preferences rank the members for removal. The first preference in which two members differ decides; the member with
+// the higher rank is removed.
 var preferences = []func(model.Member) int64{superseded, cordoned, outdated, newest}
 
-// superseded prefers members that have to be replaced anyway.
+// superseded prefers members that must be replaced anyway.
 func superseded(m model.Member) int64 { return rank(m.Superseded) }
 
-// cordoned prefers members on nodes that may soon be drained. It comes before outdated, because a recreated pod whose
-// volume is on the disk of a cordoned node cannot be scheduled.
+// cordoned prefers members on cordoned nodes, which may soon be drained. It comes before outdated: if an outdated pod
+// with a local volume on a cordoned node is recreated, it cannot be scheduled.
 func cordoned(m model.Member) int64 { return rank(m.Node != nil && m.Node.Cordoned) }
 
-// outdated prefers members whose pods have to be recreated.
+// outdated prefers members whose pods must be recreated.
 func outdated(m model.Member) int64 { return rank(m.Outdated && !m.Superseded) }
 
 func newest(m model.Member) int64 { return m.Serial }
@@ -34,7 +34,7 @@ func rank(preferred bool) int64 {
 	return 0
 }
 
-// removeMember removes a member if there are too many. A leader first transfers leadership.
+// removeMember removes a member if there are too many. If the member is the leader, it first transfers leadership.
 func removeMember(in *Input) steps.Verdict {
 	if in.KeepSize || in.count() <= in.Size {
 		return steps.Verdict{}

@@ -28,9 +28,9 @@ func TestTheMemberThatIsLeastOfUseIsRemovedFirst(t *testing.T) {
 		"replaced goes before cordoned":  {sized(healthy(4, nil, superseded, cordoned), 3), "remove member b"},
 		"the cordoned of two of them":    {sized(healthy(4, nil, both, superseded), 3), "remove member b"},
 		"the newest of the cordoned":     {sized(healthy(4, nil, cordoned, cordoned), 3), "remove member c"},
-		"a cordoned leader hands over":   {sized(healthy(3, cordoned), 2), "move the lead to b"},
+		"a cordoned leader hands over":   {sized(healthy(3, cordoned), 2), "move the leadership to b"},
 		"a cordon, and none is too many": {healthy(3, nil, cordoned), "nothing"},
-		"a leader hands over first":      {sized(healthy(2, superseded), 1), "move the lead to b"},
+		"a leader hands over first":      {sized(healthy(2, superseded), 1), "move the leadership to b"},
 		"the spec is invalid":            {func() *Input { in := sized(healthy(3), 2); in.KeepSize = true; return in }(), "nothing"},
 		"the newer of two of the same":   {sized(healthy(4, nil, superseded, superseded), 3), "remove member c"},
 	} {

@@ -10,12 +10,12 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Alarms returns the alarms of a kind in a view.
+// Alarms returns the alarms of one kind in a view.
 func Alarms(view etcd.View, kind string) []etcd.Alarm {
 	return slices.DeleteFunc(view.Alarms(), func(a etcd.Alarm) bool { return a.Kind != kind })
 }
 
-// OrphanedAlarms returns the alarms of removed members. etcd keeps such alarms, and they stay in effect.
+// OrphanedAlarms returns the alarms of removed members. etcd keeps such alarms in effect after the removal.
 func OrphanedAlarms(view etcd.View, alarms []etcd.Alarm) []etcd.Alarm {
 	return slices.DeleteFunc(slices.Clone(alarms), func(a etcd.Alarm) bool {
 		_, there := view.Member(a.Member)
@@ -23,7 +23,7 @@ func OrphanedAlarms(view etcd.View, alarms []etcd.Alarm) []etcd.Alarm {
 	})
 }
 
-// NameByID returns the name of a member, or a phrase with its id.
+// NameByID returns the name of a member, or a phrase with its ID if its name is unknown.
 func NameByID(view etcd.View, id uint64) string {
 	if m, ok := view.Member(id); ok && len(m.PeerURLs) > 0 {
 		return NameInURL(m.PeerURLs[0])

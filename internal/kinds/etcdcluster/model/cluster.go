@@ -11,19 +11,19 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Obstacle is the reason and message of a condition that explains why something cannot be done.
+// Obstacle explains, as the reason and message of a condition, why something cannot be done.
 type Obstacle struct{ Reason, Message string }
 
-// NewObstacle returns an Obstacle with a reason and a message for Ready.
+// NewObstacle returns an Obstacle with a condition reason and a message.
 func NewObstacle(reason, message string) *Obstacle { return &Obstacle{reason, message} }
 
-// Decides reports whether a view shows a cluster with a quorum. During a restore the view is of the seed, so it does
-// not.
+// Decides reports whether the view shows that the cluster itself has a quorum. During a restore it returns false, as
+// the view then shows the restored member instead.
 func Decides(c *etcdv1beta2.EtcdCluster, seen etcd.View) bool {
-	return seen.Err == nil && !seen.At.IsZero() && !Restoring(c) // during a restore the view is of the seed
+	return seen.Err == nil && !seen.At.IsZero() && !Restoring(c)
 }
 
-// BootstrapID returns the id that etcd gives to a first member.
+// BootstrapID returns the ID that etcd computes for a first member.
 func BootstrapID(c *etcdv1beta2.EtcdCluster, name string) uint64 {
 	return etcd.BootstrapID([]string{c.PeerURL(name)}, string(c.UID))
 }
@@ -31,13 +31,13 @@ func BootstrapID(c *etcdv1beta2.EtcdCluster, name string) uint64 {
 // FormatID formats a cluster ID as etcdctl does.
 func FormatID(id uint64) string { return fmt.Sprintf("%016x", id) }
 
-// Restoring reports whether a restore or a recovery has begun and has not ended.
+// Restoring reports whether a restore or a recovery is in progress.
 func Restoring(c *etcdv1beta2.EtcdCluster) bool {
 	return c.Status.Restore != nil && c.Status.Restore.Phase == etcdv1beta2.PhaseRestoring
 }
 
-// Token returns etcd's initial cluster token of the lineage. etcd derives ids from it, so that two lineages have no id
-// in common.
+// Token returns the initial cluster token for etcd. etcd derives IDs from the token, so a restored cluster shares no ID
+// with the one that it replaces.
 func Token(c *etcdv1beta2.EtcdCluster) string {
 	if Restoring(c) {
 		return string(c.UID) + "/" + c.Status.Restore.UID
@@ -45,7 +45,7 @@ func Token(c *etcdv1beta2.EtcdCluster) string {
 	return string(c.UID)
 }
 
-// PhaseOf returns the phase and the identity of a restore; "" if there is none.
+// PhaseOf returns the identity and phase of a restore as one comparable string; "" if there is no restore.
 func PhaseOf(at *etcdv1beta2.RestoreProgress) string {
 	if at == nil {
 		return ""
@@ -53,7 +53,7 @@ func PhaseOf(at *etcdv1beta2.RestoreProgress) string {
 	return at.UID + " " + at.Phase
 }
 
-// Hibernating reports whether the cluster should have no pods, and has data to start with later.
+// Hibernating reports whether the cluster must have no pods and keeps its data in claims meanwhile.
 func Hibernating(c *etcdv1beta2.EtcdCluster) bool {
 	return c.Spec.Hibernate && Persistent(c) && c.Status.ClusterID != ""
 }

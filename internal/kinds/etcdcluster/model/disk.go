@@ -12,26 +12,25 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// A volume on a node's disk is lost with the node; a network volume is not. Only the volume shows which it is. A
-// machine under repair may return within minutes. So a member is stranded only if its recreated pod was unschedulable
-// for as long as a node may be silent, and all nodes of its volume are gone.
+// A local volume is lost with its node, a network volume is not; only the PersistentVolume shows which it is. A machine
+// under repair may return within minutes. So a member counts as stranded only after its pod was unschedulable for
+// nodeLossAfter.
 
-// stranded reports that the volume of a member was lost with its node; empty if the volume may still be used.
+// stranded explains that a member's volume was lost with its node; empty if the volume may still be usable.
 func (j Judge) stranded(m Member) string {
 	since := UnschedulableSince(m.Pod)
 	if since.IsZero() || j.now.Sub(since) < j.nodeLossAfter || !m.Disk.Gone {
 		return ""
 	}
-	return fmt.Sprintf("its volume is on node %s, which is gone or out of service, and its pod could not be placed since %s",
+	return fmt.Sprintf("its volume is on node %s, which is gone or out of service, and its pod has been unschedulable since %s",
 		strings.Join(m.Disk.Nodes, ", "), since.UTC().Format(time.RFC3339))
 }
 
-// Disk describes where a member's volume is, if it is bound to nodes. It is read only for a pod that cannot be
-// scheduled.
+// Disk describes which nodes a member's volume is bound to. It is read only for a pod that cannot be scheduled.
 type Disk struct {
-	// Nodes are the host names of the only nodes that can use the volume.
+	// Nodes are the host names of the only nodes that can use the volume; none if any node can.
 	Nodes []string
-	// Gone is true if all these nodes are gone or out of service.
+	// Gone is true if all of these nodes are deleted or out of service.
 	Gone bool
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
 )
 
-// GateRefusal returns why the gate does not let etcd start on a volume that is empty or belongs to another member;
-// empty if it does. Its other refusals may pass.
+// GateRefusal explains why the gate, opcrew's agent that starts etcd, refused a volume that is empty or belongs to
+// another member; empty if it did not. Other refusals are ignored, as they may be temporary.
 func GateRefusal(pod *corev1.Pod) string {
 	if said := Refused(pod); said != nil {
 		return said.Error()
@@ -21,13 +21,15 @@ func GateRefusal(pod *corev1.Pod) string {
 	return ""
 }
 
-// HasLostVolume reports whether the gate refused an empty volume.
+// HasLostVolume reports whether the gate, opcrew's agent that starts etcd, refused to start etcd because the volume is
+// empty.
 func HasLostVolume(pod *corev1.Pod) bool {
 	said := Refused(pod)
 	return said != nil && said.Reason == etcdstart.VolumeLost
 }
 
-// Refused returns the last report of the gate if it refused the volume as it is; nil otherwise.
+// Refused returns the last report of the gate, opcrew's agent that starts etcd, if it refused the volume because of its
+// content; nil otherwise.
 func Refused(pod *corev1.Pod) *etcdstart.Report {
 	said := LastReport(pod)
 	if said == nil || said.Reason != etcdstart.VolumeLost && said.Reason != etcdstart.VolumeForeign {
@@ -36,7 +38,8 @@ func Refused(pod *corev1.Pod) *etcdstart.Report {
 	return said
 }
 
-// LastReport returns the last report of the gate; nil if the container has been started again since.
+// LastReport returns the last report of the gate, opcrew's agent that starts etcd, from the container's termination
+// message; nil if there is none or the container runs again.
 func LastReport(pod *corev1.Pod) *etcdstart.Report {
 	for _, status := range pod.Status.ContainerStatuses {
 		if status.Name != Container || status.State.Running != nil {
@@ -54,16 +57,17 @@ func LastReport(pod *corev1.Pod) *etcdstart.Report {
 	return nil
 }
 
-// StartAs encodes how a member starts, for the annotation that the gate in its pod reads.
+// StartAs encodes, for the start annotation, how etcd may start in a pod and with which member ID.
 func StartAs(mode etcdstart.Mode, id uint64) string {
 	return etcdstart.Start{Mode: mode, ID: fmt.Sprintf("%016x", id)}.String()
 }
 
-// bootstrappedBefore is part of etcd's message when it refuses to start on an empty volume because its peers know it as
-// a member that has run (etcd: isMemberBootstrapped, the same in 3.4 to 3.7).
+// bootstrappedBefore is part of etcd's message when it refuses to start on an empty volume because its peers know this
+// member as one that has run (etcd 3.4 to 3.7: isMemberBootstrapped).
 const bootstrappedBefore = "has already been bootstrapped"
 
-// IsShutOut reports whether etcd does not run in a pod because its peers know it as a member that has run.
+// IsShutOut reports whether etcd ended because it has an empty volume, but its peers know this member as one that has
+// run.
 func IsShutOut(pod *corev1.Pod) bool {
 	said := LastReport(pod)
 	return said != nil && said.Reason == etcdstart.EtcdEnded && strings.Contains(said.Message, bootstrappedBefore)

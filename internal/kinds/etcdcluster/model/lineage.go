@@ -7,21 +7,21 @@ import (
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 )
 
-// Lineage is the cluster that a pod or claim has data of: the current one, the one before a restore, or an unfinished
-// or canceled restore. The serial in its name shows it, and no one can change the name. Serials are unique; the serial
-// of a restore is higher than all earlier serials.
+// Lineage distinguishes the current cluster, the one before a restore, and an unfinished restore. The serial number in
+// the name of a pod or claim shows which of them it belongs to. A restore gets a higher serial than all before it.
 type Lineage int
 
 const (
 	// Current members belong to the current cluster.
 	Current Lineage = iota
-	// Former members belong to the cluster before a restore.
+	// Former members belong to the cluster that a restore has replaced.
 	Former
-	// OfSeed is the first member of a cluster that is being restored.
+	// OfSeed is the lineage of the seed: the first member of a restore that is in progress or was canceled.
 	OfSeed
 )
 
-// LineageOf returns the lineage of a member by its name.
+// LineageOf returns from a member's name which cluster the member belongs to: the current one, one before a restore, or
+// an unfinished restore.
 func LineageOf(c *etcdv1beta2.EtcdCluster, name string) Lineage {
 	at := c.Status.Restore
 	if at == nil {
@@ -31,7 +31,7 @@ func LineageOf(c *etcdv1beta2.EtcdCluster, name string) Lineage {
 	switch {
 	case serial < 0:
 		return Current
-	case serial < at.Began(): // also while another restore is running, and after it was canceled
+	case serial < at.Began(): // also while a later restore is in progress, and after it was canceled
 		return Former
 	case at.Phase != etcdv1beta2.PhaseRestored && serial == at.Serial:
 		return OfSeed
@@ -39,7 +39,7 @@ func LineageOf(c *etcdv1beta2.EtcdCluster, name string) Lineage {
 	return Current
 }
 
-// CountVoters returns how many members of a membership vote.
+// CountVoters returns the number of members that vote.
 func CountVoters(membership []etcdv1beta2.MemberIdentity) int32 {
 	n := int32(0)
 	for _, m := range membership {

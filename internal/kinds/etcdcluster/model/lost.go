@@ -17,8 +17,8 @@ type Judge struct {
 	now time.Time
 	// nodeLossAfter is how long a node may be silent before its members count as lost.
 	nodeLossAfter time.Duration
-	// formed is true if the first members have formed the cluster; decides is true if a quorum has just listed the
-	// members.
+	// formed is true once the first members have formed the cluster. decides is true if the last view shows that the
+	// cluster has a quorum.
 	formed, decides bool
 	// persistent is true if members have claims.
 	persistent bool
@@ -29,9 +29,8 @@ func NewJudge(c *etcdv1beta2.EtcdCluster, now time.Time, decides bool) Judge {
 	return Judge{now: now, nodeLossAfter: NodeLossAfter(c), formed: c.Status.ClusterID != "", decides: decides, persistent: Persistent(c)}
 }
 
-// Lost reports why a member has to be replaced, or "" while it may come back with its data. With a quorum, a member is
-// lost with its node: the others have every acknowledged write. Without one, it is lost only with its data, which may
-// be the last copy. Until the cluster is formed no member is lost, as no client has written to it.
+// Lost explains why a member must be replaced; "" if it may come back. With a quorum, a member is lost with its node:
+// the others have every acknowledged write. Without one, it is lost only with its data, which may be the last copy.
 func (j Judge) Lost(m Member) string {
 	if !j.formed {
 		return ""
@@ -60,8 +59,8 @@ func (j Judge) dataLost(m Member) string {
 	return j.stranded(m)
 }
 
-// lostWithPod reports that an emptyDir was lost with its pod. In a pod that is being deleted etcd may still run for a
-// while, but it will not come back.
+// lostWithPod explains that a member's emptyDir is lost with its pod; empty if it is not. A pod that is being deleted
+// counts as lost: etcd may run a little longer, but does not come back.
 func lostWithPod(pod *corev1.Pod) string {
 	switch {
 	case pod == nil:
@@ -84,8 +83,8 @@ func lostClaim(claim *corev1.PersistentVolumeClaim) string {
 	return ""
 }
 
-// NodeGivenUp returns why a member counts as lost with its node. A member that answers is not lost, as only the kubelet
-// is silent. The volume is never used on another node: the machine may be only cut off, with its etcd still running.
+// NodeGivenUp explains why a member counts as lost with its node; empty if it does not. A member that answers is not
+// lost, as only its kubelet is silent. opcrew never moves its volume: etcd may still run on a machine that is cut off.
 func (j Judge) NodeGivenUp(m Member) string {
 	if m.Pod == nil || m.Pod.Spec.NodeName == "" || m.Healthy {
 		return ""
@@ -97,7 +96,7 @@ func (j Judge) NodeGivenUp(m Member) string {
 	case m.Node.OutOfService:
 		return fmt.Sprintf("its node %s is out of service", name)
 	case !m.Node.SilentSince.IsZero() && j.now.Sub(m.Node.SilentSince) >= j.nodeLossAfter:
-		return fmt.Sprintf("its node %s has not been heard of since %s, longer than %s", name, m.Node.SilentSince.UTC().Format(time.RFC3339), j.nodeLossAfter)
+		return fmt.Sprintf("the kubelet of its node %s has not reported since %s, which is longer than %s", name, m.Node.SilentSince.UTC().Format(time.RFC3339), j.nodeLossAfter)
 	}
 	return ""
 }
@@ -115,22 +114,23 @@ func NodeLossAfter(c *etcdv1beta2.EtcdCluster) time.Duration {
 	return after
 }
 
-// MayRun reports why a lost member may still run and vote; empty if it cannot. A pod that is gone was ended by its
-// kubelet, or force-deleted by someone who confirms that it has ended.
+// MayRun explains why a lost member may still run and vote; empty if it cannot. A pod that no longer exists has ended:
+// its kubelet ended it, or the user who force-deleted it confirmed that.
 func (m Member) MayRun() string {
 	switch {
 	case m.Answers:
-		return "it answers"
+		return "its etcd still responds"
 	case m.Pod == nil, Ended(m.Pod):
 		return ""
 	}
 	switch {
-	case m.Node == nil, m.Node.OutOfService: // a pod without a node has ended too
+	case m.Node == nil, m.Node.OutOfService: // a pod whose node is gone has ended too
 		return ""
-	case !m.Node.SilentSince.IsZero(): // the last report of the gate may be outdated too
-		return fmt.Sprintf("its node %s is silent, and may still run it: when the machine is off, taint the node node.kubernetes.io/out-of-service=:NoExecute, or delete it", m.Pod.Spec.NodeName)
+	// On a silent node, the last report of the agent that starts etcd may be outdated too, so it proves nothing.
+	case !m.Node.SilentSince.IsZero():
+		return fmt.Sprintf("its node %s does not report, and may still run the member: once the machine is off, taint the node with node.kubernetes.io/out-of-service=:NoExecute, or delete the node", m.Pod.Spec.NodeName)
 	case Refused(m.Pod) != nil:
 		return ""
 	}
-	return "its pod is still there, on node " + m.Pod.Spec.NodeName
+	return "its pod still exists on node " + m.Pod.Spec.NodeName
 }

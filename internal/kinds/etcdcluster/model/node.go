@@ -13,17 +13,18 @@ import (
 
 // Node holds what matters about a node to the pods on it.
 type Node struct {
-	// SilentSince is when its kubelet stopped reporting; zero while it reports.
+	// SilentSince is when the kubelet stopped reporting; zero while it reports.
 	SilentSince time.Time
 	// OutOfService is true if the taint out-of-service confirms that the machine is off.
 	OutOfService bool
-	// Cordoned: no new pod is scheduled there, and those that run there may soon be drained.
+	// Cordoned is true if no new pod is scheduled on the node; its pods may soon be drained.
 	Cordoned bool
-	// Zone is the one that it is in, empty if it has none.
+	// Zone is the zone of the node; empty if it has none.
 	Zone string
 }
 
-// NodeOf reads all that any rule knows about a node. A change in its result reconciles the clusters with members there.
+// NodeOf extracts what the rules use from a node. Only a change of this result reconciles the clusters with pods on the
+// node.
 func NodeOf(n *corev1.Node) Node {
 	out := Node{Zone: workload.Zone(n), Cordoned: n.Spec.Unschedulable}
 	for _, c := range n.Status.Conditions {

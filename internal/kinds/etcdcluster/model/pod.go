@@ -13,12 +13,12 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Ended reports whether the containers of a pod will not run again, as in a pod that was evicted.
+// Ended reports whether the containers of a pod will never run again, as after an eviction.
 func Ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 }
 
-// Broken reports whether etcd does not run in a pod, for a reason that may last.
+// Broken reports whether etcd does not run in a pod, for a reason that may last, such as a wrong image.
 func Broken(pod *corev1.Pod) bool {
 	if pod == nil || pod.DeletionTimestamp != nil || !RunsSince(pod).IsZero() {
 		return false
@@ -27,7 +27,7 @@ func Broken(pod *corev1.Pod) bool {
 	return stuck
 }
 
-// VersionOf returns the version that a pod has, or is changing to.
+// VersionOf returns the etcd version that a pod runs or is changing to; "" without a pod.
 func VersionOf(pod *corev1.Pod) string {
 	if pod == nil {
 		return ""

@@ -9,11 +9,11 @@ import (
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 )
 
-// SerialsAhead is how many serials above the known ones are recognised in names. A process may add members and die
-// before it records their serials.
+// SerialsAhead is how many serials above the known ones are still recognized in names. A process may add members and
+// end before it records their serials.
 const SerialsAhead = 16
 
-// SerialsBelow returns the names of members with serials below top, and these serials.
+// SerialsBelow returns the serials below top, by the name of the member with that serial.
 func SerialsBelow(c *etcdv1beta2.EtcdCluster, top int64) map[string]int64 {
 	out := map[string]int64{}
 	for serial := range top {
@@ -22,7 +22,7 @@ func SerialsBelow(c *etcdv1beta2.EtcdCluster, top int64) map[string]int64 {
 	return out
 }
 
-// SerialOf returns the serial of a name; -1 for a member of unknown origin.
+// SerialOf returns the serial of the member with a name; -1 if the name is none of this cluster's.
 func SerialOf(serials map[string]int64, name string) int64 {
 	if serial, ok := serials[name]; ok {
 		return serial
@@ -30,7 +30,7 @@ func SerialOf(serials map[string]int64, name string) int64 {
 	return -1
 }
 
-// SerialIn returns the serial in the annotations of a pod or claim; 0 if there is none.
+// SerialIn returns the serial in the annotations of a pod or claim; -1 if there is none.
 func SerialIn(annotations map[string]string) int64 {
 	n, err := strconv.ParseInt(annotations[SerialAnnotation], 10, 64)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// WhyNotReady explains what keeps a member from being ready, as a clause to append to its name; empty if unknown.
+// WhyNotReady explains why a member is not ready, as a clause to append to its name; empty if the reason is unknown.
 func (m Member) WhyNotReady(paused bool) string {
 	switch {
 	case m.Pod == nil && paused:
@@ -30,12 +30,12 @@ func (m Member) WhyNotReady(paused bool) string {
 	case m.IsCorrupt():
 		return ": etcd reports that its data is corrupt (alarm CORRUPT)"
 	case m.Asked && m.Status.Leader == 0:
-		return ": it follows no leader"
+		return ": it knows no leader"
 	}
 	return ""
 }
 
-// WhyPodNotReady explains what keeps the pod from being ready. stuck reports whether the user may have to act.
+// WhyPodNotReady explains why the pod of a member is not ready. stuck is true if the user may have to act.
 func (m Member) WhyPodNotReady() (why string, stuck bool) {
 	if m.Unbound != "" {
 		return m.Unbound, true
@@ -43,7 +43,7 @@ func (m Member) WhyPodNotReady() (why string, stuck bool) {
 	return workload.WhyNotReady(m.Pod)
 }
 
-// IsCorrupt reports whether etcd reports that the data of the member is corrupt.
+// IsCorrupt reports whether etcd raises the alarm CORRUPT for the member.
 func (m Member) IsCorrupt() bool {
 	return m.Asked && slices.Contains(m.Status.Alarms(), etcd.Alarm{Member: m.ID, Kind: etcd.AlarmCorrupt})
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// fromBackup takes the restorable backup that was saved last. It does not compare revisions, as those of another
-// cluster, or from before a restore, may be higher.
+// fromBackup plans to recover from the verified backup that was saved last. It does not compare revisions: those of
+// another cluster, or from before a restore, may be higher.
 func (in *Input) fromBackup(plan *Plan) {
 	var best *etcdv1beta2.BackupRecord
 	var passed []string
@@ -31,35 +31,35 @@ func (in *Input) fromBackup(plan *Plan) {
 	if best != nil {
 		return
 	}
-	plan.Waits = "a backup: no EtcdBackup of the cluster has one that was seen to be restorable (spec.verify)"
+	plan.Waits = "a backup that was verified as restorable (spec.verify of an EtcdBackup)"
 	if len(passed) > 0 {
-		plan.Waits += " and can be taken: " + strings.Join(passed, ", ")
+		plan.Waits += "; these cannot be used: " + strings.Join(passed, ", ")
 	}
-	plan.Waits += "; restore another one with an EtcdRestore"
+	plan.Waits += "; alternatively, restore another backup with an EtcdRestore"
 }
 
-// whyNot reports why a restorable backup is not used; empty if it may be used.
+// whyNot explains why a verified backup cannot be used for the recovery; empty if it can.
 func whyNot(c *etcdv1beta2.EtcdCluster, b *etcdv1beta2.EtcdBackup) string {
 	v := b.Status.Verified
 	switch {
 	case slices.Contains(Unusable(c.Status.Restore), b.Name+"/"+v.Object):
-		return "was found to be gone or broken"
+		return "was found to be missing or corrupt"
 	case v.ClusterID == "" || v.SavedAt == nil:
-		return "does not record of which cluster it is, and of when"
+		return "does not record its cluster and its time"
 	case v.ClusterID != c.Status.ClusterID && !slices.Contains(c.Status.FormerClusterIDs, v.ClusterID):
-		return "is of another cluster, " + v.ClusterID
+		return "belongs to another cluster, " + v.ClusterID
 	}
 	return ""
 }
 
-// FoundUnusable reports whether the seed of a recovery found its backup missing or broken, which a retry cannot change.
-// result is what its container reported; nil if nothing.
+// FoundUnusable reports whether a recovery found that its backup is missing or corrupt, so that a retry is useless.
+// result is what the restore container reported; nil if nothing.
 func FoundUnusable(plan *etcdv1beta2.QuorumRecovery, result *backup.Result) bool {
 	return plan != nil && plan.Member == "" && result != nil && result.Outcome != backup.Succeeded &&
 		slices.Contains([]backup.Reason{backup.ReasonObjectMissing, backup.ReasonCorrupt, backup.ReasonNotRestorable}, result.Reason)
 }
 
-// Unusable returns the backups that no plan may use after a canceled recovery.
+// Unusable returns the backups that a canceled recovery found unusable. No later plan may use them.
 func Unusable(last *etcdv1beta2.RestoreProgress) []string {
 	if last == nil || last.Recovery == nil || last.Phase != etcdv1beta2.PhaseAbandoned {
 		return nil
@@ -67,8 +67,8 @@ func Unusable(last *etcdv1beta2.RestoreProgress) []string {
 	return last.Recovery.Unusable
 }
 
-// Former returns the UID of the EtcdRestore that was last carried out. The EtcdRestore may not show that yet, and must
-// not be carried out again.
+// Former returns the UID of the EtcdRestore that the cluster carried out last. The EtcdRestore's own status may not
+// show that yet, and it must not be carried out again.
 func Former(last *etcdv1beta2.RestoreProgress) string {
 	switch {
 	case last == nil || last.Recovery == nil && last.Phase != etcdv1beta2.PhaseRestored:

@@ -11,21 +11,21 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Input holds what the rules decide on.
+// Input is what the rules of this package decide on.
 type Input struct {
 	Cluster *etcdv1beta2.EtcdCluster
 	Now     time.Time
 	View    etcd.View
 	Members []model.Member
-	// Backups are the EtcdBackups of the cluster. They are read when no member is left.
+	// Backups are the EtcdBackups of the cluster. They are read only if all members are lost.
 	Backups []*etcdv1beta2.EtcdBackup
-	// HeldBy names what keeps a plan from being carried out; empty if nothing does.
+	// HeldBy names what blocks a recovery, such as "spec.paused"; empty if nothing does.
 	HeldBy string
 	// Paused is true if pods are not recreated.
 	Paused bool
 }
 
-// Plan is the plan to recover a cluster that has lost its quorum.
+// Plan says how to recover a cluster that has lost its quorum.
 type Plan struct {
 	etcdv1beta2.QuorumRecovery
 	// Waits is what the plan waits for; empty if it can be carried out.
@@ -40,7 +40,8 @@ func isWanted(c *etcdv1beta2.EtcdCluster, digest string) bool {
 	return automatic || c.Annotations[etcdv1beta2.RecoverAnnotation] == digest
 }
 
-// IsDeclined reports whether the user has declined any recovery, even one that is under way.
+// IsDeclined reports whether the user has declined every recovery, by annotation. This also cancels a recovery that is
+// in progress.
 func IsDeclined(c *etcdv1beta2.EtcdCluster) bool {
 	return c.Annotations[etcdv1beta2.RecoverAnnotation] == etcdv1beta2.RecoverNo
 }

@@ -25,7 +25,7 @@ func Alive(members []model.Member) int {
 	return n
 }
 
-// AnyLost reports whether a member is lost.
+// AnyLost reports whether any member is lost.
 func AnyLost(members []model.Member) bool {
 	for _, m := range members {
 		if m.Lost != "" {
@@ -35,8 +35,8 @@ func AnyLost(members []model.Member) bool {
 	return false
 }
 
-// Unproven reports why the loss is not proven: lost members may still run somewhere and form a quorum. Empty if too few
-// can still run to outvote the others.
+// Unproven explains why the loss of the quorum is not proven: lost members may still run on machines that are cut off,
+// and form a quorum there. Empty if too few may still run.
 func Unproven(members []model.Member) string {
 	gone, doubts := 0, []string{}
 	for _, m := range members {
@@ -53,5 +53,5 @@ func Unproven(members []model.Member) string {
 	if voters-gone < voters/2+1 {
 		return ""
 	}
-	return "proof that a majority is gone; " + strings.Join(doubts, "; ")
+	return "proof that a majority of the members no longer runs; " + strings.Join(doubts, "; ")
 }

@@ -7,14 +7,14 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// fromMember takes the remaining member that has applied most of the log. All remaining members have to answer, as a
-// silent one may have applied more.
+// fromMember plans to recover from the remaining member that has applied the most log entries. All remaining members
+// have to answer first, as a silent one may have applied more.
 func (in *Input) fromMember(plan *Plan) {
 	for _, m := range in.Members {
 		switch {
 		case !m.Voter() || m.Lost != "":
 		case !m.Answers:
-			plan.Waits = "member " + m.Name + ", which still has its data, to answer" + m.WhyNotReady(in.Paused)
+			plan.Waits = "member " + m.Name + ", which still has its data, to respond" + m.WhyNotReady(in.Paused)
 			return
 		case m.IsCorrupt():
 		case plan.Member == "" || int64(m.Status.Applied) > plan.Index:
@@ -22,13 +22,13 @@ func (in *Input) fromMember(plan *Plan) {
 		}
 	}
 	if plan.Member == "" {
-		plan.Waits = "a user to restore a backup: etcd reports that what is left is corrupt"
+		plan.Waits = "a user to restore a backup: etcd reports that the data of all remaining members is corrupt"
 	} else if why := in.Unreadable(plan.Member); why != "" {
-		plan.Waits = "member " + plan.Member + ", which has got furthest, to be where it can be read: " + why
+		plan.Waits = "member " + plan.Member + ", which has the most log entries, to become readable: " + why
 	}
 }
 
-// Unreadable reports why a remaining member cannot be read, or not for long; empty if it can.
+// Unreadable explains why the data of a remaining member cannot be read, now or soon; empty if it can.
 func (in *Input) Unreadable(name string) string {
 	return unreadable(in.Members, name, model.NewJudge(in.Cluster, in.Now, false))
 }
@@ -40,5 +40,5 @@ func unreadable(members []model.Member, name string, judge model.Judge) string {
 		}
 		return judge.NodeGivenUp(model.Member{Name: name, Pod: m.Pod, Node: m.Node})
 	}
-	return "its pod is gone, or about to go"
+	return "its pod is gone or is being deleted"
 }

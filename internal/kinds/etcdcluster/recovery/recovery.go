@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package recovery decides how to recover a cluster that has lost its quorum for good. As in a restore, a new member
-// (the seed) begins another lineage, with the best remaining member's data or else a restorable backup; package restore
-// makes it. docs/design/etcd.md explains why etcd's --force-new-cluster is not used.
+// Package recovery decides how to recover a cluster that has lost its quorum permanently. A new member, the seed,
+// starts a new cluster with the data of the best remaining member, or else a verified backup; package restore creates
+// it. docs/design/etcd.md explains why opcrew does not use etcd's --force-new-cluster.
 package recovery
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// Find returns the recovery plan for a cluster; nil if it needs none.
+// Find returns the recovery plan for a cluster; nil if the cluster needs none.
 func Find(in *Input) *Plan {
 	c := in.Cluster
 	if c.Status.ClusterID == "" || model.Hibernating(c) || model.Restoring(c) || in.View.Err == nil || !Hopeless(in.Members) {
@@ -41,14 +41,15 @@ func Find(in *Input) *Plan {
 	return plan
 }
 
-// digest identifies a plan. A plan for another loss, or after a change, has another digest.
+// digest returns an identifier of a plan, by which the user approves it. A plan with other lost members or another
+// source of data has another digest.
 func digest(c *etcdv1beta2.EtcdCluster, plan etcdv1beta2.QuorumRecovery) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %q %s %s %s", c.UID, c.Status.ClusterID, plan.Lost, plan.Member, plan.Backup, plan.Object))
 	return hex.EncodeToString(sum[:])[:12]
 }
 
-// IsDue reports whether to carry out a plan: it is in the status, a user wants it, and nothing of an earlier restore is
-// left. fresh is true if the view is recent enough to decide on.
+// IsDue reports whether to carry out a plan now: the status shows it, the user wants it, and nothing blocks it. fresh
+// is true if the view of the members is recent enough to decide on.
 func (in *Input) IsDue(plan *Plan, fresh bool) bool {
 	written := in.Cluster.Status.QuorumLoss
 	switch {
@@ -60,7 +61,7 @@ func (in *Input) IsDue(plan *Plan, fresh bool) bool {
 	return isWanted(in.Cluster, plan.Digest)
 }
 
-// AwaitsBackup reports whether a plan waits for a backup, as no member is left.
+// AwaitsBackup reports whether a plan waits for a verified backup because all members are lost.
 func (in *Input) AwaitsBackup(plan *Plan) bool {
 	return plan != nil && plan.Waits != "" && Alive(in.Members) == 0
 }

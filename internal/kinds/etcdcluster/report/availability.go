@@ -11,19 +11,20 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Availability holds what is known about whether the cluster serves clients.
+// Availability is the input for the condition Available: whether the cluster serves clients.
 type Availability struct {
 	Cluster *etcdv1beta2.EtcdCluster
 	Now     time.Time
 	View    etcd.View
 	Members []model.Member
-	// Invalid explains why the spec cannot be carried out.
+	// Invalid explains why opcrew cannot carry out the spec; nil if it can.
 	Invalid *model.Obstacle
-	// WritesRefused explains why etcd accepts no writes although the members answer.
+	// WritesRefused explains why etcd refuses writes although the members answer; nil if it accepts writes.
 	WritesRefused *model.Obstacle
-	// OtherID is the id of another cluster that answers at the members' addresses; empty if none does.
+	// OtherID is the ID of another etcd cluster that responds at the members' addresses; empty if there is none.
 	OtherID string
-	// SwitchingOver is the message while a restored member is ready but does not get clients yet; empty otherwise.
+	// SwitchingOver is the message to show while the restored member is ready but does not get clients yet; empty
+	// otherwise.
 	SwitchingOver string
 	// StartsOver is true if all first members are being recreated.
 	StartsOver bool

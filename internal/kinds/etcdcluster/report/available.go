@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package report computes the conditions of an EtcdCluster from what was observed and decided. Each group of conditions
-// has its own input. Packages restore and recovery report on a restore and a recovery.
+// Package report sets the conditions of an EtcdCluster from what was read and decided. Each group of conditions has its
+// own input. Packages restore and recovery report on a restore and a recovery.
 package report
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// Available reports whether there is a quorum, with the numbers.
+// Available sets the condition Available, which reports whether there is a quorum and how many voters are healthy.
 func (a *Availability) Available(set condition.Set) {
 	const kind = etcdv1beta2.EtcdClusterAvailable
 	c := a.Cluster
@@ -37,11 +37,11 @@ func (a *Availability) Available(set condition.Set) {
 	case a.View.Err == nil && healthy >= needed:
 		set.True(kind, etcdv1beta2.ReasonClusterAvailable, "Cluster available: "+quorum)
 	case a.View.Err == nil && !hopeless: // a quorum has just listed the members
-		set.True(kind, etcdv1beta2.ReasonClusterAvailable, "Cluster available: the members decide, and do not all answer: "+quorum)
+		set.True(kind, etcdv1beta2.ReasonClusterAvailable, "Cluster available: the members have a quorum, but not all of them respond: "+quorum)
 	case hopeless:
 		set.False(kind, etcdv1beta2.ReasonQuorumLost, "Quorum is lost: "+quorum+gone(a.Members)+recovery.PlanOf(c))
 	case healthy < needed && a.isPlanned():
-		set.False(kind, common.ReasonUpdating, "The members are starting again: "+quorum)
+		set.False(kind, common.ReasonUpdating, "The members are restarting: "+quorum)
 	case healthy < needed:
 		set.False(kind, etcdv1beta2.ReasonQuorumLost, "Quorum is lost: "+quorum+firstCause(a.Members, a.Paused)+recovery.PlanOf(c))
 	default:
@@ -49,11 +49,12 @@ func (a *Availability) Available(set condition.Set) {
 	}
 }
 
-// unformed returns why there is no quorum to report on; an empty reason if there is one.
+// unformed returns the reason and message if the cluster has no quorum to report on, because it hibernates or its first
+// members have not had a quorum yet. Both are empty otherwise.
 func (a *Availability) unformed() (reason, message string) {
 	switch {
 	case model.Hibernating(a.Cluster):
-		return etcdv1beta2.ReasonHibernating, "spec.hibernate: no member runs"
+		return etcdv1beta2.ReasonHibernating, "The cluster hibernates (spec.hibernate), so no member runs"
 	case a.Cluster.Status.ClusterID == "":
 		return a.Beginning()
 	case a.IsMistaken():
@@ -62,8 +63,8 @@ func (a *Availability) unformed() (reason, message string) {
 	return "", ""
 }
 
-// healthy counts the healthy voters, and all voters. After a loss of the quorum, voters cannot follow a leader, so that
-// all voters that answer count as healthy.
+// healthy counts the healthy voters and all voters. Without a quorum no voter has a leader, so every voter that answers
+// then counts as healthy.
 func (a *Availability) healthy() (healthy, voters int) {
 	for _, m := range a.Members {
 		if !m.Voter() {
@@ -77,15 +78,15 @@ func (a *Availability) healthy() (healthy, voters int) {
 	return healthy, voters
 }
 
-// IsMistaken reports whether another cluster than the status names answers, and no member is known to be lost. Then the
-// quorum is not lost: either the status or the data was changed, and only the user knows which.
+// IsMistaken reports whether another etcd cluster than the status names responds, while no quorum is lost. Then either
+// the status or the data was changed, and only the user knows which of them is right.
 func (a *Availability) IsMistaken() bool { return a.OtherID != "" && !recovery.Hopeless(a.Members) }
 
-// mismatch explains such a mistake, and how to correct it.
+// mismatch explains that another etcd cluster responds than the status names, and what the user can do.
 func (a *Availability) mismatch() string {
 	c := a.Cluster
-	return fmt.Sprintf("status.clusterID is %s, and cluster %s answers at the members' addresses: either the status was changed, or volumes were replaced. "+
-		"The membership is left as it is. If the data is right, set status.clusterID: kubectl patch etcdcluster %s -n %s --subresource=status --type=merge "+
-		`-p '{"status":{"clusterID":"%s"}}'; if it is not, put the volumes back`,
+	return fmt.Sprintf("status.clusterID is %s, but cluster %s responds at the members' addresses: either the status was changed, or volumes were replaced. "+
+		"opcrew does not change the members. If the data is right, set status.clusterID: kubectl patch etcdcluster %s -n %s --subresource=status --type=merge "+
+		`-p '{"status":{"clusterID":"%s"}}'; otherwise, restore the original volumes`,
 		c.Status.ClusterID, a.OtherID, c.Name, c.Namespace, a.OtherID)
 }

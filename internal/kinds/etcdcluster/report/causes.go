@@ -16,8 +16,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// isPlanned reports whether the quorum is missing only because of a planned start or change: the members are starting
-// after hibernation, or being changed while there are too few to spare one.
+// isPlanned reports whether the quorum is missing only because of a planned change: the members are starting after
+// hibernation, or one of at most two voters is being changed.
 func (a *Availability) isPlanned() bool {
 	was := func(kind, reason string) bool {
 		last := meta.FindStatusCondition(a.Cluster.Status.Conditions, kind)
@@ -31,7 +31,7 @@ func (a *Availability) isPlanned() bool {
 	return !slices.ContainsFunc(a.Members, func(m model.Member) bool { return !m.Healthy && !a.isStarting(m) })
 }
 
-// isStarting reports whether a member is about to run, or has run for such a short time that it need not answer yet.
+// isStarting reports whether a member is about to run, or has run for so short a time that it need not answer yet.
 func (a *Availability) isStarting(m model.Member) bool {
 	if m.Lost != "" || m.Pod == nil || m.Pod.DeletionTimestamp != nil {
 		return m.Lost == ""
@@ -41,14 +41,14 @@ func (a *Availability) isStarting(m model.Member) bool {
 	return !stuck && (since.IsZero() || a.Now.Sub(since) < model.StartTime)
 }
 
-// Beginning reports how far the first members are. Its words change only when the user may have to act.
+// Beginning reports the progress of the first members. The message changes only if the user may have to act.
 func (a *Availability) Beginning() (reason, message string) {
 	if a.Invalid != nil {
 		return a.Invalid.Reason, a.Invalid.Message
 	}
 	message = fmt.Sprintf("The first %s starting", plural(len(a.Members), "member is", "members are"))
 	if a.StartsOver {
-		return etcdv1beta2.ReasonCreating, message + " over: one lost its volume before they had formed the cluster"
+		return etcdv1beta2.ReasonCreating, message + " again: one of them lost its volume before the cluster was formed"
 	}
 	for _, m := range a.Members {
 		if m.Pod == nil {
@@ -59,12 +59,13 @@ func (a *Availability) Beginning() (reason, message string) {
 		}
 	}
 	if a.View.Err != nil && a.runFor() > model.StartTime {
-		return etcdv1beta2.ReasonMemberNotReady, fmt.Sprintf("The first %s not answer: %v", plural(len(a.Members), "member runs, and does", "members run, and do"), a.View.Err)
+		return etcdv1beta2.ReasonMemberNotReady, fmt.Sprintf("The first %s not respond: %v", plural(len(a.Members), "member runs, but does", "members run, but do"), a.View.Err)
 	}
 	return etcdv1beta2.ReasonCreating, message
 }
 
-// runFor returns how long etcd has been running in all pods.
+// runFor returns how long etcd has been running in all pods, that is, in the pod that started last; 0 if it does not
+// run in one.
 func (a *Availability) runFor() time.Duration {
 	var least time.Duration
 	for _, m := range a.Members {

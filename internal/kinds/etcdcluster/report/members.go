@@ -15,49 +15,50 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// Membership holds what is known about the number of members and what they are doing.
+// Membership is the input for the conditions about the number and the readiness of members.
 type Membership struct {
 	Cluster *etcdv1beta2.EtcdCluster
 	Now     time.Time
 	Members []model.Member
-	// Unknown explains why the members cannot be reported on; nil if they can.
+	// Unknown explains why the status cannot report on the members; nil if it can.
 	Unknown *model.Obstacle
-	// Foreign are URLs of members that lead to no pod of the cluster.
+	// Foreign are client URLs that members publish but that lead to none of the cluster's pods.
 	Foreign []string
-	// Claims is the number of claims.
+	// Claims is the number of claims of the cluster.
 	Claims int
-	// Leaving is a pod of a removed member that is about to go; empty if there is none.
+	// Leaving is the pod of a removed member that is being deleted; empty if there is none.
 	Leaving string
 	// Waiting is what the next change waits for, as a clause to append to a message.
 	Waiting string
-	// Target is the version that members change to; empty if they keep theirs.
+	// Target is the etcd version that members change to next; empty if they keep their version.
 	Target string
 	// Paused is true if pods are not recreated.
 	Paused bool
 }
 
-// Ready reports whether there are as many members as desired, and all of them are ready.
+// Ready sets the condition MembersReady: whether the cluster has the desired number of members and all of them are
+// ready.
 func (m *Membership) Ready(set condition.Set) {
 	const kind = etcdv1beta2.EtcdClusterMembersReady
 	c, all, ready := m.Cluster, len(m.Members), m.readyVoters()
 	count := fmt.Sprintf("%d of %d members are ready", ready, c.Spec.Size)
 	switch {
 	case model.Hibernating(c):
-		set.False(kind, etcdv1beta2.ReasonHibernating, fmt.Sprintf("spec.hibernate: no member runs; the claims of %d members are kept", m.Claims))
+		set.False(kind, etcdv1beta2.ReasonHibernating, fmt.Sprintf("The cluster hibernates (spec.hibernate), so no member runs; the claims of %d members are kept", m.Claims))
 	case m.Unknown != nil:
 		set.False(kind, m.Unknown.Reason, m.Unknown.Message)
 	case len(m.Foreign) > 0:
-		set.False(kind, etcdv1beta2.ReasonForeignURL, m.Foreign[0]+": clients that follow it leave the cluster; delete the pod of the member if it was not you who changed it")
+		set.False(kind, etcdv1beta2.ReasonForeignURL, m.Foreign[0]+". Clients that use this URL leave the cluster; if you did not change the URL, delete the pod of the member")
 	case recovery.AnyLost(m.Members):
 		set.False(kind, etcdv1beta2.ReasonMemberLost, count+firstCause(m.Members, m.Paused))
 	case int32(all) < c.Spec.Size:
 		set.False(kind, etcdv1beta2.ReasonScalingUp, count+m.Waiting)
 	case int32(all) > c.Spec.Size:
-		set.False(kind, etcdv1beta2.ReasonScalingDown, fmt.Sprintf("The cluster goes from %d to %d members%s", all, c.Spec.Size, m.Waiting))
+		set.False(kind, etcdv1beta2.ReasonScalingDown, fmt.Sprintf("The cluster is being scaled from %d to %d members%s", all, c.Spec.Size, m.Waiting))
 	case m.Leaving != "":
-		set.False(kind, etcdv1beta2.ReasonScalingDown, count+"; pod "+m.Leaving+" of a member that was taken out is going")
+		set.False(kind, etcdv1beta2.ReasonScalingDown, count+"; pod "+m.Leaving+" of a removed member is being deleted")
 	case ready < all && m.justStarted():
-		set.False(kind, common.ReasonApplying, count+"; the others are about to serve clients")
+		set.False(kind, common.ReasonApplying, count+"; the other members are about to serve clients")
 	case ready < all:
 		set.False(kind, etcdv1beta2.ReasonMemberNotReady, count+firstCause(m.Members, m.Paused))
 	default:
@@ -76,7 +77,7 @@ func (m *Membership) readyVoters() int {
 	return ready
 }
 
-// justStarted reports whether the members that are not ready have only just started: they answer, but may not serve
+// justStarted reports whether all members that are not ready have only just started: they answer, but may not serve
 // clients yet.
 func (m *Membership) justStarted() bool {
 	return !slices.ContainsFunc(m.Members, func(member model.Member) bool {
@@ -85,7 +86,7 @@ func (m *Membership) justStarted() bool {
 	})
 }
 
-// Progress sets the conditions that exist only while something is under way, and removes them otherwise.
+// Progress sets the conditions Recovering, Scaling and Upgrading while they apply, and removes them otherwise.
 func (m *Membership) Progress(set condition.Set) {
 	c := m.Cluster
 	formed, size := c.Status.ClusterID != "" && !model.Hibernating(c), int32(len(m.Members))
@@ -107,13 +108,14 @@ func (m *Membership) Progress(set condition.Set) {
 	while(formed && m.Target != "", etcdv1beta2.EtcdClusterUpgrading, etcdv1beta2.ReasonClusterUpgrading, "upgrading to "+m.Target)
 }
 
-// Phase fills in the contract's phase. invalid explains why the spec cannot be carried out.
+// Phase sets status.phase as the CoreOS operator did. invalid explains why opcrew cannot carry out the spec; nil if it
+// can.
 func (m *Membership) Phase(invalid *model.Obstacle) {
 	s := &m.Cluster.Status
 	s.Phase, s.Reason = etcdv1beta2.PhaseCreating, ""
 	switch {
 	case s.ClusterID != "" && recovery.Hopeless(m.Members):
-		s.Phase, s.Reason = etcdv1beta2.PhaseFailed, "Quorum is lost for good: "+s.Quorum
+		s.Phase, s.Reason = etcdv1beta2.PhaseFailed, "Quorum is permanently lost: "+s.Quorum
 	case s.ClusterID != "":
 		s.Phase = etcdv1beta2.PhaseRunning
 	case invalid != nil:

@@ -14,12 +14,12 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Placement reports which members would be lost together.
+// Placement sets the condition that reports which members would be lost together with a node or zone.
 func Placement(set condition.Set, members []model.Member) {
 	workload.ReportPlacement(set, places(members), costOf(members))
 }
 
-// places returns where the members run.
+// places returns the node and the zone of each member.
 func places(members []model.Member) []workload.Place {
 	var pods []*corev1.Pod
 	zones := map[string]string{}
@@ -39,7 +39,8 @@ func places(members []model.Member) []workload.Place {
 	return out
 }
 
-// costOf returns what the loss of some members would cost a cluster. Only voters count for the quorum.
+// costOf returns a function that computes what the loss of some members would cost the cluster. Only voters count for
+// the quorum.
 func costOf(all []model.Member) func(lost []string) workload.Cost {
 	return func(lost []string) workload.Cost {
 		voters, left := 0, 0

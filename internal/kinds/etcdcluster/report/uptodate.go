@@ -16,13 +16,13 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// Currency holds what is known about whether the members match the spec.
+// Currency is the input for the condition UpToDate: whether the members match the spec.
 type Currency struct {
 	Cluster *etcdv1beta2.EtcdCluster
 	Members []model.Member
-	// Invalid explains why the spec cannot be carried out; nil if it can.
+	// Invalid explains why opcrew cannot carry out the spec; nil if it can.
 	Invalid *model.Obstacle
-	// InvalidUpkeep is the problem with spec.upkeep. It holds up nothing else.
+	// InvalidUpkeep is the problem with spec.upkeep; empty if there is none. It blocks nothing else.
 	InvalidUpkeep string
 	// Waiting is what the next change waits for, as a clause to append to a message.
 	Waiting string
@@ -32,8 +32,8 @@ type Currency struct {
 	Paused bool
 }
 
-// UpToDate reports whether every member matches the spec. It returns the note about volumes, or "" if the condition
-// reports something else.
+// UpToDate sets the condition UpToDate: whether every member matches the spec. If only volumes do not match, it returns
+// the message about them, which Ready repeats; otherwise it returns "".
 func (u *Currency) UpToDate(set condition.Set) (note string) {
 	const kind = etcdv1beta2.EtcdClusterUpToDate
 	c, behind := u.Cluster, u.behind()
@@ -43,18 +43,18 @@ func (u *Currency) UpToDate(set condition.Set) (note string) {
 	case c.Status.ClusterID == "":
 		set.False(kind, etcdv1beta2.ReasonCreating, "The first members are starting")
 	case behind > 0:
-		set.False(kind, common.ReasonUpdating, fmt.Sprintf("%d of %d members are not yet as the spec says%s%s", behind, len(u.Members), u.replaced(), u.Waiting))
+		set.False(kind, common.ReasonUpdating, fmt.Sprintf("%d of %d members do not match the spec yet%s%s", behind, len(u.Members), u.replaced(), u.Waiting))
 	case u.InvalidUpkeep != "" && !model.Hibernating(c):
 		set.False(kind, etcdv1beta2.ReasonInvalidSpec, u.InvalidUpkeep)
 	case u.Volumes != nil:
 		set.False(kind, u.Volumes.Reason, u.Volumes.Message)
 		return u.Volumes.Message
 	case model.Hibernating(c):
-		set.True(kind, etcdv1beta2.ReasonHibernating, "No member runs")
+		set.True(kind, etcdv1beta2.ReasonHibernating, "The cluster hibernates, so no member runs")
 	case recovery.AnyLost(u.Members):
-		set.True(kind, etcdv1beta2.ReasonAllUpToDate, "Every member that is left runs what the spec says")
+		set.True(kind, etcdv1beta2.ReasonAllUpToDate, "All remaining members match the spec")
 	default:
-		set.True(kind, etcdv1beta2.ReasonAllUpToDate, "Every member runs what the spec says")
+		set.True(kind, etcdv1beta2.ReasonAllUpToDate, "All members match the spec")
 	}
 	return ""
 }
@@ -73,7 +73,8 @@ func (u *Currency) behind() int {
 	return count
 }
 
-// replaced names the claim because of which opcrew replaces a member, and the next step; "" if there is none.
+// replaced returns a clause that names a claim that differs from the spec, and how its member is replaced; "" if there
+// is none.
 func (u *Currency) replaced() string {
 	i := slices.IndexFunc(u.Members, func(m model.Member) bool { return m.ClaimDiffers != "" })
 	if i < 0 {
@@ -84,7 +85,7 @@ func (u *Currency) replaced() string {
 	case model.Hibernating(u.Cluster):
 		return out + " once spec.hibernate is false"
 	case u.Paused:
-		return out + " once the cluster is not paused (spec.paused, annotation " + common.PausedAnnotation + ")"
+		return out + " once the cluster is no longer paused (spec.paused, annotation " + common.PausedAnnotation + ")"
 	}
-	return out + ", each by a new one on a new claim"
+	return out + ", each by a new member with a new claim"
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/recovery"
 )
 
-// gone names all lost members, and counts the members that can still come back.
+// gone returns a clause that names all lost members, and how many others can still come back.
 func gone(members []model.Member) string {
 	var out strings.Builder
 	for _, m := range members {
@@ -20,11 +20,11 @@ func gone(members []model.Member) string {
 			out.WriteString("; " + m.Name + ": " + m.Lost)
 		}
 	}
-	fmt.Fprintf(&out, "; only %d can still come back, so nothing is written to it any more", recovery.Alive(members))
+	fmt.Fprintf(&out, "; only %d of the voters can still come back, so the cluster accepts no writes", recovery.Alive(members))
 	return out.String()
 }
 
-// firstCause names the first member that is not ready, and why. Lost members come first.
+// firstCause returns a clause that names a member that is not ready, and why. Lost members come first.
 func firstCause(members []model.Member, paused bool) string {
 	first := ""
 	for _, m := range members {
@@ -32,13 +32,13 @@ func firstCause(members []model.Member, paused bool) string {
 		case m.Lost != "":
 			return "; " + m.Name + ": " + m.Lost
 		case !m.Ready() && first == "":
-			first = "; " + m.Name + cmp.Or(m.WhyNotReady(paused), ": it does not answer yet")
+			first = "; " + m.Name + cmp.Or(m.WhyNotReady(paused), ": it does not respond yet")
 		}
 	}
 	return first
 }
 
-// plural returns "member" for 1, or a number and the plural, such as "3 members".
+// plural returns one for n = 1, and otherwise n and many, such as "3 members".
 func plural(n int, one, many string) string {
 	if n == 1 {
 		return one

@@ -17,15 +17,16 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// mostFormer is how many former ids of a cluster are kept.
+// mostFormer is how many former cluster IDs the status keeps.
 const mostFormer = 10
 
-// cutOver makes the seed the cluster. This single write of the status ends the former lineage.
+// cutOver switches the cluster to the restored member. The single write of this status ends the old cluster.
 func (in *Input) cutOver(seed model.Member) {
 	s, at := &in.Cluster.Status, in.Cluster.Status.Restore
 	at.Phase, at.Reason, at.Message = etcdv1beta2.PhaseRestored, "", ""
 	if result := build.RestoreResult(seed.Pod); result != nil {
-		at.Object, at.Revision, at.Message = result.Object, result.RestoredRevision, result.Message // the message is a warning
+		// If the restore succeeded, the message of its result is a warning.
+		at.Object, at.Revision, at.Message = result.Object, result.RestoredRevision, result.Message
 		at.SavedAt = savedAt(*result)
 	}
 	at.FormerVoters = model.CountVoters(s.Membership)
@@ -35,7 +36,7 @@ func (in *Input) cutOver(seed model.Member) {
 	s.ClusterID, s.Lineage = model.FormatID(in.View.ClusterID), at.UID
 	s.Membership = []etcdv1beta2.MemberIdentity{{ID: fmt.Sprintf("%016x", seed.ID), Name: seed.Name}}
 	s.Size, s.CurrentVersion, s.TargetVersion = 1, in.View.Status[seed.ID].Version, ""
-	// Every version can read what etcdutl writes. What the members have written since began with this version.
+	// Every etcd version can read what etcdutl restores. All later log entries are written by the current version.
 	s.FormedWith, s.SnapshotFrom = s.CurrentVersion, 0
 }
 
@@ -47,16 +48,17 @@ func savedAt(result backup.Result) *metav1.Time {
 	return &metav1.Time{Time: result.SavedAt.Truncate(time.Second)}
 }
 
-// noteFormer records the id that a cluster had before a restore. Backups with that id still count as its own.
+// noteFormer records the ID that the cluster had before a restore. Backups with that ID still count as backups of this
+// cluster.
 func noteFormer(s *etcdv1beta2.EtcdClusterStatus) {
 	if s.ClusterID == "" {
-		return // the cluster began with the backup
+		return // the cluster never had data before the restore
 	}
 	former := append([]string{s.ClusterID}, s.FormerClusterIDs...)
 	s.FormerClusterIDs = former[:min(len(former), mostFormer)]
 }
 
-// noteRecovered records permanently what a recovery may have lost.
+// noteRecovered records in the status what a recovery may have lost.
 func noteRecovered(s *etcdv1beta2.EtcdClusterStatus) {
 	at := s.Restore
 	if at.Recovery == nil {
@@ -64,6 +66,6 @@ func noteRecovered(s *etcdv1beta2.EtcdClusterStatus) {
 	}
 	at.Recovery.MayBeLost = recovery.MayBeLost(s.QuorumLoss, *at.Recovery)
 	at.Reason = etcdv1beta2.ReasonRecovered
-	at.Message = fmt.Sprintf("The quorum was lost for good; the cluster goes on from %s, at revision %d: %s",
+	at.Message = fmt.Sprintf("The quorum was permanently lost; the cluster continues from %s, at revision %d: %s",
 		cmp.Or(at.Recovery.Member, at.Recovery.Object), at.Revision, at.Recovery.MayBeLost)
 }

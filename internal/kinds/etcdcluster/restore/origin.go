@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// Origin returns the source for the restore or recovery that has begun; nil if it has been canceled.
+// Origin returns the source of the data for the restore or recovery in progress; nil if it was canceled.
 func (in *Input) Origin() *build.Origin {
 	if in.Cluster.Status.Restore.Recovery != nil {
 		return in.recoveryOrigin()
@@ -27,7 +27,7 @@ func (in *Input) Origin() *build.Origin {
 	return &build.Origin{Name: "EtcdRestore " + in.Cluster.Name, Place: placeOf(r), Object: r.Spec.Object, Bump: r.Spec.RevisionBump, Requester: requester(r)}
 }
 
-// recoveryOrigin returns what a recovery continues from; nil if the recovery has been canceled.
+// recoveryOrigin returns the source of the data for the recovery in progress; nil if it was canceled.
 func (in *Input) recoveryOrigin() *build.Origin {
 	plan, members := in.Cluster.Status.Restore.Recovery, in.Lineage.Members
 	if in.asked() || recovery.IsDeclined(in.Cluster) || !stillLost(members) {
@@ -37,7 +37,7 @@ func (in *Input) recoveryOrigin() *build.Origin {
 		return in.backupOrigin(plan)
 	}
 	if in.Recovery.Unreadable(plan.Member) != "" && !in.seedMade() {
-		return nil // the member has to come back first
+		return nil // the member must run again before its data can be read
 	}
 	out := &build.Origin{Name: "The recovery from member " + plan.Member, TLSSecret: in.Cluster.OperatorSecret(), From: &backup.Source{
 		Endpoint: in.Cluster.ClientURL(plan.Member), ClusterID: in.Cluster.Status.ClusterID, Index: uint64(plan.Index),
@@ -48,8 +48,8 @@ func (in *Input) recoveryOrigin() *build.Origin {
 	return out
 }
 
-// stillLost reports, during a recovery, whether a majority is still proven to be gone. The members come from etcd's
-// last member list, as the view is of the seed now.
+// stillLost reports, during a recovery, whether a majority of the members is still proven to be lost. It uses etcd's
+// last member list, as the current view shows the restored member.
 func stillLost(members []model.Member) bool {
 	return recovery.Hopeless(members) && recovery.Unproven(members) == ""
 }
@@ -67,13 +67,13 @@ func (in *Input) backupOrigin(plan *etcdv1beta2.QuorumRecovery) *build.Origin {
 	return nil
 }
 
-// seedMade reports whether the seed has its data.
+// seedMade reports whether the data of the seed, the first member of the restored cluster, has been restored.
 func (in *Input) seedMade() bool {
 	result := build.RestoreResult(in.Seed().Pod)
 	return result != nil && result.Outcome == backup.Succeeded
 }
 
-// requester is the record of the user who asked for an object.
+// requester returns the record of the user who created or last edited an object.
 func requester(object client.Object) *string {
 	return new(object.GetAnnotations()[common.RequesterAnnotation])
 }

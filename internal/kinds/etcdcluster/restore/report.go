@@ -23,17 +23,17 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// SwitchingOver returns the message after the seed has become the cluster, until the Service selects it.
+// SwitchingOver returns the message to show from the switch to the restored member until the client Service selects it.
 func (in *Input) SwitchingOver() string {
-	const what = "The cluster goes over to what was restored: clients are sent there when no earlier pod serves"
+	const what = "The cluster switches to the restored member: clients are sent to it once no earlier pod serves clients"
 	if still := in.Lineage.FormerDecide(); still != "" {
-		return what + ", and these may: " + still
+		return what + ", but these may still serve clients: " + still
 	}
 	return what
 }
 
-// Begin writes a restore, or the plan of a recovery, to the status before anything is done for it. serial is the seed's
-// serial, which no member that is about to be created can have.
+// Begin records a restore, or the plan of a recovery, in the status before anything is done for it. serial is the
+// serial number of the restored member; no other member may ever get it.
 func (in *Input) Begin(serial int64, plan *recovery.Plan) {
 	s := &in.Cluster.Status
 	at := &etcdv1beta2.RestoreProgress{Phase: etcdv1beta2.PhaseRestoring, Serial: serial, Since: s.Restore.Began(), Above: in.seenRevision(s.Restore)}
@@ -42,13 +42,14 @@ func (in *Input) Begin(serial int64, plan *recovery.Plan) {
 	} else {
 		taken := plan.QuorumRecovery
 		taken.Former, taken.Unusable = recovery.Former(s.Restore), recovery.Unusable(s.Restore)
-		at.UID, at.Recovery = fmt.Sprintf("%s-%d", taken.Digest, serial), &taken // a retry is another lineage
+		// The serial in the UID distinguishes a retry from an earlier recovery with the same plan.
+		at.UID, at.Recovery = fmt.Sprintf("%s-%d", taken.Digest, serial), &taken
 	}
 	s.Restore, s.Serial = at, max(s.Serial, serial)
 }
 
-// seenRevision returns the highest revision that members or an earlier restore have reported. A restore raises
-// revisions by far more than clients can have written since.
+// seenRevision returns the highest revision that members or an earlier restore have reported. A restore continues far
+// above this revision, so that clients never see one go back.
 func (in *Input) seenRevision(last *etcdv1beta2.RestoreProgress) int64 {
 	var seen int64
 	if last != nil {
@@ -60,7 +61,7 @@ func (in *Input) seenRevision(last *etcdv1beta2.RestoreProgress) int64 {
 	return seen
 }
 
-// Report reports the progress of a restore, and makes the seed the cluster once it is ready.
+// Report sets the status during a restore, and switches the cluster to the restored member once it is ready.
 func (in *Input) Report(set condition.Set, done kit.Outcome) {
 	at, seed := in.Cluster.Status.Restore, in.Seed()
 	switch {
@@ -68,21 +69,21 @@ func (in *Input) Report(set condition.Set, done kit.Outcome) {
 		if plan := at.Recovery; recovery.FoundUnusable(plan, build.RestoreResult(seed.Pod)) {
 			plan.Unusable = append(plan.Unusable, plan.Backup+"/"+plan.Object)
 		}
-		at.Phase, at.Reason, at.Message = etcdv1beta2.PhaseAbandoned, etcdv1beta2.ReasonAbandoned, "It was called off before it was done; the cluster is what it was"
-		set.False(etcdv1beta2.EtcdClusterReady, common.ReasonUpdating, "The restore was called off; the cluster is what it was")
+		at.Phase, at.Reason, at.Message = etcdv1beta2.PhaseAbandoned, etcdv1beta2.ReasonAbandoned, "The restore was canceled before it was complete; the cluster is unchanged"
+		set.False(etcdv1beta2.EtcdClusterReady, common.ReasonUpdating, "The restore was canceled; the cluster is unchanged")
 		return
 	case in.SeedIsLive:
 		in.cutOver(seed)
 		set.False(etcdv1beta2.EtcdClusterAvailable, etcdv1beta2.ReasonRestoring, in.SwitchingOver())
-		set.False(etcdv1beta2.EtcdClusterReady, etcdv1beta2.ReasonRestoring, "The restored member serves, and the cluster goes on from it")
+		set.False(etcdv1beta2.EtcdClusterReady, etcdv1beta2.ReasonRestoring, "The restored member serves clients, and the cluster continues from it")
 		return
 	}
 	at.Reason, at.Message = in.whyNotRestored(seed, done)
 	in.ReportRestoring(set, at.Message)
 }
 
-// ReportRestoring leaves the conditions of the cluster as they are, except Ready, and Available if it is no longer
-// known.
+// ReportRestoring sets Ready to False during a restore. It keeps the other conditions, which describe the old cluster.
+// It changes Available only if that is no longer certain.
 func (in *Input) ReportRestoring(set condition.Set, how string) {
 	in.reportServing(set)
 	reason := etcdv1beta2.ReasonRestoring
@@ -93,11 +94,11 @@ func (in *Input) ReportRestoring(set condition.Set, how string) {
 	if from := in.Origin(); from != nil {
 		name = from.Name
 	}
-	set.False(etcdv1beta2.EtcdClusterReady, reason, fmt.Sprintf("%s: %s; until it serves the cluster stays what it is", name, how))
+	set.False(etcdv1beta2.EtcdClusterReady, reason, fmt.Sprintf("%s: %s; the cluster is unchanged until the restored member serves clients", name, how))
 }
 
-// reportServing sets Available from the members' pods, which are ready only with a quorum. The view is of the seed
-// meanwhile.
+// reportServing sets Available from the readiness of the old members' pods, which are ready only with a quorum. During
+// a restore, opcrew reads only the restored member.
 func (in *Input) reportServing(set condition.Set) {
 	const kind = etcdv1beta2.EtcdClusterAvailable
 	ready, voters := 0, int(model.CountVoters(in.Cluster.Status.Membership))
@@ -110,13 +111,13 @@ func (in *Input) reportServing(set condition.Set) {
 	switch {
 	case voters == 0 || last == nil:
 	case last.Status == metav1.ConditionTrue && ready < needs:
-		set.Unknown(kind, etcdv1beta2.ReasonRestoring, fmt.Sprintf("%d of %d pods of voters are ready, %d are needed; the members are not asked while a restore goes on", ready, voters, needs))
+		set.Unknown(kind, etcdv1beta2.ReasonRestoring, fmt.Sprintf("%d of %d pods of voters are ready, %d are needed; opcrew does not query the members during a restore", ready, voters, needs))
 	case last.Status == metav1.ConditionUnknown && last.Reason == etcdv1beta2.ReasonRestoring && ready >= needs:
 		set.True(kind, etcdv1beta2.ReasonClusterAvailable, fmt.Sprintf("Cluster available: %d of %d pods of voters are ready, %d are needed", ready, voters, needs))
 	}
 }
 
-// whyNotRestored reports what keeps the seed from being ready; without a reason it only needs time.
+// whyNotRestored explains why the restored member is not ready yet. The reason is empty if the restore only needs time.
 func (in *Input) whyNotRestored(seed model.Member, done kit.Outcome) (reason, message string) {
 	if in.HeldBy != "" {
 		return in.heldBack()
@@ -140,26 +141,27 @@ func (in *Input) whyNotRestored(seed model.Member, done kit.Outcome) (reason, me
 // heldByHibernation is the value of HeldBy if the spec requests hibernation.
 const heldByHibernation = "spec.hibernate"
 
-// heldBack reports which setting the user has to remove so that the restore continues.
+// heldBack says which setting the user must remove so that the restore continues.
 func (in *Input) heldBack() (reason, message string) {
-	words := "it waits for " + in.HeldBy + " to be taken back"
+	words := "the restore waits until " + in.HeldBy + " is removed"
 	if in.HeldBy != heldByHibernation {
 		return common.ReasonPaused, words
 	}
-	return etcdv1beta2.ReasonHibernating, words + ": until then the cluster does not go over"
+	return etcdv1beta2.ReasonHibernating, words + "; until then the cluster does not switch to the restored member"
 }
 
-// whySeedWaits reports the progress of a seed that has a pod.
+// whySeedWaits explains why a restored member that already has a pod is not ready yet.
 func (in *Input) whySeedWaits(seed model.Member) (reason, message string) {
 	result := build.RestoreResult(seed.Pod)
 	if result != nil && result.Outcome != backup.Succeeded {
 		return string(result.Reason), result.Message
 	}
-	if result != nil && versions.Older(versions.Desired(in.Cluster), versions.MinorOf(result.EtcdVersion)+".0") { // 3.6 cannot read what 3.7 has written
-		return etcdv1beta2.ReasonImpossibleVersion, fmt.Sprintf("%s is of etcd %s, and version %s may not read it: set version to %s or a newer one", cmp.Or(result.Object, in.source()), result.EtcdVersion, versions.Desired(in.Cluster), result.EtcdVersion)
+	// An older etcd cannot read the data of a newer one: 3.6 cannot read what 3.7 has written.
+	if result != nil && versions.Older(versions.Desired(in.Cluster), versions.MinorOf(result.EtcdVersion)+".0") {
+		return etcdv1beta2.ReasonImpossibleVersion, fmt.Sprintf("%s was written by etcd %s, which version %s may not be able to read: set spec.version to %s or later", cmp.Or(result.Object, in.source()), result.EtcdVersion, versions.Desired(in.Cluster), result.EtcdVersion)
 	}
 	if still := in.Lineage.CutOff(); still != "" && in.SeedServes() {
-		return "", "the restored member serves, and waits for proof that those it replaces do not: they may still accept writes out of sight; " + still
+		return "", "the restored member is ready, but the switch waits for proof that the members that it replaces have ended: they may still accept writes that opcrew cannot see; " + still
 	}
 	if why, stuck := workload.WhyNotReady(seed.Pod); stuck {
 		return etcdv1beta2.ReasonMemberNotReady, "member " + seed.Name + ": " + why
@@ -170,7 +172,7 @@ func (in *Input) whySeedWaits(seed model.Member) (reason, message string) {
 	return "", "member " + seed.Name + " starts with " + cmp.Or(result.Object, in.source())
 }
 
-// source describes what the seed begins with.
+// source describes what the restored member starts with, for a message.
 func (in *Input) source() string {
 	if plan := in.Cluster.Status.Restore.Recovery; plan != nil && plan.Member != "" {
 		return "the data of member " + plan.Member

@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package restore decides how a cluster switches to a backup, or to the data of a recovery, and reports on it. A
-// restore creates a second cluster of one member, the seed. Until the seed is ready the first cluster is unchanged and
-// keeps its clients. Then a single write of the status makes the seed the cluster, and the first is deleted.
+// Package restore decides how a cluster switches to a backup, or to the data of a recovery. A restore creates a second
+// cluster with one member, the seed. Until the seed is ready, the first cluster is unchanged and keeps its clients.
+// Then a single write of the status makes the seed the cluster, and the first is deleted.
 package restore
 
 import (
@@ -17,39 +17,39 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Input holds what the rules decide on.
+// Input is what the rules of this package decide on.
 type Input struct {
 	Cluster *etcdv1beta2.EtcdCluster
 	View    etcd.View
 	// Restore is the EtcdRestore with the cluster's name; nil if there is none.
 	Restore *etcdv1beta2.EtcdRestore
-	// Lineage is what is known about the cluster and the other lineages, including the seed.
+	// Lineage is what is known about the old cluster and the restored one.
 	Lineage *lineage.Input
 	// Recovery is the input for decisions about a recovery.
 	Recovery *recovery.Input
-	// Unfit is what keeps a restore from beginning; Blocked is what keeps the seed from being created. nil if nothing
-	// does.
+	// Unfit explains why a restore cannot start. Blocked explains why the restored member cannot be created. nil if
+	// nothing prevents it.
 	Unfit, Blocked *model.Obstacle
-	// HeldBy names what keeps a restore from starting, and the cluster from switching to it; empty if nothing does.
+	// HeldBy names the setting that blocks a restore, such as "spec.paused"; empty if none does.
 	HeldBy string
-	// SeedPatched is true if the last patch of the seed's pod is not in the cache yet. SeedIsLive is true if the seed
-	// is ready, and a live read has found its pod.
+	// SeedPatched is true if the cache does not show opcrew's last patch of the restored member's pod yet. SeedIsLive
+	// is true if this member is ready, and a live read has confirmed that its pod exists.
 	SeedPatched, SeedIsLive bool
 }
 
-// Begins reports whether an EtcdRestore begins now. What is left of the last restore has to go first.
+// Begins reports whether an EtcdRestore starts now. Pods and claims of an earlier restore must be deleted first.
 func (in *Input) Begins() bool {
 	return in.asked() && in.HeldBy == "" && !in.Lineage.Leftovers()
 }
 
-// asked reports whether there is an EtcdRestore that can begin. A cluster that was never formed waits even for one that
-// cannot begin yet, as it should begin with the backup.
+// asked reports whether there is an EtcdRestore that takes effect. An EtcdRestore that cannot start yet takes effect
+// only on a cluster without data: that cluster waits, as it should start with the backup.
 func (in *Input) asked() bool {
 	return in.Waits() && (in.Unfit == nil || in.Cluster.Status.ClusterID == "")
 }
 
-// Waits reports whether there is an EtcdRestore that has not begun yet. A completed EtcdRestore does not count, even if
-// it was for an earlier cluster of the same name.
+// Waits reports whether there is an EtcdRestore that has not started yet. A completed EtcdRestore does not count, even
+// if it was for an earlier cluster of the same name.
 func (in *Input) Waits() bool {
 	r := in.Restore
 	if r == nil || r.DeletionTimestamp != nil || r.Status.Succeeded {
@@ -58,10 +58,10 @@ func (in *Input) Waits() bool {
 	return !in.Cluster.Status.Restore.TookUp(r.UID)
 }
 
-// IsCalledOff reports whether the restore that has begun was canceled.
+// IsCalledOff reports whether the restore in progress was canceled.
 func (in *Input) IsCalledOff() bool { return in.Origin() == nil }
 
-// Seed returns the member that begins with the backup.
+// Seed returns the seed: the member that starts with the restored data.
 func (in *Input) Seed() model.Member {
 	at := in.Cluster.Status.Restore
 	name := model.MemberName(in.Cluster, at.Serial)
@@ -72,7 +72,8 @@ func (in *Input) Seed() model.Member {
 	}
 }
 
-// SeedServes reports whether the seed serves the restored data: it is its own leader, and its pod exists and stays.
+// SeedServes reports whether the restored member serves its data: it is the only member and the leader, and its pod is
+// not about to go.
 func (in *Input) SeedServes() bool {
 	m := in.Seed()
 	if m.Pod == nil || m.Pod.DeletionTimestamp != nil || m.Patched || model.Ended(m.Pod) || model.RunsSince(m.Pod).IsZero() {
@@ -83,8 +84,8 @@ func (in *Input) SeedServes() bool {
 	return in.View.Err == nil && !in.View.Stale && isMember && len(in.View.Members) == 1 && known && leader == m.ID && in.View.Healthy(m.ID)
 }
 
-// RecreatesSeed reports whether to recreate the seed's pod: it has ended, or it does not run and was made for another
-// spec.
+// RecreatesSeed reports whether to recreate the restored member's pod: the pod has ended, or it does not run and was
+// created for another spec.
 func (in *Input) RecreatesSeed() bool {
 	pod := in.Seed().Pod
 	if pod == nil || pod.DeletionTimestamp != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/versions"
 )
 
-// Repair changes a member whose etcd does not run, so that a wrong image or setting can be corrected. That costs
-// nothing and needs no quorum. A version or setting that no member runs yet is tried on one member only.
+// Repair changes a member whose etcd does not run, so that a user can correct a wrong image or setting. The change
+// costs nothing and needs no quorum. A version or setting that no member runs yet is tried on one member only.
 func Repair(in *Input) steps.Verdict {
 	if in.Invalid {
 		return steps.Verdict{}
@@ -30,15 +30,15 @@ func Repair(in *Input) steps.Verdict {
 	return steps.Verdict{}
 }
 
-// mayTry reports whether a broken member may change to the target. It may always go back. It may not go forward if it
-// might not be able to read its log there, or if another member has changed to the target and does not run.
+// mayTry reports whether a broken member may change to the target version. It may always go back. It may not go forward
+// if it might not be able to read its log there, or if another member already fails at the target.
 func (in *Input) mayTry(m model.Member) bool {
 	back := !versions.Older(in.CurrentVersion, in.Target)
 	return back || !in.mayNotRead(m) && !in.failed(m, func(other model.Member) bool { return model.VersionOf(other.Pod) == in.Target })
 }
 
-// mayNotRead reports whether a member might not be able to read its log at the target. A broken member does not report
-// its log index. But if another member has reached the target, all members had written the snapshot.
+// mayNotRead reports whether the target version might not be able to read the member's log. A broken member does not
+// report its log index. But if another member has reached the target, all members had written a snapshot first.
 func (in *Input) mayNotRead(m model.Member) bool {
 	reached := func(other model.Member) bool {
 		return other.Answers && !versions.Older(other.Version, snapshot.FirstWithoutOldEntries)
@@ -46,7 +46,7 @@ func (in *Input) mayNotRead(m model.Member) bool {
 	return versions.Older(model.VersionOf(m.Pod), snapshot.FirstWithoutOldEntries) && in.SnapshotDue && !in.any(reached)
 }
 
-// failed reports whether another member that matches sort is not healthy.
+// failed reports whether another member that matches a filter has a pod and is not healthy.
 func (in *Input) failed(m model.Member, sort func(model.Member) bool) bool {
 	return in.any(func(other model.Member) bool {
 		return other.Name != m.Name && !other.Healthy && other.Pod != nil && sort(other)

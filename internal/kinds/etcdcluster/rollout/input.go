@@ -12,20 +12,20 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Input holds what the rules decide on.
+// Input is what the rules of this package decide on.
 type Input struct {
 	View    etcd.View
 	Members []model.Member
-	// Target is the version that members change to; empty if they keep theirs.
+	// Target is the etcd version that members change to next; empty if they keep their version.
 	Target string
-	// Invalid is true if the spec cannot be carried out. Then no member changes.
+	// Invalid is true if opcrew cannot carry out the spec. Then no member changes.
 	Invalid bool
-	// Persistent is true if members have claims, so that their pods can be recreated.
+	// Persistent is true if members have claims. Only then can opcrew recreate their pods without a loss of data.
 	Persistent bool
-	// CurrentVersion is the lowest version that members ran when they last answered.
+	// CurrentVersion is the lowest version that any member last reported.
 	CurrentVersion string
-	// SnapshotDue is true if a member that changes to Target might not be able to read its log, as it has not written a
-	// snapshot.
+	// SnapshotDue is true if members must write a snapshot before they change to Target, as Target may not be able to
+	// read their logs.
 	SnapshotDue bool
 	// AdvanceLog is the verdict that makes the members write that snapshot.
 	AdvanceLog steps.Verdict
@@ -33,7 +33,7 @@ type Input struct {
 
 type rule = func(*Input) steps.Verdict
 
-// Lowest returns the lowest version that any member runs.
+// Lowest returns the lowest etcd version that any member runs; "" if none is known.
 func Lowest(members []model.Member) string {
 	low := ""
 	for _, m := range members {
@@ -44,7 +44,7 @@ func Lowest(members []model.Member) string {
 	return low
 }
 
-// next changes the next member that is due. The leader comes last, and first transfers leadership.
+// next changes one of the members that are due. The leader comes last, and first transfers leadership.
 func (in *Input) next(due func(model.Member) bool) steps.Verdict {
 	leader, _ := in.View.Leader()
 	last := -1
@@ -74,8 +74,8 @@ func (in *Input) change(i int) steps.Verdict {
 	return steps.Verdict{Change: m, Version: in.Target}
 }
 
-// recreates reports whether a member's pod is recreated for other settings. A member without a claim is replaced
-// instead.
+// recreates reports whether the member's pod is recreated because its settings differ. A member without a claim is
+// replaced instead, as it would lose its data.
 func (in *Input) recreates(m model.Member) bool { return in.Persistent && m.Outdated }
 
 func (in *Input) any(is func(model.Member) bool) bool { return slices.ContainsFunc(in.Members, is) }

@@ -9,9 +9,9 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/steps"
 )
 
-// Resize gives the next running member the spec's resources without a restart (KEP-1287). They are recorded on the pod
-// before they are requested, so that a restarted process knows them. A kubelet that is still resizing a pod blocks the
-// next; one that lacks room does not, as its member keeps running.
+// Resize gives the next running member the spec's resources without a restart (KEP-1287). It first records them on the
+// pod, so that a restarted process knows of them. A resize in progress blocks the next one. A resize that the node has
+// no room for does not, as the member keeps running.
 func Resize(in *Input) steps.Verdict {
 	if in.Invalid {
 		return steps.Verdict{}
@@ -20,13 +20,13 @@ func Resize(in *Input) steps.Verdict {
 	for i, m := range in.Members {
 		switch {
 		case m.Patched && (m.ResizeDue || m.ResizeNoted):
-			return steps.Verdict{Waits: waits, Halt: true} // the cache does not show the last change yet
+			return steps.Verdict{Waits: waits, Halt: true} // the cache does not show the last patch yet
 		case m.ResizeDue || m.ResizeNoted:
 			return steps.Verdict{Resize: &in.Members[i], Waits: waits}
 		}
 		words, working := settings.PendingResize(m.Pod)
 		if words != "" && (working || waits == "") {
-			waits = "the node of " + m.Name + " to give it its resources: " + words
+			waits = "the node of " + m.Name + " to resize its pod: " + words
 		}
 		if working {
 			break
@@ -35,8 +35,9 @@ func Resize(in *Input) steps.Verdict {
 	return steps.Verdict{Waits: waits}
 }
 
-// ResizeBroken returns a member whose etcd does not run, perhaps for lack of memory, and that can be resized; nil if
-// none. Without a claim its pod is not recreated for that. Other changes do not wait for the resize.
+// ResizeBroken returns a member whose etcd does not run, perhaps for lack of memory, and whose pod can be resized; nil
+// if there is none. It matters for members without claims, whose pods cannot be recreated. Other changes do not wait
+// for the resize.
 func ResizeBroken(in *Input) *model.Member {
 	for i, m := range in.Members {
 		due := m.ResizeNoted || m.ResizeDue && !in.Persistent

@@ -2,14 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package rollout decides how members change to match the spec: their version, settings and resources, one member at a
-// time. Package membership decides who is a member; snapshot, whether members must write a snapshot before an upgrade.
+// time. Package membership decides which members exist. Package snapshot decides whether members must write a snapshot
+// before an upgrade.
 package rollout
 
 import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/steps"
 )
 
-// update lists the rules by which one member changes to match the spec.
+// update lists the rules that change one member to match the spec.
 var update = []rule{awaitAgreement, recreateOutdated, advanceLog, changeNext}
 
 // Update changes one member to match the spec: its version in place, anything else by recreating its pod.

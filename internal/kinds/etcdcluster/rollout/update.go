@@ -11,9 +11,9 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/versions"
 )
 
-// awaitAgreement waits, before a change of the minor version, until the cluster version is the one that all members
-// run. Members agree on it every few seconds (etcd: monitorVersionInterval). etcd itself does not stop a member that is
-// two minor versions newer from joining before that.
+// awaitAgreement waits, before a change of the minor version, until the cluster version matches what all members run.
+// Members agree on it every few seconds (etcd: monitorVersionInterval). Until then, etcd would accept a member that is
+// two minor versions newer.
 func awaitAgreement(in *Input) steps.Verdict {
 	low, spoken, why := Lowest(in.Members), in.View.ClusterVersion, ""
 	if in.Target == "" || versions.SameMinor(low, in.Target) || versions.SameMinor(low, spoken) {
@@ -23,12 +23,13 @@ func awaitAgreement(in *Input) steps.Verdict {
 		why = fmt.Sprintf(": %v", err)
 	}
 	if spoken == "" {
-		return steps.Verdict{Waits: "the cluster to report the version on which its members have agreed" + why}
+		return steps.Verdict{Waits: "the cluster to report its cluster version, on which the members agree" + why}
 	}
-	return steps.Verdict{Waits: fmt.Sprintf("the members to agree on version %s (the cluster still speaks %s)%s", versions.MinorOf(low), versions.MinorOf(spoken), why)}
+	return steps.Verdict{Waits: fmt.Sprintf("the members to agree on cluster version %s (it is still %s)%s", versions.MinorOf(low), versions.MinorOf(spoken), why)}
 }
 
-// recreateOutdated recreates pods for other settings before the snapshot is written, as these may affect snapshots.
+// recreateOutdated recreates pods with outdated settings before members write a snapshot, as the settings may affect
+// snapshots.
 func recreateOutdated(in *Input) steps.Verdict {
 	if !in.SnapshotDue {
 		return steps.Verdict{}

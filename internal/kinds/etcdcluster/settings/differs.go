@@ -10,7 +10,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// Differ reports whether a pod was created for settings other than the current spec's. Its version does not count.
+// Differ reports whether a pod was created with other settings than the spec has now. The etcd version does not count.
 func Differ(c *etcdv1beta2.EtcdCluster, pod *corev1.Pod) bool {
 	return pod != nil && pod.Annotations[model.SettingsAnnotation] != Hash(c)
 }

@@ -18,16 +18,16 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// Annotations of a member's pod about its resources.
+// Annotations on a member's pod about its resources.
 const (
-	// ResourcesAnnotation holds, in JSON, the resources that the spec had for etcd's container when they were last
-	// recorded.
+	// ResourcesAnnotation holds, in JSON, the spec's resources for etcd's container that opcrew last recorded on the
+	// pod.
 	ResourcesAnnotation = "etcd.opcrew.io/resources"
-	// ResizedAnnotation holds the hash of the settings for which the pod gets other resources than it was created with.
+	// ResizedAnnotation holds the hash of the settings for which opcrew resizes the pod.
 	ResizedAnnotation = "etcd.opcrew.io/resized"
 )
 
-// ResizeDue reports whether a pod differs from the spec only in resources, and these can be changed while it runs.
+// ResizeDue reports whether a pod differs from the spec only in resources, and these can be changed while the pod runs.
 func ResizeDue(c *etcdv1beta2.EtcdCluster, pod *corev1.Pod) bool {
 	if pod == nil || pod.DeletionTimestamp != nil || c.Spec.Pod == nil {
 		return false
@@ -41,34 +41,34 @@ func ResizeDue(c *etcdv1beta2.EtcdCluster, pod *corev1.Pod) bool {
 	return said == hashWith(c, before) || said == hashWith(c, nil) && nothingAsked(before)
 }
 
-// nothingAsked reports whether a policy sets nothing for which pods are recreated. The user may have added it only for
-// the resources.
+// nothingAsked reports whether a pod policy has no field whose change would recreate the pod. A user may have added
+// spec.pod only to set resources.
 func nothingAsked(policy *etcdv1beta2.PodPolicy) bool {
 	return reflect.ValueOf(*withoutIgnored(policy)).IsZero()
 }
 
-// ResizeNoted reports whether new resources are recorded on a pod, but its spec does not have them yet. Resources that
-// another controller set when the pod was created are left alone.
+// ResizeNoted reports whether opcrew has recorded new resources on a pod, but the pod's spec does not have them yet. It
+// ignores resources that an admission webhook set when the pod was created.
 func ResizeNoted(c *etcdv1beta2.EtcdCluster, pod *corev1.Pod) bool {
 	return pod != nil && pod.DeletionTimestamp == nil && c.Spec.Pod != nil &&
 		pod.Annotations[ResizedAnnotation] == Hash(c) && !declares(pod, DesiredResources(c))
 }
 
-// requestedBy returns the resources in the spec for etcd's container when they were last recorded on the pod.
+// requestedBy returns the resources for etcd's container that opcrew last recorded on the pod.
 func requestedBy(pod *corev1.Pod) corev1.ResourceRequirements {
 	var out corev1.ResourceRequirements
 	if err := json.Unmarshal([]byte(pod.Annotations[ResourcesAnnotation]), &out); err != nil {
-		return corev1.ResourceRequirements{} // nothing was recorded, or someone has changed the annotation
+		return corev1.ResourceRequirements{} // nothing was recorded, or a user has changed the annotation
 	}
 	return out
 }
 
-// DesiredResources returns the resources of etcd's container, as the API server completes them.
+// DesiredResources returns the spec's resources for etcd's container, with the defaults that the API server adds.
 func DesiredResources(c *etcdv1beta2.EtcdCluster) corev1.ResourceRequirements {
 	return WithRequests(c.Spec.Pod.Resources)
 }
 
-// WithRequests adds the requests that the API server adds if only a limit is set.
+// WithRequests returns resources with the requests that the API server adds if only a limit is set.
 func WithRequests(r corev1.ResourceRequirements) corev1.ResourceRequirements {
 	requests := maps.Clone(r.Limits)
 	if requests == nil {
@@ -78,8 +78,8 @@ func WithRequests(r corev1.ResourceRequirements) corev1.ResourceRequirements {
 	return corev1.ResourceRequirements{Limits: r.Limits, Requests: requests, Claims: r.Claims}
 }
 
-// InPlace reports whether resources can be changed in a running pod. Only CPU and memory can, and neither can be
-// removed.
+// InPlace reports whether resources can be changed in a running pod. Kubernetes can change only CPU and memory, and
+// cannot remove either.
 func InPlace(from, to corev1.ResourceRequirements) bool {
 	return equality.Semantic.DeepEqual(from.Claims, to.Claims) && changeable(from.Limits, to.Limits) && changeable(from.Requests, to.Requests)
 }
@@ -101,7 +101,7 @@ func changeable(from, to corev1.ResourceList) bool {
 	return true
 }
 
-// declares reports whether the spec of etcd's container has these resources.
+// declares reports whether the pod's spec has these resources for etcd's container.
 func declares(pod *corev1.Pod, want corev1.ResourceRequirements) bool {
 	same := func(has, want corev1.ResourceList) bool {
 		for name, quantity := range want {
@@ -116,8 +116,8 @@ func declares(pod *corev1.Pod, want corev1.ResourceRequirements) bool {
 	})
 }
 
-// PendingResize explains which resize a kubelet has not finished, and reports whether the kubelet is working on it.
-// Empty if none is pending.
+// PendingResize explains which resize a kubelet has not finished; empty if none is pending. works is true if the
+// kubelet is working on the resize.
 func PendingResize(pod *corev1.Pod) (words string, works bool) {
 	if pod == nil {
 		return "", false
@@ -128,15 +128,15 @@ func PendingResize(pod *corev1.Pod) (words string, works bool) {
 		}
 		switch condition.Type {
 		case corev1.PodResizePending:
-			return cmp.Or(condition.Message, condition.Reason, "it has no room for them"), false
+			return cmp.Or(condition.Message, condition.Reason, "the node has no room for the new resources"), false
 		case corev1.PodResizeInProgress:
-			return cmp.Or(condition.Message, condition.Reason, "it is at it"), true
+			return cmp.Or(condition.Message, condition.Reason, "the kubelet is resizing the pod"), true
 		}
 	}
 	return "", false
 }
 
-// EncodeJSON encodes a value of a type that can always be encoded.
+// EncodeJSON returns a value as JSON. It panics if the value cannot be encoded.
 func EncodeJSON(value any) string {
 	text, err := json.Marshal(value)
 	if err != nil { // cannot happen with plain data

@@ -18,11 +18,11 @@ func PodPolicy(c *etcdv1beta2.EtcdCluster) *etcdv1beta2.PodPolicy {
 	return c.Spec.Pod
 }
 
-// Hash returns a hash of the pod settings in the spec, without the version, which is changed in place. It leaves out
-// what opcrew itself adds, so that an upgrade of opcrew restarts no pod.
+// Hash returns a hash of the pod settings in the spec. It ignores the version, which is changed in place, and what
+// opcrew itself adds, so that an upgrade of opcrew restarts no pod.
 func Hash(c *etcdv1beta2.EtcdCluster) string { return hashWith(c, c.Spec.Pod) }
 
-// hashWith returns the hash with another pod policy, or none.
+// hashWith returns the hash that the spec would have with another pod policy; nil stands for none.
 func hashWith(c *etcdv1beta2.EtcdCluster, policy *etcdv1beta2.PodPolicy) string {
 	return ensure.Hash(struct {
 		Repository string
@@ -32,7 +32,7 @@ func hashWith(c *etcdv1beta2.EtcdCluster, policy *etcdv1beta2.PodPolicy) string 
 	}{c.Spec.Repository, withoutIgnored(policy), c.Spec.TLS, ForPods(c)})
 }
 
-// withoutIgnored returns a policy without the fields for which pods are not recreated.
+// withoutIgnored returns a copy of the policy without the fields whose change does not recreate pods.
 func withoutIgnored(policy *etcdv1beta2.PodPolicy) *etcdv1beta2.PodPolicy {
 	out := policy.DeepCopy()
 	if out != nil {

@@ -18,17 +18,17 @@ func Upkeep(c *etcdv1beta2.EtcdCluster) *etcdv1beta2.Upkeep {
 	return c.Spec.Upkeep
 }
 
-// PodUpkeep is the part of spec.upkeep that pods are created with.
+// PodUpkeep holds the settings of spec.upkeep that are passed to pods as environment variables.
 type PodUpkeep struct {
 	Compaction      *etcdv1beta2.Compaction `json:",omitempty"`
 	CorruptionCheck string                  `json:",omitempty"`
-	// Experimental is true if the check's variable has its experimental name, as before 3.6. etcd 3.6 does not start if
-	// both names are set.
+	// Experimental is true for versions before 3.6, where the variable of the corruption check has an experimental
+	// name. etcd 3.6 does not start if both names are set.
 	Experimental bool `json:",omitempty"`
 }
 
-// ForPods returns nil if the version does not support these settings, or the spec has none: then pods without them are
-// up to date.
+// ForPods returns the settings of spec.upkeep for pods. It returns nil if the spec has none or the etcd version does
+// not support them, so that pods created without them count as up to date.
 func ForPods(c *etcdv1beta2.EtcdCluster) *PodUpkeep {
 	u := Upkeep(c)
 	if u.Compaction == nil && u.CorruptionCheck == "" || !versions.HasMetricsListener(versions.Desired(c)) {
@@ -37,8 +37,8 @@ func ForPods(c *etcdv1beta2.EtcdCluster) *PodUpkeep {
 	return &PodUpkeep{u.Compaction, u.CorruptionCheck, u.CorruptionCheck != "" && versions.Older(versions.Desired(c), "3.6.0")}
 }
 
-// Environment returns the variables for these settings. Versions are changed in place, and etcd exits on an unknown
-// flag but only warns of an unknown variable.
+// Environment returns these settings as environment variables, not as flags. opcrew changes versions in place, and etcd
+// exits on an unknown flag, but only warns of an unknown variable.
 func (u *PodUpkeep) Environment() []*corev1ac.EnvVarApplyConfiguration {
 	var out []*corev1ac.EnvVarApplyConfiguration
 	say := func(name, value string) {

@@ -11,20 +11,20 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/versions"
 )
 
-// AdvanceLog writes entries that change nothing, until all members have written a snapshot.
+// AdvanceLog makes all members write a snapshot: it writes log entries that change no data until there are enough.
 func AdvanceLog(in *Input) steps.Verdict {
 	count, known := entriesBetween(in.Env)
 	if !known || count > maxCount {
 		return steps.Verdict{Waits: fmt.Sprintf(
-			"%s in spec.pod.etcdEnv to be %d or less: the members may hold entries of etcd before 3.6, which %s cannot read, and write a snapshot only after that many more",
+			"%s in spec.pod.etcdEnv to be %d or less: the members' logs may contain entries from before etcd 3.6, which %s cannot read, and a member writes a snapshot only after that many more entries",
 			countVariable, maxCount, in.Target)}
 	}
 	out := steps.Verdict{Waits: "the members to write a snapshot that etcd " + versions.MinorOf(in.Target) + " can start from"}
-	if in.From == 0 { // the status records it with this view
+	if in.From == 0 { // the status first has to record From
 		return out
 	}
 	from, needed := uint64(in.From), count+margin
-	out.Waits += fmt.Sprintf(" (%d%% of the way)", min(9, (in.leastApplied(from)-from)*10/needed)*10)
+	out.Waits += fmt.Sprintf(" (%d%% done)", min(9, (in.leastApplied(from)-from)*10/needed)*10)
 	if in.Refused != "" {
 		out.Waits += ": " + in.Refused
 	}
@@ -34,7 +34,7 @@ func AdvanceLog(in *Input) steps.Verdict {
 	return out
 }
 
-// leastApplied returns how far the slowest member has applied the log, but at least from.
+// leastApplied returns the last log index that all members have applied, but at least from.
 func (in *Input) leastApplied(from uint64) uint64 {
 	var out []uint64
 	for _, m := range in.Members {

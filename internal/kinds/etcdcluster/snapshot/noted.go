@@ -11,8 +11,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// FormedWith returns the lowest version that any first member may have run: the recorded one, or one in the spec, on a
-// pod or in a member's answer.
+// FormedWith returns the lowest etcd version that any first member may have run: from the recorded version, the spec,
+// the pods and what members report.
 func FormedWith(noted string, seen []string, view etcd.View) string {
 	low := noted
 	for _, status := range view.Status {
@@ -26,8 +26,8 @@ func FormedWith(noted string, seen []string, view etcd.View) string {
 	return low
 }
 
-// From returns the log index after which no entry has the old form: all members run 3.6, and have agreed on it. It is
-// recorded as soon as it is known, as the members may get far enough by themselves before the upgrade to 3.7 is
+// From returns the log index after which no entry has the old form: all members run 3.6 and have agreed on it. It is
+// recorded as soon as it is known. Ordinary writes may then suffice for a snapshot before an upgrade to 3.7 is
 // requested.
 func From(in *Input) int64 {
 	if in.From != 0 || formedNew(in.FormedWith) || in.View.Err != nil || !versions.SameMinor(in.View.ClusterVersion, firstNew) {
@@ -39,7 +39,7 @@ func From(in *Input) int64 {
 	return int64(lastIndex(in.View))
 }
 
-// lastIndex returns the index of the last entry that any member knows to be committed.
+// lastIndex returns the highest committed log index that any member reports.
 func lastIndex(view etcd.View) uint64 {
 	last := uint64(0)
 	for _, status := range view.Status {

@@ -12,20 +12,20 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Comparison holds the hashes of the members' data.
+// Comparison holds the hashes of all voters' data at one time.
 type Comparison struct {
 	At   time.Time
 	Sums map[uint64]etcd.Hash
-	// Failed has, by member, why its hash is unknown.
+	// Failed explains, by member ID, why a hash is unknown.
 	Failed map[uint64]string
 }
 
-// Compare makes all voters hash their data.
+// Compare returns the step that makes all voters hash their data. It runs in the background.
 func Compare(voters []etcd.Member) *Step {
 	return &Step{Name: "compare the members", Begin: func(at Site) etcd.Work {
 		return etcd.Work{Name: "comparison of the members", Limit: workLimit, Do: func(ctx context.Context, store etcd.Store) {
 			out := hashAll(ctx, store, voters)
-			if out.lags() { // or has lost something
+			if out.lags() { // a member that lags may catch up
 				select {
 				case <-at.Clock.After(catchUp):
 				case <-ctx.Done():
@@ -38,7 +38,8 @@ func Compare(voters []etcd.Member) *Step {
 	}}
 }
 
-// hashAll queries all members at the same time. They hash the same revision, as no client can write.
+// hashAll queries all voters concurrently. They hash the same revision, as etcd refuses writes while the alarm is
+// raised.
 func hashAll(ctx context.Context, store etcd.Store, voters []etcd.Member) Comparison {
 	out := Comparison{Sums: map[uint64]etcd.Hash{}, Failed: map[uint64]string{}}
 	var mu sync.Mutex
@@ -46,7 +47,7 @@ func hashAll(ctx context.Context, store etcd.Store, voters []etcd.Member) Compar
 	for _, m := range voters {
 		at, has := m.Endpoint()
 		if !has {
-			out.Failed[m.ID] = "it has not run yet, or publishes no address of its pod"
+			out.Failed[m.ID] = "the member has not started yet, or publishes no address of its pod"
 			continue
 		}
 		asked.Go(func() {
@@ -63,7 +64,7 @@ func hashAll(ctx context.Context, store etcd.Store, voters []etcd.Member) Compar
 	return out
 }
 
-// lags reports whether some members have not applied entries that others have.
+// lags reports whether the hashes are of different revisions, so that some members have not applied all log entries.
 func (c Comparison) lags() bool {
 	first := true
 	var revision int64
@@ -76,7 +77,7 @@ func (c Comparison) lags() bool {
 	return false
 }
 
-// Majority returns the hash that most of the voters have, and how many have it.
+// Majority returns the most frequent hash among the voters, and how many voters have it.
 func (c Comparison) Majority(voters []etcd.Member) (sum etcd.Hash, have int) {
 	count := map[etcd.Hash]int{}
 	for _, m := range voters {
@@ -91,7 +92,7 @@ func (c Comparison) Majority(voters []etcd.Member) (sum etcd.Hash, have int) {
 	return sum, have
 }
 
-// Unknown returns why the data of the first voter without a hash is unknown; empty if all hashes are known.
+// Unknown names the first voter without a hash, and why; empty if all hashes are known.
 func (c Comparison) Unknown(voters []etcd.Member) string {
 	for _, m := range voters {
 		if failed := c.Failed[m.ID]; failed != "" {
@@ -101,5 +102,5 @@ func (c Comparison) Unknown(voters []etcd.Member) string {
 	return ""
 }
 
-// catchUp is how long a member may take to apply the entries that others have applied.
+// catchUp is how long a member may take to apply the log entries that other members have applied.
 const catchUp = 5 * time.Second

@@ -12,14 +12,14 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// ErrChanged reports that the reasons for a step no longer hold.
-var ErrChanged = errors.New("the members have changed since this was decided")
+// ErrChanged reports that a step was not taken because the reasons for it no longer hold.
+var ErrChanged = errors.New("the members have changed since the step was decided on")
 
-// ErrQuorum reports that a step would leave too few voters for a quorum.
-var ErrQuorum = errors.New("too few members would be left to decide")
+// ErrQuorum reports that a step was not taken because it would leave too few voters for a quorum.
+var ErrQuorum = errors.New("too few voters would be left for a quorum")
 
-// Holds reports whether the members are still the same as when the step was decided on. If the step takes a voter away,
-// it also checks that enough of the other voters answer right now.
+// Holds returns an error if the members have changed since the step was decided on. If the step takes a voter away, it
+// also queries the other voters, and fails if too few of them answer now.
 func (s *Step) Holds(ctx context.Context, store etcd.Store, seen etcd.View) error {
 	id, now, err := store.Members(ctx)
 	same := func(a, b etcd.Member) bool { return a.ID == b.ID && a.Learner == b.Learner }
@@ -46,7 +46,7 @@ func (s *Step) Holds(ctx context.Context, store etcd.Store, seen etcd.View) erro
 		}
 	}
 	if answer < left/2+1 {
-		return fmt.Errorf("%w: %d of %d others answer", ErrQuorum, answer, left)
+		return fmt.Errorf("%w: %d of %d other voters respond", ErrQuorum, answer, left)
 	}
 	return nil
 }

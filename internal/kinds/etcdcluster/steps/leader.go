@@ -8,8 +8,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// SparingLeader returns the step for a member. If the member is the leader, it first returns a step that transfers
-// leadership to another voter.
+// SparingLeader returns a step that transfers leadership to another voter if the member is the leader, and otherwise
+// the given step.
 func SparingLeader(view etcd.View, members []model.Member, m model.Member, then *Step) *Step {
 	leader, known := view.Leader()
 	if !known || leader != m.ID {

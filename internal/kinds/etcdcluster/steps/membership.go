@@ -13,11 +13,11 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Remove returns the step that removes a member for good. It succeeds if the member is already gone.
+// Remove returns the step that removes a member for good. The step also succeeds if the member is already gone.
 func Remove(m model.Member, why string) *Step {
 	return &Step{
 		Name: "remove member " + m.Name, About: &m, Confirm: m.Lost != "", CostsVoter: m.Voter(),
-		Reason: "MemberRemoved", Note: fmt.Sprintf("Member %s (%016x) is taken out: %s", m.Name, m.ID, why),
+		Reason: "MemberRemoved", Note: fmt.Sprintf("Member %s (%016x) is removed: %s", m.Name, m.ID, why),
 		Do: func(ctx context.Context, store etcd.Store) error {
 			if err := store.Remove(ctx, m.ID); !errors.Is(err, etcd.ErrMemberNotFound) {
 				return err
@@ -27,8 +27,8 @@ func Remove(m model.Member, why string) *Step {
 	}
 }
 
-// Add adds a member. If the answer to an earlier call was lost, the member's peer URL, which is unique, shows that it
-// was added.
+// Add returns the step that adds a member. If a lost answer makes opcrew repeat the step, etcd reports that the
+// member's unique peer URL exists, which counts as success.
 func Add(name, url string, learner bool) *Step {
 	return &Step{
 		Name: "add member " + name, Reason: "MemberAdded", Note: fmt.Sprintf("Member %s is added", name),
@@ -45,10 +45,11 @@ func Add(name, url string, learner bool) *Step {
 	}
 }
 
-// Promote makes a learner a voter. etcd refuses a learner that lags behind, which is promoted after a later view.
+// Promote returns the step that makes a learner a voter. etcd refuses a learner that lags behind; the step is then
+// retried.
 func Promote(m model.Member) *Step {
 	return &Step{
-		Name: "promote member " + m.Name, About: &m, Reason: "MemberPromoted", Note: fmt.Sprintf("Member %s votes from now on", m.Name),
+		Name: "promote member " + m.Name, About: &m, Reason: "MemberPromoted", Note: fmt.Sprintf("Member %s is promoted to a voter", m.Name),
 		Do: func(ctx context.Context, store etcd.Store) error {
 			err := store.Promote(ctx, m.ID)
 			if errors.Is(err, etcd.ErrNotLearner) {
@@ -59,10 +60,11 @@ func Promote(m model.Member) *Step {
 	}
 }
 
-// MoveLeader makes another member the leader, so that the next change of the current leader needs no election.
+// MoveLeader returns the step that makes another member the leader, so that the next change of the current leader needs
+// no election.
 func MoveLeader(from, to model.Member) *Step {
 	return &Step{
-		Name: "move the lead to " + to.Name, About: &from, Reason: "LeaderMoved", Note: fmt.Sprintf("The lead goes from %s to %s", from.Name, to.Name),
+		Name: "move the leadership to " + to.Name, About: &from, Reason: "LeaderMoved", Note: fmt.Sprintf("Leadership moves from %s to %s", from.Name, to.Name),
 		Do: func(ctx context.Context, store etcd.Store) error {
 			if err := store.MoveLeader(ctx, from.Client, to.ID); !errors.Is(err, etcd.ErrNotLeader) {
 				return err
@@ -72,11 +74,11 @@ func MoveLeader(from, to model.Member) *Step {
 	}
 }
 
-// ReplaceCorrupt removes a member whose data is corrupt, if etcd still raises the alarm.
+// ReplaceCorrupt returns the step that removes a member with corrupt data, if etcd still raises the alarm CORRUPT.
 func ReplaceCorrupt(m model.Member) *Step {
-	s := Remove(m, "its data is not that of the majority (alarm CORRUPT)")
+	s := Remove(m, "its data differs from that of the majority (alarm CORRUPT)")
 	take := s.Do
-	s.Confirm = false // its pod and volume are as they should be
+	s.Confirm = false // the pod and the volume need not be lost
 	s.Do = func(ctx context.Context, store etcd.Store) error {
 		status, err := store.Status(ctx, m.Client)
 		if err == nil && !slices.ContainsFunc(status.Alarms(), func(a etcd.Alarm) bool { return a.Kind == etcd.AlarmCorrupt }) {

@@ -15,7 +15,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Compact compacts the history. An earlier compaction at the revision is not an error.
+// Compact returns the step that compacts the history up to a revision. It succeeds if the history was already compacted
+// there.
 func Compact(revision int64) *Step {
 	return &Step{Name: fmt.Sprintf("compact at revision %d", revision), Begin: func(at Site) etcd.Work {
 		return etcd.Work{Name: "compaction", Limit: workLimit, Do: func(ctx context.Context, store etcd.Store) {
@@ -32,17 +33,17 @@ func Compact(revision int64) *Step {
 			})
 			if thrown {
 				at.Event(nil, corev1.EventTypeWarning, "HistoryCompacted", fmt.Sprintf(
-					"The history before revision %d was thrown away, as members are out of space: clients that watch or read from before it have to start again", revision))
+					"The history before revision %d was discarded because members are out of space: clients that watch or read earlier revisions must start again", revision))
 			}
 		}}
 	}}
 }
 
-// Disarm returns the step that disarms alarms.
+// Disarm returns the step that clears alarms.
 func Disarm(alarms []etcd.Alarm, why string) *Step {
-	note := fmt.Sprintf("The alarm %s is taken back: %s", alarms[0], why)
+	note := fmt.Sprintf("The alarm %s is cleared because %s", alarms[0], why)
 	if len(alarms) > 1 {
-		note = fmt.Sprintf("%d alarms %s are taken back: %s", len(alarms), alarms[0].Kind, why)
+		note = fmt.Sprintf("%d alarms %s are cleared because %s", len(alarms), alarms[0].Kind, why)
 	}
 	return &Step{Name: "disarm " + alarms[0].Kind, Reason: "AlarmDisarmed", Note: note, Do: func(ctx context.Context, store etcd.Store) error {
 		for _, alarm := range alarms {
@@ -54,20 +55,20 @@ func Disarm(alarms []etcd.Alarm, why string) *Step {
 	}}
 }
 
-// workLimit is how long a defragmentation, a compaction or a comparison may take. In that time a disk with 20 MB/s has
-// moved 10 GB.
+// workLimit is how long a defragmentation, a compaction or a comparison may take: long enough for 10 GB on a disk with
+// 20 MB/s.
 const workLimit = 10 * time.Minute
 
-// DefragmentationOf returns the name of the work on a member, which identifies a running defragmentation.
+// DefragmentationOf returns the name of the work that defragments a member. The name identifies this work in a view.
 func DefragmentationOf(name string) string { return "defragmentation of " + name }
 
-// Defragment defragments one member. If this process ends meanwhile, the member continues, and the next process finds
-// it busy or smaller.
+// Defragment returns the step that defragments one member in the background. If this process ends meanwhile, the member
+// continues, and the next process finds it busy or done.
 func Defragment(m model.Member, costs bool) *Step {
 	return &Step{Name: "defragment member " + m.Name, About: &m, CostsVoter: costs, Begin: func(at Site) etcd.Work {
 		return etcd.Work{Name: DefragmentationOf(m.Name), Limit: workLimit, Do: func(ctx context.Context, store etcd.Store) {
 			begun := at.Clock.Now()
-			before, _ := store.Status(ctx, m.Client) // the size is only reported
+			before, _ := store.Status(ctx, m.Client) // the size before is used only in the event
 			failed := store.Defragment(ctx, m.Client)
 			after, err := store.Status(ctx, m.Client)
 			if failed == nil {
@@ -80,7 +81,7 @@ func Defragment(m model.Member, costs bool) *Step {
 				at.Event(m.Pod, corev1.EventTypeWarning, "DefragmentationFailed", fmt.Sprintf("Member %s was not defragmented: %v", m.Name, failed))
 				return
 			}
-			at.Event(m.Pod, corev1.EventTypeNormal, "Defragmented", fmt.Sprintf("The data of member %s took %s and takes %s; it did not answer for %s",
+			at.Event(m.Pod, corev1.EventTypeNormal, "Defragmented", fmt.Sprintf("Member %s was defragmented: the size of its data was %s before and is %s now, and it did not respond for %s",
 				m.Name, FormatSize(before.DBSize), FormatSize(after.DBSize), done.Took.Round(time.Millisecond)))
 		}}
 	}}
@@ -93,7 +94,7 @@ func textOf(err error) string {
 	return err.Error()
 }
 
-// FormatSize formats a size as users write it.
+// FormatSize formats a size in bytes for messages, such as "1.5 GiB".
 func FormatSize(n int64) string {
 	value, unit := float64(n), "B"
 	for _, larger := range []string{"KiB", "MiB", "GiB", "TiB"} {

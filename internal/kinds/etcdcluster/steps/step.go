@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package steps carries out changes in etcd: of the membership, the leader and the members' data. A rule returns a Step
-// in its Verdict. Before the step is taken, Holds checks that the members are still the same as when it was decided on.
-// Other packages decide when a step is due.
+// Package steps carries out changes in etcd: of the members, the leader and the members' data. A rule returns a Step in
+// its Verdict. Before opcrew takes the step, Holds checks that the members have not changed since the decision. Other
+// packages decide when a step is due.
 package steps
 
 import (
@@ -19,25 +19,25 @@ import (
 // Step is one change in etcd.
 type Step struct {
 	Name string
-	// About is the member that is changed; nil for an addition.
+	// About is the member that the step changes; nil if the step adds a member or concerns all.
 	About *model.Member
-	// Reason and Note are the reason and the note of the step's event; without a Reason there is no event.
+	// Reason and Note are the reason and the note of the event for the step. Without a Reason there is no event.
 	Reason, Note string
-	// Confirm is true if the member's pod and claim have to be read again before the step is taken.
+	// Confirm is true if opcrew must read the member's pod and claim live, to confirm that it is lost, before the step.
 	Confirm bool
-	// CostsVoter is true if the step takes a voter away, so that the other voters are read again first.
+	// CostsVoter is true if the step takes a voter away. opcrew then first checks that enough other voters answer.
 	CostsVoter bool
 	Do         func(context.Context, etcd.Store) error
-	// Begin is called instead of Do if the change may take longer than a step may.
+	// Begin is called instead of Do if the change may take longer than a step may. It returns work for the background.
 	Begin func(Site) etcd.Work
 }
 
-// Site holds what work beside the reconcile loop needs from the operator.
+// Site holds what work in the background needs from the operator.
 type Site struct {
 	Clock clock.Clock
 	// Record changes the history of the cluster.
 	Record func(change func(*History))
-	// Event reports to users what has ended. Events with the same reason about the same pod, or about no pod, are
-	// counted as one event, with the note of the first.
+	// Event reports to users what has ended. Kubernetes counts events with the same reason about the same pod as one
+	// event, and keeps only the note of the first.
 	Event func(about *corev1.Pod, kind, reason, note string)
 }

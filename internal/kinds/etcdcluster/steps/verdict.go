@@ -5,20 +5,20 @@ package steps
 
 import "github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 
-// Verdict holds what a rule decides. The zero Verdict leaves the decision to the next rule.
+// Verdict is what a rule decides. The zero Verdict leaves the decision to the next rule.
 type Verdict struct {
-	// Step is the change in etcd that comes next.
+	// Step is the next change in etcd.
 	Step *Step
-	// Recreate names the member whose pod is to be recreated.
+	// Recreate names the member whose pod is recreated.
 	Recreate string
-	// Change is the member whose pod gets Version in place.
+	// Change is the member whose pod changes in place to Version.
 	Change  *model.Member
 	Version string
-	// Resize is the member whose pod gets other resources while it runs.
+	// Resize is the member whose pod is resized while it runs.
 	Resize *model.Member
-	// Waits is what the next change waits for.
+	// Waits is what the next change waits for, for the status.
 	Waits string
-	// Halt is true if nothing may be changed now, for a reason that the status need not report.
+	// Halt is true if nothing may change now, for a reason that the status need not report.
 	Halt bool
 }
 

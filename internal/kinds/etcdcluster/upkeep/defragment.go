@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	// minGain is how many bytes make a defragmentation worthwhile; a twentieth of the data does so too.
+	// minGain is how many free bytes make a defragmentation worthwhile, unless a twentieth of the data is more.
 	minGain = 1 << 20
-	// pauseAfterFailure is the time after a failure until the next attempt.
+	// pauseAfterFailure is the time from a failed defragmentation to the next attempt.
 	pauseAfterFailure = time.Minute
-	// restFactor sets how long a member must serve before it is defragmented again without a prospect of room: this
-	// many times as long as its last defragmentation took.
+	// restFactor limits how often a member is defragmented when it reports no free space: at least this many times the
+	// duration of its last defragmentation must pass in between.
 	restFactor = 20
 )
 
-// Defragment makes members return free space to the disk if the spec requests it.
+// Defragment makes members return free space to the disk, if spec.upkeep requests it and the schedule allows it now.
 func Defragment(in *Input) steps.Verdict {
 	if may, _ := in.window(); !may {
 		return steps.Verdict{}
@@ -30,7 +30,7 @@ func Defragment(in *Input) steps.Verdict {
 	return in.defragmentNext(func(status etcd.MemberStatus) bool { return status.Exceeds(waste) && in.gains(status) })
 }
 
-// defragmentNext defragments the next member that is due. The leader comes last, and first transfers leadership.
+// defragmentNext defragments one of the members that are due. The leader comes last, and first transfers leadership.
 func (in *Input) defragmentNext(due func(etcd.MemberStatus) bool) steps.Verdict {
 	leader, _ := in.View.Leader()
 	several := model.Voters(in.Members) > 1
@@ -50,8 +50,8 @@ func (in *Input) defragmentNext(due func(etcd.MemberStatus) bool) steps.Verdict 
 	return steps.Verdict{Step: steps.SparingLeader(in.View, in.Members, *last, steps.Defragment(*last, several))}
 }
 
-// gains reports whether a defragmentation returns enough space. etcd may need its free space again at once, so a member
-// that was just defragmented is left alone until its data has changed.
+// gains reports whether a defragmentation would return enough space. After one, the member is left alone until its data
+// has changed, as etcd may need new free space at once.
 func (in *Input) gains(status etcd.MemberStatus) bool {
 	last := in.History.Defragmented[status.ID]
 	switch {
@@ -65,16 +65,17 @@ func (in *Input) gains(status etcd.MemberStatus) bool {
 	return status.DBSize > last.Size+last.Size/20 || status.DBInUse < last.InUse-last.InUse/20
 }
 
-// A member that is out of space may report an outdated size in use: etcd updates it when it commits a write, and while
-// writes are refused it may be from before a compaction. Only a defragmentation shows how much is free.
+// A member that is out of space may report an outdated size in use: etcd updates it only when it commits a write. While
+// writes are refused, the reported size may be from before a compaction. Only a defragmentation shows how much is free.
 
-// promisesRoom reports whether, by its own report, a defragmentation of the member would return enough space.
+// promisesRoom reports whether a defragmentation of the member would return enough space according to the sizes that it
+// reports.
 func (in *Input) promisesRoom(status etcd.MemberStatus) bool {
 	return in.exceeds(status.DBSize, fullPercent) && in.gains(status)
 }
 
-// isOwed reports whether a member has not been defragmented since the last compaction. It is defragmented before opcrew
-// reports that nothing more can be returned.
+// isOwed reports whether a full member has not been defragmented since the last compaction. It must be, before opcrew
+// reports that no more space can be freed.
 func (in *Input) isOwed(status etcd.MemberStatus) bool {
 	last, compaction := in.History.Defragmented[status.ID], in.History.Compaction
 	switch {
@@ -86,8 +87,8 @@ func (in *Input) isOwed(status etcd.MemberStatus) bool {
 	return last.At.Before(compaction.At)
 }
 
-// isDue reports whether an owed defragmentation may run now. Clients that delete keys cause one compaction after
-// another, and these must not block members all the time.
+// isDue reports whether a member that isOwed may be defragmented now. Clients that delete keys cause one compaction
+// after another, and the resulting defragmentations must not block members all the time.
 func (in *Input) isDue(status etcd.MemberStatus) bool {
 	last := in.History.Defragmented[status.ID]
 	rest := restFactor * last.Took

@@ -14,16 +14,16 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Input holds what the rules decide on.
+// Input is what the rules of this package decide on.
 type Input struct {
 	Now     time.Time
 	View    etcd.View
 	Members []model.Member
-	// History records what opcrew did to the data earlier.
+	// History is what opcrew did to the data earlier.
 	History steps.History
 	// Spec is spec.upkeep; it is never nil.
 	Spec *etcdv1beta2.Upkeep
-	// Env holds the environment variables of etcd in the spec.
+	// Env holds the environment variables for etcd in the spec.
 	Env []etcdv1beta2.EnvVar
 	// Claims are the members' claims that have a volume.
 	Claims []*corev1.PersistentVolumeClaim
@@ -38,10 +38,10 @@ func (in *Input) allWell() bool {
 	return true
 }
 
-// heals reports whether opcrew makes room when members are out of space.
+// heals reports whether opcrew frees space itself if a member is out of space.
 func (in *Input) heals() bool { return in.Spec.NoSpace != etcdv1beta2.NoSpaceReport }
 
-// keepRevisions returns how many revisions a compaction to make room keeps.
+// keepRevisions returns how many of the latest revisions a compaction keeps.
 func (in *Input) keepRevisions() int64 {
 	if keep := in.Spec.KeepRevisions; keep != nil {
 		return max(0, *keep)

@@ -16,20 +16,20 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// OutOfSpace reports a member whose data has reached its quota, so that writes are refused, and what is being done
-// about it. The message changes only when the next action does.
+// OutOfSpace describes for the status a member that is out of space, so that etcd refuses writes, and what opcrew does
+// about it. Empty if there is none. The message changes only when opcrew's next action changes.
 func OutOfSpace(in *Input) string {
 	alarms := model.Alarms(in.View, etcd.AlarmNoSpace)
 	if len(alarms) == 0 {
 		return ""
 	}
-	out := fmt.Sprintf("Writes are refused: %s is out of space (alarm NOSPACE)", model.NameByID(in.View, alarms[0].Member))
-	const byHand = "compact, defragment and disarm, or set " + quotaVariable + " in spec.pod.etcdEnv"
+	out := fmt.Sprintf("etcd refuses writes because %s is out of space (alarm NOSPACE)", model.NameByID(in.View, alarms[0].Member))
+	const byHand = "compact and defragment the members and clear the alarm, or set " + quotaVariable + " in spec.pod.etcdEnv"
 	switch {
 	case !in.heals():
 		return out + "; " + byHand
 	case !in.quotaKnown():
-		return out + ", and the value of " + quotaVariable + " is not in the spec, so it is not known how much room there is; " + byHand
+		return out + "; the value of " + quotaVariable + " is not in the spec, so opcrew does not know how much room there is; " + byHand
 	case in.History.Compaction.Failed != "":
 		return out + "; a compaction has failed: " + in.History.Compaction.Failed
 	case in.failedDefragmentation() != "":
@@ -37,10 +37,10 @@ func OutOfSpace(in *Input) string {
 	case in.isShort() && !in.isFreeing() && in.compactTo() == 0 && !in.mayGain():
 		return out + "; " + in.shortage()
 	}
-	return fmt.Sprintf("%s; the members are defragmented, and history but for the last %d revisions is thrown away if that is not enough", out, in.keepRevisions())
+	return fmt.Sprintf("%s; opcrew defragments the members and, if that is not enough, discards the history except for the last %d revisions", out, in.keepRevisions())
 }
 
-// failedDefragmentation names a member that could not be defragmented to make room, and why; empty if there is none.
+// failedDefragmentation names a full member whose defragmentation failed, and why; empty if there is none.
 func (in *Input) failedDefragmentation() string {
 	for _, m := range in.View.Voters() {
 		if last := in.History.Defragmented[m.ID]; last.Failed != "" && in.isOwed(in.View.Status[m.ID]) {
@@ -58,17 +58,18 @@ func (in *Input) mayGain() bool {
 	})
 }
 
-// shortage reports how much room there is and how much is needed, once all that can be done has been done.
+// shortage explains how much space is used and how large the quota must be, after everything that can be freed was
+// freed.
 func (in *Input) shortage() string {
 	fullest := in.fullest()
 	const mebi = 1 << 20
 	needed := (fullest.DBInUse*100/fullPercent/mebi + 1) * mebi
-	return fmt.Sprintf("all that can be given back was, and %s of %s are in use by %s: set %s in spec.pod.etcdEnv to %d or more%s, or %s",
+	return fmt.Sprintf("no more space can be freed, and %s of %s are in use by %s: set %s in spec.pod.etcdEnv to %d or more%s, or %s",
 		steps.FormatSize(fullest.DBInUse), steps.FormatSize(in.quota(fullest)), in.contents(), quotaVariable, needed, in.volumeFor(needed), in.otherWay())
 }
 
-// volumeFor reports that volumes have to grow for a quota of so many bytes. A defragmentation writes a second copy of
-// the data beside the first.
+// volumeFor returns a clause that says how large the volumes must be for a quota; empty if they are large enough. They
+// need twice the quota, as a defragmentation writes a second copy of the data.
 func (in *Input) volumeFor(quota int64) string {
 	for _, claim := range in.Claims {
 		if has := workload.Capacity(claim); !has.IsZero() && has.Value() < 2*quota {
@@ -78,7 +79,8 @@ func (in *Input) volumeFor(quota int64) string {
 	return ""
 }
 
-// contents names what fills the members: keys or history. etcd does not report which, unless no history is kept.
+// contents names what may fill the members: keys, and the history that a compaction keeps. etcd does not report the
+// share of each.
 func (in *Input) contents() string {
 	switch keep := in.keepRevisions(); keep {
 	case 0:
@@ -90,10 +92,11 @@ func (in *Input) contents() string {
 	}
 }
 
-// otherWay returns what users can do without a larger quota. Deleted keys stay in the history that is kept.
+// otherWay says what users can do instead of setting a larger quota. Deleted keys still take up space in the history
+// that is kept.
 func (in *Input) otherWay() string {
 	if keep := in.keepRevisions(); keep > 0 {
-		return fmt.Sprintf("delete keys and set spec.upkeep.keepRevisions lower than %d: as long as their revisions are kept, keys that were deleted take room", keep)
+		return fmt.Sprintf("delete keys and set spec.upkeep.keepRevisions lower than %d: deleted keys take up room as long as their revisions are kept", keep)
 	}
 	return "delete keys"
 }

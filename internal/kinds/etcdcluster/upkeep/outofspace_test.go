@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// sized returns the claims of three members whose volumes have a size.
+// sized returns the claims of three members with volumes of this size.
 func sized(size string) []*corev1.PersistentVolumeClaim {
 	var out []*corev1.PersistentVolumeClaim
 	for range 3 {

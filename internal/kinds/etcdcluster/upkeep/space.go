@@ -12,23 +12,23 @@ import (
 )
 
 const (
-	// quotaVariable sets the maximum size of a member's data; defaultQuota is etcd's default.
+	// quotaVariable is the variable for the maximum size of a member's data. defaultQuota is etcd's default, in bytes.
 	quotaVariable = "ETCD_QUOTA_BACKEND_BYTES"
 	defaultQuota  = 2 << 30
-	// fullPercent is how much of the quota must be in use before the history is compacted. Below that a defragmentation
-	// is enough. A member whose data takes up this much is worth defragmenting.
+	// fullPercent is the percentage of the quota above which opcrew compacts the history. Below it, a defragmentation
+	// is enough.
 	fullPercent = 80
-	// shortPercent is how much of the quota members' data may take up when the alarm is disarmed. With more it would be
-	// raised again at once.
+	// shortPercent is the largest percentage of the quota that data may take up when opcrew clears the alarm. Above it,
+	// etcd would raise the alarm again at once.
 	shortPercent = 95
-	// compactionPause is the minimum time between two compactions of a cluster whose clients delete keys.
+	// compactionPause is the minimum time between two compactions of a cluster.
 	compactionPause = 30 * time.Second
-	// freeingTime is how long members may take to free what was compacted.
+	// freeingTime is how long members may take after a compaction to free the compacted space.
 	freeingTime = 10 * time.Second
 )
 
-// quota returns the maximum size of a member's data in bytes, as it reports or as the spec sets it. 0 if the variable's
-// value comes from another object (valueFrom); less than 0 if there is no limit.
+// quota returns the maximum size of a member's data in bytes, as the member reports it or the spec sets it. 0 means
+// unknown, as the value comes from another object (valueFrom). A negative value means no limit.
 func (in *Input) quota(status etcd.MemberStatus) int64 {
 	if status.Quota != 0 {
 		return status.Quota
@@ -57,15 +57,15 @@ func (in *Input) exceeds(size, percent int64) bool {
 	})
 }
 
-// isShort reports whether a member's data still takes up so much that the alarm would be raised again.
+// isShort reports whether some member's data takes up so much of the quota that etcd would soon raise the alarm again.
 func (in *Input) isShort() bool {
 	return slices.ContainsFunc(in.View.Voters(), func(m etcd.Member) bool {
 		return in.exceeds(in.View.Status[m.ID].DBSize, shortPercent)
 	})
 }
 
-// compactTo returns the revision up to which to compact the history now. 0 if the members are not full of history, or
-// all of it is to be kept.
+// compactTo returns the revision up to which to compact the history now. 0 if the data in use is not large enough, or
+// all of the history must be kept, or the last compaction was too recent.
 func (in *Input) compactTo() int64 {
 	revision, full := int64(0), false
 	for _, m := range in.View.Voters() {
@@ -80,7 +80,7 @@ func (in *Input) compactTo() int64 {
 	return revision
 }
 
-// isFreeing reports whether members may still be freeing what the last compaction removed.
+// isFreeing reports whether members may still be freeing the space of the last compaction.
 func (in *Input) isFreeing() bool { return in.Now.Sub(in.History.Compaction.At) < freeingTime }
 
 // fullest returns the status of the voter with the most data in use.

@@ -14,11 +14,11 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// windowLength is how long members are defragmented after each time of the schedule.
+// windowLength is how long after each scheduled time members may be defragmented.
 const windowLength = time.Hour
 
-// window reports whether members may be defragmented now, and the time until the next window opens. wait is 0 if the
-// schedule has no next time, or there is no valid schedule.
+// window reports whether members may be defragmented now, and the time until the next window opens. wait is 0 if there
+// is no next window or no valid schedule.
 func (in *Input) window() (open bool, wait time.Duration) {
 	spec := in.Spec.Defragment
 	if spec == nil || spec.Schedule == "" {
@@ -34,8 +34,8 @@ func (in *Input) window() (open bool, wait time.Duration) {
 	return !times.Latest(in.Now.Add(-windowLength), in.Now).IsZero(), wait
 }
 
-// NextLook returns the time until the data is checked again: until the next time of the schedule, or soon while an
-// alarm is raised, as changed sizes and revisions start no reconcile.
+// NextLook returns the time until the next reconcile for upkeep: the next scheduled time, or soon while an alarm is
+// raised. Changed sizes and revisions alone start no reconcile.
 func NextLook(in *Input, soon time.Duration) time.Duration {
 	if len(in.View.Alarms()) > 0 {
 		return soon
@@ -44,8 +44,8 @@ func NextLook(in *Input, soon time.Duration) time.Duration {
 	return wait
 }
 
-// Waste returns how much of a member's data must be free for a defragmentation; the zero Waste if the spec requests
-// none.
+// Waste returns how much of a member's data must be free for a defragmentation. The zero Waste means that the spec
+// requests none.
 func Waste(spec *etcdv1beta2.Upkeep) etcd.Waste {
 	asked := spec.Defragment
 	if asked == nil {
@@ -62,20 +62,20 @@ func Waste(spec *etcdv1beta2.Upkeep) etcd.Waste {
 	return out
 }
 
-// Invalid reports the problem with spec.upkeep; empty if there is none. Everything else continues, as a lost member
-// must not wait for a schedule to be corrected.
+// Invalid returns the problem with spec.upkeep; empty if there is none. The problem blocks nothing else: the
+// replacement of a lost member must not wait until a schedule is corrected.
 func Invalid(spec *etcdv1beta2.Upkeep, version string) string {
 	if err := badTimes(spec.Defragment); err != nil {
 		return "spec.upkeep.defragment." + err.Error()
 	}
 	if (spec.Compaction != nil || spec.CorruptionCheck != "") && !versions.HasMetricsListener(version) {
-		return fmt.Sprintf("spec.upkeep: compaction and corruptionCheck need etcd 3.3 or later, and version is %s", version)
+		return fmt.Sprintf("spec.upkeep: compaction and corruptionCheck need etcd 3.3 or later, but spec.version is %s", version)
 	}
 	return ""
 }
 
-// badTimes returns the error in the times for defragmentations. A time zone is checked without a schedule too, so that
-// a wrong one is reported at once.
+// badTimes returns the error in the schedule or the time zone for defragmentations. It checks the time zone even
+// without a schedule, so that an error is reported at once.
 func badTimes(spec *etcdv1beta2.Defragment) error {
 	if spec == nil {
 		return nil

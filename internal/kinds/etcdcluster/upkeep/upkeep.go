@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package upkeep decides what is done to the data of members: defragmentation, and making room when a member is out of
-// space. Package corruption handles corrupt data. Package settings configures what etcd does by itself, such as
-// periodic compaction.
+// Package upkeep decides about the data of members: it defragments, and frees space when a member is out of space.
+// Package corruption handles corrupt data. Package settings configures what etcd does by itself, such as periodic
+// compaction.
 package upkeep
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// AwaitWork allows no change while a member is busy with its data.
+// AwaitWork blocks all other changes while work on a member's data, such as a defragmentation, is running.
 func AwaitWork(in *Input) steps.Verdict {
 	if in.View.Work == "" {
 		return steps.Verdict{}
@@ -20,12 +20,12 @@ func AwaitWork(in *Input) steps.Verdict {
 	return steps.Verdict{Waits: "the " + in.View.Work}
 }
 
-// MakeRoom disarms the alarm NOSPACE once there is room again. To make room it follows etcd's runbook: compact the
-// history, defragment one member after the other, disarm.
+// MakeRoom frees space while the alarm NOSPACE is raised, as etcd's documentation advises: compact the history,
+// defragment one member after the other, and clear the alarm.
 func MakeRoom(in *Input) steps.Verdict {
 	alarms := model.Alarms(in.View, etcd.AlarmNoSpace)
 	if orphaned := model.OrphanedAlarms(in.View, alarms); len(orphaned) > 0 {
-		return steps.Verdict{Step: steps.Disarm(orphaned, "its member was removed")}
+		return steps.Verdict{Step: steps.Disarm(orphaned, "the member was removed")}
 	}
 	if len(alarms) == 0 || !in.heals() || !in.quotaKnown() {
 		return steps.Verdict{}
@@ -34,20 +34,21 @@ func MakeRoom(in *Input) steps.Verdict {
 		return steps.Verdict{Step: steps.Compact(revision)}
 	}
 	if !in.allWell() || in.isFreeing() {
-		return steps.Verdict{} // later rules wait for the members; a defragmentation would come too early
+		return steps.Verdict{} // later rules wait for the members; a defragmentation now would be too early
 	}
 	return steps.First(in, defragmentFull, disarm)
 }
 
-// defragmentFull defragments members that are out of space.
+// defragmentFull defragments the next member that is out of space.
 func defragmentFull(in *Input) steps.Verdict {
 	return in.defragmentNext(func(status etcd.MemberStatus) bool { return in.promisesRoom(status) || in.isDue(status) })
 }
 
-// disarm disarms the alarm. While members are still short of space, it lets the spec or a member be changed first.
+// disarm clears the alarm. While members are still short of space, it does nothing, so that the spec or the members can
+// change first.
 func disarm(in *Input) steps.Verdict {
 	if in.isShort() {
 		return steps.Verdict{}
 	}
-	return steps.Verdict{Step: steps.Disarm(model.Alarms(in.View, etcd.AlarmNoSpace), "there is room again")}
+	return steps.Verdict{Step: steps.Disarm(model.Alarms(in.View, etcd.AlarmNoSpace), "the members have room again")}
 }

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package versions knows etcd's versions: which can follow which, and what each can do. It does not decide what members
-// run, or when they change.
+// Package versions knows which version of etcd can follow which, and what each can do. Package rollout decides when
+// members change their version.
 package versions
 
 import (
@@ -23,15 +23,15 @@ func Older(a, b string) bool {
 	return errX == nil && errY == nil && x.LessThan(y)
 }
 
-// newest lists, for each minor version, the last patch version, which upgrades pass through. No minor version can be
-// skipped (etcd's upgrade guides), and patches matter: 3.6 must be entered from 3.5.26 or later, 3.7 from 3.6.11 or
-// later.
+// newest lists the last known patch version of each minor version. An upgrade over several minor versions passes
+// through them, as none can be skipped (etcd's upgrade guides). Old patches do not suffice: 3.6 must be entered from
+// 3.5.26 or later, 3.7 from 3.6.11 or later.
 var newest = []string{"3.2.32", "3.3.27", "3.4.44", "3.5.35", "3.6.16", "3.7.3"}
 
-// enterFrom has, for a minor version, the oldest patch version from which the next minor version can be entered.
+// enterFrom holds, by minor version, the oldest patch version from which a member may enter the next minor version.
 var enterFrom = map[uint]string{5: "3.5.26", 6: "3.6.11"}
 
-// Parse parses a version as specs and members write it.
+// Parse parses a version as it appears in specs and in members' answers.
 func Parse(text string) (*version.Version, error) {
 	v, err := version.ParseSemantic(strings.TrimPrefix(text, "v"))
 	if err != nil {
@@ -45,9 +45,9 @@ func Desired(c *etcdv1beta2.EtcdCluster) string {
 	return strings.TrimPrefix(cmp.Or(strings.TrimSpace(c.Spec.Version), etcdv1beta2.DefaultVersion), "v")
 }
 
-// Next returns the version that members change to now, on the way from the lowest running version to the desired one:
-// the desired version, or a step through the next minor version. Once all members run a new minor version, they cannot
-// go back (etcd's downgrade guide).
+// Next returns the version that members change to now, from the lowest running version toward the desired one. It is
+// the desired version, or a step through the next minor version. Members cannot go back once all run a new minor
+// version.
 func Next(from, to string, path []string) (string, error) {
 	old, err := Parse(from)
 	if err != nil {
@@ -59,9 +59,9 @@ func Next(from, to string, path []string) (string, error) {
 	}
 	switch {
 	case old.Major() != target.Major():
-		return "", fmt.Errorf("there is no way from version %s to %s", from, to)
+		return "", fmt.Errorf("members cannot change from version %s to %s", from, to)
 	case target.Minor() < old.Minor():
-		return "", fmt.Errorf("all members run %s, and a downgrade to %s is not possible: their data is in the newer form; set version to %s, or restore a backup into a new cluster", from, to, from)
+		return "", fmt.Errorf("all members run %s, and a downgrade to %s is not possible: their data has the newer format; set spec.version to %s, or restore a backup into a new cluster", from, to, from)
 	case target.Minor() == old.Minor():
 		return to, nil
 	case tooOld(old):
@@ -71,19 +71,20 @@ func Next(from, to string, path []string) (string, error) {
 	}
 	between := through(old, old.Minor()+1, path)
 	if between == "" {
-		return "", fmt.Errorf("on the way from version %s to %s comes %d.%d, of which no version is known; name one in spec.upgradePath", from, to, old.Major(), old.Minor()+1)
+		return "", fmt.Errorf("an upgrade from version %s to %s must pass through %d.%d, of which opcrew knows no patch version; name one in spec.upgradePath", from, to, old.Major(), old.Minor()+1)
 	}
 	return between, nil
 }
 
-// tooOld reports whether a member needs a newer patch of its minor version before it can enter the next minor version.
+// tooOld reports whether a member must first upgrade to a newer patch of its minor version before it can enter the next
+// minor version.
 func tooOld(v *version.Version) bool {
 	least, ok := enterFrom[v.Minor()]
 	return ok && v.Major() == 3 && v.LessThan(version.MustParseSemantic(least))
 }
 
-// through returns the patch version to run on the way through a minor version: the first match in path, which the user
-// sets, or the newest that opcrew knows.
+// through returns the patch version to run on the way through a minor version: the first match in path
+// (spec.upgradePath), or else the newest that opcrew knows.
 func through(old *version.Version, minor uint, path []string) string {
 	for _, text := range slices.Concat(path, newest) {
 		v, err := Parse(text)
@@ -94,7 +95,8 @@ func through(old *version.Version, minor uint, path []string) string {
 	return ""
 }
 
-// SameMinor reports whether a change between two versions needs no new agreement of the members.
+// SameMinor reports whether two versions have the same major and minor number. A change between them needs no new
+// agreement of the members.
 func SameMinor(a, b string) bool {
 	x, errX := Parse(a)
 	y, errY := Parse(b)
@@ -110,20 +112,21 @@ func MinorOf(text string) string {
 	return fmt.Sprintf("%d.%d", v.Major(), v.Minor())
 }
 
-// HasLearners reports whether a version has learners, which came with 3.4.
+// HasLearners reports whether a version supports learners, which etcd 3.4 introduced.
 func HasLearners(text string) bool {
 	v, err := Parse(text)
 	return err != nil || v.AtLeast(version.MustParseSemantic("3.4.0"))
 }
 
-// HasQuietHealth reports whether a health check of this version leaves no trace in its log: see --ready-by-leader of
-// the gate.
+// HasQuietHealth reports whether health checks of this version leave no lines in etcd's log. For older versions,
+// opcrew's agent in the pod checks for a leader instead (--ready-by-leader).
 func HasQuietHealth(text string) bool {
 	v, err := Parse(text)
 	return err != nil || v.AtLeast(version.MustParseSemantic("3.5.0"))
 }
 
-// HasMetricsListener reports whether a version has a separate listener for health and metrics, which came with 3.3.
+// HasMetricsListener reports whether a version can serve health and metrics on a separate address, which etcd 3.3
+// introduced.
 func HasMetricsListener(text string) bool {
 	v, err := Parse(text)
 	return err != nil || v.AtLeast(version.MustParseSemantic("3.3.0"))

@@ -18,14 +18,14 @@ func TestVersionsAreRaisedOneMinorAtATimeAndNeverLowered(t *testing.T) {
 		{from: "3.4.23", to: "3.5.35", want: "3.5.35"},
 		{from: "3.4.23", to: "3.7.3", want: "3.5.35"},
 		{from: "3.4.23", to: "3.7.3", path: "v3.5.30", want: "3.5.30"},
-		{from: "3.4.23", to: "3.7.3", path: "3.5.9", want: "3.5.35"}, // 3.5.9 cannot be upgraded further
+		{from: "3.4.23", to: "3.7.3", path: "3.5.9", want: "3.5.35"}, // etcd 3.5.9 cannot be upgraded further
 		{from: "3.5.35", to: "3.7.3", want: "3.6.16"},
 		{from: "3.5.9", to: "3.6.16", want: "3.5.35"},
 		{from: "3.6.3", to: "3.7.3", want: "3.6.16"},
 		{from: "3.1.10", to: "3.2.13", want: "3.2.13"},
 		{from: "3.6.16", to: "3.5.35", wrong: "downgrade to 3.5.35 is not possible"},
-		{from: "3.6.16", to: "4.0.0", wrong: "no way from version 3.6.16 to 4.0.0"},
-		{from: "3.7.3", to: "3.9.0", wrong: "comes 3.8, of which no version is known; name one in spec.upgradePath"},
+		{from: "3.6.16", to: "4.0.0", wrong: "cannot change from version 3.6.16 to 4.0.0"},
+		{from: "3.7.3", to: "3.9.0", wrong: "must pass through 3.8, of which opcrew knows no patch version; name one in spec.upgradePath"},
 		{from: "3.7.3", to: "3.9.0", path: "3.8.1", want: "3.8.1"},
 		{from: "3.5.35", to: "latest", wrong: `version "latest" is not a number of three parts`},
 		{from: "3.5.35", to: "3", wrong: "is not a number of three parts"},

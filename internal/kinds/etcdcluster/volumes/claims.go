@@ -20,12 +20,12 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// ClaimAnnotation holds, in JSON, a claim's terms in the spec when the claim was created.
+// ClaimAnnotation holds, in JSON, the terms that the spec had when the claim was created.
 const ClaimAnnotation = "etcd.opcrew.io/claim"
 
-// terms are the size of a claim and the fields that Kubernetes does not change once the claim has a volume. If they
-// differ from the spec, the member is replaced by a new one with a new claim; for the size, only if the volume cannot
-// grow.
+// terms are the size of a claim and the fields that Kubernetes cannot change once the claim has a volume. If they
+// differ from the spec, a new member with a new claim replaces the member. A different size counts only if the claim
+// never had a volume.
 type terms struct {
 	StorageClassName          *string                             `json:"storageClassName,omitempty"`
 	VolumeAttributesClassName *string                             `json:"volumeAttributesClassName,omitempty"`
@@ -41,8 +41,8 @@ func TermsOf(spec corev1.PersistentVolumeClaimSpec) terms {
 	}
 }
 
-// RequestedTerms returns the terms in the spec when a claim was created, or the claim's own if they were not recorded.
-// The two differ if a default or an admission webhook filled in a field.
+// RequestedTerms returns the terms that the spec had when the claim was created, or the claim's own terms if none were
+// recorded. The two differ if a default or an admission webhook filled in a field.
 func RequestedTerms(claim *corev1.PersistentVolumeClaim) terms {
 	var out terms
 	if err := json.Unmarshal([]byte(claim.Annotations[ClaimAnnotation]), &out); err != nil {
@@ -51,8 +51,8 @@ func RequestedTerms(claim *corev1.PersistentVolumeClaim) terms {
 	return out
 }
 
-// Differs names the field in which a claim differs from the spec; "" if none does. A field does not differ if the claim
-// has the spec's value, or was created for it.
+// Differs explains how a claim differs from the spec; "" if it matches. A field matches if the claim has the spec's
+// value, or was created for that value.
 func Differs(c *etcdv1beta2.EtcdCluster, claim *corev1.PersistentVolumeClaim) string {
 	if !model.Persistent(c) || claim == nil {
 		return ""
@@ -61,25 +61,25 @@ func Differs(c *etcdv1beta2.EtcdCluster, claim *corev1.PersistentVolumeClaim) st
 	text := func(words *string) string { return cmp.Or(valueOf(words), "none") }
 	switch {
 	case differentName(desired.StorageClassName, has.StorageClassName) && differentName(desired.StorageClassName, asked.StorageClassName):
-		return fmt.Sprintf("claim %s is of storageClassName %s and not %s", claim.Name, text(has.StorageClassName), text(desired.StorageClassName))
+		return fmt.Sprintf("claim %s has storageClassName %s instead of %s", claim.Name, text(has.StorageClassName), text(desired.StorageClassName))
 	case differentName(desired.VolumeAttributesClassName, has.VolumeAttributesClassName) && differentName(desired.VolumeAttributesClassName, asked.VolumeAttributesClassName):
-		return fmt.Sprintf("claim %s is of volumeAttributesClassName %s and not %s", claim.Name, text(has.VolumeAttributesClassName), text(desired.VolumeAttributesClassName))
+		return fmt.Sprintf("claim %s has volumeAttributesClassName %s instead of %s", claim.Name, text(has.VolumeAttributesClassName), text(desired.VolumeAttributesClassName))
 	case differentModes(desired.AccessModes, has.AccessModes) && differentModes(desired.AccessModes, asked.AccessModes):
-		return fmt.Sprintf("claim %s has accessModes %s and not %s", claim.Name, has.AccessModes, desired.AccessModes)
+		return fmt.Sprintf("claim %s has accessModes %s instead of %s", claim.Name, has.AccessModes, desired.AccessModes)
 	case !equality.Semantic.DeepEqual(desired.Selector, has.Selector) && !equality.Semantic.DeepEqual(desired.Selector, asked.Selector):
 		return fmt.Sprintf("claim %s has another selector", claim.Name)
 	case Unprovisioned(claim) && desired.Storage.Cmp(has.Storage) != 0 && desired.Storage.Cmp(asked.Storage) != 0:
-		return fmt.Sprintf("claim %s waits for a volume of %s and not %s", claim.Name, has.Storage.String(), desired.Storage.String())
+		return fmt.Sprintf("claim %s waits for a volume of %s instead of %s", claim.Name, has.Storage.String(), desired.Storage.String())
 	}
 	return ""
 }
 
-// Unprovisioned reports whether a claim has never had a volume, so that nothing was ever written to it.
+// Unprovisioned reports whether a claim has never had a volume, so that no data was ever written to it.
 func Unprovisioned(claim *corev1.PersistentVolumeClaim) bool {
 	return claim.Status.Phase == corev1.ClaimPending && claim.Spec.VolumeName == ""
 }
 
-// differentName compares class names. If the spec sets none, Kubernetes chooses, and nothing differs.
+// differentName compares class names. If the spec sets none, Kubernetes chooses one, and nothing differs.
 func differentName(desired, has *string) bool { return desired != nil && *desired != valueOf(has) }
 
 func valueOf(text *string) string {

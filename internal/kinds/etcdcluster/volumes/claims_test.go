@@ -28,25 +28,25 @@ func TestAClaimDiffersInWhatTheSpecAsksForAndItHasNotAndWasNotCreatedFor(t *test
 		want    string
 	}{
 		"nothing was edited":            {},
-		"the class was edited":          {created: []clustertest.Option{clustertest.StorageClass("slow")}, asks: []clustertest.Option{clustertest.StorageClass("fast")}, want: "is of storageClassName slow and not fast"},
-		"a class is named":              {asks: []clustertest.Option{clustertest.StorageClass("fast")}, want: "is of storageClassName none and not fast"},
+		"the class was edited":          {created: []clustertest.Option{clustertest.StorageClass("slow")}, asks: []clustertest.Option{clustertest.StorageClass("fast")}, want: "has storageClassName slow instead of fast"},
+		"a class is named":              {asks: []clustertest.Option{clustertest.StorageClass("fast")}, want: "has storageClassName none instead of fast"},
 		"a default class is named":      {but: func(p *corev1.PersistentVolumeClaim) { p.Spec.StorageClassName = new("fast") }, asks: []clustertest.Option{clustertest.StorageClass("fast")}},
 		"a default class was filled in": {but: func(p *corev1.PersistentVolumeClaim) { p.Spec.StorageClassName = new("fast") }},
 		"no class, and none":            {asks: []clustertest.Option{clustertest.StorageClass("")}},
 		"a webhook gave it another":     {created: []clustertest.Option{clustertest.StorageClass("fast")}, but: func(p *corev1.PersistentVolumeClaim) { p.Spec.StorageClassName = new("faster") }},
-		"and the spec was edited since": {created: []clustertest.Option{clustertest.StorageClass("fast")}, but: func(p *corev1.PersistentVolumeClaim) { p.Spec.StorageClassName = new("faster") }, asks: []clustertest.Option{clustertest.StorageClass("slow")}, want: "is of storageClassName faster and not slow"},
+		"and the spec was edited since": {created: []clustertest.Option{clustertest.StorageClass("fast")}, but: func(p *corev1.PersistentVolumeClaim) { p.Spec.StorageClassName = new("faster") }, asks: []clustertest.Option{clustertest.StorageClass("slow")}, want: "has storageClassName faster instead of slow"},
 		"an earlier opcrew noted nothing": {
 			created: []clustertest.Option{clustertest.StorageClass("slow")}, but: func(p *corev1.PersistentVolumeClaim) { p.Annotations = nil }, asks: []clustertest.Option{clustertest.StorageClass("fast")},
-			want: "is of storageClassName slow and not fast",
+			want: "has storageClassName slow instead of fast",
 		},
 		"and the two are the same":          {created: []clustertest.Option{clustertest.StorageClass("slow")}, but: func(p *corev1.PersistentVolumeClaim) { p.Annotations = nil }},
-		"the access modes were edited":      {asks: []clustertest.Option{clustertest.AccessModes(rwx)}, want: "has accessModes [ReadWriteOnce] and not [ReadWriteMany]"},
+		"the access modes were edited":      {asks: []clustertest.Option{clustertest.AccessModes(rwx)}, want: "has accessModes [ReadWriteOnce] instead of [ReadWriteMany]"},
 		"their order was":                   {created: []clustertest.Option{clustertest.AccessModes(rwo, rwx)}, asks: []clustertest.Option{clustertest.AccessModes(rwx, rwo, rwo)}},
 		"the selector was edited":           {asks: []clustertest.Option{labelled}, want: "has another selector"},
-		"the attributes class was":          {asks: []clustertest.Option{gold}, want: "is of volumeAttributesClassName none and not gold"},
+		"the attributes class was":          {asks: []clustertest.Option{gold}, want: "has volumeAttributesClassName none instead of gold"},
 		"another controller set attributes": {but: func(p *corev1.PersistentVolumeClaim) { p.Spec.VolumeAttributesClassName = new("silver") }},
 		"the size was edited":               {created: []clustertest.Option{clustertest.Storage("1Gi")}, asks: []clustertest.Option{clustertest.Storage("2Gi")}}, // the volume grows
-		"and it never had a volume":         {created: []clustertest.Option{clustertest.Storage("1Gi")}, but: pending, asks: []clustertest.Option{clustertest.Storage("2Gi")}, want: "waits for a volume of 1Gi and not 2Gi"},
+		"and it never had a volume":         {created: []clustertest.Option{clustertest.Storage("1Gi")}, but: pending, asks: []clustertest.Option{clustertest.Storage("2Gi")}, want: "waits for a volume of 1Gi instead of 2Gi"},
 		"a webhook has it ask for more": {
 			created: []clustertest.Option{clustertest.Storage("1Gi")}, but: func(p *corev1.PersistentVolumeClaim) {
 				pending(p)
@@ -74,7 +74,7 @@ func TestAClaimDiffersInWhatTheSpecAsksForAndItHasNotAndWasNotCreatedFor(t *test
 	}
 }
 
-// bound returns a claim that was created for a cluster and has its volume.
+// bound returns a claim that was created for a cluster and has a volume.
 func bound(c *etcdv1beta2.EtcdCluster) *corev1.PersistentVolumeClaim {
 	claim := &corev1.PersistentVolumeClaim{}
 	claim.Name, claim.Spec = "example-1", *c.Spec.Pod.PersistentVolumeClaimSpec.DeepCopy()

@@ -16,24 +16,24 @@ import (
 // StorageField is the field of the spec with the size of volumes.
 const StorageField = "spec.pod.persistentVolumeClaimSpec.resources.requests.storage"
 
-// Size is the desired size of each volume.
+// Size returns the desired size of each volume.
 func Size(c *etcdv1beta2.EtcdCluster) resource.Quantity {
 	return c.Spec.Pod.PersistentVolumeClaimSpec.Resources.Requests[corev1.ResourceStorage]
 }
 
-// Problem reports which volumes do not have the spec's size; empty if all have it. Members are ready anyway, so it is
-// only a note to Ready.
+// Problem explains which volumes do not have the spec's size; empty if all have it. Members work anyway, so Ready stays
+// True and only shows the message.
 func Problem(volumes workload.Volumes) (reason, message string) {
 	growing, have := volumes.Growing()
 	switch stuck, larger := volumes.Stuck(), volumes.Larger(); {
 	case stuck != "":
-		return etcdv1beta2.ReasonVolumesFixed, fmt.Sprintf("%s; else set %s to what the volumes have, or name a class that lets them grow", stuck, StorageField)
+		return etcdv1beta2.ReasonVolumesFixed, fmt.Sprintf("%s; alternatively, set %s to the current size of the volumes, or choose a StorageClass that lets them grow", stuck, StorageField)
 	case larger != nil:
 		asks := workload.Requested(larger)
-		return etcdv1beta2.ReasonVolumesFixed, fmt.Sprintf("claim %s asks for %s and not %s, and volumes never shrink: set %s to %s, or move the data to a new cluster",
+		return etcdv1beta2.ReasonVolumesFixed, fmt.Sprintf("claim %s requests %s instead of %s, and volumes cannot shrink: set %s to %s, or move the data to a new cluster",
 			larger.Name, asks.String(), volumes.Wanted.String(), StorageField, asks.String())
 	case growing != "":
-		return etcdv1beta2.ReasonVolumesGrowing, fmt.Sprintf("%d of %d volumes have their size; %s", have, len(volumes.Bound()), growing)
+		return etcdv1beta2.ReasonVolumesGrowing, fmt.Sprintf("%d of %d volumes have the desired size; %s", have, len(volumes.Bound()), growing)
 	}
 	return "", ""
 }

@@ -13,37 +13,38 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// cluster is the state that its members agree on.
+// cluster is one simulated etcd cluster: the state that its members agree on.
 type cluster struct {
 	id      uint64
 	token   string
 	initial []string
 	formed  bool
-	served  bool // clients could reach the cluster
+	served  bool // true once clients could reach the cluster
 	members []*member
 	removed map[uint64]bool
-	leader  uint64 // 0 without a quorum
+	leader  uint64 // ID of the leader; 0 without a quorum
 	term    uint64
 	index   uint64
-	// old is the index of the last log entry in the format that only etcd before 3.6 writes.
+	// old is the index of the last log entry in the old format, which etcd before 3.6 writes and 3.7 cannot read.
 	old     uint64
 	changes []string
-	// version is the cluster version; "" until all members have been running at the same time.
+	// version is the cluster version; "" until all members have run at the same time.
 	version string
-	// looks counts the member lists since all members run a newer minor version.
+	// looks counts the lists of members since all members run a newer minor version. In the simulation this count
+	// replaces the time until they agree.
 	looks int
-	// data is what all members store, and alarms are the active alarms.
+	// data is the data that all members store. alarms are the raised alarms.
 	data   data
 	alarms []etcd.Alarm
 }
 
 type member struct {
 	etcd.Member
-	volume string // of the member's data; "" until the member has started
+	volume string // volume with the member's data; "" until it has started
 	looks  int
 }
 
-// elect keeps the leader if it is running, and otherwise makes the voter with the lowest ID the leader.
+// elect keeps the leader if it runs. Otherwise the running voter with the lowest ID becomes the leader.
 func (c *cluster) elect(voting []uint64) {
 	switch {
 	case !c.formed:
@@ -60,7 +61,7 @@ func (c *cluster) lead(id uint64) {
 	c.index++
 }
 
-// forget resets which members have started. A new cluster knows only its initial members.
+// forget makes all members count as never started, as in a new cluster.
 func (c *cluster) forget() {
 	for _, m := range c.members {
 		m.Name, m.ClientURLs = "", nil
@@ -115,7 +116,8 @@ func (c *cluster) list() []etcd.Member {
 
 func (c *cluster) peers() []string { return peers(c.members) }
 
-// peers returns the peer addresses of members, sorted. Like etcd it resolves names, so that two lists can be compared.
+// peers returns the peer addresses of members, sorted and with normalized host names, so that two lists can be
+// compared.
 func peers(members []*member) []string {
 	var out []string
 	for _, m := range members {
@@ -127,7 +129,7 @@ func peers(members []*member) []string {
 	return out
 }
 
-// address normalizes a URL, because DNS resolves the names of pods with and without the cluster domain.
+// address removes the cluster domain from a URL, because DNS resolves the names of pods with and without it.
 func address(url string) string { return strings.Replace(url, ".svc.cluster.local:", ".svc:", 1) }
 
 // clusterID computes the ID of a cluster from the IDs of its initial members, as etcd does.

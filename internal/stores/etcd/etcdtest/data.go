@@ -10,20 +10,20 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// least is the size of a member's data without keys, in bytes.
+// least is the size of a member's data without any key, in bytes.
 const least = 20480
 
-// data describes the data that all members of a cluster store.
+// data describes the size of the data that all members of a cluster store. No keys are stored.
 type data struct {
-	// live is the size of the current keys, and history that of their earlier values, in bytes.
+	// live is the size of the current keys. history is the size of their earlier values. Both are in bytes.
 	live, history int64
-	// revision is the latest revision, and compacted the revision of the last compaction: the history up to it is gone.
+	// revision is the latest revision. compacted is the revision up to which the history was compacted.
 	revision, compacted int64
 }
 
 func (d data) inUse() int64 { return least + d.live + d.history }
 
-// compact drops the history up to a revision, in proportion to the number of revisions.
+// compact removes the history up to a revision, in proportion to the number of revisions.
 func (d *data) compact(revision int64) {
 	d.history = d.history * (d.revision - revision) / (d.revision - d.compacted)
 	d.compacted = revision
@@ -31,9 +31,8 @@ func (d *data) compact(revision int64) {
 
 func (w *World) quota() int64 { return cmp.Or(w.Quota, 2<<30) }
 
-// Write makes a client write to the cluster with a token. live is added to the size of the keys, and history to that of
-// their earlier values. As in etcd, an alarm blocks writes, except those that free space, and a full quota raises an
-// alarm.
+// Write simulates writes of a client to the cluster with this token: live and history are added to the sizes in data.
+// As in etcd, an alarm blocks writes, except those that free space, and data that reaches the quota raises an alarm.
 func (w *World) Write(token string, times, live, history int64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -60,7 +59,7 @@ func (w *World) Write(token string, times, live, history int64) error {
 	return nil
 }
 
-// Corrupt makes the data of a process differ from its log.
+// Corrupt makes the data of a process differ from what its log says.
 func (w *World) Corrupt(name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -69,8 +68,8 @@ func (w *World) Corrupt(name string) {
 	}
 }
 
-// Accuse raises the alarm that the data of a process is corrupt. etcd accuses a follower that differs from the leader,
-// no matter which of the two is corrupt.
+// Accuse raises the alarm CORRUPT for a process. Like etcd, a test may accuse a follower although the leader's data is
+// corrupt.
 func (w *World) Accuse(name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -79,7 +78,7 @@ func (w *World) Accuse(name string) {
 	}
 }
 
-// Alarms returns the alarms of the cluster with a token.
+// Alarms returns the raised alarms of the cluster with this token.
 func (w *World) Alarms(token string) []etcd.Alarm {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -89,7 +88,7 @@ func (w *World) Alarms(token string) []etcd.Alarm {
 	return nil
 }
 
-// Leader returns the name of the leader of the cluster with a token; "" if there is none.
+// Leader returns the name of the leader of the cluster with this token; "" if there is none.
 func (w *World) Leader(token string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -108,7 +107,7 @@ func (w *World) formed(token string) *cluster {
 	return nil
 }
 
-// copies makes a new member's data corrupt if it copies from a leader whose data is corrupt.
+// copies makes a new member's data corrupt if the leader that it copies from has corrupt data.
 func copies(w *World, p Process, c *cluster) {
 	for _, from := range w.processes {
 		if on := w.disks[from.Volume]; from.cluster == c && c.leader != 0 && from.id == c.leader && on.corrupt {

@@ -8,17 +8,17 @@ import (
 	"slices"
 )
 
-// Fault makes a call fail.
+// Fault makes a call to a simulated member fail.
 type Fault struct {
-	// Call is the name of a method of etcd.Store.
+	// Call is the name of the method of etcd.Store that fails.
 	Call string
-	// Process is the name or peer URL of the called process; "" matches any process.
+	// Process is the name or peer URL of the process that is called; "" matches all processes.
 	Process string
-	// After lets the call take effect before it fails, so that only the answer is lost.
+	// After is true if the call takes effect before it fails, so that only the answer is lost.
 	After bool
-	// Err is the error of the call. If it is nil, the call is not answered.
+	// Err is the error of the call. If it is nil, the call gets no answer.
 	Err error
-	// Times is how often the call fails; 0 stands for once.
+	// Times is how often the call fails; 0 means once.
 	Times int
 }
 
@@ -57,7 +57,7 @@ func fail(ctx context.Context, w *World, f *Fault) error {
 	return w.silence(ctx)
 }
 
-// silence waits until the caller gives up.
+// silence waits until the caller gives up, without holding the lock.
 func (w *World) silence(ctx context.Context) error {
 	w.mu.Unlock()
 	defer w.mu.Lock()

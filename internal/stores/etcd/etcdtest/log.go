@@ -5,7 +5,7 @@ package etcdtest
 
 import "cmp"
 
-// wrote records a log entry that members write about themselves. Up to 3.5 its format is one that 3.7 cannot read.
+// wrote records a log entry that members write about the cluster. Up to 3.5, its format is one that 3.7 cannot read.
 func (c *cluster) wrote(version string) {
 	c.index++
 	if v := minor(version); v != nil && v.Minor() < 6 {
@@ -13,7 +13,8 @@ func (c *cluster) wrote(version string) {
 	}
 }
 
-// snapshot lets running members write a snapshot to their disks when it is due. All of them have applied the whole log.
+// snapshot makes the running members write a snapshot to their disks if enough log entries were written since the last
+// one.
 func snapshot(w *World, c *cluster) {
 	for _, p := range w.processes.up(c) {
 		on := w.disks[p.Volume]
@@ -23,8 +24,8 @@ func snapshot(w *World, c *cluster) {
 	}
 }
 
-// sent returns the index of the snapshot that a new member receives; 0 while the other members still have the whole
-// log, which they send instead.
+// sent returns the index of the snapshot that a new member receives; 0 if the other members still have the whole log
+// and send that instead.
 func sent(w *World, c *cluster) uint64 {
 	if c.index > w.snapshotCount() {
 		return c.index
@@ -34,8 +35,8 @@ func sent(w *World, c *cluster) uint64 {
 
 func (w *World) snapshotCount() uint64 { return cmp.Or(w.SnapshotCount, 10_000) }
 
-// mayRead ends a process of 3.7 or later if it has to read membership entries from before 3.6. A process reads its log
-// from the last snapshot on its disk.
+// mayRead ends a process of 3.7 or later that has to read log entries in the format from before 3.6, and records a
+// violation. A process reads its log from the last snapshot on its disk.
 func mayRead(w *World, p *process) {
 	if v := minor(p.Version); p.cluster == nil || v == nil || v.Minor() < 7 || w.disks[p.Volume].snapshot >= p.cluster.old {
 		return

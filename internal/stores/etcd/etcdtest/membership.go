@@ -27,7 +27,8 @@ func (s *store) add(ctx context.Context, call, peerURL string, learner bool) (ad
 			return err
 		}
 		s.world.additions++
-		id := etcd.BootstrapID([]string{peerURL}, fmt.Sprint(s.world.additions)) // etcd uses the time in place of the count
+		// Etcd uses the time instead of this count.
+		id := etcd.BootstrapID([]string{peerURL}, fmt.Sprint(s.world.additions))
 		added = etcd.Member{ID: id, PeerURLs: []string{peerURL}, Learner: learner}
 		c.members = append(c.members, &member{Member: added})
 		c.changed("%s %s", call, peerURL)
@@ -51,7 +52,7 @@ func (s *store) Promote(ctx context.Context, id uint64) error {
 	})
 }
 
-// Remove removes a member. Its process ends.
+// Remove removes a member, and its process ends.
 func (s *store) Remove(ctx context.Context, id uint64) error {
 	return s.agreed(ctx, "Remove", func(c *cluster) error {
 		m, err := mayRemove(s.world, c, id)

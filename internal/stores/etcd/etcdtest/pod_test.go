@@ -17,7 +17,7 @@ func peerURL(name string) string { return "http://" + name + ":2380" }
 
 func clientURL(name string) string { return "http://" + name + ":2379" }
 
-// pod returns the process of a pod, with its own volume.
+// pod returns the etcd process of a pod with its own volume.
 func pod(name string, existing bool, initial ...string) Process {
 	var flag []string
 	for _, n := range initial {
@@ -29,7 +29,7 @@ func pod(name string, existing bool, initial ...string) Process {
 	}
 }
 
-// formed returns a world with a cluster of members with these names.
+// formed returns a simulation with one running cluster of members with these names.
 func formed(names ...string) *World {
 	w := &World{}
 	for _, name := range names {
@@ -60,7 +60,7 @@ func list(t *testing.T, store etcd.Store) []etcd.Member {
 	return members
 }
 
-// id returns the ID of the member with a name or peer URL.
+// id returns the ID of the member with a name.
 func id(t *testing.T, w *World, name string) uint64 {
 	t.Helper()
 	for _, m := range w.Members("t") {

@@ -5,18 +5,18 @@ package etcdtest
 
 import "slices"
 
-// process is a running process.
+// process is a running etcd process.
 type process struct {
 	Process
 	cluster *cluster // nil until the process has found or formed its cluster
 	id      uint64
 	serving bool // true after its first contact with a quorum
 	hung    bool
-	busy    bool   // the process is being defragmented
-	reason  string // why the process cannot start
+	busy    bool   // true during a defragmentation
+	reason  string // why the process cannot start; "" if it can
 }
 
-// processes are all running processes.
+// processes are all running etcd processes.
 type processes []*process
 
 func (ps processes) find(name string) *process {
@@ -28,7 +28,7 @@ func (ps processes) find(name string) *process {
 	return nil
 }
 
-// up returns the running members of a cluster.
+// up returns the running processes of a cluster's members.
 func (ps processes) up(c *cluster) []*process {
 	var out []*process
 	for _, p := range ps {
@@ -51,7 +51,8 @@ func (ps processes) voting(c *cluster) []uint64 {
 	return slices.Compact(out)
 }
 
-// serving returns the first process at the endpoints that answers, or else whether a process at one of them hangs.
+// serving returns the first process at the endpoints that answers. If none does, it reports whether a process there is
+// unresponsive.
 func (ps processes) serving(endpoints []string, learners bool) (*process, bool) {
 	hung := false
 	for _, endpoint := range endpoints {

@@ -9,7 +9,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// mayAdd makes etcd's checks before a member is added, including --strict-reconfig-check.
+// mayAdd applies etcd's checks before a member is added, including those of --strict-reconfig-check.
 func mayAdd(w *World, c *cluster, peerURL string, learner bool) error {
 	voters, connected := len(c.voters()), len(w.processes.voting(c))
 	switch {
@@ -22,12 +22,13 @@ func mayAdd(w *World, c *cluster, peerURL string, learner bool) error {
 	case w.AllConnected && connected < voters:
 		return etcd.ErrUnhealthy
 	case voters > 1 && connected < quorum(voters+1):
-		return etcd.ErrUnhealthy // the new voter counts, and does not run yet
+		return etcd.ErrUnhealthy // the new voter counts for the quorum, but is not running yet
 	}
 	return nil
 }
 
-// mayPromote, like etcd, does not check whether a learner that has caught up is still running.
+// mayPromote applies etcd's checks before a promotion. Like etcd, it does not check whether a learner that has caught
+// up is still running.
 func mayPromote(w *World, c *cluster, id uint64) (*member, error) {
 	m := c.member(id)
 	switch {
@@ -63,7 +64,7 @@ func mayRemove(w *World, c *cluster, id uint64) (*member, error) {
 	return m, nil
 }
 
-// changed records a change of the members.
+// changed records a change of the members for World.Changes.
 func (c *cluster) changed(format string, args ...any) {
 	c.changes = append(c.changes, fmt.Sprintf(format, args...))
 	c.index++

@@ -11,7 +11,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// settle starts new processes, and brings every cluster to the state that follows from its running processes.
+// settle starts new processes, and updates every cluster after a change of its processes.
 func (w *World) settle() {
 	w.begin()
 	for _, c := range w.clusters {
@@ -19,7 +19,7 @@ func (w *World) settle() {
 	}
 }
 
-// begin lets each process find and join its cluster.
+// begin lets each process that has no cluster yet find and join its cluster.
 func (w *World) begin() {
 	for _, p := range w.processes {
 		if p.cluster == nil && !p.hung {
@@ -30,7 +30,8 @@ func (w *World) begin() {
 	}
 }
 
-// settleOf applies what one cluster does by itself. It does not change other clusters.
+// settleOf makes one cluster do what its members do by themselves: form, elect a leader, publish names, agree on the
+// version and write snapshots.
 func settleOf(w *World, c *cluster) {
 	form(w, c)
 	c.elect(w.processes.voting(c))
@@ -42,7 +43,7 @@ func settleOf(w *World, c *cluster) {
 	snapshot(w, c)
 }
 
-// start returns the cluster of a process and its member ID, or the reason why the process does not start.
+// start returns the cluster and the member ID of a process that starts, or the reason why it cannot start.
 func start(w *World, p Process) (*cluster, uint64, string) {
 	if data := w.disks[p.Volume]; data != nil {
 		m := data.cluster.member(data.id)
@@ -52,7 +53,7 @@ func start(w *World, p Process) (*cluster, uint64, string) {
 		case address(m.PeerURLs[0]) != address(p.PeerURL):
 			w.violated("%s runs on the volume of member %x, %s", p.Name, m.ID, m.PeerURLs[0])
 		}
-		data.uncounted = 0 // etcd counts again when it opens its database
+		data.uncounted = 0 // etcd computes the size again when it opens its database
 		return data.cluster, data.id, ""
 	}
 	c, reason := clusterOf(w, p)
@@ -61,7 +62,8 @@ func start(w *World, p Process) (*cluster, uint64, string) {
 	}
 	m := c.byPeerURL(p.PeerURL)
 	switch {
-	case !p.Existing && m.volume != "" && m.Name != "" && len(w.processes.up(c)) > 0: // etcd: isMemberBootstrapped
+	// As etcd checks in isMemberBootstrapped.
+	case !p.Existing && m.volume != "" && m.Name != "" && len(w.processes.up(c)) > 0:
 		return nil, 0, fmt.Sprintf("member %x has already been bootstrapped", m.ID)
 	case m.volume != "" && c.served:
 		w.violated("member %s came back with an empty volume", p.Name)
@@ -77,7 +79,7 @@ func start(w *World, p Process) (*cluster, uint64, string) {
 	return c, m.ID, ""
 }
 
-// clusterOf returns the cluster of a process without data, or the reason why it does not start.
+// clusterOf returns the cluster that a process without data joins, or the reason why it cannot start.
 func clusterOf(w *World, p Process) (*cluster, string) {
 	initial := parseInitial(p.InitialCluster)
 	if !slices.ContainsFunc(initial, func(m *member) bool { return m.PeerURLs[0] == p.PeerURL }) {
@@ -97,7 +99,7 @@ func clusterOf(w *World, p Process) (*cluster, string) {
 	return nil, "it cannot fetch the members from its peers"
 }
 
-// bootstrapping returns the cluster that initial members form. Processes with the same initial members and the same
+// bootstrapping returns the cluster that new initial members form. Processes with the same initial members and the same
 // token belong to the same cluster.
 func bootstrapping(w *World, token string, initial []*member) *cluster {
 	for _, c := range w.clusters {
@@ -127,7 +129,7 @@ func form(w *World, c *cluster) {
 	c.formed = true
 }
 
-// publish lets running members publish their names and URLs, and serve clients.
+// publish makes the running members publish their names and URLs, and serve clients.
 func publish(w *World, c *cluster) {
 	for _, p := range w.processes.up(c) {
 		m := c.member(p.id)

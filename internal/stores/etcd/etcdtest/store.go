@@ -12,7 +12,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// store is the connection of one client.
+// store is the connection of one client to the simulated clusters.
 type store struct {
 	world  *World
 	target etcd.Target
@@ -24,7 +24,7 @@ func (w *World) Dial(target etcd.Target) (etcd.Store, error) {
 	return &store{world: w, target: target}, nil
 }
 
-// Close ends the connection.
+// Close closes the connection.
 func (s *store) Close() error {
 	s.world.mu.Lock()
 	defer s.world.mu.Unlock()
@@ -32,7 +32,7 @@ func (s *store) Close() error {
 	return nil
 }
 
-// Members lists the members, which needs a quorum.
+// Members lists the members. It needs a quorum.
 func (s *store) Members(ctx context.Context) (id uint64, members []etcd.Member, err error) {
 	err = s.agreed(ctx, "Members", func(c *cluster) error {
 		for _, p := range s.world.processes.up(c) {
@@ -45,7 +45,7 @@ func (s *store) Members(ctx context.Context) (id uint64, members []etcd.Member, 
 	return id, members, err
 }
 
-// Status queries one member. It needs no quorum.
+// Status returns the status of one member. It needs no quorum.
 func (s *store) Status(ctx context.Context, endpoint string) (status etcd.MemberStatus, err error) {
 	err = s.call(ctx, "Status", []string{endpoint}, func(p *process) (bool, error) {
 		c := p.cluster
@@ -68,7 +68,7 @@ func (s *store) Status(ctx context.Context, endpoint string) (status etcd.Member
 	return status, nil
 }
 
-// ClusterVersion queries one member. It needs no quorum.
+// ClusterVersion returns the cluster version that one member reports. It needs no quorum.
 func (s *store) ClusterVersion(ctx context.Context, endpoint string) (version string, err error) {
 	err = s.call(ctx, "ClusterVersion", []string{endpoint}, func(p *process) (bool, error) {
 		version = p.cluster.version
@@ -96,7 +96,7 @@ func (s *store) MoveLeader(ctx context.Context, leaderEndpoint string, to uint64
 	})
 }
 
-// Advance adds entries to the log at once, up to AdvanceMost.
+// Advance adds log entries, at most AdvanceMost per call.
 func (s *store) Advance(ctx context.Context, entries uint64) error {
 	return s.agreed(ctx, "Advance", func(c *cluster) error {
 		if most := s.world.AdvanceMost; most > 0 {
@@ -108,7 +108,7 @@ func (s *store) Advance(ctx context.Context, entries uint64) error {
 	})
 }
 
-// agreed makes a call to any voter. It fails without a quorum.
+// agreed sends a call to any voter. The call gets no answer without a quorum.
 func (s *store) agreed(ctx context.Context, name string, effect func(*cluster) error) error {
 	return s.call(ctx, name, s.target.Endpoints, func(p *process) (bool, error) {
 		if p.cluster.leader == 0 {
@@ -118,10 +118,11 @@ func (s *store) agreed(ctx context.Context, name string, effect func(*cluster) e
 	})
 }
 
-// ofOne lists the calls that address one member, which may be a learner.
+// ofOne lists the calls that go to one given member, which may be a learner.
 var ofOne = map[string]bool{"Status": true, "ClusterVersion": true, "MoveLeader": true, "Defragment": true, "Hash": true}
 
-// call makes a call to the first endpoint that answers. Without an answer it lasts until its context ends.
+// call sends a call to the first endpoint that answers. If the process is unresponsive, the call lasts until its
+// context ends.
 func (s *store) call(ctx context.Context, name string, endpoints []string, effect func(*process) (answered bool, err error)) error {
 	w := s.world
 	w.mu.Lock()
@@ -142,7 +143,7 @@ func (s *store) call(ctx context.Context, name string, endpoints []string, effec
 	if fault != nil && !fault.After {
 		return fail(ctx, w, fault)
 	}
-	c := p.cluster // a removed member leaves its cluster
+	c := p.cluster // kept here, as a removed member has no cluster afterwards
 	answered, err := effect(p)
 	w.begin()
 	settleOf(w, c)

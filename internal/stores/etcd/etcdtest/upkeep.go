@@ -11,7 +11,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Compact drops the history up to a revision.
+// Compact deletes the history before a revision.
 func (s *store) Compact(ctx context.Context, revision int64) error {
 	return s.agreed(ctx, "Compact", func(c *cluster) error {
 		switch {
@@ -28,8 +28,8 @@ func (s *store) Compact(ctx context.Context, revision int64) error {
 	})
 }
 
-// compact drops history on all members. While writes are refused, followers keep reporting the previous size: etcd
-// updates the size only at a commit, and counts the space that a commit frees only at the next commit.
+// compact deletes history on all members. While etcd refuses writes, followers keep reporting the previous size in use:
+// etcd updates it only at a commit, and counts the space that a commit frees only at the next one.
 func compact(w *World, c *cluster, revision int64) {
 	before := c.data.inUse()
 	c.data.compact(revision)
@@ -40,12 +40,12 @@ func compact(w *World, c *cluster, revision int64) {
 	}
 }
 
-// counted returns the size in use that a member reports.
+// counted returns the size in use that a member reports, which may be outdated.
 func counted(w *World, p *process) int64 {
 	return p.cluster.data.inUse() + w.disks[p.Volume].uncounted
 }
 
-// Defragment makes a member free unused space. The member does not answer meanwhile.
+// Defragment frees the unused space of a member. Meanwhile the member does not answer.
 func (s *store) Defragment(ctx context.Context, endpoint string) error {
 	return s.call(ctx, "Defragment", []string{endpoint}, func(p *process) (bool, error) {
 		w := s.world
@@ -61,7 +61,7 @@ func (s *store) Defragment(ctx context.Context, endpoint string) error {
 	})
 }
 
-// mayBlock records a violation if too few other members answer while one member is blocked.
+// mayBlock records a violation if not all other voters answer while one is blocked by a defragmentation.
 func mayBlock(w *World, p *process) {
 	c, left := p.cluster, 0
 	for _, other := range w.processes.up(c) {
@@ -70,11 +70,11 @@ func mayBlock(w *World, p *process) {
 		}
 	}
 	if n := len(c.voters()); n > 1 && !c.member(p.id).Learner && left < n-1 {
-		w.violated("%s is blocked while only %d of %d others answer", p.Name, left, n-1)
+		w.violated("%s is blocked while only %d of %d other voters respond", p.Name, left, n-1)
 	}
 }
 
-// pass waits without holding the lock.
+// pass waits for a time without holding the lock.
 func (w *World) pass(ctx context.Context, while time.Duration) {
 	if while == 0 {
 		return

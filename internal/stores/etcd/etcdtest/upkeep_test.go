@@ -20,7 +20,7 @@ func TestAFullMemberRefusesWritesUntilThereIsRoomAndTheAlarmIsTakenBack(t *testi
 	store := dial(t, w, "a", "b", "c")
 	expect(t, w.Write("t", 1000, mebi, 100*mebi), nil)
 	expect(t, w.Write("t", 1, mebi, 0), errNoSpace)
-	expect(t, w.Write("t", 1, -1, 0), nil) // a deletion
+	expect(t, w.Write("t", 1, -1, 0), nil) // a deletion of keys
 	alarm := etcd.Alarm{Member: id(t, w, "a"), Kind: etcd.AlarmNoSpace}
 	status, err := store.Status(t.Context(), clientURL("b"))
 	if err != nil || !slices.Contains(status.Alarms(), alarm) || status.DBSize < 100*mebi || status.Revision != 1001 {
@@ -79,7 +79,7 @@ func TestWhatMustNotBeDoneToDataIsAViolation(t *testing.T) {
 			w.Accuse("b")
 			return s.Disarm(t.Context(), w.Alarms("t")[0])
 		},
-		"a is blocked while only 1 of 2 others answer": func(w *World, s etcd.Store) error {
+		"a is blocked while only 1 of 2 other voters respond": func(w *World, s etcd.Store) error {
 			w.Stop("b")
 			return s.Defragment(t.Context(), clientURL("a"))
 		},

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 )
 
-// agree raises the cluster version once all members have run a newer minor version for long enough.
+// agree raises the cluster version once all members have run a newer minor version for VersionLooks member lists.
 func agree(w *World, c *cluster) {
 	low := lowest(w, c)
 	switch {
@@ -21,7 +21,7 @@ func agree(w *World, c *cluster) {
 	}
 }
 
-// lowest returns the lowest minor version of the members; nil unless all of them are running.
+// lowest returns the lowest minor version of the members; nil unless all members run.
 func lowest(w *World, c *cluster) *version.Version {
 	runs := map[uint64]*version.Version{}
 	for _, p := range w.processes.up(c) {
@@ -40,8 +40,8 @@ func lowest(w *World, c *cluster) *version.Version {
 	return low
 }
 
-// mayRun records a violation if a process is more than one minor version ahead of its cluster. etcd starts it, although
-// its upgrade guides forbid it.
+// mayRun records a violation if a process is more than one minor version ahead of its cluster. etcd does start such a
+// process, although its upgrade guides forbid it.
 func mayRun(w *World, p *process) {
 	if p.cluster == nil || p.cluster.version == "" {
 		return
@@ -52,8 +52,7 @@ func mayRun(w *World, p *process) {
 	}
 }
 
-// minor returns the major and minor version of a text, with patch level 0 like a cluster version; nil if it is not a
-// version.
+// minor returns a version with patch number 0, as in cluster versions; nil if the text is not a version.
 func minor(text string) *version.Version {
 	v, err := version.ParseSemantic(text)
 	if err != nil {

@@ -12,24 +12,24 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// World holds all clusters. Set its fields before use.
+// World holds simulated etcd clusters in memory. Set its exported fields before use.
 type World struct {
-	// LearnerLooks is the number of member lists after which a running learner has caught up.
+	// LearnerLooks is how many lists of members it takes until a running learner has caught up. Such counts replace
+	// time in the simulation.
 	LearnerLooks int
-	// AllConnected refuses every addition while a voter is down, as etcd up to 3.6.8 does. Later versions require only a
-	// quorum of the new members.
+	// AllConnected refuses to add a member while any voter is down, as etcd up to 3.6.8 does. Later versions require
+	// only a quorum.
 	AllConnected bool
-	// VersionLooks is the number of member lists after which the cluster version rises, if all members run a newer minor
-	// version. In etcd the leader checks that every few seconds.
+	// VersionLooks is the number of member lists after which the cluster version rises, if all members run a newer
+	// minor version. In etcd, the leader checks this every few seconds.
 	VersionLooks int
-	// SnapshotCount is the number of log entries after which members write a snapshot to the disk, like etcd's flag; 0
-	// stands for 10000.
+	// SnapshotCount is the number of log entries after which members write a snapshot, like etcd's flag; 0 means 10000.
 	SnapshotCount uint64
-	// AdvanceMost limits the entries that one call of Advance adds; 0 means no limit.
+	// AdvanceMost is the maximum number of entries that one call of Advance adds; 0 means no limit.
 	AdvanceMost uint64
-	// Quota is the largest size of a member's data, in bytes; 0 stands for 2 GiB.
+	// Quota is the maximum size of a member's data, in bytes; 0 means 2 GiB.
 	Quota int64
-	// DefragmentationTakes is how long a member does not answer while it is defragmented.
+	// DefragmentationTakes is how long a defragmentation takes. The member does not answer meanwhile.
 	DefragmentationTakes time.Duration
 
 	mu         sync.Mutex
@@ -42,16 +42,16 @@ type World struct {
 	advanced   uint64
 }
 
-// Process is an etcd server in a pod, with its command line.
+// Process is an etcd process in a pod, with the settings of its command line.
 type Process struct {
 	Name, PeerURL, ClientURL string
-	// InitialCluster is in the flag's format: name=peerURL,...
+	// InitialCluster has the format of etcd's flag: name=peerURL,...
 	InitialCluster, Token string
-	// Existing stands for --initial-cluster-state=existing.
+	// Existing is true for --initial-cluster-state=existing.
 	Existing bool
-	// Volume is the name of the volume with its data, which outlives the process.
+	// Volume is the name of the volume with the data, which outlives the process.
 	Volume string
-	// Version is the etcd version; "" stands for 3.6.8.
+	// Version is the etcd version; "" means 3.6.8.
 	Version string
 }
 
@@ -59,12 +59,12 @@ type Process struct {
 type disk struct {
 	cluster *cluster
 	id      uint64
-	// snapshot is the index of the last snapshot. A process reads its log from there.
+	// snapshot is the log index of the last snapshot. A process reads its log from there.
 	snapshot uint64
-	// size is the size of the data. corrupt reports that the data differs from the log.
+	// size is the size of the data in bytes. corrupt is true if the data differs from what the log says.
 	size    int64
 	corrupt bool
-	// uncounted is space that a compaction has freed and that the member still reports as in use.
+	// uncounted is space that a compaction has freed, but that the member still reports as in use.
 	uncounted int64
 }
 
@@ -80,8 +80,8 @@ func (w *World) Run(p Process) {
 	w.settle()
 }
 
-// Serve lets clients reach the process with that name or peer URL. From then on the data of its cluster must not be
-// lost, as clients may have written to it.
+// Serve lets clients reach the process with this name or peer URL. From then on, a loss of the cluster's data is a
+// violation, as clients may have written to it.
 func (w *World) Serve(name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -90,7 +90,7 @@ func (w *World) Serve(name string) {
 	}
 }
 
-// Stop ends the process with that name or peer URL.
+// Stop ends the process with this name or peer URL.
 func (w *World) Stop(name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -98,13 +98,13 @@ func (w *World) Stop(name string) {
 	w.settle()
 }
 
-// Hang makes a process not answer clients or peers until Wake.
+// Hang makes a process unresponsive to clients and peers, until Wake.
 func (w *World) Hang(name string) { w.hang(name, true) }
 
-// Wake ends a hang.
+// Wake makes an unresponsive process answer again.
 func (w *World) Wake(name string) { w.hang(name, false) }
 
-// Serving reports whether a process answers clients. Only then is its pod ready.
+// Serving reports whether a process answers clients. Its pod is ready only then.
 func (w *World) Serving(name string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -112,7 +112,7 @@ func (w *World) Serving(name string) bool {
 	return p != nil && p.serving && !p.hung && p.cluster.leader != 0
 }
 
-// Reason returns why a running process does not begin to serve clients. A real server would exit and be restarted.
+// Reason returns why a process cannot start; "" if it can. A real etcd process would exit and be restarted.
 func (w *World) Reason(name string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -122,14 +122,15 @@ func (w *World) Reason(name string) string {
 	return ""
 }
 
-// Violations returns the events that must never happen.
+// Violations returns what happened in the simulation that must never happen, such as a loss of data; one text per
+// event.
 func (w *World) Violations() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.violations)
 }
 
-// Members returns the members of the cluster with a token.
+// Members returns the members of the cluster with this token.
 func (w *World) Members(token string) []etcd.Member {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -141,7 +142,7 @@ func (w *World) Members(token string) []etcd.Member {
 	return nil
 }
 
-// Changes returns the changes of members in the clusters with a token, one line each.
+// Changes returns all changes of the clusters with this token, such as "Remove <peer URL>".
 func (w *World) Changes(token string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -154,7 +155,7 @@ func (w *World) Changes(token string) []string {
 	return out
 }
 
-// Advanced counts the log entries that calls of Advance have added.
+// Advanced returns the number of log entries that calls of Advance have added.
 func (w *World) Advanced() uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
