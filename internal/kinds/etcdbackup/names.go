@@ -27,7 +27,7 @@ const (
 	orderAnnotation = "etcd.opcrew.io/order"
 	// generationAnnotation holds the generation of the spec that a pod was created for, and settingsAnnotation a hash
 	// of the pod settings in that spec.
-	generationAnnotation, settingsAnnotation = "etcd.opcrew.io/generation", "etcd.opcrew.io/wishes"
+	generationAnnotation, settingsAnnotation = "etcd.opcrew.io/generation", "etcd.opcrew.io/settings"
 
 	// longestName limits how much of the object's name goes into a pod's name, which has at most 253 characters.
 	longestName = 200

@@ -56,7 +56,7 @@ func replaceCorrupt(in *Input) steps.Verdict {
 	if !in.outvotes(found, m) {
 		return steps.Verdict{Waits: "a quorum of voters with the same data, to replace " + m.Name}
 	}
-	return steps.Verdict{Step: steps.SparingLeader(in.View, in.Members, m, steps.ReplaceCorrupt(m))}
+	return steps.Verdict{Step: steps.TransferLeaderFirst(in.View, in.Members, m, steps.ReplaceCorrupt(m))}
 }
 
 func disarm(in *Input) steps.Verdict {

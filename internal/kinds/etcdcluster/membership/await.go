@@ -12,12 +12,13 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// awaitHealthy waits until etcd reports that all members are healthy, before a member is added.
-func awaitHealthy(in *Input) steps.Verdict { return in.await(model.Member.Well) }
+// AwaitHealthy waits until etcd reports that all members are healthy. It comes before the rule that adds a member.
+func AwaitHealthy(in *Input) steps.Verdict { return in.await(model.Member.Well) }
 
-// awaitReady waits until the kubelets too report that all members are ready, before one is removed or stopped: clients
-// rely on that. It does not wait while a member is out of space. Then no pod is ready, and the change may make room.
-func awaitReady(in *Input) steps.Verdict {
+// AwaitReady waits until the kubelets too report that all members are ready. It comes before the rules that remove or
+// stop a member, because clients rely on the other members. While a member is out of space, no pod is ready, and the
+// change may make room; then it is enough that etcd reports healthy members.
+func AwaitReady(in *Input) steps.Verdict {
 	full := slices.ContainsFunc(in.View.Alarms(), func(a etcd.Alarm) bool { return a.Kind == etcd.AlarmNoSpace })
 	if full {
 		return in.await(model.Member.Well)

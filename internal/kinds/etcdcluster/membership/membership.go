@@ -12,17 +12,5 @@ import (
 // repair handles members that join and members that are lost. It comes before all other changes.
 var repair = []rule{joining, replaceLost}
 
-// grow and shrink bring the number of members to Size.
-var (
-	grow   = []rule{awaitHealthy, addMember}
-	shrink = []rule{awaitReady, removeMember}
-)
-
 // Repair decides about members that join and members that are lost.
 func Repair(in *Input) steps.Verdict { return steps.First(in, repair...) }
-
-// Grow adds a member if there are too few, once all are healthy.
-func Grow(in *Input) steps.Verdict { return steps.First(in, grow...) }
-
-// Shrink removes a member if there are too many, once all are ready.
-func Shrink(in *Input) steps.Verdict { return steps.First(in, shrink...) }

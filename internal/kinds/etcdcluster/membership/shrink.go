@@ -54,5 +54,5 @@ func removeMember(in *Input) steps.Verdict {
 	if m.ClaimDiffers != "" {
 		why += "; " + m.ClaimDiffers
 	}
-	return steps.Verdict{Step: steps.SparingLeader(in.View, in.Members, m, steps.Remove(m, why))}
+	return steps.Verdict{Step: steps.TransferLeaderFirst(in.View, in.Members, m, steps.Remove(m, why))}
 }

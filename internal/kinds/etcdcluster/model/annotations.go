@@ -21,7 +21,7 @@ const (
 	// RestoreAnnotation holds, on a pod or claim, the UID of the EtcdRestore that it was made for.
 	RestoreAnnotation = "etcd.opcrew.io/restore"
 	// SettingsAnnotation holds the hash of the settings for which the pod was created.
-	SettingsAnnotation = "etcd.opcrew.io/wishes"
+	SettingsAnnotation = "etcd.opcrew.io/settings"
 )
 
 // Container is the name of the container that runs etcd.

@@ -8,9 +8,9 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// SparingLeader returns the step for a member. If the member is the leader, it first returns a step that transfers
+// TransferLeaderFirst returns the step for a member. If the member is the leader, it first returns a step that transfers
 // leadership to another voter.
-func SparingLeader(view etcd.View, members []model.Member, m model.Member, then *Step) *Step {
+func TransferLeaderFirst(view etcd.View, members []model.Member, m model.Member, then *Step) *Step {
 	leader, known := view.Leader()
 	if !known || leader != m.ID {
 		return then
