@@ -27,7 +27,7 @@ const (
 	orderAnnotation = "etcd.opcrew.io/order"
 	// generationAnnotation holds the spec's generation when the pod was created. settingsAnnotation holds a hash of the
 	// spec's pod settings at that time.
-	generationAnnotation, settingsAnnotation = "etcd.opcrew.io/generation", "etcd.opcrew.io/wishes"
+	generationAnnotation, settingsAnnotation = "etcd.opcrew.io/generation", "etcd.opcrew.io/settings"
 
 	// longestName is how many characters of the EtcdBackup's name a pod's name contains. Pod names are limited to 253
 	// characters.

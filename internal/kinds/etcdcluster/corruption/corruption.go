@@ -57,7 +57,7 @@ func replaceCorrupt(in *Input) steps.Verdict {
 	if !in.outvotes(found, m) {
 		return steps.Verdict{Waits: "a quorum of voters with the same data, which is needed to replace " + m.Name}
 	}
-	return steps.Verdict{Step: steps.SparingLeader(in.View, in.Members, m, steps.ReplaceCorrupt(m))}
+	return steps.Verdict{Step: steps.TransferLeaderFirst(in.View, in.Members, m, steps.ReplaceCorrupt(m))}
 }
 
 func disarm(in *Input) steps.Verdict {

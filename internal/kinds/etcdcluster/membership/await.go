@@ -12,13 +12,13 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// awaitHealthy waits until etcd reports all members as healthy. It applies before a member is added.
-func awaitHealthy(in *Input) steps.Verdict { return in.await(model.Member.Well) }
+// AwaitHealthy waits until etcd reports all members as healthy. It applies before a member is added.
+func AwaitHealthy(in *Input) steps.Verdict { return in.await(model.Member.Well) }
 
-// awaitReady waits until the kubelets report all pods as ready, because clients rely on it. It applies before a member
+// AwaitReady waits until the kubelets report all pods as ready, because clients rely on it. It applies before a member
 // is removed or restarted. If a member is out of space no pod is ready, and the change may make room, so healthy is
 // enough.
-func awaitReady(in *Input) steps.Verdict {
+func AwaitReady(in *Input) steps.Verdict {
 	full := slices.ContainsFunc(in.View.Alarms(), func(a etcd.Alarm) bool { return a.Kind == etcd.AlarmNoSpace })
 	if full {
 		return in.await(model.Member.Well)

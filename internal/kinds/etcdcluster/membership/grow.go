@@ -5,9 +5,9 @@ package membership
 
 import "github.com/opcrew/opcrew/internal/kinds/etcdcluster/steps"
 
-// addMember adds a member if there are too few, or a successor if a member must be replaced. The replaced member stays
+// Grow adds a member if there are too few, or a successor if a member must be replaced. The replaced member stays
 // until its successor votes.
-func addMember(in *Input) steps.Verdict {
+func Grow(in *Input) steps.Verdict {
 	tooFew := in.count() < in.Size
 	successor := in.count() == in.Size && in.Surge && in.supersedes()
 	if in.KeepSize || !tooFew && !successor {

@@ -22,7 +22,7 @@ func TestASuccessorIsAddedBeforeItsMemberIsRemoved(t *testing.T) {
 		"but not now":                {healthy(3, superseded), "nothing"},
 		"and its successor is there": {surge(sized(healthy(4, superseded), 3)), "nothing"},
 	} {
-		if got := says(addMember(test.in)); got != test.want {
+		if got := says(Grow(test.in)); got != test.want {
 			t.Errorf("%s: expected to %s, got %s", name, test.want, got)
 		}
 	}

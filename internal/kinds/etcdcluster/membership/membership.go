@@ -13,17 +13,5 @@ import (
 // repair lists the rules for members that are joining or lost. They come before all other changes.
 var repair = []rule{joining, replaceLost}
 
-// grow and shrink list the rules that bring the number of members to Size.
-var (
-	grow   = []rule{awaitHealthy, addMember}
-	shrink = []rule{awaitReady, removeMember}
-)
-
 // Repair decides about members that are joining or lost.
 func Repair(in *Input) steps.Verdict { return steps.First(in, repair...) }
-
-// Grow adds a member if there are too few, once all members are healthy.
-func Grow(in *Input) steps.Verdict { return steps.First(in, grow...) }
-
-// Shrink removes a member if there are too many, once all members are ready.
-func Shrink(in *Input) steps.Verdict { return steps.First(in, shrink...) }

@@ -34,8 +34,8 @@ func rank(preferred bool) int64 {
 	return 0
 }
 
-// removeMember removes a member if there are too many. If the member is the leader, it first transfers leadership.
-func removeMember(in *Input) steps.Verdict {
+// Shrink removes a member if there are too many. If the member is the leader, it first transfers leadership.
+func Shrink(in *Input) steps.Verdict {
 	if in.KeepSize || in.count() <= in.Size {
 		return steps.Verdict{}
 	}
@@ -54,5 +54,5 @@ func removeMember(in *Input) steps.Verdict {
 	if m.ClaimDiffers != "" {
 		why += "; " + m.ClaimDiffers
 	}
-	return steps.Verdict{Step: steps.SparingLeader(in.View, in.Members, m, steps.Remove(m, why))}
+	return steps.Verdict{Step: steps.TransferLeaderFirst(in.View, in.Members, m, steps.Remove(m, why))}
 }

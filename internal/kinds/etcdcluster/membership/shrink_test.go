@@ -34,7 +34,7 @@ func TestTheMemberThatIsLeastOfUseIsRemovedFirst(t *testing.T) {
 		"the spec is invalid":            {func() *Input { in := sized(healthy(3), 2); in.KeepSize = true; return in }(), "nothing"},
 		"the newer of two of the same":   {sized(healthy(4, nil, superseded, superseded), 3), "remove member c"},
 	} {
-		if got := says(removeMember(test.in)); got != test.want {
+		if got := says(Shrink(test.in)); got != test.want {
 			t.Errorf("%s: expected to %s, got %s", name, test.want, got)
 		}
 	}
@@ -43,7 +43,7 @@ func TestTheMemberThatIsLeastOfUseIsRemovedFirst(t *testing.T) {
 func TestTheEventOfARemovedMemberSaysThatItsNodeIsCordoned(t *testing.T) {
 	cordoned := func(m *model.Member) { m.Node = &model.Node{Cordoned: true} }
 	for says, in := range map[bool]*Input{true: healthy(3, nil, cordoned), false: healthy(3)} {
-		note := removeMember(sized(in, 2)).Step.Note
+		note := Shrink(sized(in, 2)).Step.Note
 		if strings.Contains(note, "its node is cordoned") != says {
 			t.Errorf("expected the event to name a cordoned node: %v, got %q", says, note)
 		}

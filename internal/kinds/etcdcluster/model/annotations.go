@@ -21,7 +21,7 @@ const (
 	// RestoreAnnotation holds, on the objects of a restored cluster's first member, the UID of the restore.
 	RestoreAnnotation = "etcd.opcrew.io/restore"
 	// SettingsAnnotation holds the hash of the settings that the pod was created with.
-	SettingsAnnotation = "etcd.opcrew.io/wishes"
+	SettingsAnnotation = "etcd.opcrew.io/settings"
 )
 
 // Container is the name of the container that runs etcd.

@@ -60,7 +60,7 @@ func (in *Input) next(due func(model.Member) bool) steps.Verdict {
 	if last < 0 {
 		return steps.Verdict{}
 	}
-	if step := steps.SparingLeader(in.View, in.Members, in.Members[last], nil); step != nil {
+	if step := steps.TransferLeaderFirst(in.View, in.Members, in.Members[last], nil); step != nil {
 		return steps.Verdict{Step: step}
 	}
 	return in.change(last)

@@ -8,9 +8,9 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// SparingLeader returns a step that transfers leadership to another voter if the member is the leader, and otherwise
+// TransferLeaderFirst returns a step that transfers leadership to another voter if the member is the leader, and otherwise
 // the given step.
-func SparingLeader(view etcd.View, members []model.Member, m model.Member, then *Step) *Step {
+func TransferLeaderFirst(view etcd.View, members []model.Member, m model.Member, then *Step) *Step {
 	leader, known := view.Leader()
 	if !known || leader != m.ID {
 		return then

@@ -47,7 +47,7 @@ func (in *Input) defragmentNext(due func(etcd.MemberStatus) bool) steps.Verdict 
 	if last == nil {
 		return steps.Verdict{}
 	}
-	return steps.Verdict{Step: steps.SparingLeader(in.View, in.Members, *last, steps.Defragment(*last, several))}
+	return steps.Verdict{Step: steps.TransferLeaderFirst(in.View, in.Members, *last, steps.Defragment(*last, several))}
 }
 
 // gains reports whether a defragmentation would return enough space. After one, the member is left alone until its data

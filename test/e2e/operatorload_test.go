@@ -1,0 +1,123 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// load is what the operator's data layer needed at most during some time, and how fast it reacted.
+type load struct {
+	memory               uint64
+	goroutines, restarts int
+	reaction             time.Duration
+}
+
+// measure reads the metrics of the leader of the data layer once a second, and how long an edit of the victim takes.
+func (r *redisTest) measure(t *testing.T, when string, during time.Duration) load {
+	t.Helper()
+	var most load
+	token := r.metricsToken(t)
+	pod := r.leader(t, dataLayer)
+	for i, end := 0, time.Now().Add(during); time.Now().Before(end); i++ {
+		memory, goroutines := r.metrics(t, pod, token)
+		most.memory, most.goroutines = max(most.memory, memory), max(most.goroutines, goroutines)
+		if i%10 == 0 {
+			most.reaction = max(most.reaction, r.reaction(t, i))
+		}
+		time.Sleep(time.Second)
+	}
+	most.restarts = r.restarts(t)
+	t.Logf("%s: memory %d MiB, goroutines %d, restarts %d, slowest reaction %s", when, most.memory>>20, most.goroutines, most.restarts, most.reaction.Round(time.Millisecond))
+	return most
+}
+
+// reaction returns how long the operator takes to observe and carry out an edit of the other tenant's cluster.
+func (r *redisTest) reaction(t *testing.T, i int) time.Duration {
+	t.Helper()
+	began := time.Now()
+	r.patch(t, fmt.Sprintf(`{"redisConfig":{"slowlog-max-len":"%d"}}`, 100+i+began.Second()))
+	r.await(t, 3)
+	return time.Since(began)
+}
+
+// restarts returns how often the containers of the operator's data layer were restarted.
+func (c *cluster) restarts(t *testing.T) int {
+	t.Helper()
+	pods := &corev1.PodList{}
+	if err := c.List(t.Context(), pods, client.InNamespace(namespace)); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, pod := range pods.Items {
+		for _, s := range pod.Status.ContainerStatuses {
+			n += int(s.RestartCount)
+		}
+	}
+	return n
+}
+
+// metricsToken returns a token of an account that may read the operator's metrics.
+func (r *redisTest) metricsToken(t *testing.T) string {
+	t.Helper()
+	binding := "metrics-" + r.ns
+	r.kubectl(t, "delete", "clusterrolebinding", binding, "--ignore-not-found")
+	r.kubectl(t, "create", "clusterrolebinding", binding, "--clusterrole=opcrew-metrics-reader", "--serviceaccount="+r.ns+":default")
+	t.Cleanup(func() { r.kubectl(t, "delete", "clusterrolebinding", binding, "--ignore-not-found") })
+	return strings.TrimSpace(r.kubectl(t, "create", "token", "default", "-n", r.ns))
+}
+
+// metrics returns the memory in bytes and the goroutines of a pod of the operator.
+func (c *cluster) metrics(t *testing.T, name, token string) (memory uint64, goroutines int) {
+	t.Helper()
+	pod := &corev1.Pod{}
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, pod); err != nil {
+		t.Fatal(err)
+	}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+pod.Status.PodIP+":8443/metrics", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	insecure := &http.Client{Transport: &http.Transport{
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true, //nolint:gosec // the certificate is self-signed
+	}}
+	response, err := insecure.Do(request)
+	if err != nil {
+		t.Fatalf("read the metrics of %s: %v", name, err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		t.Fatalf("expected the metrics of %s, got status %s and error %v", name, response.Status, err)
+	}
+	return uint64(gauge(t, text, "process_resident_memory_bytes")), int(gauge(t, text, "go_goroutines"))
+}
+
+// gauge returns the value of a metric without labels.
+func gauge(t *testing.T, metrics []byte, name string) float64 {
+	t.Helper()
+	found := regexp.MustCompile(`(?m)^` + name + ` (\S+)$`).FindSubmatch(metrics)
+	if found == nil {
+		t.Fatalf("expected the metric %s", name)
+	}
+	value, err := strconv.ParseFloat(string(found[1]), 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
