@@ -67,6 +67,6 @@ func reportAttachment(set condition.Set, d *opsv1.Diva, f facts) {
 		kind, noun, ready = opsv1.DivaClientsReady, "clients", f.clients.Ready(names.Clients(d).Names(all))
 	}
 	if c := meta.FindStatusCondition(*set.Conditions, kind); c != nil && c.Reason == common.ReasonUpdating {
-		set.False(kind, common.ReasonPodsNotReady, fmt.Sprintf("%d of %d %s are ready; %s: %s", ready, all, noun, f.attachment.pod, f.attachment.words))
+		set.False(kind, common.ReasonPodsNotReady, fmt.Sprintf("%d of %d %s are ready; pod %s waits for a volume: %s", ready, all, noun, f.attachment.pod, f.attachment.words))
 	}
 }

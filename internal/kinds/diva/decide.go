@@ -71,7 +71,7 @@ func foreignSecret(f facts) *obstacle {
 	if f.foreign == "" {
 		return nil
 	}
-	return &obstacle{common.ReasonNameTaken, "Secret " + f.foreign + " belongs to another owner, and pods would mount it; delete it, or name the Diva otherwise"}
+	return &obstacle{common.ReasonNameTaken, "Secret " + f.foreign + " belongs to another owner, and pods of this Diva would mount it; delete the Secret, or create the Diva under another name"}
 }
 
 func invalid(field string, image opsv1.Image) *obstacle {

@@ -109,11 +109,11 @@ func TestAKeyThatIsOfNoUseIsReportedWithWhatToWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, test := range map[string]struct{ text, want string }{
-		"no key":       {"not a key", "it is no private key (ssh: no key found); write one as ssh-keygen -t ed25519 makes it"},
-		"a public key": {key(t, "old").Public, "it is no private key"},
-		"half a key":   {string(key(t, "old").Private)[:200], "it is no private key"},
-		"locked":       {string(pem.EncodeToMemory(locked)), "it is locked by a passphrase"},
-		"dsa":          {dsaKey(t), "it is a DSA key, which no sshd accepts any more"},
+		"no key":       {"not a key", "the value is not a private key (ssh: no key found); provide a key such as ssh-keygen -t ed25519 creates"},
+		"a public key": {key(t, "old").Public, "the value is not a private key"},
+		"half a key":   {string(key(t, "old").Private)[:200], "the value is not a private key"},
+		"locked":       {string(pem.EncodeToMemory(locked)), "the private key needs a passphrase"},
+		"dsa":          {dsaKey(t), "the private key is a DSA key, which sshd no longer accepts"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, why := keys.Parse(test.text)
@@ -212,10 +212,10 @@ func TestAGivenPairIsTakenIfItBelongsTogether(t *testing.T) {
 		"as Kubernetes' type has it":  {secret("ssh-privatekey", string(old.Private), "ssh-publickey", old.Public), "", nil},
 		"as ssh's files are named":    {secret("id_ed25519", string(old.Private), "id_ed25519.pub", old.Public), "", nil},
 		"with a public key cut short": {secret("privateKey", string(old.Private), "publicKey", "ssh-rsa AAAA..."), "", nil},
-		"with another's public key":   {secret("privateKey", string(old.Private), "publicKey", other.Public), opsv1.ReasonKeyMismatch, []string{"Secret mine, publicKey does not belong to Secret mine, privateKey", old.Public}},
-		"that is no key":              {secret("privateKey", "x"), opsv1.ReasonKeyUnusable, []string{"Secret mine, privateKey: it is no private key"}},
-		"in a Secret without one":     {secret("other", "x"), opsv1.ReasonKeyMissing, []string{"there is no Secret mine with a private key under privateKey, ssh-privatekey"}},
-		"in no Secret":                {nil, opsv1.ReasonKeyMissing, []string{"there is no Secret mine"}},
+		"with another's public key":   {secret("privateKey", string(old.Private), "publicKey", other.Public), opsv1.ReasonKeyMismatch, []string{"the public key in Secret mine, publicKey does not match the private key in Secret mine, privateKey", old.Public}},
+		"that is no key":              {secret("privateKey", "x"), opsv1.ReasonKeyUnusable, []string{"Secret mine, privateKey: the value is not a private key"}},
+		"in a Secret without one":     {secret("other", "x"), opsv1.ReasonKeyMissing, []string{"Secret mine does not exist or has no private key; opcrew looks for a key under one of the names privateKey, ssh-privatekey"}},
+		"in no Secret":                {nil, opsv1.ReasonKeyMissing, []string{"Secret mine does not exist or has no private key"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := keys.FromSecret("mine", test.data)

@@ -52,7 +52,7 @@ func (r *reconciler) observeInventory(ctx context.Context, d *opsv1.Diva, f *fac
 	list := &corev1.ConfigMap{}
 	err := r.Client.Get(ctx, client.ObjectKey{Namespace: d.Namespace, Name: names.InventoryName(d)}, list)
 	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("read inventory: %w", err)
+		return fmt.Errorf("read the ConfigMap with the inventory: %w", err)
 	}
 	f.inventory = list.Data[build.HostsKey]
 	return nil

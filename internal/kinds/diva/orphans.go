@@ -57,7 +57,7 @@ func (r *reconciler) leave(d *opsv1.Diva, set *appsv1.StatefulSet) kit.Plan {
 	}
 	plan := kit.Plan{Release: clientsFinalizer}
 	if !slices.Contains(d.Finalizers, metav1.FinalizerOrphanDependents) { // unless the user wants to keep the pods
-		plan.Step = &kit.Step{Name: "delete clients without an owner", Do: func(ctx context.Context) error { return r.deleteOrphans(ctx, d) }}
+		plan.Step = &kit.Step{Name: "delete client pods without an owner", Do: func(ctx context.Context) error { return r.deleteOrphans(ctx, d) }}
 	}
 	return plan
 }
@@ -69,9 +69,9 @@ func (r *reconciler) deleteOrphans(ctx context.Context, d *opsv1.Diva) error {
 	key := client.ObjectKey{Namespace: d.Namespace, Name: names.Clients(d).Name}
 	switch err := r.Live.Get(ctx, key, set); {
 	case client.IgnoreNotFound(err) != nil:
-		return fmt.Errorf("read StatefulSet: %w", err)
+		return fmt.Errorf("read the StatefulSet of the clients: %w", err)
 	case err == nil && set.DeletionTimestamp != nil:
-		return errors.New("the StatefulSet is being deleted")
+		return errors.New("the StatefulSet of the clients is still being deleted")
 	}
 	if err := r.Live.List(ctx, pods, client.InNamespace(d.Namespace), client.MatchingLabels(names.Selector(d)), client.MatchingLabels(names.Clients(d).Selector)); err != nil {
 		return fmt.Errorf("list pods: %w", err)
@@ -82,7 +82,7 @@ func (r *reconciler) deleteOrphans(ctx context.Context, d *opsv1.Diva) error {
 			continue
 		}
 		if err := r.Client.Delete(ctx, pod, client.Preconditions{UID: &pod.UID}); client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("delete %s: %w", pod.Name, err)
+			return fmt.Errorf("delete pod %s: %w", pod.Name, err)
 		}
 	}
 	return nil

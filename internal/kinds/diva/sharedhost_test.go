@@ -106,7 +106,7 @@ func TestTheManagerKnowsEarlierClientsByAFewFormerHostKeys(t *testing.T) {
 func TestClientsThatHaveThePrivateKeyAreNamed(t *testing.T) {
 	d := newDiva(1, withStatus(opsv1.SSHInUse, earlier(t)))
 	after := reported(d, observed(t, d, earlier(t), createdEarlier("ops-client-0")), done)
-	says(t, conditionOf(after, opsv1.DivaKeyWarning), "True ClientsHoldKey: ", "have the manager's private key", "client.pod.annotations")
+	says(t, conditionOf(after, opsv1.DivaKeyWarning), "True ClientsHoldKey: ", "have the manager's private key", "spec.client.pod.annotations")
 	after = reported(newDiva(1), observed(t, newDiva(1), settled(t)), done)
 	if got := conditionOf(after, opsv1.DivaKeyWarning); !strings.HasPrefix(got, "none") {
 		t.Errorf("expected no warning about clients of this version, got %s", got)

@@ -90,7 +90,7 @@ func reportHeld(set condition.Set, kind string, held *obstacle, running bool) {
 	switch {
 	case held == nil:
 	case running:
-		set.False(kind, held.reason, held.message+"; the pods that run stay as they are")
+		set.False(kind, held.reason, held.message+"; running pods stay unchanged")
 	default:
 		set.False(kind, held.reason, held.message)
 	}

@@ -136,7 +136,7 @@ func TestTextThatIsNoImageIsReportedAndReplacesNothing(t *testing.T) {
 	s.awaitReady(2)
 	clients, managers := s.uids("client"), s.uids("manager")
 	s.edit(withClientImage("Not An:image"), withManagerImage("nor:this one"))
-	s.await(opsv1.DivaReady, "False InvalidImage", "spec.client.image", "stay as they are")
+	s.await(opsv1.DivaReady, "False InvalidImage", "spec.client.image", "running pods stay unchanged")
 	s.await(opsv1.DivaManagerReady, "False InvalidImage", "spec.manager.image")
 	s.edit(withClientImage("diva-client:v0.0.1"), withManagerImage("diva:v1.1"))
 	s.awaitReady(2)

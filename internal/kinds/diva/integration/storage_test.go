@@ -209,7 +209,7 @@ func TestStorageThatCannotGrowIsReportedAndTheRestGoesOn(t *testing.T) {
 	s.awaitReady(2)
 	set := s.set()
 	s.edit(withClientSize("3Gi"), withClients(3))
-	s.await(opsv1.DivaReady, "False CannotGrow", "wi-ops-client-0 stays at 2Gi and not 3Gi", "allowVolumeExpansion")
+	s.await(opsv1.DivaReady, "False CannotGrow", "wi-ops-client-0 keeps 2Gi and cannot grow to 3Gi", "allowVolumeExpansion")
 	operator.Until(t, "the third client comes all the same", func() error {
 		if got := s.get().Status.Clients; got != "3/3" {
 			return fmt.Errorf("there are %s", got)
@@ -237,7 +237,7 @@ func TestAClaimThatIsLeftOfAnotherClassIsReportedAndUsed(t *testing.T) {
 	s.create(1, func(d *opsv1.Diva) {
 		d.Spec.Manager.Storage = opsv1.Storage{Size: "1Gi", ClassName: "standard"}
 	})
-	s.await(opsv1.DivaReady, "False ClaimDiffers", "ops-manager", `"longhorn", not "standard"`)
+	s.await(opsv1.DivaReady, "False ClaimDiffers", "ops-manager", `"longhorn" instead of "standard"`)
 	if got := s.claims()["ops-manager"]; got != "2Gi" {
 		t.Errorf("expected the claim to have what it had, got %s", got)
 	}

@@ -49,7 +49,7 @@ func FromSecret(secret string, data map[string][]byte) Given {
 	}
 	name, private := of(privateNames)
 	if private == "" {
-		return Given{Problem: &Problem{opsv1.ReasonKeyMissing, fmt.Sprintf("spec.ssh.secretRef: there is no Secret %s with a private key under %s", secret, strings.Join(privateNames, ", "))}}
+		return Given{Problem: &Problem{opsv1.ReasonKeyMissing, fmt.Sprintf("spec.ssh.secretRef: Secret %s does not exist or has no private key; opcrew looks for a key under one of the names %s", secret, strings.Join(privateNames, ", "))}}
 	}
 	publicName, public := of(publicNames)
 	return match("Secret "+secret+", "+name, private, "Secret "+secret+", "+publicName, public)
@@ -69,7 +69,7 @@ func match(privateName, private, publicName, public string) Given {
 		}
 	}
 	if len(keys) > 0 {
-		return Given{Problem: &Problem{opsv1.ReasonKeyMismatch, fmt.Sprintf("%s does not belong to %s; leave it out, or write %s", publicName, privateName, p.Public)}}
+		return Given{Problem: &Problem{opsv1.ReasonKeyMismatch, fmt.Sprintf("the public key in %s does not match the private key in %s; remove the public key, or set it to %s", publicName, privateName, p.Public)}}
 	}
 	return Given{Pair: p}
 }

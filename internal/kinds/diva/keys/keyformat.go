@@ -19,7 +19,7 @@ import (
 func readable(text string) ([]byte, error) {
 	block, _ := pem.Decode([]byte(text))
 	if block == nil {
-		return nil, fmt.Errorf("it has no block of a key")
+		return nil, fmt.Errorf("the value has no PEM block")
 	}
 	block.Headers = nil
 	if raw, err := ssh.ParseRawPrivateKey([]byte(text)); err == nil && block.Type == "PRIVATE KEY" {

@@ -30,11 +30,11 @@ type Pair struct {
 func New(comment string) (*Pair, error) {
 	_, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
-		return nil, fmt.Errorf("make a key: %w", err)
+		return nil, fmt.Errorf("generate a key pair: %w", err)
 	}
 	block, err := ssh.MarshalPrivateKey(private, comment)
 	if err != nil {
-		return nil, fmt.Errorf("encode a key: %w", err)
+		return nil, fmt.Errorf("encode a private key: %w", err)
 	}
 	p, why := Parse(string(pem.EncodeToMemory(block)))
 	if why != "" {
@@ -65,11 +65,11 @@ func Parse(text string) (p *Pair, why string) {
 	var locked *ssh.PassphraseMissingError
 	switch {
 	case errors.As(err, &locked):
-		return nil, "it is locked by a passphrase, which the manager cannot enter; write one without"
+		return nil, "the private key needs a passphrase, which the manager cannot enter; provide a key without a passphrase"
 	case err != nil:
-		return nil, fmt.Sprintf("it is no private key (%v); write one as ssh-keygen -t ed25519 makes it", err)
+		return nil, fmt.Sprintf("the value is not a private key (%v); provide a key such as ssh-keygen -t ed25519 creates", err)
 	case signer.PublicKey().Type() == "ssh-dss":
-		return nil, "it is a DSA key, which no sshd accepts any more; write one as ssh-keygen -t ed25519 makes it"
+		return nil, "the private key is a DSA key, which sshd no longer accepts; provide a key such as ssh-keygen -t ed25519 creates"
 	}
 	private, err := readable(text)
 	if err != nil {

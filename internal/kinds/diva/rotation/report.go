@@ -49,18 +49,18 @@ func (p Pods) Progress(d *opsv1.Diva, r *ring.Ring) string {
 
 // KeyStays says which key stays in use while the user's key is invalid, and that a change in progress continues.
 func (p Pods) KeyStays(d *opsv1.Diva, r *ring.Ring) string {
-	text := "; the key in use stays: " + keys.Fingerprint(d.Status.SSH.PublicKey)
+	text := "; the current key stays in use: " + keys.Fingerprint(d.Status.SSH.PublicKey)
 	if d.Status.SSH.Phase == opsv1.SSHInUse {
 		return text
 	}
-	return text + "; a change that began before goes on: " + p.Progress(d, r)
+	return text + "; a key change that has already started continues: " + p.Progress(d, r)
 }
 
 // firstBehind returns the name of the first client for which the step waits.
 func (p Pods) firstBehind(d *opsv1.Diva, r *ring.Ring) string {
 	for _, pod := range p.Clients {
 		if !serves(d, r, pod) {
-			return "; waiting for " + pod.Name
+			return "; waiting for client " + pod.Name
 		}
 	}
 	return ""

@@ -93,6 +93,6 @@ func Recreated(s *opsv1.StorageStatus) string {
 	if s == nil || len(s.Remade) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("deleted and recreated, the last at %s: %s; their data is lost unless you have restored it",
+	return fmt.Sprintf("were deleted and recreated, most recently at %s: %s; the data of these claims is lost unless you have restored it",
 		s.RemadeAt.UTC().Format(time.RFC3339), strings.Join(s.Remade, ", "))
 }

@@ -93,5 +93,5 @@ func (in Input) wayBack(e Expected) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; spec.%s.storage.size can be taken back, to %dGi or more", part, n)
+	return fmt.Sprintf("; you can lower spec.%s.storage.size again, to %dGi or more", part, n)
 }

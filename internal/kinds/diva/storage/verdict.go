@@ -54,7 +54,7 @@ func (in Input) verdict(recreated string) Verdict {
 	case growing != "":
 		return Verdict{Reason: opsv1.ReasonGrowing, Message: growing}
 	case recreated != "":
-		return Verdict{true, opsv1.ReasonClaimRemade, fmt.Sprintf("All %d claims have their volumes; %s", len(all), recreated)}
+		return Verdict{true, opsv1.ReasonClaimRemade, fmt.Sprintf("All %d claims have their volumes; claims %s", len(all), recreated)}
 	}
 	return Verdict{true, opsv1.ReasonBound, fmt.Sprintf("All %d claims have their volumes", len(all))}
 }
@@ -99,9 +99,9 @@ func (in Input) otherSize(all []Expected) string {
 		}
 		switch requested := workload.Requested(claim); requested.Cmp(desired) {
 		case 1:
-			return fmt.Sprintf("; claim %[1]s has no volume yet and keeps %[2]s: delete it, and it is recreated with %[3]s", e.Name, requested.String(), desired.String())
+			return fmt.Sprintf("; claim %[1]s has no volume yet, so its size of %[2]s cannot change: delete the claim, and it is recreated with %[3]s", e.Name, requested.String(), desired.String())
 		case -1:
-			return fmt.Sprintf("; claim %[1]s has no volume yet and keeps %[2]s: it grows when it has one, or delete it, and it is recreated with %[3]s", e.Name, requested.String(), desired.String())
+			return fmt.Sprintf("; claim %[1]s has no volume yet, so its size of %[2]s cannot change: wait until the claim has a volume and grows, or delete the claim, and it is recreated with %[3]s", e.Name, requested.String(), desired.String())
 		}
 	}
 	return ""
