@@ -22,7 +22,7 @@ func (r *reconciler) observeBeginning(ctx context.Context, a *egov1.Activity) (*
 	node := &corev1.Node{}
 	err := r.Live.Get(ctx, types.NamespacedName{Name: a.Spec.Host}, node)
 	if apierrors.IsNotFound(err) {
-		return &run.Start{Obstacle: &run.Obstacle{Reason: egov1.ReasonHostMissing, Message: "there is no node " + a.Spec.Host}}, nil
+		return &run.Start{Obstacle: &run.Obstacle{Reason: egov1.ReasonHostMissing, Message: "the cluster has no node named " + a.Spec.Host}}, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read node %s: %w", a.Spec.Host, err)

@@ -56,7 +56,7 @@ func Kind() kit.Registration {
 	return kit.Registration{
 		Name:        "activity",
 		Layer:       kit.Machines,
-		Outside:     "a schedule of another user makes no runs: the API server puts the user of this kubeconfig on record for them",
+		Outside:     "schedules of other users create no runs, because the API server records the user of this kubeconfig as the requester",
 		CRDs:        []string{"activities.ego.example.com"},
 		AddToScheme: egov1.AddToScheme,
 		Cache:       cached,

@@ -31,7 +31,7 @@ var controlPlane = []string{"node-role.kubernetes.io/control-plane", "node-role.
 // have been revoked since, and the node's labels are known only here.
 func (r *reconciler) permit(ctx context.Context, a *egov1.Activity, node *corev1.Node) (*run.Obstacle, error) {
 	if a.Spec.Requester == nil {
-		return &run.Obstacle{Final: true, Reason: egov1.ReasonNoRequester, Message: "spec.requester is empty: install " + policy + " and create a new Activity"}, nil
+		return &run.Obstacle{Final: true, Reason: egov1.ReasonNoRequester, Message: "spec.requester is empty; install the admission policy " + policy + ", which sets this field, and create a new Activity"}, nil
 	}
 	if o, err := r.vouched(ctx, a); err != nil || o != nil {
 		return o, err
@@ -76,7 +76,7 @@ func (r *reconciler) may(ctx context.Context, who *egov1.Requester, right author
 		User: who.Username, UID: who.UID, Groups: who.Groups, ResourceAttributes: &right,
 	}}
 	if err := r.Client.Create(ctx, review); err != nil {
-		return false, fmt.Errorf("ask for the rights of %s: %w", who.Username, err)
+		return false, fmt.Errorf("check the rights of %s: %w", who.Username, err)
 	}
 	return review.Status.Allowed, nil
 }
@@ -86,7 +86,7 @@ func forbidden(who *egov1.Requester, right authorizationv1.ResourceAttributes) s
 	if right.Group != "" {
 		resource += "." + right.Group
 	}
-	return fmt.Sprintf("%s may not %s %s %s; an administrator can grant it, then raise spec.run", who.Username, right.Verb, resource, right.Name)
+	return fmt.Sprintf("user %s has no right to %s %s %s; ask an administrator for this right, then increase spec.run", who.Username, right.Verb, resource, right.Name)
 }
 
 // vouched returns an obstacle unless the admission policy was in force when the run was requested. Without the policy
@@ -98,9 +98,9 @@ func (r *reconciler) vouched(ctx context.Context, a *egov1.Activity) (*run.Obsta
 	}
 	switch asked := askedAt(a); {
 	case since.IsZero():
-		return &run.Obstacle{Reason: egov1.ReasonPolicyMissing, Message: "the policy " + policy + " is not in force, so spec.requester cannot be trusted; install the policy"}, nil
+		return &run.Obstacle{Reason: egov1.ReasonPolicyMissing, Message: "the admission policy " + policy + " is not in force, so opcrew cannot trust spec.requester; install the policy"}, nil
 	case asked.Before(since.Add(policyDelay)):
-		return &run.Obstacle{Final: true, Reason: egov1.ReasonPolicyMissing, Message: "it was requested before the policy " + policy + " was in force, so spec.requester cannot be trusted; create a new Activity"}, nil
+		return &run.Obstacle{Final: true, Reason: egov1.ReasonPolicyMissing, Message: "the run was requested before the admission policy " + policy + " was in force, so opcrew cannot trust spec.requester; create a new Activity"}, nil
 	}
 	return nil, nil
 }
@@ -129,7 +129,7 @@ func (r *reconciler) ofItsSchedule(ctx context.Context, a *egov1.Activity) (*run
 		return nil, fmt.Errorf("read schedule %s: %w", by.Name, err)
 	}
 	if schedule.UID != by.UID || !equality.Semantic.DeepEqual(schedule.Spec.Requester, a.Spec.Requester) {
-		return &run.Obstacle{Final: true, Reason: egov1.ReasonForbidden, Message: "its requester is not that of schedule " + by.Name + ", which it names as its owner"}, nil
+		return &run.Obstacle{Final: true, Reason: egov1.ReasonForbidden, Message: "the requester of this run is not the requester of schedule " + by.Name + ", which owns the run"}, nil
 	}
 	return nil, nil
 }

@@ -53,7 +53,7 @@ func (r *reconciler) Plan(a *egov1.Activity, f facts, d decision) kit.Plan {
 	case v.State == egov1.StatePending && f.begin != nil && f.begin.Obstacle == nil:
 		plan.Children = begin(a, f.begin, f.hasValues(a), f.agentImage)
 	case v.Withdraw && f.pod.DeletionTimestamp == nil:
-		plan.Step = r.delete("withdraw the pod", f.pod)
+		plan.Step = r.delete("delete the pod of a run that cannot start or was cancelled", f.pod)
 	}
 	return plan
 }
@@ -78,13 +78,13 @@ func (r *reconciler) rest(a *egov1.Activity, f facts, now time.Time) kit.Plan {
 	}
 	switch left := lifetime(a, now); {
 	case f.pod != nil && !run.Ended(f.pod) && f.pod.DeletionTimestamp == nil:
-		plan.Step = r.delete("withdraw the pod", f.pod) // the run was given up, but its pod still exists
+		plan.Step = r.delete("delete the pod of a run that cannot start or was cancelled", f.pod) // the run was given up, but its pod still exists
 	case len(f.secrets) > 0:
-		plan.Step = r.delete("remove the values of secretEnvs", &f.secrets[0])
+		plan.Step = r.delete("delete the Secret with the values of secretEnvs", &f.secrets[0])
 	case len(f.former) > 0 && f.former[0].DeletionTimestamp == nil:
-		plan.Step = r.delete("remove the pod of an earlier run", &f.former[0])
+		plan.Step = r.delete("delete the pod of an earlier run", &f.former[0])
 	case left == 0:
-		plan.Step = r.delete("remove the Activity, whose time is up", a)
+		plan.Step = r.delete("delete the Activity after ttlSecondsAfterFinished", a)
 	case left > 0:
 		plan.Again = left
 	}
@@ -99,7 +99,7 @@ func lifetime(a *egov1.Activity, now time.Time) time.Duration {
 	return max(0, a.Status.EndedAt.Add(run.Seconds(*a.Spec.TTLSecondsAfterFinished)).Sub(now))
 }
 
-// leave ends the pods of a deleted Activity. It releases the Activity when they have ended or the host does not answer,
+// leave ends the pods of a deleted Activity. It releases the Activity when they have ended or the host does not respond,
 // as a dead host must never block a deletion.
 func (r *reconciler) leave(f facts) kit.Plan {
 	plan := kit.Plan{}
@@ -113,13 +113,13 @@ func (r *reconciler) leave(f facts) kit.Plan {
 	}
 	for _, pod := range f.pods() {
 		if pod.DeletionTimestamp == nil {
-			plan.Step = r.delete("remove the pod", &pod)
+			plan.Step = r.delete("delete the pod", &pod)
 			return plan
 		}
 	}
 	switch {
 	case len(f.secrets) > 0:
-		plan.Step = r.delete("remove the values of secretEnvs", &f.secrets[0])
+		plan.Step = r.delete("delete the Secret with the values of secretEnvs", &f.secrets[0])
 		plan.Again = hostInterval
 	case waits:
 		plan.Again = hostInterval

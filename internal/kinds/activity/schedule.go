@@ -49,7 +49,7 @@ func agendaOf(a *egov1.Activity, children runs, now time.Time) agenda {
 	}
 	out := agenda{next: s.Next(now)}
 	if out.next.IsZero() {
-		return agenda{wrong: fmt.Sprintf("schedule %q never comes", *a.Spec.Schedule)}
+		return agenda{wrong: fmt.Sprintf("the schedule %q never becomes due", *a.Spec.Schedule)}
 	}
 	since := a.CreationTimestamp.Time
 	if a.Status.LastScheduleTime != nil {
@@ -104,7 +104,7 @@ func (r *reconciler) keepSchedule(a *egov1.Activity, children runs, g agenda, no
 		replace(a, children.atWork(), g, &plan, now)
 	}
 	if old := children.tooMany(a); old != nil {
-		plan.Step = r.delete("remove an old run", old)
+		plan.Step = r.delete("delete an old run", old)
 	}
 	return plan
 }

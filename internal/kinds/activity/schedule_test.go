@@ -97,7 +97,7 @@ func TestAScheduleAndRunsThatAreAtWork(t *testing.T) {
 		"whose end is waited for":       {activitytest.New(activitytest.EveryHour, policy(egov1.ReplaceConcurrent)), facts{children: ending}, does{again: waitsLong}},
 		"and then it is made":           {activitytest.New(activitytest.EveryHour, policy(egov1.ReplaceConcurrent)), facts{children: many[1:2]}, does{children: 1, again: time.Hour}},
 		"one that is made waits not":    {activitytest.New(activitytest.EveryHour, policy(egov1.ReplaceConcurrent)), facts{children: append(ending, due)}, does{children: 1, again: time.Hour}},
-		"old runs go, the oldest first": {activitytest.New(activitytest.EveryHour, keep(1)), facts{children: many}, does{children: 1, step: "remove an old run", again: time.Hour}},
+		"old runs go, the oldest first": {activitytest.New(activitytest.EveryHour, keep(1)), facts{children: many}, does{children: 1, step: "delete an old run", again: time.Hour}},
 		"as many as are wanted stay":    {activitytest.New(activitytest.EveryHour, keep(2)), facts{children: many}, does{children: 1, again: time.Hour}},
 		"suspended, it makes none":      {activitytest.New(activitytest.EveryHour, func(a *egov1.Activity) { a.Spec.Suspend = new(true) }), facts{}, does{}},
 	} {

@@ -47,7 +47,7 @@ func (r *reconciler) values(ctx context.Context, a *egov1.Activity) (map[string]
 		}
 		value, ok := secret.Data[e.Key]
 		if !ok {
-			return nil, &run.Obstacle{Reason: egov1.ReasonSecretMissing, Message: fmt.Sprintf("secretEnvs: there is no key %s in a Secret %s", e.Key, e.Secret)}, nil
+			return nil, &run.Obstacle{Reason: egov1.ReasonSecretMissing, Message: fmt.Sprintf("spec.secretEnvs: the key %s or its Secret %s does not exist", e.Key, e.Secret)}, nil
 		}
 		values[e.Name] = value
 	}
@@ -60,6 +60,6 @@ const secretsRole = "opcrew-activity-secrets-machines"
 
 // unbound says how to let opcrew read the Secrets of a namespace.
 func unbound(namespace, secret string) string {
-	return fmt.Sprintf("secretEnvs: opcrew may not read Secret %s; an administrator of the namespace can allow it: kubectl create rolebinding opcrew-activity-secrets "+
+	return fmt.Sprintf("spec.secretEnvs: opcrew is not allowed to read Secret %s; an administrator of the namespace can allow this with: kubectl create rolebinding opcrew-activity-secrets "+
 		"--namespace %s --clusterrole %s --serviceaccount opcrew-system:opcrew-machines", secret, namespace, secretsRole)
 }

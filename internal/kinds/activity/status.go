@@ -35,7 +35,7 @@ func (r *reconciler) Report(a *egov1.Activity, f facts, d decision, done kit.Out
 
 // reportLeaving reports an Activity that is being deleted.
 func reportLeaving(set condition.Set, done kit.Outcome) {
-	message := "its pod is being ended"
+	message := "opcrew is ending the pod"
 	if done.Err != nil {
 		message += ": " + done.Err.Error()
 	}
@@ -56,9 +56,9 @@ func openRun(set condition.Set, a *egov1.Activity, now time.Time) {
 	conditions := a.Status.Conditions
 	a.Status = egov1.ActivityStatus{Prosta: egov1.StatePending, Run: run.Number(a), RunSince: &metav1.Time{Time: now}, Conditions: conditions}
 	for _, kind := range []string{egov1.ActivityPermitted, egov1.ActivitySucceeded} {
-		set.Unknown(kind, common.ReasonPending, "It has not begun")
+		set.Unknown(kind, common.ReasonPending, "The run has not started yet")
 	}
-	set.False(egov1.ActivityReady, common.ReasonApplying, "It is about to begin")
+	set.False(egov1.ActivityReady, common.ReasonApplying, "opcrew is about to start the run")
 }
 
 func reportRun(set condition.Set, a *egov1.Activity, f run.Observed, v run.Verdict, done kit.Outcome) {

@@ -44,7 +44,7 @@ func (r *reconciler) Report(a *appv1.AppService, f facts, d decision, done kit.O
 // create.
 func reportChildren(set condition.Set, a *appv1.AppService, done kit.Outcome) {
 	if a.DeletionTimestamp == nil && done.Err == nil && done.Held == 0 && len(done.Results) == 0 {
-		set.True(appv1.AppServiceChildrenReady, common.ReasonAsDeclared, "Nothing is to be made yet")
+		set.True(appv1.AppServiceChildrenReady, common.ReasonAsDeclared, "No child objects are needed until spec.image is valid")
 		return
 	}
 	done.ReportChildren(set, appv1.AppServiceChildrenReady)
@@ -54,5 +54,5 @@ func podsStay(r workload.Rollout) string {
 	if r.Deployment == nil {
 		return ""
 	}
-	return fmt.Sprintf("; the %d pods that run stay as they are", r.Replicas())
+	return fmt.Sprintf("; the %d running pods stay unchanged", r.Replicas())
 }

@@ -60,7 +60,7 @@ func TestReadyIsTheFirstThatStandsInTheWay(t *testing.T) {
 		"a nodePort":          {newApp(2), observed(2), portTaken(), `False NodePortTaken: Service "web" is invalid: spec.ports[0].nodePort: Invalid value: 30002: provided port is already allocated`},
 		"a nodePort's holder": {newApp(2), hasHolder(observed(2)), portTaken(), "False NodePortTaken: nodePort 30002 belongs to Service other/a; choose another, or 0 for any that is free"},
 		"no image":            {newApp(2, withImage(placeholder)), facts{}, unchanged, "False InvalidImage: " + invalid},
-		"no image any more":   {newApp(2, withImage(placeholder)), observed(2), unchanged, "False InvalidImage: " + invalid + "; the 2 pods that run stay as they are"},
+		"no image any more":   {newApp(2, withImage(placeholder)), observed(2), unchanged, "False InvalidImage: " + invalid + "; the 2 running pods stay unchanged"},
 		// Regression: with neither ports nor pods there was nothing to create, and Ready waited for the operator for
 		// ever.
 		"no image, and nothing to be made": {newApp(1, withImage(placeholder), pending), facts{}, kit.Outcome{}, "False InvalidImage: " + invalid},

@@ -125,5 +125,5 @@ func (d decision) rolledBack(m *customv1.MicroServiceDeploy) string {
 	if len(unused) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("spec.rollbackTo has revision %d run instead of %s: remove it to have the spec carried out", d.revision.Revision, strings.Join(unused, " and "))
+	return fmt.Sprintf("spec.rollbackTo keeps revision %d running instead of %s; remove spec.rollbackTo to apply the spec", d.revision.Revision, strings.Join(unused, " and "))
 }

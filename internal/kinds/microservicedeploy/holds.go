@@ -65,7 +65,7 @@ func revisionMissing(m *customv1.MicroServiceDeploy, in holdInput) *obstacle {
 	if in.kept {
 		return nil
 	}
-	return &obstacle{reason: customv1.ReasonRevisionMissing, message: fmt.Sprintf("spec.rollbackTo: revision %d is not kept; there are %s", *m.Spec.RollbackTo, numbers(in.known))}
+	return &obstacle{reason: customv1.ReasonRevisionMissing, message: fmt.Sprintf("spec.rollbackTo names revision %d, which is not stored; stored revisions: %s", *m.Spec.RollbackTo, numbers(in.known))}
 }
 
 func imageInvalid(_ *customv1.MicroServiceDeploy, in holdInput) *obstacle {
@@ -79,14 +79,14 @@ func userConfigMissing(m *customv1.MicroServiceDeploy, in holdInput) *obstacle {
 	if m.Spec.ConfigFrom == nil || in.config != nil || m.Spec.RollbackTo != nil {
 		return nil
 	}
-	return &obstacle{reason: customv1.ReasonConfigMissing, message: fmt.Sprintf("spec.configFrom: there is no Secret %s", m.Spec.ConfigFrom.SecretRef.Name)}
+	return &obstacle{reason: customv1.ReasonConfigMissing, message: fmt.Sprintf("spec.configFrom: Secret %s does not exist", m.Spec.ConfigFrom.SecretRef.Name)}
 }
 
 func revisionConfigMissing(_ *customv1.MicroServiceDeploy, in holdInput) *obstacle {
 	if !in.configLost {
 		return nil
 	}
-	return &obstacle{reason: customv1.ReasonConfigMissing, message: fmt.Sprintf("the configuration %s of revision %d is gone", in.revision.Config, in.revision.Revision)}
+	return &obstacle{reason: customv1.ReasonConfigMissing, message: fmt.Sprintf("the configuration object %s of revision %d no longer exists; set spec.rollbackTo to another revision, or remove it", in.revision.Config, in.revision.Revision)}
 }
 
 // credentialsMissing holds pods until there are credentials, as a kubelet takes a minute or more to bring pods a Secret
@@ -96,9 +96,9 @@ func credentialsMissing(m *customv1.MicroServiceDeploy, in holdInput) *obstacle 
 	case !m.Spec.NeedAuth || in.usable:
 		return nil
 	case m.Spec.Auth != nil || in.foreign:
-		return &obstacle{reason: customv1.ReasonNoCredentials, message: noCredentials(m, in.foreign) + ", so no user would be let in"}
+		return &obstacle{reason: customv1.ReasonNoCredentials, message: noCredentials(m, in.foreign) + ", so no user could log in"}
 	}
-	return awaited(in.trouble, common.ReasonApplying, "The tenant's credentials are being created")
+	return awaited(in.trouble, common.ReasonApplying, "opcrew is creating the credentials that all instances of the namespace share")
 }
 
 // quotaRaising holds a rollout until the tenant's quota has room for it. Without its surge pod the rollout would stall
@@ -107,7 +107,7 @@ func quotaRaising(m *customv1.MicroServiceDeploy, in holdInput) *obstacle {
 	if !in.replacesPods(m) && !grows(m, in.rollout) || !in.tenant.Raising(m) {
 		return nil
 	}
-	why := awaited(in.trouble, common.ReasonUpdating, "The tenant's quota is being raised")
+	why := awaited(in.trouble, common.ReasonUpdating, "opcrew is raising the ResourceQuota of the namespace")
 	why.quota = true
 	return why
 }
@@ -118,7 +118,7 @@ func quotaTooSmall(m *customv1.MicroServiceDeploy, in holdInput) *obstacle {
 		return nil
 	}
 	if name, why := in.tenant.NoRoom(m); why != "" {
-		return &obstacle{reason: customv1.ReasonQuotaTooSmall, message: fmt.Sprintf("The rollout does not fit into ResourceQuota %s: it needs %s; it begins when there is room", name, why)}
+		return &obstacle{reason: customv1.ReasonQuotaTooSmall, message: fmt.Sprintf("The rollout does not fit into ResourceQuota %s: a new pod needs %s. The rollout starts when the quota has room", name, why)}
 	}
 	return nil
 }
@@ -136,15 +136,15 @@ func grows(m *customv1.MicroServiceDeploy, r workload.Rollout) bool {
 func noCredentials(m *customv1.MicroServiceDeploy, foreign bool) string {
 	name := auth.Sources(m)[0].Secret
 	if !foreign {
-		return "There is no Secret " + name
+		return "Secret " + name + " does not exist"
 	}
-	return fmt.Sprintf("Secret %s, which is not the operator's, has no usable line user:hash in its key %s (bcrypt or {SHA})", name, names.HtpasswdKey)
+	return fmt.Sprintf("Secret %s, which opcrew does not manage, has no usable line user:hash (bcrypt or {SHA}) under the key %s", name, names.HtpasswdKey)
 }
 
 // awaited returns an obstacle that passes by itself, unless there is trouble.
 func awaited(trouble tenant.Trouble, reason, message string) *obstacle {
 	if trouble != (tenant.Trouble{}) {
-		return &obstacle{reason: trouble.Reason, message: message + ", held up: " + trouble.Message}
+		return &obstacle{reason: trouble.Reason, message: message + "; this is delayed: " + trouble.Message}
 	}
 	return &obstacle{reason: reason, message: message}
 }

@@ -67,12 +67,12 @@ func (r *reconciler) observeAuth(ctx context.Context, m *customv1.MicroServiceDe
 	secret := &corev1.Secret{}
 	err := reader.Get(ctx, client.ObjectKey{Namespace: m.Namespace, Name: auth.Sources(m)[0].Secret}, secret)
 	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("read credentials: %w", err)
+		return fmt.Errorf("read the Secret with credentials: %w", err)
 	}
 	if apierrors.IsNotFound(err) && m.Spec.Auth == nil { // the tenant may have created one
 		err = r.Live.Get(ctx, client.ObjectKey{Namespace: m.Namespace, Name: names.TenantAuth}, secret)
 		if client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("read the tenant's own credentials: %w", err)
+			return fmt.Errorf("read the Secret with the credentials of the namespace: %w", err)
 		}
 	}
 	f.foreign = err == nil && secret.Labels[common.ManagedByLabel] != common.Name
@@ -118,7 +118,7 @@ func (r *reconciler) observeRivals(ctx context.Context, m *customv1.MicroService
 	for _, host := range hosts.Claimed(m) {
 		list := &customv1.MicroServiceDeployList{}
 		if err := r.Client.List(ctx, list, client.MatchingFields{hostIndex: host}); err != nil {
-			return fmt.Errorf("list rivals: %w", err)
+			return fmt.Errorf("list instances that claim the same host name: %w", err)
 		}
 		for _, rival := range list.Items {
 			if rival.UID != m.UID && rival.DeletionTimestamp == nil {

@@ -79,10 +79,10 @@ func (r *reconciler) observeUnnamed(ctx context.Context, m *customv1.MicroServic
 	}
 	live, sets := workload.Rollout{Deployment: &appsv1.Deployment{}}, &appsv1.ReplicaSetList{}
 	if err := r.Live.Get(ctx, client.ObjectKey{Namespace: m.Namespace, Name: names.Child(m)}, live.Deployment); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("which configuration is in use: %w", err)
+		return fmt.Errorf("find the configuration in use: %w", err)
 	}
 	if err := r.Live.List(ctx, sets, client.InNamespace(m.Namespace), client.MatchingLabels(names.Identity(m).Selector)); err != nil {
-		return fmt.Errorf("which configurations are in use: %w", err)
+		return fmt.Errorf("find the configurations in use: %w", err)
 	}
 	live.Sets = sets.Items
 	return r.readConfigs(ctx, m, configsOf(live), f)

@@ -35,15 +35,15 @@ func reportHosts(set condition.Set, m *customv1.MicroServiceDeploy, d decision, 
 	m.Status.Hosts, m.Status.URL = d.hosts, hosts.URL(d.hosts)
 	switch idle := unhosted(m); {
 	case m.Spec.BaseDomain == "" && idle != "":
-		set.Unknown(kind, customv1.ReasonNoDomain, "spec.baseDomain is not set, so that there is no host name and no effect of "+idle+"; set it, such as example.com")
+		set.Unknown(kind, customv1.ReasonNoDomain, "spec.baseDomain is not set, so the instance has no host name and these fields have no effect: "+idle+"; set spec.baseDomain, for example to example.com")
 	case m.Spec.BaseDomain == "":
 		set.Remove(kind)
 	case len(d.lostHosts) > 0:
-		set.False(kind, customv1.ReasonHostTaken, strings.Join(d.lostHosts, ", ")+"; choose another msName, path or baseDomain, or spec.current")
+		set.False(kind, customv1.ReasonHostTaken, strings.Join(d.lostHosts, ", ")+"; change spec.msName, spec.path, spec.baseDomain or spec.current to claim another host name")
 	case m.Spec.Gateway != nil && !gateways:
-		set.True(kind, customv1.ReasonNoGatewayAPI, "Gateway API is not installed: an Ingress stands in for the HTTPRoute")
+		set.True(kind, customv1.ReasonNoGatewayAPI, "The Gateway API is not installed, so an Ingress replaces the HTTPRoute")
 	default:
-		set.True(kind, customv1.ReasonHosted, "Reached at "+strings.Join(d.hosts, ", "))
+		set.True(kind, customv1.ReasonHosted, "Users reach the instance at "+strings.Join(d.hosts, ", "))
 	}
 }
 
@@ -69,14 +69,14 @@ func reportAuth(set condition.Set, m *customv1.MicroServiceDeploy, in authInput)
 	case !m.Spec.NeedAuth:
 		set.Remove(kind)
 	case in.usable:
-		set.True(kind, customv1.ReasonCredentials, "Asks for the credentials of Secret "+auth.Sources(m)[0].Secret+in.tooCostly())
+		set.True(kind, customv1.ReasonCredentials, "The auth proxy accepts the credentials in Secret "+auth.Sources(m)[0].Secret+in.tooCostly())
 	case m.Spec.Auth != nil && !in.foreign:
 		// A deletion may be a mistake, so it does not lock all users out by itself.
-		set.False(kind, customv1.ReasonNoCredentials, noCredentials(m, in.foreign)+"; pods that run keep the credentials that they have, new ones let no user in; empty its key "+names.HtpasswdKey+" instead to lock users out")
+		set.False(kind, customv1.ReasonNoCredentials, noCredentials(m, in.foreign)+"; running pods keep their current credentials, but no user can log in to new pods; to lock out all users, create the Secret with an empty key "+names.HtpasswdKey)
 	case m.Spec.Auth != nil || in.foreign:
-		set.False(kind, customv1.ReasonNoCredentials, noCredentials(m, in.foreign)+in.tooCostly()+"; no user is let in, from about a minute after it was changed")
+		set.False(kind, customv1.ReasonNoCredentials, noCredentials(m, in.foreign)+in.tooCostly()+"; no user can log in, beginning about a minute after the Secret was changed")
 	default:
-		why := awaited(in.trouble, common.ReasonApplying, "The tenant's credentials are being created")
+		why := awaited(in.trouble, common.ReasonApplying, "opcrew is creating the credentials that all instances of the namespace share")
 		set.False(kind, why.reason, why.message)
 	}
 }

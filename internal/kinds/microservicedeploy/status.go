@@ -57,7 +57,7 @@ func sumUp(set condition.Set, m *customv1.MicroServiceDeploy, d decision) {
 	rolled := meta.FindStatusCondition(m.Status.Conditions, customv1.MicroServiceDeployRolledOut)
 	reason, message := rolled.Reason, rolled.Message
 	if m.Spec.Idle {
-		reason, message = customv1.ReasonIdle, fmt.Sprintf("Unloaded by spec.idle; %d pods come back without it", d.scale.Awake)
+		reason, message = customv1.ReasonIdle, fmt.Sprintf("spec.idle is set, so the instance has no pods; %d pods start when spec.idle is removed", d.scale.Awake)
 	}
 	set.SumUp(blockers, reason, message)
 }
@@ -66,7 +66,7 @@ func podsStay(r workload.Rollout) string {
 	if r.Deployment == nil {
 		return ""
 	}
-	return fmt.Sprintf("; the %d pods that run stay as they are", r.Running())
+	return fmt.Sprintf("; the %d running pods stay unchanged", r.Running())
 }
 
 // noteRollback adds to RolledOut, and so to Ready, what in the spec is not carried out because of spec.rollbackTo.

@@ -64,11 +64,11 @@ func describe(c nodesv1.Conflict) string {
 	if int(c.NodeCount) > len(c.Nodes) {
 		nodes += ", ..."
 	}
-	owner, remedy := "an owner outside the pools", "remove it from the node, or change spec"
+	owner, remedy := "a client other than opcrew", "remove this setting from the node, or change the spec of the pool"
 	if c.Owner != "" {
-		owner, remedy = "NodePool "+c.Owner, "give both pools the same value, or remove it from one"
+		owner, remedy = "NodePool "+c.Owner, "give both pools the same value, or remove this setting from one pool"
 	}
-	return fmt.Sprintf("%s %s wanted %q, is %q and held by %s on %s (%s): %s",
+	return fmt.Sprintf("%s %s should have the value %q, but has the value %q, which belongs to %s, on %s (%s): %s",
 		strings.ToLower(string(c.Kind)), c.Key, c.Wanted, c.Found, owner, plural(int(c.NodeCount), "node"), nodes, remedy)
 }
 

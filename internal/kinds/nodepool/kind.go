@@ -72,10 +72,10 @@ func setup(mgr ctrl.Manager, tools *kit.Tools) error {
 		return err
 	}
 	if err := setupNodes(mgr, tools, refusals); err != nil {
-		return fmt.Errorf("controller of nodes: %w", err)
+		return fmt.Errorf("set up the node controller: %w", err)
 	}
 	if err := setupPools(mgr, tools, refusals, gauges); err != nil {
-		return fmt.Errorf("controller of pools: %w", err)
+		return fmt.Errorf("set up the pool controller: %w", err)
 	}
 	return nil
 }
@@ -128,7 +128,7 @@ func whyNot(done kit.Outcome) string {
 	case done.Contested != "":
 		return done.Contested
 	case done.Paused && done.Held > 0:
-		return "annotation " + common.PausedAnnotation + " of the node holds its changes back"
+		return "the annotation " + common.PausedAnnotation + " on the node pauses changes"
 	}
 	return ""
 }

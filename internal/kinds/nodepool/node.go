@@ -77,7 +77,7 @@ func membershipEvents(held nodestate.Ledger, d nodestate.Desired) []kit.Event {
 		if !slices.Contains(held.Pools, pool) {
 			events = append(events, kit.Event{
 				Reason: "JoinedNodePool", Action: "Join",
-				Note: fmt.Sprintf("The node is now a member of NodePool %s and carries its labels, taints and annotations", pool),
+				Note: fmt.Sprintf("The node is now a member of NodePool %s and has the labels, taints and annotations of the pool", pool),
 			})
 		}
 	}
@@ -85,7 +85,7 @@ func membershipEvents(held nodestate.Ledger, d nodestate.Desired) []kit.Event {
 		if !slices.Contains(d.Pools, pool) {
 			events = append(events, kit.Event{
 				Reason: "LeftNodePool", Action: "Leave",
-				Note: fmt.Sprintf("The node is no longer a member of NodePool %s; what the pool had set was removed", pool),
+				Note: fmt.Sprintf("The node is no longer a member of NodePool %s; opcrew removed the labels, taints and annotations that the pool had set", pool),
 			})
 		}
 	}

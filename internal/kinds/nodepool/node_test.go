@@ -30,8 +30,8 @@ func TestJoinsAndLeavesAreReportedOnce(t *testing.T) {
 		got = append(got, e.Reason+": "+e.Note)
 	}
 	pooltest.Same(t, "events", []string{
-		"JoinedNodePool: The node is now a member of NodePool joined and carries its labels, taints and annotations",
-		"LeftNodePool: The node is no longer a member of NodePool left; what the pool had set was removed",
+		"JoinedNodePool: The node is now a member of NodePool joined and has the labels, taints and annotations of the pool",
+		"LeftNodePool: The node is no longer a member of NodePool left; opcrew removed the labels, taints and annotations that the pool had set",
 	}, got)
 	if again := membershipEvents(now.Ledger, now); len(again) > 0 {
 		t.Errorf("expected no event where nothing changed, got %v", again)
@@ -129,7 +129,7 @@ func TestARefusalHasTheWordsOfWhoRefused(t *testing.T) {
 		"":                        {},
 		"webhook says no":         {Err: errors.New("webhook says no")},
 		"changed back by kubectl": {Contested: "changed back by kubectl"},
-		"annotation opcrew.io/paused of the node holds its changes back": {Paused: true, Held: 1},
+		"the annotation opcrew.io/paused on the node pauses changes": {Paused: true, Held: 1},
 	} {
 		pooltest.Same(t, "the words", want, whyNot(done))
 	}

@@ -92,7 +92,7 @@ func preview(pool *nodesv1.NodePool, in previewInput) *nodesv1.Preview {
 // classChange describes the change of the RuntimeClass.
 func classChange(pool *nodesv1.NodePool, class *nodev1.RuntimeClass) string {
 	if class != nil && class.Handler != pool.Handler() {
-		return fmt.Sprintf("replace RuntimeClass %s, handler %s by %s: running pods stay, new ones are refused for a moment",
+		return fmt.Sprintf("replace RuntimeClass %s to change its handler from %s to %s: running pods continue, but new pods are rejected for a moment",
 			pool.Name, class.Handler, pool.Handler())
 	}
 	return "apply RuntimeClass " + pool.Name

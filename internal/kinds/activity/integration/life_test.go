@@ -143,7 +143,7 @@ func TestAPodThatIsTornAwayLeavesAnUnknownEndAndNoSecondRun(t *testing.T) {
 		}
 	}
 	s.operator.Start()
-	s.await("chore", egov1.StateUnknown, "not run again unless spec.run is raised")
+	s.await("chore", egov1.StateUnknown, "opcrew runs the command again only if spec.run is increased")
 	if n := len(s.pods(a)); n > 0 {
 		t.Errorf("expected no further pod, got %d", n)
 	}
@@ -152,8 +152,8 @@ func TestAPodThatIsTornAwayLeavesAnUnknownEndAndNoSecondRun(t *testing.T) {
 func TestAHostThatIsNotThereIsNamedAndWaitedForAsLongAsAskedFor(t *testing.T) {
 	s := newSite(t)
 	s.create("chore", "true", func(a *egov1.Activity) { a.Spec.Host = "nowhere"; a.Spec.StartDeadlineSeconds = new(int64(3)) })
-	s.await("chore", egov1.StatePending, "there is no node nowhere")
-	a := s.await("chore", egov1.StateUnreachable, "did not begin within 3 s")
+	s.await("chore", egov1.StatePending, "no node named nowhere")
+	a := s.await("chore", egov1.StateUnreachable, "did not start within 3 s")
 	s.delete("chore")
 	s.gone(a)
 }

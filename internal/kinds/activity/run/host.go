@@ -74,11 +74,11 @@ func (h *Host) Problem(name string) string {
 	case h == nil || h.Ready:
 		return ""
 	case h.Missing:
-		return "there is no node " + name + " any more"
+		return "node " + name + " no longer exists"
 	case h.since.IsZero():
 		return "node " + name + " is not Ready"
 	}
-	text := fmt.Sprintf("node %s is not Ready since %s", name, h.since.UTC().Format(time.RFC3339))
+	text := fmt.Sprintf("node %s has not been Ready since %s", name, h.since.UTC().Format(time.RFC3339))
 	if h.message != "" {
 		text += ": " + h.message
 	}

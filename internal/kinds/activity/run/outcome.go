@@ -18,7 +18,7 @@ import (
 func outcome(a *egov1.Activity, f Observed) Verdict {
 	pod, since := f.Pod, ""
 	if f.Host.restarted(pod) {
-		since = ", and host " + a.Spec.Host + " was restarted since its pod was made"
+		since = ", and host " + a.Spec.Host + " was restarted after the pod was created"
 	}
 	result := ResultOf(pod)
 	switch {
@@ -28,16 +28,16 @@ func outcome(a *egov1.Activity, f Observed) Verdict {
 		return v
 	case begun(pod) || a.Status.StartTime != nil:
 		return Verdict{State: egov1.StateUnknown, Reason: egov1.ReasonLost,
-			Message: "the runner ended without a result: " + lastMessage(pod) + since + "; whether the command ended is unknown, and it is not run again unless spec.run is raised"}
+			Message: "the container ended without reporting a result: " + lastMessage(pod) + since + "; whether the command ended is unknown, and opcrew runs the command again only if spec.run is increased"}
 	case pod.Spec.NodeName != "" && !failedByKubelet(pod):
 		return Verdict{State: egov1.StateUnknown, Reason: egov1.ReasonLost,
-			Message: "its host was gone before it reported whether the command started: " + lastMessage(pod) + since + "; it is not run again unless spec.run is raised"}
+			Message: "the host disappeared before it reported whether the command started: " + lastMessage(pod) + since + "; opcrew runs the command again only if spec.run is increased"}
 	case a.Spec.Cancel:
-		return Verdict{State: egov1.StateCancelled, Reason: egov1.ReasonCancelled, Message: "cancelled before it began"}
+		return Verdict{State: egov1.StateCancelled, Reason: egov1.ReasonCancelled, Message: "the run was cancelled before the command started"}
 	case a.Status.Prosta == egov1.StateUnreachable:
-		return Verdict{State: egov1.StateUnreachable, Reason: egov1.ReasonHostUnreachable, Message: "it did not begin in time, and was withdrawn"}
+		return Verdict{State: egov1.StateUnreachable, Reason: egov1.ReasonHostUnreachable, Message: "the command did not start before the deadline, so opcrew deleted the pod"}
 	default:
-		return Verdict{State: egov1.StateFailed, Reason: egov1.ReasonNotStarted, Message: "it did not begin: " + lastMessage(pod)}
+		return Verdict{State: egov1.StateFailed, Reason: egov1.ReasonNotStarted, Message: "the command did not start: " + lastMessage(pod)}
 	}
 }
 
@@ -77,9 +77,9 @@ func evicted(pod *corev1.Pod) string {
 	case c.Reason == collected:
 		return ""
 	case pod.Status.Reason == byKubelet || c.Reason == byAPI:
-		return "its pod was evicted (" + strings.TrimSpace(words) + ")"
+		return "the pod was evicted (" + strings.TrimSpace(words) + ")"
 	case c.Reason != "":
-		return fmt.Sprintf("its pod was disrupted by %s (%s)", c.Reason, strings.TrimSpace(words))
+		return fmt.Sprintf("the pod was disrupted by %s (%s)", c.Reason, strings.TrimSpace(words))
 	}
 	return ""
 }
@@ -95,9 +95,9 @@ func lastMessage(pod *corev1.Pod) string {
 	}
 	words := cmp.Or(pod.Status.Message, pod.Status.Reason, disruption(pod).Message)
 	if pod.DeletionTimestamp != nil {
-		return cmp.Or(words, "its pod was deleted")
+		return cmp.Or(words, "the pod was deleted")
 	}
-	return cmp.Or(words, "its pod failed")
+	return cmp.Or(words, "the pod failed")
 }
 
 func firstLine(text string) string {
@@ -109,19 +109,19 @@ func firstLine(text string) string {
 func byResult(a *egov1.Activity, pod *corev1.Pod, r hostjob.Result) Verdict {
 	switch r.State {
 	case hostjob.Succeeded:
-		return Verdict{State: egov1.StateSucceeded, Reason: egov1.ReasonSucceeded, Message: "exit code 0"}
+		return Verdict{State: egov1.StateSucceeded, Reason: egov1.ReasonSucceeded, Message: "the command ended with exit code 0"}
 	case hostjob.Failed:
 		return failed(r)
 	case hostjob.Cancelled:
-		why := "its processes were ended"
+		why := "the processes of the command were ended"
 		if !a.Spec.Cancel {
-			why = cmp.Or(evicted(pod), "its pod was deleted by another client") + ", so " + why
+			why = cmp.Or(evicted(pod), "the pod was deleted by another client") + ", so " + why
 		}
 		return Verdict{State: egov1.StateCancelled, Reason: egov1.ReasonCancelled, Message: why}
 	case hostjob.TimedOut:
-		return Verdict{State: egov1.StateTimedOut, Reason: egov1.ReasonTimedOut, Message: "its timeout was over, and it was ended"}
+		return Verdict{State: egov1.StateTimedOut, Reason: egov1.ReasonTimedOut, Message: "the command ran longer than its timeout and was ended"}
 	case hostjob.NotStarted, hostjob.Invalid:
-		return Verdict{State: egov1.StateFailed, Reason: egov1.ReasonNotStarted, Message: "it did not begin: " + cmp.Or(r.Message, r.Reason)}
+		return Verdict{State: egov1.StateFailed, Reason: egov1.ReasonNotStarted, Message: "the command did not start: " + cmp.Or(r.Message, r.Reason)}
 	default:
 		return Verdict{State: egov1.StateUnknown, Reason: egov1.ReasonLost, Message: cmp.Or(r.Message, r.Reason)}
 	}
@@ -129,11 +129,11 @@ func byResult(a *egov1.Activity, pod *corev1.Pod, r hostjob.Result) Verdict {
 
 func failed(r hostjob.Result) Verdict {
 	if r.Signal != "" {
-		return Verdict{State: egov1.StateFailed, Reason: egov1.ReasonKilled, Message: "signal " + r.Signal + " ended it"}
+		return Verdict{State: egov1.StateFailed, Reason: egov1.ReasonKilled, Message: "signal " + r.Signal + " ended the command"}
 	}
 	code := int32(-1)
 	if r.ExitCode != nil {
 		code = int32(*r.ExitCode)
 	}
-	return Verdict{State: egov1.StateFailed, Reason: egov1.ReasonExited, Message: fmt.Sprintf("exit code %d", code)}
+	return Verdict{State: egov1.StateFailed, Reason: egov1.ReasonExited, Message: fmt.Sprintf("the command ended with exit code %d", code)}
 }

@@ -51,7 +51,7 @@ func Judge(a *egov1.Activity, f Observed, now time.Time) Verdict {
 		return Verdict{State: a.Status.Prosta}
 	case f.Pod == nil && a.Status.Run == Number(a) && a.Status.PodUID != "":
 		return Verdict{State: egov1.StateUnknown, Reason: egov1.ReasonLost,
-			Message: "its pod is gone and its result is lost; it is not run again unless spec.run is raised"}
+			Message: "the pod no longer exists, so the result of the run is lost; opcrew runs the command again only if spec.run is increased"}
 	case f.Pod == nil:
 		return withoutPod(a, f, now)
 	case Ended(f.Pod):
@@ -71,13 +71,13 @@ func withoutPod(a *egov1.Activity, f Observed, now time.Time) Verdict {
 	left := StartDeadline(a).Sub(now)
 	switch {
 	case a.Spec.Cancel:
-		return Verdict{State: egov1.StateCancelled, Reason: egov1.ReasonCancelled, Message: "cancelled before it began"}
+		return Verdict{State: egov1.StateCancelled, Reason: egov1.ReasonCancelled, Message: "the run was cancelled before the command started"}
 	case f.Begin != nil && f.Begin.Obstacle != nil && f.Begin.Obstacle.Final:
 		return refused(f.Begin.Obstacle)
 	case left <= 0 && (f.Begin == nil || f.Begin.Obstacle == nil):
-		return tooLate(a, egov1.ReasonNotStarted, "its pod could not be made")
+		return tooLate(a, egov1.ReasonNotStarted, "the pod could not be created")
 	case f.Begin == nil || f.Begin.Obstacle == nil:
-		return Verdict{State: egov1.StatePending, Reason: egov1.ReasonWaiting, Message: "its pod is being made", Again: left}
+		return Verdict{State: egov1.StatePending, Reason: egov1.ReasonWaiting, Message: "opcrew is creating the pod", Again: left}
 	case left <= 0:
 		return tooLate(a, f.Begin.Obstacle.Reason, f.Begin.Obstacle.Message)
 	default:
@@ -101,7 +101,7 @@ func tooLate(a *egov1.Activity, reason, why string) Verdict {
 	if slices.Contains([]string{egov1.ReasonSecretMissing, egov1.ReasonPolicyMissing, egov1.ReasonNotStarted}, reason) {
 		state = egov1.StateFailed
 	}
-	return Verdict{State: state, Reason: reason, Message: fmt.Sprintf("it did not begin within %d s: %s", deadline(a), why)}
+	return Verdict{State: state, Reason: reason, Message: fmt.Sprintf("the command did not start within %d s: %s", deadline(a), why)}
 }
 
 // withPod returns the verdict on a run whose pod has not ended.
@@ -111,19 +111,19 @@ func withPod(a *egov1.Activity, f Observed, now time.Time) Verdict {
 	switch {
 	case begun(pod) && !hostReachable(pod):
 		return Verdict{State: egov1.StateRunning, Reason: egov1.ReasonHostUnreachable, Withdraw: a.Spec.Cancel,
-			Message: unreachable(a, f) + "; the state of the command is unknown until it answers"}
+			Message: unreachable(a, f) + "; the state of the command is unknown until the host responds"}
 	case left <= 0 && !begun(pod):
 		v := tooLate(a, egov1.ReasonHostUnreachable, whyNot(a, f))
 		v.Withdraw = true
 		return v
 	case a.Spec.Cancel && !begun(pod):
-		return Verdict{State: egov1.StatePending, Reason: egov1.ReasonCancelled, Message: "it is being cancelled before it began", Withdraw: true, Again: again}
+		return Verdict{State: egov1.StatePending, Reason: egov1.ReasonCancelled, Message: "the run is being cancelled before the command starts", Withdraw: true, Again: again}
 	case a.Spec.Cancel:
-		return Verdict{State: egov1.StateRunning, Reason: egov1.ReasonCancelled, Message: fmt.Sprintf("its processes are being ended, within %d s", Grace(a)), Withdraw: true}
+		return Verdict{State: egov1.StateRunning, Reason: egov1.ReasonCancelled, Message: fmt.Sprintf("the processes of the command are being ended, within at most %d s", Grace(a)), Withdraw: true}
 	case begun(pod):
-		return Verdict{State: egov1.StateRunning, Reason: egov1.ReasonRunning, Message: "it runs on " + a.Spec.Host}
+		return Verdict{State: egov1.StateRunning, Reason: egov1.ReasonRunning, Message: "the command is running on " + a.Spec.Host}
 	case pod.DeletionTimestamp != nil:
-		return Verdict{State: egov1.StatePending, Reason: egov1.ReasonWaiting, Message: "its pod was deleted before it began", Again: again}
+		return Verdict{State: egov1.StatePending, Reason: egov1.ReasonWaiting, Message: "the pod was deleted before the command started", Again: again}
 	default:
 		return Verdict{State: egov1.StatePending, Reason: egov1.ReasonWaiting, Message: whyNot(a, f), Again: again}
 	}
@@ -146,13 +146,13 @@ func StartDeadline(a *egov1.Activity) time.Time {
 // unreachable describes a host that does not answer, with what the cluster knows about it.
 func unreachable(a *egov1.Activity, f Observed) string {
 	if why := f.Host.Problem(a.Spec.Host); why != "" {
-		return "the host does not answer (" + why + ")"
+		return "the host does not respond (" + why + ")"
 	}
-	return "the host does not answer"
+	return "the host does not respond"
 }
 
 // whyNot returns why a pod has not started. A dead host is the cause, whatever the scheduler says about its taints.
 func whyNot(a *egov1.Activity, f Observed) string {
 	why, _ := workload.WhyNotReady(f.Pod)
-	return "its pod has not begun: " + cmp.Or(f.Host.Problem(a.Spec.Host), why)
+	return "the pod has not started: " + cmp.Or(f.Host.Problem(a.Spec.Host), why)
 }

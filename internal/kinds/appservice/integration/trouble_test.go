@@ -70,7 +70,7 @@ func TestABadImageNeverTakesRunningPodsAway(t *testing.T) {
 	pods := s.all()
 	mark := env.Audit.Mark(t)
 	s.edit(withImage(placeholder))
-	a := s.await(ready, "False InvalidImage", "spec.image", placeholder, "the 3 pods that run stay as they are")
+	a := s.await(ready, "False InvalidImage", "spec.image", placeholder, "the 3 running pods stay unchanged")
 	if a.Status.ReadyReplicas != 3 || s.running("nginx:1.26") != 3 {
 		t.Errorf("expected three pods to serve, got %+v", a.Status)
 	}

@@ -101,7 +101,7 @@ func TestFromCreationToReadyThereIsAWriteForEachChildAndTwoOfStatus(t *testing.T
 			s.create(test.options...)
 			s.await(ready, "True AllPodsReady")
 			if test.want["patch horizontalpodautoscalers"] > 0 {
-				s.await(customv1.MicroServiceDeployAutoscaled, "Unknown NoMetrics", "The number of pods stays as it is")
+				s.await(customv1.MicroServiceDeployAutoscaled, "Unknown NoMetrics", "The autoscaler cannot change the number of pods")
 			}
 			calls := env.Settled(t, mark)
 			t.Logf("calls: %v", calls.Tally())

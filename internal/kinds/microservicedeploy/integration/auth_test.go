@@ -135,7 +135,7 @@ func TestAnEditedPasswordIsLetInBesideTheOldOne(t *testing.T) {
 func TestAnInstanceCanHaveCredentialsOfItsOwn(t *testing.T) {
 	s := newShop(t)
 	s.create(authOf("users"))
-	s.await(ready, "False NoCredentials", "no Secret users", "new ones let no user in")
+	s.await(ready, "False NoCredentials", "Secret users does not exist", "no user can log in to new pods")
 	users := &corev1.Secret{StringData: map[string]string{"htpasswd": "alice:plain"}}
 	users.Name = "users"
 	s.make(users)

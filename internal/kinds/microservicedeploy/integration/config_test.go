@@ -103,7 +103,7 @@ func TestARollbackBringsImageAndConfigurationBackInTheSameReplicaSet(t *testing.
 		t.Errorf("expected configuration %s, got %s", want, got)
 	}
 	s.edit(backTo(7))
-	s.await(ready, "False RevisionMissing", "revision 7 is not kept; there are 2, 1; the 2 pods that run stay as they are")
+	s.await(ready, "False RevisionMissing", "revision 7, which is not stored; stored revisions: 2, 1; the 2 running pods stay unchanged")
 	s.edit(withImage(placeholder), backTo(1)) // whatever else the spec says
 	s.expectServing(s.await(ready, "True AllPodsReady"), 2, oldImage)
 	s.edit(withImage(newImage), backTo(0))
@@ -161,7 +161,7 @@ func TestAConfigurationThatMovesIntoASecretLeavesNoConfigMapOnceItsRevisionIsGon
 func TestAConfigurationOfTheUsersOwnSecretIsWaitedForAndFollowed(t *testing.T) {
 	s := newShop(t)
 	s.create(configFrom("mine"))
-	s.await(ready, "False ConfigMissing", "there is no Secret mine")
+	s.await(ready, "False ConfigMissing", "Secret mine does not exist")
 	if pods := s.pods(); len(pods) > 0 {
 		t.Errorf("expected no pods without their configuration, got %d", len(pods))
 	}
@@ -183,7 +183,7 @@ func TestAConfigurationOfTheUsersOwnSecretIsWaitedForAndFollowed(t *testing.T) {
 	}
 	s.named("mine").remove(&corev1.Secret{})
 	s.edit(withImage(newImage))
-	s.await(ready, "False ConfigMissing", "the 2 pods that run stay as they are")
+	s.await(ready, "False ConfigMissing", "the 2 running pods stay unchanged")
 	if n := s.running(oldImage); n != 2 {
 		t.Errorf("expected two pods to go on, got %d", n)
 	}

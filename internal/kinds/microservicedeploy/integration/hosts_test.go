@@ -126,7 +126,7 @@ func TestWithoutGatewayAPIAnIngressStandsInAndIsReported(t *testing.T) {
 	s := newShop(t)
 	s.create(hosted("v1"), throughGateway)
 	s.awaitReady(1)
-	s.await(hostReady, "True NoGatewayAPI", "an Ingress stands in")
+	s.await(hostReady, "True NoGatewayAPI", "an Ingress replaces the HTTPRoute")
 	s.expectHosts("http://web.example.com", "v1-web.example.com", "web.example.com")
 }
 

@@ -127,7 +127,7 @@ func TestABadImageNeverTakesRunningPodsAway(t *testing.T) {
 	pods := s.all()
 	mark := env.Audit.Mark(t)
 	s.edit(withImage(placeholder))
-	s.await(ready, "False InvalidImage", "spec.image", placeholder, "the 2 pods that run stay as they are")
+	s.await(ready, "False InvalidImage", "spec.image", placeholder, "the 2 running pods stay unchanged")
 	s.await("Available", "True Serving")
 	s.edit(withImage(oldImage))
 	s.awaitReady(2)

@@ -200,7 +200,7 @@ func TestARolloutThatDoesNotFitIntoAQuotaSaysSoAndBeginsWhenThereIsRoom(t *testi
 	s.settled()
 	pods, mark := s.all(), env.Audit.Mark(t)
 	s.edit(withImage(newImage))
-	m := s.await(ready, "False QuotaTooSmall", "ResourceQuota small", "100m requests.cpu, 50m free", "it begins when there is room", "the 2 pods that run stay as they are")
+	m := s.await(ready, "False QuotaTooSmall", "ResourceQuota small", "100m requests.cpu, 50m free", "The rollout starts when the quota has room", "the 2 running pods stay unchanged")
 	if m.Status.ReadyReplicas != 2 || m.Status.Revision != 1 {
 		t.Errorf("expected two pods of revision 1 to serve, got %+v", m.Status)
 	}
@@ -230,7 +230,7 @@ func TestWhyTheTenantsCredentialsCannotBeMadeIsReported(t *testing.T) {
 	s := newShop(t)
 	s.bound("few", corev1.ResourceList{"secrets": resource.MustParse("0")})
 	s.create(needAuth(true))
-	s.await(ready, "False Refused", "The tenant's credentials are being created, held up", "exceeded quota: few")
+	s.await(ready, "False Refused", "opcrew is creating the credentials that all instances of the namespace share; this is delayed", "exceeded quota: few")
 	s.named("few").patch(quotaObject(), `{"spec":{"hard":{"secrets":"1"}}}`)
 	s.awaitReady(1) // no event is needed
 }
@@ -240,7 +240,7 @@ func TestWhyTheTenantsQuotaCannotBeMadeIsReported(t *testing.T) {
 	s.bound("few", corev1.ResourceList{"resourcequotas": resource.MustParse("1")})
 	s.create(asks("100m"))
 	s.awaitReady(1)
-	s.await(enforced, "Unknown Refused", "The quota is being created, held up", "exceeded quota: few")
+	s.await(enforced, "Unknown Refused", "opcrew is creating the ResourceQuota; this is delayed", "exceeded quota: few")
 	s.named("few").patch(quotaObject(), `{"spec":{"hard":{"resourcequotas":"2"}}}`)
 	s.await(enforced, "True Enforced")
 	s.settled()

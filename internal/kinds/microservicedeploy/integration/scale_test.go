@@ -57,7 +57,7 @@ func TestTurningAutoscalingOnAndOffNeverDipsTheNumberOfPods(t *testing.T) {
 	counts := s.counts()
 	s.edit(autoscaled(true))
 	s.awaitReady(3)
-	s.await(customv1.MicroServiceDeployAutoscaled, "Unknown NoMetrics", "The number of pods stays as it is")
+	s.await(customv1.MicroServiceDeployAutoscaled, "Unknown NoMetrics", "The autoscaler cannot change the number of pods")
 	s.settled()
 
 	mark := env.Audit.Mark(t)

@@ -28,7 +28,7 @@ func (r *reconciler) observeCredentials(ctx context.Context, ns *corev1.Namespac
 		err = r.Live.Get(ctx, key, secret)
 	}
 	if client.IgnoreNotFound(err) != nil {
-		return credentials.Facts{}, fmt.Errorf("read credentials: %w", err)
+		return credentials.Facts{}, fmt.Errorf("read the Secret with credentials: %w", err)
 	}
 	f := credentials.Facts{User: credentials.DefaultUser}
 	if !apierrors.IsNotFound(err) && secret.Labels[common.OwnerLabel] == string(ns.UID) {

@@ -76,13 +76,13 @@ func (n *Neighbours) Others(ctx context.Context, ns *corev1.Namespace) (bool, er
 func (n *Neighbours) find(ctx context.Context, namespace string, kind schema.GroupVersionKind) (bool, error) {
 	others, err := labels.NewRequirement(names.NameLabel, selection.NotEquals, []string{names.AppName})
 	if err != nil {
-		return false, fmt.Errorf("select those of others: %w", err)
+		return false, fmt.Errorf("build the selector for objects of other owners: %w", err)
 	}
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(kind)
 	selector := client.MatchingLabelsSelector{Selector: labels.NewSelector().Add(*others)}
 	if err := n.Live.List(ctx, list, client.InNamespace(namespace), selector, client.Limit(1)); err != nil {
-		return false, fmt.Errorf("look for others in the namespace: %w", err)
+		return false, fmt.Errorf("search the namespace for objects of other owners: %w", err)
 	}
 	return len(list.Items) > 0, nil
 }

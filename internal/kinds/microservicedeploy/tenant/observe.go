@@ -64,7 +64,7 @@ func (r *reconciler) anyLive(ctx context.Context, namespace string) (bool, error
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(customv1.GroupVersion.WithKind("MicroServiceDeployList"))
 	if err := r.Live.List(ctx, list, client.InNamespace(namespace), client.Limit(1)); err != nil {
-		return false, fmt.Errorf("look for instances: %w", err)
+		return false, fmt.Errorf("search for instances: %w", err)
 	}
 	return len(list.Items) > 0, nil
 }

@@ -37,7 +37,7 @@ func TestAPoolFollowsItsNodes(t *testing.T) {
 	env.Operator(t)
 	createPool(t, newPool("follow", wantsLabel("tier", "gold"), wantsTaint("only", "gold", noSchedule)))
 	p := awaitReady(t, "follow", 0)
-	if !strings.Contains(ready(p).Message, "label one with node-role.kubernetes.io/follow=") {
+	if !strings.Contains(ready(p).Message, "label a node with node-role.kubernetes.io/follow=") {
 		t.Errorf("expected a pool without nodes to say how to get one, got %q", ready(p).Message)
 	}
 	changeNode(t, nodes[0], role("follow"))
@@ -434,7 +434,7 @@ func TestTwoOperatorsAtOnceDoNotFight(t *testing.T) {
 
 	mark = env.Audit.Mark(t)
 	createPool(t, newPool("two-b", wantsLabel("tier", "b"), wantsLabel("shared", "1")))
-	awaitCondition(t, "two-b", nodesv1.NodePoolReady, "False HeldByPool", `label tier wanted "b", is "a" and held by NodePool two-a on 20 nodes`)
+	awaitCondition(t, "two-b", nodesv1.NodePoolReady, "False HeldByPool", `label tier should have the value "b", but has the value "a", which belongs to NodePool two-a, on 20 nodes`)
 	checkWrites(t, mark, "the second pool", 20)
 
 	mark = env.Audit.Mark(t)
