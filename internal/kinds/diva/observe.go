@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Observe reads everything that belongs to a Diva.
+// Observe reads the objects of a Diva and the state of its pods, keys and claims.
 func (r *reconciler) Observe(ctx context.Context, d *opsv1.Diva) (facts, error) {
 	f := facts{agentImage: r.AgentImage, now: r.Clock.Now()}
 	var err error

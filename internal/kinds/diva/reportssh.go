@@ -18,7 +18,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// inPlace is the ring that the Secret holds after the plan was carried out: a step that was not written did not happen.
+// inPlace returns the key ring that the Secret holds after the plan was carried out. If the write of the decided key
+// ring failed, that is the observed one.
 func inPlace(name string, observed, decided *ring.Ring, done kit.Outcome) *ring.Ring {
 	written := slices.ContainsFunc(done.Results, func(result ensure.Result) bool {
 		return result.Ref.Kind == "Secret" && result.Ref.Name == name && slices.Contains([]ensure.Action{ensure.Created, ensure.Applied, ensure.Repaired, ensure.Unchanged}, result.Action)
@@ -29,7 +30,7 @@ func inPlace(name string, observed, decided *ring.Ring, done kit.Outcome) *ring.
 	return observed
 }
 
-// reportSSH reports the keys in the Secret, and the progress of their change.
+// reportSSH reports which keys are in use and the progress of a key change.
 func reportSSH(set condition.Set, d *opsv1.Diva, decided decision, r *ring.Ring) {
 	const kind = opsv1.DivaSSHReady
 	if r != nil {
@@ -51,7 +52,7 @@ func reportSSH(set condition.Set, d *opsv1.Diva, decided decision, r *ring.Ring)
 	}
 }
 
-// reportKeyWarning warns of keys that cannot be used, and of keys where many users can read them.
+// reportKeyWarning warns about keys that cannot be used, and about private keys that too many users or pods can read.
 func reportKeyWarning(set condition.Set, d *opsv1.Diva, sharing bool) {
 	const kind = opsv1.DivaKeyWarning
 	reason, words := "", []string(nil)

@@ -19,8 +19,8 @@ func lost(_ Input, _ Expected, claim *corev1.PersistentVolumeClaim) string {
 	return fmt.Sprintf("claim %s has lost its volume: PersistentVolume %s no longer exists; restore the claim from a backup, or delete it to get an empty claim", claim.Name, claim.Spec.VolumeName)
 }
 
-// terminating reports a claim that a user deleted. The claim exists as long as a pod uses it. When the pod is
-// recreated, its new claim is empty.
+// terminating reports a claim that a user deleted. Kubernetes keeps the claim as long as a pod uses it. When the pod is
+// recreated, it gets a new, empty claim.
 func terminating(in Input, _ Expected, claim *corev1.PersistentVolumeClaim) string {
 	if claim.DeletionTimestamp == nil {
 		return ""
@@ -35,7 +35,8 @@ func terminating(in Input, _ Expected, claim *corev1.PersistentVolumeClaim) stri
 	return fmt.Sprintf("claim %s is being deleted, which cannot be undone. Kubernetes removes the claim as soon as %s%s, and an empty claim replaces it. Copy the data that you need before then", claim.Name, when, data)
 }
 
-// differs reports a claim of an earlier Diva that has another class, or that cannot be mounted where it is needed.
+// differs reports a claim that an earlier Diva left behind, if its class differs from the spec or it cannot be mounted
+// on several nodes although the spec requires this.
 func differs(_ Input, e Expected, claim *corev1.PersistentVolumeClaim) string {
 	const many = corev1.ReadWriteMany
 	class, is := workload.ClassOf(claim), ""
@@ -50,7 +51,7 @@ func differs(_ Input, e Expected, claim *corev1.PersistentVolumeClaim) string {
 	return fmt.Sprintf("claim %s existed before this Diva and %s; opcrew uses the claim unchanged. Recreate the Diva with a spec that matches the claim (claims are kept while deletionPolicy is Retain), or delete the claim and its data", claim.Name, is)
 }
 
-// cannotGrow reports a claim that cannot get the size in the spec, and how to lower the size again.
+// cannotGrow reports a claim that cannot get the size in the spec, and explains how to lower the size again.
 func cannotGrow(in Input, e Expected, claim *corev1.PersistentVolumeClaim) string {
 	requested, has, desired := workload.Requested(claim), workload.Capacity(claim), Size(e.Storage)
 	words, final := workload.ResizeRefused(claim)

@@ -19,7 +19,7 @@ type Verdict struct {
 	Reason, Message string
 }
 
-// problems are checked in this order, each for all claims. Problems that may need the user come first.
+// problems are checked in this order, each for all claims. Problems that may require action by the user come first.
 var problems = []struct {
 	reason string
 	find   func(Input, Expected, *corev1.PersistentVolumeClaim) string
@@ -49,7 +49,7 @@ func (in Input) verdict(recreated string) Verdict {
 	switch {
 	case bound < len(all) && why != "":
 		return Verdict{Reason: opsv1.ReasonClaimsPending, Message: fmt.Sprintf("%d of %d claims have a volume%s", bound, len(all), why)}
-	case bound < len(all): // a count would cause a status write for each volume
+	case bound < len(all): // a count in the message would cause a status write for each volume
 		return Verdict{Reason: common.ReasonApplying, Message: fmt.Sprintf("Not all %d claims have a volume yet", len(all))}
 	case growing != "":
 		return Verdict{Reason: opsv1.ReasonGrowing, Message: growing}
@@ -74,7 +74,7 @@ func (in Input) progress(all []Expected) (bound int, growing string) {
 	return bound, growing
 }
 
-// grows describes how far the growth of a volume is; "" if it does not grow.
+// grows describes the progress of a volume that is growing; "" if the volume is not growing.
 func (in Input) grows(e Expected, claim *corev1.PersistentVolumeClaim) string {
 	message := workload.Resizing(claim, Size(e.Storage))
 	if words, _ := workload.ResizeRefused(claim); message != "" && words != "" {
@@ -90,7 +90,8 @@ func (in Input) unboundWords() string {
 	return "; " + in.FirstUnbound().Name + ": " + in.Unbound
 }
 
-// otherSize reports the first claim whose size should change but cannot, because it has no volume yet.
+// otherSize reports the first claim whose size differs from the spec but cannot change, because the claim has no volume
+// yet.
 func (in Input) otherSize(all []Expected) string {
 	for _, e := range all {
 		claim, desired := in.Claims[e.Name], Size(e.Storage)
