@@ -18,7 +18,7 @@ import (
 
 const elsewhere = `Multi-Attach error for volume "pv-1": it is at node2`
 
-// events returns a reconciler whose API server has one event about a pod.
+// events returns a reconciler whose API server has one event, which concerns the given pod.
 func events(of, reason string) *reconciler {
 	event := &corev1.Event{Reason: reason, Message: elsewhere}
 	event.Namespace, event.Name = "shop", "event"

@@ -123,7 +123,7 @@ func claimUsers(d *opsv1.Diva, clients workload.Members, manager workload.Rollou
 	return out
 }
 
-// templateSize returns the size in a StatefulSet's claim template; nil if there is none.
+// templateSize returns the size in the claim template of a StatefulSet; nil if there is no template.
 func templateSize(set *appsv1.StatefulSet) *resource.Quantity {
 	if set == nil || len(set.Spec.VolumeClaimTemplates) == 0 {
 		return nil

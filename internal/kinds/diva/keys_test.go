@@ -5,7 +5,7 @@ package diva
 
 import (
 	"bytes"
-	"crypto/dsa" //nolint:staticcheck // to see it refused
+	"crypto/dsa" //nolint:staticcheck // to test that it is rejected
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/elliptic"
@@ -67,7 +67,7 @@ func TestKeysOfAllSortsAreReadWhateverTheyLookLikeAfterPasting(t *testing.T) {
 	}
 }
 
-// Older versions of ssh cannot read an ed25519 key in PKCS #8.
+// opcrew converts such a key to the OpenSSH format, because older versions of ssh cannot read ed25519 keys in PKCS #8.
 func TestAnEd25519KeyInPKCS8IsWrittenInTheFormatOfSSHAndAlwaysAlike(t *testing.T) {
 	private := *mustRaw(t, key(t, "old")).(*ed25519.PrivateKey)
 	raw, err := x509.MarshalPKCS8PrivateKey(private)
@@ -85,7 +85,7 @@ func TestAnEd25519KeyInPKCS8IsWrittenInTheFormatOfSSHAndAlwaysAlike(t *testing.T
 	same(t, "the text as it is stored", string(p.Private), string(stored.Private))
 	same(t, "the public key", key(t, "old").Public, p.Public)
 
-	// The result of x/crypto only differs in the check number, which is random there.
+	// The output of x/crypto has a random check number, and is otherwise equal.
 	theirs, ours := encodedBytes(t, encoded(t, private)), encodedBytes(t, string(p.Private))
 	at := bytes.Index(theirs, []byte("\x00\x00\x00\x0bssh-ed25519\x00\x00\x00\x20"))
 	at += bytes.Index(theirs[at+1:], []byte("\x00\x00\x00\x0bssh-ed25519")) + 1
@@ -133,7 +133,7 @@ func mustRaw(t *testing.T, p *keys.Pair) any {
 	return raw
 }
 
-// dsaKey returns a key with parameters that are too small for use, but quick to generate.
+// dsaKey returns a DSA key with parameters that are too small for real use, but fast to generate.
 func dsaKey(t *testing.T) string {
 	t.Helper()
 	private := dsa.PrivateKey{}
@@ -165,7 +165,8 @@ func TestAPairThatIsMadeIsReadBackAndIsAnotherEachTime(t *testing.T) {
 	if a.Public == b.Public || !strings.HasPrefix(a.Public, "ssh-ed25519 ") || strings.Count(a.Public, " ") != 1 {
 		t.Errorf("expected two ed25519 keys without comments, got %q and %q", a.Public, b.Public)
 	}
-	// The key file is overwritten in place, so a shorter key would briefly be followed by the end of the longer one.
+	// The agent overwrites the key file in place. If the new key were shorter, the end of the old key would remain for
+	// a moment.
 	if len(a.Private) != len(b.Private) {
 		t.Errorf("expected keys of one length, got %d and %d", len(a.Private), len(b.Private))
 	}

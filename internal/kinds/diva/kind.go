@@ -69,7 +69,7 @@ func Kind() kit.Registration {
 	return KindReading(func(c kubernetes.Interface) LogReader { return served.Logs(c, build.AgentContainer) })
 }
 
-// LogReader returns the end of the log of a pod's agent.
+// LogReader returns the last lines of the log of a pod's agent.
 type LogReader = served.LogReader
 
 // KindReading returns the registration with another way to read logs, for tests whose pods have no logs.

@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/storage"
 )
 
-// madeAt sets how long before noon claims were created; without names, for all claims.
+// madeAt sets the creation time of the named claims to a duration before noon; without names, of all claims.
 func madeAt(before time.Duration, names ...string) factOption {
 	return func(f *facts) {
 		for name, claim := range f.claims {

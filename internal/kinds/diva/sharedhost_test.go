@@ -14,14 +14,15 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/ring"
 )
 
-// earlier is the ring of a version whose clients share a host key.
+// earlier returns the key ring of a version whose clients share a host key.
 func earlier(t testing.TB) *ring.Ring {
 	r := settled(t)
 	r.Shared = key(t, "host")
 	return r
 }
 
-// createdEarlier makes some clients, and the template, those of a version whose clients have the pair.
+// createdEarlier makes the pod template and the named clients look as if an earlier version had created them: they
+// mount the login key pair.
 func createdEarlier(pods ...string) factOption {
 	spec := corev1.PodSpec{Volumes: []corev1.Volume{{VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "ops-ssh"}}}}}
 	return func(f *facts) {
@@ -32,7 +33,7 @@ func createdEarlier(pods ...string) factOption {
 	}
 }
 
-// templateIsNew is a StatefulSet that has been rolled out, whose last old pods are still there.
+// templateIsNew simulates a StatefulSet with the new template, while its last old pods still exist.
 func templateIsNew(f *facts) { f.clients.Set.Spec.Template.Spec = corev1.PodSpec{} }
 
 func TestTheKeysThatEarlierClientsHadAreReplacedWhenTheLastOfThemIsGone(t *testing.T) {

@@ -53,7 +53,7 @@ func TestSSHReadyReportsHowFarTheKeysAre(t *testing.T) {
 	}
 }
 
-// Every reconcile generates a random pair. A pair that was not written must not be reported.
+// Every reconcile generates new random keys. A key that could not be written must not be reported.
 func TestAKeyThatWasNotWrittenIsNeverReported(t *testing.T) {
 	d := newDiva(2, withRequest("1"))
 	reported(d, observed(t, d, settled(t)), kit.Outcome{Err: errors.New("timeout")})
@@ -221,7 +221,8 @@ func TestTheStatusOfTheArticlesObject(t *testing.T) {
 	golden.Check(t, "status-ready.yaml", reported(d, observed(t, d, settled(t)), done).Status)
 }
 
-// The reconcile loop sets Ready last, if reads fail or the object is being deleted.
+// If reads fail or the Diva is being deleted, the reconcile loop sets Ready last. status.message must then follow
+// Ready.
 func TestTheMessageFollowsReady(t *testing.T) {
 	d := reported(newDiva(2), observed(t, newDiva(2), settled(t)), done)
 	meta.FindStatusCondition(d.Status.Conditions, opsv1.DivaReady).Message = "list pods: the server is busy"

@@ -22,7 +22,7 @@ func asksFor(name, amount string) factOption {
 	}
 }
 
-// byUs marks the requests of some claims as written by the operator.
+// byUs marks the size requests of the named claims as written by opcrew.
 func byUs(names ...string) factOption {
 	return func(f *facts) {
 		f.ownSizes = map[string]bool{}
@@ -44,7 +44,7 @@ func inTemplate(amount string) factOption {
 	}
 }
 
-// All volumes have a capacity of 2Gi.
+// All volumes in this test have a capacity of 2Gi.
 func TestASizeThatVolumesDidNotGetIsTakenBack(t *testing.T) {
 	const client, manager = "wi-ops-client-0", "ops-manager"
 	typo := []factOption{asksFor(client, "200Gi"), asksFor(manager, "200Gi"), inTemplate("200Gi")}

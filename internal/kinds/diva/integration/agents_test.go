@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/sshkeys"
 )
 
-// simulated simulates the agents in the pods. Each agent serves the content of the Secret that its kubelet last
+// simulated simulates the SSH agents in the pods. Each agent serves the content of the Secret that its kubelet last
 // delivered.
 type simulated struct {
 	mu    sync.Mutex
@@ -43,7 +43,7 @@ func (s *simulated) questions() int {
 	return s.asked
 }
 
-// bring delivers the current Secret to a pod, as its kubelet would.
+// bring delivers the current Secret to a pod, as the kubelet would.
 func (s *shop) bring(pod *corev1.Pod) {
 	s.Helper()
 	files := map[string][]byte{}

@@ -157,7 +157,7 @@ func TestAStatefulSetThatAUserDeletesIsRecreated(t *testing.T) {
 	s.awaitReady(2)
 }
 
-// When a client becomes unready or ready, at most two status writes and no conflicts follow.
+// When a client becomes ready or unready, opcrew writes the status at most twice and causes no conflict.
 func TestFlappingClientsCostTwoWritesATransitionAndNoConflict(t *testing.T) {
 	s := newShop(t)
 	s.create(2)

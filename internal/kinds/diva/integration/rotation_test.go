@@ -33,7 +33,7 @@ func (s *shop) awaitPhase(phase opsv1.SSHPhase) *opsv1.Diva {
 	return d
 }
 
-// staysIn expects that the change of the pair does not continue until the pods that must follow have done so.
+// staysIn checks that a key change stays in a phase until the pods that must follow serve the new files.
 func (s *shop) staysIn(phase opsv1.SSHPhase) {
 	s.Helper()
 	version, asked := s.secret().ResourceVersion, agents.questions()
@@ -49,7 +49,7 @@ func (s *shop) staysIn(phase opsv1.SSHPhase) {
 	}
 }
 
-// canLogIn expects that every client accepts every key of every manager.
+// canLogIn checks that every client accepts every key of every manager.
 func (s *shop) canLogIn(when string) {
 	s.Helper()
 	for _, manager := range s.pods("manager") {
@@ -218,7 +218,7 @@ func TestAKeyOfTheUserIsTakenIntoUseAndABadOneIsNot(t *testing.T) {
 	}
 }
 
-// A user's key that is in use is checked every hour, or at once if its Secret has the label.
+// opcrew reads the user's Secret once an hour, but at once after a change if the Secret has the watch label.
 func TestAFollowedKeyOfTheUserIsChangedAtOnce(t *testing.T) {
 	s := newShop(t)
 	s.create(1)

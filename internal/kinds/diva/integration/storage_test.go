@@ -19,7 +19,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// resize simulates a volume resizer, which gives every claim the requested size.
+// resize simulates a volume resizer that grows every volume to the requested size.
 func (s *shop) resize() {
 	s.Helper()
 	list := &corev1.PersistentVolumeClaimList{}
@@ -79,7 +79,7 @@ func TestStorageGrowsUnderRunningClientsAndNewOnesHaveAsMuch(t *testing.T) {
 	}
 }
 
-// Nothing resizes volumes here, so the requested size is never granted.
+// No volume is resized in this test, so no claim ever gets the larger size.
 func TestASizeThatNoVolumeCanHaveIsTakenBackToOneThatItCan(t *testing.T) {
 	s := newShop(t)
 	s.create(2)
@@ -119,8 +119,7 @@ func TestASizeThatNoVolumeCanHaveIsTakenBackToOneThatItCan(t *testing.T) {
 	env.Rests(t)
 }
 
-// templateSize returns the size in the claim template for new clients, or "" while there is not exactly one
-// StatefulSet.
+// templateSize returns the size in the claim template of the StatefulSet; "" unless there is exactly one StatefulSet.
 func (s *shop) templateSize() string {
 	s.Helper()
 	found := &appsv1.StatefulSetList{}
@@ -130,7 +129,7 @@ func (s *shop) templateSize() string {
 	return found.Items[0].Spec.VolumeClaimTemplates[0].Spec.Resources.Requests.Storage().String()
 }
 
-// A deleted claim is kept while a pod uses it. If no pod uses it, it is recreated at once.
+// Kubernetes keeps a deleted claim as long as a pod uses it. A claim that no pod uses is recreated at once.
 func TestAClaimThatAUserDeletesIsReportedAndSoIsTheEmptyOneAfterIt(t *testing.T) {
 	s := newShop(t)
 	s.create(1)
@@ -154,7 +153,8 @@ func TestAClaimThatAUserDeletesIsReportedAndSoIsTheEmptyOneAfterIt(t *testing.T)
 	env.Rests(t)
 }
 
-// As if the operator had stopped after it deleted the StatefulSet, and the Diva had been deleted then.
+// The test simulates an operator that stopped right after it deleted the StatefulSet, and a user who then deleted the
+// Diva.
 func TestClientsWithoutAnOwnerGoWithTheObject(t *testing.T) {
 	s := newShop(t)
 	s.create(2)

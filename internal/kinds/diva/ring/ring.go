@@ -35,7 +35,7 @@ const (
 	rotateRequested = opsv1.RotateAnnotation
 )
 
-// Ring is the content of a Diva's Secret.
+// Ring holds the keys in a Diva's Secret.
 type Ring struct {
 	Current *keys.Pair
 	// Next is the new login key pair. It replaces Current as soon as all clients accept it.

@@ -31,7 +31,7 @@ const (
 	logLines = int64(50)
 )
 
-// LogReader returns the end of the log of a pod's agent.
+// LogReader returns the last lines of the log of a pod's agent.
 type LogReader func(ctx context.Context, pod *corev1.Pod) (string, error)
 
 // Logs returns a LogReader that reads the logs of a container from the API server.
