@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// unhosted names the fields that have no effect without a domain; "" if none is set.
+// unhosted names the spec fields that are set but have no effect without spec.baseDomain; "" if none is set.
 func unhosted(m *customv1.MicroServiceDeploy) string {
 	var fields []string
 	for field, isSet := range map[string]bool{
@@ -47,15 +47,16 @@ func reportHosts(set condition.Set, m *customv1.MicroServiceDeploy, d decision, 
 	}
 }
 
-// authInput is what AuthReady follows from: whether the Secret with credentials lets any user in, whether it is the
-// user's own, which entries cost too much to be compared, and why the tenant's is not as desired.
+// authInput is the input for the condition AuthReady: whether the Secret allows any login, whether opcrew manages it,
+// which entries are too expensive to check, and what is wrong with the shared credentials.
 type authInput struct {
 	usable, foreign bool
 	costly          []string
 	trouble         tenant.Trouble
 }
 
-// tooCostly adds to a message the users who are not let in because of the cost of their entries.
+// tooCostly returns the end of a message that names users who cannot log in because their password hashes are too
+// expensive to check.
 func (in authInput) tooCostly() string {
 	if len(in.costly) == 0 {
 		return ""
@@ -71,7 +72,8 @@ func reportAuth(set condition.Set, m *customv1.MicroServiceDeploy, in authInput)
 	case in.usable:
 		set.True(kind, customv1.ReasonCredentials, "The auth proxy accepts the credentials in Secret "+auth.Sources(m)[0].Secret+in.tooCostly())
 	case m.Spec.Auth != nil && !in.foreign:
-		// A deletion may be a mistake, so it does not lock all users out by itself.
+		// The Secret may have been deleted by mistake, so running pods keep its last content and users can still log
+		// in.
 		set.False(kind, customv1.ReasonNoCredentials, noCredentials(m, in.foreign)+"; running pods keep their current credentials, but no user can log in to new pods; to lock out all users, create the Secret with an empty key "+names.HtpasswdKey)
 	case m.Spec.Auth != nil || in.foreign:
 		set.False(kind, customv1.ReasonNoCredentials, noCredentials(m, in.foreign)+in.tooCostly()+"; no user can log in, beginning about a minute after the Secret was changed")

@@ -12,7 +12,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// reportIgnored warns about lines that are neither variables nor files.
+// reportIgnored warns about lines that become neither environment variables nor files of their own.
 func reportIgnored(set condition.Set, lines []string) {
 	const kind = customv1.MicroServiceDeployConfigWarning
 	if len(lines) == 0 {
@@ -26,7 +26,7 @@ func reportIgnored(set condition.Set, lines []string) {
 	set.True(kind, customv1.ReasonIgnoredLines, fmt.Sprintf("spec.config: lines %s%s do not have the form key=value with a key of letters, digits, '.', '_' and '-'; the application finds these lines only in the file %s", strings.Join(lines, ", "), more, config.File))
 }
 
-// reportConfig warns about credentials where many users can read them. It names their keys, and never their values.
+// reportConfig warns about credentials that many users can read. The message names their keys, but never their values.
 func reportConfig(set condition.Set, m *customv1.MicroServiceDeploy) {
 	const kind = customv1.MicroServiceDeployConfigWarning
 	if n := len(config.Parse(m.Spec.Config)); n > config.MaxVariables {

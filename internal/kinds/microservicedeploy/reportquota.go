@@ -34,7 +34,7 @@ func reportQuota(set condition.Set, m *customv1.MicroServiceDeploy, t quota.Tena
 	}
 }
 
-// reportEnforced reports a quota that exists, even while it cannot be changed.
+// reportEnforced reports a quota that exists, even if it could not be updated.
 func reportEnforced(set condition.Set, trouble tenant.Trouble, message string) {
 	reason := customv1.ReasonEnforced
 	if trouble != (tenant.Trouble{}) {

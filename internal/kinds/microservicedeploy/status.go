@@ -17,8 +17,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// blockers are the conditions that can keep Ready from being True. The first one that does, in this order, is Ready's
-// reason.
+// blockers lists the conditions that can keep Ready from being True. Ready reports the first of them, in this order,
+// that blocks it.
 var blockers = []condition.Blocker{
 	condition.Unless(customv1.MicroServiceDeployChildrenReady),
 	condition.WhenFalse(customv1.MicroServiceDeployAuthReady),
@@ -27,7 +27,7 @@ var blockers = []condition.Blocker{
 	condition.WhenFalse(customv1.MicroServiceDeployAutoscaled),
 }
 
-// Report fills the status from the facts and from what was done.
+// Report fills in the status from the facts and the outcome of the plan.
 func (r *reconciler) Report(m *customv1.MicroServiceDeploy, f facts, d decision, done kit.Outcome) {
 	s := &m.Status
 	set := condition.Set{Conditions: &s.Conditions, Generation: m.Generation, Now: done.Now}
@@ -69,7 +69,8 @@ func podsStay(r workload.Rollout) string {
 	return fmt.Sprintf("; the %d running pods stay unchanged", r.Running())
 }
 
-// noteRollback adds to RolledOut, and so to Ready, what in the spec is not carried out because of spec.rollbackTo.
+// noteRollback adds to the condition RolledOut, and so to Ready, which parts of the spec are not applied because of
+// spec.rollbackTo.
 func noteRollback(set condition.Set, m *customv1.MicroServiceDeploy, d decision) {
 	const kind = customv1.MicroServiceDeployRolledOut
 	words := d.rolledBack(m)

@@ -14,10 +14,11 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// maxConflicts is the largest number of conflicts in a status.
+// maxConflicts is the maximum number of conflicts in a status.
 const maxConflicts = 16
 
-// conflictsOf groups the settings of a pool that lose to another owner, by item, value and owner.
+// conflictsOf returns the settings of a pool that were not set because another owner's value took precedence. It groups
+// them by label, annotation or taint, by value and by owner.
 func conflictsOf(pool string, members []*member) []nodesv1.Conflict {
 	type group struct {
 		item          nodestate.Item
@@ -58,7 +59,7 @@ func conflictsOf(pool string, members []*member) []nodesv1.Conflict {
 	return out
 }
 
-// describe returns a conflict as one line, with what to do about it.
+// describe describes a conflict in one line and says what to do about it.
 func describe(c nodesv1.Conflict) string {
 	nodes := strings.Join(c.Nodes, ", ")
 	if int(c.NodeCount) > len(c.Nodes) {

@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// gauges holds the metrics of each pool.
+// gauges holds the metrics of all pools.
 type gauges struct {
 	nodes     *prometheus.GaugeVec
 	conflicts *prometheus.GaugeVec
@@ -54,8 +54,8 @@ func (g *gauges) forget(pool string) {
 	g.conflicts.DeletePartialMatch(prometheus.Labels{"pool": pool})
 }
 
-// transitions returns one event for a change in the number of nodes. Events on the nodes themselves show which ones
-// joined and left.
+// transitions returns an event if the number of nodes changed. Separate events on the nodes show which nodes joined and
+// left.
 func (r *poolReconciler) transitions(before, after *nodesv1.NodePool) []kit.Event {
 	old, now := before.Status.NodeCount, after.Status.NodeCount
 	if old == now {

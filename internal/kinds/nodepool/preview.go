@@ -17,14 +17,14 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/nodestate"
 )
 
-// Limits for a preview, so that a status stays small with any number of nodes.
+// Limits of a preview. They keep the status small, regardless of the number of nodes.
 const (
 	maxChanges   = 32
 	maxEvictions = 16
 	maxExamples  = 3
 )
 
-// thaw returns the pools as they would be if the given one were not frozen.
+// thaw returns the pools with a copy of the given one that is neither paused nor in dry run.
 func thaw(pool *nodesv1.NodePool, pools []*nodesv1.NodePool) []*nodesv1.NodePool {
 	out := slices.Clone(pools)
 	for i, p := range out {
@@ -44,9 +44,9 @@ func evicts(pool *nodesv1.NodePool) bool {
 	})
 }
 
-// previewInput holds what a preview is computed from.
+// previewInput is the input for a preview.
 type previewInput struct {
-	// members are the nodes as they would be if the pool were not frozen.
+	// members are the nodes of the pool as they would be if the pool were not frozen.
 	members []*member
 	pods    []corev1.Pod
 	class   *nodev1.RuntimeClass
@@ -60,7 +60,7 @@ func preview(pool *nodesv1.NodePool, in previewInput) *nodesv1.Preview {
 	if in.classChanges {
 		out.Changes = append(out.Changes, classChange(pool, in.class))
 	}
-	var lines []string // in order of first appearance
+	var lines []string // in the order in which they first occur
 	nodes := map[string][]string{}
 	for _, m := range in.members {
 		todo := nodestate.Changes(m.node, m.desired)
@@ -98,8 +98,8 @@ func classChange(pool *nodesv1.NodePool, class *nodev1.RuntimeClass) string {
 	return "apply RuntimeClass " + pool.Name
 }
 
-// evictions lists the pods on a node that the new NoExecute taints among its changes
-// would evict at once or after the pod's tolerationSeconds.
+// evictions returns the pods on a node that new NoExecute taints would evict, at once or after the tolerationSeconds of
+// a pod.
 func evictions(m *member, todo []nodestate.Change, pods []corev1.Pod) []string {
 	var taints []corev1.Taint
 	for _, c := range todo {
@@ -133,7 +133,7 @@ func evicted(pod *corev1.Pod, taints []corev1.Taint) bool {
 	})
 }
 
-// countNodes formats the number of nodes, with the first of their names.
+// countNodes formats the number of nodes and the names of the first ones.
 func countNodes(names []string) string {
 	names = slices.Sorted(slices.Values(names))
 	if len(names) == 1 {

@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// count sets the numbers in the status.
+// count fills in the numbers in the status.
 func count(status *nodesv1.NodePoolStatus, members []*member) {
 	status.NodeCount, status.ReadyNodes, status.CordonedNodes, status.UpdatedNodes = 0, 0, 0, 0
 	total := corev1.ResourceList{}

@@ -17,7 +17,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// blockers are the conditions that can keep the pool from being Ready, in order of precedence.
+// blockers lists the conditions that can keep a pool from being Ready. Ready reports the first of them, in this order,
+// that blocks it.
 var blockers = []condition.Blocker{
 	condition.Unless(nodesv1.NodePoolRuntimeClassReady),
 	condition.WhenTrue(nodesv1.NodePoolConflict),
@@ -25,7 +26,7 @@ var blockers = []condition.Blocker{
 	condition.WhenFalse(nodesv1.NodePoolHandlerAvailable),
 }
 
-// Report fills the status from the facts and from what was done.
+// Report fills in the status from the facts and the outcome of the plan.
 func (r *poolReconciler) Report(pool *nodesv1.NodePool, f facts, d decision, done kit.Outcome) {
 	status := &pool.Status
 	count(status, f.nodes)
@@ -68,7 +69,7 @@ func reportConflicts(set condition.Set, conflicts []nodesv1.Conflict) {
 	set.True(nodesv1.NodePoolConflict, reason, message)
 }
 
-// reportFrozen reports changes that are held back, and shows the preview of a dry run.
+// reportFrozen reports the changes that a pause or dry run holds back, and shows the preview of a dry run.
 func reportFrozen(set condition.Set, pool *nodesv1.NodePool, in previewInput) {
 	pool.Status.Preview = nil
 	if !nodestate.Frozen(pool) || pool.DeletionTimestamp != nil {
@@ -98,7 +99,7 @@ func reportFrozen(set condition.Set, pool *nodesv1.NodePool, in previewInput) {
 	set.False(nodesv1.NodePoolReady, nodesv1.ReasonDryRun, message)
 }
 
-// reportDeletion reports how many nodes still have to be cleaned up, and what prevents that.
+// reportDeletion reports how many nodes still have settings of a deleted pool, and what prevents their removal.
 func reportDeletion(set condition.Set, pool *nodesv1.NodePool, left int) {
 	if pool.DeletionTimestamp == nil {
 		return

@@ -218,7 +218,7 @@ func TestAKeyOfTheUserIsTakenIntoUseAndABadOneIsNot(t *testing.T) {
 	}
 }
 
-// opcrew reads the user's Secret once an hour, but at once after a change if the Secret has the watch label.
+// opcrew reads the user's Secret once an hour, but at once after a change if the Secret has common.WatchLabel.
 func TestAFollowedKeyOfTheUserIsChangedAtOnce(t *testing.T) {
 	s := newShop(t)
 	s.create(1)
