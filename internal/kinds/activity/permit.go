@@ -20,15 +20,15 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/activity/run"
 )
 
-// policy is the name of the admission policy that sets spec.requester, and of its binding:
+// policy is the name of the admission policy that sets spec.requester, and of its binding. See
 // config/cluster/activity_rights.yaml.
 const policy = "opcrew-activity-rights"
 
-// controlPlane are the labels of nodes that run the control plane.
+// controlPlane lists the labels of nodes that run the control plane.
 var controlPlane = []string{"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"}
 
-// permit checks whether the requester may run the command on the node. Admission has checked before, but rights may
-// have been revoked since, and the node's labels are known only here.
+// permit checks whether the requester may run the command on the node. The admission policy checked this when the
+// Activity was created, but rights may have been revoked since, and only this check knows the labels of the node.
 func (r *reconciler) permit(ctx context.Context, a *egov1.Activity, node *corev1.Node) (*run.Obstacle, error) {
 	if a.Spec.Requester == nil {
 		return &run.Obstacle{Final: true, Reason: egov1.ReasonNoRequester, Message: "spec.requester is empty; install the admission policy " + policy + ", which sets this field, and create a new Activity"}, nil
@@ -51,7 +51,7 @@ func (r *reconciler) permit(ctx context.Context, a *egov1.Activity, node *corev1
 	return nil, nil
 }
 
-// rights returns what the requester must be allowed to do.
+// rights returns the rights that the requester must have.
 func rights(a *egov1.Activity, node *corev1.Node) []authorizationv1.ResourceAttributes {
 	right := func(verb, resource, name string) authorizationv1.ResourceAttributes {
 		return authorizationv1.ResourceAttributes{
@@ -89,7 +89,7 @@ func forbidden(who *egov1.Requester, right authorizationv1.ResourceAttributes) s
 	return fmt.Sprintf("user %s has no right to %s %s %s; ask an administrator for this right, then increase spec.run", who.Username, right.Verb, resource, right.Name)
 }
 
-// vouched returns an obstacle unless the admission policy was in force when the run was requested. Without the policy
+// vouched returns an obstacle if the admission policy was not in force when the run was requested. Without the policy,
 // any user could write any name into spec.requester.
 func (r *reconciler) vouched(ctx context.Context, a *egov1.Activity) (*run.Obstacle, error) {
 	since, err := r.policySince(ctx)
@@ -105,10 +105,10 @@ func (r *reconciler) vouched(ctx context.Context, a *egov1.Activity) (*run.Obsta
 	return nil, nil
 }
 
-// policyDelay is how long an API server may take to enforce a new policy.
+// policyDelay is how long an API server may take to enforce a new admission policy.
 const policyDelay = 10 * time.Second
 
-// askedAt returns when the current run was requested, or slightly later.
+// askedAt returns when the current run was requested, or a slightly later time.
 func askedAt(a *egov1.Activity) time.Time {
 	if run.Number(a) > 1 && a.Status.RunSince != nil {
 		return a.Status.RunSince.Time
@@ -116,8 +116,8 @@ func askedAt(a *egov1.Activity) time.Time {
 	return a.CreationTimestamp.Time
 }
 
-// ofItsSchedule returns an obstacle if a run names a schedule of another requester as its owner. The account that
-// creates the run does not count.
+// ofItsSchedule returns an obstacle if the schedule that owns the run does not exist or has another requester. It
+// compares the recorded requesters, not the account that created the run.
 func (r *reconciler) ofItsSchedule(ctx context.Context, a *egov1.Activity) (*run.Obstacle, error) {
 	by := metav1.GetControllerOf(a)
 	if by == nil || by.Kind != "Activity" {
@@ -134,7 +134,8 @@ func (r *reconciler) ofItsSchedule(ctx context.Context, a *egov1.Activity) (*run
 	return nil, nil
 }
 
-// policySince returns since when the API server has enforced spec.requester; zero if it does not.
+// policySince returns since when the API server has enforced the admission policy for spec.requester; zero if it does
+// not enforce it.
 func (r *reconciler) policySince(ctx context.Context) (time.Time, error) {
 	key := types.NamespacedName{Name: policy}
 	rule, binding := &admissionv1.ValidatingAdmissionPolicy{}, &admissionv1.ValidatingAdmissionPolicyBinding{}

@@ -43,8 +43,8 @@ func reportSchedule(set condition.Set, a *egov1.Activity, atWork runs, g agenda,
 	}
 }
 
-// kept reports the state of a schedule, and why it is not kept. A run that could not be created is not reported as a
-// failure, as it is retried until the next one is due.
+// kept returns the state of a schedule and why it is not followed. A run that could not be created is not a failure,
+// because opcrew retries until the next run is due.
 func kept(a *egov1.Activity, g agenda, done kit.Outcome) (state egov1.State, reason, message string) {
 	taken, isTaken := done.First(ensure.Taken, ensure.Contested)
 	switch {
@@ -68,7 +68,7 @@ func kept(a *egov1.Activity, g agenda, done kit.Outcome) (state egov1.State, rea
 	return egov1.StateScheduled, egov1.ReasonScheduled, "the next run starts at " + g.next.Format(time.RFC3339)
 }
 
-// waiting describes the runs that the due run waits for.
+// waiting describes the active runs for which the due run waits.
 func (g agenda) waiting() string {
 	return "the run due at " + g.due.Format(time.RFC3339) + " waits for the end of the previous run (" + strings.Join(g.waits, ", ") + "), which opcrew is cancelling"
 }

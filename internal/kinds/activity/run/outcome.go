@@ -41,7 +41,8 @@ func outcome(a *egov1.Activity, f Observed) Verdict {
 	}
 }
 
-// Controllers that collect the pods of deleted nodes also set their phase to Failed, with these reasons.
+// Reasons that controllers set on the pods of deleted or lost nodes. These controllers also set the phase of such a pod
+// to Failed.
 const (
 	collected = "DeletionByPodGC"
 	nodeLost  = "NodeLost"
@@ -50,8 +51,8 @@ const (
 	byAPI     = "EvictionByEvictionAPI"
 )
 
-// failedByKubelet reports whether the kubelet itself failed the pod. It reports containers a second or more late, so a
-// pod that another controller failed may have run a container that was never reported.
+// failedByKubelet reports whether the kubelet itself failed the pod. If another controller failed the pod, the command
+// may have run, because a kubelet reports a started container a second or more late.
 func failedByKubelet(pod *corev1.Pod) bool {
 	if disruption(pod).Reason == collected || pod.Status.Reason == nodeLost {
 		return false
@@ -59,7 +60,7 @@ func failedByKubelet(pod *corev1.Pod) bool {
 	return ContainerStatus(pod).State.Terminated != nil || pod.Status.Reason != "" || pod.Status.Message != ""
 }
 
-// disruption returns the condition that shows who ended a pod early, and why; empty if no one did.
+// disruption returns the condition that shows who ended a pod early, and why; empty if the pod was not ended early.
 func disruption(pod *corev1.Pod) corev1.PodCondition {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue {
@@ -69,7 +70,8 @@ func disruption(pod *corev1.Pod) corev1.PodCondition {
 	return corev1.PodCondition{}
 }
 
-// evicted describes the eviction of a pod, in the words of the component that evicted it; empty if it was not evicted.
+// evicted describes the eviction of a pod, with the message of the component that evicted it; empty if the pod was not
+// evicted.
 func evicted(pod *corev1.Pod) string {
 	c := disruption(pod)
 	words := cmp.Or(firstLine(pod.Status.Message), firstLine(c.Message), c.Reason)
@@ -105,7 +107,7 @@ func firstLine(text string) string {
 	return line[:min(len(line), 200)]
 }
 
-// byResult converts the result of the runner to the states of the API.
+// byResult converts the result that the agent in the pod reported to a verdict.
 func byResult(a *egov1.Activity, pod *corev1.Pod, r hostjob.Result) Verdict {
 	switch r.State {
 	case hostjob.Succeeded:

@@ -1,8 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package run determines what is known about one run of an Activity: its names, the state of its pod and host, and the
-// verdict that follows. It is pure. Reads, the requester's rights, schedules and children belong to package activity.
+// Package run determines the state of one run of an Activity from its pod and host, as a verdict. It also defines the
+// names of the run. It has no side effects. Package activity reads the cluster, checks rights, and handles schedules
+// and children.
 package run
 
 import (
@@ -19,26 +20,26 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// ObstacleInterval is the time between two checks of what prevents a run from starting.
+// ObstacleInterval is the time between two checks of an obstacle that prevents a run from starting.
 const ObstacleInterval = 10 * time.Second
 
-// Observed holds what a verdict is based on.
+// Observed is the input of a verdict.
 type Observed struct {
 	// Pod is the pod of the current run; nil if there is none.
 	Pod *corev1.Pod
-	// Begin is what the run needs to start; nil if the run has a pod, or may not get one.
+	// Begin is what the run needs to start; nil if the run already has a pod or may not get one.
 	Begin *Start
-	// Host is nil if its node was not read.
+	// Host is the state of the host; nil if its node was not read.
 	Host *Host
 }
 
-// Verdict holds what is known about a run.
+// Verdict is the state of a run, with its explanation and the next steps.
 type Verdict struct {
 	State           egov1.State
 	Reason, Message string
-	// Result is what the runner reported; nil if nothing.
+	// Result is the result that the agent in the pod reported; nil if there is none.
 	Result *hostjob.Result
-	// Withdraw is true if the pod has to be deleted: the run is cancelled, or its start deadline has passed.
+	// Withdraw is true if the pod must be deleted, because the run was cancelled or its start deadline has passed.
 	Withdraw bool
 	// Again is the time until the next check; 0 to wait for the next event.
 	Again time.Duration
@@ -61,7 +62,8 @@ func Judge(a *egov1.Activity, f Observed, now time.Time) Verdict {
 	}
 }
 
-// Corrects reports whether a host that was given up has reported a result after all.
+// Corrects reports whether a run that was reported as unreachable has a result after all, because its host responds
+// again.
 func Corrects(a *egov1.Activity, pod *corev1.Pod) bool {
 	return a.Status.Prosta == egov1.StateUnreachable && pod != nil && Ended(pod) && ResultOf(pod) != nil
 }
@@ -133,8 +135,8 @@ func deadline(a *egov1.Activity) int64 {
 	return ptr.Deref(a.Spec.StartDeadlineSeconds, egov1.DefaultStartDeadline)
 }
 
-// StartDeadline returns when the command must have started. For a further run the time counts from when it was
-// recorded.
+// StartDeadline returns when the command must have started. For a run after the first, the time counts from the moment
+// when the status recorded the run.
 func StartDeadline(a *egov1.Activity) time.Time {
 	since := a.CreationTimestamp.Time
 	if a.Status.RunSince != nil && a.Status.Run == Number(a) {
@@ -143,7 +145,7 @@ func StartDeadline(a *egov1.Activity) time.Time {
 	return since.Add(Seconds(deadline(a)))
 }
 
-// unreachable describes a host that does not answer, with what the cluster knows about it.
+// unreachable describes a host that does not respond, with the reason from its Node.
 func unreachable(a *egov1.Activity, f Observed) string {
 	if why := f.Host.Problem(a.Spec.Host); why != "" {
 		return "the host does not respond (" + why + ")"
@@ -151,7 +153,8 @@ func unreachable(a *egov1.Activity, f Observed) string {
 	return "the host does not respond"
 }
 
-// whyNot returns why a pod has not started. A dead host is the cause, whatever the scheduler says about its taints.
+// whyNot returns why a pod has not started. If the host is dead, this is the reason, even if the scheduler reports the
+// taints of the node instead.
 func whyNot(a *egov1.Activity, f Observed) string {
 	why, _ := workload.WhyNotReady(f.Pod)
 	return "the pod has not started: " + cmp.Or(f.Host.Problem(a.Spec.Host), why)
