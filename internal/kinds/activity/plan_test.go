@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// does lists the effects of a plan.
+// does describes the effects of a plan.
 type does struct {
 	children, patches int
 	step              string

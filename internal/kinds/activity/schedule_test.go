@@ -23,7 +23,7 @@ import (
 func TestWhatAScheduleAsksFor(t *testing.T) {
 	for name, c := range map[string]struct {
 		schedule, zone string
-		last           time.Duration // relative to now
+		last           time.Duration // time of the last run, relative to now
 		now            time.Time
 		due, next      string
 		wrong          string
@@ -109,7 +109,7 @@ func TestAScheduleAndRunsThatAreAtWork(t *testing.T) {
 	}
 }
 
-// A run that could not be created does not count as created.
+// A run that could not be created must not count as created.
 func TestWhatAScheduleReportsARunThatIsDue(t *testing.T) {
 	due := agenda{due: activitytest.Noon, next: activitytest.Noon.Add(time.Hour)}
 	taken := kit.Outcome{Results: []ensure.Result{{Action: ensure.Taken, Message: "it is ada's"}}}

@@ -19,13 +19,13 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/tenant"
 )
 
-// outdated makes the Deployment differ from the settings of the spec.
+// outdated makes the Deployment differ from the spec, so that a rollout is due.
 func (f facts) outdated() facts {
 	f.rollout.Deployment.Annotations = map[string]string{common.PinnedAnnotation: "others.template"}
 	return f
 }
 
-// within adds a quota of the user with the given hard limits and usage.
+// within adds a ResourceQuota of the user with the given limits and usage.
 func (f facts) within(hard, used []string) facts {
 	q := corev1.ResourceQuota{}
 	q.Name, q.Spec.Hard, q.Status.Hard, q.Status.Used = "small", amountsOf(hard...), amountsOf(hard...), amountsOf(used...)
@@ -33,7 +33,7 @@ func (f facts) within(hard, used []string) facts {
 	return f
 }
 
-// sharing adds a quota of the tenant that counts this instance only.
+// sharing adds the ResourceQuota of opcrew for the namespace, with this instance as the only one in it.
 func (f facts) sharing(m *customv1.MicroServiceDeploy, hard ...string) facts {
 	q := &corev1.ResourceQuota{}
 	q.Spec.Hard, q.Status.Hard = amountsOf(hard...), amountsOf(hard...)
@@ -44,7 +44,7 @@ func (f facts) sharing(m *customv1.MicroServiceDeploy, hard ...string) facts {
 	return f
 }
 
-// troubled makes the API server refuse the tenant's objects.
+// troubled simulates that the API server rejects the quota and credentials that instances share.
 func (f facts) troubled() facts {
 	f.trouble = tenant.Trouble{Reason: common.ReasonRefused, Message: "no"}
 	return f
@@ -97,7 +97,7 @@ func TestWhatHoldsPodsAsTheyAre(t *testing.T) {
 		"an instance's first share":       {m, facts{}.sharing(m, "pods=1"), "Updating: opcrew is raising the ResourceQuota of the namespace", true},
 		"a larger share":                  {newInstance(one, withReplicas(9)), observed(m, 2).sharing(m, "pods=3", "requests.cpu=3"), "Updating: opcrew is raising the ResourceQuota of the namespace", false},
 		"a share that is not in force":    {m, changing, "Updating: opcrew is raising the ResourceQuota of the namespace", false},
-		"another's share":                 {m, status, "", false}, // Regression: when one instance was scaled, none was Ready.
+		"another's share":                 {m, status, "", false}, // Regression: when one instance was scaled, no instance of the namespace was Ready.
 		"a share that it has":             {m, observed(m, 1).sharing(m, "pods=2", "requests.cpu=2"), "", false},
 		"a rollout that does not fit":     {m, observed(m, 2).outdated().within([]string{"cpu=2"}, []string{"cpu=1600m"}), "QuotaTooSmall: The rollout does not fit into ResourceQuota small: a new pod needs 1 requests.cpu, 400m free. The rollout starts when the quota has room", false},
 		"a rollout that fits":             {m, observed(m, 2).outdated().within([]string{"cpu=3"}, []string{"cpu=2"}), "", false},

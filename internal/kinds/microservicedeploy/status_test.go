@@ -18,7 +18,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
-// scaled adds an autoscaler that works, or that has the given conditions.
+// scaled adds a working autoscaler, or an autoscaler with the given conditions.
 func (f facts) scaled(conditions ...autoscalingv2.HorizontalPodAutoscalerCondition) facts {
 	f.scaler = &autoscalingv2.HorizontalPodAutoscaler{}
 	f.scaler.Spec.MinReplicas, f.scaler.Spec.MaxReplicas = new(int32(3)), 6
@@ -44,7 +44,7 @@ func (f facts) locked() facts {
 	return f
 }
 
-// foreigner makes the Secret with credentials the user's own.
+// foreigner marks the Secret with credentials as one that opcrew does not manage.
 func (f facts) foreigner() facts {
 	f.foreign = true
 	return f
@@ -141,7 +141,7 @@ func TestEveryConditionReportsWhatItIsAbout(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := test.m.DeepCopy()
-			// A condition from before must be removed when it no longer applies.
+			// A condition from an earlier reconcile must be removed when it no longer applies.
 			m.Status.Conditions = []metav1.Condition{{Type: test.kind, Status: metav1.ConditionUnknown, Reason: "Before"}}
 			same(t, test.kind, test.want, conditionOf(reported(m, test.f, test.done), test.kind))
 		})

@@ -35,7 +35,7 @@ func TestConflictsAreGroupedByWhatAndWithWhom(t *testing.T) {
 		{Kind: "Taint", Key: "only:NoSchedule", Wanted: "gold", Found: "brass", NodeCount: 1, Nodes: []string{"n5"}},
 	}
 	pools := []*nodesv1.NodePool{gold, other}
-	for range 20 { // whatever the order in which the cache lists nodes
+	for range 20 { // the result must not depend on the order in which the cache lists nodes
 		rand.Shuffle(len(nodes), func(i, j int) { nodes[i], nodes[j] = nodes[j], nodes[i] })
 		pooltest.Same(t, "conflicts of gold", want, conflictsOf("gold", factsOf(gold, pools, nodes...).nodes))
 	}

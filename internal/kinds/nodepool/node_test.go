@@ -68,8 +68,8 @@ func TestTheNodesPlanIsOnePatchOrNone(t *testing.T) {
 	}
 }
 
-// Pods get their tolerations when they are created. A pod created after a taint but before its toleration would be
-// pending for ever.
+// Pods get their tolerations when they are created. A pod that is created after a taint but before its toleration would
+// stay Pending forever.
 func TestATaintWaitsForTheRuntimeClassesThatMustTolerateIt(t *testing.T) {
 	class := func(pool string, tolerations ...corev1.Toleration) *nodev1.RuntimeClass {
 		c := &nodev1.RuntimeClass{}
@@ -143,7 +143,7 @@ func TestARefusalWakesItsPoolsOnlyWhenItIsNews(t *testing.T) {
 			select {
 			case e := <-r.wake:
 				names = append(names, e.Object.GetName())
-				r.snapshot(e.Object.GetName()) // it takes a snapshot, so that it can be enqueued again
+				r.snapshot(e.Object.GetName()) // after a snapshot, the pool can be enqueued again
 			default:
 				return names
 			}
@@ -220,7 +220,7 @@ func TestThePoolsPlan(t *testing.T) {
 	}
 }
 
-// A node is written once for a new pool, and not both before and after the pool's RuntimeClass.
+// For a new pool, opcrew must write a node only once, after the RuntimeClass of the pool exists.
 func TestAPoolWhoseClassIsAboutToComeChangesNothingUntilThen(t *testing.T) {
 	gold := pooltest.Pool("gold", pooltest.WantsLabel("tier", "gold"), pooltest.WantsTaint("only", "new", pooltest.NoSchedule))
 	silver := pooltest.Pool("silver", pooltest.WantsLabel("metal", "silver"))

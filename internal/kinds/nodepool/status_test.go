@@ -26,7 +26,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
-// reportedAfter returns the status that a pool gets from facts and from what was done.
+// reportedAfter returns the status of a pool for the given facts and outcome.
 func reportedAfter(pool *nodesv1.NodePool, f facts, done kit.Outcome) nodesv1.NodePoolStatus {
 	p := pool.DeepCopy()
 	reportAt(p, f, done, pooltest.SomeTime.Time)
@@ -89,7 +89,7 @@ func TestTheStatusOfTheArticlesPoolsOnOneNode(t *testing.T) {
 	}
 }
 
-// Regression: counts were outdated after nodes were created or deleted, or all were gone.
+// Regression: the numbers in the status were outdated after nodes were created or deleted, or if no node was left.
 func TestNodesAreCounted(t *testing.T) {
 	gold := pooltest.Pool("gold", pooltest.WantsLabel("tier", "gold"))
 	old := nodesv1.NodePoolStatus{NodeCount: 9, ReadyNodes: 9, CordonedNodes: 9, UpdatedNodes: 9, Allocatable: corev1.ResourceList{"cpu": pooltest.Quantity("9")}}
@@ -228,7 +228,7 @@ func TestHandlerAvailableSaysWhere(t *testing.T) {
 	}
 }
 
-// Ready reports the first blocking cause, in a fixed order.
+// Ready must report the first blocking cause, in a fixed order.
 func TestReadyNamesTheFirstBlockingCause(t *testing.T) {
 	pool := pooltest.Pool("gold", pooltest.WantsLabel("tier", "gold"), func(p *nodesv1.NodePool) { p.Spec.Handler = "kata" })
 	pools := []*nodesv1.NodePool{pool}
@@ -289,7 +289,7 @@ func TestReadyNamesWhatIsInTheWay(t *testing.T) {
 			"False DryRun", "holds back changes that affect 1 node and evict 0 pods, as status.preview shows; the first change: apply RuntimeClass gold",
 		},
 		"dry run of what is there": {pooltest.Pool("gold", pooltest.InDryRun(), pooltest.WantsLabel("tier", "gold")), []*corev1.Node{settled(t, node, gold)}, nil, 0, "True AsWanted", ""},
-		// A pause also holds back node changes, which the shared loop does not count.
+		// A pause also holds back changes of nodes, which the outcome of the pool's own plan does not count.
 		"paused with changes that wait": {
 			pooltest.Pool("gold", pooltest.IsPaused(), pooltest.WantsLabel("tier", "gold"), pooltest.WantsAnnotation("note", "x")), []*corev1.Node{settled(t, node, gold)}, nil, 0,
 			"False Paused", "holds back changes to 1 node; the first change: add annotation note=x on 1 node (a)",
@@ -334,7 +334,7 @@ func TestAPreviewGoesWithTheDryRun(t *testing.T) {
 	}
 }
 
-// A second report of the same facts must not cause a write.
+// A second report of the same facts must not change the status, because that would cause a write.
 func TestTheSameFactsGiveTheSameStatus(t *testing.T) {
 	gold := pooltest.Pool("gold", pooltest.WantsLabel("tier", "gold"), pooltest.WantsLabel("zone", "a"))
 	var nodes []*corev1.Node

@@ -26,14 +26,14 @@ func TestACommandSucceedsAndItsObjectSaysAll(t *testing.T) {
 		t.Errorf("expected exit code, output and pod in the status, got %+v", a.Status)
 	}
 	want := map[string]int{
-		"patch activities": 1, // adds the finalizer
-		"patch pods":       2, // the pod is created, and released once its result is recorded
+		"patch activities": 1, // opcrew adds the finalizer
+		"patch pods":       2, // the pod is created, and its finalizer is removed once the result is recorded
 		"get activities":   1, "get nodes": 1, "get pods": 1,
 		"get validatingadmissionpolicies": 1, "get validatingadmissionpolicybindings": 1,
 	}
 	got := env.Settled(t, mark).Tally()
-	// The status is written for up to four states: recorded, pod created, running and ended. It skips states that last
-	// less than half a second.
+	// opcrew writes the status for up to four states of a run: recorded, pod created, running and ended. It skips
+	// states that last less than half a second.
 	if statuses := got["patch activities/status"]; statuses < 2 || statuses > 4 {
 		t.Errorf("expected 2 to 4 writes of the status, got %d", statuses)
 	}
@@ -109,7 +109,7 @@ func TestADeletionEndsWhatRuns(t *testing.T) {
 	s.gone(a)
 }
 
-// A user who may delete pods in that namespace deletes one whose command is running.
+// A user with the right to delete pods in the namespace of runs deletes a pod whose command is running.
 func TestADeletedPodIsReportedAndNotRecreated(t *testing.T) {
 	s := newSite(t)
 	s.create("chore", "sleep")
@@ -125,7 +125,7 @@ func TestADeletedPodIsReportedAndNotRecreated(t *testing.T) {
 	}
 }
 
-// The pod is deleted with its finalizer, which no one should do.
+// The test deletes a pod and its finalizer, which no client should do.
 func TestAPodThatIsTornAwayLeavesAnUnknownEndAndNoSecondRun(t *testing.T) {
 	s := newSite(t)
 	s.create("chore", "sleep")

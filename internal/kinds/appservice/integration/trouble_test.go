@@ -40,7 +40,7 @@ func TestATakenNodePortIsReportedWithoutItsHolderElsewhereAndThePodsRunAllTheSam
 	if err := env.Client.Delete(t.Context(), holder); err != nil {
 		t.Fatal(err)
 	}
-	s.awaitReady(2) // no event is needed
+	s.awaitReady(2) // opcrew must retry by itself
 	service := &corev1.Service{}
 	s.read(service)
 	if service.Spec.Ports[0].NodePort != 30111 {
@@ -177,7 +177,7 @@ func TestAnObjectOfAnotherOwnerWithOurNameIsLeftAloneAndReported(t *testing.T) {
 			if err := env.Client.Delete(t.Context(), theirs); err != nil {
 				t.Fatal(err)
 			}
-			s.edit(withSize(2)) // otherwise the name is tried again within a minute
+			s.edit(withSize(2)) // without an edit, opcrew would try the name again only after up to a minute
 			s.awaitReady(2)
 		})
 	}

@@ -58,7 +58,7 @@ func authOf(secret string) option {
 	}
 }
 
-// asks requests an amount of CPU, and nothing else.
+// asks sets a CPU request and no other resource.
 func asks(cpu common.Amount) option {
 	return func(m *customv1.MicroServiceDeploy) {
 		m.Spec.ResourceRequirements.Requests = map[corev1.ResourceName]common.Amount{corev1.ResourceCPU: cpu}

@@ -18,7 +18,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv"
 )
 
-// counts records each number of replicas that the Deployment has from now on.
+// counts starts to record each number of replicas that the Deployment gets.
 func (s *shop) counts() func() []int32 {
 	s.Helper()
 	watch, err := env.Client.Watch(s.Context(), &appsv1.DeploymentList{}, client.InNamespace(s.ns))
@@ -40,7 +40,7 @@ func (s *shop) counts() func() []int32 {
 		}
 	}()
 	return func() []int32 {
-		s.settled() // the last event has arrived by then
+		s.settled() // after this, the watch has received the last event
 		watch.Stop()
 		<-done
 		mu.Lock()
@@ -113,7 +113,7 @@ func TestIdleTakesTheAutoscalerAwayBeforeThePodsAndBringsThemBack(t *testing.T) 
 		t.Error("expected the share of the quota to be given back")
 	}
 	env.Rests(t)
-	s.operator.Stop() // the number is remembered by a new process
+	s.operator.Stop() // the number of pods must survive a restart of the operator
 	s.operator.Start()
 	s.edit(idle(false))
 	s.expectServing(s.await(ready, "True AllPodsReady", "5 of 5"), 5, oldImage)

@@ -30,7 +30,7 @@ const (
 	dryRun = "opcrew.io/dry-run"
 )
 
-// Regression: opcrew did not notice nodes that joined, stayed or left, least of all the last one to leave.
+// Regression: opcrew did not notice which nodes joined, stayed or left, especially when the last node left.
 func TestAPoolFollowsItsNodes(t *testing.T) {
 	nodes := makeNodes(t, 3, "follow", hasLabel("a", "b"))
 	before := likenesses(t, nodes)
@@ -94,7 +94,8 @@ func TestANodeThatIsRegisteredAgainWithoutItsRoleHasLeft(t *testing.T) {
 	if _, ok := now.Labels["tier"]; ok || now.Annotations[ledger] != "" {
 		t.Errorf("expected the new node to be clean, got %v %v", now.Labels, now.Annotations)
 	}
-	// A ledger that the operator did not write must not remove anything, as a kubelet could write it.
+	// opcrew must not remove anything because of a ledger annotation that another client wrote. A kubelet, for example,
+	// may write annotations of its node.
 	changeNode(t, names[0], hasLabel("tier", "gold"), func(n *corev1.Node) { hasNoteIn(n, ledger, old.Annotations[ledger]) })
 	operator.Until(t, "a ledger that another client wrote is removed", func() error {
 		n := getNode(t, names[0])
@@ -178,7 +179,7 @@ func TestADryRunShowsAndDoesNothing(t *testing.T) {
 		return eventually.Gone(env.Client.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: "pod-0"}, &corev1.Pod{}), apierrors.IsNotFound)
 	})
 
-	// A dry run of an edit.
+	// Now the user edits a pool that is in dry run.
 	mark = env.Audit.Mark(t)
 	editPool(t, "dry", annotated(dryRun, "true"), wantsLabel("tier", "silver"))
 	awaitCondition(t, "dry", nodesv1.NodePoolReady, "False DryRun", "2 nodes would change")
@@ -264,7 +265,7 @@ func TestANodeThatRefusesIsNamedAndTheOthersGoOn(t *testing.T) {
 	allow(t, nodes[1])
 	awaitReady(t, "refusing", 3)
 
-	// A refused clean-up is reported too.
+	// The status must also report a node that cannot be cleaned up after the deletion of a pool.
 	refuse(t, nodes[1])
 	deletePool(t, "refusing")
 	awaitPool(t, "refusing", "says why it does not go", func(p *nodesv1.NodePool) error {
@@ -277,7 +278,7 @@ func TestANodeThatRefusesIsNamedAndTheOthersGoOn(t *testing.T) {
 	awaitPoolGone(t, "refusing")
 }
 
-// refuse makes the API server refuse every change that the operator makes to a node.
+// refuse makes the API server reject every change of a node by opcrew.
 func refuse(t *testing.T, node string) {
 	t.Helper()
 	fail := admissionv1.Fail
@@ -315,7 +316,7 @@ func unrefuse(ctx context.Context, node string) {
 	_ = env.Client.Delete(ctx, &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: node}})
 }
 
-// awaitRefusal waits until the server enforces a policy, or no longer does.
+// awaitRefusal waits until the API server enforces, or no longer enforces, the policy that rejects changes.
 func awaitRefusal(t *testing.T, node string, want bool) {
 	t.Helper()
 	as := client.NewDryRunClient(env.ClientFor(t, env.ConfigAs(env.User, "system:serviceaccounts", "system:authenticated")))
@@ -347,7 +348,7 @@ func TestNoExecuteIsWithheldFromTheControlPlaneUntilItIsAllowed(t *testing.T) {
 	awaitNode(t, node, likeness{Taints: []string{"only=plane:NoExecute"}})
 }
 
-// Regression: a new value of a NoExecute taint evicted the pool's own pods.
+// Regression: a new value of a NoExecute taint evicted the pods of the pool itself.
 func TestTheRunningPodsOfAPoolOutliveANewValueOfItsTaint(t *testing.T) {
 	node := makeNodes(t, 1, "evicting", role("evicting"))[0]
 	env.Operator(t)
@@ -391,7 +392,7 @@ func TestAPoolsSeriesAppearAndGoWithIt(t *testing.T) {
 	operator.Until(t, "the pool's series are gone", func() error { return sameLines(nil, series(t, o, "series")) })
 }
 
-// series lists the metrics that have the pool's name in a label.
+// series returns the metrics of a pool.
 func series(t *testing.T, o *operator.Process, pool string) []string {
 	t.Helper()
 	families, err := o.Registry.Gather()
@@ -422,7 +423,7 @@ func sameLines(want, got []string) error {
 	return nil
 }
 
-// Without leader election two processes may run at the same time, for example during a handover.
+// Two processes of opcrew may run at the same time, for example during an update of opcrew itself.
 func TestTwoOperatorsAtOnceDoNotFight(t *testing.T) {
 	nodes := makeNodes(t, 20, "two", role("two-a"), role("two-b"))
 	env.Operator(t)
@@ -450,7 +451,7 @@ func TestTwoOperatorsAtOnceDoNotFight(t *testing.T) {
 	env.Rests(t)
 }
 
-// checkWrites expects that each node was changed exactly once.
+// checkWrites checks that each node was changed exactly once.
 func checkWrites(t *testing.T, mark testenv.Mark, what string, want int) {
 	t.Helper()
 	done := env.Settled(t, mark)
@@ -483,7 +484,7 @@ func TestAnOperatorThatDiesInTheMiddleOfARolloutIsContinued(t *testing.T) {
 	o.Start()
 	awaitReady(t, "dies", 50)
 	written := map[string]int{}
-	for _, call := range nodeWrites(env.Settled(t, mark)) { // requests that were in flight when it died have no answer
+	for _, call := range nodeWrites(env.Settled(t, mark)) { // requests in flight when the process was killed have no response
 		written[call.Name]++
 		if written[call.Name] > 1 {
 			t.Errorf("expected one write a node, got another of %s", call.Name)
