@@ -41,7 +41,7 @@ type facts struct {
 // observed returns the input for the verdict on the current run.
 func (f facts) observed() run.Observed { return run.Observed{Pod: f.pod, Begin: f.begin, Host: f.host} }
 
-// runs are the Activities that a schedule has created.
+// runs is a list of Activities that a schedule has created.
 type runs []egov1.Activity
 
 // decision holds the verdict on the current run and the time of the decision.
@@ -67,7 +67,7 @@ type agenda struct {
 	obstacle *run.Obstacle
 }
 
-// pods returns all pods that were created for an Activity.
+// pods returns the pods of all runs of an Activity.
 func (f facts) pods() []corev1.Pod {
 	if f.pod == nil {
 		return f.former

@@ -123,7 +123,7 @@ func replace(a *egov1.Activity, atWork runs, g agenda, plan *kit.Plan, now time.
 	}
 }
 
-// tooMany returns the oldest run beyond the history limits; nil if there is none.
+// tooMany returns the oldest run that exceeds the history limits in the spec; nil if none does.
 func (r runs) tooMany(a *egov1.Activity) *egov1.Activity {
 	for _, keep := range []struct {
 		limit     int32

@@ -42,7 +42,7 @@ func kindsOf(t *testing.T, plan kit.Plan) []string {
 	return out
 }
 
-// pods returns the child that runs the pods.
+// pods returns the Deployment in a plan.
 func pods(t *testing.T, plan kit.Plan) ensure.Child {
 	t.Helper()
 	i := slices.Index(kindsOf(t, plan), "Deployment")

@@ -31,7 +31,7 @@ type decision struct {
 	storage storage.Decision
 	// clients and manager explain why the client and manager pods do not follow the spec; nil if they follow it.
 	clients, manager *obstacle
-	// replicas is the number of clients, and claimSize the size of new clients' claims.
+	// replicas is the number of clients to run. claimSize is the size of the claims of new clients.
 	replicas  int32
 	claimSize resource.Quantity
 	// again is the time until the next reconcile; 0 means that no reconcile is scheduled.

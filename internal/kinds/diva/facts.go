@@ -66,7 +66,7 @@ type attachment struct {
 	again      time.Duration
 }
 
-// hasReason reports whether a condition in the status has a reason.
+// hasReason reports whether a condition in the status has the given reason.
 func hasReason(d *opsv1.Diva, kind, reason string) bool {
 	c := meta.FindStatusCondition(d.Status.Conditions, kind)
 	return c != nil && c.Reason == reason

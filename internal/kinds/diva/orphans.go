@@ -39,7 +39,7 @@ func orphaning(d *opsv1.Diva, clients workload.Members, claimSize resource.Quant
 	return held && (set.DeletionTimestamp != nil || clients.Missing() || anyOrphan(clients.Pods))
 }
 
-// anyOrphan reports whether a pod currently has no controller.
+// anyOrphan reports whether a pod has no controller at the moment.
 func anyOrphan(pods map[string]*corev1.Pod) bool {
 	for _, pod := range pods {
 		if metav1.GetControllerOf(pod) == nil {

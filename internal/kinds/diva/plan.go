@@ -27,7 +27,7 @@ const (
 	// askInterval is the time between two checks of the files that pods serve, while the keys are being changed. A
 	// kubelet takes up to a minute to update a Secret in a pod.
 	askInterval = 5 * time.Second
-	// longestWait limits how far ahead a reconcile is scheduled.
+	// longestWait is the maximum time until the next scheduled reconcile.
 	longestWait = 24 * time.Hour
 )
 
@@ -112,7 +112,8 @@ func pods(d *opsv1.Diva, f facts, decided decision) []ensure.Child {
 	return out
 }
 
-// nilable converts a pointer to an interface that is nil if the pointer is nil.
+// nilable converts a pointer to an interface value, which is nil if the pointer is nil. A direct conversion of a nil
+// pointer would not be nil.
 func nilable[T any, O interface {
 	*T
 	client.Object

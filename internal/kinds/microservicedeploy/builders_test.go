@@ -113,7 +113,7 @@ func asks(list ...string) option {
 	}
 }
 
-// hosted gives an instance a major version and a domain.
+// hosted sets the major version (spec.path) and the domain of an instance.
 func hosted(path string) option {
 	return func(m *customv1.MicroServiceDeploy) { m.Spec.Path, m.Spec.BaseDomain = path, "example.com" }
 }

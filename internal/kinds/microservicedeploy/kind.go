@@ -72,7 +72,7 @@ import (
 const (
 	// workers is the number of objects that are reconciled concurrently.
 	workers = 8
-	// hostIndex finds instances by the host names that they claim.
+	// hostIndex is the cache index that finds MicroServiceDeploys by the host names that they claim.
 	hostIndex = "hosts"
 )
 

@@ -56,7 +56,7 @@ func (r *reconciler) instancesOfCredentials(ctx context.Context, secret client.O
 	})
 }
 
-// instancesOfSecret enqueues the instances whose configuration or credentials are in a Secret.
+// instancesOfSecret enqueues the MicroServiceDeploys that read their configuration or credentials from a Secret.
 func (r *reconciler) instancesOfSecret(ctx context.Context, secret client.Object) []reconcile.Request {
 	return r.requests(ctx, client.InNamespace(secret.GetNamespace()), func(m *customv1.MicroServiceDeploy) bool {
 		s := m.Spec

@@ -44,7 +44,7 @@ type facts struct {
 	pods    []corev1.Pod // only read if a preview needs them
 }
 
-// member is a node that belongs or belonged to a pool, with its desired state.
+// member is a node that belongs to a pool or still has its settings, with its desired state.
 type member struct {
 	node    *corev1.Node
 	desired nodestate.Desired

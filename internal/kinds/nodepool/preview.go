@@ -50,11 +50,11 @@ type previewInput struct {
 	members []*member
 	pods    []corev1.Pod
 	class   *nodev1.RuntimeClass
-	// classChanges is true if the RuntimeClass would change too.
+	// classChanges is true if the RuntimeClass of the pool would change too.
 	classChanges bool
 }
 
-// preview returns what would change if the pool were not frozen.
+// preview returns what opcrew would change if the pool were neither paused nor in dry run.
 func preview(pool *nodesv1.NodePool, in previewInput) *nodesv1.Preview {
 	out := &nodesv1.Preview{}
 	if in.classChanges {
@@ -89,7 +89,7 @@ func preview(pool *nodesv1.NodePool, in previewInput) *nodesv1.Preview {
 	return out
 }
 
-// classChange describes the change of the RuntimeClass.
+// classChange describes how the RuntimeClass of the pool would change.
 func classChange(pool *nodesv1.NodePool, class *nodev1.RuntimeClass) string {
 	if class != nil && class.Handler != pool.Handler() {
 		return fmt.Sprintf("replace RuntimeClass %s to change its handler from %s to %s: running pods continue, but new pods are rejected for a moment",

@@ -51,7 +51,7 @@ func nodeChanged() predicate.Predicate {
 	})
 }
 
-// concerned returns the pools that a node belongs or belonged to.
+// concerned returns the names of the pools to which a node belongs, or whose settings it still has.
 func concerned(node *corev1.Node, pools []*nodesv1.NodePool) []string {
 	held := nodestate.LedgerOf(node)
 	names := map[string]bool{}
@@ -66,7 +66,7 @@ func concerned(node *corev1.Node, pools []*nodesv1.NodePool) []string {
 	return sortedNames(names)
 }
 
-// poolsOfNode enqueues the pools that a node belongs or belonged to.
+// poolsOfNode enqueues the pools to which a node belongs, or whose settings it still has.
 func poolsOfNode(reader client.Reader) handler.EventHandler {
 	wake := func(ctx context.Context, q queue, nodes ...client.Object) {
 		pools, err := listPools(ctx, reader)

@@ -3,7 +3,7 @@
 
 package run
 
-// Start holds what must be known before a pod is created.
+// Start holds what opcrew must know before it creates the pod of a run.
 type Start struct {
 	// Obstacle is what prevents the creation of the pod; nil if nothing does.
 	Obstacle *Obstacle

@@ -31,7 +31,7 @@ type Host struct {
 	boot string
 }
 
-// StateOf returns the state of a host, from its Node.
+// StateOf returns the state of a host from its Node object.
 func StateOf(node *corev1.Node) *Host {
 	out := &Host{boot: node.Status.NodeInfo.BootID}
 	for _, c := range node.Status.Conditions {

@@ -21,7 +21,7 @@ const (
 	Finalizer = "opcrew.io/activity"
 	// ResultFinalizer keeps a pod until its result is in the status of the Activity.
 	ResultFinalizer = "opcrew.io/result"
-	// ActivityAnnotation holds the namespace and name of a pod's Activity.
+	// ActivityAnnotation is an annotation on pods with the namespace and name of the Activity to which the pod belongs.
 	ActivityAnnotation = "opcrew.io/activity"
 	// OrderAnnotation holds the order for the agent in a pod: the command and its parameters.
 	OrderAnnotation = "opcrew.io/order"
@@ -64,7 +64,7 @@ func orElse(text, other string) string {
 // Grace returns how many seconds a command gets to end by itself before it is killed.
 func Grace(a *egov1.Activity) int64 { return ptr.Deref(a.Spec.GraceSeconds, egov1.DefaultGrace) }
 
-// Seconds converts a number of seconds in a spec.
+// Seconds converts a number of seconds to a duration.
 func Seconds(n int64) time.Duration { return time.Duration(n) * time.Second }
 
 // ends lists the final states of a run. Only a new run leaves them.

@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
-// outcome returns the verdict on a run whose pod has ended.
+// outcome returns the state of a run whose pod has ended, as a verdict.
 func outcome(a *egov1.Activity, f Observed) Verdict {
 	pod, since := f.Pod, ""
 	if f.Host.restarted(pod) {

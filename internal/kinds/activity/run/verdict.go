@@ -45,7 +45,7 @@ type Verdict struct {
 	Again time.Duration
 }
 
-// Judge returns the verdict on the current run.
+// Judge determines the state of the current run from its pod and host.
 func Judge(a *egov1.Activity, f Observed, now time.Time) Verdict {
 	switch {
 	case Over(a) && !Corrects(a, f.Pod):
@@ -68,7 +68,7 @@ func Corrects(a *egov1.Activity, pod *corev1.Pod) bool {
 	return a.Status.Prosta == egov1.StateUnreachable && pod != nil && Ended(pod) && ResultOf(pod) != nil
 }
 
-// withoutPod returns the verdict on a run that has no pod.
+// withoutPod determines the state of a run that has no pod.
 func withoutPod(a *egov1.Activity, f Observed, now time.Time) Verdict {
 	left := StartDeadline(a).Sub(now)
 	switch {
@@ -88,7 +88,7 @@ func withoutPod(a *egov1.Activity, f Observed, now time.Time) Verdict {
 	}
 }
 
-// refused returns the verdict that ends a run that can never start.
+// refused ends a run that can never start, because of an obstacle such as a missing right.
 func refused(o *Obstacle) Verdict {
 	state := egov1.StateRefused
 	if o.Reason == egov1.ReasonNotStarted {
@@ -97,7 +97,7 @@ func refused(o *Obstacle) Verdict {
 	return Verdict{State: state, Reason: o.Reason, Message: o.Message}
 }
 
-// tooLate returns the verdict that ends a run that did not start in time.
+// tooLate ends a run that did not start before its deadline.
 func tooLate(a *egov1.Activity, reason, why string) Verdict {
 	state := egov1.StateUnreachable
 	if slices.Contains([]string{egov1.ReasonSecretMissing, egov1.ReasonPolicyMissing, egov1.ReasonNotStarted}, reason) {
@@ -106,7 +106,7 @@ func tooLate(a *egov1.Activity, reason, why string) Verdict {
 	return Verdict{State: state, Reason: reason, Message: fmt.Sprintf("the command did not start within %d s: %s", deadline(a), why)}
 }
 
-// withPod returns the verdict on a run whose pod has not ended.
+// withPod determines the state of a run whose pod has not ended.
 func withPod(a *egov1.Activity, f Observed, now time.Time) Verdict {
 	pod, left := f.Pod, StartDeadline(a).Sub(now)
 	again := nextLook(pod, left, now)

@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// holder creates a Service in another namespace that has a nodePort.
+// holder creates a Service in another namespace that already uses a nodePort.
 func (s *shop) holder(port int32) *corev1.Service {
 	s.Helper()
 	service := &corev1.Service{Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeNodePort, Ports: []corev1.ServicePort{{Port: 80, NodePort: port}}}}

@@ -65,7 +65,7 @@ func Labels(d *opsv1.Diva) map[string]string {
 	}
 }
 
-// Selector returns the labels that select all objects that belong to a Diva.
+// Selector returns the labels by which opcrew selects all objects of a Diva.
 func Selector(d *opsv1.Diva) map[string]string {
 	return map[string]string{NameLabel: AppName, InstanceLabel: d.Name, common.ManagedByLabel: common.Name}
 }

@@ -30,7 +30,7 @@ func begin(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return r, true
 }
 
-// podsUseKey reports whether pods run with a key that is recorded in the status.
+// podsUseKey reports whether pods run that log in with the key that the status records.
 func podsUseKey(d *opsv1.Diva, in Input) bool {
 	return d.Status.SSH != nil && d.Status.SSH.PublicKey != "" && len(in.Pods.Clients)+len(in.Pods.Managers) > 0
 }

@@ -30,7 +30,7 @@ var problems = []struct {
 	{opsv1.ReasonCannotGrow, cannotGrow},
 }
 
-// verdict reports the first problem of a claim, or else how many claims have volumes.
+// verdict returns the first problem of a claim, or else the number of claims that have volumes.
 func (in Input) verdict(recreated string) Verdict {
 	all := ExpectedClaims(in.Diva)
 	for _, problem := range problems {
@@ -59,7 +59,7 @@ func (in Input) verdict(recreated string) Verdict {
 	return Verdict{true, opsv1.ReasonBound, fmt.Sprintf("All %d claims have their volumes", len(all))}
 }
 
-// progress returns how many claims have volumes, and describes the first volume that grows.
+// progress returns the number of claims with a volume, and describes the first volume that is growing.
 func (in Input) progress(all []Expected) (bound int, growing string) {
 	for _, e := range all {
 		claim := in.Claims[e.Name]

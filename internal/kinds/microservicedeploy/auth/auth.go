@@ -54,7 +54,7 @@ var ProxyLimits = corev1.ResourceList{
 	corev1.ResourceMemory: resource.MustParse("96Mi"),
 }
 
-// route forwards a port of the proxy to a port of the application.
+// route describes that the proxy forwards one of its ports to a port of the application.
 type route struct {
 	ports.Target
 	From int32

@@ -129,7 +129,7 @@ func older(a, b *customv1.MicroServiceDeploy) int {
 // bareHost returns the host name of the microservice without a major version.
 func bareHost(m *customv1.MicroServiceDeploy) string { return m.Spec.MsName + "." + m.Spec.BaseDomain }
 
-// siblings reports whether two instances belong to the same microservice.
+// siblings reports whether two MicroServiceDeploys are major versions of the same microservice.
 func siblings(a, b *customv1.MicroServiceDeploy) bool {
 	return a.Namespace == b.Namespace && a.Spec.MsName == b.Spec.MsName
 }
@@ -148,7 +148,7 @@ func backendPort(m *customv1.MicroServiceDeploy) int32 {
 	return names.Ports(m)[0].Port
 }
 
-// Ingress declares the Ingress for host names.
+// Ingress declares the Ingress that routes the host names of an instance to its Service.
 func Ingress(m *customv1.MicroServiceDeploy, hosts []string) *networkingv1ac.IngressApplyConfiguration {
 	id := names.Identity(m)
 	spec := networkingv1ac.IngressSpec()
@@ -164,7 +164,7 @@ func Ingress(m *customv1.MicroServiceDeploy, hosts []string) *networkingv1ac.Ing
 	return networkingv1ac.Ingress(id.Name, id.Namespace).WithLabels(id.Labels).WithSpec(spec)
 }
 
-// Route declares the HTTPRoute that attaches the instance to a Gateway.
+// Route declares the HTTPRoute that routes the host names of an instance from a Gateway to its Service.
 func Route(m *customv1.MicroServiceDeploy, hosts []string) runtime.ApplyConfiguration {
 	id, gateway := names.Identity(m), m.Spec.Gateway
 	parent := map[string]any{

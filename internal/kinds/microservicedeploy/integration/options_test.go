@@ -33,7 +33,7 @@ func configFrom(name string) option {
 	}
 }
 
-// backTo rolls back to a revision; 0 ends the rollback.
+// backTo sets spec.rollbackTo to a revision; 0 removes it.
 func backTo(revision int64) option {
 	return func(m *customv1.MicroServiceDeploy) {
 		if m.Spec.RollbackTo = &revision; revision == 0 {

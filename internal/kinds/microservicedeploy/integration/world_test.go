@@ -134,7 +134,7 @@ func (s *shop) awaitNothing() {
 	})
 }
 
-// scaleDeployment scales the Deployment as the autoscaler or another client would.
+// scaleDeployment scales the Deployment as an autoscaler or another client would.
 func (s *shop) scaleDeployment(replicas int32) {
 	s.Helper()
 	d := &appsv1.Deployment{}

@@ -33,7 +33,7 @@ var (
 	Bounds = []Bound{ByNamespace, ByClass}
 )
 
-// BoundOf returns the quota that an instance requests, and whether it requests one.
+// BoundOf returns the kind of ResourceQuota that an instance requests in spec.quota, and whether it requests one.
 func BoundOf(m *customv1.MicroServiceDeploy) (Bound, bool) {
 	i := slices.IndexFunc(Bounds, func(b Bound) bool { return b.mode == names.QuotaMode(m) })
 	if i < 0 {
@@ -158,7 +158,7 @@ func (t Tenant) Raising(m *customv1.MicroServiceDeploy) bool {
 	return false
 }
 
-// Lacks reports whether a quota that should exist is missing.
+// Lacks reports whether a ResourceQuota that opcrew should create does not exist yet.
 func (t Tenant) Lacks() bool {
 	return slices.ContainsFunc(Bounds, func(b Bound) bool {
 		_, bounded, _ := t.Wanted(b, nil)

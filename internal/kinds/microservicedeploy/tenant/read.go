@@ -55,7 +55,7 @@ func secured(m *customv1.MicroServiceDeploy, ns *corev1.Namespace) *customv1.Mic
 	return out
 }
 
-// ReadOverheads reads the overhead of each RuntimeClass.
+// ReadOverheads reads the overhead of pods of each RuntimeClass.
 func ReadOverheads(ctx context.Context, reader client.Reader) (quota.Overheads, error) {
 	classes := &nodev1.RuntimeClassList{}
 	if err := reader.List(ctx, classes, client.UnsafeDisableDeepCopy); err != nil {

@@ -29,7 +29,7 @@ type Troubles struct {
 	Wake     chan event.TypedGenericEvent[client.Object]
 }
 
-// NewTroubles returns an empty Troubles.
+// NewTroubles returns a Troubles without any stored problem.
 func NewTroubles() *Troubles {
 	return &Troubles{byTenant: map[string][]metav1.Condition{}, Wake: make(chan event.TypedGenericEvent[client.Object], 1024)}
 }

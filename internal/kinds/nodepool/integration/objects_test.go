@@ -146,7 +146,7 @@ func editPool(t *testing.T, name string, options ...poolOption) {
 	}
 }
 
-// respec replaces the spec of a pool.
+// respec replaces the whole spec of a pool.
 func respec(options ...poolOption) poolOption {
 	return func(p *nodesv1.NodePool) {
 		p.Spec = nodesv1.NodePoolSpec{}

@@ -29,7 +29,7 @@ type Change struct {
 	Wanted bool // whether the node should have the item
 }
 
-// String describes the change for a preview.
+// String describes the change for the preview of a dry run, such as "add label tier=gold".
 func (c Change) String() string {
 	kind, old, wanted := strings.ToLower(string(c.Item.Kind)), condition.Cut(c.old, MaxValue), condition.Cut(c.New, MaxValue)
 	switch {

@@ -135,7 +135,7 @@ func rank(w setting, held entry) int {
 	return 2
 }
 
-// sortedItems returns the items of a map in a fixed order.
+// sortedItems returns the keys of a map (labels, annotations and taints) in a fixed order.
 func sortedItems[V any](m map[Item]V) []Item {
 	return slices.SortedFunc(maps.Keys(m), Item.Compare)
 }

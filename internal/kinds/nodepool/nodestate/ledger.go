@@ -40,7 +40,7 @@ func (i Item) Taint(value string) corev1.Taint {
 	return corev1.Taint{Key: key, Value: value, Effect: corev1.TaintEffect(effect)}
 }
 
-// Compare orders items by kind, then by key.
+// Compare orders labels, annotations and taints by kind, then by key.
 func (i Item) Compare(other Item) int {
 	if order := strings.Compare(string(i.Kind), string(other.Kind)); order != 0 {
 		return order

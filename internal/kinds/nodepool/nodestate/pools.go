@@ -29,7 +29,7 @@ func counts(pool *nodesv1.NodePool, node *corev1.Node, held Ledger) bool {
 // Frozen reports whether the user holds back changes of the pool, by a pause or a dry run.
 func Frozen(pool *nodesv1.NodePool) bool { return Paused(pool) || DryRun(pool) }
 
-// Paused reports whether the annotation opcrew.io/paused stops writes for the pool.
+// Paused reports whether the annotation opcrew.io/paused stops all writes for the pool.
 func Paused(pool *nodesv1.NodePool) bool {
 	return common.IsSet(pool.Annotations, common.PausedAnnotation)
 }

@@ -34,7 +34,7 @@ func newWorld(t testing.TB, node *corev1.Node, pools ...*nodesv1.NodePool) *worl
 	return w
 }
 
-// have creates or edits pools.
+// have creates pools or replaces them.
 func (w *world) have(pools ...*nodesv1.NodePool) {
 	for _, p := range pools {
 		w.pools[p.Name] = p
