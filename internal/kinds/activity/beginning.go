@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/activity/run"
 )
 
-// observeBeginning checks whether the run may start, and reads what the run needs.
+// observeBeginning checks whether the run of an Activity may start, and reads what the run needs.
 func (r *reconciler) observeBeginning(ctx context.Context, a *egov1.Activity) (*run.Start, error) {
 	node := &corev1.Node{}
 	err := r.Live.Get(ctx, types.NamespacedName{Name: a.Spec.Host}, node)

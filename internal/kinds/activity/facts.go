@@ -21,10 +21,10 @@ type reconciler struct {
 
 // facts holds everything that is read about an Activity.
 type facts struct {
-	// pod is the pod of the current run; nil if there is none. former holds the pods of earlier runs.
+	// pod is the pod of the current run of an Activity; nil if there is none. former holds the pods of earlier runs.
 	pod    *corev1.Pod
 	former []corev1.Pod
-	// begin is what a run without a pod needs to start; nil if no run should start.
+	// begin is what a run of an Activity without a pod needs to start; nil if no run should start.
 	begin *run.Start
 	// host is the state of the host; nil if it was not read.
 	host *run.Host
@@ -38,13 +38,13 @@ type facts struct {
 	agentImage string
 }
 
-// observed returns the input for the verdict on the current run.
+// observed returns the facts from which the state of the current run of an Activity is determined.
 func (f facts) observed() run.Observed { return run.Observed{Pod: f.pod, Begin: f.begin, Host: f.host} }
 
 // runs is a list of Activities that a schedule has created.
 type runs []egov1.Activity
 
-// decision holds the verdict on the current run and the time of the decision.
+// decision holds the state of the current run of an Activity and the time of the decision.
 type decision struct {
 	verdict run.Verdict
 	now     time.Time
@@ -57,7 +57,7 @@ type agenda struct {
 	// due is the latest time of the schedule that has passed without a run; zero if there is none. next is the next
 	// time in the future.
 	due, next time.Time
-	// skip is true if a run is active and the policy forbids a concurrent run.
+	// skip is true if a run of an Activity is active and the policy forbids a concurrent run.
 	skip bool
 	// waits names the active runs that the due run replaces. late is true if the due run has waited for their end for a
 	// long time.
@@ -75,7 +75,7 @@ func (f facts) pods() []corev1.Pod {
 	return append([]corev1.Pod{*f.pod}, f.former...)
 }
 
-// hasValues reports whether the Secret with the values of spec.secretEnvs exists for the current run.
+// hasValues reports whether the Secret with the values of spec.secretEnvs exists for the current run of an Activity.
 func (f facts) hasValues(a *egov1.Activity) bool {
 	return slices.ContainsFunc(f.secrets, func(s corev1.Secret) bool { return s.Name == run.PodName(a, run.Number(a)) })
 }

@@ -44,7 +44,8 @@ func (r *reconciler) Observe(ctx context.Context, a *egov1.Activity) (facts, err
 	return f, err
 }
 
-// begins reports whether the pod should be created next: the status records the run, and the run never had a pod.
+// begins reports whether the pod should be created next: the status records the run of an Activity, and the run never
+// had a pod.
 func begins(a *egov1.Activity, f facts) bool {
 	return f.pod == nil && a.Status.Run == run.Number(a) && a.Status.PodUID == "" && !run.Over(a) && !a.Spec.Cancel
 }

@@ -22,7 +22,7 @@ func occurrenceName(a *egov1.Activity, due time.Time) string {
 	return fmt.Sprintf("%s-%d", a.Name, due.Unix()/60)
 }
 
-// occurrence declares the Activity that runs once at one time of a schedule. Its requester is that of the schedule.
+// occurrence declares the Activity that runs once at one time of a schedule. It has the same requester as the schedule.
 func occurrence(a *egov1.Activity, due time.Time) runtime.ApplyConfiguration {
 	spec := a.Spec.DeepCopy()
 	spec.ScheduleSpec, spec.Cancel, spec.Run, spec.TTLSecondsAfterFinished = egov1.ScheduleSpec{}, false, nil, nil

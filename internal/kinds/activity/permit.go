@@ -89,8 +89,8 @@ func forbidden(who *egov1.Requester, right authorizationv1.ResourceAttributes) s
 	return fmt.Sprintf("user %s has no right to %s %s %s; ask an administrator for this right, then increase spec.run", who.Username, right.Verb, resource, right.Name)
 }
 
-// vouched returns an obstacle if the admission policy was not in force when the run was requested. Without the policy,
-// any user could write any name into spec.requester.
+// vouched returns an obstacle if the admission policy was not in force when the run of an Activity was requested.
+// Without the policy, any user could write any name into spec.requester.
 func (r *reconciler) vouched(ctx context.Context, a *egov1.Activity) (*run.Obstacle, error) {
 	since, err := r.policySince(ctx)
 	if err != nil {
@@ -108,7 +108,7 @@ func (r *reconciler) vouched(ctx context.Context, a *egov1.Activity) (*run.Obsta
 // policyDelay is how long an API server may take to enforce a new admission policy.
 const policyDelay = 10 * time.Second
 
-// askedAt returns when the current run was requested, or a slightly later time.
+// askedAt returns when the current run of an Activity was requested, or a slightly later time.
 func askedAt(a *egov1.Activity) time.Time {
 	if run.Number(a) > 1 && a.Status.RunSince != nil {
 		return a.Status.RunSince.Time

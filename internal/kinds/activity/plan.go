@@ -26,7 +26,7 @@ const (
 	hostInterval = 5 * time.Second
 )
 
-// Decide returns the verdict on the current run.
+// Decide determines the state of the current run of an Activity.
 func (r *reconciler) Decide(a *egov1.Activity, f facts, now time.Time) decision {
 	d := decision{now: now}
 	if a.DeletionTimestamp == nil && !run.Scheduled(a) && a.Status.Run == run.Number(a) && (!run.Over(a) || run.Corrects(a, f.pod)) {
@@ -68,8 +68,8 @@ func begin(a *egov1.Activity, start *run.Start, hasValues bool, image string) []
 	return []ensure.Child{{Object: pod(a, start, image), Once: true, Security: guard.HostCommand, Trust: guard.Trust{All: true}}}
 }
 
-// rest cleans up after a run that is over. It releases the pod, and deletes the Secret with the values of
-// spec.secretEnvs and the pods of earlier runs.
+// rest cleans up after a run of an Activity that is over. It releases the pod, and deletes the Secret with the values
+// of spec.secretEnvs and the pods of earlier runs.
 func (r *reconciler) rest(a *egov1.Activity, f facts, now time.Time) kit.Plan {
 	plan := kit.Plan{Finalizer: run.Finalizer}
 	for _, pod := range f.pods() {
@@ -130,8 +130,8 @@ func (r *reconciler) leave(f facts) kit.Plan {
 	return plan
 }
 
-// delete returns a step that deletes an object, but only the one that was read. An Activity is only deleted if it has
-// not changed since it was read, because a user may have requested a new run.
+// delete returns a step that deletes exactly the object that was read, not a new one with the same name. An Activity is
+// only deleted if it has not changed since, because a user may have requested a new run.
 func (r *reconciler) delete(name string, object client.Object) *kit.Step {
 	uid, version := object.GetUID(), object.GetResourceVersion()
 	only := client.Preconditions{UID: &uid}

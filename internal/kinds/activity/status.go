@@ -51,7 +51,7 @@ func reportLeft(set condition.Set, done kit.Outcome) {
 	set.False(egov1.ActivityCleanedUp, common.ReasonRefused, done.Err.Error())
 }
 
-// openRun records a new run in the status, before anything is created for the run.
+// openRun records a new run in the status, before anything is created for the run of an Activity.
 func openRun(set condition.Set, a *egov1.Activity, now time.Time) {
 	conditions := a.Status.Conditions
 	a.Status = egov1.ActivityStatus{Prosta: egov1.StatePending, Run: run.Number(a), RunSince: &metav1.Time{Time: now}, Conditions: conditions}
@@ -116,7 +116,7 @@ func reportPermitted(set condition.Set, permitted bool, v run.Verdict) {
 	}
 }
 
-// reportEnd reports how the run ended, or what it is waiting for.
+// reportEnd reports how the run of an Activity ended, or what it is waiting for.
 func reportEnd(set condition.Set, v run.Verdict, done kit.Outcome) {
 	switch v.State {
 	case egov1.StateSucceeded:

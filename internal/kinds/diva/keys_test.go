@@ -67,7 +67,7 @@ func TestKeysOfAllSortsAreReadWhateverTheyLookLikeAfterPasting(t *testing.T) {
 	}
 }
 
-// opcrew converts such a key to the OpenSSH format, because older versions of ssh cannot read ed25519 keys in PKCS #8.
+// opcrew converts an ed25519 key in PKCS #8 to the OpenSSH format, because older versions of ssh cannot read PKCS #8.
 func TestAnEd25519KeyInPKCS8IsWrittenInTheFormatOfSSHAndAlwaysAlike(t *testing.T) {
 	private := *mustRaw(t, key(t, "old")).(*ed25519.PrivateKey)
 	raw, err := x509.MarshalPKCS8PrivateKey(private)

@@ -65,9 +65,9 @@ func (r *reconciler) observeClasses(ctx context.Context, d *opsv1.Diva, f *facts
 	f.rigid = rigid
 }
 
-// observeOwnSizes finds the claims that request more than the spec and more than they got, because opcrew itself wrote
-// the request. It reads managed fields from the API server, as the cache omits them. Unreadable claims count as written
-// by others.
+// observeOwnSizes finds claims with a size request that opcrew wrote, that exceeds the spec and that the volume never
+// reached. It reads managed fields from the API server, because the cache omits them. An unreadable claim counts as
+// written by another client.
 func (r *reconciler) observeOwnSizes(ctx context.Context, d *opsv1.Diva, f *facts) {
 	f.ownSizes = map[string]bool{}
 	if !(storage.Input{Diva: d, Claims: f.claims}).Oversized() {

@@ -18,8 +18,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// inPlace returns the key ring that the Secret holds after the plan was carried out. If the write of the decided key
-// ring failed, that is the observed one.
+// inPlace returns the key ring that the Secret holds after the plan was carried out. If the write failed, the Secret
+// still holds the observed key ring.
 func inPlace(name string, observed, decided *ring.Ring, done kit.Outcome) *ring.Ring {
 	written := slices.ContainsFunc(done.Results, func(result ensure.Result) bool {
 		return result.Ref.Kind == "Secret" && result.Ref.Name == name && slices.Contains([]ensure.Action{ensure.Created, ensure.Applied, ensure.Repaired, ensure.Unchanged}, result.Action)

@@ -249,7 +249,7 @@ func TestAPairThatIsLostAloneTakesTheHostKeysWithItNot(t *testing.T) {
 	}
 }
 
-// When the manager switches keys, the clients accept the same keys as before, so they need not follow.
+// When the manager switches keys, the keys that clients accept must not change, so that clients need no update.
 func TestTheSwitchChangesNothingAtTheClients(t *testing.T) {
 	d := newDiva(2)
 	host := ring.Host{Name: "ops-client-0"}

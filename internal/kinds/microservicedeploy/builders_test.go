@@ -113,7 +113,7 @@ func asks(list ...string) option {
 	}
 }
 
-// hosted sets the major version (spec.path) and the domain of an instance.
+// hosted sets the major version (spec.path) and the domain of a MicroServiceDeploy.
 func hosted(path string) option {
 	return func(m *customv1.MicroServiceDeploy) { m.Spec.Path, m.Spec.BaseDomain = path, "example.com" }
 }
@@ -130,14 +130,14 @@ func ofService(name string) option {
 	return func(m *customv1.MicroServiceDeploy) { m.Spec.MsName = name }
 }
 
-// aged makes an instance the given number of seconds younger than instances without this option.
+// aged makes a MicroServiceDeploy the given number of seconds younger than instances without this option.
 func aged(seconds int) option {
 	return func(m *customv1.MicroServiceDeploy) {
 		m.CreationTimestamp = metav1.NewTime(someTime.Add(time.Duration(seconds) * time.Second))
 	}
 }
 
-// reached sets status.hosts: the instance already has these names under example.com.
+// reached sets status.hosts: the MicroServiceDeploy already has these names under example.com.
 func reached(names ...string) option {
 	return func(m *customv1.MicroServiceDeploy) {
 		for _, name := range names {
@@ -167,7 +167,7 @@ func manifest(t *testing.T, file string) *customv1.MicroServiceDeploy {
 
 // Builders of facts.
 
-// observed returns the facts about an instance whose Deployment matches the spec and whose pods are all ready.
+// observed returns the facts about a MicroServiceDeploy whose Deployment matches the spec and whose pods are all ready.
 func observed(m *customv1.MicroServiceDeploy, replicas int32) facts {
 	d := newDeployment(m, replicas)
 	f := facts{rollout: workload.Rollout{Deployment: d, Sets: []appsv1.ReplicaSet{{}}}, credentials: true, agentImage: agentImage}
@@ -252,7 +252,7 @@ func done(kind string, action ensure.Action, message string) kit.Outcome {
 // unchanged is the outcome of a plan in which every child was as declared.
 var unchanged = done("Service", ensure.Unchanged, "")
 
-// reported returns the instance with the status that a reconcile would report.
+// reported returns the MicroServiceDeploy with the status that a reconcile would report.
 func reported(m *customv1.MicroServiceDeploy, f facts, done kit.Outcome) *customv1.MicroServiceDeploy {
 	reportAt(m, f, done, someTime)
 	return m

@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// decision holds what Plan and Report need in addition to the facts.
+// decision holds what Plan and Report need in addition to the observed state.
 type decision struct {
 	revision customv1.Revision
 	// pods is the input for the pod template of the revision. config is the name of the configuration in the spec.
@@ -30,8 +30,8 @@ type decision struct {
 	held *obstacle
 	// nothing is true if there are no pods yet and none can be created now.
 	nothing bool
-	// hosts are the host names that the instance has. lostHosts names the claimed host names that others have, and who
-	// has them.
+	// hosts are the host names that the MicroServiceDeploy has. lostHosts names the claimed host names that others
+	// have, and who has them.
 	hosts, lostHosts []string
 	// again holds the times until reconciles without an event; 0 means that none is scheduled.
 	again []time.Duration

@@ -21,7 +21,7 @@ type reconciler struct {
 	troubles *tenant.Troubles
 }
 
-// facts holds everything that is read about an instance.
+// facts holds everything that is read about a MicroServiceDeploy.
 type facts struct {
 	rollout   workload.Rollout
 	nodePorts workload.NodePorts

@@ -57,7 +57,7 @@ func TestWhoGetsAHostNameThatSeveralClaim(t *testing.T) {
 		"of one age: by name": {
 			[]*customv1.MicroServiceDeploy{newInstance(of("b"), hosted("v2")), v1}, []string{"v2-web", "v1-web web"},
 		},
-		// Regression: the younger instance reported a URL although it had no host name.
+		// Regression: the younger MicroServiceDeploy reported a URL although it had no host name.
 		"two of one major version": {
 			[]*customv1.MicroServiceDeploy{v1, newInstance(of("b"), hosted("v1"), aged(1))}, []string{"v1-web web", "!v1-web of shop/a"},
 		},
@@ -76,7 +76,8 @@ func TestWhoGetsAHostNameThatSeveralClaim(t *testing.T) {
 		"another microservice of such a name": {
 			[]*customv1.MicroServiceDeploy{v1, newInstance(of("b"), ofService("v1-web"), hosted(""), aged(1))}, []string{"v1-web web", "!v1-web of shop/a"},
 		},
-		// Regression: an instance that was created in the same second took the host names of a running instance.
+		// Regression: a MicroServiceDeploy that was created in the same second took the host names of a running
+		// instance.
 		"two of one second: who runs stays": {
 			[]*customv1.MicroServiceDeploy{newInstance(of("b"), hosted("v1"), reached("v1-web", "web")), v1},
 			[]string{"v1-web web", "!v1-web of shop/b"},
@@ -88,7 +89,7 @@ func TestWhoGetsAHostNameThatSeveralClaim(t *testing.T) {
 		"other names": {
 			[]*customv1.MicroServiceDeploy{v1, newInstance(of("b"), ofService("api"), hosted("v1"), aged(1))}, []string{"v1-web web", "v1-api api"},
 		},
-		// Regression: each claimant lost to another one, so no instance got the name.
+		// Regression: each claimant lost to another one, so no MicroServiceDeploy got the name.
 		"a circle: oldest, another owner, a sibling that insists": {
 			[]*customv1.MicroServiceDeploy{
 				v1, newInstance(of("c"), in("elsewhere"), hosted("v3"), aged(1)), newInstance(of("b"), hosted("v2"), aged(2), isCurrent),

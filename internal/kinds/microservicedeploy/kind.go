@@ -34,23 +34,23 @@ import (
 // +kubebuilder:rbac:groups=custom.ops,resources=microservicedeploys,verbs=get;list;watch
 // Write the status of MicroServiceDeploys.
 // +kubebuilder:rbac:groups=custom.ops,resources=microservicedeploys/status,verbs=patch
-// Set owner references on children that block the deletion of the instance until the children are gone.
+// Set owner references on children that block the deletion of the MicroServiceDeploy until the children are gone.
 // +kubebuilder:rbac:groups=custom.ops,resources=microservicedeploys/finalizers,verbs=update
-// Run the pods of an instance.
+// Run the pods of a MicroServiceDeploy.
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch
-// Read the revisions of an instance for spec.rollbackTo.
+// Read the revisions of a MicroServiceDeploy for spec.rollbackTo.
 // +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=get;list;watch
-// Create the Service and the ServiceAccount of an instance.
+// Create the Service and the ServiceAccount of a MicroServiceDeploy.
 // +kubebuilder:rbac:groups="",resources=services;serviceaccounts,verbs=get;list;watch;create;patch
 // Create configurations, passwords and the quotas of a namespace; read users' Secrets and quotas.
 // +kubebuilder:rbac:groups="",resources=configmaps;secrets;resourcequotas,verbs=get;list;watch;create;patch;delete
-// Create the PodDisruptionBudget of an instance with several replicas.
+// Create the PodDisruptionBudget of a MicroServiceDeploy with several replicas.
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch;delete
-// Create the HorizontalPodAutoscaler of an instance with spec.autoscaling.
+// Create the HorizontalPodAutoscaler of a MicroServiceDeploy with spec.autoscaling.
 // +kubebuilder:rbac:groups=autoscaling,resources=horizontalpodautoscalers,verbs=get;list;watch;create;patch;delete
-// Restrict the access to an instance, and create the Ingress for its host names.
+// Restrict the access to a MicroServiceDeploy, and create the Ingress for its host names.
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies;ingresses,verbs=get;list;watch;create;patch;delete
-// Create the HTTPRoute for the host names of an instance with a Gateway.
+// Create the HTTPRoute for the host names of a MicroServiceDeploy with a Gateway.
 // +kubebuilder:rbac:groups=gateway.networking.k8s.io,resources=httproutes,verbs=get;list;watch;create;patch;delete
 // Find out why a pod is not ready, and count the pods in the quota of the namespace.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
@@ -62,7 +62,7 @@ import (
 // +kubebuilder:rbac:groups=node.k8s.io,resources=runtimeclasses,verbs=get;list;watch
 // Find out whether a quota would limit workloads of other owners.
 // +kubebuilder:rbac:groups=batch,resources=jobs;cronjobs,verbs=list
-// Set owner references to a namespace on the objects that its instances share.
+// Set owner references to a namespace on the objects that its MicroServiceDeploys share.
 // +kubebuilder:rbac:groups="",resources=namespaces/finalizers,verbs=update
 // Read its own CRD to check that opcrew installed it.
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=microservicedeploys.custom.ops,verbs=get

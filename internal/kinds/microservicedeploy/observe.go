@@ -27,7 +27,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Observe reads the objects of an instance and everything else that affects it.
+// Observe reads the objects of a MicroServiceDeploy and everything else that affects it.
 func (r *reconciler) Observe(ctx context.Context, m *customv1.MicroServiceDeploy) (facts, error) {
 	rollout, err := workload.ObserveRollout(ctx, r.Client, m, names.Identity(m))
 	rollout.Recall(r.Children)
@@ -83,7 +83,7 @@ func (r *reconciler) observeAuth(ctx context.Context, m *customv1.MicroServiceDe
 	return nil
 }
 
-// observeQuotas reads the ResourceQuotas of the namespace and the resources that its instances need.
+// observeQuotas reads the ResourceQuotas of the namespace and the resources that its MicroServiceDeploys need.
 func (r *reconciler) observeQuotas(ctx context.Context, m *customv1.MicroServiceDeploy, f *facts) error {
 	list := &corev1.ResourceQuotaList{}
 	if err := r.Client.List(ctx, list, client.InNamespace(m.Namespace)); err != nil {

@@ -88,7 +88,7 @@ func (r *reconciler) observeUnnamed(ctx context.Context, m *customv1.MicroServic
 	return r.readConfigs(ctx, m, configsOf(live), f)
 }
 
-// ownConfigs returns the names of the configurations that opcrew created for an instance.
+// ownConfigs returns the names of the configurations that opcrew created for a MicroServiceDeploy.
 func (r *reconciler) ownConfigs(ctx context.Context, m *customv1.MicroServiceDeploy) ([]string, error) {
 	var out []string
 	for _, list := range []client.ObjectList{&corev1.ConfigMapList{}, &corev1.SecretList{}} {
@@ -105,8 +105,8 @@ func (r *reconciler) ownConfigs(ctx context.Context, m *customv1.MicroServiceDep
 	return out, nil
 }
 
-// isConfig reports whether an object is a configuration that opcrew created for the instance, and not a user's copy of
-// it.
+// isConfig reports whether an object is a configuration that opcrew created for the MicroServiceDeploy, and not a
+// user's copy of it.
 func isConfig(m *customv1.MicroServiceDeploy, object client.Object) bool {
 	return strings.HasPrefix(object.GetName(), names.Child(m)+"-config-")
 }

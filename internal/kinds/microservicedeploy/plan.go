@@ -33,13 +33,13 @@ import (
 const (
 	// secretInterval is the time between two reads of a user's Secret without common.WatchLabel.
 	secretInterval = time.Hour
-	// waitInterval is the time between two checks while a rollout waits for room in a quota, or an instance waits for a
-	// user's Secret.
+	// waitInterval is the time between two checks while a rollout waits for room in a quota, or a MicroServiceDeploy
+	// waits for a user's Secret.
 	waitInterval = 10 * time.Second
 )
 
-// Plan declares the objects of an instance. A deleted instance needs no plan: the garbage collector deletes its
-// objects, and package tenant deletes what instances share.
+// Plan declares the objects of a MicroServiceDeploy. A deleted instance needs no plan: the garbage collector deletes
+// its objects, and package tenant deletes what instances share.
 func (r *reconciler) Plan(m *customv1.MicroServiceDeploy, f facts, d decision) kit.Plan {
 	if m.DeletionTimestamp != nil {
 		return kit.Plan{}

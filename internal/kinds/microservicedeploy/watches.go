@@ -27,8 +27,8 @@ func request(namespace, name string) reconcile.Request {
 	return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}
 }
 
-// objectByLabels enqueues the instance of a pod or ReplicaSet. Labels name the instance, because it is not the direct
-// owner.
+// objectByLabels enqueues the MicroServiceDeploy of a pod or ReplicaSet. Labels name the instance, because it is not
+// the direct owner.
 func objectByLabels(_ context.Context, object client.Object) []reconcile.Request {
 	if object.GetLabels()[names.NameLabel] != names.AppName {
 		return nil
@@ -36,17 +36,17 @@ func objectByLabels(_ context.Context, object client.Object) []reconcile.Request
 	return []reconcile.Request{request(object.GetNamespace(), object.GetLabels()[names.ObjectLabel])}
 }
 
-// instancesOf enqueues all instances in the namespace of an object.
+// instancesOf enqueues all MicroServiceDeploys in the namespace of an object.
 func (r *reconciler) instancesOf(ctx context.Context, object client.Object) []reconcile.Request {
 	return r.requests(ctx, client.InNamespace(object.GetNamespace()), func(*customv1.MicroServiceDeploy) bool { return true })
 }
 
-// instancesIn enqueues all instances in a namespace.
+// instancesIn enqueues all MicroServiceDeploys in a namespace.
 func (r *reconciler) instancesIn(ctx context.Context, ns client.Object) []reconcile.Request {
 	return r.requests(ctx, client.InNamespace(ns.GetName()), func(*customv1.MicroServiceDeploy) bool { return true })
 }
 
-// instancesOfCredentials enqueues the instances that use the shared credentials of their namespace.
+// instancesOfCredentials enqueues the MicroServiceDeploys that use the shared credentials of their namespace.
 func (r *reconciler) instancesOfCredentials(ctx context.Context, secret client.Object) []reconcile.Request {
 	if secret.GetName() != names.TenantAuth {
 		return nil
@@ -65,7 +65,8 @@ func (r *reconciler) instancesOfSecret(ctx context.Context, secret client.Object
 	})
 }
 
-// rivalsOf enqueues the other instances that claim a host name of an instance that was created, deleted or changed.
+// rivalsOf enqueues the other MicroServiceDeploys that claim a host name of an instance that was created, deleted or
+// changed.
 func (r *reconciler) rivalsOf(ctx context.Context, object client.Object) []reconcile.Request {
 	var out []reconcile.Request
 	for _, host := range hosts.Claimed(object.(*customv1.MicroServiceDeploy)) {

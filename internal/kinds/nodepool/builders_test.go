@@ -13,8 +13,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/pooltest"
 )
 
-// factsOf returns the facts about a pool in a cluster of the given pools and nodes. The RuntimeClass of every pool is
-// up to date.
+// factsOf returns the facts about a NodePool in a cluster of the given pools and nodes. The RuntimeClass of every pool
+// is up to date.
 func factsOf(pool *nodesv1.NodePool, pools []*nodesv1.NodePool, nodes ...*corev1.Node) facts {
 	f := facts{pools: pools, nodes: membersOf(pool.Name, pools, nodesOf(nodes))}
 	if nodestate.DryRun(pool) {

@@ -17,8 +17,8 @@ import (
 // maxConflicts is the maximum number of conflicts in a status.
 const maxConflicts = 16
 
-// conflictsOf returns the settings of a pool that were not set because another owner's value took precedence. It groups
-// them by label, annotation or taint, by value and by owner.
+// conflictsOf returns the settings of a NodePool that were not set because another owner's value took precedence. It
+// groups them by label, annotation or taint, by value and by owner.
 func conflictsOf(pool string, members []*member) []nodesv1.Conflict {
 	type group struct {
 		item          nodestate.Item

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package nodepool reconciles NodePools: sets of nodes with the same labels, taints and annotations, and a RuntimeClass
-// that schedules pods to them. One reconciler (node.go) handles Nodes and is the only writer of Nodes. Another one
-// (plan.go, status.go) handles NodePools and writes their RuntimeClass and status.
+// that schedules pods to them. One reconciler (node.go) handles Nodes and is the only writer of Nodes. Another
+// reconciler (plan.go, status.go) handles NodePools and writes their RuntimeClass and status.
 package nodepool
 
 import (
@@ -30,13 +30,13 @@ import (
 // +kubebuilder:rbac:groups=nodes.lailin.xyz,resources=nodepools/status,verbs=patch
 // Set an owner reference on the RuntimeClass that blocks the deletion of the NodePool until the RuntimeClass is gone.
 // +kubebuilder:rbac:groups=nodes.lailin.xyz,resources=nodepools/finalizers,verbs=update
-// Set labels, taints and annotations on the nodes of a pool.
+// Set labels, taints and annotations on the nodes of a NodePool.
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list;watch;patch
 // Find out which pods a change would evict, for the preview of a dry run.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list
 // Read its own CRD to check that opcrew installed it.
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=nodepools.nodes.lailin.xyz,verbs=get
-// Create the RuntimeClass of a pool; watch all RuntimeClasses to notice when a taken name becomes free.
+// Create the RuntimeClass of a NodePool; watch all RuntimeClasses to notice when a taken name becomes free.
 // +kubebuilder:rbac:groups=node.k8s.io,resources=runtimeclasses,verbs=get;list;watch;create;patch;delete
 
 // nodeWorkers is the number of nodes that are reconciled concurrently.
@@ -53,7 +53,7 @@ func Kind() kit.Registration {
 			return map[client.Object]cache.ByObject{
 				&nodesv1.NodePool{}: {},
 				&corev1.Node{}:      {},
-				// All RuntimeClasses are watched, not only those of opcrew. There are few of them, and a pool whose
+				// All RuntimeClasses are watched, not only those of opcrew. There are few of them, and a NodePool whose
 				// name is taken must notice when the other RuntimeClass is deleted.
 				&nodev1.RuntimeClass{}: {},
 			}

@@ -12,7 +12,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// planAt returns the plan for a pool at the given time.
+// planAt returns the plan for a NodePool at the given time.
 func planAt(pool *nodesv1.NodePool, f facts, now time.Time) kit.Plan {
 	r := &poolReconciler{}
 	return r.Plan(pool, f, r.Decide(pool, f, now))

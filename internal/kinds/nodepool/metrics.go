@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// gauges holds the metrics of all pools.
+// gauges holds the metrics of all NodePools.
 type gauges struct {
 	nodes     *prometheus.GaugeVec
 	conflicts *prometheus.GaugeVec

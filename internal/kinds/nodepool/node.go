@@ -18,8 +18,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// nodeReconciler reconciles Nodes. It is the only writer of what pools set on nodes and considers all pools together,
-// so that pools cannot undo each other's changes.
+// nodeReconciler reconciles Nodes. It is the only writer of what pools set on nodes and considers all NodePools
+// together, so that pools cannot undo each other's changes.
 type nodeReconciler struct {
 	*kit.Tools
 }
@@ -30,7 +30,7 @@ type nodeFacts struct {
 	classes nodestate.Classes
 }
 
-// Observe reads all pools and RuntimeClasses.
+// Observe reads all NodePools and RuntimeClasses.
 func (r *nodeReconciler) Observe(ctx context.Context, _ *corev1.Node) (nodeFacts, error) {
 	f := nodeFacts{classes: nodestate.Classes{}}
 	var err error
@@ -47,7 +47,7 @@ func (r *nodeReconciler) Observe(ctx context.Context, _ *corev1.Node) (nodeFacts
 	return f, nil
 }
 
-// Decide returns what all pools together should set on the node.
+// Decide returns what all NodePools together should set on the node.
 func (r *nodeReconciler) Decide(node *corev1.Node, facts nodeFacts, _ time.Time) nodestate.Desired {
 	if node.DeletionTimestamp != nil {
 		return nodestate.Desired{}
@@ -58,7 +58,7 @@ func (r *nodeReconciler) Decide(node *corev1.Node, facts nodeFacts, _ time.Time)
 // Report does nothing: opcrew does not write the status of nodes.
 func (r *nodeReconciler) Report(*corev1.Node, nodeFacts, nodestate.Desired, kit.Outcome) {}
 
-// Plan returns one patch that sets on the node what all pools together require.
+// Plan returns one patch that sets on a node what all NodePools together require.
 func (r *nodeReconciler) Plan(node *corev1.Node, _ nodeFacts, d nodestate.Desired) kit.Plan {
 	if node.DeletionTimestamp != nil {
 		return kit.Plan{}
@@ -70,7 +70,7 @@ func (r *nodeReconciler) Plan(node *corev1.Node, _ nodeFacts, d nodestate.Desire
 	return kit.Plan{Patches: []kit.Patch{patch}, Events: membershipEvents(nodestate.LedgerOf(node), d)}
 }
 
-// membershipEvents returns an event for each pool that the node joins or leaves.
+// membershipEvents returns an event for each NodePool that the node joins or leaves.
 func membershipEvents(held nodestate.Ledger, d nodestate.Desired) []kit.Event {
 	var events []kit.Event
 	for _, pool := range d.Pools {

@@ -220,7 +220,7 @@ func TestThePoolsPlan(t *testing.T) {
 	}
 }
 
-// For a new pool, opcrew must write a node only once, after the RuntimeClass of the pool exists.
+// For a new NodePool, opcrew must write a node only once, after the RuntimeClass of the pool exists.
 func TestAPoolWhoseClassIsAboutToComeChangesNothingUntilThen(t *testing.T) {
 	gold := pooltest.Pool("gold", pooltest.WantsLabel("tier", "gold"), pooltest.WantsTaint("only", "new", pooltest.NoSchedule))
 	silver := pooltest.Pool("silver", pooltest.WantsLabel("metal", "silver"))

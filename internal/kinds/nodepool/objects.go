@@ -12,7 +12,7 @@ import (
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 )
 
-// runtimeClass returns the RuntimeClass of a pool. At admission, a pod that names it gets its node selector,
+// runtimeClass returns the RuntimeClass of a NodePool. At admission, a pod that names it gets its node selector,
 // tolerations and overhead.
 func runtimeClass(pool *nodesv1.NodePool, selector map[string]string, tolerations []corev1.Toleration) *nodev1ac.RuntimeClassApplyConfiguration {
 	scheduling := nodev1ac.Scheduling().WithNodeSelector(selector)

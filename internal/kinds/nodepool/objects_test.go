@@ -57,7 +57,7 @@ func TestARuntimeClassHasThePoolsHandlerAndOverhead(t *testing.T) {
 	}
 }
 
-// Regression: the RuntimeClass of a pool without labels did not restrict pods to the nodes of the pool.
+// Regression: the RuntimeClass of a NodePool without labels did not restrict pods to the nodes of the pool.
 func TestARuntimeClassSelectsByRoleAndByWhatEveryMemberCarries(t *testing.T) {
 	roleLabel := nodesv1.RolePrefix + "gold"
 	gold := pooltest.Pool("gold", pooltest.WantsLabel("tier", "gold"), pooltest.WantsLabel("zone", "a"), pooltest.WantsAnnotation("note", "x"))
@@ -128,7 +128,7 @@ func TestARuntimeClassToleratesWhatItsPodsMeet(t *testing.T) {
 			pool: gold, pools: []*nodesv1.NodePool{gold, pooltest.Pool("a", pooltest.WantsTaint("z", "1", pooltest.NoSchedule))}, nodes: []*corev1.Node{pooltest.Node("n", pooltest.Role("gold"), pooltest.Role("a"))},
 			want: []string{"z Equal 1:NoSchedule", "a Equal 2:NoSchedule"},
 		},
-		// Regression: a new value of a NoExecute taint evicted the pods of the pool itself, because pods keep the
+		// Regression: a new value of a NoExecute taint evicted the pods of the NodePool itself, because pods keep the
 		// tolerations with which they were created.
 		"every value of a NoExecute taint, once": {
 			pool:  pooltest.Pool("gold", pooltest.WantsTaint("z", "1", pooltest.NoExecute)),

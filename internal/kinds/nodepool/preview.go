@@ -24,7 +24,7 @@ const (
 	maxExamples  = 3
 )
 
-// thaw returns the pools with a copy of the given one that is neither paused nor in dry run.
+// thaw returns the NodePools with a copy of the given one that is neither paused nor in dry run.
 func thaw(pool *nodesv1.NodePool, pools []*nodesv1.NodePool) []*nodesv1.NodePool {
 	out := slices.Clone(pools)
 	for i, p := range out {
@@ -37,7 +37,7 @@ func thaw(pool *nodesv1.NodePool, pools []*nodesv1.NodePool) []*nodesv1.NodePool
 	return out
 }
 
-// evicts reports whether the pool has a taint that evicts pods.
+// evicts reports whether the NodePool has a taint that evicts pods.
 func evicts(pool *nodesv1.NodePool) bool {
 	return slices.ContainsFunc(pool.Spec.Taints, func(t nodesv1.Taint) bool {
 		return t.Effect == corev1.TaintEffectNoExecute
@@ -46,15 +46,15 @@ func evicts(pool *nodesv1.NodePool) bool {
 
 // previewInput is the input for a preview.
 type previewInput struct {
-	// members are the nodes of the pool as they would be if the pool were not frozen.
+	// members are the nodes of the NodePool as they would be without a pause or dry run.
 	members []*member
 	pods    []corev1.Pod
 	class   *nodev1.RuntimeClass
-	// classChanges is true if the RuntimeClass of the pool would change too.
+	// classChanges is true if the RuntimeClass of the NodePool would change too.
 	classChanges bool
 }
 
-// preview returns what opcrew would change if the pool were neither paused nor in dry run.
+// preview returns what opcrew would change if the NodePool were neither paused nor in dry run.
 func preview(pool *nodesv1.NodePool, in previewInput) *nodesv1.Preview {
 	out := &nodesv1.Preview{}
 	if in.classChanges {
@@ -89,7 +89,7 @@ func preview(pool *nodesv1.NodePool, in previewInput) *nodesv1.Preview {
 	return out
 }
 
-// classChange describes how the RuntimeClass of the pool would change.
+// classChange describes how the RuntimeClass of the NodePool would change.
 func classChange(pool *nodesv1.NodePool, class *nodev1.RuntimeClass) string {
 	if class != nil && class.Handler != pool.Handler() {
 		return fmt.Sprintf("replace RuntimeClass %s to change its handler from %s to %s: running pods continue, but new pods are rejected for a moment",

@@ -12,8 +12,8 @@ import (
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 )
 
-// refusals passes errors of patches of nodes to the reconciler of pools, because users look for errors in the status of
-// pools. It is kept in memory. After a restart, the next patch of a node finds the error again.
+// refusals passes errors of patches of nodes to the reconciler of NodePools, because users look for errors in the
+// status of pools. It is kept in memory. After a restart, the next patch of a node finds the error again.
 type refusals struct {
 	mu     sync.Mutex
 	byNode map[string]string
@@ -30,7 +30,7 @@ func newRefusals() *refusals {
 }
 
 // set records why a node could not be changed; an empty why means success. If the reason changed, set enqueues the
-// given pools.
+// given NodePools.
 func (r *refusals) set(node, why string, pools []string) {
 	r.mu.Lock()
 	old := r.byNode[node]
@@ -48,7 +48,7 @@ func (r *refusals) set(node, why string, pools []string) {
 	}
 }
 
-// wakePool enqueues a pool that is not enqueued yet. It does not block: if the channel is full, the pool sees the
+// wakePool enqueues a NodePool that is not enqueued yet. It does not block: if the channel is full, the pool sees the
 // refusal in its next reconcile.
 func (r *refusals) wakePool(name string) {
 	r.mu.Lock()
@@ -65,7 +65,7 @@ func (r *refusals) wakePool(name string) {
 	}
 }
 
-// snapshot returns why nodes could not be changed, by node, and allows the pool to be enqueued again.
+// snapshot returns why nodes could not be changed, by node, and allows the NodePool to be enqueued again.
 func (r *refusals) snapshot(pool string) map[string]string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -17,8 +17,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// blockers lists the conditions that can keep a pool from being Ready. Ready reports the first of them, in this order,
-// that blocks it.
+// blockers lists the conditions that can keep a NodePool from being Ready. Ready reports the first of them, in this
+// order, that blocks it.
 var blockers = []condition.Blocker{
 	condition.Unless(nodesv1.NodePoolRuntimeClassReady),
 	condition.WhenTrue(nodesv1.NodePoolConflict),
@@ -99,7 +99,7 @@ func reportFrozen(set condition.Set, pool *nodesv1.NodePool, in previewInput) {
 	set.False(nodesv1.NodePoolReady, nodesv1.ReasonDryRun, message)
 }
 
-// reportDeletion reports how many nodes still have settings of a deleted pool, and what prevents their removal.
+// reportDeletion reports how many nodes still have settings of a deleted NodePool, and what prevents their removal.
 func reportDeletion(set condition.Set, pool *nodesv1.NodePool, left int) {
 	if pool.DeletionTimestamp == nil {
 		return

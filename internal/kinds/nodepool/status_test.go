@@ -26,14 +26,14 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
-// reportedAfter returns the status of a pool for the given facts and outcome.
+// reportedAfter returns the status of a NodePool for the given facts and outcome.
 func reportedAfter(pool *nodesv1.NodePool, f facts, done kit.Outcome) nodesv1.NodePoolStatus {
 	p := pool.DeepCopy()
 	reportAt(p, f, done, pooltest.SomeTime.Time)
 	return p.Status
 }
 
-// reported returns the status of a pool whose RuntimeClass is up to date.
+// reported returns the status of a NodePool whose RuntimeClass is up to date.
 func reported(pool *nodesv1.NodePool, f facts) nodesv1.NodePoolStatus {
 	f.class = &nodev1.RuntimeClass{Handler: "runc"}
 	return reportedAfter(pool, f, results(ensure.Unchanged, ""))
@@ -289,7 +289,7 @@ func TestReadyNamesWhatIsInTheWay(t *testing.T) {
 			"False DryRun", "holds back changes that affect 1 node and evict 0 pods, as status.preview shows; the first change: apply RuntimeClass gold",
 		},
 		"dry run of what is there": {pooltest.Pool("gold", pooltest.InDryRun(), pooltest.WantsLabel("tier", "gold")), []*corev1.Node{settled(t, node, gold)}, nil, 0, "True AsWanted", ""},
-		// A pause also holds back changes of nodes, which the outcome of the pool's own plan does not count.
+		// A pause also holds back changes of nodes, which the outcome of the NodePool's own plan does not count.
 		"paused with changes that wait": {
 			pooltest.Pool("gold", pooltest.IsPaused(), pooltest.WantsLabel("tier", "gold"), pooltest.WantsAnnotation("note", "x")), []*corev1.Node{settled(t, node, gold)}, nil, 0,
 			"False Paused", "holds back changes to 1 node; the first change: add annotation note=x on 1 node (a)",

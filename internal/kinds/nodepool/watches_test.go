@@ -67,8 +67,8 @@ func TestOnlyEventsOfNodesThatMatterGetThrough(t *testing.T) {
 	}
 }
 
-// Regression: an event of a node enqueued only one of its pools. A pool that the node had left was never enqueued and
-// did not clean up the node.
+// Regression: an event of a node enqueued only one of its pools. A NodePool that the node had left was never enqueued
+// and did not clean up the node.
 func TestANodeConcernsThePoolsThatItBelongsToOrCarriesSomethingOf(t *testing.T) {
 	gold, silver, bySelector, other := pooltest.Pool("gold"), pooltest.Pool("silver"), pooltest.Pool("zonal", pooltest.Selects("zone", "a")), pooltest.Pool("other")
 	pools := []*nodesv1.NodePool{gold, silver, bySelector, other}

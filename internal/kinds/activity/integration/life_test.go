@@ -32,8 +32,8 @@ func TestACommandSucceedsAndItsObjectSaysAll(t *testing.T) {
 		"get validatingadmissionpolicies": 1, "get validatingadmissionpolicybindings": 1,
 	}
 	got := env.Settled(t, mark).Tally()
-	// opcrew writes the status for up to four states of a run: recorded, pod created, running and ended. It skips
-	// states that last less than half a second.
+	// opcrew writes the status for up to four states of a run of an Activity: recorded, pod created, running and ended.
+	// It skips states that last less than half a second.
 	if statuses := got["patch activities/status"]; statuses < 2 || statuses > 4 {
 		t.Errorf("expected 2 to 4 writes of the status, got %d", statuses)
 	}

@@ -157,7 +157,7 @@ func TestTheRequesterIsTheUserWhoCreatedTheActivity(t *testing.T) {
 	}
 }
 
-// opcrew checks rights again when the run starts, because the check at admission may have been long ago.
+// opcrew checks rights again when the run of an Activity starts, because the check at admission may have been long ago.
 func TestRightsThatWereTakenSinceStopARun(t *testing.T) {
 	s := newSite(t)
 	s.operator.Stop()

@@ -3,7 +3,7 @@
 
 package run
 
-// Start holds what opcrew must know before it creates the pod of a run.
+// Start holds what opcrew must know before it creates the pod of a run of an Activity.
 type Start struct {
 	// Obstacle is what prevents the creation of the pod; nil if nothing does.
 	Obstacle *Obstacle
@@ -13,7 +13,7 @@ type Start struct {
 	Order, Boot string
 }
 
-// Obstacle explains why a run cannot start. If Final is true, the run ends without starting.
+// Obstacle explains why a run of an Activity cannot start. If Final is true, the run ends without starting.
 type Obstacle struct {
 	Final           bool
 	Reason, Message string

@@ -27,13 +27,13 @@ const (
 	OrderAnnotation = "opcrew.io/order"
 	// BootAnnotation holds the boot ID that the host had when the pod was created.
 	BootAnnotation = "opcrew.io/boot"
-	// RunLabel holds the number of the run to which a pod belongs.
+	// RunLabel holds the number of the run of an Activity to which a pod belongs.
 	RunLabel = "opcrew.io/run"
 	// Container is the name of the container that runs the command.
 	Container = "run"
 )
 
-// Number returns the number of the current run (spec.run, 1 by default).
+// Number returns the number of the current run of an Activity (spec.run, 1 by default).
 func Number(a *egov1.Activity) int64 { return ptr.Deref(a.Spec.Run, 1) }
 
 // Scheduled reports whether the Activity is a schedule and not a single run.
@@ -43,7 +43,7 @@ func Scheduled(a *egov1.Activity) bool { return a.Spec.Schedule != nil }
 // create only one pod.
 func PodName(a *egov1.Activity, run int64) string { return fmt.Sprintf("activity-%s-%d", a.UID, run) }
 
-// PodKey returns the key of the current run's pod.
+// PodKey returns the key of the current run of an Activity's pod.
 func PodKey(a *egov1.Activity) client.ObjectKey {
 	return client.ObjectKey{Namespace: Namespace, Name: PodName(a, Number(a))}
 }
@@ -67,13 +67,13 @@ func Grace(a *egov1.Activity) int64 { return ptr.Deref(a.Spec.GraceSeconds, egov
 // Seconds converts a number of seconds to a duration.
 func Seconds(n int64) time.Duration { return time.Duration(n) * time.Second }
 
-// ends lists the final states of a run. Only a new run leaves them.
+// ends lists the final states of a run of an Activity. Only a new run leaves them.
 var ends = []egov1.State{
 	egov1.StateSucceeded, egov1.StateFailed, egov1.StateCancelled, egov1.StateTimedOut,
 	egov1.StateUnreachable, egov1.StateUnknown, egov1.StateRefused,
 }
 
-// Over reports whether the status records the end of the current run.
+// Over reports whether the status records the end of the current run of an Activity.
 func Over(a *egov1.Activity) bool {
 	return a.Status.Run == Number(a) && slices.Contains(ends, a.Status.Prosta)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
-// outcome returns the state of a run whose pod has ended, as a verdict.
+// outcome determines the state of a run of an Activity whose pod has ended.
 func outcome(a *egov1.Activity, f Observed) Verdict {
 	pod, since := f.Pod, ""
 	if f.Host.restarted(pod) {
@@ -107,7 +107,7 @@ func firstLine(text string) string {
 	return line[:min(len(line), 200)]
 }
 
-// byResult converts the result that the agent in the pod reported to a verdict.
+// byResult converts the result that the agent in the pod reported to the state of a run of an Activity.
 func byResult(a *egov1.Activity, pod *corev1.Pod, r hostjob.Result) Verdict {
 	switch r.State {
 	case hostjob.Succeeded:

@@ -1,9 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package run determines the state of one run of an Activity from its pod and host, as a verdict. It also defines the
-// names of the run. It has no side effects. Package activity reads the cluster, checks rights, and handles schedules
-// and children.
+// Package run determines the state of one run of an Activity from its pod and host. It also defines the names of
+// objects of a run. It has no side effects. Package activity reads the cluster, checks rights, and handles schedules.
 package run
 
 import (
@@ -20,32 +19,33 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// ObstacleInterval is the time between two checks of an obstacle that prevents a run from starting.
+// ObstacleInterval is the time between two checks of an obstacle that prevents a run of an Activity from starting.
 const ObstacleInterval = 10 * time.Second
 
-// Observed is the input of a verdict.
+// Observed is the input from which the state of a run of an Activity is determined.
 type Observed struct {
-	// Pod is the pod of the current run; nil if there is none.
+	// Pod is the pod of the current run of an Activity; nil if there is none.
 	Pod *corev1.Pod
-	// Begin is what the run needs to start; nil if the run already has a pod or may not get one.
+	// Begin is what the run of an Activity needs to start; nil if the run already has a pod or may not get one.
 	Begin *Start
 	// Host is the state of the host; nil if its node was not read.
 	Host *Host
 }
 
-// Verdict is the state of a run, with its explanation and the next steps.
+// Verdict is the state of a run of an Activity, with its explanation and the next steps.
 type Verdict struct {
 	State           egov1.State
 	Reason, Message string
 	// Result is the result that the agent in the pod reported; nil if there is none.
 	Result *hostjob.Result
-	// Withdraw is true if the pod must be deleted, because the run was cancelled or its start deadline has passed.
+	// Withdraw is true if the pod must be deleted, because the run of an Activity was cancelled or its start deadline
+	// has passed.
 	Withdraw bool
 	// Again is the time until the next check; 0 to wait for the next event.
 	Again time.Duration
 }
 
-// Judge determines the state of the current run from its pod and host.
+// Judge determines the state of the current run of an Activity from its pod and host.
 func Judge(a *egov1.Activity, f Observed, now time.Time) Verdict {
 	switch {
 	case Over(a) && !Corrects(a, f.Pod):
@@ -62,13 +62,13 @@ func Judge(a *egov1.Activity, f Observed, now time.Time) Verdict {
 	}
 }
 
-// Corrects reports whether a run that was reported as unreachable has a result after all, because its host responds
-// again.
+// Corrects reports whether a run of an Activity that was reported as unreachable has a result after all, because its
+// host responds again.
 func Corrects(a *egov1.Activity, pod *corev1.Pod) bool {
 	return a.Status.Prosta == egov1.StateUnreachable && pod != nil && Ended(pod) && ResultOf(pod) != nil
 }
 
-// withoutPod determines the state of a run that has no pod.
+// withoutPod determines the state of a run of an Activity that has no pod.
 func withoutPod(a *egov1.Activity, f Observed, now time.Time) Verdict {
 	left := StartDeadline(a).Sub(now)
 	switch {
@@ -88,7 +88,7 @@ func withoutPod(a *egov1.Activity, f Observed, now time.Time) Verdict {
 	}
 }
 
-// refused ends a run that can never start, because of an obstacle such as a missing right.
+// refused ends a run of an Activity that can never start, because of an obstacle such as a missing right.
 func refused(o *Obstacle) Verdict {
 	state := egov1.StateRefused
 	if o.Reason == egov1.ReasonNotStarted {
@@ -97,7 +97,7 @@ func refused(o *Obstacle) Verdict {
 	return Verdict{State: state, Reason: o.Reason, Message: o.Message}
 }
 
-// tooLate ends a run that did not start before its deadline.
+// tooLate ends a run of an Activity that did not start before its deadline.
 func tooLate(a *egov1.Activity, reason, why string) Verdict {
 	state := egov1.StateUnreachable
 	if slices.Contains([]string{egov1.ReasonSecretMissing, egov1.ReasonPolicyMissing, egov1.ReasonNotStarted}, reason) {
@@ -106,7 +106,7 @@ func tooLate(a *egov1.Activity, reason, why string) Verdict {
 	return Verdict{State: state, Reason: reason, Message: fmt.Sprintf("the command did not start within %d s: %s", deadline(a), why)}
 }
 
-// withPod determines the state of a run whose pod has not ended.
+// withPod determines the state of a run of an Activity whose pod has not ended.
 func withPod(a *egov1.Activity, f Observed, now time.Time) Verdict {
 	pod, left := f.Pod, StartDeadline(a).Sub(now)
 	again := nextLook(pod, left, now)
@@ -135,8 +135,8 @@ func deadline(a *egov1.Activity) int64 {
 	return ptr.Deref(a.Spec.StartDeadlineSeconds, egov1.DefaultStartDeadline)
 }
 
-// StartDeadline returns when the command must have started. For a run after the first, the time counts from the moment
-// when the status recorded the run.
+// StartDeadline returns when the command must have started. For a run of an Activity after the first, the time counts
+// from the moment when the status recorded the run.
 func StartDeadline(a *egov1.Activity) time.Time {
 	since := a.CreationTimestamp.Time
 	if a.Status.RunSince != nil && a.Status.Run == Number(a) {

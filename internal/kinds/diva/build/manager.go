@@ -26,7 +26,8 @@ const (
 )
 
 // Deployment returns the Deployment of the manager. If only one node can mount the volumes, the old pod is stopped
-// before the new pod starts. Otherwise the new pod would wait for the volume, and the rollout for the new pod.
+// before the new pod starts. Otherwise the new pod would wait for the volume, which the old pod keeps until the new pod
+// is ready.
 func Deployment(d *opsv1.Diva, shared bool, agentImage string) *appsv1ac.DeploymentApplyConfiguration {
 	ac := names.Managers(d).Deployment(names.ManagerReplicas(d), ManagerTemplate(d, shared, agentImage))
 	if !shared {

@@ -15,7 +15,7 @@ func waitForUsableKey(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 }
 
 // begin creates a key ring if the Secret has none. If pods run with an old key that only the status still records,
-// clients first accept the new key too, while running managers log in with the old one.
+// clients first accept the new key too, while running managers log in with the old key.
 func begin(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	if in.Ring != nil {
 		return nil, false

@@ -43,7 +43,7 @@ type Pod struct {
 	Shared bool
 }
 
-// wanted returns the key pair that the user provides, or else the fresh one.
+// wanted returns the key pair that the user provides, or else the fresh key pair.
 func (in Input) wanted() *keys.Pair {
 	if in.Given.Pair != nil {
 		return in.Given.Pair

@@ -113,8 +113,8 @@ func Container(m *customv1.MicroServiceDeploy, image string) *corev1ac.Container
 // source is a Secret with credentials and the name of the volume that mounts it.
 type source struct{ volume, Secret string }
 
-// Sources lists the Secrets with credentials: the instance's own Secret, or the Secret that all instances of the
-// namespace share.
+// Sources lists the Secrets with credentials: the instance's own Secret, or the Secret that all MicroServiceDeploys of
+// the namespace share.
 func Sources(m *customv1.MicroServiceDeploy) []source {
 	if m.Spec.Auth != nil {
 		return []source{{"instance", m.Spec.Auth.SecretRef.Name}}
@@ -122,8 +122,8 @@ func Sources(m *customv1.MicroServiceDeploy) []source {
 	return []source{{"tenant", names.TenantAuth}}
 }
 
-// Trust returns the Secrets that the pod may mount without a check of the user who created the instance. This is only
-// the Secret with the shared credentials, because the application cannot read it.
+// Trust returns the Secrets that the pod may mount without a check of the user who created the MicroServiceDeploy. This
+// is only the Secret with the shared credentials, because the application cannot read it.
 func Trust(m *customv1.MicroServiceDeploy) guard.Trust {
 	if m.Spec.Auth != nil {
 		return guard.Trust{} // the user chose this Secret, so the user's rights are checked

@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package build declares the pods of an instance. It decides nothing: the caller passes the revision and its
+// Package build declares the pods of a MicroServiceDeploy. It decides nothing: the caller passes the revision and its
 // configuration.
 package build
 

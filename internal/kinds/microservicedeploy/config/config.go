@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package config parses the configuration of an instance and declares it as an object, as environment variables and as
-// files. Package revisions decides which configuration the pods use.
+// Package config parses the configuration of a MicroServiceDeploy and declares it as an object, as environment
+// variables and as files. Package revisions decides which configuration the pods use.
 package config
 
 import (

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package credentials holds the user name and password that all instances of a namespace share, and their htpasswd
-// lines. After a password change, the old password stays valid for a while.
+// Package credentials holds the user name and password that all MicroServiceDeploys of a namespace share, and their
+// htpasswd lines. After a password change, the old password stays valid for a while.
 package credentials
 
 import (

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package hosts decides which instance gets a host name that several instances claim, and declares the Ingress or
-// HTTPRoute of an instance.
+// Package hosts decides which MicroServiceDeploy gets a host name that several instances claim, and declares the
+// Ingress or HTTPRoute of an instance.
 package hosts
 
 import (
@@ -30,8 +30,8 @@ var RouteKind = schema.GroupVersionKind{Group: "gateway.networking.k8s.io", Vers
 // RouteCRD is the name of the CRD of HTTPRoutes. If it is missing, opcrew creates an Ingress instead.
 const RouteCRD = "httproutes.gateway.networking.k8s.io"
 
-// Claimed returns the host names that an instance claims: a name with its major version, and the name of the
-// microservice. Only one major version gets the latter.
+// Claimed returns the host names that a MicroServiceDeploy claims: a name with its major version, and the name of the
+// microservice. Only one major version gets the name of the microservice.
 func Claimed(m *customv1.MicroServiceDeploy) []string {
 	if m.Spec.BaseDomain == "" {
 		return nil
@@ -47,8 +47,8 @@ func Claimed(m *customv1.MicroServiceDeploy) []string {
 	return []string{versioned, bare}
 }
 
-// Assign returns the claimed host names that the instance gets, and messages about host names that a rival has. It is
-// no conflict if another major version of the same microservice has the name of the microservice.
+// Assign returns the claimed host names that the MicroServiceDeploy gets, and messages about host names that a rival
+// has. It is no conflict if another major version of the same microservice has the name of the microservice.
 func Assign(m *customv1.MicroServiceDeploy, rivals []customv1.MicroServiceDeploy) (has []string, lost []string) {
 	for _, host := range Claimed(m) {
 		claimants := []*customv1.MicroServiceDeploy{m}
@@ -67,8 +67,8 @@ func Assign(m *customv1.MicroServiceDeploy, rivals []customv1.MicroServiceDeploy
 	return has, lost
 }
 
-// holder describes who has a host name. It does not name instances in other namespaces, because users of this namespace
-// may not be allowed to see them.
+// holder describes who has a host name. It does not name MicroServiceDeploys in other namespaces, because users of this
+// namespace may not be allowed to see them.
 func holder(m, winner *customv1.MicroServiceDeploy) string {
 	if winner.Namespace != m.Namespace {
 		return " is in use in another namespace"
@@ -76,8 +76,9 @@ func holder(m, winner *customv1.MicroServiceDeploy) string {
 	return fmt.Sprintf(" belongs to MicroServiceDeploy %s/%s", winner.Namespace, winner.Name)
 }
 
-// winner returns the instance that gets a host name. The microservice that has the name wins, or else the microservice
-// of the oldest instance. Within the microservice, spec.current and age decide. All instances compute the same winner.
+// winner returns the MicroServiceDeploy that gets a host name. The microservice that has the name wins, or else the
+// microservice of the oldest instance. Within the microservice, spec.current and age decide. All instances compute the
+// same winner.
 func winner(claimants []*customv1.MicroServiceDeploy, host string) *customv1.MicroServiceDeploy {
 	first := slices.MinFunc(claimants, func(a, b *customv1.MicroServiceDeploy) int {
 		return cmp.Or(lacking(a, host)-lacking(b, host), older(a, b))
@@ -87,8 +88,8 @@ func winner(claimants []*customv1.MicroServiceDeploy, host string) *customv1.Mic
 	})
 }
 
-// precedence is negative if instance a wins over instance b of the same microservice and rank. Creation times have a
-// resolution of one second. If they are equal, the instance that already has the name keeps it.
+// precedence is negative if MicroServiceDeploy a wins over instance b of the same microservice and rank. Creation times
+// have a resolution of one second. If they are equal, the instance that already has the name keeps it.
 func precedence(a, b *customv1.MicroServiceDeploy, host string) int {
 	has := lacking(a, host) - lacking(b, host)
 	if host == bareHost(a) {
@@ -97,8 +98,8 @@ func precedence(a, b *customv1.MicroServiceDeploy, host string) int {
 	return cmp.Or(has, older(a, b))
 }
 
-// lacking returns 0 for an instance that already has the host name, and 1 otherwise. An older instance that claims the
-// name only now must not take it from a running instance.
+// lacking returns 0 for a MicroServiceDeploy that already has the host name, and 1 otherwise. An older instance that
+// claims the name only now must not take it from a running instance.
 func lacking(m *customv1.MicroServiceDeploy, host string) int {
 	if slices.Contains(m.Status.Hosts, host) {
 		return 0
@@ -106,8 +107,8 @@ func lacking(m *customv1.MicroServiceDeploy, host string) int {
 	return 1
 }
 
-// rank returns the rank of a claimant before age is considered; lower wins. Instances of another microservice come
-// last, and spec.current comes first.
+// rank returns the rank of a claimant before age is considered; lower wins. MicroServiceDeploys of another microservice
+// come last, and spec.current comes first.
 func rank(m, first *customv1.MicroServiceDeploy, host string) int {
 	switch {
 	case !siblings(m, first):
@@ -134,8 +135,8 @@ func siblings(a, b *customv1.MicroServiceDeploy) bool {
 	return a.Namespace == b.Namespace && a.Spec.MsName == b.Spec.MsName
 }
 
-// Insists reports whether spec.current is true: the user, not opcrew, decides that this instance gets the name of the
-// microservice.
+// Insists reports whether spec.current is true: the user, not opcrew, decides that this MicroServiceDeploy gets the
+// name of the microservice.
 func Insists(m *customv1.MicroServiceDeploy) bool { return m.Spec.Current != nil && *m.Spec.Current }
 
 // backendPort returns the port of the Service to which requests for the host names go: its first TCP port.
@@ -148,7 +149,7 @@ func backendPort(m *customv1.MicroServiceDeploy) int32 {
 	return names.Ports(m)[0].Port
 }
 
-// Ingress declares the Ingress that routes the host names of an instance to its Service.
+// Ingress declares the Ingress that routes the host names of a MicroServiceDeploy to its Service.
 func Ingress(m *customv1.MicroServiceDeploy, hosts []string) *networkingv1ac.IngressApplyConfiguration {
 	id := names.Identity(m)
 	spec := networkingv1ac.IngressSpec()
@@ -164,7 +165,7 @@ func Ingress(m *customv1.MicroServiceDeploy, hosts []string) *networkingv1ac.Ing
 	return networkingv1ac.Ingress(id.Name, id.Namespace).WithLabels(id.Labels).WithSpec(spec)
 }
 
-// Route declares the HTTPRoute that routes the host names of an instance from a Gateway to its Service.
+// Route declares the HTTPRoute that routes the host names of a MicroServiceDeploy from a Gateway to its Service.
 func Route(m *customv1.MicroServiceDeploy, hosts []string) runtime.ApplyConfiguration {
 	id, gateway := names.Identity(m), m.Spec.Gateway
 	parent := map[string]any{
@@ -196,7 +197,7 @@ func anys(texts []string) []any {
 	return out
 }
 
-// URL returns the URL of the instance, with the shortest of its host names.
+// URL returns the URL of the MicroServiceDeploy, with the shortest of its host names.
 func URL(hosts []string) string {
 	if len(hosts) == 0 {
 		return ""

@@ -46,7 +46,7 @@ func expectTheArticle(t *testing.T, flags ...string) {
 	s.expectTheArticlesChildren()
 }
 
-// expectTheArticlesChildren checks that exactly the objects that the article lists for an instance exist.
+// expectTheArticlesChildren checks that exactly the objects that the article lists for a MicroServiceDeploy exist.
 func (s *shop) expectTheArticlesChildren() {
 	s.Helper()
 	service, scaler, quota := &corev1.Service{}, &autoscalingv2.HorizontalPodAutoscaler{}, &corev1.ResourceQuota{}

@@ -19,7 +19,7 @@ import (
 
 const auth = customv1.MicroServiceDeployAuthReady
 
-// tenant returns the Secret with the credentials that all instances of the namespace share.
+// tenant returns the Secret with the credentials that all MicroServiceDeploys of the namespace share.
 func (s *shop) tenant() *corev1.Secret {
 	s.Helper()
 	secret := &corev1.Secret{}
@@ -57,7 +57,7 @@ func TestTurningAuthOnAndOffLeavesTheServiceAloneAndReplacesPods(t *testing.T) {
 		if got := s.there(&networkingv1.NetworkPolicy{}); got != needs {
 			t.Errorf("needAuth %v: expected a wall: %v, got %v", needs, needs, got)
 		}
-		// The password must stay the same, because users still know it when the instance needs it again.
+		// The password must stay the same, because users still know it when the MicroServiceDeploy needs it again.
 		if secret := s.tenant(); password == "" {
 			password = string(secret.Data["password"])
 		} else if string(secret.Data["password"]) != password {

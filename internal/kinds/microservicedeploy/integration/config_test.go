@@ -28,7 +28,7 @@ func (s *shop) template() corev1.PodTemplateSpec {
 	return d.Spec.Template
 }
 
-// sets returns the UIDs of the instance's ReplicaSets, by the image that they run.
+// sets returns the UIDs of the MicroServiceDeploy's ReplicaSets, by the image that they run.
 func (s *shop) sets() map[string][]string {
 	s.Helper()
 	list := &appsv1.ReplicaSetList{}

@@ -23,7 +23,7 @@ const enforced = customv1.MicroServiceDeployQuotaEnforced
 
 func quotaObject() *corev1.ResourceQuota { return &corev1.ResourceQuota{} }
 
-// tenantsQuota returns the shop for the ResourceQuota of opcrew that all instances of the namespace share.
+// tenantsQuota returns the shop for the ResourceQuota of opcrew that all MicroServiceDeploys of the namespace share.
 func (s *shop) tenantsQuota() *shop { return s.named("opcrew-microservices") }
 
 // awaitHard waits until the quota limits pods and CPU to exactly these values; "" means that there is no quota.

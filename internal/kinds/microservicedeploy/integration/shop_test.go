@@ -180,8 +180,8 @@ func childWrites(calls testenv.Calls) testenv.Calls {
 	return calls.Writes().Where(func(c testenv.Call) bool { return c.Resource != "microservicedeploys" })
 }
 
-// ownWrites returns the writes of objects that belong to a single instance. It leaves out the shared quota, which
-// changes before and after every rollout.
+// ownWrites returns the writes of objects that belong to a single MicroServiceDeploy. It leaves out the shared quota,
+// which changes before and after every rollout.
 func ownWrites(calls testenv.Calls) testenv.Calls {
 	return childWrites(calls).Where(func(c testenv.Call) bool { return c.Resource != "resourcequotas" })
 }

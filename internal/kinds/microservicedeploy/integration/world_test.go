@@ -55,7 +55,7 @@ func (s *shop) instance() client.MatchingLabels {
 	return client.MatchingLabels{"app.kubernetes.io/name": "microservicedeploy", "app.kubernetes.io/instance": s.name}
 }
 
-// pods returns the pods of the instance that are not being deleted.
+// pods returns the pods of the MicroServiceDeploy that are not being deleted.
 func (s *shop) pods() []corev1.Pod {
 	s.Helper()
 	list := &corev1.PodList{}
@@ -65,7 +65,7 @@ func (s *shop) pods() []corev1.Pod {
 	return slices.DeleteFunc(list.Items, func(p corev1.Pod) bool { return p.DeletionTimestamp != nil })
 }
 
-// running returns the number of pods of the instance that run an image.
+// running returns the number of pods of the MicroServiceDeploy that run an image.
 func (s *shop) running(image string) int {
 	s.Helper()
 	n := 0
@@ -77,7 +77,7 @@ func (s *shop) running(image string) int {
 	return n
 }
 
-// all returns the kinds, names and UIDs of all children of the instance.
+// all returns the kinds, names and UIDs of all children of the MicroServiceDeploy.
 func (s *shop) all() map[string]types.UID {
 	s.Helper()
 	return s.objects(s.instance())
@@ -106,7 +106,7 @@ func (s *shop) objects(labels client.MatchingLabels) map[string]types.UID {
 	return out
 }
 
-// configs returns the names of the instance's configurations.
+// configs returns the names of the MicroServiceDeploy's configurations.
 func (s *shop) configs() []string {
 	s.Helper()
 	var out []string

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package names holds the names and labels of an instance's objects, and the defaults of spec fields. It decides
-// nothing.
+// Package names holds the names and labels of a MicroServiceDeploy's objects, and the defaults of spec fields. It
+// decides nothing.
 package names
 
 import (
@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// AppName is the value of NameLabel on all objects of an instance.
+	// AppName is the value of NameLabel on all objects of a MicroServiceDeploy.
 	AppName = "microservicedeploy"
 	// NameLabel is the label that Kubernetes recommends for the name of an application.
 	NameLabel     = "app.kubernetes.io/name"
@@ -29,7 +29,7 @@ const (
 	// QuotaLabel is a label of namespaces. With it, opcrew creates a ResourceQuota even if other owners run pods in the
 	// namespace.
 	QuotaLabel = "opcrew.io/quota"
-	// TenantAuth is the name of the Secret with the credentials that all instances of a namespace share.
+	// TenantAuth is the name of the Secret with the credentials that all MicroServiceDeploys of a namespace share.
 	TenantAuth = "opcrew-basic-auth"
 	// HtpasswdKey is the key in a Secret that holds htpasswd lines (user:hash), one per line.
 	HtpasswdKey = "htpasswd"
@@ -39,10 +39,10 @@ const (
 // Gateway and ingress-nginx use.
 var HtpasswdKeys = []string{HtpasswdKey, ".htpasswd", "auth"}
 
-// Child returns the common name of an instance's objects.
+// Child returns the common name of a MicroServiceDeploy's objects.
 func Child(m *customv1.MicroServiceDeploy) string { return cmp.Or(m.Spec.FullName, m.Name) }
 
-// Identity returns the names and labels of the objects of an instance.
+// Identity returns the names and labels of the objects of a MicroServiceDeploy.
 func Identity(m *customv1.MicroServiceDeploy) workload.Identity {
 	id := workload.Identity{
 		Namespace: m.Namespace, Name: Child(m),
@@ -81,7 +81,7 @@ func Ports(m *customv1.MicroServiceDeploy) []common.Port {
 	return []common.Port{{Name: "http", Port: customv1.DefaultPort, TargetPort: "8080"}}
 }
 
-// QuotaMode returns how the ResourceQuotas of the namespace count an instance.
+// QuotaMode returns how the ResourceQuotas of the namespace count a MicroServiceDeploy.
 func QuotaMode(m *customv1.MicroServiceDeploy) customv1.QuotaMode {
 	if m.Spec.Quota == "" {
 		return customv1.QuotaNamespace

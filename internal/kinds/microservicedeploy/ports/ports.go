@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ports declares the ports and probes of an instance, with or without the authenticating proxy. Package auth
-// declares the proxy itself.
+// Package ports declares the ports and probes of a MicroServiceDeploy, with or without the authenticating proxy.
+// Package auth declares the proxy itself.
 package ports
 
 import (

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package quota computes the resources that all instances of a namespace may use together, and the ResourceQuotas that
-// limit them. It reads and writes nothing.
+// Package quota computes the resources that all MicroServiceDeploys of a namespace may use together, and the
+// ResourceQuotas that limit them. It reads and writes nothing.
 package quota
 
 import (
@@ -69,8 +69,8 @@ func times(a Amounts, n int32) Amounts {
 	return out
 }
 
-// sum returns the resources that all instances of a namespace may use together. It has only resources that every
-// instance with pods requests.
+// sum returns the resources that all MicroServiceDeploys of a namespace may use together. It has only resources that
+// every instance with pods requests.
 func sum(needs []Amounts) Amounts {
 	var total Amounts
 	for _, n := range needs {

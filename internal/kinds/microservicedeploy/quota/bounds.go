@@ -15,25 +15,26 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/names"
 )
 
-// Bound is a kind of ResourceQuota that the instances of a namespace share. One quota per instance is not possible,
-// because a pod must fit into all quotas of its namespace that count it.
+// Bound is a kind of ResourceQuota that the MicroServiceDeploys of a namespace share. One quota per instance is not
+// possible, because a pod must fit into all quotas of its namespace that count it.
 type Bound struct {
 	Name string
 	mode customv1.QuotaMode
 }
 
 var (
-	// ByNamespace counts all pods of the namespace, so it is used only if all of them belong to instances.
+	// ByNamespace counts all pods of the namespace, so it is used only if all of them belong to MicroServiceDeploys.
 	ByNamespace = Bound{"opcrew-microservices", customv1.QuotaNamespace}
-	// ByClass counts the pods of a PriorityClass that only instances use. A quota selects pods only by scopes, such as
-	// the PriorityClass; Kubernetes rejected selection by labels (kubernetes #110065).
+	// ByClass counts the pods of a PriorityClass that only MicroServiceDeploys use. A quota selects pods only by
+	// scopes, such as the PriorityClass; Kubernetes rejected selection by labels (kubernetes #110065).
 	ByClass = Bound{"opcrew-microservices-by-class", customv1.QuotaPriorityClass}
 
 	// Bounds lists all kinds of ResourceQuota that opcrew creates.
 	Bounds = []Bound{ByNamespace, ByClass}
 )
 
-// BoundOf returns the kind of ResourceQuota that an instance requests in spec.quota, and whether it requests one.
+// BoundOf returns the kind of ResourceQuota that spec.quota requests for a MicroServiceDeploy; false if it requests
+// none.
 func BoundOf(m *customv1.MicroServiceDeploy) (Bound, bool) {
 	i := slices.IndexFunc(Bounds, func(b Bound) bool { return b.mode == names.QuotaMode(m) })
 	if i < 0 {
@@ -47,8 +48,8 @@ func IsBound(name string) bool {
 	return slices.ContainsFunc(Bounds, func(b Bound) bool { return b.Name == name })
 }
 
-// counts reports whether the quota counts pods of an instance. live is the Deployment of the instance. Pods from before
-// a rollout may have the PriorityClass although the template no longer has it.
+// counts reports whether the quota counts pods of a MicroServiceDeploy. live is the Deployment of the instance. Pods
+// from before a rollout may have the PriorityClass although the template no longer has it.
 func (b Bound) counts(m *customv1.MicroServiceDeploy, live *appsv1.Deployment) bool {
 	return b != ByClass || names.QuotaMode(m) == b.mode ||
 		live != nil && (live.Spec.Template.Spec.PriorityClassName == customv1.QuotaPriorityClassName || !complete(live))
@@ -68,14 +69,14 @@ func (b Bound) Declare(namespace string, hard Amounts) *corev1ac.ResourceQuotaAp
 // Tenant holds everything that determines the quotas of a namespace.
 type Tenant struct {
 	Instances []*customv1.MicroServiceDeploy
-	// Deployments are the instances' Deployments, by the instances' UIDs.
+	// Deployments are the MicroServiceDeploys' Deployments, by the instances' UIDs.
 	Deployments map[types.UID]*appsv1.Deployment
 	// All are all quotas of the namespace. Quotas are those that opcrew created.
 	All       []corev1.ResourceQuota
 	Quotas    map[Bound]*corev1.ResourceQuota
 	Overheads Overheads
-	// Others is true if pods of other owners run in the namespace. Leaving is true if pods of deleted instances still
-	// run there.
+	// Others is true if pods of other owners run in the namespace. Leaving is true if pods of deleted
+	// MicroServiceDeploys still run there.
 	Others, Leaving bool
 }
 
@@ -106,8 +107,9 @@ func (t Tenant) Hard(b Bound) Amounts {
 	return wanted
 }
 
-// Wanted sums up the needs of the instances that a quota counts. If changed is set, it replaces the instance with the
-// same UID. bounded reports whether any instance requests the quota, and settled whether no rollout is in progress.
+// Wanted sums up the needs of the MicroServiceDeploys that a quota counts. If changed is set, it replaces the instance
+// with the same UID. bounded reports whether any instance requests the quota, and settled whether no rollout is in
+// progress.
 func (t Tenant) Wanted(b Bound, changed *customv1.MicroServiceDeploy) (total Amounts, bounded, settled bool) {
 	var needs []Amounts
 	settled = true
@@ -125,7 +127,7 @@ func (t Tenant) Wanted(b Bound, changed *customv1.MicroServiceDeploy) (total Amo
 	return sum(needs), bounded, settled
 }
 
-// complete reports whether no rollout of a Deployment is in progress. d is nil for an instance without pods.
+// complete reports whether no rollout of a Deployment is in progress. d is nil for a MicroServiceDeploy without pods.
 func complete(d *appsv1.Deployment) bool {
 	if d == nil || d.Spec.Replicas == nil {
 		return d == nil
@@ -144,7 +146,7 @@ func (t Tenant) has(q *corev1.ResourceQuota) bool {
 	return false
 }
 
-// Raising reports whether a quota of opcrew does not yet allow the pods that an instance should have.
+// Raising reports whether a quota of opcrew does not yet allow the pods that a MicroServiceDeploy should have.
 func (t Tenant) Raising(m *customv1.MicroServiceDeploy) bool {
 	for b, q := range t.Quotas {
 		wanted, bounded, _ := t.Wanted(b, m)

@@ -23,7 +23,7 @@ func (t Tenant) bounded(hard, used []string) Tenant {
 	return t
 }
 
-// changing simulates a rollout of the first instance.
+// changing simulates a rollout of the first MicroServiceDeploy.
 func (t Tenant) changing() Tenant {
 	t.Deployments[t.Instances[0].UID].Status.UpdatedReplicas--
 	return t
@@ -82,7 +82,7 @@ func TestADeploymentIsCompleteWhenAllItsPodsAreOfItsLastTemplate(t *testing.T) {
 			t.Errorf("%s: expected it not to be complete", name)
 		}
 	}
-	// Regression: an instance without a Deployment prevented the quota from ever being lowered.
+	// Regression: a MicroServiceDeploy without a Deployment prevented the quota from ever being lowered.
 	if !complete(nil) {
 		t.Error("expected an instance without pods to hold nothing up")
 	}
@@ -112,7 +112,7 @@ func TestAQuotaByPriorityClassCountsThePodsOfTheClassAlone(t *testing.T) {
 	golden.Check(t, "quota-by-class.yaml", ByClass.Declare("shop", quota("pods=5", "requests.cpu=5")))
 }
 
-// tenancy returns a namespace with instances whose Deployments match their specs.
+// tenancy returns a namespace with MicroServiceDeploys whose Deployments match their specs.
 func tenancy(instances ...*customv1.MicroServiceDeploy) Tenant {
 	f := Tenant{Instances: instances, Deployments: map[types.UID]*appsv1.Deployment{}}
 	for _, m := range instances {

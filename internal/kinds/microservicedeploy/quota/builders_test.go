@@ -30,7 +30,7 @@ import (
 
 var someTime = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
-// pinOf returns the pinned annotation of a Deployment that opcrew created for an instance.
+// pinOf returns the pinned annotation of a Deployment that opcrew created for a MicroServiceDeploy.
 func pinOf(m *customv1.MicroServiceDeploy) string {
 	raw, _ := json.Marshal(build.Settings(m, ""))
 	sum := sha256.Sum256(raw)

@@ -10,7 +10,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Replaces reports whether a rollout replaces the pods of an instance, or creates the first pods.
+// Replaces reports whether a rollout replaces the pods of a MicroServiceDeploy, or creates the first pods.
 func Replaces(m *customv1.MicroServiceDeploy, r workload.Rollout, configHash string) bool {
 	if r.Deployment == nil {
 		return true

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package revisions numbers the revisions of an instance, reads them from pod templates, and chooses the revision to
-// run. A revision is a pair of image and configuration.
+// Package revisions numbers the revisions of a MicroServiceDeploy, reads them from pod templates, and chooses the
+// revision to run. A revision is a pair of image and configuration.
 package revisions
 
 import (
@@ -93,8 +93,8 @@ func ConfigName(template corev1.PodTemplateSpec) string {
 }
 
 // Choose returns the revision to run: the one that spec.rollbackTo names, or else the image and configuration of the
-// spec. The latter reuse the number of an equal revision or get a new number. ok is false if the named revision is not
-// stored.
+// spec. In the second case, an equal stored revision is used again, or a new number is given. ok is false if the named
+// revision is not stored.
 func Choose(m *customv1.MicroServiceDeploy, known []customv1.Revision, configName string) (wanted customv1.Revision, ok bool) {
 	if to := m.Spec.RollbackTo; to != nil {
 		i := slices.IndexFunc(known, func(r customv1.Revision) bool { return r.Revision == *to })

@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package scaling decides how many pods an instance has, and whether an autoscaler controls this number.
+// Package scaling decides how many pods a MicroServiceDeploy has, and whether an autoscaler controls this number.
 package scaling
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// AwakeAnnotation is an annotation on the Deployment of an idle instance. It records how many pods the instance had
-// before.
+// AwakeAnnotation is an annotation on the Deployment of an idle MicroServiceDeploy. It records how many pods the
+// instance had before.
 const AwakeAnnotation = "opcrew.io/awake-replicas"
 
 // Scale is the number of pods and who decides it.
@@ -28,9 +28,9 @@ type Scale struct {
 	// Deployment instead.
 	Replicas int32
 	Live     bool
-	// Autoscaler is true if the instance gets a HorizontalPodAutoscaler.
+	// Autoscaler is true if the MicroServiceDeploy gets a HorizontalPodAutoscaler.
 	Autoscaler bool
-	// Awake is the number of pods that an idle instance gets when it is no longer idle.
+	// Awake is the number of pods that an idle MicroServiceDeploy gets when it is no longer idle.
 	Awake int32
 	// Spread is true if there can be more than one pod, so that a PodDisruptionBudget is useful.
 	Spread bool
@@ -67,8 +67,8 @@ func Autoscales(m *customv1.MicroServiceDeploy) bool {
 	return m.Spec.Autoscaling && !m.Spec.Idle && names.Replicas(m) > 0
 }
 
-// awake returns the number of pods that an idle instance gets when it is no longer idle. With autoscaling, this is the
-// number that it had before.
+// awake returns the number of pods that an idle MicroServiceDeploy gets when it is no longer idle. With autoscaling,
+// this is the number that it had before.
 func awake(m *customv1.MicroServiceDeploy, r workload.Rollout) int32 {
 	if !m.Spec.Autoscaling || names.Replicas(m) == 0 {
 		return names.Replicas(m)
@@ -87,8 +87,8 @@ func remembered(r workload.Rollout) int32 {
 	return int32(n)
 }
 
-// Wanted returns the number of pods that the instance should reach. If there should be no autoscaler, a number that it
-// set earlier does not count: opcrew keeps it only until the autoscaler is deleted.
+// Wanted returns the number of pods that the MicroServiceDeploy should reach. If there should be no autoscaler, a
+// number that it set earlier does not count: opcrew keeps it only until the autoscaler is deleted.
 func (s Scale) Wanted(r workload.Rollout) int32 {
 	if s.Autoscaler && s.Live && r.Deployment != nil {
 		return r.Replicas()
@@ -113,7 +113,7 @@ func Autoscaler(m *customv1.MicroServiceDeploy) *autoscalingv2ac.HorizontalPodAu
 	return autoscalingv2ac.HorizontalPodAutoscaler(id.Name, id.Namespace).WithLabels(id.Labels).WithSpec(spec)
 }
 
-// MostPods returns the maximum number of pods that an instance can get.
+// MostPods returns the maximum number of pods that a MicroServiceDeploy can get.
 func MostPods(m *customv1.MicroServiceDeploy) int32 {
 	switch {
 	case m.Spec.Idle:

@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// reconciler reconciles Namespaces: the quotas and credentials that all instances of a namespace share.
+// reconciler reconciles Namespaces: the quotas and credentials that all MicroServiceDeploys of a namespace share.
 type reconciler struct {
 	*kit.Tools
 	around   *Neighbours
@@ -22,11 +22,11 @@ type reconciler struct {
 	checked  sync.Map // by namespace: the resourceVersion of the credentials that were last found valid
 }
 
-// facts holds everything that is read about the instances of a namespace.
+// facts holds everything that is read about the MicroServiceDeploys of a namespace.
 type facts struct {
 	quota.Tenant
 	credentials credentials.Facts
-	// behind is true if the API server has instances but the cache shows none. Nothing may be deleted then.
+	// behind is true if the API server has MicroServiceDeploys but the cache shows none. Nothing may be deleted then.
 	behind bool
 }
 
@@ -39,7 +39,7 @@ func (r *reconciler) Decide(_ *corev1.Namespace, _ facts, now time.Time) decisio
 }
 
 // asksForCredentials reports whether there should be shared credentials. Existing credentials stay as long as there is
-// an instance, so that users can use the same password if an instance needs it again.
+// a MicroServiceDeploy, so that users can use the same password if an instance needs it again.
 func (f facts) asksForCredentials() bool {
 	if f.credentials.Live != nil && len(f.Instances) > 0 {
 		return true

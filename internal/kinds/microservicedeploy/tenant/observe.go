@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/names"
 )
 
-// Observe reads the instances of a namespace and the objects that they share.
+// Observe reads the MicroServiceDeploys of a namespace and the objects that they share.
 func (r *reconciler) Observe(ctx context.Context, ns *corev1.Namespace) (facts, error) {
 	f, err := r.observe(ctx, ns)
 	if err != nil {
@@ -59,8 +59,8 @@ func (r *reconciler) hasCredentials(ctx context.Context, ns *corev1.Namespace) b
 	return r.Client.Get(ctx, client.ObjectKey{Namespace: ns.Name, Name: names.TenantAuth}, &corev1.Secret{}) == nil
 }
 
-// anyLive reads from the API server whether there is an instance. It is called before shared objects are deleted,
-// because the cache may be stale.
+// anyLive reads from the API server whether there is a MicroServiceDeploy. It is called before shared objects are
+// deleted, because the cache may be stale.
 func (r *reconciler) anyLive(ctx context.Context, namespace string) (bool, error) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(customv1.GroupVersion.WithKind("MicroServiceDeployList"))

@@ -18,14 +18,14 @@ import (
 const (
 	// readInterval is the time between two checks for other owners' pods while there is a quota.
 	readInterval = time.Hour
-	// waitInterval is the time between two checks while the cache does not show the instances yet.
+	// waitInterval is the time between two checks while the cache does not show the MicroServiceDeploys yet.
 	waitInterval = 10 * time.Second
 )
 
 // Report does nothing, because opcrew does not write the status of namespaces.
 func (r *reconciler) Report(*corev1.Namespace, facts, decision, kit.Outcome) {}
 
-// Plan declares the quotas and the shared credentials, as long as an instance needs them.
+// Plan declares the quotas and the shared credentials, as long as a MicroServiceDeploy needs them.
 func (r *reconciler) Plan(ns *corev1.Namespace, f facts, d decision) kit.Plan {
 	if ns.DeletionTimestamp != nil {
 		return kit.Plan{}

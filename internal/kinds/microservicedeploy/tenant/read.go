@@ -21,8 +21,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// ReadInstances reads the instances of a namespace and their Deployments. These objects belong to the cache and must
-// not be changed.
+// ReadInstances reads the MicroServiceDeploys of a namespace and their Deployments. These objects belong to the cache
+// and must not be changed.
 func ReadInstances(ctx context.Context, reader client.Reader, ns *corev1.Namespace) (quota.Tenant, error) {
 	out := quota.Tenant{Deployments: map[types.UID]*appsv1.Deployment{}}
 	all, deployments := &customv1.MicroServiceDeployList{}, &appsv1.DeploymentList{}
@@ -44,7 +44,8 @@ func ReadInstances(ctx context.Context, reader client.Reader, ns *corev1.Namespa
 	return out, nil
 }
 
-// secured returns an instance with the security profile that its namespace enforces, as if the spec had set it.
+// secured returns a MicroServiceDeploy with the security profile that its namespace enforces, as if the spec had set
+// it.
 func secured(m *customv1.MicroServiceDeploy, ns *corev1.Namespace) *customv1.MicroServiceDeploy {
 	profile := workload.Profile(m.Spec.SecurityProfile, ns)
 	if profile == m.Spec.SecurityProfile {

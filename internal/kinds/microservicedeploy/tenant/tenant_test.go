@@ -19,7 +19,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// tenancy returns the facts about a namespace with instances whose Deployments are complete.
+// tenancy returns the facts about a namespace with MicroServiceDeploys whose Deployments are complete.
 func tenancy(instances ...*customv1.MicroServiceDeploy) facts {
 	f := facts{Tenant: quota.Tenant{Instances: instances, Deployments: map[types.UID]*appsv1.Deployment{}}}
 	for _, m := range instances {

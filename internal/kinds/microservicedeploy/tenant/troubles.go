@@ -21,8 +21,9 @@ import (
 // tenantChildren is the condition type under which problems with shared quotas and credentials are kept in memory.
 const tenantChildren = "TenantChildrenReady"
 
-// Troubles reports problems with shared quotas and credentials to the instances of the namespace, because users look at
-// the status of instances. It is kept in memory. After a restart, the first reconcile finds the problems again.
+// Troubles reports problems with shared quotas and credentials to the MicroServiceDeploys of the namespace, because
+// users look at the status of instances. It is kept in memory. After a restart, the first reconcile finds the problems
+// again.
 type Troubles struct {
 	mu       sync.Mutex
 	byTenant map[string][]metav1.Condition
@@ -54,8 +55,8 @@ func (t *Troubles) unread(namespace string, err error) {
 	t.note(namespace, func(set condition.Set) { set.Unknown(tenantChildren, common.ReasonApplying, err.Error()) })
 }
 
-// note stores a report and enqueues the instances of the namespace if the problem changed. It does not block: if more
-// than a thousand namespaces change at once, some instances see the problem only in their next reconcile.
+// note stores a report and enqueues the MicroServiceDeploys of the namespace if the problem changed. It does not block:
+// if more than a thousand namespaces change at once, some instances see the problem only in their next reconcile.
 func (t *Troubles) note(namespace string, report func(condition.Set)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -97,7 +98,7 @@ func (t *Troubles) Of(namespace string) Trouble {
 	return trouble(t.byTenant[namespace])
 }
 
-// Forget removes the stored problems of a namespace without instances.
+// Forget removes the stored problems of a namespace without MicroServiceDeploys.
 func (t *Troubles) Forget(namespace string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -25,7 +25,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// Setup adds the controller that reconciles what the instances of a namespace share.
+// Setup adds the controller that reconciles what the MicroServiceDeploys of a namespace share.
 func Setup(mgr ctrl.Manager, tools *kit.Tools, around *Neighbours, troubles *Troubles, workers int) error {
 	r := &reconciler{Tools: tools, around: around, troubles: troubles}
 	loop := &kit.Loop[*corev1.Namespace, facts, decision]{
@@ -56,7 +56,7 @@ func namespaceOf(_ context.Context, object client.Object) []reconcile.Request {
 	return []reconcile.Request{tenantRequest(object.GetNamespace())}
 }
 
-// tenantsOfClass enqueues the namespaces with instances that use a RuntimeClass.
+// tenantsOfClass enqueues the namespaces with MicroServiceDeploys that use a RuntimeClass.
 func (r *reconciler) tenantsOfClass(ctx context.Context, class client.Object) []reconcile.Request {
 	list := &customv1.MicroServiceDeployList{}
 	if err := r.Client.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {

@@ -158,7 +158,7 @@ func sameClass(want, got *nodev1.RuntimeClass) error {
 	return nil
 }
 
-// Regression: opcrew silently took over a RuntimeClass of another owner that had the name of the pool.
+// Regression: opcrew silently took over a RuntimeClass of another owner that had the name of the NodePool.
 func TestTheRuntimeClassOfAnotherOwnerIsLeftAlone(t *testing.T) {
 	node := makeNodes(t, 1, "taken", role("taken"))[0]
 	env.Operator(t)

@@ -179,7 +179,7 @@ func TestADryRunShowsAndDoesNothing(t *testing.T) {
 		return eventually.Gone(env.Client.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: "pod-0"}, &corev1.Pod{}), apierrors.IsNotFound)
 	})
 
-	// Now the user edits a pool that is in dry run.
+	// Now the user edits a NodePool that is in dry run.
 	mark = env.Audit.Mark(t)
 	editPool(t, "dry", annotated(dryRun, "true"), wantsLabel("tier", "silver"))
 	awaitCondition(t, "dry", nodesv1.NodePoolReady, "False DryRun", "2 nodes would change")
@@ -265,7 +265,7 @@ func TestANodeThatRefusesIsNamedAndTheOthersGoOn(t *testing.T) {
 	allow(t, nodes[1])
 	awaitReady(t, "refusing", 3)
 
-	// The status must also report a node that cannot be cleaned up after the deletion of a pool.
+	// The status must also report a node that cannot be cleaned up after the deletion of a NodePool.
 	refuse(t, nodes[1])
 	deletePool(t, "refusing")
 	awaitPool(t, "refusing", "says why it does not go", func(p *nodesv1.NodePool) error {
@@ -348,7 +348,7 @@ func TestNoExecuteIsWithheldFromTheControlPlaneUntilItIsAllowed(t *testing.T) {
 	awaitNode(t, node, likeness{Taints: []string{"only=plane:NoExecute"}})
 }
 
-// Regression: a new value of a NoExecute taint evicted the pods of the pool itself.
+// Regression: a new value of a NoExecute taint evicted the pods of the NodePool itself.
 func TestTheRunningPodsOfAPoolOutliveANewValueOfItsTaint(t *testing.T) {
 	node := makeNodes(t, 1, "evicting", role("evicting"))[0]
 	env.Operator(t)
@@ -392,7 +392,7 @@ func TestAPoolsSeriesAppearAndGoWithIt(t *testing.T) {
 	operator.Until(t, "the pool's series are gone", func() error { return sameLines(nil, series(t, o, "series")) })
 }
 
-// series returns the metrics of a pool.
+// series returns the metrics of a NodePool.
 func series(t *testing.T, o *operator.Process, pool string) []string {
 	t.Helper()
 	families, err := o.Registry.Gather()

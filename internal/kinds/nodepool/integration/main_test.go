@@ -23,5 +23,5 @@ func nodeWrites(cs testenv.Calls) testenv.Calls {
 	return cs.Writes().On("nodes").Where(func(c testenv.Call) bool { return c.Code < 400 })
 }
 
-// statusWrites returns the writes of pools' statuses.
+// statusWrites returns the writes of NodePools' statuses.
 func statusWrites(cs testenv.Calls) testenv.Calls { return cs.Writes().On("nodepools/status") }

@@ -40,7 +40,7 @@ const (
 
 type labelMap = map[string]string
 
-// Builders and helpers of pools.
+// Builders and helpers of NodePools.
 
 type poolOption func(*nodesv1.NodePool)
 
@@ -104,7 +104,7 @@ func createPool(t *testing.T, pools ...*nodesv1.NodePool) {
 	}
 }
 
-// removeLater deletes a pool when the test ends, and checks that the deletion completes.
+// removeLater deletes a NodePool when the test ends, and checks that the deletion completes.
 func removeLater(t *testing.T, name string) {
 	t.Cleanup(func() {
 		ctx := context.WithoutCancel(t.Context())
@@ -146,7 +146,7 @@ func editPool(t *testing.T, name string, options ...poolOption) {
 	}
 }
 
-// respec replaces the whole spec of a pool.
+// respec replaces the whole spec of a NodePool.
 func respec(options ...poolOption) poolOption {
 	return func(p *nodesv1.NodePool) {
 		p.Spec = nodesv1.NodePoolSpec{}
@@ -178,7 +178,7 @@ func conditionOf(p *nodesv1.NodePool, kind string) metav1.Condition {
 
 func ready(p *nodesv1.NodePool) metav1.Condition { return conditionOf(p, nodesv1.NodePoolReady) }
 
-// awaitPool waits until a pool passes a check, and returns it. expectation describes the check.
+// awaitPool waits until a NodePool passes a check, and returns it. expectation describes the check.
 func awaitPool(t *testing.T, name, expectation string, check func(*nodesv1.NodePool) error) *nodesv1.NodePool {
 	t.Helper()
 	var p *nodesv1.NodePool
@@ -192,7 +192,7 @@ func awaitPool(t *testing.T, name, expectation string, check func(*nodesv1.NodeP
 	return p
 }
 
-// awaitReady waits until a pool is Ready with the given number of nodes.
+// awaitReady waits until a NodePool is Ready with the given number of nodes.
 func awaitReady(t *testing.T, name string, nodes int) *nodesv1.NodePool {
 	t.Helper()
 	return awaitPool(t, name, fmt.Sprintf("is Ready with %d nodes", nodes), func(p *nodesv1.NodePool) error {

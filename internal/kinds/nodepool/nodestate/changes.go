@@ -66,9 +66,9 @@ func Changes(node *corev1.Node, d Desired) []Change {
 	return out
 }
 
-// removable reports whether an item that no pool sets any more may be removed. A label or annotation may not be removed
-// if another client wrote it later. managedFields do not distinguish single taints, so all taints count as opcrew's,
-// except those of Kubernetes.
+// removable reports whether a label, annotation or taint (an item) that no pool sets any more may be removed. A label
+// or annotation may not be removed if another client wrote it later. managedFields do not distinguish single taints, so
+// all taints count as opcrew's, except those of Kubernetes.
 func removable(i Item, owned *fieldpath.Set) bool {
 	switch i.Kind {
 	case nodesv1.ConflictLabel:

@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package nodestate determines what all pools together set on a node. It reads the ledger (an annotation that records
-// what pools have set), computes the desired state, and returns the patch between them. It has no side effects. Package
-// nodepool handles the RuntimeClass, status and watches of a pool.
+// Package nodestate determines what all NodePools together set on a node. It reads the ledger (an annotation that
+// records what pools have set), computes the desired state, and returns the patch between them. It has no side effects.
+// Package nodepool handles the RuntimeClass, status and watches of a pool.
 package nodestate
 
 import (
@@ -16,23 +16,23 @@ import (
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 )
 
-// controlPlaneLabel is the label of control plane nodes. They get NoExecute taints only if the pool allows it.
+// controlPlaneLabel is the label of control plane nodes. They get NoExecute taints only if the NodePool allows it.
 const controlPlaneLabel = nodesv1.RolePrefix + "control-plane"
 
-// setting is the value that one pool requires for one item (label, annotation or taint) on one node.
+// setting is the value that one NodePool requires for one item (label, annotation or taint) on one node.
 type setting struct {
 	pool  *nodesv1.NodePool
 	value string
 }
 
-// Desired holds what a node should have according to all pools together.
+// Desired holds what a node should have according to all NodePools together.
 type Desired struct {
 	Ledger
 	Conflicts []conflict
 	Withheld  []Withheld
 }
 
-// conflict is a setting of a pool that the node does not get, because another owner has set the item to a different
+// conflict is a setting of a NodePool that the node does not get, because another owner has set the item to a different
 // value.
 type conflict struct {
 	Pool   string
@@ -49,8 +49,9 @@ type Withheld struct {
 	value string
 }
 
-// Desire returns what a node should have, given all pools. An item that another client set first stays unchanged. Pools
-// can share equal settings. If settings differ, the pool that already set the item wins, or else the older pool.
+// Desire returns what a node should have, given all NodePools. A label, annotation or taint (an item) that another
+// client set first stays unchanged. Pools can share equal settings. If settings differ, the pool that already set the
+// item wins, or else the older pool.
 func Desire(node *corev1.Node, pools []*nodesv1.NodePool) Desired {
 	held := LedgerOf(node)
 	held.reclaimTaints(node, pools)
@@ -112,8 +113,8 @@ func (d *Desired) refuse(i Item, settings []setting, found, owner string) {
 	}
 }
 
-// winner returns the winning setting. settings are sorted by the age of their pools. A pool that set the current value
-// wins, then a pool that set the item earlier, then the oldest pool.
+// winner returns the winning setting. settings are sorted by the age of their pools. A NodePool that set the current
+// value wins, then a pool that set the item earlier, then the oldest pool.
 func winner(settings []setting, held Ledger, i Item) setting {
 	entry, ok := held.Items[i]
 	if !ok {

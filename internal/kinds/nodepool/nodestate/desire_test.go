@@ -167,7 +167,8 @@ func TestAMemberBySelectorGetsTheRoleLabelAndLosesItAgain(t *testing.T) {
 }
 
 func TestTwoPoolsCannotKeepEachOthersMembers(t *testing.T) {
-	// Each pool selects nodes by a label that the other pool sets, so the two pools must not keep each other's members.
+	// Each NodePool selects nodes by a label that the other pool sets, so the two pools must not keep each other's
+	// members.
 	w := newWorld(t, pooltest.Node("n", pooltest.HasLabel("a", "1")),
 		pooltest.Pool("first", pooltest.Selects("a", "1"), pooltest.WantsLabel("b", "1")),
 		pooltest.Pool("second", pooltest.Selects("b", "1"), pooltest.WantsLabel("c", "1")))

@@ -15,14 +15,15 @@ import (
 )
 
 // LedgerAnnotation is an annotation of Nodes that records what pools have set on the node. opcrew uses this ledger to
-// remove settings later, and to distinguish them from settings of other owners, even after a restart or if the pools no
-// longer exist.
+// remove settings later, and to distinguish them from settings of other owners, even after a restart or if the
+// NodePools no longer exist.
 const LedgerAnnotation = "opcrew.io/nodepools"
 
 // maxLedger is the maximum total size of all annotations of an object.
 const maxLedger = 256 << 10
 
-// Item identifies a label, annotation or taint that a pool sets on a node. For a taint, Key has the form key:effect.
+// Item identifies a label, annotation or taint that a NodePool sets on a node. For a taint, Key has the form
+// key:effect.
 type Item struct {
 	Kind nodesv1.ConflictKind
 	Key  string
@@ -48,13 +49,13 @@ func (i Item) Compare(other Item) int {
 	return strings.Compare(i.Key, other.Key)
 }
 
-// entry is the value of an item on a node, and the pools that set it.
+// entry is the value of an item on a node, and the NodePools that set it.
 type entry struct {
 	Value string   `json:"value"`
 	Pools []string `json:"pools"`
 }
 
-// Ledger records what pools have set on a node, and the pools to which the node belongs.
+// Ledger records what pools have set on a node, and the NodePools to which the node belongs.
 type Ledger struct {
 	Pools []string
 	Items map[Item]entry
@@ -77,7 +78,8 @@ func (l Ledger) holds(i Item) bool {
 	return ok
 }
 
-// Mentions reports whether the ledger names a pool, as a pool of the node or as an owner of an item.
+// Mentions reports whether the ledger annotation names a NodePool: the node is a member of the pool, or the pool set
+// something on the node.
 func (l Ledger) Mentions(pool string) bool {
 	if slices.Contains(l.Pools, pool) {
 		return true
@@ -90,7 +92,8 @@ func (l Ledger) Mentions(pool string) bool {
 	return false
 }
 
-// recovered reports whether the ledger has items without a known pool, because it was recovered from managedFields.
+// recovered reports whether the ledger has labels, annotations or taints without a known pool, because it was recovered
+// from managedFields.
 func (l Ledger) recovered() bool {
 	for _, e := range l.Items {
 		if len(e.Pools) == 0 {
@@ -100,7 +103,7 @@ func (l Ledger) recovered() bool {
 	return false
 }
 
-// AllPools returns the names of all pools in the ledger.
+// AllPools returns the names of all NodePools in the ledger annotation.
 func (l Ledger) AllPools() []string {
 	names := map[string]bool{}
 	for _, pool := range l.Pools {

@@ -141,8 +141,8 @@ func TestOfTheTaintsOfALostLedgerOnlyThoseWantedJustSoAreOurs(t *testing.T) {
 	}
 }
 
-// Regression: after the last pool removed the ledger, opcrew was still recorded as the last writer of the taints, and
-// took taints of other owners for its own.
+// Regression: after the last pool removed the ledger annotation, opcrew was still recorded as the last writer of the
+// taints, and took taints of other owners for its own.
 func TestTaintsOfOthersOutliveTheLedger(t *testing.T) {
 	autoscalers := pooltest.HasTaint("ToBeDeletedByClusterAutoscaler", "1", pooltest.NoSchedule)
 	gold := pooltest.Pool("gold", pooltest.WantsLabel("tier", "gold"), pooltest.WantsTaint("only", "gold", pooltest.NoSchedule))
@@ -184,8 +184,8 @@ func TestNothingIsRecoveredThatOthersWrote(t *testing.T) {
 	}
 }
 
-// If a recovered ledger did not consider membership, any client that may write labels could make a pool release or
-// claim items.
+// If a recovered ledger did not consider membership, any client that may write labels could make a NodePool release or
+// claim labels, annotations or taints.
 func TestARecoveredLedgerGivesThePoolBackWhatItHolds(t *testing.T) {
 	gold := pooltest.Pool("gold", pooltest.WantsLabel("tier", "gold"), pooltest.WantsAnnotation("note", "x"), pooltest.WantsTaint("only", "gold", pooltest.NoSchedule))
 	w := newWorld(t, pooltest.Node("n", pooltest.Role("gold")), gold)
@@ -200,7 +200,8 @@ func TestARecoveredLedgerGivesThePoolBackWhatItHolds(t *testing.T) {
 	pooltest.Same(t, "its taints", 0, len(w.node.Spec.Taints))
 }
 
-// A frozen pool must not change the node, even if another client removes the ledger.
+// A paused pool or a NodePool in dry run must not change the node, even if another client removes the ledger
+// annotation.
 func TestAFrozenPoolKeepsWhatItHoldsWhenTheLedgerIsLost(t *testing.T) {
 	for name, freeze := range map[string]pooltest.PoolOption{"paused": pooltest.IsPaused(), "dry run": pooltest.InDryRun()} {
 		t.Run(name, func(t *testing.T) {

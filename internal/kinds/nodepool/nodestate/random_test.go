@@ -49,7 +49,7 @@ func (h *history) note(format string, args ...any) {
 	h.log = append(h.log, fmt.Sprintf(format, args...))
 }
 
-// spec gives a pool random settings.
+// spec gives a NodePool random settings.
 func (h *history) spec(p *nodesv1.NodePool) {
 	p.Spec = nodesv1.NodePoolSpec{AllowNoExecuteOnControlPlane: h.IntN(2) == 0}
 	for range h.IntN(3) {
@@ -132,7 +132,7 @@ func (h *history) changeLabelElsewhere(key string) {
 }
 
 // adopt copies to the twin what another owner wrote over a value of opcrew that no pool sets any more, because opcrew
-// leaves it to that owner. If the write makes the node a member of a pool, opcrew needs a second patch.
+// leaves it to that owner. If the write makes the node a member of a NodePool, opcrew needs a second patch.
 func (h *history) adopt() bool {
 	owned, d := cmp.Or(ownedFields(h.node), fieldpath.NewSet()), h.desired()
 	adopted := false
@@ -223,8 +223,8 @@ func (h *history) check() {
 	h.uniqueTaints()
 }
 
-// granted checks that each unfrozen pool of the node gets each of its settings, or reports a conflict or a withheld
-// taint.
+// granted checks that each NodePool of the node that is not paused gets each of its settings, or reports a conflict or
+// a withheld taint.
 func (h *history) granted() {
 	h.t.Helper()
 	held, d := LedgerOf(h.node), h.desired()
@@ -255,8 +255,8 @@ func (h *history) uniqueTaints() {
 	}
 }
 
-// Whatever happens in whatever order, one patch must always be enough. When all pools are gone, the node must be as if
-// opcrew had never run.
+// Whatever happens in whatever order, one patch must always be enough. When all NodePools are gone, the node must be as
+// if opcrew had never run.
 func TestRandomHistoriesLeaveNoTrace(t *testing.T) {
 	t.Logf("go test -run %s -args -seed %d", t.Name(), *seed)
 	for n := range *histories {
@@ -274,8 +274,8 @@ func TestRandomHistoriesLeaveNoTrace(t *testing.T) {
 	}
 }
 
-// If a client sometimes removes the ledger, opcrew may leave settings behind, but must never change settings of other
-// owners.
+// If a client sometimes removes the ledger annotation, opcrew may leave settings behind, but must never change settings
+// of other owners.
 func TestRandomHistoriesWithoutALedgerHarmNoOwner(t *testing.T) {
 	t.Logf("go test -run %s -args -seed %d", t.Name(), *seed)
 	for n := range *histories {
@@ -294,7 +294,7 @@ func TestRandomHistoriesWithoutALedgerHarmNoOwner(t *testing.T) {
 			pooltest.Same(t, "annotation "+key+" of another owner", value, h.node.Annotations[key])
 		}
 		for _, taint := range pooltest.TaintsOf(h.twin) {
-			// A taint of another owner cannot be distinguished from an equal taint that a pool sets.
+			// A taint of another owner cannot be distinguished from an equal taint that a NodePool sets.
 			if strings.HasPrefix(taint, "theirs") && !slices.Contains(pooltest.TaintsOf(h.node), taint) {
 				t.Errorf("expected taint %s of another owner to stay, got %v", taint, pooltest.TaintsOf(h.node))
 			}

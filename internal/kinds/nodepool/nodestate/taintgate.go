@@ -19,8 +19,8 @@ import (
 // Classes maps names to the RuntimeClasses of the cluster.
 type Classes map[string]*nodev1.RuntimeClass
 
-// Gate returns what a node should have now. It leaves out settings that must wait until the RuntimeClass of a pool is
-// up to date.
+// Gate returns what a node should have now. It leaves out settings that must wait until the RuntimeClass of a NodePool
+// is up to date.
 func Gate(node *corev1.Node, d Desired, pools []*nodesv1.NodePool, classes Classes) Desired {
 	return afterClasses(node, withoutPending(node, d, pools, classes), pools, classes)
 }
@@ -46,9 +46,9 @@ func afterClasses(node *corev1.Node, d Desired, pools []*nodesv1.NodePool, class
 	return out
 }
 
-// withoutPending leaves out new settings of pools whose RuntimeClass does not match the spec yet, so that the node is
-// written only once. These settings still take part in conflicts, so that the older pool wins regardless of the order
-// of reconciles.
+// withoutPending leaves out new settings of NodePools whose RuntimeClass does not match the spec yet, so that the node
+// is written only once. These settings still take part in conflicts, so that the older pool wins regardless of the
+// order of reconciles.
 func withoutPending(node *corev1.Node, d Desired, pools []*nodesv1.NodePool, classes Classes) Desired {
 	pending := map[string]bool{}
 	for _, pool := range pools {
@@ -85,8 +85,8 @@ func withoutPending(node *corev1.Node, d Desired, pools []*nodesv1.NodePool, cla
 	return out
 }
 
-// pending reports whether the RuntimeClass of a pool is about to be written: the pool has taints that the RuntimeClass
-// does not tolerate, and the status does not report on it for this generation yet.
+// pending reports whether the RuntimeClass of a NodePool is about to be written: the pool has taints that the
+// RuntimeClass does not tolerate, and the status does not report on it for this generation yet.
 func (c Classes) pending(pool *nodesv1.NodePool) bool {
 	reported := meta.FindStatusCondition(pool.Status.Conditions, nodesv1.NodePoolRuntimeClassReady)
 	if pool.DeletionTimestamp != nil || reported != nil && reported.ObservedGeneration >= pool.Generation {
@@ -99,9 +99,9 @@ func (c Classes) pending(pool *nodesv1.NodePool) bool {
 	})
 }
 
-// early reports whether a taint would be set before pods can tolerate it: the RuntimeClass of a pool with this taint is
-// missing, or the RuntimeClass of another pool of the node lacks the toleration. A RuntimeClass that cannot be created
-// delays only taints of its own pool.
+// early reports whether a taint would be set before pods can tolerate it: the RuntimeClass of a NodePool with this
+// taint is missing, or the RuntimeClass of another pool of the node lacks the toleration. A RuntimeClass that cannot be
+// created delays only taints of its own pool.
 func (c Classes) early(taint corev1.Taint, owners []string, members []*nodesv1.NodePool) bool {
 	for _, pool := range members {
 		class := c[pool.Name]
@@ -116,7 +116,7 @@ func (c Classes) early(taint corev1.Taint, owners []string, members []*nodesv1.N
 	return false
 }
 
-// membership returns the pools of a node that are not frozen.
+// membership returns the NodePools of a node that are neither paused nor in dry run.
 func membership(d Desired, pools []*nodesv1.NodePool) []*nodesv1.NodePool {
 	return slices.DeleteFunc(slices.Clone(pools), func(pool *nodesv1.NodePool) bool {
 		return !slices.Contains(d.Pools, pool.Name) || Frozen(pool)

@@ -19,7 +19,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/pooltest"
 )
 
-// world simulates a cluster with one node and all pools. Its methods act as users do, and settle acts as opcrew does.
+// world simulates a cluster with one node and all NodePools. Its methods act as users do, and settle acts as opcrew
+// does.
 type world struct {
 	t     testing.TB
 	node  *corev1.Node

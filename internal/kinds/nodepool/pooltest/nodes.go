@@ -36,7 +36,7 @@ func HasLabel(key, value string) NodeOption {
 	}
 }
 
-// Role makes the node a member of a pool by its role label, as an administrator would.
+// Role makes the node a member of a NodePool by its role label, as an administrator would.
 func Role(pool string) NodeOption { return HasLabel(nodesv1.RolePrefix+pool, "") }
 
 func HasAnnotation(key, value string) NodeOption {

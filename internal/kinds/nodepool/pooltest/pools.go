@@ -77,7 +77,7 @@ func Selects(key, value string) PoolOption {
 	}
 }
 
-// Created makes a pool the given number of minutes younger than pools without this option.
+// Created makes a NodePool the given number of minutes younger than pools without this option.
 func Created(minutes int) PoolOption {
 	return func(p *nodesv1.NodePool) {
 		p.CreationTimestamp = metav1.NewTime(SomeTime.Add(time.Duration(minutes) * time.Minute))
