@@ -24,7 +24,7 @@ type facts struct {
 	// pod is the pod of the current run of an Activity; nil if there is none. former holds the pods of earlier runs.
 	pod    *corev1.Pod
 	former []corev1.Pod
-	// begin is what a run of an Activity without a pod needs to start; nil if no run should start.
+	// begin is what a run of an Activity needs to start its pod; nil if no run should start.
 	begin *run.Start
 	// host is the state of the host; nil if it was not read.
 	host *run.Host

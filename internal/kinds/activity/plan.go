@@ -68,8 +68,8 @@ func begin(a *egov1.Activity, start *run.Start, hasValues bool, image string) []
 	return []ensure.Child{{Object: pod(a, start, image), Once: true, Security: guard.HostCommand, Trust: guard.Trust{All: true}}}
 }
 
-// rest cleans up after a run of an Activity that is over. It releases the pod, and deletes the Secret with the values
-// of spec.secretEnvs and the pods of earlier runs.
+// rest cleans up after a finished run of an Activity. It releases the pod, and deletes the Secret with the values of
+// spec.secretEnvs and the pods of earlier runs.
 func (r *reconciler) rest(a *egov1.Activity, f facts, now time.Time) kit.Plan {
 	plan := kit.Plan{Finalizer: run.Finalizer}
 	for _, pod := range f.pods() {

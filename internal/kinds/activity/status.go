@@ -51,7 +51,7 @@ func reportLeft(set condition.Set, done kit.Outcome) {
 	set.False(egov1.ActivityCleanedUp, common.ReasonRefused, done.Err.Error())
 }
 
-// openRun records a new run in the status, before anything is created for the run of an Activity.
+// openRun records a new run of an Activity in the status, before its pod is created.
 func openRun(set condition.Set, a *egov1.Activity, now time.Time) {
 	conditions := a.Status.Conditions
 	a.Status = egov1.ActivityStatus{Prosta: egov1.StatePending, Run: run.Number(a), RunSince: &metav1.Time{Time: now}, Conditions: conditions}

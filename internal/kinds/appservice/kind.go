@@ -30,9 +30,9 @@ import (
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch
 // Find out which pods belong to the current pod template, and why a rollout is stuck.
 // +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=get;list;watch
-// Create the Service of an AppService, and delete it when the spec has no ports any more.
+// Manage the Service of an AppService, and delete it when the spec has no ports any more.
 // +kubebuilder:rbac:groups="",resources=services,verbs=get;list;watch;create;patch;delete
-// Create the PodDisruptionBudget of an AppService with several replicas.
+// Manage the PodDisruptionBudget of an AppService with several replicas.
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch;delete
 // Find out why a pod is not ready.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch

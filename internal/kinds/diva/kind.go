@@ -44,11 +44,11 @@ import (
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch
 // Find out which pods belong to the current pod template of the manager.
 // +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=get;list;watch
-// Create the Services, inventory, SSH keys and claims; read the Secret that spec.ssh.secretRef names.
+// Manage the Services, inventory, SSH keys and claims; read the Secret that spec.ssh.secretRef names.
 // +kubebuilder:rbac:groups="",resources=services;configmaps;secrets;persistentvolumeclaims,verbs=get;list;watch;create;patch
-// Create the PodDisruptionBudget of the clients.
+// Manage the PodDisruptionBudget of the clients.
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch
-// Create the NetworkPolicy that allows only the manager to connect to the clients' sshd.
+// Manage the NetworkPolicy that allows only the manager to connect to the clients' sshd.
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=get;list;watch;create;patch
 // Find out why a pod is not ready, and delete a pod that holds a volume on a lost node.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;delete

@@ -130,7 +130,7 @@ func ofService(name string) option {
 	return func(m *customv1.MicroServiceDeploy) { m.Spec.MsName = name }
 }
 
-// aged makes a MicroServiceDeploy the given number of seconds younger than instances without this option.
+// aged makes a MicroServiceDeploy the given number of seconds younger than MicroServiceDeploys without this option.
 func aged(seconds int) option {
 	return func(m *customv1.MicroServiceDeploy) {
 		m.CreationTimestamp = metav1.NewTime(someTime.Add(time.Duration(seconds) * time.Second))

@@ -97,7 +97,7 @@ func TestWhatHoldsPodsAsTheyAre(t *testing.T) {
 		"an instance's first share":       {m, facts{}.sharing(m, "pods=1"), "Updating: opcrew is raising the ResourceQuota of the namespace", true},
 		"a larger share":                  {newInstance(one, withReplicas(9)), observed(m, 2).sharing(m, "pods=3", "requests.cpu=3"), "Updating: opcrew is raising the ResourceQuota of the namespace", false},
 		"a share that is not in force":    {m, changing, "Updating: opcrew is raising the ResourceQuota of the namespace", false},
-		"another's share":                 {m, status, "", false}, // Regression: when one instance was scaled, no instance of the namespace was Ready.
+		"another's share":                 {m, status, "", false}, // Regression: when one MicroServiceDeploy was scaled, no MicroServiceDeploy of the namespace was Ready.
 		"a share that it has":             {m, observed(m, 1).sharing(m, "pods=2", "requests.cpu=2"), "", false},
 		"a rollout that does not fit":     {m, observed(m, 2).outdated().within([]string{"cpu=2"}, []string{"cpu=1600m"}), "QuotaTooSmall: The rollout does not fit into ResourceQuota small: a new pod needs 1 requests.cpu, 400m free. The rollout starts when the quota has room", false},
 		"a rollout that fits":             {m, observed(m, 2).outdated().within([]string{"cpu=3"}, []string{"cpu=2"}), "", false},

@@ -130,8 +130,8 @@ func (in holdInput) replacesPods(m *customv1.MicroServiceDeploy) bool {
 	return quota.Replaces(m, in.rollout, configHash(in.config))
 }
 
-// grows reports whether the MicroServiceDeploy should get more pods. Other instances that share the quota are not
-// delayed.
+// grows reports whether the MicroServiceDeploy should get more pods. Other MicroServiceDeploys that share the quota are
+// not delayed.
 func grows(m *customv1.MicroServiceDeploy, r workload.Rollout) bool {
 	return !m.Spec.Idle && names.Replicas(m) > r.Replicas()
 }

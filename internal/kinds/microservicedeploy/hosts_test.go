@@ -38,7 +38,7 @@ func TestWhoGetsAHostNameThatSeveralClaim(t *testing.T) {
 	v1, v2 := newInstance(of("a"), hosted("v1")), newInstance(of("b"), hosted("v2"), aged(1))
 	for name, test := range map[string]struct {
 		all  []*customv1.MicroServiceDeploy
-		want []string // for each instance: the host names it gets, then ! and the host names it loses
+		want []string // for each MicroServiceDeploy: the host names it gets, then ! and the host names it loses
 	}{
 		"one": {[]*customv1.MicroServiceDeploy{v1}, []string{"v1-web web"}},
 		"two major versions side by side: the older is current": {
@@ -77,7 +77,7 @@ func TestWhoGetsAHostNameThatSeveralClaim(t *testing.T) {
 			[]*customv1.MicroServiceDeploy{v1, newInstance(of("b"), ofService("v1-web"), hosted(""), aged(1))}, []string{"v1-web web", "!v1-web of shop/a"},
 		},
 		// Regression: a MicroServiceDeploy that was created in the same second took the host names of a running
-		// instance.
+		// MicroServiceDeploy.
 		"two of one second: who runs stays": {
 			[]*customv1.MicroServiceDeploy{newInstance(of("b"), hosted("v1"), reached("v1-web", "web")), v1},
 			[]string{"v1-web web", "!v1-web of shop/b"},

@@ -40,17 +40,17 @@ import (
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch
 // Read the revisions of a MicroServiceDeploy for spec.rollbackTo.
 // +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=get;list;watch
-// Create the Service and the ServiceAccount of a MicroServiceDeploy.
+// Manage the Service and the ServiceAccount of a MicroServiceDeploy.
 // +kubebuilder:rbac:groups="",resources=services;serviceaccounts,verbs=get;list;watch;create;patch
-// Create configurations, passwords and the quotas of a namespace; read users' Secrets and quotas.
+// Manage configurations, passwords and the quotas of a namespace; read users' Secrets and quotas.
 // +kubebuilder:rbac:groups="",resources=configmaps;secrets;resourcequotas,verbs=get;list;watch;create;patch;delete
-// Create the PodDisruptionBudget of a MicroServiceDeploy with several replicas.
+// Manage the PodDisruptionBudget of a MicroServiceDeploy with several replicas.
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch;delete
-// Create the HorizontalPodAutoscaler of a MicroServiceDeploy with spec.autoscaling.
+// Manage the HorizontalPodAutoscaler of a MicroServiceDeploy with spec.autoscaling.
 // +kubebuilder:rbac:groups=autoscaling,resources=horizontalpodautoscalers,verbs=get;list;watch;create;patch;delete
 // Restrict the access to a MicroServiceDeploy, and create the Ingress for its host names.
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies;ingresses,verbs=get;list;watch;create;patch;delete
-// Create the HTTPRoute for the host names of a MicroServiceDeploy with a Gateway.
+// Manage the HTTPRoute for the host names of a MicroServiceDeploy with a Gateway.
 // +kubebuilder:rbac:groups=gateway.networking.k8s.io,resources=httproutes,verbs=get;list;watch;create;patch;delete
 // Find out why a pod is not ready, and count the pods in the quota of the namespace.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch

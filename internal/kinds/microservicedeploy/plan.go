@@ -38,8 +38,8 @@ const (
 	waitInterval = 10 * time.Second
 )
 
-// Plan declares the objects of a MicroServiceDeploy. A deleted instance needs no plan: the garbage collector deletes
-// its objects, and package tenant deletes what instances share.
+// Plan declares the objects of a MicroServiceDeploy. A deleted MicroServiceDeploy needs no plan: the garbage collector
+// deletes its objects, and package tenant deletes what MicroServiceDeploys share.
 func (r *reconciler) Plan(m *customv1.MicroServiceDeploy, f facts, d decision) kit.Plan {
 	if m.DeletionTimestamp != nil {
 		return kit.Plan{}

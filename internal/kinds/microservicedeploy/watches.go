@@ -27,8 +27,8 @@ func request(namespace, name string) reconcile.Request {
 	return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}
 }
 
-// objectByLabels enqueues the MicroServiceDeploy of a pod or ReplicaSet. Labels name the instance, because it is not
-// the direct owner.
+// objectByLabels enqueues the MicroServiceDeploy of a pod or ReplicaSet. Labels name the MicroServiceDeploy, because it
+// is not the direct owner.
 func objectByLabels(_ context.Context, object client.Object) []reconcile.Request {
 	if object.GetLabels()[names.NameLabel] != names.AppName {
 		return nil
@@ -65,8 +65,8 @@ func (r *reconciler) instancesOfSecret(ctx context.Context, secret client.Object
 	})
 }
 
-// rivalsOf enqueues the other MicroServiceDeploys that claim a host name of an instance that was created, deleted or
-// changed.
+// rivalsOf enqueues the other MicroServiceDeploys that claim a host name of a MicroServiceDeploy that was created,
+// deleted or changed.
 func (r *reconciler) rivalsOf(ctx context.Context, object client.Object) []reconcile.Request {
 	var out []reconcile.Request
 	for _, host := range hosts.Claimed(object.(*customv1.MicroServiceDeploy)) {

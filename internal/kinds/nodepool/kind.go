@@ -36,7 +36,7 @@ import (
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list
 // Read its own CRD to check that opcrew installed it.
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=nodepools.nodes.lailin.xyz,verbs=get
-// Create the RuntimeClass of a NodePool; watch all RuntimeClasses to notice when a taken name becomes free.
+// Manage the RuntimeClass of a NodePool; watch all RuntimeClasses to notice when a taken name becomes free.
 // +kubebuilder:rbac:groups=node.k8s.io,resources=runtimeclasses,verbs=get;list;watch;create;patch;delete
 
 // nodeWorkers is the number of nodes that are reconciled concurrently.

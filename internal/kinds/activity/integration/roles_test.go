@@ -84,8 +84,7 @@ func TestOnlyUsersWhoMayChangeActivitiesCancelACommand(t *testing.T) {
 	if a := s.get("chore"); a.Status.Prosta != egov1.StateRunning || a.DeletionTimestamp != nil {
 		t.Errorf("expected it to run on, it is %s", a.Status.Prosta)
 	}
-	// A user needs no right to the host to end a command: the namespace in which the run of an Activity was created
-	// decides.
+	// A user needs no right to the host to end a command: the right to change the Activity in its namespace suffices.
 	s.try("the editor cancels", "", s.cancel("editor"))
 	s.await("chore", egov1.StateCancelled)
 }

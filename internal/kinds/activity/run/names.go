@@ -27,7 +27,7 @@ const (
 	OrderAnnotation = "opcrew.io/order"
 	// BootAnnotation holds the boot ID that the host had when the pod was created.
 	BootAnnotation = "opcrew.io/boot"
-	// RunLabel holds the number of the run of an Activity to which a pod belongs.
+	// RunLabel is a label on pods with the number of the run of their Activity.
 	RunLabel = "opcrew.io/run"
 	// Container is the name of the container that runs the command.
 	Container = "run"
@@ -43,7 +43,7 @@ func Scheduled(a *egov1.Activity) bool { return a.Spec.Schedule != nil }
 // create only one pod.
 func PodName(a *egov1.Activity, run int64) string { return fmt.Sprintf("activity-%s-%d", a.UID, run) }
 
-// PodKey returns the key of the current run of an Activity's pod.
+// PodKey returns the namespace and name of the pod of the current run.
 func PodKey(a *egov1.Activity) client.ObjectKey {
 	return client.ObjectKey{Namespace: Namespace, Name: PodName(a, Number(a))}
 }

@@ -113,8 +113,8 @@ func Container(m *customv1.MicroServiceDeploy, image string) *corev1ac.Container
 // source is a Secret with credentials and the name of the volume that mounts it.
 type source struct{ volume, Secret string }
 
-// Sources lists the Secrets with credentials: the instance's own Secret, or the Secret that all MicroServiceDeploys of
-// the namespace share.
+// Sources lists the Secrets with credentials: the MicroServiceDeploy's own Secret, or the Secret that all
+// MicroServiceDeploys of the namespace share.
 func Sources(m *customv1.MicroServiceDeploy) []source {
 	if m.Spec.Auth != nil {
 		return []source{{"instance", m.Spec.Auth.SecretRef.Name}}

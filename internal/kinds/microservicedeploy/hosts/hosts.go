@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package hosts decides which MicroServiceDeploy gets a host name that several instances claim, and declares the
-// Ingress or HTTPRoute of an instance.
+// Package hosts decides which MicroServiceDeploy gets a host name that several of them claim, and declares its Ingress
+// or HTTPRoute.
 package hosts
 
 import (
@@ -77,8 +77,7 @@ func holder(m, winner *customv1.MicroServiceDeploy) string {
 }
 
 // winner returns the MicroServiceDeploy that gets a host name. The microservice that has the name wins, or else the
-// microservice of the oldest instance. Within the microservice, spec.current and age decide. All instances compute the
-// same winner.
+// oldest one. Among its major versions, spec.current and age decide. Every MicroServiceDeploy computes the same winner.
 func winner(claimants []*customv1.MicroServiceDeploy, host string) *customv1.MicroServiceDeploy {
 	first := slices.MinFunc(claimants, func(a, b *customv1.MicroServiceDeploy) int {
 		return cmp.Or(lacking(a, host)-lacking(b, host), older(a, b))
@@ -88,8 +87,9 @@ func winner(claimants []*customv1.MicroServiceDeploy, host string) *customv1.Mic
 	})
 }
 
-// precedence is negative if MicroServiceDeploy a wins over instance b of the same microservice and rank. Creation times
-// have a resolution of one second. If they are equal, the instance that already has the name keeps it.
+// precedence is negative if MicroServiceDeploy a wins over MicroServiceDeploy b of the same microservice and rank.
+// Creation times have a resolution of one second. If they are equal, the MicroServiceDeploy that already has the name
+// keeps it.
 func precedence(a, b *customv1.MicroServiceDeploy, host string) int {
 	has := lacking(a, host) - lacking(b, host)
 	if host == bareHost(a) {
@@ -98,8 +98,8 @@ func precedence(a, b *customv1.MicroServiceDeploy, host string) int {
 	return cmp.Or(has, older(a, b))
 }
 
-// lacking returns 0 for a MicroServiceDeploy that already has the host name, and 1 otherwise. An older instance that
-// claims the name only now must not take it from a running instance.
+// lacking returns 0 for a MicroServiceDeploy that already has the host name, and 1 otherwise. An older
+// MicroServiceDeploy that claims the name only now must not take it from a running MicroServiceDeploy.
 func lacking(m *customv1.MicroServiceDeploy, host string) int {
 	if slices.Contains(m.Status.Hosts, host) {
 		return 0

@@ -72,7 +72,7 @@ func (s *shop) expectTheArticlesChildren() {
 func TestFromCreationToReadyThereIsAWriteForEachChildAndTwoOfStatus(t *testing.T) {
 	plain := map[string]int{
 		"patch services": 1, "patch serviceaccounts": 1, "patch deployments": 1, "patch microservicedeploys/status": 2,
-		"patch resourcequotas": 1, // the first instance of a namespace creates the quota
+		"patch resourcequotas": 1, // the first MicroServiceDeploy of a namespace creates the quota
 	}
 	with := func(more map[string]int) map[string]int {
 		all := maps.Clone(plain)

@@ -40,7 +40,7 @@ func declared(object client.Object) map[string]any {
 var drifts = []struct {
 	name     string
 	resource string
-	of       string // name of the object, if it differs from that of the instance
+	of       string // name of the object, if it differs from that of the MicroServiceDeploy
 	object   client.Object
 	patch    string
 }{

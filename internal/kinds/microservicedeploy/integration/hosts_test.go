@@ -85,7 +85,7 @@ func TestAHostThatIsClaimedTwiceBelongsToTheOlder(t *testing.T) {
 			continue
 		}
 		s.delete()
-		later.awaitReady(1) // the deletion of the other instance must enqueue this one
+		later.awaitReady(1) // the deletion of the other MicroServiceDeploy must enqueue this one
 		later.expectHosts("http://web.example.com", "v1-web.example.com", "web.example.com")
 	}
 }

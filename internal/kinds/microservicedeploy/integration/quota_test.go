@@ -77,7 +77,7 @@ func TestTheTenantsQuotaIsTheSumOverItsInstances(t *testing.T) {
 	api.awaitReady(4)
 	s.tenantsQuota().awaitHard("8", "1300m")
 	none := s.named("none")
-	none.create() // this instance requests no CPU, so a quota that limits CPU would reject its pods
+	none.create() // this MicroServiceDeploy requests no CPU, so a quota that limits CPU would reject its pods
 	none.awaitReady(1)
 	s.tenantsQuota().awaitHard("10", "")
 	none.delete()
@@ -94,7 +94,7 @@ func TestTheTenantsQuotaIsTheSumOverItsInstances(t *testing.T) {
 	s.tenantsQuota().awaitHard("5", "400m")
 	s.edit(quotaMode(customv1.QuotaNone))
 	s.awaitWithout(enforced)
-	s.tenantsQuota().awaitHard("5", "400m") // the quota stays as long as one instance requests it
+	s.tenantsQuota().awaitHard("5", "400m") // the quota stays as long as one MicroServiceDeploy requests it
 	api.edit(quotaMode(customv1.QuotaNone))
 	s.tenantsQuota().awaitHard("", "")
 	api.edit(quotaMode(""))

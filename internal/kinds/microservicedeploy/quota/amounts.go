@@ -70,7 +70,7 @@ func times(a Amounts, n int32) Amounts {
 }
 
 // sum returns the resources that all MicroServiceDeploys of a namespace may use together. It has only resources that
-// every instance with pods requests.
+// every MicroServiceDeploy with pods requests.
 func sum(needs []Amounts) Amounts {
 	var total Amounts
 	for _, n := range needs {

@@ -15,8 +15,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/names"
 )
 
-// Bound is a kind of ResourceQuota that the MicroServiceDeploys of a namespace share. One quota per instance is not
-// possible, because a pod must fit into all quotas of its namespace that count it.
+// Bound is a kind of ResourceQuota that the MicroServiceDeploys of a namespace share. One quota per MicroServiceDeploy
+// is not possible, because a pod must fit into all quotas of its namespace that count it.
 type Bound struct {
 	Name string
 	mode customv1.QuotaMode
@@ -48,8 +48,8 @@ func IsBound(name string) bool {
 	return slices.ContainsFunc(Bounds, func(b Bound) bool { return b.Name == name })
 }
 
-// counts reports whether the quota counts pods of a MicroServiceDeploy. live is the Deployment of the instance. Pods
-// from before a rollout may have the PriorityClass although the template no longer has it.
+// counts reports whether the quota counts pods of a MicroServiceDeploy. live is the Deployment of the
+// MicroServiceDeploy. Pods from before a rollout may have the PriorityClass although the template no longer has it.
 func (b Bound) counts(m *customv1.MicroServiceDeploy, live *appsv1.Deployment) bool {
 	return b != ByClass || names.QuotaMode(m) == b.mode ||
 		live != nil && (live.Spec.Template.Spec.PriorityClassName == customv1.QuotaPriorityClassName || !complete(live))
@@ -69,7 +69,7 @@ func (b Bound) Declare(namespace string, hard Amounts) *corev1ac.ResourceQuotaAp
 // Tenant holds everything that determines the quotas of a namespace.
 type Tenant struct {
 	Instances []*customv1.MicroServiceDeploy
-	// Deployments are the MicroServiceDeploys' Deployments, by the instances' UIDs.
+	// Deployments maps the UIDs of MicroServiceDeploys to their Deployments.
 	Deployments map[types.UID]*appsv1.Deployment
 	// All are all quotas of the namespace. Quotas are those that opcrew created.
 	All       []corev1.ResourceQuota
@@ -107,9 +107,9 @@ func (t Tenant) Hard(b Bound) Amounts {
 	return wanted
 }
 
-// Wanted sums up the needs of the MicroServiceDeploys that a quota counts. If changed is set, it replaces the instance
-// with the same UID. bounded reports whether any instance requests the quota, and settled whether no rollout is in
-// progress.
+// Wanted sums up the needs of the MicroServiceDeploys that a quota counts. If changed is set, it replaces the
+// MicroServiceDeploy with the same UID. bounded reports whether any MicroServiceDeploy requests the quota, and settled
+// whether no rollout is in progress.
 func (t Tenant) Wanted(b Bound, changed *customv1.MicroServiceDeploy) (total Amounts, bounded, settled bool) {
 	var needs []Amounts
 	settled = true
@@ -151,7 +151,7 @@ func (t Tenant) Raising(m *customv1.MicroServiceDeploy) bool {
 	for b, q := range t.Quotas {
 		wanted, bounded, _ := t.Wanted(b, m)
 		if !bounded || !b.counts(m, t.Deployments[m.UID]) {
-			continue // this quota will be deleted, or does not count the instance
+			continue // this quota will be deleted, or does not count the MicroServiceDeploy
 		}
 		if !covers(q.Spec.Hard, wanted) || !covers(q.Status.Hard, wanted) {
 			return true

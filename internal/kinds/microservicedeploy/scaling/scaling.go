@@ -19,7 +19,7 @@ import (
 )
 
 // AwakeAnnotation is an annotation on the Deployment of an idle MicroServiceDeploy. It records how many pods the
-// instance had before.
+// MicroServiceDeploy had before.
 const AwakeAnnotation = "opcrew.io/awake-replicas"
 
 // Scale is the number of pods and who decides it.

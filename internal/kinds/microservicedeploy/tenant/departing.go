@@ -22,8 +22,8 @@ import (
 const departInterval = time.Second
 
 // departing reports whether pods of deleted MicroServiceDeploys still run in a namespace. A quota that is created
-// meanwhile counts these pods and might reject the pods of new instances, which Kubernetes then retries only after
-// growing delays.
+// meanwhile counts these pods and might reject the pods of new MicroServiceDeploys, which Kubernetes then retries only
+// after growing delays.
 func departing(ctx context.Context, reader client.Reader, t quota.Tenant, namespace string) (bool, error) {
 	sets, pods := &appsv1.ReplicaSetList{}, &corev1.PodList{}
 	ours := client.MatchingLabels{names.NameLabel: names.AppName}

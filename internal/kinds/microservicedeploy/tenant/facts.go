@@ -39,7 +39,7 @@ func (r *reconciler) Decide(_ *corev1.Namespace, _ facts, now time.Time) decisio
 }
 
 // asksForCredentials reports whether there should be shared credentials. Existing credentials stay as long as there is
-// a MicroServiceDeploy, so that users can use the same password if an instance needs it again.
+// a MicroServiceDeploy, so that users can use the same password if a MicroServiceDeploy needs it again.
 func (f facts) asksForCredentials() bool {
 	if f.credentials.Live != nil && len(f.Instances) > 0 {
 		return true

@@ -22,8 +22,8 @@ import (
 const tenantChildren = "TenantChildrenReady"
 
 // Troubles reports problems with shared quotas and credentials to the MicroServiceDeploys of the namespace, because
-// users look at the status of instances. It is kept in memory. After a restart, the first reconcile finds the problems
-// again.
+// users look at the status of MicroServiceDeploys. It is kept in memory. After a restart, the first reconcile finds the
+// problems again.
 type Troubles struct {
 	mu       sync.Mutex
 	byTenant map[string][]metav1.Condition
@@ -56,7 +56,8 @@ func (t *Troubles) unread(namespace string, err error) {
 }
 
 // note stores a report and enqueues the MicroServiceDeploys of the namespace if the problem changed. It does not block:
-// if more than a thousand namespaces change at once, some instances see the problem only in their next reconcile.
+// if more than a thousand namespaces change at once, some MicroServiceDeploys see the problem only in their next
+// reconcile.
 func (t *Troubles) note(namespace string, report func(condition.Set)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

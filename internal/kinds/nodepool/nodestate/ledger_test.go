@@ -200,7 +200,7 @@ func TestARecoveredLedgerGivesThePoolBackWhatItHolds(t *testing.T) {
 	pooltest.Same(t, "its taints", 0, len(w.node.Spec.Taints))
 }
 
-// A paused pool or a NodePool in dry run must not change the node, even if another client removes the ledger
+// A NodePool that is paused or in dry run must not change the node, even if another client removes the ledger
 // annotation.
 func TestAFrozenPoolKeepsWhatItHoldsWhenTheLedgerIsLost(t *testing.T) {
 	for name, freeze := range map[string]pooltest.PoolOption{"paused": pooltest.IsPaused(), "dry run": pooltest.InDryRun()} {

@@ -23,8 +23,8 @@ import (
 )
 
 var (
-	seed      = flag.Uint64("seed", 1, "of the random histories")
-	histories = flag.Uint64("histories", 600, "how many of them")
+	seed      = flag.Uint64("seed", 1, "seed of the random histories")
+	histories = flag.Uint64("histories", 600, "number of random histories")
 )
 
 // history simulates random actions of users and other owners on one node and its pools. Its twin is a copy of the node
