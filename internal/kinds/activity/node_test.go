@@ -29,7 +29,7 @@ func TestWhatTheClusterKnowsOfAHost(t *testing.T) {
 	).Build()}}
 	for name, want := range map[string]string{
 		"well": "", "dead": "node dead has not been Ready since 2026-08-01T12:00:00Z: not heard of",
-		"new": "node new is not Ready", "none": "there is no node none any more",
+		"new": "node new is not Ready", "none": "node none no longer exists",
 	} {
 		state, err := r.readHost(t.Context(), name)
 		if err != nil {

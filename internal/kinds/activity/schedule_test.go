@@ -37,7 +37,7 @@ func TestWhatAScheduleAsksFor(t *testing.T) {
 		"the zone of the operator":     {"0 3 * * *", "Local", 0, activitytest.Noon, "", "", "write one such as Europe/Berlin"},
 		"a zone in the schedule":       {"TZ=UTC 0 3 * * *", "", 0, activitytest.Noon, "", "", "into timeZone"},
 		"six fields":                   {"0 0 3 * * *", "", 0, activitytest.Noon, "", "", "five fields"},
-		"a day that never comes":       {"0 0 31 2 *", "", 0, activitytest.Noon, "", "", "never comes"},
+		"a day that never comes":       {"0 0 31 2 *", "", 0, activitytest.Noon, "", "", "never becomes due"},
 		"text that is no schedule":     {"now and then", "", 0, activitytest.Noon, "", "", "five fields"},
 		"how often and not when":       {"@every 1h", "", 0, activitytest.Noon, "", "", "write when, and not how often"},
 	} {
@@ -131,7 +131,7 @@ func TestWhatAScheduleReportsARunThatIsDue(t *testing.T) {
 		a := activitytest.New(activitytest.EveryHour)
 		reportAt(a, facts{agenda: c.agenda}, c.done, activitytest.Noon)
 		ready := meta.FindStatusCondition(a.Status.Conditions, egov1.ActivityReady)
-		if waits := len(c.agenda.waits) > 0; waits != strings.Contains(ready.Message, "waits until sysctl-1 has ended") {
+		if waits := len(c.agenda.waits) > 0; waits != strings.Contains(ready.Message, "waits for the end of the previous run (sysctl-1)") {
 			t.Errorf("%s: expected the message to name what it waits for: %t, got %q", name, waits, ready.Message)
 		}
 		if ready.Reason != c.reason || (a.Status.LastScheduleTime != nil) != c.counts {

@@ -84,7 +84,7 @@ func TestWhatHoldsPodsAsTheyAre(t *testing.T) {
 		"a bad image, rolled back":        {newInstance(withImage(placeholder), backTo(7)), with(history, "old-config"), "", false},
 		"no such revision":                {newInstance(backTo(3)), history, "RevisionMissing: spec.rollbackTo names revision 3, which is not stored; stored revisions: 7, 1", false},
 		"no revision at all":              {newInstance(backTo(3)), facts{}, "RevisionMissing: spec.rollbackTo names revision 3, which is not stored; stored revisions: none", true},
-		"a revision without its config":   {newInstance(backTo(7)), with(history), "ConfigMissing: the configuration old-config of revision 7 is gone", false},
+		"a revision without its config":   {newInstance(backTo(7)), with(history), "ConfigMissing: the configuration object old-config of revision 7 no longer exists; set spec.rollbackTo to another revision, or remove it", false},
 		"a revision with its config":      {newInstance(backTo(7)), with(history, "old-config"), "", false},
 		"the user's Secret is missing":    {newInstance(configFrom), facts{}, "ConfigMissing: spec.configFrom: Secret mine does not exist", true},
 		"the user's Secret is there":      {newInstance(configFrom), found, "", false},

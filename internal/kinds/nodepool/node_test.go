@@ -42,7 +42,7 @@ func TestTheNumberOfNodesIsReportedWhenItChanges(t *testing.T) {
 	before, after := pooltest.Pool("gold"), pooltest.Pool("gold")
 	before.Status.NodeCount, after.Status.NodeCount = 2, 1
 	got := (&poolReconciler{}).transitions(before, after)
-	if len(got) != 1 || got[0].Note != "1 node in the pool, 2 before" {
+	if len(got) != 1 || got[0].Note != "The pool now has 1 node, previously 2" {
 		t.Errorf("expected one event with both numbers, got %v", got)
 	}
 	if again := (&poolReconciler{}).transitions(after, after); len(again) > 0 {

@@ -86,7 +86,7 @@ func TestACommandFailsAndRunsAgainOnlyWhenAsked(t *testing.T) {
 func TestACancelEndsWhatRunsAndSaysSo(t *testing.T) {
 	s := newSite(t)
 	s.create("chore", "sleep")
-	s.await("chore", egov1.StateRunning, "runs on "+s.hosts[0])
+	s.await("chore", egov1.StateRunning, "is running on "+s.hosts[0])
 	s.patch("chore", `{"spec":{"cancel":true}}`)
 	a := s.await("chore", egov1.StateCancelled, "were ended")
 	operator.Until(t, "its pod goes", func() error {
@@ -176,7 +176,7 @@ func TestValuesOfSecretsReachThePodAndAreTakenAwayAtTheEnd(t *testing.T) {
 	}
 	s.secretsCanBeRead()
 	s.create("chore", "sleep", withToken)
-	s.await("chore", egov1.StatePending, "there is no key token in a Secret credentials")
+	s.await("chore", egov1.StatePending, "the key token or its Secret credentials does not exist")
 	secret := &corev1.Secret{StringData: map[string]string{"token": "hunter2"}}
 	secret.Namespace, secret.Name = s.ns, "credentials"
 	if err := env.Client.Create(t.Context(), secret); err != nil {

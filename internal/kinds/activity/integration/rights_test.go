@@ -169,7 +169,7 @@ func TestRightsThatWereTakenSinceStopARun(t *testing.T) {
 		return s.as("ada").Create(s.Context(), s.declared("other", "true"), client.DryRunAll)
 	})
 	s.operator.Start()
-	a := s.await("chore", egov1.StateRefused, "ada may not run hosts."+group)
+	a := s.await("chore", egov1.StateRefused, "ada has no right to run hosts."+group)
 	if n := len(s.pods(a)); n > 0 {
 		t.Errorf("expected no pod, got %d", n)
 	}
@@ -183,7 +183,7 @@ func TestASecretIsOnlyForWhoMayReadIt(t *testing.T) {
 			a.Spec.SecretEnvs = []egov1.SecretEnv{{Name: "TOKEN", Secret: "of-others", Key: "token"}}
 		}))
 	})
-	s.await("chore", egov1.StateRefused, "ada may not get secrets of-others")
+	s.await("chore", egov1.StateRefused, "ada has no right to get secrets of-others")
 }
 
 func TestAControlPlaneNodeNeedsARightOfItsOwn(t *testing.T) {
@@ -194,7 +194,7 @@ func TestAControlPlaneNodeNeedsARightOfItsOwn(t *testing.T) {
 	}
 	s.grant("ada", rule("activities", "*"), rule("hosts", "run"), rule("hostusers", "run-as"))
 	s.try("ada makes one", "", func() error { return s.as("ada").Create(s.Context(), s.declared("chore", "true")) })
-	s.await("chore", egov1.StateRefused, "ada may not run-on-control-plane hosts."+group)
+	s.await("chore", egov1.StateRefused, "ada has no right to run-on-control-plane hosts."+group)
 	s.create("allowed", "true") // created by the administrator, who has all rights
 	s.await("allowed", egov1.StateSucceeded)
 }
@@ -216,7 +216,7 @@ func TestWithoutThePolicyNothingRuns(t *testing.T) {
 	if err := env.Client.Create(t.Context(), binding); err != nil {
 		t.Fatal(err)
 	}
-	s.await("chore", egov1.StateRefused, "before the policy opcrew-activity-rights was in force")
+	s.await("chore", egov1.StateRefused, "before the admission policy opcrew-activity-rights was in force")
 	s.patch("chore", `{"spec":{"cancel":true}}`)
 	s.delete("chore")
 }

@@ -145,7 +145,7 @@ func TestAClaimThatAUserDeletesIsReportedAndSoIsTheEmptyOneAfterIt(t *testing.T)
 	if err := env.Client.Delete(t.Context(), &pod); err != nil {
 		t.Fatal(err)
 	}
-	s.await(opsv1.DivaStorageReady, "True ClaimRemade", "wi-ops-client-0", "data is lost")
+	s.await(opsv1.DivaStorageReady, "True ClaimRemade", "wi-ops-client-0", "is lost unless you have restored it")
 	if got := s.awaitReady(1).Status.Message; !contains(got, "wi-ops-client-0") {
 		t.Errorf("expected the message to name the claim, got %q", got)
 	}

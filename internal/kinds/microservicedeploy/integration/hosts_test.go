@@ -61,7 +61,7 @@ func TestMajorVersionsRunSideBySideAndOneIsCurrent(t *testing.T) {
 	v2.awaitNothing()
 	s.expectHosts("http://web.example.com", "v1-web.example.com", "web.example.com")
 	s.edit(func(m *instance) { m.Spec.BaseDomain = "" })
-	s.await(hostReady, "Unknown NoDomain", "no effect of spec.path")
+	s.await(hostReady, "Unknown NoDomain", "these fields have no effect: spec.path")
 	s.expectHosts("")
 }
 

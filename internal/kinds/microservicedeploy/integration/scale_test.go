@@ -81,7 +81,7 @@ func TestTurningAutoscalingOnAndOffNeverDipsTheNumberOfPods(t *testing.T) {
 func TestAutoscalingWithoutRequestsIsReported(t *testing.T) {
 	s := newShop(t)
 	s.create(autoscaled(true))
-	s.await(ready, "False NoRequests", "set requests.cpu")
+	s.await(ready, "False NoRequests", "set spec.resourceRequirements.requests.cpu")
 	s.edit(asks("100m"))
 	s.awaitReady(1)
 }
@@ -95,7 +95,7 @@ func TestIdleTakesTheAutoscalerAwayBeforeThePodsAndBringsThemBack(t *testing.T) 
 	s.settled()
 	counts, mark := s.counts(), env.Audit.Mark(t)
 	s.edit(idle(true))
-	m := s.await(ready, "True Idle", "5 pods come back")
+	m := s.await(ready, "True Idle", "5 pods start when spec.idle is removed")
 	if m.Status.Replicas != 0 || len(s.pods()) > 0 {
 		t.Errorf("expected no pods, got %+v", m.Status)
 	}
@@ -135,14 +135,14 @@ func lastIndex(list []string, item string) int {
 func TestIdleWithoutAutoscaling(t *testing.T) {
 	s := newShop(t)
 	s.create(withReplicas(2), idle(true))
-	s.await(ready, "True Idle", "2 pods come back")
+	s.await(ready, "True Idle", "2 pods start when spec.idle is removed")
 	if pods := s.pods(); len(pods) > 0 {
 		t.Errorf("expected no pods from the beginning, got %d", len(pods))
 	}
 	s.edit(idle(false), withReplicas(3))
 	s.awaitReady(3)
 	s.edit(idle(true))
-	s.await(ready, "True Idle", "3 pods come back")
+	s.await(ready, "True Idle", "3 pods start when spec.idle is removed")
 	s.edit(idle(false))
 	s.awaitReady(3)
 }

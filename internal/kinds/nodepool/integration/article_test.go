@@ -126,7 +126,7 @@ func TestTheArticlesPoolsOnOneSharedNode(t *testing.T) {
 
 	awaitNode(t, node, likeness{Labels: values, Taints: []string{"node-pool.lailin.xyz=" + winner + ":NoSchedule"}})
 	awaitReady(t, winner, 1)
-	p := awaitCondition(t, loser, nodesv1.NodePoolReady, "False HeldByPool", "label node-pool.lailin.xyz/test wanted", "NodePool "+winner, node)
+	p := awaitCondition(t, loser, nodesv1.NodePoolReady, "False HeldByPool", "label node-pool.lailin.xyz/test should have the value", "NodePool "+winner, node)
 	if len(p.Status.Conflicts) != 2 || p.Status.Conflicts[0].Owner != winner || p.Status.Conflicts[1].Key != "node-pool.lailin.xyz:NoSchedule" {
 		t.Errorf("expected the label and the taint in status.conflicts, got %+v", p.Status.Conflicts)
 	}

@@ -72,7 +72,7 @@ func TestAPoolFollowsItsNodes(t *testing.T) {
 		t.Errorf("expected nothing allocatable without nodes, got %v", p.Status.Allocatable)
 	}
 	awaitLikeness(t, before)
-	awaitEvent(t, "NodePool", "follow", "0 nodes in the pool, 1 before")
+	awaitEvent(t, "NodePool", "follow", "The pool now has 0 nodes, previously 1")
 }
 
 func TestANodeThatIsRegisteredAgainWithoutItsRoleHasLeft(t *testing.T) {
@@ -154,7 +154,7 @@ func TestADryRunShowsAndDoesNothing(t *testing.T) {
 	before := likenesses(t, nodes)
 	mark := env.Audit.Mark(t)
 	createPool(t, newPool("dry", annotated(dryRun, "true"), wantsLabel("tier", "gold"), wantsTaint("only", "gold", noExecute)))
-	p := awaitCondition(t, "dry", nodesv1.NodePoolReady, "False DryRun", "2 nodes would change and 1 pod be evicted")
+	p := awaitCondition(t, "dry", nodesv1.NodePoolReady, "False DryRun", "changes that affect 2 nodes and evict 1 pod")
 	want := &nodesv1.Preview{
 		NodeCount: 2, Changes: []string{"apply RuntimeClass dry", "add label tier=gold on 2 nodes (dry-0, dry-1)", "add taint only:NoExecute=gold on 2 nodes (dry-0, dry-1)"},
 		EvictionCount: 1, Evictions: []string{ns + "/pod-0 on dry-0"},
@@ -182,7 +182,7 @@ func TestADryRunShowsAndDoesNothing(t *testing.T) {
 	// Now the user edits a NodePool that is in dry run.
 	mark = env.Audit.Mark(t)
 	editPool(t, "dry", annotated(dryRun, "true"), wantsLabel("tier", "silver"))
-	awaitCondition(t, "dry", nodesv1.NodePoolReady, "False DryRun", "2 nodes would change")
+	awaitCondition(t, "dry", nodesv1.NodePoolReady, "False DryRun", "changes that affect 2 nodes")
 	if writes := env.Settled(t, mark).Writes(); len(writes) != len(statusWrites(writes)) {
 		t.Errorf("expected no write but of the status, got:\n%s", writes)
 	}
@@ -205,7 +205,7 @@ func TestAPausedPoolChangesNothingUntilThePauseEnds(t *testing.T) {
 	mark := env.Audit.Mark(t)
 	editPool(t, "paused", annotated(pause, "true"), wantsAnnotation("note", "y"))
 	awaitCondition(t, "paused", "Paused", "True Paused")
-	awaitCondition(t, "paused", nodesv1.NodePoolReady, "False Paused", "held back")
+	awaitCondition(t, "paused", nodesv1.NodePoolReady, "False Paused", "holds back changes")
 	changeNode(t, nodes[1], role("paused"))
 	changeNode(t, nodes[0], lacksLabel("unrelated"))
 	if writes := env.Settled(t, mark).Writes(); len(writes) != len(statusWrites(writes)) {
