@@ -17,12 +17,12 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/activity/run"
 )
 
-// observeBeginning checks whether the run may start, and reads what it needs.
+// observeBeginning checks whether the run of an Activity may start, and reads what the run needs.
 func (r *reconciler) observeBeginning(ctx context.Context, a *egov1.Activity) (*run.Start, error) {
 	node := &corev1.Node{}
 	err := r.Live.Get(ctx, types.NamespacedName{Name: a.Spec.Host}, node)
 	if apierrors.IsNotFound(err) {
-		return &run.Start{Obstacle: &run.Obstacle{Reason: egov1.ReasonHostMissing, Message: "there is no node " + a.Spec.Host}}, nil
+		return &run.Start{Obstacle: &run.Obstacle{Reason: egov1.ReasonHostMissing, Message: "the cluster has no node named " + a.Spec.Host}}, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read node %s: %w", a.Spec.Host, err)
@@ -44,13 +44,13 @@ func (r *reconciler) observeBeginning(ctx context.Context, a *egov1.Activity) (*
 	return b, nil
 }
 
-// mayRun reports whether a pod of an Activity may still start on some host.
+// mayRun reports whether a pod of an Activity may still start its command on the host.
 func mayRun(a *egov1.Activity) bool {
 	return !run.Over(a) || a.Status.Prosta == egov1.StateUnreachable || a.Status.Prosta == egov1.StateUnknown
 }
 
-// oldestOn returns the creation time of the oldest Activity of a host that may still run. The host may forget the runs
-// of older ones. Returns zero if the operator does not see all Activities.
+// oldestOn returns the creation time of the oldest Activity of a host that may still run. The host may delete its
+// records of older runs. It returns zero if opcrew does not watch all namespaces.
 func (r *reconciler) oldestOn(ctx context.Context, host string) (time.Time, error) {
 	oldest := time.Time{}
 	if len(r.Namespaces) > 0 {

@@ -14,37 +14,37 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// reconciler is keyed by an Activity.
+// reconciler reconciles Activities.
 type reconciler struct {
 	*kit.Tools
 }
 
-// facts holds all that is read about an Activity.
+// facts holds everything that is read about an Activity.
 type facts struct {
-	// pod is the pod of the current run; nil if there is none. former has the pods of earlier runs.
+	// pod is the pod of the current run of an Activity; nil if there is none. former holds the pods of earlier runs.
 	pod    *corev1.Pod
 	former []corev1.Pod
-	// begin is what a run without a pod needs to start; nil if no run should start.
+	// begin is what a run of an Activity needs to start its pod; nil if no run should start.
 	begin *run.Start
 	// host is the state of the host; nil if it was not read.
 	host *run.Host
-	// hostAnswers is set only while waiting for the end of a pod.
+	// hostAnswers reports whether the host of a deleted Activity is Ready. It is only read for a deleted Activity.
 	hostAnswers bool
-	// secrets hold the values of secretEnvs for runs.
+	// secrets are the Secrets in the namespace of the pods with the values of spec.secretEnvs.
 	secrets []corev1.Secret
-	// children are the Activities that a schedule has created; agenda is what is due.
+	// children are the Activities that a schedule has created. agenda is what the schedule requires now.
 	children   runs
 	agenda     agenda
 	agentImage string
 }
 
-// observed returns the input for the verdict on the run.
+// observed returns the facts from which the state of the current run of an Activity is determined.
 func (f facts) observed() run.Observed { return run.Observed{Pod: f.pod, Begin: f.begin, Host: f.host} }
 
-// runs are the Activities that a schedule has created.
+// runs is a list of Activities that a schedule has created.
 type runs []egov1.Activity
 
-// decision holds what is known about a run, and the time of the decision.
+// decision holds the state of the current run of an Activity and the time of the decision.
 type decision struct {
 	verdict run.Verdict
 	now     time.Time
@@ -52,20 +52,22 @@ type decision struct {
 
 // agenda holds what a schedule requires at a given time.
 type agenda struct {
-	// wrong explains why the schedule cannot be kept.
+	// wrong explains why the schedule is invalid; empty if it is valid.
 	wrong string
-	// due is the latest time that has come and was not acted on; zero if there is none. next is the time after it.
+	// due is the latest time of the schedule that has passed without a run; zero if there is none. next is the next
+	// time in the future.
 	due, next time.Time
-	// skip is true if a run is active and the next one must not run at the same time.
+	// skip is true if a run of an Activity is active and the policy forbids a concurrent run.
 	skip bool
-	// waits names the active runs that the due run replaces. late is true if it has waited for their end for long.
+	// waits names the active runs that the due run replaces. late is true if the due run has waited for their end for a
+	// long time.
 	waits []string
 	late  bool
-	// obstacle is what prevents the due run from being created; nil if nothing does.
+	// obstacle is what prevents the creation of the due run; nil if nothing does.
 	obstacle *run.Obstacle
 }
 
-// pods returns all pods that were created for an Activity.
+// pods returns the pods of all runs of an Activity.
 func (f facts) pods() []corev1.Pod {
 	if f.pod == nil {
 		return f.former
@@ -73,7 +75,7 @@ func (f facts) pods() []corev1.Pod {
 	return append([]corev1.Pod{*f.pod}, f.former...)
 }
 
-// hasValues reports whether the values of secretEnvs exist for the pod of the current run.
+// hasValues reports whether the Secret with the values of spec.secretEnvs exists for the current run of an Activity.
 func (f facts) hasValues(a *egov1.Activity) bool {
 	return slices.ContainsFunc(f.secrets, func(s corev1.Secret) bool { return s.Name == run.PodName(a, run.Number(a)) })
 }

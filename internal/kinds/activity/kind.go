@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package activity reconciles Activities: a command on a host that runs at most once, or a schedule that creates such
+// Package activity reconciles Activities: a command that runs at most once on a host, or a schedule that creates such
 // Activities. A run is a pod that enters the host (internal/agents/hostrun) and reports the result in its termination
-// message. It is created once, after the status has recorded the run; a marker on the host prevents a second execution.
+// message. opcrew creates the pod once; a marker on the host prevents a second execution.
 package activity
 
 import (
@@ -24,31 +24,31 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// The objects of the kind; a schedule creates its runs and deletes old ones; patch is for the finalizer.
+// Read Activities and change their finalizer; create the runs of a schedule and delete old runs.
 // +kubebuilder:rbac:groups=ego.example.com,resources=activities,verbs=get;list;watch;create;patch;delete
-// The result of a run.
+// Write the status of Activities, with the result of a run.
 // +kubebuilder:rbac:groups=ego.example.com,resources=activities/status,verbs=patch
-// The owner references of runs block the deletion of their schedule.
+// Set owner references on runs that block the deletion of their schedule until the runs are gone.
 // +kubebuilder:rbac:groups=ego.example.com,resources=activities/finalizers,verbs=update
-// The pods that run commands. They are root on their nodes, so they have a namespace of their own.
+// Run commands in pods. These pods are root on their nodes, so they run in a separate namespace.
 // +kubebuilder:rbac:groups="",namespace=opcrew-activities,resources=pods,verbs=get;list;watch;create;patch;delete
-// The values of secretEnvs, beside the pod and only while it runs.
+// Store the values of spec.secretEnvs in the namespace of the pod while the pod runs.
 // +kubebuilder:rbac:groups="",namespace=opcrew-activities,resources=secrets,verbs=get;list;watch;create;patch;delete
-// The Secrets of secretEnvs. An administrator binds this role in the namespaces that may use them.
+// Read the Secrets that spec.secretEnvs names, in namespaces where an administrator binds this role.
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get,roleName=opcrew-activity-secrets
-// Whether the host exists, runs the control plane, and has booted since.
+// Find out whether the host exists, belongs to the control plane, or was restarted.
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get
-// Whether the requester still has the rights to the host, the user and the Secrets.
+// Check whether the requester still has the rights to the host, the host user and the Secrets.
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
-// Whether the policy that vouches for spec.requester is in force.
+// Check whether the admission policy that sets spec.requester is in force.
 // +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingadmissionpolicies;validatingadmissionpolicybindings,resourceNames=opcrew-activity-rights,verbs=get
-// Whether the CRD is installed, and by opcrew.
+// Read its own CRD to check that opcrew installed it.
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=activities.ego.example.com,verbs=get
 
-// hostIndex finds the Activities of a host.
+// hostIndex is the cache index that finds the Activities of a host.
 const hostIndex = "spec.host"
 
-// workers is the number of objects that are reconciled at a time.
+// workers is the number of Activities that are reconciled concurrently.
 const workers = 8
 
 // Kind returns the registration of Activity.
@@ -56,7 +56,7 @@ func Kind() kit.Registration {
 	return kit.Registration{
 		Name:        "activity",
 		Layer:       kit.Machines,
-		Outside:     "a schedule of another user makes no runs: the API server puts the user of this kubeconfig on record for them",
+		Outside:     "schedules of other users create no runs, because the API server records the user of this kubeconfig as the requester",
 		CRDs:        []string{"activities.ego.example.com"},
 		AddToScheme: egov1.AddToScheme,
 		Cache:       cached,
@@ -98,7 +98,7 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		Complete(loop)
 }
 
-// activityOf enqueues the Activity that a pod or Secret in the namespace of runs belongs to.
+// activityOf enqueues the Activity of a pod or Secret in the namespace of the pods. An annotation names the Activity.
 func (r *reconciler) activityOf(_ context.Context, object client.Object) []reconcile.Request {
 	namespace, name, ok := strings.Cut(object.GetAnnotations()[run.ActivityAnnotation], "/")
 	if !ok || len(r.Namespaces) > 0 && !slices.Contains(r.Namespaces, namespace) {

@@ -28,8 +28,8 @@ func TestWhatTheClusterKnowsOfAHost(t *testing.T) {
 		node("new"),
 	).Build()}}
 	for name, want := range map[string]string{
-		"well": "", "dead": "node dead is not Ready since 2026-08-01T12:00:00Z: not heard of",
-		"new": "node new is not Ready", "none": "there is no node none any more",
+		"well": "", "dead": "node dead has not been Ready since 2026-08-01T12:00:00Z: not heard of",
+		"new": "node new is not Ready", "none": "node none no longer exists",
 	} {
 		state, err := r.readHost(t.Context(), name)
 		if err != nil {

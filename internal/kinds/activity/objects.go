@@ -20,18 +20,19 @@ const (
 	orderDir   = "/etc/opcrew/order"
 	orderFile  = "order.json"
 	secretsDir = "/etc/opcrew/secrets"
-	// farewell is how many seconds, beyond the command's grace period, the runner has to report the result.
+	// farewell is how many seconds the agent in the pod gets to report the result, in addition to the grace period of
+	// the command.
 	farewell = 15
 	// clockSlack is the largest expected difference between the clocks of a host and of the API server.
 	clockSlack = time.Minute
 )
 
-// pod declares the pod that runs the command. It is root on the host: it enters the host's namespaces and has all
-// capabilities. It has no account in the cluster.
+// pod declares the pod that runs the command. The pod is root on the host: it enters the namespaces of the host and has
+// all capabilities. It has no ServiceAccount token.
 func pod(a *egov1.Activity, start *run.Start, image string) *corev1ac.PodApplyConfiguration {
 	spec := corev1ac.PodSpec().
 		WithRestartPolicy(corev1.RestartPolicyNever).
-		WithHostPID(true).WithHostNetwork(true). // also works when the cluster network is broken, to repair it
+		WithHostPID(true).WithHostNetwork(true). // a command can then repair a host whose cluster network is broken
 		WithDNSPolicy(corev1.DNSDefault).
 		WithAutomountServiceAccountToken(false).WithEnableServiceLinks(false).
 		WithTerminationGracePeriodSeconds(run.Grace(a) + farewell).
@@ -67,7 +68,8 @@ func runner(a *egov1.Activity, image string) *corev1ac.ContainerApplyConfigurati
 	return c
 }
 
-// order mounts the order as a file, so that no part of it passes through a shell or is expanded on the way.
+// order declares the volume with the order (the command and its parameters) as a file. This way, no shell or variable
+// expansion changes any part of the command.
 func order() *corev1ac.VolumeApplyConfiguration {
 	return corev1ac.Volume().WithName("order").WithDownwardAPI(corev1ac.DownwardAPIVolumeSource().
 		WithDefaultMode(0o400).
@@ -75,7 +77,8 @@ func order() *corev1ac.VolumeApplyConfiguration {
 			WithFieldRef(corev1ac.ObjectFieldSelector().WithFieldPath("metadata.annotations['" + run.OrderAnnotation + "']"))))
 }
 
-// orderOf builds the order for the runner. An error is about what the user wrote.
+// orderOf returns the order for the agent in the pod: the command and its parameters. An error means that the spec is
+// invalid.
 func orderOf(a *egov1.Activity, forgetBefore time.Time, boot string) (string, error) {
 	o := hostjob.NewOrder(string(a.UID), run.Number(a), a.CreationTimestamp.Time)
 	o.Command, o.User, o.Dir = a.Spec.Command, run.User(a), run.Directory(a)
@@ -97,7 +100,7 @@ func orderOf(a *egov1.Activity, forgetBefore time.Time, boot string) (string, er
 	return hostjob.EncodeOrder(o)
 }
 
-// place assigns the pod to its host: through the scheduler and its rules, or directly for repairs.
+// place assigns the pod to its host: through the scheduler, or directly if spec.placement is Repair.
 func place(spec *corev1ac.PodSpecApplyConfiguration, a *egov1.Activity) {
 	if a.Spec.Placement == egov1.PlacementRepair {
 		spec.WithNodeName(a.Spec.Host).
@@ -109,13 +112,14 @@ func place(spec *corev1ac.PodSpecApplyConfiguration, a *egov1.Activity) {
 	spec.WithAffinity(corev1ac.Affinity().WithNodeAffinity(corev1ac.NodeAffinity().
 		WithRequiredDuringSchedulingIgnoredDuringExecution(corev1ac.NodeSelector().
 			WithNodeSelectorTerms(corev1ac.NodeSelectorTerm().WithMatchFields(onHost)))))
-	// A host that does not answer may still be running the command, so only the operator ends the pod.
+	// A host that does not respond may still be running the command. So Kubernetes must not evict the pod; only opcrew
+	// ends it.
 	for _, taint := range []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {
 		spec.WithTolerations(corev1ac.Toleration().WithKey(taint).WithOperator(corev1.TolerationOpExists).WithEffect(corev1.TaintEffectNoExecute))
 	}
 }
 
-// values declares the Secret with the values of secretEnvs in the namespace of the pod.
+// values declares the Secret with the values of spec.secretEnvs in the namespace of the pod.
 func values(a *egov1.Activity, values map[string][]byte) *corev1ac.SecretApplyConfiguration {
 	return corev1ac.Secret(run.PodName(a, run.Number(a)), run.Namespace).
 		WithLabels(map[string]string{"app.kubernetes.io/name": "activity"}).

@@ -32,7 +32,8 @@ func TestThePodOfTheArticlesActivityAndOfOneWithAllFields(t *testing.T) {
 	}
 }
 
-// The command reaches the runner unchanged: neither a shell nor a Kubernetes expansion processes it on the way.
+// The command must reach the agent in the pod unchanged: no shell and no variable expansion of Kubernetes may process
+// it.
 func TestHostileTextReachesTheRunnerAsItIs(t *testing.T) {
 	for _, command := range []string{
 		"echo 'a' \"b\" `id` $(id) $HOME $(HOSTNAME) $$(X)", "two\nlines\r\n\ttab", "\x01\x1b[31m\u2028", strings.Repeat("x", 100<<10), `{"uid":"other"}`,

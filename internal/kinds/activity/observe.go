@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/activity/run"
 )
 
-// Observe reads what belongs to an Activity.
+// Observe reads the objects of an Activity and the state of its host.
 func (r *reconciler) Observe(ctx context.Context, a *egov1.Activity) (facts, error) {
 	f := facts{agentImage: r.AgentImage}
 	if run.Scheduled(a) {
@@ -37,14 +37,15 @@ func (r *reconciler) Observe(ctx context.Context, a *egov1.Activity) (facts, err
 			f.hostAnswers = f.host.Ready
 		}
 	case run.Explains(a, f.pod, r.Clock.Now()):
-		f.host, _ = r.readHost(ctx, a.Spec.Host) // an unreadable host explains nothing
+		f.host, _ = r.readHost(ctx, a.Spec.Host) // if the node cannot be read, the state of the host stays unknown
 	case begins(a, f):
 		f.begin, err = r.observeBeginning(ctx, a)
 	}
 	return f, err
 }
 
-// begins reports whether to create the pod next: the run is recorded and has never had a pod.
+// begins reports whether the pod should be created next: the status records the run of an Activity, and the run never
+// had a pod.
 func begins(a *egov1.Activity, f facts) bool {
 	return f.pod == nil && a.Status.Run == run.Number(a) && a.Status.PodUID == "" && !run.Over(a) && !a.Spec.Cancel
 }
@@ -75,13 +76,14 @@ func (r *reconciler) observePods(ctx context.Context, a *egov1.Activity, f *fact
 	return nil
 }
 
-// takesItForGone reports whether a decision relies on the pod being gone: its command's end is unknown, it never
-// started, or nothing is left of it. The cache may lag, so the pod is then read live.
+// takesItForGone reports whether a decision depends on the pod being gone, such as the end of a run or the release of a
+// deleted Activity. The cache may be stale, so the pod is then read from the API server.
 func takesItForGone(a *egov1.Activity) bool {
 	return a.DeletionTimestamp != nil || a.Status.Run == run.Number(a) && !run.Over(a) && (a.Status.PodUID != "" || a.Spec.Cancel)
 }
 
-// readHost reads the node of a host live, as a cache of nodes would receive every heartbeat.
+// readHost reads the node of a host from the API server. opcrew does not cache nodes for this kind, because it would
+// receive every heartbeat.
 func (r *reconciler) readHost(ctx context.Context, host string) (*run.Host, error) {
 	node := &corev1.Node{}
 	err := r.Live.Get(ctx, types.NamespacedName{Name: host}, node)

@@ -16,13 +16,13 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// occurrenceName returns a name that depends only on the schedule and the time, so that two operators create a single
-// Activity.
+// occurrenceName returns the name of the run of a schedule at a time. It depends only on the schedule and the time, so
+// that two operators create only one run.
 func occurrenceName(a *egov1.Activity, due time.Time) string {
 	return fmt.Sprintf("%s-%d", a.Name, due.Unix()/60)
 }
 
-// occurrence returns the Activity for one time of a schedule, with the schedule's requester.
+// occurrence declares the Activity that runs once at one time of a schedule. It has the same requester as the schedule.
 func occurrence(a *egov1.Activity, due time.Time) runtime.ApplyConfiguration {
 	spec := a.Spec.DeepCopy()
 	spec.ScheduleSpec, spec.Cancel, spec.Run, spec.TTLSecondsAfterFinished = egov1.ScheduleSpec{}, false, nil, nil
@@ -31,14 +31,14 @@ func occurrence(a *egov1.Activity, due time.Time) runtime.ApplyConfiguration {
 	made.Namespace, made.Name = a.Namespace, occurrenceName(a, due)
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(made)
 	if err != nil {
-		panic(err) // cannot happen with a type of ours
+		panic(err) // cannot fail, because the type is valid
 	}
 	delete(content, "status")
 	unstructured.RemoveNestedField(content, "metadata", "creationTimestamp")
 	return client.ApplyConfigurationFromUnstructured(&unstructured.Unstructured{Object: content})
 }
 
-// cancels returns the patches that cancel the active runs of a schedule, except one, before another replaces them.
+// cancels returns the patches that cancel the active runs of a schedule, except the named one.
 func cancels(atWork []egov1.Activity, but string) []kit.Patch {
 	var out []kit.Patch
 	for i := range atWork {

@@ -20,18 +20,18 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/activity/run"
 )
 
-// policy is the name of the admission policy that sets spec.requester, and of its binding:
+// policy is the name of the admission policy that sets spec.requester, and of its binding. See
 // config/cluster/activity_rights.yaml.
 const policy = "opcrew-activity-rights"
 
-// controlPlane are the labels of nodes that run the control plane.
+// controlPlane lists the labels of nodes that run the control plane.
 var controlPlane = []string{"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"}
 
-// permit checks whether the requester may run the command on the node. Admission has checked before, but rights may
-// have been revoked since, and the node's labels are known only here.
+// permit checks whether the requester may run the command on the node. The admission policy checked this when the
+// Activity was created, but rights may have been revoked since, and only this check knows the labels of the node.
 func (r *reconciler) permit(ctx context.Context, a *egov1.Activity, node *corev1.Node) (*run.Obstacle, error) {
 	if a.Spec.Requester == nil {
-		return &run.Obstacle{Final: true, Reason: egov1.ReasonNoRequester, Message: "spec.requester is empty: install " + policy + " and create a new Activity"}, nil
+		return &run.Obstacle{Final: true, Reason: egov1.ReasonNoRequester, Message: "spec.requester is empty; install the admission policy " + policy + ", which sets this field, and create a new Activity"}, nil
 	}
 	if o, err := r.vouched(ctx, a); err != nil || o != nil {
 		return o, err
@@ -51,7 +51,7 @@ func (r *reconciler) permit(ctx context.Context, a *egov1.Activity, node *corev1
 	return nil, nil
 }
 
-// rights returns what the requester must be allowed to do.
+// rights returns the rights that the requester must have.
 func rights(a *egov1.Activity, node *corev1.Node) []authorizationv1.ResourceAttributes {
 	right := func(verb, resource, name string) authorizationv1.ResourceAttributes {
 		return authorizationv1.ResourceAttributes{
@@ -76,7 +76,7 @@ func (r *reconciler) may(ctx context.Context, who *egov1.Requester, right author
 		User: who.Username, UID: who.UID, Groups: who.Groups, ResourceAttributes: &right,
 	}}
 	if err := r.Client.Create(ctx, review); err != nil {
-		return false, fmt.Errorf("ask for the rights of %s: %w", who.Username, err)
+		return false, fmt.Errorf("check the rights of %s: %w", who.Username, err)
 	}
 	return review.Status.Allowed, nil
 }
@@ -86,11 +86,11 @@ func forbidden(who *egov1.Requester, right authorizationv1.ResourceAttributes) s
 	if right.Group != "" {
 		resource += "." + right.Group
 	}
-	return fmt.Sprintf("%s may not %s %s %s; an administrator can grant it, then raise spec.run", who.Username, right.Verb, resource, right.Name)
+	return fmt.Sprintf("user %s has no right to %s %s %s; ask an administrator for this right, then increase spec.run", who.Username, right.Verb, resource, right.Name)
 }
 
-// vouched returns an obstacle unless the admission policy was in force when the run was requested. Without the policy
-// any user could write any name into spec.requester.
+// vouched returns an obstacle if the admission policy was not in force when the run of an Activity was requested.
+// Without the policy, any user could write any name into spec.requester.
 func (r *reconciler) vouched(ctx context.Context, a *egov1.Activity) (*run.Obstacle, error) {
 	since, err := r.policySince(ctx)
 	if err != nil {
@@ -98,17 +98,17 @@ func (r *reconciler) vouched(ctx context.Context, a *egov1.Activity) (*run.Obsta
 	}
 	switch asked := askedAt(a); {
 	case since.IsZero():
-		return &run.Obstacle{Reason: egov1.ReasonPolicyMissing, Message: "the policy " + policy + " is not in force, so spec.requester cannot be trusted; install the policy"}, nil
+		return &run.Obstacle{Reason: egov1.ReasonPolicyMissing, Message: "the admission policy " + policy + " is not in force, so opcrew cannot trust spec.requester; install the policy"}, nil
 	case asked.Before(since.Add(policyDelay)):
-		return &run.Obstacle{Final: true, Reason: egov1.ReasonPolicyMissing, Message: "it was requested before the policy " + policy + " was in force, so spec.requester cannot be trusted; create a new Activity"}, nil
+		return &run.Obstacle{Final: true, Reason: egov1.ReasonPolicyMissing, Message: "the run was requested before the admission policy " + policy + " was in force, so opcrew cannot trust spec.requester; create a new Activity"}, nil
 	}
 	return nil, nil
 }
 
-// policyDelay is how long an API server may take to enforce a new policy.
+// policyDelay is how long an API server may take to enforce a new admission policy.
 const policyDelay = 10 * time.Second
 
-// askedAt returns when the current run was requested, or slightly later.
+// askedAt returns when the current run of an Activity was requested, or a slightly later time.
 func askedAt(a *egov1.Activity) time.Time {
 	if run.Number(a) > 1 && a.Status.RunSince != nil {
 		return a.Status.RunSince.Time
@@ -116,8 +116,8 @@ func askedAt(a *egov1.Activity) time.Time {
 	return a.CreationTimestamp.Time
 }
 
-// ofItsSchedule returns an obstacle if a run names a schedule of another requester as its owner. The account that
-// creates the run does not count.
+// ofItsSchedule returns an obstacle if the schedule that owns the run does not exist or has another requester. It
+// compares the recorded requesters, not the account that created the run.
 func (r *reconciler) ofItsSchedule(ctx context.Context, a *egov1.Activity) (*run.Obstacle, error) {
 	by := metav1.GetControllerOf(a)
 	if by == nil || by.Kind != "Activity" {
@@ -129,12 +129,13 @@ func (r *reconciler) ofItsSchedule(ctx context.Context, a *egov1.Activity) (*run
 		return nil, fmt.Errorf("read schedule %s: %w", by.Name, err)
 	}
 	if schedule.UID != by.UID || !equality.Semantic.DeepEqual(schedule.Spec.Requester, a.Spec.Requester) {
-		return &run.Obstacle{Final: true, Reason: egov1.ReasonForbidden, Message: "its requester is not that of schedule " + by.Name + ", which it names as its owner"}, nil
+		return &run.Obstacle{Final: true, Reason: egov1.ReasonForbidden, Message: "the requester of this run is not the requester of schedule " + by.Name + ", which owns the run"}, nil
 	}
 	return nil, nil
 }
 
-// policySince returns since when the API server has enforced spec.requester; zero if it does not.
+// policySince returns since when the API server has enforced the admission policy for spec.requester; zero if it does
+// not enforce it.
 func (r *reconciler) policySince(ctx context.Context) (time.Time, error) {
 	key := types.NamespacedName{Name: policy}
 	rule, binding := &admissionv1.ValidatingAdmissionPolicy{}, &admissionv1.ValidatingAdmissionPolicyBinding{}

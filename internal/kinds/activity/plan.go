@@ -22,11 +22,11 @@ import (
 )
 
 const (
-	// hostInterval is the time between two checks of a host whose pod has to end.
+	// hostInterval is the time between two checks of the host while a deleted Activity waits for the end of its pod.
 	hostInterval = 5 * time.Second
 )
 
-// Decide returns what is known about the current run.
+// Decide determines the state of the current run of an Activity.
 func (r *reconciler) Decide(a *egov1.Activity, f facts, now time.Time) decision {
 	d := decision{now: now}
 	if a.DeletionTimestamp == nil && !run.Scheduled(a) && a.Status.Run == run.Number(a) && (!run.Over(a) || run.Corrects(a, f.pod)) {
@@ -35,7 +35,7 @@ func (r *reconciler) Decide(a *egov1.Activity, f facts, now time.Time) decision 
 	return d
 }
 
-// Plan returns what to do in the current state of a run.
+// Plan returns what to do in the current state of an Activity.
 func (r *reconciler) Plan(a *egov1.Activity, f facts, d decision) kit.Plan {
 	switch {
 	case a.DeletionTimestamp != nil:
@@ -43,7 +43,7 @@ func (r *reconciler) Plan(a *egov1.Activity, f facts, d decision) kit.Plan {
 	case run.Scheduled(a):
 		return r.keepSchedule(a, f.children, f.agenda, d.now)
 	case a.Status.Run != run.Number(a):
-		return kit.Plan{Finalizer: run.Finalizer} // the status must record the run first
+		return kit.Plan{Finalizer: run.Finalizer} // the status must record the run before its pod is created
 	case run.Over(a) && !run.Corrects(a, f.pod):
 		return r.rest(a, f, d.now)
 	}
@@ -53,22 +53,23 @@ func (r *reconciler) Plan(a *egov1.Activity, f facts, d decision) kit.Plan {
 	case v.State == egov1.StatePending && f.begin != nil && f.begin.Obstacle == nil:
 		plan.Children = begin(a, f.begin, f.hasValues(a), f.agentImage)
 	case v.Withdraw && f.pod.DeletionTimestamp == nil:
-		plan.Step = r.delete("withdraw the pod", f.pod)
+		plan.Step = r.delete("delete the pod of a run that cannot start or was cancelled", f.pod)
 	}
 	return plan
 }
 
-// begin declares the values of secretEnvs first, and the pod once they exist, as the pod would not start without them.
+// begin declares the Secret with the values of spec.secretEnvs and, once it exists, the pod. The pod would not start
+// without the Secret.
 func begin(a *egov1.Activity, start *run.Start, hasValues bool, image string) []ensure.Child {
 	if len(a.Spec.SecretEnvs) > 0 && !hasValues {
 		return []ensure.Child{{Object: values(a, start.Values)}}
 	}
-	// permit has checked the rights of the requester.
+	// The method permit has already checked the rights of the requester.
 	return []ensure.Child{{Object: pod(a, start, image), Once: true, Security: guard.HostCommand, Trust: guard.Trust{All: true}}}
 }
 
-// rest cleans up after a run that is over: it releases the pod and removes the values of secretEnvs and the pods of
-// earlier runs.
+// rest cleans up after a finished run of an Activity. It releases the pod, and deletes the Secret with the values of
+// spec.secretEnvs and the pods of earlier runs.
 func (r *reconciler) rest(a *egov1.Activity, f facts, now time.Time) kit.Plan {
 	plan := kit.Plan{Finalizer: run.Finalizer}
 	for _, pod := range f.pods() {
@@ -78,20 +79,20 @@ func (r *reconciler) rest(a *egov1.Activity, f facts, now time.Time) kit.Plan {
 	}
 	switch left := lifetime(a, now); {
 	case f.pod != nil && !run.Ended(f.pod) && f.pod.DeletionTimestamp == nil:
-		plan.Step = r.delete("withdraw the pod", f.pod) // the run was given up, but its pod still exists
+		plan.Step = r.delete("delete the pod of a run that cannot start or was cancelled", f.pod) // opcrew gave up on the run, but its pod still exists
 	case len(f.secrets) > 0:
-		plan.Step = r.delete("remove the values of secretEnvs", &f.secrets[0])
+		plan.Step = r.delete("delete the Secret with the values of secretEnvs", &f.secrets[0])
 	case len(f.former) > 0 && f.former[0].DeletionTimestamp == nil:
-		plan.Step = r.delete("remove the pod of an earlier run", &f.former[0])
+		plan.Step = r.delete("delete the pod of an earlier run", &f.former[0])
 	case left == 0:
-		plan.Step = r.delete("remove the Activity, whose time is up", a)
+		plan.Step = r.delete("delete the Activity after ttlSecondsAfterFinished", a)
 	case left > 0:
 		plan.Again = left
 	}
 	return plan
 }
 
-// lifetime returns how long a finished Activity is kept; negative if it is kept for ever.
+// lifetime returns how much longer a finished Activity is kept; negative if it is kept forever.
 func lifetime(a *egov1.Activity, now time.Time) time.Duration {
 	if a.Spec.TTLSecondsAfterFinished == nil || a.Status.EndedAt == nil {
 		return -1
@@ -99,8 +100,8 @@ func lifetime(a *egov1.Activity, now time.Time) time.Duration {
 	return max(0, a.Status.EndedAt.Add(run.Seconds(*a.Spec.TTLSecondsAfterFinished)).Sub(now))
 }
 
-// leave ends the pods of a deleted Activity. It releases the Activity when they have ended or the host does not answer,
-// as a dead host must never block a deletion.
+// leave deletes the pods of a deleted Activity. It releases the Activity when the pods have ended, or if the host does
+// not respond, because a dead host must not block the deletion.
 func (r *reconciler) leave(f facts) kit.Plan {
 	plan := kit.Plan{}
 	waits := false
@@ -113,13 +114,13 @@ func (r *reconciler) leave(f facts) kit.Plan {
 	}
 	for _, pod := range f.pods() {
 		if pod.DeletionTimestamp == nil {
-			plan.Step = r.delete("remove the pod", &pod)
+			plan.Step = r.delete("delete the pod", &pod)
 			return plan
 		}
 	}
 	switch {
 	case len(f.secrets) > 0:
-		plan.Step = r.delete("remove the values of secretEnvs", &f.secrets[0])
+		plan.Step = r.delete("delete the Secret with the values of secretEnvs", &f.secrets[0])
 		plan.Again = hostInterval
 	case waits:
 		plan.Again = hostInterval
@@ -129,8 +130,8 @@ func (r *reconciler) leave(f facts) kit.Plan {
 	return plan
 }
 
-// delete deletes the object only if it is the one that was read. For an Activity the resourceVersion must match too, as
-// a new run may have just been requested.
+// delete returns a step that deletes exactly the object that was read, not a new one with the same name. An Activity is
+// only deleted if it has not changed since, because a user may have requested a new run.
 func (r *reconciler) delete(name string, object client.Object) *kit.Step {
 	uid, version := object.GetUID(), object.GetResourceVersion()
 	only := client.Preconditions{UID: &uid}
@@ -142,10 +143,11 @@ func (r *reconciler) delete(name string, object client.Object) *kit.Step {
 	}}
 }
 
-// release removes our finalizer from a pod whose result has been recorded, or will never come.
+// release returns the patch that removes the finalizer of opcrew from a pod, after its result was recorded or if there
+// will be no result.
 func release(pod *corev1.Pod) kit.Patch {
 	i := slices.Index(pod.Finalizers, run.ResultFinalizer)
-	data, _ := json.Marshal([]map[string]any{ // cannot fail with text and numbers
+	data, _ := json.Marshal([]map[string]any{ // cannot fail, because the values are texts and numbers
 		{"op": "test", "path": "/metadata/uid", "value": pod.UID},
 		{"op": "test", "path": fmt.Sprintf("/metadata/finalizers/%d", i), "value": run.ResultFinalizer},
 		{"op": "remove", "path": fmt.Sprintf("/metadata/finalizers/%d", i)},

@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// does lists the effects of a plan.
+// does describes the effects of a plan.
 type does struct {
 	children, patches int
 	step              string
@@ -57,23 +57,23 @@ func TestWhatFollows(t *testing.T) {
 		"a pod that waits is given its time":            {activitytest.New(), facts{pod: activitytest.Pod()}, time.Minute, does{holds: true, again: 4 * time.Minute}},
 		"its host is looked at after a while":           {activitytest.New(), facts{pod: activitytest.Pod(activitytest.CreatedAt(0))}, time.Second, does{holds: true, again: run.HostPatience}},
 		"and then less and less often":                  {activitytest.New(), facts{pod: activitytest.Pod(activitytest.CreatedAt(0))}, time.Minute, does{holds: true, again: time.Minute}},
-		"and withdrawn after it":                        {activitytest.New(), facts{pod: activitytest.Pod()}, time.Hour, does{holds: true, step: "withdraw the pod"}},
+		"and withdrawn after it":                        {activitytest.New(), facts{pod: activitytest.Pod()}, time.Hour, does{holds: true, step: "delete the pod of a run that cannot start or was cancelled"}},
 		"once":                                          {activitytest.New(), facts{pod: activitytest.Pod(activitytest.Deleted)}, time.Hour, does{holds: true}},
 		"a command runs as long as it likes":            {activitytest.New(), facts{pod: activitytest.Pod(activitytest.Running)}, time.Hour, does{holds: true}},
-		"a cancel withdraws the pod":                    {activitytest.New(activitytest.Cancelled), facts{pod: activitytest.Pod(activitytest.Running)}, 0, does{holds: true, step: "withdraw the pod"}},
+		"a cancel withdraws the pod":                    {activitytest.New(activitytest.Cancelled), facts{pod: activitytest.Pod(activitytest.Running)}, 0, does{holds: true, step: "delete the pod of a run that cannot start or was cancelled"}},
 		"a result that is not written down holds it":    {activitytest.New(activitytest.InState(egov1.StateRunning)), facts{pod: activitytest.Pod(activitytest.EndedWith(activitytest.Exit3))}, 0, does{holds: true}},
 		"one that is lets the pod go":                   {activitytest.New(activitytest.InState(egov1.StateFailed)), facts{pod: activitytest.Pod(activitytest.EndedWith(activitytest.Exit3))}, 0, does{patches: 1, holds: true}},
-		"values of Secrets go at the end":               {activitytest.New(withSecret, done), facts{secrets: []corev1.Secret{{}}}, 0, does{holds: true, step: "remove the values of secretEnvs"}},
-		"pods of earlier runs go at the end":            {activitytest.New(done), facts{former: []corev1.Pod{first}}, 0, does{patches: 1, holds: true, step: "remove the pod of an earlier run"}},
-		"a host that was given up is not forgotten":     {activitytest.New(activitytest.InState(egov1.StateUnreachable)), facts{pod: activitytest.Pod()}, time.Hour, does{holds: true, step: "withdraw the pod"}},
+		"values of Secrets go at the end":               {activitytest.New(withSecret, done), facts{secrets: []corev1.Secret{{}}}, 0, does{holds: true, step: "delete the Secret with the values of secretEnvs"}},
+		"pods of earlier runs go at the end":            {activitytest.New(done), facts{former: []corev1.Pod{first}}, 0, does{patches: 1, holds: true, step: "delete the pod of an earlier run"}},
+		"a host that was given up is not forgotten":     {activitytest.New(activitytest.InState(egov1.StateUnreachable)), facts{pod: activitytest.Pod()}, time.Hour, does{holds: true, step: "delete the pod of a run that cannot start or was cancelled"}},
 		"it stays as long as specified":                 {activitytest.New(done, shortLived), facts{}, 20 * time.Second, does{holds: true, again: 40 * time.Second}},
-		"and no longer":                                 {activitytest.New(done, shortLived), facts{}, time.Minute, does{holds: true, step: "remove the Activity, whose time is up"}},
+		"and no longer":                                 {activitytest.New(done, shortLived), facts{}, time.Minute, does{holds: true, step: "delete the Activity after ttlSecondsAfterFinished"}},
 		"at rest nothing is planned":                    {activitytest.New(done), facts{}, time.Hour, does{holds: true}},
 
-		"a deletion ends what runs":             {activitytest.New(activitytest.Leaving), facts{pod: activitytest.Pod(activitytest.Running), hostAnswers: true}, 0, does{step: "remove the pod"}},
+		"a deletion ends what runs":             {activitytest.New(activitytest.Leaving), facts{pod: activitytest.Pod(activitytest.Running), hostAnswers: true}, 0, does{step: "delete the pod"}},
 		"and waits for it":                      {activitytest.New(activitytest.Leaving), facts{pod: activitytest.Pod(activitytest.Running, activitytest.Deleted), hostAnswers: true}, 0, does{again: hostInterval}},
 		"but not for a dead host":               {activitytest.New(activitytest.Leaving), facts{pod: activitytest.Pod(activitytest.Running, activitytest.Deleted)}, 0, does{patches: 1, releases: true}},
-		"and takes the values of Secrets along": {activitytest.New(activitytest.Leaving), facts{secrets: []corev1.Secret{{}}}, 0, does{step: "remove the values of secretEnvs", again: hostInterval}},
+		"and takes the values of Secrets along": {activitytest.New(activitytest.Leaving), facts{secrets: []corev1.Secret{{}}}, 0, does{step: "delete the Secret with the values of secretEnvs", again: hostInterval}},
 		"a deletion of what has ended is quick": {activitytest.New(activitytest.Leaving, done), facts{}, 0, does{releases: true}},
 	} {
 		t.Run(name, func(t *testing.T) {

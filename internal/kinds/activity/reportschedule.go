@@ -25,7 +25,7 @@ func reportSchedule(set condition.Set, a *egov1.Activity, atWork runs, g agenda,
 	}
 	slices.Sort(s.Active)
 	set.Remove(egov1.ActivitySucceeded)
-	set.True(egov1.ActivityPermitted, egov1.ReasonPermitted, "The rights are checked when each run starts")
+	set.True(egov1.ActivityPermitted, egov1.ReasonPermitted, "opcrew checks the rights of the requester when each run starts")
 	state, reason, message := kept(a, g, done)
 	s.Prosta = state
 	if reason == egov1.ReasonScheduled {
@@ -43,15 +43,15 @@ func reportSchedule(set condition.Set, a *egov1.Activity, atWork runs, g agenda,
 	}
 }
 
-// kept reports the state of a schedule, and why it is not kept. A run that could not be created is not reported as a
-// failure, as it is retried until the next one is due.
+// kept returns the state of a schedule and why it is not followed. A run that could not be created is not a failure,
+// because opcrew retries until the next run is due.
 func kept(a *egov1.Activity, g agenda, done kit.Outcome) (state egov1.State, reason, message string) {
 	taken, isTaken := done.First(ensure.Taken, ensure.Contested)
 	switch {
 	case g.wrong != "":
 		return egov1.StateFailed, egov1.ReasonBadSchedule, g.wrong
 	case idle(a):
-		return egov1.StateSuspended, egov1.ReasonSuspended, "no further runs are made"
+		return egov1.StateSuspended, egov1.ReasonSuspended, "the schedule is suspended or cancelled, so it creates no further runs"
 	case g.obstacle != nil:
 		return egov1.StateScheduled, g.obstacle.Reason, g.obstacle.Message
 	case done.Err != nil:
@@ -59,16 +59,16 @@ func kept(a *egov1.Activity, g agenda, done kit.Outcome) (state egov1.State, rea
 	case isTaken:
 		return egov1.StateScheduled, common.ReasonNameTaken, taken.Message
 	case done.Held > 0:
-		return egov1.StateScheduled, common.ReasonPaused, "the run of " + g.due.Format(time.RFC3339) + " is held back"
+		return egov1.StateScheduled, common.ReasonPaused, "the run due at " + g.due.Format(time.RFC3339) + " is held back, because the Activity is paused"
 	case len(g.waits) > 0 && g.late:
 		return egov1.StateScheduled, egov1.ReasonWaiting, g.waiting()
 	case len(g.waits) > 0:
 		return egov1.StateScheduled, egov1.ReasonScheduled, g.waiting()
 	}
-	return egov1.StateScheduled, egov1.ReasonScheduled, "the next run is at " + g.next.Format(time.RFC3339)
+	return egov1.StateScheduled, egov1.ReasonScheduled, "the next run starts at " + g.next.Format(time.RFC3339)
 }
 
-// waiting describes the runs that the due run waits for.
+// waiting describes the active runs for which the due run waits.
 func (g agenda) waiting() string {
-	return "the run of " + g.due.Format(time.RFC3339) + " waits until " + strings.Join(g.waits, ", ") + " has ended, which is being cancelled"
+	return "the run due at " + g.due.Format(time.RFC3339) + " waits for the end of the previous run (" + strings.Join(g.waits, ", ") + "), which opcrew is cancelling"
 }

@@ -28,7 +28,7 @@ func (r *reconciler) observeSchedule(ctx context.Context, a *egov1.Activity, f *
 		return fmt.Errorf("list Activities of the schedule: %w", err)
 	}
 	for i := range list.Items {
-		if metav1.IsControlledBy(&list.Items[i], a) { // any user can set a label
+		if metav1.IsControlledBy(&list.Items[i], a) { // the label alone proves nothing, because any user can set it
 			f.children = append(f.children, list.Items[i])
 		}
 	}
@@ -41,7 +41,7 @@ func (r *reconciler) observeSchedule(ctx context.Context, a *egov1.Activity, f *
 	return err
 }
 
-// agendaOf returns what is due. If several times were missed, only the latest is made up for.
+// agendaOf returns what a schedule requires now. If several times were missed, only the latest one is made up for.
 func agendaOf(a *egov1.Activity, children runs, now time.Time) agenda {
 	s, err := schedule.Parse(*a.Spec.Schedule, ptr.Deref(a.Spec.TimeZone, ""))
 	if err != nil {
@@ -49,7 +49,7 @@ func agendaOf(a *egov1.Activity, children runs, now time.Time) agenda {
 	}
 	out := agenda{next: s.Next(now)}
 	if out.next.IsZero() {
-		return agenda{wrong: fmt.Sprintf("schedule %q never comes", *a.Spec.Schedule)}
+		return agenda{wrong: fmt.Sprintf("the schedule %q never becomes due", *a.Spec.Schedule)}
 	}
 	since := a.CreationTimestamp.Time
 	if a.Status.LastScheduleTime != nil {
@@ -66,8 +66,8 @@ func agendaOf(a *egov1.Activity, children runs, now time.Time) agenda {
 // waitsLong is how long a due run may wait for the runs that it replaces before the schedule counts as late.
 const waitsLong = time.Minute
 
-// giveWay returns the active runs that must end before the named run is created, as the policy forbids two active runs.
-// If that run exists already, there is nothing to wait for.
+// giveWay returns the active runs that must end before the named run is created, because the policy Replace allows only
+// one active run. If the named run exists already, it returns none.
 func (r runs) giveWay(name string) []string {
 	var out []string
 	for _, c := range r {
@@ -91,7 +91,7 @@ func (r runs) atWork() runs {
 	return slices.DeleteFunc(slices.Clone(r), func(c egov1.Activity) bool { return run.Over(&c) })
 }
 
-// keepSchedule creates the run that is due, and deletes runs beyond the history limits.
+// keepSchedule returns the plan for a schedule: create the run that is due, and delete runs beyond the history limits.
 func (r *reconciler) keepSchedule(a *egov1.Activity, children runs, g agenda, now time.Time) kit.Plan {
 	if g.wrong != "" || idle(a) {
 		return kit.Plan{}
@@ -104,12 +104,13 @@ func (r *reconciler) keepSchedule(a *egov1.Activity, children runs, g agenda, no
 		replace(a, children.atWork(), g, &plan, now)
 	}
 	if old := children.tooMany(a); old != nil {
-		plan.Step = r.delete("remove an old run", old)
+		plan.Step = r.delete("delete an old run", old)
 	}
 	return plan
 }
 
-// replace creates the due run once the runs that it replaces have ended. Their end enqueues the schedule.
+// replace adds the due run to the plan once the runs that it replaces have ended. Their end triggers another reconcile
+// of the schedule.
 func replace(a *egov1.Activity, atWork runs, g agenda, plan *kit.Plan, now time.Time) {
 	if policyOf(a) == egov1.ReplaceConcurrent {
 		plan.Patches = cancels(atWork, occurrenceName(a, g.due))
@@ -122,7 +123,7 @@ func replace(a *egov1.Activity, atWork runs, g agenda, plan *kit.Plan, now time.
 	}
 }
 
-// tooMany returns the oldest run beyond the history limits; nil if there is none.
+// tooMany returns the oldest run that exceeds the history limits in the spec; nil if none does.
 func (r runs) tooMany(a *egov1.Activity) *egov1.Activity {
 	for _, keep := range []struct {
 		limit     int32

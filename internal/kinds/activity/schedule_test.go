@@ -23,7 +23,7 @@ import (
 func TestWhatAScheduleAsksFor(t *testing.T) {
 	for name, c := range map[string]struct {
 		schedule, zone string
-		last           time.Duration // relative to now
+		last           time.Duration // time of the last run, relative to now
 		now            time.Time
 		due, next      string
 		wrong          string
@@ -37,7 +37,7 @@ func TestWhatAScheduleAsksFor(t *testing.T) {
 		"the zone of the operator":     {"0 3 * * *", "Local", 0, activitytest.Noon, "", "", "write one such as Europe/Berlin"},
 		"a zone in the schedule":       {"TZ=UTC 0 3 * * *", "", 0, activitytest.Noon, "", "", "into timeZone"},
 		"six fields":                   {"0 0 3 * * *", "", 0, activitytest.Noon, "", "", "five fields"},
-		"a day that never comes":       {"0 0 31 2 *", "", 0, activitytest.Noon, "", "", "never comes"},
+		"a day that never comes":       {"0 0 31 2 *", "", 0, activitytest.Noon, "", "", "never becomes due"},
 		"text that is no schedule":     {"now and then", "", 0, activitytest.Noon, "", "", "five fields"},
 		"how often and not when":       {"@every 1h", "", 0, activitytest.Noon, "", "", "write when, and not how often"},
 	} {
@@ -97,7 +97,7 @@ func TestAScheduleAndRunsThatAreAtWork(t *testing.T) {
 		"whose end is waited for":       {activitytest.New(activitytest.EveryHour, policy(egov1.ReplaceConcurrent)), facts{children: ending}, does{again: waitsLong}},
 		"and then it is made":           {activitytest.New(activitytest.EveryHour, policy(egov1.ReplaceConcurrent)), facts{children: many[1:2]}, does{children: 1, again: time.Hour}},
 		"one that is made waits not":    {activitytest.New(activitytest.EveryHour, policy(egov1.ReplaceConcurrent)), facts{children: append(ending, due)}, does{children: 1, again: time.Hour}},
-		"old runs go, the oldest first": {activitytest.New(activitytest.EveryHour, keep(1)), facts{children: many}, does{children: 1, step: "remove an old run", again: time.Hour}},
+		"old runs go, the oldest first": {activitytest.New(activitytest.EveryHour, keep(1)), facts{children: many}, does{children: 1, step: "delete an old run", again: time.Hour}},
 		"as many as are wanted stay":    {activitytest.New(activitytest.EveryHour, keep(2)), facts{children: many}, does{children: 1, again: time.Hour}},
 		"suspended, it makes none":      {activitytest.New(activitytest.EveryHour, func(a *egov1.Activity) { a.Spec.Suspend = new(true) }), facts{}, does{}},
 	} {
@@ -109,7 +109,7 @@ func TestAScheduleAndRunsThatAreAtWork(t *testing.T) {
 	}
 }
 
-// A run that could not be created does not count as created.
+// A run that could not be created must not count as created.
 func TestWhatAScheduleReportsARunThatIsDue(t *testing.T) {
 	due := agenda{due: activitytest.Noon, next: activitytest.Noon.Add(time.Hour)}
 	taken := kit.Outcome{Results: []ensure.Result{{Action: ensure.Taken, Message: "it is ada's"}}}
@@ -131,7 +131,7 @@ func TestWhatAScheduleReportsARunThatIsDue(t *testing.T) {
 		a := activitytest.New(activitytest.EveryHour)
 		reportAt(a, facts{agenda: c.agenda}, c.done, activitytest.Noon)
 		ready := meta.FindStatusCondition(a.Status.Conditions, egov1.ActivityReady)
-		if waits := len(c.agenda.waits) > 0; waits != strings.Contains(ready.Message, "waits until sysctl-1 has ended") {
+		if waits := len(c.agenda.waits) > 0; waits != strings.Contains(ready.Message, "waits for the end of the previous run (sysctl-1)") {
 			t.Errorf("%s: expected the message to name what it waits for: %t, got %q", name, waits, ready.Message)
 		}
 		if ready.Reason != c.reason || (a.Status.LastScheduleTime != nil) != c.counts {

@@ -23,7 +23,7 @@ func (r *reconciler) observeSecrets(ctx context.Context, a *egov1.Activity, f *f
 	}
 	var reader client.Reader = r.Client
 	if a.DeletionTimestamp != nil {
-		reader = r.Live // live, so that nothing is left behind
+		reader = r.Live // a stale cache could hide a Secret, which would then never be deleted
 	}
 	list := &corev1.SecretList{}
 	if err := reader.List(ctx, list, client.InNamespace(run.Namespace), client.MatchingLabels{common.OwnerLabel: string(a.UID)}); err != nil {
@@ -33,7 +33,7 @@ func (r *reconciler) observeSecrets(ctx context.Context, a *egov1.Activity, f *f
 	return nil
 }
 
-// values reads the values of secretEnvs.
+// values reads the values of spec.secretEnvs. It returns an obstacle if a value is missing.
 func (r *reconciler) values(ctx context.Context, a *egov1.Activity) (map[string][]byte, *run.Obstacle, error) {
 	values := map[string][]byte{}
 	for _, e := range a.Spec.SecretEnvs {
@@ -47,19 +47,19 @@ func (r *reconciler) values(ctx context.Context, a *egov1.Activity) (map[string]
 		}
 		value, ok := secret.Data[e.Key]
 		if !ok {
-			return nil, &run.Obstacle{Reason: egov1.ReasonSecretMissing, Message: fmt.Sprintf("secretEnvs: there is no key %s in a Secret %s", e.Key, e.Secret)}, nil
+			return nil, &run.Obstacle{Reason: egov1.ReasonSecretMissing, Message: fmt.Sprintf("spec.secretEnvs: the key %s or its Secret %s does not exist", e.Key, e.Secret)}, nil
 		}
 		values[e.Name] = value
 	}
 	return values, nil, nil
 }
 
-// secretsRole lets opcrew read the Secrets of a namespace that an administrator binds it in. No binding is installed: the
-// machines layer must not be able to read the Secrets of all namespaces.
+// secretsRole is the role that lets opcrew read Secrets. An administrator binds it in single namespaces. opcrew does
+// not install a binding, because it must not be able to read the Secrets of all namespaces.
 const secretsRole = "opcrew-activity-secrets-machines"
 
-// unbound says how to let opcrew read the Secrets of a namespace.
+// unbound explains how to let opcrew read the Secrets of a namespace.
 func unbound(namespace, secret string) string {
-	return fmt.Sprintf("secretEnvs: opcrew may not read Secret %s; an administrator of the namespace can allow it: kubectl create rolebinding opcrew-activity-secrets "+
+	return fmt.Sprintf("spec.secretEnvs: opcrew is not allowed to read Secret %s; an administrator of the namespace can allow this with: kubectl create rolebinding opcrew-activity-secrets "+
 		"--namespace %s --clusterrole %s --serviceaccount opcrew-system:opcrew-machines", secret, namespace, secretsRole)
 }

@@ -29,9 +29,9 @@ func TestAnActivityWaitsForTheRightToReadASecretAndSaysHowToGrantIt(t *testing.T
 		says    []string
 	}{
 		"not bound": {apierrors.NewForbidden(corev1.Resource("secrets"), "credentials", errors.New("no role")), []string{
-			"may not read Secret credentials", "kubectl create rolebinding", "--namespace chores", "--clusterrole " + secretsRole, "opcrew-system:opcrew-machines",
+			"not allowed to read Secret credentials", "kubectl create rolebinding", "--namespace chores", "--clusterrole " + secretsRole, "opcrew-system:opcrew-machines",
 		}},
-		"not there": {apierrors.NewNotFound(corev1.Resource("secrets"), "credentials"), []string{"there is no key token in a Secret credentials"}},
+		"not there": {apierrors.NewNotFound(corev1.Resource("secrets"), "credentials"), []string{"the key token or its Secret credentials does not exist"}},
 	} {
 		t.Run(title, func(t *testing.T) {
 			live := interceptor.NewClient(fake.NewClientBuilder().Build(), interceptor.Funcs{

@@ -18,7 +18,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
-// Report fills the status from the facts and from what was done.
+// Report fills in the status from the facts and the outcome of the plan.
 func (r *reconciler) Report(a *egov1.Activity, f facts, d decision, done kit.Outcome) {
 	set := condition.Set{Conditions: &a.Status.Conditions, Generation: a.Generation, Now: done.Now}
 	switch {
@@ -35,14 +35,14 @@ func (r *reconciler) Report(a *egov1.Activity, f facts, d decision, done kit.Out
 
 // reportLeaving reports an Activity that is being deleted.
 func reportLeaving(set condition.Set, done kit.Outcome) {
-	message := "its pod is being ended"
+	message := "opcrew is ending the pod"
 	if done.Err != nil {
 		message += ": " + done.Err.Error()
 	}
 	set.False(egov1.ActivityReady, common.ReasonDeleting, message)
 }
 
-// reportLeft reports what an ended run has left behind that cannot be removed.
+// reportLeft reports objects of an ended run that could not be removed.
 func reportLeft(set condition.Set, done kit.Outcome) {
 	if done.Err == nil {
 		set.Remove(egov1.ActivityCleanedUp)
@@ -51,14 +51,14 @@ func reportLeft(set condition.Set, done kit.Outcome) {
 	set.False(egov1.ActivityCleanedUp, common.ReasonRefused, done.Err.Error())
 }
 
-// openRun records a run before anything is created for it.
+// openRun records a new run of an Activity in the status, before its pod is created.
 func openRun(set condition.Set, a *egov1.Activity, now time.Time) {
 	conditions := a.Status.Conditions
 	a.Status = egov1.ActivityStatus{Prosta: egov1.StatePending, Run: run.Number(a), RunSince: &metav1.Time{Time: now}, Conditions: conditions}
 	for _, kind := range []string{egov1.ActivityPermitted, egov1.ActivitySucceeded} {
-		set.Unknown(kind, common.ReasonPending, "It has not begun")
+		set.Unknown(kind, common.ReasonPending, "The run has not started yet")
 	}
-	set.False(egov1.ActivityReady, common.ReasonApplying, "It is about to begin")
+	set.False(egov1.ActivityReady, common.ReasonApplying, "opcrew is about to start the run")
 }
 
 func reportRun(set condition.Set, a *egov1.Activity, f run.Observed, v run.Verdict, done kit.Outcome) {
@@ -82,7 +82,8 @@ func reportRun(set condition.Set, a *egov1.Activity, f run.Observed, v run.Verdi
 	reportEnd(set, v, done)
 }
 
-// reportTimes uses the start of the container as the start of the command until the runner reports a better time.
+// reportTimes sets the start time of the command to that of the container, until the agent in the pod reports the exact
+// time.
 func reportTimes(s *egov1.ActivityStatus, pod *corev1.Pod) {
 	if running := run.ContainerStatus(pod).State.Running; running != nil && s.StartTime == nil {
 		s.StartTime = running.StartedAt.DeepCopy()
@@ -115,7 +116,7 @@ func reportPermitted(set condition.Set, permitted bool, v run.Verdict) {
 	}
 }
 
-// reportEnd reports how the run ended, or what it waits for.
+// reportEnd reports how the run of an Activity ended, or what it is waiting for.
 func reportEnd(set condition.Set, v run.Verdict, done kit.Outcome) {
 	switch v.State {
 	case egov1.StateSucceeded:

@@ -26,10 +26,10 @@ import (
 
 var someTime = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
-// placeholder stands for an image in another tutorial's manifest.
+// placeholder is the text that the tutorial's manifest has instead of an image.
 const placeholder = "just a image url"
 
-// Helpers for objects.
+// Builders of objects.
 
 type option func(*appv1.AppService)
 
@@ -49,7 +49,7 @@ func withPort(port common.Port) option {
 
 func withImage(image string) option { return func(a *appv1.AppService) { a.Spec.Image = image } }
 
-// manifest reads an object as its user wrote it.
+// manifest reads an AppService from a manifest as a user wrote it.
 func manifest(t *testing.T, file string) *appv1.AppService {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("testdata", file))
@@ -64,9 +64,9 @@ func manifest(t *testing.T, file string) *appv1.AppService {
 	return a
 }
 
-// Helpers for facts.
+// Builders of facts.
 
-// observed returns the facts about a Deployment with a number of replicas, all of them ready.
+// observed returns the facts about a Deployment with the given number of replicas, all of them ready.
 func observed(replicas int32) facts {
 	d := &appsv1.Deployment{}
 	d.Namespace, d.Name, d.UID, d.Generation = "shop", "web", "uid-of-deployment", 3
@@ -85,19 +85,19 @@ func observed(replicas int32) facts {
 	return f
 }
 
-// Helpers for outcomes.
+// Builders of outcomes.
 
-// done returns an outcome in which a child of a kind had a result.
+// done returns an outcome in which the child of the given kind had the given result.
 func done(kind string, action ensure.Action, message string) kit.Outcome {
 	result := ensure.Result{Action: action, Message: message}
 	result.Ref.Kind = kind
 	return kit.Outcome{Results: []ensure.Result{{Action: ensure.Unchanged}, result}}
 }
 
-// unchanged is an outcome in which every child was as declared.
+// unchanged is the outcome of a plan in which every child was as declared.
 var unchanged = done("Service", ensure.Unchanged, "")
 
-// reported returns an object after a report.
+// reported returns the AppService with the status that a reconcile would report.
 func reported(a *appv1.AppService, f facts, done kit.Outcome) *appv1.AppService {
 	reportAt(a, f, done, someTime)
 	return a
@@ -111,14 +111,14 @@ func conditionOf(a *appv1.AppService, kind string) string {
 	return fmt.Sprintf("%s %s: %s", c.Status, c.Reason, c.Message)
 }
 
-// pending adds the conditions that the CRD gives a new object.
+// pending adds the conditions that the API server sets on a new AppService, as the CRD defaults them.
 func pending(a *appv1.AppService) {
 	for _, kind := range []string{appv1.AppServiceReady, appv1.AppServiceChildrenReady, appv1.AppServiceRolledOut, appv1.AppServiceAvailable} {
 		a.Status.Conditions = append(a.Status.Conditions, metav1.Condition{Type: kind, Status: metav1.ConditionUnknown, Reason: common.ReasonPending, Message: "Waiting for the operator"})
 	}
 }
 
-// same fails the test if two values differ. what names the values.
+// same fails the test if two values differ. what describes the values in the failure message.
 func same(t testing.TB, what string, want, got any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package appservice reconciles AppServices: pods of one image in a Deployment, and a Service in front of them. It is
-// the simplest of the application kinds. internal/workload has what they share.
+// Package appservice reconciles AppServices: a Deployment with pods of one image, and a Service in front of them. It is
+// the simplest of the application kinds. internal/workload has the code that these kinds share.
 package appservice
 
 import (
@@ -20,28 +20,28 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// The objects of the kind.
+// Read AppServices.
 // +kubebuilder:rbac:groups=app.example.com,resources=appservices,verbs=get;list;watch
-// The status.
+// Write the status of AppServices.
 // +kubebuilder:rbac:groups=app.example.com,resources=appservices/status,verbs=patch
-// The owner references of children block the deletion of the object.
+// Set owner references on children that block the deletion of the AppService until the children are gone.
 // +kubebuilder:rbac:groups=app.example.com,resources=appservices/finalizers,verbs=update
-// The Deployment of an object.
+// Run the pods of an AppService.
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch
-// Which pods belong to the present template, and why a rollout is stuck.
+// Find out which pods belong to the current pod template, and why a rollout is stuck.
 // +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=get;list;watch
-// The Service of an object; it is deleted when the object has no ports any more.
+// Manage the Service of an AppService, and delete it when the spec has no ports any more.
 // +kubebuilder:rbac:groups="",resources=services,verbs=get;list;watch;create;patch;delete
-// The budget of an object with several replicas.
+// Manage the PodDisruptionBudget of an AppService with several replicas.
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch;delete
-// Why a pod is not ready.
+// Find out why a pod is not ready.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
-// Which Pod Security Standard a namespace enforces.
+// Find out which Pod Security Standard a namespace enforces.
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch
-// Whether the CRD is installed, and by opcrew.
+// Read its own CRD to check that opcrew installed it.
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=appservices.app.example.com,verbs=get
 
-// workers is how many objects are reconciled at a time.
+// workers is the number of AppServices that are reconciled concurrently.
 const workers = 8
 
 // Kind returns the registration of AppService.

@@ -20,7 +20,8 @@ const (
 	instanceLabel = "app.kubernetes.io/instance"
 )
 
-// identity names all children like the object, as the tutorial's operator does.
+// identity returns the names and labels of the children. They have the name of the AppService, as in the tutorial that
+// defines this kind.
 func identity(a *appv1.AppService) workload.Identity {
 	id := workload.Identity{
 		Namespace: a.Namespace, Name: a.Name,
@@ -28,7 +29,7 @@ func identity(a *appv1.AppService) workload.Identity {
 	}
 	id.Labels = maps.Clone(id.Selector)
 	maps.Copy(id.Labels, map[string]string{
-		"app":                         a.Name, // the label that the tutorial's users select by
+		"app":                         a.Name, // users of the tutorial select pods by this label
 		"app.kubernetes.io/component": "application",
 		"app.kubernetes.io/part-of":   "opcrew",
 	})
@@ -43,7 +44,7 @@ func template(a *appv1.AppService) *corev1ac.PodTemplateSpecApplyConfiguration {
 	workload.Restrict(template, a.Spec.SecurityProfile)
 	podtemplate.Override(template, a.Spec.Pod)
 	if a.Spec.Pod != nil && a.Spec.Pod.ServiceAccountName != "" {
-		// If the user names an account, the account decides whether its token is mounted.
+		// If the user names a ServiceAccount, the account decides whether its token is mounted.
 		template.Spec.AutomountServiceAccountToken = nil
 	}
 	return template

@@ -19,18 +19,18 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// reconciler is keyed by an AppService.
+// reconciler reconciles AppServices.
 type reconciler struct{ *kit.Tools }
 
-// facts holds all that is read about an AppService.
+// facts holds everything that is read about an AppService.
 type facts struct {
 	rollout workload.Rollout
-	// nodePorts has the owners of nodePorts that were refused.
+	// nodePorts names the Services that already use the nodePorts of this AppService.
 	nodePorts workload.NodePorts
 }
 
-// Observe reads the Deployment with its pods. What the namespace enforces counts like the spec from here on: pods are
-// built and pinned as if the user had asked for it.
+// Observe reads the Deployment and its pods. From here on, the security profile that the namespace enforces counts as
+// if the user had set it in the spec.
 func (r *reconciler) Observe(ctx context.Context, a *appv1.AppService) (facts, error) {
 	ns := &corev1.Namespace{}
 	if err := r.Client.Get(ctx, client.ObjectKey{Name: a.Namespace}, ns); client.IgnoreNotFound(err) != nil {
@@ -64,8 +64,8 @@ func (r *reconciler) objectsIn(ctx context.Context, ns client.Object) []reconcil
 	return out
 }
 
-// ownerByLabels enqueues the AppService that a pod or ReplicaSet belongs to: others stand
-// between them.
+// ownerByLabels enqueues the AppService of a pod or ReplicaSet. Labels name the AppService, because it is not the
+// direct owner.
 func ownerByLabels(_ context.Context, object client.Object) []reconcile.Request {
 	labels := object.GetLabels()
 	if labels[nameLabel] != appName || labels[instanceLabel] == "" {

@@ -19,20 +19,20 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// decision holds the input of Plan and Report.
+// decision holds what Plan and Report need in addition to the facts.
 type decision struct {
-	// invalidImage explains why the image cannot be used; empty if it can.
+	// invalidImage explains why spec.image cannot be used; empty if it can.
 	invalidImage string
-	// again is the time until the next check; 0 if none is needed.
+	// again is the time until the next reconcile; 0 if none is scheduled.
 	again time.Duration
 }
 
-// Decide returns the input of Plan and Report. It is pure.
+// Decide decides from the facts alone, without side effects.
 func (r *reconciler) Decide(a *appv1.AppService, f facts, now time.Time) decision {
 	return decision{invalidImage: workload.InvalidImage(a.Spec.Image), again: f.rollout.StuckIn(now)}
 }
 
-// Plan declares the children. Deletion needs no plan: the garbage collector deletes them with their owner.
+// Plan declares the children. A deleted AppService needs no plan, because the garbage collector deletes its children.
 func (r *reconciler) Plan(a *appv1.AppService, f facts, d decision) kit.Plan {
 	if a.DeletionTimestamp != nil {
 		return kit.Plan{}
@@ -44,7 +44,7 @@ func (r *reconciler) Plan(a *appv1.AppService, f facts, d decision) kit.Plan {
 	if pods, ok := deployment(a, f.rollout.Deployment, d.invalidImage != ""); ok {
 		plan.Children = append(plan.Children, pods)
 	}
-	// A budget for a single pod would block every drain, or allow all of them.
+	// A PodDisruptionBudget for a single pod would either block every drain or allow every eviction.
 	if a.Spec.Replicas() > 1 {
 		plan.Children = append(plan.Children, ensure.Child{Object: id.DisruptionBudget()})
 	}
@@ -52,8 +52,8 @@ func (r *reconciler) Plan(a *appv1.AppService, f facts, d decision) kit.Plan {
 	return plan
 }
 
-// deployment declares the pods. With an invalid image, running pods stay as they are, and none are created if there are
-// none.
+// deployment declares the Deployment. With an invalid image, it keeps the running pods unchanged, or returns false if
+// there is no Deployment yet.
 func deployment(a *appv1.AppService, live *appsv1.Deployment, invalidImage bool) (ensure.Child, bool) {
 	object := identity(a).Deployment(a.Spec.Replicas(), template(a))
 	child := workload.Secured(workload.Pinned(object, podSettings(a)), a.Spec.SecurityProfile)

@@ -42,7 +42,7 @@ func kindsOf(t *testing.T, plan kit.Plan) []string {
 	return out
 }
 
-// pods returns the child that runs the pods.
+// pods returns the Deployment in a plan.
 func pods(t *testing.T, plan kit.Plan) ensure.Child {
 	t.Helper()
 	i := slices.Index(kindsOf(t, plan), "Deployment")
@@ -107,7 +107,8 @@ func TestWithAnImageThatIsNoneWhatRunsStaysAndTheRestFollows(t *testing.T) {
 	if *object.Spec.Replicas != 3 {
 		t.Errorf("expected the size to follow all the same, got %d", *object.Spec.Replicas)
 	}
-	// Regression: a bad image lost the pin, and reverting it after an upgrade of opcrew restarted all pods.
+	// Regression: a bad image removed the pin of the pod template, so that reverting the image after an upgrade of
+	// opcrew restarted all pods.
 	if got := object.Annotations[common.PinnedAnnotation]; got != "settings.template" {
 		t.Errorf("expected the pods to stay pinned, got %q", got)
 	}
@@ -153,7 +154,7 @@ func TestPodsArePinnedToWhatTheyKnowOf(t *testing.T) {
 	}
 }
 
-// The labels in the selector can never change, and an override must not remove them from pods.
+// The labels in the selector are immutable, and an override in spec.pod must not remove them from pods.
 func TestAnOverrideCannotTakeAPodFromItsService(t *testing.T) {
 	a := newApp(1)
 	a.Spec.Pod = &common.PodOverride{Labels: map[string]string{nameLabel: "other", instanceLabel: "other", "app": "other", "team": "shop"}}

@@ -16,14 +16,14 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// blockers are the conditions that can keep Ready from being True. The first one that does, in this order, is Ready's
-// reason.
+// blockers lists the conditions that can keep Ready from being True. Ready reports the first of them, in this order,
+// that is not True.
 var blockers = []condition.Blocker{
 	condition.Unless(appv1.AppServiceChildrenReady),
 	condition.Unless(appv1.AppServiceRolledOut),
 }
 
-// Report fills the status from the facts and from what was done.
+// Report fills in the status from the facts and the outcome of the plan.
 func (r *reconciler) Report(a *appv1.AppService, f facts, d decision, done kit.Outcome) {
 	s := &a.Status
 	set := condition.Set{Conditions: &s.Conditions, Generation: a.Generation, Now: done.Now}
@@ -40,11 +40,11 @@ func (r *reconciler) Report(a *appv1.AppService, f facts, d decision, done kit.O
 	f.rollout.Leftovers(done.Now).Report(set)
 }
 
-// reportChildren reports an application without children as declared. Until its image is valid, there may be nothing to
-// create.
+// reportChildren reports whether the children are as declared. If the image is invalid, there may be no children to
+// create, which counts as success.
 func reportChildren(set condition.Set, a *appv1.AppService, done kit.Outcome) {
 	if a.DeletionTimestamp == nil && done.Err == nil && done.Held == 0 && len(done.Results) == 0 {
-		set.True(appv1.AppServiceChildrenReady, common.ReasonAsDeclared, "Nothing is to be made yet")
+		set.True(appv1.AppServiceChildrenReady, common.ReasonAsDeclared, "No child objects are needed until spec.image is valid")
 		return
 	}
 	done.ReportChildren(set, appv1.AppServiceChildrenReady)
@@ -54,5 +54,5 @@ func podsStay(r workload.Rollout) string {
 	if r.Deployment == nil {
 		return ""
 	}
-	return fmt.Sprintf("; the %d pods that run stay as they are", r.Replicas())
+	return fmt.Sprintf("; the %d running pods stay unchanged", r.Replicas())
 }

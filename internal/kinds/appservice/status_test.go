@@ -33,7 +33,8 @@ func hasHolder(f facts) facts {
 	return f
 }
 
-// portTaken returns the API server's error for a nodePort that belongs to another Service.
+// portTaken returns the outcome of a write that the API server rejected because the nodePort belongs to another
+// Service.
 func portTaken() kit.Outcome {
 	path := field.NewPath("spec", "ports").Index(0).Child("nodePort")
 	return kit.Outcome{Err: apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, "web", field.ErrorList{
@@ -60,9 +61,9 @@ func TestReadyIsTheFirstThatStandsInTheWay(t *testing.T) {
 		"a nodePort":          {newApp(2), observed(2), portTaken(), `False NodePortTaken: Service "web" is invalid: spec.ports[0].nodePort: Invalid value: 30002: provided port is already allocated`},
 		"a nodePort's holder": {newApp(2), hasHolder(observed(2)), portTaken(), "False NodePortTaken: nodePort 30002 belongs to Service other/a; choose another, or 0 for any that is free"},
 		"no image":            {newApp(2, withImage(placeholder)), facts{}, unchanged, "False InvalidImage: " + invalid},
-		"no image any more":   {newApp(2, withImage(placeholder)), observed(2), unchanged, "False InvalidImage: " + invalid + "; the 2 pods that run stay as they are"},
-		// Regression: with neither ports nor pods there was nothing to create, and Ready waited for the operator for
-		// ever.
+		"no image any more":   {newApp(2, withImage(placeholder)), observed(2), unchanged, "False InvalidImage: " + invalid + "; the 2 running pods stay unchanged"},
+		// Regression: if there were neither ports nor pods, no child was created, and Ready stayed at its initial value
+		// forever.
 		"no image, and nothing to be made": {newApp(1, withImage(placeholder), pending), facts{}, kit.Outcome{}, "False InvalidImage: " + invalid},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -118,7 +119,7 @@ func TestAPodWakesTheObjectOfItsInstanceLabel(t *testing.T) {
 	}
 }
 
-// A condition's reason must be one that users can look up.
+// Conditions must only have reasons that are documented for application kinds.
 func TestConditionsHaveOneOfTheReasonsOfApplicationKinds(t *testing.T) {
 	a := reported(newApp(2), observed(2), unchanged)
 	for kind, want := range map[string]string{

@@ -20,15 +20,15 @@ import (
 )
 
 const (
-	// attachWait is how long a pod may wait for its volumes before its events are read. Kubernetes takes about six
-	// minutes to detach a volume from a dead node.
+	// attachWait is how long a pod may wait for its volumes before opcrew reads the events of the pod. Kubernetes takes
+	// about six minutes to detach a volume from a dead node.
 	attachWait = 30 * time.Second
 	// attachReason is the reason of events about a volume that is still attached to another node.
 	attachReason = "FailedAttachVolume"
 )
 
-// observeAttachment finds out why a pod that has been on a node for a while has not started, and stops at the first
-// reason. Only events show that a volume is attached to another node. If events cannot be read, the reason stays
+// observeAttachment finds the first pod that has been on a node for longer than attachWait without starting, and reads
+// why. Only an event shows that a volume is still attached to another node. If events cannot be read, the reason stays
 // unknown.
 func (r *reconciler) observeAttachment(ctx context.Context, _ *opsv1.Diva, f *facts) error {
 	for _, pod := range slices.Concat(boundClients(f.clients), boundManagers(f.manager)) {
@@ -47,8 +47,8 @@ func (r *reconciler) observeAttachment(ctx context.Context, _ *opsv1.Diva, f *fa
 	return nil
 }
 
-// waits reports whether no container of a pod has ever started, and the pod's status does not show why. If an image
-// cannot be pulled, for example, the status shows it.
+// waits reports whether no container of a pod has ever started and the pod's status does not explain this. A failed
+// image pull, for example, is visible in the status.
 func waits(pod *corev1.Pod) bool {
 	why, stuck := workload.WhyNotReady(pod)
 	return why != "" && !stuck && !slices.ContainsFunc(slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses), func(s corev1.ContainerStatus) bool {
@@ -56,7 +56,7 @@ func waits(pod *corev1.Pod) bool {
 	})
 }
 
-// reportAttachment reports the volume that a pod waits for, instead of reporting that the pod is starting.
+// reportAttachment replaces the message that a pod is starting with the volume that the pod waits for.
 func reportAttachment(set condition.Set, d *opsv1.Diva, f facts) {
 	if f.attachment.words == "" {
 		return
@@ -67,6 +67,6 @@ func reportAttachment(set condition.Set, d *opsv1.Diva, f facts) {
 		kind, noun, ready = opsv1.DivaClientsReady, "clients", f.clients.Ready(names.Clients(d).Names(all))
 	}
 	if c := meta.FindStatusCondition(*set.Conditions, kind); c != nil && c.Reason == common.ReasonUpdating {
-		set.False(kind, common.ReasonPodsNotReady, fmt.Sprintf("%d of %d %s are ready; %s: %s", ready, all, noun, f.attachment.pod, f.attachment.words))
+		set.False(kind, common.ReasonPodsNotReady, fmt.Sprintf("%d of %d %s are ready; pod %s waits for a volume: %s", ready, all, noun, f.attachment.pod, f.attachment.words))
 	}
 }

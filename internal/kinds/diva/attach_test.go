@@ -18,7 +18,7 @@ import (
 
 const elsewhere = `Multi-Attach error for volume "pv-1": it is at node2`
 
-// events returns a reconciler whose API server has one event about a pod.
+// events returns a reconciler whose API server has one event, which concerns the given pod.
 func events(of, reason string) *reconciler {
 	event := &corev1.Event{Reason: reason, Message: elsewhere}
 	event.Namespace, event.Name = "shop", "event"
@@ -60,8 +60,8 @@ func TestAVolumeThatIsAtAnotherNodeIsNamed(t *testing.T) {
 		want    string
 		again   time.Duration
 	}{
-		"of a client":                 {events("ops-client-1", attachReason), []factOption{client(40 * time.Second)}, opsv1.DivaClientsReady, "False PodsNotReady: 1 of 2 clients are ready; ops-client-1: " + elsewhere, 40 * time.Second},
-		"of the manager":              {events("ops-manager-0", attachReason), []factOption{manager}, opsv1.DivaManagerReady, "False PodsNotReady: 0 of 1 pods are ready; ops-manager-0: " + elsewhere, time.Minute},
+		"of a client":                 {events("ops-client-1", attachReason), []factOption{client(40 * time.Second)}, opsv1.DivaClientsReady, "False PodsNotReady: 1 of 2 clients are ready; pod ops-client-1 waits for a volume: " + elsewhere, 40 * time.Second},
+		"of the manager":              {events("ops-manager-0", attachReason), []factOption{manager}, opsv1.DivaManagerReady, "False PodsNotReady: 0 of 1 pods are ready; pod ops-manager-0 waits for a volume: " + elsewhere, time.Minute},
 		"not at once":                 {events("ops-client-1", attachReason), []factOption{client(time.Second)}, opsv1.DivaClientsReady, "False Updating: 1 of 2 clients are ready; ops-client-1: it is starting", 29 * time.Second},
 		"not of one that has begun":   {events("ops-client-1", attachReason), []factOption{client(time.Hour), begun}, opsv1.DivaClientsReady, "False Updating: 1 of 2 clients are ready; ops-client-1: it is starting", 0},
 		"not of one that reports why": {events("ops-client-1", attachReason), []factOption{client(time.Hour), unpulled}, opsv1.DivaClientsReady, "False PodsNotReady: 1 of 2 clients are ready; ops-client-1: container ops: ErrImagePull: not found", 0},

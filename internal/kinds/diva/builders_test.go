@@ -42,7 +42,7 @@ var noon = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
 const agentImage = "opcrew/opcrew-agent:v1"
 
-// Objects.
+// Builders of Divas.
 
 type divaOption func(*opsv1.Diva)
 
@@ -67,7 +67,7 @@ func withAge(age opsv1.Age) divaOption {
 	return func(d *opsv1.Diva) { d.Spec.SSH = &opsv1.SSH{RotateAfter: age} }
 }
 
-// withStatus sets the status of an earlier reconcile.
+// withStatus gives the Diva the status that an earlier reconcile reported for a key ring.
 func withStatus(phase opsv1.SSHPhase, r *ring.Ring) divaOption {
 	return func(d *opsv1.Diva) {
 		d.Status.SSH = &opsv1.SSHStatus{Phase: phase, Fingerprint: keys.Fingerprint(r.Current.Public), PublicKey: r.Current.Public}
@@ -81,7 +81,7 @@ func withPrevious(fingerprint string) divaOption {
 	return func(d *opsv1.Diva) { d.Status.SSH.PreviousFingerprint = fingerprint }
 }
 
-// manifest returns an object that is read from a file in testdata.
+// manifest reads a Diva from a file in testdata.
 func manifest(t *testing.T, file string) *opsv1.Diva {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("testdata", file))
@@ -96,7 +96,7 @@ func manifest(t *testing.T, file string) *opsv1.Diva {
 	return d
 }
 
-// Keys. A name always has the same key, so that golden files do not change.
+// Test keys. A name always has the same key pair, so that golden files do not change.
 
 var testKeys = map[string]*keys.Pair{}
 
@@ -113,7 +113,7 @@ func key(t testing.TB, name string) *keys.Pair {
 	return testKeys[name]
 }
 
-// seed is one for host keys, always the same for a name.
+// seed returns a seed for host keys. The same name always has the same seed.
 func seed(name string) string {
 	sum := sha256.Sum256([]byte(name))
 	return hex.EncodeToString(sum[:])
@@ -128,16 +128,16 @@ func encoded(t testing.TB, private crypto.PrivateKey) string {
 	return string(pem.EncodeToMemory(block))
 }
 
-// settled returns a ring with one pair in use, which was made an hour ago.
+// settled returns a key ring with one key pair in use, which was created an hour ago.
 func settled(t testing.TB) *ring.Ring {
 	return &ring.Ring{Current: key(t, "old"), Seed: seed("host"), Identity: true, Made: noon.Add(-time.Hour)}
 }
 
-// Facts.
+// Builders of facts.
 
 type factOption func(*facts)
 
-// observed returns the facts of a Diva whose pods all run, are ready, and serve the files of the ring.
+// observed returns the facts about a Diva whose pods all run, are ready, and serve the files of the key ring.
 func observed(t testing.TB, d *opsv1.Diva, r *ring.Ring, options ...factOption) facts {
 	t.Helper()
 	f := facts{ring: r, now: noon, agentImage: agentImage, claims: map[string]*corev1.PersistentVolumeClaim{}, serving: map[string]string{}, rigid: map[string]string{}}
@@ -159,7 +159,7 @@ func observed(t testing.TB, d *opsv1.Diva, r *ring.Ring, options ...factOption) 
 	return f
 }
 
-// serves makes all pods of some roles serve the files of a ring.
+// serves makes all pods of the given roles serve the files of a key ring.
 func serves(d *opsv1.Diva, r *ring.Ring, roles ...string) factOption {
 	return func(f *facts) {
 		now := *f
@@ -231,7 +231,7 @@ func newClaim(e storage.Expected) *corev1.PersistentVolumeClaim {
 	return claim
 }
 
-// asks sets the requested size and the capacity of a claim.
+// asks sets the requested size and the capacity of a claim to the same amount.
 func asks(name, amount string) factOption {
 	return func(f *facts) {
 		f.claims[name].Spec.Resources.Requests = corev1.ResourceList{"storage": resource.MustParse(amount)}
@@ -239,7 +239,7 @@ func asks(name, amount string) factOption {
 	}
 }
 
-// Outcomes.
+// Outcomes of reconciles.
 
 func outcome(kind string, action ensure.Action) kit.Outcome {
 	out := kit.Outcome{Results: []ensure.Result{{Action: ensure.Unchanged}}}
@@ -254,7 +254,7 @@ func outcome(kind string, action ensure.Action) kit.Outcome {
 // done is the outcome of a reconcile in which all writes succeeded.
 var done = outcome("Secret", ensure.Unchanged)
 
-// reported returns an object after its status has been filled in.
+// reported returns the Diva with the status that a reconcile would report.
 func reported(d *opsv1.Diva, f facts, done kit.Outcome) *opsv1.Diva {
 	reportAt(d, f, done, noon)
 	(&reconciler{}).finish(d)
@@ -269,7 +269,7 @@ func conditionOf(d *opsv1.Diva, kind string) string {
 	return fmt.Sprintf("%s %s: %s", c.Status, c.Reason, c.Message)
 }
 
-// same fails the test if two values differ. what names them in the message.
+// same fails the test if two values differ. what describes the values in the failure message.
 func same(t testing.TB, what string, want, got any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -277,7 +277,7 @@ func same(t testing.TB, what string, want, got any) {
 	}
 }
 
-// says fails the test unless a text contains all the words.
+// says fails the test unless a text contains all the given words.
 func says(t testing.TB, text string, words ...string) {
 	t.Helper()
 	for _, word := range words {

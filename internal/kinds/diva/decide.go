@@ -19,28 +19,29 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// decision is the input of Plan and Report.
+// decision holds everything that Plan and Report need in addition to the facts.
 type decision struct {
-	// ring is the ring that the Secret should hold; nil if there is none yet, and so no pods.
+	// ring is the key ring that the Secret with the SSH keys should hold. It is nil while there are no keys, and then
+	// no pods are created.
 	ring *ring.Ring
-	// key says what is wrong with the user's private key; nil if nothing is wrong.
+	// key is the problem with the private key that the user provides; nil if there is no problem.
 	key *keys.Problem
-	// pods are the pods that must serve the ring's files.
+	// pods are the pods that must serve the SSH files of the key ring.
 	pods    rotation.Pods
 	storage storage.Decision
-	// clients and manager say why pods are not updated to the spec; nil if they are updated.
+	// clients and manager explain why the client and manager pods do not follow the spec; nil if they follow it.
 	clients, manager *obstacle
-	// replicas is the number of clients, and claimSize the size of new clients' claims.
+	// replicas is the number of clients to run. claimSize is the size of the claims of new clients.
 	replicas  int32
 	claimSize resource.Quantity
-	// again is how long to wait before the next reconcile; 0 means that no wait is needed.
+	// again is the time until the next reconcile; 0 means that no reconcile is scheduled.
 	again time.Duration
 }
 
-// obstacle is the reason and message of a condition that says why pods are not updated.
+// obstacle is the reason and message of a condition that explains why pods do not follow the spec.
 type obstacle struct{ reason, message string }
 
-// Decide decides what to do from the facts alone, without side effects.
+// Decide decides what to do from the facts alone. It has no side effects.
 func (r *reconciler) Decide(d *opsv1.Diva, f facts, now time.Time) decision {
 	keyInput := rotationInput(d, f, now)
 	out := decision{
@@ -58,7 +59,7 @@ func (r *reconciler) Decide(d *opsv1.Diva, f facts, now time.Time) decision {
 	out.replicas = replicas(d.Spec.Client.Replicas, f.clients.Replicas(), f.inventory == build.Hosts(d))
 	out.claimSize = out.storage.TemplateSize
 	if template := templateSize(f.clients.Set); template != nil && out.clients != nil {
-		out.claimSize = *template // the image is invalid, so pods could not be recreated
+		out.claimSize = *template // keep the size: recreating the StatefulSet is useless while the image is invalid
 	}
 	out.again = soonest(append(out.storage.Again,
 		f.clients.Refusal.Again, f.unbound.Again, f.attachment.again, f.clients.StuckIn(now), f.manager.StuckIn(now),
@@ -66,12 +67,13 @@ func (r *reconciler) Decide(d *opsv1.Diva, f facts, now time.Time) decision {
 	return out
 }
 
-// foreignSecret keeps pods from mounting a Secret of another owner that has the name of opcrew's.
+// foreignSecret returns an obstacle if another owner's Secret has a name that opcrew uses for its own Secret. Pods
+// would mount that Secret by its name.
 func foreignSecret(f facts) *obstacle {
 	if f.foreign == "" {
 		return nil
 	}
-	return &obstacle{common.ReasonNameTaken, "Secret " + f.foreign + " belongs to another owner, and pods would mount it; delete it, or name the Diva otherwise"}
+	return &obstacle{common.ReasonNameTaken, "Secret " + f.foreign + " belongs to another owner, and pods of this Diva would mount it; delete the Secret, or create the Diva under another name"}
 }
 
 func invalid(field string, image opsv1.Image) *obstacle {
@@ -81,7 +83,8 @@ func invalid(field string, image opsv1.Image) *obstacle {
 	return nil
 }
 
-// replicas returns the number of clients. It removes no client that the manager's inventory still lists.
+// replicas returns the number of clients to run. It removes a client only after the manager's inventory no longer lists
+// it.
 func replicas(desired, existing int32, inventoryCurrent bool) int32 {
 	if desired < existing && !inventoryCurrent {
 		return existing
@@ -89,7 +92,7 @@ func replicas(desired, existing int32, inventoryCurrent bool) int32 {
 	return desired
 }
 
-// secretAgain returns how long to wait before reading a user's Secret again; 0 if the spec names none.
+// secretAgain returns the time until opcrew reads the user's Secret again; 0 if the spec names no Secret.
 func secretAgain(d *opsv1.Diva, problem *keys.Problem) time.Duration {
 	switch {
 	case d.Spec.SSH == nil || d.Spec.SSH.SecretRef == nil:
@@ -100,7 +103,8 @@ func secretAgain(d *opsv1.Diva, problem *keys.Problem) time.Duration {
 	return secretInterval
 }
 
-// rotationAgain returns how long to wait until the pair is too old, or until pods must be read again; 0 for never.
+// rotationAgain returns the time until the key pair reaches its maximum age, or until opcrew must check the pods again;
+// 0 for never.
 func rotationAgain(d *opsv1.Diva, in rotation.Input, next *ring.Ring) time.Duration {
 	if next == nil {
 		return 0
@@ -115,7 +119,7 @@ func rotationAgain(d *opsv1.Diva, in rotation.Input, next *ring.Ring) time.Durat
 	return wait
 }
 
-// soonest returns the shortest of some waits, ignoring 0, which means never.
+// soonest returns the shortest of the given waits. It ignores 0, which means never.
 func soonest(waits ...time.Duration) time.Duration {
 	waits = slices.DeleteFunc(waits, func(wait time.Duration) bool { return wait <= 0 })
 	if len(waits) == 0 {

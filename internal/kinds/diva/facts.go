@@ -21,7 +21,7 @@ import (
 type reconciler struct {
 	*kit.Tools
 	served *served.Reader
-	// refusals finds out why client pods are missing, and unbound why claims have no volume.
+	// refusals finds out why client pods are missing. unbound finds out why claims have no volume.
 	refusals, unbound workload.Refusals
 	classes           workload.Classes
 }
@@ -30,43 +30,43 @@ type reconciler struct {
 type facts struct {
 	clients workload.Members
 	manager workload.Rollout
-	// attachment says why a pod that is on a node has not started.
+	// attachment explains why a pod that is assigned to a node has not started.
 	attachment attachment
-	// secret is opcrew's own with the pair, and server that of clients, nil if there is none; ring is what secret holds,
-	// and given what the user provides.
+	// secret is opcrew's Secret with the login keys, and server is the Secret that clients mount; nil if missing. ring
+	// is the key ring in secret, and given is the key that the user provides.
 	secret, server *corev1.Secret
-	// foreign is the name of a Secret that a pod would mount and that belongs to another owner; "" if there is none.
+	// foreign is the name of a Secret that pods would mount although it belongs to another owner; "" if there is none.
 	foreign string
 	ring    *ring.Ring
 	given   keys.Given
-	// fresh is a new pair, a new host's pair and a new seed, where a plan may need them: random values cannot be computed
-	// twice alike.
+	// fresh holds new random values that a plan may need: a login key pair, a shared host key pair and a seed for host
+	// keys. They are facts because a plan must return the same result for the same facts.
 	fresh struct {
 		pair, host *keys.Pair
 		seed       string
 	}
-	// serving are the digests of what pods serve whose logs were read, by their UIDs.
+	// serving maps the UIDs of pods to the digests of the SSH files that they serve, for pods whose logs were read.
 	serving map[string]string
-	// claims are the Diva's claims by name. stale marks claims that the cache has from before opcrew's last patch, and
-	// ownSizes claims whose request is too large and was written by opcrew. unbound says why a claim has no volume.
+	// claims are the Diva's claims by name. stale marks claims for which the cache does not show opcrew's last patch
+	// yet. ownSizes marks claims whose size opcrew itself raised too far. unbound explains why a claim has no volume.
 	claims          map[string]*corev1.PersistentVolumeClaim
 	stale, ownSizes map[string]bool
 	unbound         workload.Refusal
-	// rigid maps storage classes to the reason why their volumes cannot grow, for claims that should grow.
+	// rigid maps the StorageClasses of claims that should grow to the reason why volumes of the class cannot grow.
 	rigid map[string]string
-	// inventory is the manager's current list of clients.
+	// inventory is the list of clients that the manager currently uses.
 	inventory  string
 	agentImage string
 	now        time.Time
 }
 
-// attachment says what a pod waits for that is on a node but has not started.
+// attachment describes what a pod waits for that is assigned to a node but has not started.
 type attachment struct {
 	pod, words string
 	again      time.Duration
 }
 
-// hasReason reports whether a condition in the status has a reason.
+// hasReason reports whether a condition in the status has the given reason.
 func hasReason(d *opsv1.Diva, kind, reason string) bool {
 	c := meta.FindStatusCondition(d.Status.Conditions, kind)
 	return c != nil && c.Reason == reason

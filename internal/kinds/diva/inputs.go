@@ -24,7 +24,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// rotationInput selects from the facts what the rotation of keys needs.
+// rotationInput selects from the facts the input for the rotation of keys.
 func rotationInput(d *opsv1.Diva, f facts, now time.Time) rotation.Input {
 	return rotation.Input{
 		Ring: f.ring, Given: f.given, Fresh: f.fresh.pair, Seed: leftSeed(f), Shared: leftShared(f), Now: now,
@@ -36,7 +36,7 @@ func rotationInput(d *opsv1.Diva, f facts, now time.Time) rotation.Input {
 	}
 }
 
-// leftSeed is the seed of host keys that is left in a Secret, or a fresh one.
+// leftSeed returns the seed of host keys that one of the Secrets still holds, or else a fresh seed.
 func leftSeed(f facts) string {
 	for _, secret := range []*corev1.Secret{f.secret, f.server} {
 		if secret == nil {
@@ -49,7 +49,8 @@ func leftSeed(f facts) string {
 	return f.fresh.seed
 }
 
-// leftShared is the shared host's pair that is left where only the key pair was lost, or a fresh one.
+// leftShared returns the shared host key pair if the Secret still holds it after losing the login key pair, or else a
+// fresh pair.
 func leftShared(f facts) *keys.Pair {
 	if f.secret != nil {
 		if left, _ := keys.Parse(string(f.secret.Data[ring.HostKey])); left != nil {
@@ -59,7 +60,8 @@ func leftShared(f facts) *keys.Pair {
 	return f.fresh.host
 }
 
-// sharing reports whether clients of earlier versions, which share a host key, exist or may be started.
+// sharing reports whether clients of earlier versions of opcrew, which share one host key, exist or may still be
+// started.
 func sharing(d *opsv1.Diva, clients workload.Members) bool {
 	if clients.Set != nil && build.SharesHostKey(d, clients.Set.Spec.Template.Spec) {
 		return true
@@ -72,12 +74,13 @@ func sharing(d *opsv1.Diva, clients workload.Members) bool {
 	return false
 }
 
-// knownClients are the clients that managers are to know: those that the inventory lists, and those that still run.
+// knownClients returns the clients whose host keys the manager must know: all clients that its inventory lists or that
+// still run.
 func knownClients(d *opsv1.Diva, f facts) []string {
 	return names.Clients(d).Names(replicas(d.Spec.Client.Replicas, f.clients.Replicas(), f.inventory == build.Hosts(d)))
 }
 
-// wantedDigest returns the digest that a pod serves once it has followed the Secrets.
+// wantedDigest returns a function that computes the digest of the SSH files that a pod should serve.
 func wantedDigest(d *opsv1.Diva, f facts) func(*corev1.Pod) string {
 	manager := rotation.ManagerDigest(d, f.ring, knownClients(d, f))
 	return func(pod *corev1.Pod) string {
@@ -100,7 +103,7 @@ func servingPods(d *opsv1.Diva, pods []*corev1.Pod, digests map[string]string) [
 	return out
 }
 
-// storageInput returns the facts that the decision about claims needs.
+// storageInput selects from the facts the input for the decision about claims.
 func storageInput(d *opsv1.Diva, f facts, now time.Time) storage.Input {
 	return storage.Input{
 		Diva: d, Claims: f.claims, Stale: f.stale, OwnSizes: f.ownSizes, Rigid: f.rigid,
@@ -120,7 +123,7 @@ func claimUsers(d *opsv1.Diva, clients workload.Members, manager workload.Rollou
 	return out
 }
 
-// templateSize returns the size in a StatefulSet's claim template; nil if there is none.
+// templateSize returns the size in the claim template of a StatefulSet; nil if there is no template.
 func templateSize(set *appsv1.StatefulSet) *resource.Quantity {
 	if set == nil || len(set.Spec.VolumeClaimTemplates) == 0 {
 		return nil

@@ -5,7 +5,7 @@ package diva
 
 import (
 	"bytes"
-	"crypto/dsa" //nolint:staticcheck // to see it refused
+	"crypto/dsa" //nolint:staticcheck // to test that it is rejected
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/elliptic"
@@ -67,7 +67,7 @@ func TestKeysOfAllSortsAreReadWhateverTheyLookLikeAfterPasting(t *testing.T) {
 	}
 }
 
-// Older versions of ssh cannot read an ed25519 key in PKCS #8.
+// opcrew converts an ed25519 key in PKCS #8 to the OpenSSH format, because older versions of ssh cannot read PKCS #8.
 func TestAnEd25519KeyInPKCS8IsWrittenInTheFormatOfSSHAndAlwaysAlike(t *testing.T) {
 	private := *mustRaw(t, key(t, "old")).(*ed25519.PrivateKey)
 	raw, err := x509.MarshalPKCS8PrivateKey(private)
@@ -85,7 +85,7 @@ func TestAnEd25519KeyInPKCS8IsWrittenInTheFormatOfSSHAndAlwaysAlike(t *testing.T
 	same(t, "the text as it is stored", string(p.Private), string(stored.Private))
 	same(t, "the public key", key(t, "old").Public, p.Public)
 
-	// The result of x/crypto only differs in the check number, which is random there.
+	// The output of x/crypto has a random check number, and is otherwise equal.
 	theirs, ours := encodedBytes(t, encoded(t, private)), encodedBytes(t, string(p.Private))
 	at := bytes.Index(theirs, []byte("\x00\x00\x00\x0bssh-ed25519\x00\x00\x00\x20"))
 	at += bytes.Index(theirs[at+1:], []byte("\x00\x00\x00\x0bssh-ed25519")) + 1
@@ -109,11 +109,11 @@ func TestAKeyThatIsOfNoUseIsReportedWithWhatToWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, test := range map[string]struct{ text, want string }{
-		"no key":       {"not a key", "it is no private key (ssh: no key found); write one as ssh-keygen -t ed25519 makes it"},
-		"a public key": {key(t, "old").Public, "it is no private key"},
-		"half a key":   {string(key(t, "old").Private)[:200], "it is no private key"},
-		"locked":       {string(pem.EncodeToMemory(locked)), "it is locked by a passphrase"},
-		"dsa":          {dsaKey(t), "it is a DSA key, which no sshd accepts any more"},
+		"no key":       {"not a key", "the value is not a private key (ssh: no key found); provide a key such as ssh-keygen -t ed25519 creates"},
+		"a public key": {key(t, "old").Public, "the value is not a private key"},
+		"half a key":   {string(key(t, "old").Private)[:200], "the value is not a private key"},
+		"locked":       {string(pem.EncodeToMemory(locked)), "the private key needs a passphrase"},
+		"dsa":          {dsaKey(t), "the private key is a DSA key, which sshd no longer accepts"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, why := keys.Parse(test.text)
@@ -133,7 +133,7 @@ func mustRaw(t *testing.T, p *keys.Pair) any {
 	return raw
 }
 
-// dsaKey returns a key with parameters that are too small for use, but quick to generate.
+// dsaKey returns a DSA key with parameters that are too small for real use, but fast to generate.
 func dsaKey(t *testing.T) string {
 	t.Helper()
 	private := dsa.PrivateKey{}
@@ -165,7 +165,8 @@ func TestAPairThatIsMadeIsReadBackAndIsAnotherEachTime(t *testing.T) {
 	if a.Public == b.Public || !strings.HasPrefix(a.Public, "ssh-ed25519 ") || strings.Count(a.Public, " ") != 1 {
 		t.Errorf("expected two ed25519 keys without comments, got %q and %q", a.Public, b.Public)
 	}
-	// The key file is overwritten in place, so a shorter key would briefly be followed by the end of the longer one.
+	// The agent overwrites the key file in place. If the new key were shorter, the end of the old key would remain for
+	// a moment.
 	if len(a.Private) != len(b.Private) {
 		t.Errorf("expected keys of one length, got %d and %d", len(a.Private), len(b.Private))
 	}
@@ -212,10 +213,10 @@ func TestAGivenPairIsTakenIfItBelongsTogether(t *testing.T) {
 		"as Kubernetes' type has it":  {secret("ssh-privatekey", string(old.Private), "ssh-publickey", old.Public), "", nil},
 		"as ssh's files are named":    {secret("id_ed25519", string(old.Private), "id_ed25519.pub", old.Public), "", nil},
 		"with a public key cut short": {secret("privateKey", string(old.Private), "publicKey", "ssh-rsa AAAA..."), "", nil},
-		"with another's public key":   {secret("privateKey", string(old.Private), "publicKey", other.Public), opsv1.ReasonKeyMismatch, []string{"Secret mine, publicKey does not belong to Secret mine, privateKey", old.Public}},
-		"that is no key":              {secret("privateKey", "x"), opsv1.ReasonKeyUnusable, []string{"Secret mine, privateKey: it is no private key"}},
-		"in a Secret without one":     {secret("other", "x"), opsv1.ReasonKeyMissing, []string{"there is no Secret mine with a private key under privateKey, ssh-privatekey"}},
-		"in no Secret":                {nil, opsv1.ReasonKeyMissing, []string{"there is no Secret mine"}},
+		"with another's public key":   {secret("privateKey", string(old.Private), "publicKey", other.Public), opsv1.ReasonKeyMismatch, []string{"the public key in Secret mine, publicKey does not match the private key in Secret mine, privateKey", old.Public}},
+		"that is no key":              {secret("privateKey", "x"), opsv1.ReasonKeyUnusable, []string{"Secret mine, privateKey: the value is not a private key"}},
+		"in a Secret without one":     {secret("other", "x"), opsv1.ReasonKeyMissing, []string{"Secret mine does not exist or has no private key; opcrew looks for a key under one of the names privateKey, ssh-privatekey"}},
+		"in no Secret":                {nil, opsv1.ReasonKeyMissing, []string{"Secret mine does not exist or has no private key"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := keys.FromSecret("mine", test.data)

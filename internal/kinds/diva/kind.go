@@ -1,12 +1,12 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package diva implements the kind Diva: a legacy operations system with a manager that reaches a set of clients over
-// ssh. A Diva has a key pair, storage and a list of clients.
+// Package diva implements the kind Diva: a legacy operations system in which a manager connects to a set of clients
+// over SSH. opcrew creates the pods, an SSH key pair, storage, and an inventory of the clients for the manager.
 //
-// This package observes, decides, plans and reports. The packages below it contain names, keys (key pairs), ring (the
-// content of the Secret), rotation (the steps from one ring to the next), served (the files that pods serve), storage
-// (claims) and build (objects and pods). internal/agents/sshfiles updates the files in the pods.
+// This package observes, decides, plans and reports. Its subpackages are names, keys (SSH keys), ring (the content of
+// the Secret with the keys), rotation (replacement of keys), served (the SSH files that pods serve), storage (claims)
+// and build (objects and pods). internal/agents/sshfiles updates the files in pods.
 package diva
 
 import (
@@ -32,47 +32,47 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// The objects of the kind; patch is for the finalizer and annotations.
+// Read Divas; change their finalizer and annotations.
 // +kubebuilder:rbac:groups=ops.xx.com,resources=divas,verbs=get;list;watch;patch
-// The status.
+// Write the status of Divas.
 // +kubebuilder:rbac:groups=ops.xx.com,resources=divas/status,verbs=patch
-// The owner references of children block the deletion of the object.
+// Set owner references on children that block the deletion of the Diva until the children are gone.
 // +kubebuilder:rbac:groups=ops.xx.com,resources=divas/finalizers,verbs=update
-// The clients; a StatefulSet is recreated when a field that cannot change has changed.
+// Run the clients, and recreate their StatefulSet when an immutable field has to change.
 // +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;patch;delete
-// The manager.
+// Run the manager.
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch
-// Which pods belong to the present template of the manager.
+// Find out which pods belong to the current pod template of the manager.
 // +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=get;list;watch
-// The Services, inventory, SSH keys and volumes; a Secret that secretRef names is read by name.
+// Manage the Services, inventory, SSH keys and claims; read the Secret that spec.ssh.secretRef names.
 // +kubebuilder:rbac:groups="",resources=services;configmaps;secrets;persistentvolumeclaims,verbs=get;list;watch;create;patch
-// The budget of the clients.
+// Manage the PodDisruptionBudget of the clients.
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch
-// Only the manager may connect to the clients.
+// Manage the NetworkPolicy that allows only the manager to connect to the clients' sshd.
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=get;list;watch;create;patch
-// Why a pod is not ready; a pod that holds a volume on a lost node is deleted.
+// Find out why a pod is not ready, and delete a pod that holds a volume on a lost node.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;delete
-// Which keys a pod serves, from the log of opcrew's own container, only while keys change.
+// Read from the log of opcrew's own container which keys a pod serves, only while keys change.
 // +kubebuilder:rbac:groups="",resources=pods/log,verbs=get,roleName=opcrew-diva-logs
-// Why a volume or a pod cannot be created.
+// Find out why a volume or a pod cannot be created.
 // +kubebuilder:rbac:groups="",resources=events,verbs=list
-// Whether a volume can grow.
+// Find out whether a StorageClass allows volumes to grow.
 // +kubebuilder:rbac:groups=storage.k8s.io,resources=storageclasses,verbs=get
-// Whether the CRD is installed, and by opcrew.
+// Read its own CRD to check that opcrew installed it.
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=divas.ops.xx.com,verbs=get
 
-// workers is how many objects are reconciled at the same time.
+// workers is the number of Divas that are reconciled concurrently.
 const workers = 8
 
-// Kind returns Diva's entry in the list of kinds.
+// Kind returns the registration of the kind Diva.
 func Kind() kit.Registration {
 	return KindReading(func(c kubernetes.Interface) LogReader { return served.Logs(c, build.AgentContainer) })
 }
 
-// LogReader returns the end of the log of a pod's agent.
+// LogReader returns the last lines of the log of a pod's agent.
 type LogReader = served.LogReader
 
-// KindReading returns the kind with another way to read logs, for tests whose pods have no logs.
+// KindReading returns the registration with another way to read logs, for tests whose pods have no logs.
 func KindReading(logs func(kubernetes.Interface) LogReader) kit.Registration {
 	return kit.Registration{
 		Name:        "diva",
@@ -150,8 +150,8 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		Complete(loop)
 }
 
-// objectByLabels enqueues the Diva to which a pod, ReplicaSet or claim belongs. It uses labels, because these objects
-// have other owners or none.
+// objectByLabels enqueues the Diva to which a pod, ReplicaSet or claim belongs. The labels name the Diva, because the
+// owner of these objects is another object or missing.
 func objectByLabels(_ context.Context, object client.Object) []reconcile.Request {
 	labels := object.GetLabels()
 	if labels[names.NameLabel] != names.AppName {
@@ -160,7 +160,7 @@ func objectByLabels(_ context.Context, object client.Object) []reconcile.Request
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: object.GetNamespace(), Name: labels[names.InstanceLabel]}}}
 }
 
-// divasOfSecret enqueues the Divas whose key pair is in a user's Secret.
+// divasOfSecret enqueues the Divas whose spec.ssh.secretRef names a Secret.
 func (r *reconciler) divasOfSecret(ctx context.Context, secret client.Object) []reconcile.Request {
 	list := &opsv1.DivaList{}
 	if err := r.Client.List(ctx, list, client.InNamespace(secret.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podtemplate"
 )
 
-// mentioned are the Secrets that a pod can read: by a volume, the environment, or to pull its image.
+// mentioned returns the Secrets that a pod can read: through a volume, the environment, or to pull its image.
 func mentioned(spec *corev1.PodSpec) map[string]bool {
 	out := map[string]bool{}
 	for _, v := range spec.Volumes {
@@ -53,7 +53,8 @@ func mentioned(spec *corev1.PodSpec) map[string]bool {
 	return out
 }
 
-// readableByClients is all that client pods of a plan can read: whole Secrets, ConfigMaps, and the pods themselves.
+// readableByClients returns everything in a plan that client pods can read: whole Secrets, ConfigMaps, and the pods
+// themselves.
 func readableByClients(plan kit.Plan) map[string][]byte {
 	out, secrets := map[string][]byte{}, map[string]bool{}
 	for _, child := range plan.Children {
@@ -80,7 +81,7 @@ func readableByClients(plan kit.Plan) map[string][]byte {
 	return out
 }
 
-// A client that has the manager's private key can log in to all other clients.
+// A client must not get the manager's private key, because it could then log in to all other clients.
 func TestNothingThatAClientCanReadHasAKeyThatLogsIn(t *testing.T) {
 	inline := func(d *opsv1.Diva) { d.Spec.PrivateKey = string(key(t, "old").Private) }
 	byReference := func(d *opsv1.Diva) { d.Spec.SSH = &opsv1.SSH{SecretRef: &opsv1.SecretRef{Name: "mine"}} }
@@ -111,7 +112,7 @@ func TestNothingThatAClientCanReadHasAKeyThatLogsIn(t *testing.T) {
 	}
 }
 
-// A client that can read the key of another can take its place.
+// A client must not get the host key of another client, because it could then pretend to be that client.
 func TestAClientServesItsOwnHostKeyAlone(t *testing.T) {
 	first, second := settled(t).ClientFiles(nil, ring.Host{Name: "ops-client-0"}), settled(t).ClientFiles(nil, ring.Host{Name: "ops-client-1"})
 	if bytes.Equal(first["ssh_host_ed25519_key"], second["ssh_host_ed25519_key"]) {

@@ -12,23 +12,23 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// planAt returns the plan for some facts at a time.
+// planAt returns the plan for the given facts at the given time.
 func planAt(object *opsv1.Diva, f facts, now time.Time) kit.Plan {
 	r := &reconciler{}
 	return r.Plan(object, f, r.Decide(object, f, now))
 }
 
-// reportAt fills in the status from facts and an outcome at a time.
+// reportAt fills in the status for the given facts and outcome at the given time.
 func reportAt(object *opsv1.Diva, f facts, done kit.Outcome, now time.Time) {
 	r := &reconciler{}
 	done.Now = now
 	r.Report(object, f, r.Decide(object, f, now), done)
 }
 
-// nextRing returns the ring that the Secret should hold.
+// nextRing returns the key ring that the Secret should hold next.
 func nextRing(object *opsv1.Diva, f facts) *ring.Ring {
 	return rotation.Next(object, rotationInput(object, f, noon))
 }
 
-// podsOf returns what the rotation of keys reads of pods.
+// podsOf returns the pods as the rotation of keys sees them.
 func podsOf(d *opsv1.Diva, f facts) rotation.Pods { return rotationInput(d, f, noon).Pods }

@@ -25,7 +25,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
-// masked returns a Secret without its private keys, whose bytes depend on the version of Go.
+// masked returns a Secret with placeholders for its private keys, because their bytes depend on the version of Go.
 func masked(object runtime.ApplyConfiguration) any {
 	secret, ok := object.(*corev1ac.SecretApplyConfiguration)
 	if !ok {
@@ -67,8 +67,8 @@ func refOf(child ensure.Child) (kind, name string) {
 	return content["kind"].(string), content["metadata"].(map[string]any)["name"].(string)
 }
 
-// A client has the article's labels, selector and container name, the claim at /wi, and the key pair at the path where
-// the article's image reads it.
+// A client has the labels, selector and container name of the article that defines the Diva kind, its claim at /wi, and
+// the SSH files at the path where the article's image reads them.
 func TestAClientHasTheArticlesShape(t *testing.T) {
 	d := newDiva(2)
 	set := build.StatefulSet(d, 2, storage.Size(d.Spec.Client.Storage), agentImage)
@@ -108,7 +108,7 @@ func TestFilesBelongToTheUserThatTheImageRunsAs(t *testing.T) {
 		article bool
 	}{
 		"the image says nothing": {nil, 0, nil, true},
-		"root":                   {new(int64(0)), 0, nil, true}, // with a group set, its members could read root's keys
+		"root":                   {new(int64(0)), 0, nil, true}, // no fsGroup, because members of the group could read root's keys
 		"another":                {new(int64(1000)), 1000, new(int64(1000)), false},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -128,7 +128,7 @@ func TestFilesBelongToTheUserThatTheImageRunsAs(t *testing.T) {
 	}
 }
 
-// deployed returns the manager's Deployment for some facts.
+// deployed returns the manager's Deployment for the given facts.
 func deployed(d *opsv1.Diva, f facts) *appsv1ac.DeploymentApplyConfiguration {
 	return build.Deployment(d, storage.Decide(storageInput(d, f, noon)).Shared, f.agentImage)
 }
@@ -174,8 +174,8 @@ func TestTheWallLeavesEveryOtherPortOpen(t *testing.T) {
 	}
 }
 
-// Pods are restarted for changes that the user makes, but not for changes by an upgrade of opcrew, or changes that do
-// not affect pods.
+// Pods are recreated for changes that the user makes to them. They keep running after an upgrade of opcrew and after
+// changes that do not affect pods.
 func TestPodsAreReplacedForWhatTheyKnowOfAndForNothingElse(t *testing.T) {
 	for what, test := range map[string]struct {
 		change          divaOption
@@ -188,7 +188,7 @@ func TestPodsAreReplacedForWhatTheyKnowOfAndForNothingElse(t *testing.T) {
 		"the deletion policy": {func(d *opsv1.Diva) { d.Spec.DeletionPolicy = opsv1.DeletionDelete }, false, false},
 		"a rotation":          {func(d *opsv1.Diva) { withRequest("1")(d); withAge("90d")(d) }, false, false},
 		"a key":               {func(d *opsv1.Diva) { d.Spec.PublicKey = "x"; d.Spec.PrivateKey = "y" }, false, false},
-		"extra.replicas":      {func(d *opsv1.Diva) { d.Spec.Extra.Replicas = new(int32(3)) }, false, false}, //nolint:staticcheck // it is users who shall not use it
+		"extra.replicas":      {func(d *opsv1.Diva) { d.Spec.Extra.Replicas = new(int32(3)) }, false, false}, //nolint:staticcheck // the field is deprecated only for users
 		"a nodePort": {func(d *opsv1.Diva) {
 			d.Spec.Manager.Ports = []common.Port{{Name: "http", Port: 80, TargetPort: "8080", NodePort: new(int32(30080))}}
 		}, false, false},
@@ -200,7 +200,7 @@ func TestPodsAreReplacedForWhatTheyKnowOfAndForNothingElse(t *testing.T) {
 		"the manager's port":     {func(d *opsv1.Diva) { d.Spec.Manager.Ports = []common.Port{{Port: 81}} }, false, true},
 		"the port of sshd":       {func(d *opsv1.Diva) { d.Spec.SSH = &opsv1.SSH{Port: new(int32(2222))} }, true, true},
 		"the user of logins":     {func(d *opsv1.Diva) { d.Spec.SSH = &opsv1.SSH{User: "ops"} }, false, true},
-		"the manager's replicas": {func(d *opsv1.Diva) { d.Spec.Manager.Replicas = new(int32(2)) }, false, true}, // adds an affinity
+		"the manager's replicas": {func(d *opsv1.Diva) { d.Spec.Manager.Replicas = new(int32(2)) }, false, true}, // several managers get an affinity to one node
 	} {
 		t.Run(what, func(t *testing.T) {
 			before, after := newDiva(2), newDiva(2, test.change)

@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Observe reads everything that belongs to a Diva.
+// Observe reads the objects of a Diva and the state of its pods, keys and claims.
 func (r *reconciler) Observe(ctx context.Context, d *opsv1.Diva) (facts, error) {
 	f := facts{agentImage: r.AgentImage, now: r.Clock.Now()}
 	var err error
@@ -52,7 +52,7 @@ func (r *reconciler) observeInventory(ctx context.Context, d *opsv1.Diva, f *fac
 	list := &corev1.ConfigMap{}
 	err := r.Client.Get(ctx, client.ObjectKey{Namespace: d.Namespace, Name: names.InventoryName(d)}, list)
 	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("read inventory: %w", err)
+		return fmt.Errorf("read the ConfigMap with the inventory: %w", err)
 	}
 	f.inventory = list.Data[build.HostsKey]
 	return nil

@@ -19,7 +19,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// blind returns a reconciler whose uncached reads fail.
+// blind returns a reconciler whose reads from the API server fail, while reads from the cache succeed.
 func blind() *reconciler {
 	live := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
 		Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
@@ -29,7 +29,7 @@ func blind() *reconciler {
 	return &reconciler{Tools: &kit.Tools{Live: live}, classes: workload.Classes{Live: live, Clock: clock.RealClock{}}}
 }
 
-// If optional reads fail, scaling and the rollback of a bad image must still work.
+// If optional reads fail, opcrew must still scale clients and roll back a bad image.
 func TestWhatCannotBeReadOfTheUsersStopsNothingElse(t *testing.T) {
 	d := newDiva(3, func(d *opsv1.Diva) {
 		d.Spec.SSH = &opsv1.SSH{SecretRef: &opsv1.SecretRef{Name: "mine"}}

@@ -21,8 +21,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/rotation"
 )
 
-// observeKeys reads the Secrets. Where the cache has none the API server is read: a pair that is created twice would
-// lock the manager out.
+// observeKeys reads the Secrets with keys. If the cache has no Secret, observeKeys also reads from the API server: if
+// opcrew created a second key pair by mistake, the manager could no longer log in.
 func (r *reconciler) observeKeys(ctx context.Context, d *opsv1.Diva, f *facts) (err error) {
 	f.given = r.observeGiven(ctx, d)
 	if f.secret, err = r.ownSecret(ctx, d, f, names.SecretName(d)); err != nil {
@@ -35,7 +35,8 @@ func (r *reconciler) observeKeys(ctx context.Context, d *opsv1.Diva, f *facts) (
 	return createFresh(d, f)
 }
 
-// ownSecret is a Secret that opcrew made for a Diva; nil if there is none. It records one of another owner.
+// ownSecret returns a Secret that opcrew created for a Diva; nil if there is none. If the Secret belongs to another
+// owner, ownSecret records its name in the facts.
 func (r *reconciler) ownSecret(ctx context.Context, d *opsv1.Diva, f *facts, name string) (*corev1.Secret, error) {
 	secret, key := &corev1.Secret{}, client.ObjectKey{Namespace: d.Namespace, Name: name}
 	err := r.Client.Get(ctx, key, secret)
@@ -54,7 +55,7 @@ func (r *reconciler) ownSecret(ctx context.Context, d *opsv1.Diva, f *facts, nam
 	return nil, nil
 }
 
-// createFresh creates the random values that a plan may need.
+// createFresh generates the random values that a plan may need: keys and a seed.
 func createFresh(d *opsv1.Diva, f *facts) (err error) {
 	if f.ring != nil && f.ring.Seed != "" && !f.ring.Sharing() && !sharing(d, f.clients) && !rotation.Due(d, f.ring, keys.Given{}, f.now) {
 		return nil
@@ -67,8 +68,8 @@ func createFresh(d *opsv1.Diva, f *facts) (err error) {
 	return err
 }
 
-// observeGiven reads the pair that the user provides. A user's Secret is not in the cache. If it cannot be read, only
-// changes of the pair wait.
+// observeGiven reads the key pair that the user provides. The cache does not contain users' Secrets. If the Secret
+// cannot be read, only changes of the key pair are delayed.
 func (r *reconciler) observeGiven(ctx context.Context, d *opsv1.Diva) keys.Given {
 	if d.Spec.SSH == nil || d.Spec.SSH.SecretRef == nil {
 		return keys.Inline(d)
@@ -81,7 +82,7 @@ func (r *reconciler) observeGiven(ctx context.Context, d *opsv1.Diva) keys.Given
 	return keys.FromSecret(name, secret.Data)
 }
 
-// observeServed reads which files pods serve, but only while the pair is being changed.
+// observeServed reads which SSH files the pods serve, but only while the keys are being changed.
 func (r *reconciler) observeServed(ctx context.Context, d *opsv1.Diva, f *facts) error {
 	if f.ring == nil || !rotation.Changing(d, f.ring) {
 		r.served.Forget(client.ObjectKeyFromObject(d))

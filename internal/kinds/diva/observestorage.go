@@ -43,8 +43,8 @@ func (r *reconciler) observeClaims(ctx context.Context, d *opsv1.Diva, f *facts)
 	return nil
 }
 
-// observeUnlabelled reads claims that clients use but the cache does not have, because a claim that a user restored
-// from a backup lacks opcrew's labels. A claim that cannot be read stays unknown.
+// observeUnlabelled reads claims that clients use but that the cache does not contain, because they lack opcrew's
+// labels. A user may have restored such a claim from a backup. A claim that cannot be read stays unknown.
 func (r *reconciler) observeUnlabelled(ctx context.Context, d *opsv1.Diva, f *facts) {
 	for _, pod := range boundClients(f.clients) {
 		name, claim := names.ClaimTemplate+"-"+pod.Name, &corev1.PersistentVolumeClaim{}
@@ -57,15 +57,17 @@ func (r *reconciler) observeUnlabelled(ctx context.Context, d *opsv1.Diva, f *fa
 	}
 }
 
-// observeClasses reads whether claims that are too small can grow. If a class cannot be read, its claims wait.
+// observeClasses reads whether volumes of claims that are too small can grow. If a StorageClass cannot be read, its
+// claims stay unchanged for now.
 func (r *reconciler) observeClasses(ctx context.Context, d *opsv1.Diva, f *facts) {
 	rigid, unread := r.classes.Rigid(ctx, storage.Input{Diva: d, Claims: f.claims}.SmallClasses())
 	maps.Copy(rigid, unread)
 	f.rigid = rigid
 }
 
-// observeOwnSizes finds the claims whose request is too large, was not granted and was written by opcrew. The cache
-// does not have the managed fields that show it. A request that cannot be read counts as another manager's.
+// observeOwnSizes finds claims with a size request that opcrew wrote, that exceeds the spec and that the volume never
+// reached. It reads managed fields from the API server, because the cache omits them. An unreadable claim counts as
+// written by another client.
 func (r *reconciler) observeOwnSizes(ctx context.Context, d *opsv1.Diva, f *facts) {
 	f.ownSizes = map[string]bool{}
 	if !(storage.Input{Diva: d, Claims: f.claims}).Oversized() {
@@ -82,7 +84,7 @@ func (r *reconciler) observeOwnSizes(ctx context.Context, d *opsv1.Diva, f *fact
 
 var sizePath = fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "resources", "requests", "storage"))
 
-// wroteSize reports whether opcrew wrote the request of a claim.
+// wroteSize reports whether opcrew wrote the size that a claim requests.
 func wroteSize(claim *corev1.PersistentVolumeClaim) bool {
 	return slices.ContainsFunc(claim.ManagedFields, func(e metav1.ManagedFieldsEntry) bool {
 		set := &fieldpath.Set{}

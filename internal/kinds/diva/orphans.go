@@ -22,11 +22,11 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// clientsFinalizer is set while the StatefulSet is recreated around its pods. The pods briefly have no owner, and would
-// not be garbage-collected if the Diva were deleted then.
+// clientsFinalizer is set on the Diva while its StatefulSet is recreated and the pods keep running. Until the new
+// StatefulSet adopts the pods, they have no owner. The garbage collector would not delete them with the Diva.
 const clientsFinalizer = "opcrew.io/diva-clients"
 
-// orphaning reports whether the StatefulSet is about to be recreated, or is being recreated.
+// orphaning reports whether the StatefulSet of the clients is being recreated, or is about to be.
 func orphaning(d *opsv1.Diva, clients workload.Members, claimSize resource.Quantity) bool {
 	held, set := controllerutil.ContainsFinalizer(d, clientsFinalizer), clients.Set
 	if set == nil {
@@ -35,11 +35,11 @@ func orphaning(d *opsv1.Diva, clients workload.Members, claimSize resource.Quant
 	if template := templateSize(set); template != nil && template.Cmp(claimSize) != 0 {
 		return true
 	}
-	// The new StatefulSet may appear in the cache before it has adopted its pods, or a pod may be outdated there.
+	// In the cache, the new StatefulSet may appear before it has adopted the pods, and a pod may be outdated.
 	return held && (set.DeletionTimestamp != nil || clients.Missing() || anyOrphan(clients.Pods))
 }
 
-// anyOrphan reports whether a pod currently has no controller.
+// anyOrphan reports whether a pod has no controller at the moment.
 func anyOrphan(pods map[string]*corev1.Pod) bool {
 	for _, pod := range pods {
 		if metav1.GetControllerOf(pod) == nil {
@@ -49,29 +49,29 @@ func anyOrphan(pods map[string]*corev1.Pod) bool {
 	return false
 }
 
-// leave returns the plan for an object that is being deleted. Objects with an owner are garbage-collected, and claims
-// whose data is kept have no owner. So opcrew only deletes pods that have lost their owner.
+// leave returns the plan for a Diva that is being deleted. The garbage collector deletes objects with an owner, and
+// claims whose data is kept have no owner. So opcrew only deletes client pods without an owner.
 func (r *reconciler) leave(d *opsv1.Diva, set *appsv1.StatefulSet) kit.Plan {
 	if !controllerutil.ContainsFinalizer(d, clientsFinalizer) || set != nil && set.DeletionTimestamp != nil {
-		return kit.Plan{} // the pods have an owner until the StatefulSet is gone, which triggers a reconcile
+		return kit.Plan{} // the pods have an owner until the StatefulSet is gone; its deletion triggers another reconcile
 	}
 	plan := kit.Plan{Release: clientsFinalizer}
-	if !slices.Contains(d.Finalizers, metav1.FinalizerOrphanDependents) { // unless the user wants to keep the pods
-		plan.Step = &kit.Step{Name: "delete clients without an owner", Do: func(ctx context.Context) error { return r.deleteOrphans(ctx, d) }}
+	if !slices.Contains(d.Finalizers, metav1.FinalizerOrphanDependents) { // with the orphan finalizer, the user wants to keep the pods
+		plan.Step = &kit.Step{Name: "delete client pods without an owner", Do: func(ctx context.Context) error { return r.deleteOrphans(ctx, d) }}
 	}
 	return plan
 }
 
-// deleteOrphans deletes exactly the pods that the StatefulSet left behind. It reads from the API server, because the
-// caches may not show yet that the StatefulSet is deleted or being deleted.
+// deleteOrphans deletes the pods that a deleted StatefulSet left behind, and no others. It reads from the API server,
+// because the caches may not show yet that the StatefulSet is being deleted.
 func (r *reconciler) deleteOrphans(ctx context.Context, d *opsv1.Diva) error {
 	set, pods := &appsv1.StatefulSet{}, &corev1.PodList{}
 	key := client.ObjectKey{Namespace: d.Namespace, Name: names.Clients(d).Name}
 	switch err := r.Live.Get(ctx, key, set); {
 	case client.IgnoreNotFound(err) != nil:
-		return fmt.Errorf("read StatefulSet: %w", err)
+		return fmt.Errorf("read the StatefulSet of the clients: %w", err)
 	case err == nil && set.DeletionTimestamp != nil:
-		return errors.New("the StatefulSet is being deleted")
+		return errors.New("the StatefulSet of the clients is still being deleted")
 	}
 	if err := r.Live.List(ctx, pods, client.InNamespace(d.Namespace), client.MatchingLabels(names.Selector(d)), client.MatchingLabels(names.Clients(d).Selector)); err != nil {
 		return fmt.Errorf("list pods: %w", err)
@@ -82,7 +82,7 @@ func (r *reconciler) deleteOrphans(ctx context.Context, d *opsv1.Diva) error {
 			continue
 		}
 		if err := r.Client.Delete(ctx, pod, client.Preconditions{UID: &pod.UID}); client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("delete %s: %w", pod.Name, err)
+			return fmt.Errorf("delete pod %s: %w", pod.Name, err)
 		}
 	}
 	return nil

@@ -19,7 +19,7 @@ import (
 
 func isHeld(d *opsv1.Diva) { d.Finalizers = []string{clientsFinalizer} }
 
-// adopted makes the StatefulSet the owner of all client pods.
+// adopted makes the StatefulSet the controller of all client pods.
 func adopted(f *facts) {
 	for _, pod := range f.clients.Pods {
 		pod.OwnerReferences = []metav1.OwnerReference{{UID: f.clients.Set.UID, Controller: new(true)}}

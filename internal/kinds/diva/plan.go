@@ -20,18 +20,18 @@ import (
 )
 
 const (
-	// secretInterval is how often a user's Secret is read, as it is not watched.
+	// secretInterval is the time between two reads of a user's Secret. opcrew does not watch users' Secrets.
 	secretInterval = time.Hour
-	// waitInterval is how often a user's Secret is read while it is missing or invalid.
+	// waitInterval is the time between two reads of a user's Secret while it is missing or invalid.
 	waitInterval = 10 * time.Second
-	// askInterval is how often pods are checked for the files they serve while the pair is being changed. A kubelet
-	// takes up to a minute to update a Secret.
+	// askInterval is the time between two checks of the files that pods serve, while the keys are being changed. A
+	// kubelet takes up to a minute to update a Secret in a pod.
 	askInterval = 5 * time.Second
-	// longestWait limits how far ahead a reconcile is scheduled.
+	// longestWait is the maximum time until the next scheduled reconcile.
 	longestWait = 24 * time.Hour
 )
 
-// Plan returns the children of a Diva.
+// Plan returns the objects and patches of a Diva.
 func (r *reconciler) Plan(d *opsv1.Diva, f facts, decided decision) kit.Plan {
 	if d.DeletionTimestamp != nil {
 		return r.leave(d, f.clients.Set)
@@ -40,7 +40,8 @@ func (r *reconciler) Plan(d *opsv1.Diva, f facts, decided decision) kit.Plan {
 	if decided.ring != nil {
 		plan.Children = append(plan.Children, secrets(d, f, decided)...)
 	}
-	// The inventory is applied before the clients: see replicas.
+	// The inventory is applied before the clients, because a client is removed only after the inventory no longer lists
+	// it.
 	for _, object := range []runtime.ApplyConfiguration{
 		build.Inventory(d), build.ClientService(d), names.Managers(d).Service(names.Ports(d)), build.SSHPolicy(d), names.Clients(d).DisruptionBudget(),
 	} {
@@ -58,8 +59,8 @@ func (r *reconciler) Plan(d *opsv1.Diva, f facts, decided decision) kit.Plan {
 	return plan
 }
 
-// secrets returns the Secret with the keys and, once that exists, the Secret of the clients. If the keys could not be
-// written, the next reconcile generates others, and clients must not have been brought to accept the first.
+// secrets returns the Secret with the login keys and, once it exists, the Secret of the clients. If writing the login
+// keys fails, the next reconcile generates other keys. Clients must not accept keys that were never stored.
 func secrets(d *opsv1.Diva, f facts, decided decision) []ensure.Child {
 	out := []ensure.Child{keySecret(d, f, decided)}
 	if f.secret != nil {
@@ -68,13 +69,14 @@ func secrets(d *opsv1.Diva, f facts, decided decision) []ensure.Child {
 	return out
 }
 
-// keySecret returns the Secret with the keys. It is only applied to the version that was read, so that two operators at
-// the same time cannot overwrite each other's key.
+// keySecret returns the Secret with the login keys. It is applied only if the Secret has not changed since it was read,
+// so that two operators that run at the same time cannot overwrite each other's keys.
 func keySecret(d *opsv1.Diva, f facts, decided decision) ensure.Child {
 	return decidedOn(ensure.Child{Object: decided.ring.Secret(d, keys.Extra(d), decided.pods.Known), Random: true}, f.secret)
 }
 
-// serverSecret declares what clients mount, likewise: no operator takes back what clients were brought to accept.
+// serverSecret returns the Secret that clients mount. It too is applied only if it has not changed since it was read,
+// so that an outdated operator cannot restore keys that were replaced.
 func serverSecret(d *opsv1.Diva, f facts, decided decision) ensure.Child {
 	return decidedOn(ensure.Child{Object: decided.ring.ServerSecret(d, keys.Extra(d)), Random: true}, f.server)
 }
@@ -86,10 +88,10 @@ func decidedOn(child ensure.Child, secret *corev1.Secret) ensure.Child {
 	return child
 }
 
-// pods returns the workloads of a Diva. Pods that must not change keep their template.
+// pods returns the workloads of a Diva. If pods must not change, the workload keeps its current pod template.
 func pods(d *opsv1.Diva, f facts, decided decision) []ensure.Child {
 	set := workload.Pinned(build.StatefulSet(d, decided.replicas, decided.claimSize, f.agentImage), build.ClientSettings(d))
-	// Claim templates are immutable, so a change recreates the StatefulSet around its pods.
+	// Claim templates are immutable. To change one, opcrew recreates the StatefulSet and keeps its pods running.
 	set.ReplaceOn, set.Orphan = []string{"spec.volumeClaimTemplates"}, true
 	shared := decided.storage.Shared
 	manager := workload.Pinned(build.Deployment(d, shared, f.agentImage), build.ManagerSettings(d, shared))
@@ -110,7 +112,8 @@ func pods(d *opsv1.Diva, f facts, decided decision) []ensure.Child {
 	return out
 }
 
-// nilable converts a pointer to an interface that is nil if the pointer is nil.
+// nilable converts a pointer to an interface value, which is nil if the pointer is nil. A direct conversion of a nil
+// pointer would not be nil.
 func nilable[T any, O interface {
 	*T
 	client.Object

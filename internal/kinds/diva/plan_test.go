@@ -27,7 +27,7 @@ import (
 
 func planned(d *opsv1.Diva, f facts) kit.Plan { return planAt(d, f, noon) }
 
-// child returns the first child of a kind in a plan.
+// child returns the first object of a kind in a plan.
 func child(plan kit.Plan, wanted string) *ensure.Child {
 	for i := range plan.Children {
 		if kind, _ := refOf(plan.Children[i]); kind == wanted {
@@ -144,7 +144,7 @@ func TestWhatCannotGrowIsNotTriedAndIsLookedAtAgain(t *testing.T) {
 	same(t, "the next look", workload.ClassInterval, plan.Again)
 }
 
-// The API server only lets a claim grow once it has a volume.
+// The API server rejects a larger request of a claim that has no volume yet.
 func TestAClaimWithoutAVolumeKeepsItsSizeAndHoldsUpNoOther(t *testing.T) {
 	d := newDiva(2, func(d *opsv1.Diva) {
 		d.Spec.Client.Storage.Size, d.Spec.Manager.Storage.Size = "3Gi", "3Gi"
@@ -237,7 +237,7 @@ func TestTheNextLookComesWhenSomethingIsDueThatNoEventShows(t *testing.T) {
 	}
 }
 
-// A pod that mounts by name would read what another owner keeps under that name.
+// Pods mount a Secret by name, so they would read another owner's Secret of that name.
 func TestNoPodIsCreatedWhileASecretOfThatNameBelongsToAnotherOwner(t *testing.T) {
 	d := newDiva(1)
 	f := observed(t, d, nil, noSecret, nothingRuns, func(f *facts) { f.foreign = "ops-ssh" })

@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/storage"
 )
 
-// madeAt sets how long before noon claims were created; without names, for all claims.
+// madeAt sets the creation time of the named claims to a duration before noon; without names, of all claims.
 func madeAt(before time.Duration, names ...string) factOption {
 	return func(f *facts) {
 		for name, claim := range f.claims {
@@ -46,7 +46,7 @@ func TestAClaimThatWasDeletedAndRecreatedIsReported(t *testing.T) {
 		f.claims["ops-extra"].Spec.DataSourceRef = &corev1.TypedObjectReference{Kind: "VolumeSnapshot", Name: "friday"}
 	}
 	lost := []factOption{madeAt(week), madeAt(time.Hour, "wi-ops-client-1")}
-	const words = "All 4 claims have their volumes; deleted and recreated, the last at 2026-08-01T11:00:00Z: wi-ops-client-1; their data is lost unless you have restored it"
+	const words = "All 4 claims have their volumes; claims were deleted and recreated, most recently at 2026-08-01T11:00:00Z: wi-ops-client-1; the data of these claims is lost unless you have restored it"
 	earlier := ownedBy("ops-extra", metav1.OwnerReference{APIVersion: "ops.xx.com/v1", Kind: "Diva", Name: "ops", UID: "uid-of-an-earlier-one"})
 	type look struct {
 		replicas int32
@@ -80,7 +80,7 @@ func TestAClaimThatWasDeletedAndRecreatedIsReported(t *testing.T) {
 			}
 			same(t, "StorageReady", test.want, conditionOf(d, opsv1.DivaStorageReady))
 			if storage.Recreated(d.Status.Storage) != "" {
-				says(t, d.Status.Message, "claims deleted and recreated", "wi-ops-client-1")
+				says(t, d.Status.Message, "claims were deleted and recreated", "wi-ops-client-1")
 				same(t, "the next look", 23*time.Hour, planned(d, observed(t, d, settled(t))).Again)
 			}
 		})
@@ -88,14 +88,14 @@ func TestAClaimThatWasDeletedAndRecreatedIsReported(t *testing.T) {
 }
 
 func TestAClaimThatIsBeingDeletedIsReportedWithWhatBecomesOfIt(t *testing.T) {
-	const end = ", with volume pv-1 unless its reclaim policy is Retain, and an empty one takes its place; copy the data that you need before"
+	const end = ", together with volume pv-1 unless the volume has the reclaim policy Retain, and an empty claim replaces it. Copy the data that you need before then"
 	for what, test := range map[string]struct {
 		options []factOption
 		want    string
 	}{
-		"a client's":      {[]factOption{isGoing("wi-ops-client-0")}, "False ClaimTerminating: claim wi-ops-client-0 is being deleted, which cannot be undone: it goes as soon as pod ops-client-0 ends" + end},
-		"the manager's":   {[]factOption{isGoing("ops-extra")}, "False ClaimTerminating: claim ops-extra is being deleted, which cannot be undone: it goes as soon as pod ops-manager-0 ends" + end},
-		"one of no pod's": {[]factOption{isGoing("ops-extra"), nothingRuns}, "False ClaimTerminating: claim ops-extra is being deleted, which cannot be undone: it goes as soon as it is released" + end},
+		"a client's":      {[]factOption{isGoing("wi-ops-client-0")}, "False ClaimTerminating: claim wi-ops-client-0 is being deleted, which cannot be undone. Kubernetes removes the claim as soon as pod ops-client-0 ends" + end},
+		"the manager's":   {[]factOption{isGoing("ops-extra")}, "False ClaimTerminating: claim ops-extra is being deleted, which cannot be undone. Kubernetes removes the claim as soon as pod ops-manager-0 ends" + end},
+		"one of no pod's": {[]factOption{isGoing("ops-extra"), nothingRuns}, "False ClaimTerminating: claim ops-extra is being deleted, which cannot be undone. Kubernetes removes the claim as soon as no pod uses it" + end},
 	} {
 		t.Run(what, func(t *testing.T) {
 			d := newDiva(1)

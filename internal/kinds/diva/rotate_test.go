@@ -21,7 +21,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/rotation"
 )
 
-// name returns the name of a test key, or "" for no known key.
+// name returns the name of a test key; "" if the key is unknown.
 func name(t testing.TB, public string) string {
 	for _, known := range []string{"old", "new", "fresh", "host", "fresh-host", "given"} {
 		if public == key(t, known).Public {
@@ -31,7 +31,7 @@ func name(t testing.TB, public string) string {
 	return "none"
 }
 
-// text describes the content of a ring.
+// text describes the content of a key ring.
 func text(t testing.TB, r *ring.Ring) string {
 	if r == nil {
 		return "nothing"
@@ -65,7 +65,7 @@ func switching(t testing.TB) *ring.Ring {
 	return r
 }
 
-// isLost returns a ring that was recreated while pods run with old keys.
+// isLost returns a key ring that was created after the Secret was lost, while pods still run with the old keys.
 func isLost(t testing.TB) *ring.Ring {
 	r := settled(t)
 	r.Current, r.Previous, r.Identity = key(t, "fresh"), key(t, "old").Public, false
@@ -174,7 +174,7 @@ func TestWhereThereIsNoSecretOneIsMadeThatLocksNoOneOut(t *testing.T) {
 	}
 }
 
-// A crash may happen between any two writes, so each step only relies on the Secret.
+// opcrew may crash between any two writes, so each step must rely on the content of the Secret alone.
 func TestWhatTheSecretHoldsIsReadBackAsItWas(t *testing.T) {
 	d := newDiva(2)
 	for what, r := range map[string]*ring.Ring{"in use": settled(t), "authorizing": authorizing(t), "switching": switching(t), "lost": isLost(t), "asked for": requested(settled(t), "1")} {
@@ -209,13 +209,13 @@ func TestASecretWithoutItsPrivateKeysIsNone(t *testing.T) {
 	}
 }
 
-// A key that no client accepts yet must not become the manager's key.
+// opcrew must not give the manager a key that no client accepts.
 func TestAPrivateKeyThatIsEditedByHandIsPutBack(t *testing.T) {
 	for _, r := range []*ring.Ring{settled(t), authorizing(t), switching(t)} {
 		for _, edited := range []string{ring.PrivateKey, ring.IdentityKey, ring.NextIdentityKey} {
 			for what, by := range map[string][]byte{"another key": key(t, "given").Private, "no key": []byte("x"), "nothing": nil} {
 				if r.Phase() == opsv1.SSHSwitching && edited == ring.NextIdentityKey || edited == ring.NextIdentityKey && by == nil {
-					continue // no two copies are left to compare it with
+					continue // the edited copy cannot be detected, as no two other copies are left
 				}
 				secret := stored(r.Secret(newDiva(1), nil, nil))
 				secret.Data[edited] = by
@@ -249,14 +249,15 @@ func TestAPairThatIsLostAloneTakesTheHostKeysWithItNot(t *testing.T) {
 	}
 }
 
-// Between authorizing and switching clients need not follow: they accept the same keys.
+// When the manager switches keys, the keys that clients accept must not change, so that clients need no update.
 func TestTheSwitchChangesNothingAtTheClients(t *testing.T) {
 	d := newDiva(2)
 	host := ring.Host{Name: "ops-client-0"}
 	same(t, "what clients serve", rotation.ClientDigest(d, authorizing(t), host), rotation.ClientDigest(d, switching(t), host))
 }
 
-// ssh reads a key twice for one login, and fails if the key has changed in between.
+// ssh reads a key twice for one login, and fails if the key changed in between. So the two keys of the manager must
+// never change in the same step.
 func TestOfTheManagersTwoKeysOneStaysAtEveryStep(t *testing.T) {
 	d, after := newDiva(1), settled(t)
 	after.Current = key(t, "new")

@@ -14,14 +14,15 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/ring"
 )
 
-// earlier is the ring of a version whose clients share a host key.
+// earlier returns the key ring of a version whose clients share a host key.
 func earlier(t testing.TB) *ring.Ring {
 	r := settled(t)
 	r.Shared = key(t, "host")
 	return r
 }
 
-// createdEarlier makes some clients, and the template, those of a version whose clients have the pair.
+// createdEarlier makes the pod template and the named clients look as if an earlier version had created them: they
+// mount the login key pair.
 func createdEarlier(pods ...string) factOption {
 	spec := corev1.PodSpec{Volumes: []corev1.Volume{{VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "ops-ssh"}}}}}
 	return func(f *facts) {
@@ -32,7 +33,7 @@ func createdEarlier(pods ...string) factOption {
 	}
 }
 
-// templateIsNew is a StatefulSet that has been rolled out, whose last old pods are still there.
+// templateIsNew simulates a StatefulSet with the new template, while its last old pods still exist.
 func templateIsNew(f *facts) { f.clients.Set.Spec.Template.Spec = corev1.PodSpec{} }
 
 func TestTheKeysThatEarlierClientsHadAreReplacedWhenTheLastOfThemIsGone(t *testing.T) {
@@ -106,7 +107,7 @@ func TestTheManagerKnowsEarlierClientsByAFewFormerHostKeys(t *testing.T) {
 func TestClientsThatHaveThePrivateKeyAreNamed(t *testing.T) {
 	d := newDiva(1, withStatus(opsv1.SSHInUse, earlier(t)))
 	after := reported(d, observed(t, d, earlier(t), createdEarlier("ops-client-0")), done)
-	says(t, conditionOf(after, opsv1.DivaKeyWarning), "True ClientsHoldKey: ", "have the manager's private key", "client.pod.annotations")
+	says(t, conditionOf(after, opsv1.DivaKeyWarning), "True ClientsHoldKey: ", "have the manager's private key", "spec.client.pod.annotations")
 	after = reported(newDiva(1), observed(t, newDiva(1), settled(t)), done)
 	if got := conditionOf(after, opsv1.DivaKeyWarning); !strings.HasPrefix(got, "none") {
 		t.Errorf("expected no warning about clients of this version, got %s", got)

@@ -17,8 +17,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// blockers lists the conditions that can keep Ready from being True. The first of them in this order that does is
-// reported as the cause.
+// blockers lists the conditions that can keep Ready from being True. Ready reports the first of them, in this order,
+// that is not True.
 var blockers = []condition.Blocker{
 	condition.Unless(opsv1.DivaChildrenReady),
 	condition.Unless(opsv1.DivaSSHReady),
@@ -44,7 +44,7 @@ func (r *reconciler) Report(d *opsv1.Diva, f facts, decided decision, done kit.O
 	append(f.clients.Leftovers(done.Now), f.manager.Leftovers(done.Now)...).Report(set)
 }
 
-// finish fills in the article's message.
+// finish fills in status.message, which the article that defines the Diva kind requires.
 func (r *reconciler) finish(d *opsv1.Diva) { d.Status.Message = message(d) }
 
 // reportStorage reports the state of the claims.
@@ -57,7 +57,7 @@ func reportStorage(set condition.Set, d *opsv1.Diva, s storage.Decision) {
 	}
 }
 
-// reportNumbers fills in the article's status fields: the number of ready pods out of the desired number.
+// reportNumbers fills in the numbers in the status: the ready pods out of the desired pods, such as 2/3.
 func reportNumbers(d *opsv1.Diva, f facts) {
 	s, wanted := &d.Status, d.Spec.Client.Replicas
 	s.Clients = fmt.Sprintf("%d/%d", f.clients.Ready(names.Clients(d).Names(max(wanted, f.clients.Replicas()))), wanted)
@@ -66,7 +66,7 @@ func reportNumbers(d *opsv1.Diva, f facts) {
 	s.Selector = metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: names.Clients(d).Selector})
 }
 
-// message returns the message of Ready, with additional information if Ready is True.
+// message returns the message of the condition Ready. If Ready is True, warnings are appended.
 func message(d *opsv1.Diva) string {
 	ready := meta.FindStatusCondition(d.Status.Conditions, opsv1.DivaReady)
 	if ready == nil {
@@ -85,23 +85,23 @@ func message(d *opsv1.Diva) string {
 	return text
 }
 
-// reportHeld reports why pods are not updated to the spec.
+// reportHeld reports why pods do not follow the spec.
 func reportHeld(set condition.Set, kind string, held *obstacle, running bool) {
 	switch {
 	case held == nil:
 	case running:
-		set.False(kind, held.reason, held.message+"; the pods that run stay as they are")
+		set.False(kind, held.reason, held.message+"; running pods stay unchanged")
 	default:
 		set.False(kind, held.reason, held.message)
 	}
 }
 
-// transitions returns events for each phase of a key change, and for claims that a user deletes.
+// transitions returns events for each phase of a key change, and for claims that a user deleted.
 func (r *reconciler) transitions(before, after *opsv1.Diva) []kit.Event {
 	return append(keyTransitions(before, after), claimTransitions(before, after)...)
 }
 
-// claimTransitions returns one event for a claim that is being deleted, and one for each that was recreated.
+// claimTransitions returns an event when a claim is being deleted, and when claims were recreated.
 func claimTransitions(before, after *opsv1.Diva) []kit.Event {
 	c := meta.FindStatusCondition(after.Status.Conditions, opsv1.DivaStorageReady)
 	recreated := storage.Recreated(after.Status.Storage)

@@ -31,20 +31,20 @@ func TestSSHReadyReportsHowFarTheKeysAre(t *testing.T) {
 		done    kit.Outcome
 		want    string
 	}{
-		"in use":                      {newDiva(2), settled(t), nil, done, "True KeysInPlace: The manager logs in with " + fp(t, "old")},
-		"not made yet":                {newDiva(2), nil, []factOption{noSecret, nothingRuns}, kit.Outcome{Err: errors.New("timeout")}, "False Applying: The key pair is being created"},
-		"just made":                   {newDiva(2), nil, []factOption{noSecret, nothingRuns}, outcome("Secret", ensure.Created), "True KeysInPlace: The manager logs in with " + fp(t, "fresh")},
+		"in use":                      {newDiva(2), settled(t), nil, done, "True KeysInPlace: The manager logs in with the key " + fp(t, "old")},
+		"not made yet":                {newDiva(2), nil, []factOption{noSecret, nothingRuns}, kit.Outcome{Err: errors.New("timeout")}, "False Applying: The SSH key pair is being created"},
+		"just made":                   {newDiva(2), nil, []factOption{noSecret, nothingRuns}, outcome("Secret", ensure.Created), "True KeysInPlace: The manager logs in with the key " + fp(t, "fresh")},
 		"given ones of no use":        {newDiva(2), nil, []factOption{noSecret, nothingRuns, gives(wrong)}, kit.Outcome{}, "False KeyMismatch: they do not belong together"},
-		"beside one that is in use":   {newDiva(2), settled(t), []factOption{gives(wrong)}, done, "False KeyMismatch: they do not belong together; the key in use stays: " + fp(t, "old")},
-		"while another one comes":     {newDiva(2), authorizing(t), []factOption{gives(wrong), silent("ops-client-1")}, done, "False KeyMismatch: they do not belong together; the key in use stays: " + fp(t, "old") + "; a change that began before goes on: 1 of 2 clients accept the new key " + fp(t, "new") + "; waiting for ops-client-1"},
-		"while the manager switches":  {newDiva(2), switching(t), []factOption{gives(wrong), func(f *facts) { f.serving["uid-of-ops-manager-0"] = "" }}, done, "False KeyMismatch: they do not belong together; the key in use stays: " + fp(t, "new") + "; a change that began before goes on: 0 of 1 managers log in with the new key " + fp(t, "new")},
-		"while a lost one is mended":  {newDiva(2), isLost(t), []factOption{gives(wrong), silent("ops-client-0")}, done, "False KeyMismatch: they do not belong together; the key in use stays: " + fp(t, "old") + "; a change that began before goes on: 1 of 2 clients accept the new key " + fp(t, "fresh") + "; waiting for ops-client-0"},
-		"clients are to follow":       {newDiva(2), authorizing(t), []factOption{silent("ops-client-1")}, done, "True Rotating: 1 of 2 clients accept the new key " + fp(t, "new") + "; waiting for ops-client-1"},
+		"beside one that is in use":   {newDiva(2), settled(t), []factOption{gives(wrong)}, done, "False KeyMismatch: they do not belong together; the current key stays in use: " + fp(t, "old")},
+		"while another one comes":     {newDiva(2), authorizing(t), []factOption{gives(wrong), silent("ops-client-1")}, done, "False KeyMismatch: they do not belong together; the current key stays in use: " + fp(t, "old") + "; a key change that has already started continues: 1 of 2 clients accept the new key " + fp(t, "new") + "; waiting for client ops-client-1"},
+		"while the manager switches":  {newDiva(2), switching(t), []factOption{gives(wrong), func(f *facts) { f.serving["uid-of-ops-manager-0"] = "" }}, done, "False KeyMismatch: they do not belong together; the current key stays in use: " + fp(t, "new") + "; a key change that has already started continues: 0 of 1 managers log in with the new key " + fp(t, "new")},
+		"while a lost one is mended":  {newDiva(2), isLost(t), []factOption{gives(wrong), silent("ops-client-0")}, done, "False KeyMismatch: they do not belong together; the current key stays in use: " + fp(t, "old") + "; a key change that has already started continues: 1 of 2 clients accept the new key " + fp(t, "fresh") + "; waiting for client ops-client-0"},
+		"clients are to follow":       {newDiva(2), authorizing(t), []factOption{silent("ops-client-1")}, done, "True Rotating: 1 of 2 clients accept the new key " + fp(t, "new") + "; waiting for client ops-client-1"},
 		"the manager is to follow":    {newDiva(2), switching(t), []factOption{func(f *facts) { f.serving["uid-of-ops-manager-0"] = "" }}, done, "True Rotating: 0 of 1 managers log in with the new key " + fp(t, "new")},
-		"clients are to retire":       {newDiva(2, withStatus(opsv1.SSHRetiring, switching(t)), withPrevious(fp(t, "old"))), settled(t), []factOption{silent("ops-client-0")}, done, "True Rotating: 1 of 2 clients no longer accept the previous key " + fp(t, "old") + "; waiting for ops-client-0"},
-		"the Secret was lost":         {newDiva(2), isLost(t), []factOption{silent("ops-client-0")}, done, "False KeyLost: Secret ops-ssh was lost while pods run; 1 of 2 clients accept the new key " + fp(t, "fresh") + "; waiting for ops-client-0. Logins go on with the old key, and a manager that starts waits"},
-		"a step that was not written": {newDiva(2, withRequest("1")), settled(t), nil, kit.Outcome{Err: errors.New("timeout")}, "True KeysInPlace: The manager logs in with " + fp(t, "old")},
-		"a step that was":             {newDiva(2, withRequest("1")), settled(t), nil, outcome("Secret", ensure.Applied), "True Rotating: 0 of 2 clients accept the new key " + fp(t, "fresh") + "; waiting for ops-client-0"},
+		"clients are to retire":       {newDiva(2, withStatus(opsv1.SSHRetiring, switching(t)), withPrevious(fp(t, "old"))), settled(t), []factOption{silent("ops-client-0")}, done, "True Rotating: 1 of 2 clients no longer accept the previous key " + fp(t, "old") + "; waiting for client ops-client-0"},
+		"the Secret was lost":         {newDiva(2), isLost(t), []factOption{silent("ops-client-0")}, done, "False KeyLost: Secret ops-ssh lost its SSH keys while pods were running, and opcrew replaces them: 1 of 2 clients accept the new key " + fp(t, "fresh") + "; waiting for client ops-client-0. Running managers log in with the old key; a manager that starts now waits for the new key"},
+		"a step that was not written": {newDiva(2, withRequest("1")), settled(t), nil, kit.Outcome{Err: errors.New("timeout")}, "True KeysInPlace: The manager logs in with the key " + fp(t, "old")},
+		"a step that was":             {newDiva(2, withRequest("1")), settled(t), nil, outcome("Secret", ensure.Applied), "True Rotating: 0 of 2 clients accept the new key " + fp(t, "fresh") + "; waiting for client ops-client-0"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			d := reported(test.diva, observed(t, test.diva, test.ring, test.options...), test.done)
@@ -53,7 +53,7 @@ func TestSSHReadyReportsHowFarTheKeysAre(t *testing.T) {
 	}
 }
 
-// Every reconcile generates a random pair. A pair that was not written must not be reported.
+// Every reconcile generates new random keys. A key that could not be written must not be reported.
 func TestAKeyThatWasNotWrittenIsNeverReported(t *testing.T) {
 	d := newDiva(2, withRequest("1"))
 	reported(d, observed(t, d, settled(t)), kit.Outcome{Err: errors.New("timeout")})
@@ -95,20 +95,20 @@ func TestStorageReadyReportsTheFirstClaimThatIsInTheWay(t *testing.T) {
 		"one waits for long": {newDiva(1), []factOption{pending("wi-ops-client-0"), func(f *facts) { f.unbound.Words = `class "longhorn" not found` }}, `False ClaimsPending: 2 of 3 claims have a volume; wi-ops-client-0: class "longhorn" not found`},
 		"one has lost its own": {newDiva(1), []factOption{func(f *facts) {
 			f.claims["ops-manager"].Status.Phase, f.claims["ops-manager"].Spec.VolumeName = corev1.ClaimLost, "pv-1"
-		}}, "False ClaimLost: claim ops-manager has lost its volume pv-1"},
+		}}, "False ClaimLost: claim ops-manager has lost its volume: PersistentVolume pv-1 no longer exists; restore the claim from a backup, or delete it to get an empty claim"},
 		"one is of another class": {newDiva(1), []factOption{func(f *facts) { f.claims["ops-extra"].Spec.StorageClassName = new("slow") }},
-			`False ClaimDiffers: claim ops-extra existed before and is of class "slow", not "longhorn"; it is used as it is. Recreate the Diva with a spec that matches the claim (the data stays while deletionPolicy is Retain), or delete the claim and its data`},
+			`False ClaimDiffers: claim ops-extra existed before this Diva and has storage class "slow" instead of "longhorn"; opcrew uses the claim unchanged. Recreate the Diva with a spec that matches the claim (claims are kept while deletionPolicy is Retain), or delete the claim and its data`},
 		"one is for one node": {newDiva(1, func(d *opsv1.Diva) { d.Spec.Manager.Storage.AccessMode = "ReadWriteMany" }), []factOption{func(f *facts) {
 			f.claims["ops-manager"].Spec.AccessModes = []corev1.PersistentVolumeAccessMode{"ReadWriteOnce"}
-		}}, `False ClaimDiffers: claim ops-manager existed before and is [ReadWriteOnce], not ReadWriteMany; it is used as it is. Recreate the Diva with a spec that matches the claim (the data stays while deletionPolicy is Retain), or delete the claim and its data`},
+		}}, `False ClaimDiffers: claim ops-manager existed before this Diva and has access modes [ReadWriteOnce] instead of ReadWriteMany; opcrew uses the claim unchanged. Recreate the Diva with a spec that matches the claim (claims are kept while deletionPolicy is Retain), or delete the claim and its data`},
 		"one grows": {grows, []factOption{asks("wi-ops-client-0", "2Gi")}, "False Growing: claim wi-ops-client-0 has 2Gi of 3Gi"},
 		"its file system waits": {grows, []factOption{asks("wi-ops-client-0", "2Gi"), func(f *facts) {
 			f.claims["wi-ops-client-0"].Status.Conditions = []corev1.PersistentVolumeClaimCondition{{Status: "True", Message: "Waiting for user to (re-)start a pod"}}
 		}}, "False Growing: claim wi-ops-client-0 has 2Gi of 3Gi: Waiting for user to (re-)start a pod"},
 		"one is to grow and has no volume": {grows, []factOption{asks("wi-ops-client-0", "2Gi"), pending("wi-ops-client-0"), func(f *facts) { f.rigid["longhorn"] = "it is rigid" }},
-			"False ClaimsPending: 2 of 3 claims have a volume; claim wi-ops-client-0 has no volume yet and keeps 2Gi: it grows when it has one, or delete it, and it is recreated with 3Gi"},
+			"False ClaimsPending: 2 of 3 claims have a volume; claim wi-ops-client-0 has no volume yet, so its size of 2Gi cannot change: wait until the claim has a volume and grows, or delete the claim, and it is recreated with 3Gi"},
 		"one cannot grow": {grows, []factOption{asks("wi-ops-client-0", "2Gi"), func(f *facts) { f.rigid["longhorn"] = "it is rigid" }},
-			"False CannotGrow: claim wi-ops-client-0 stays at 2Gi and not 3Gi: it is rigid; spec.client.storage.size can be taken back, to 2Gi or more"},
+			"False CannotGrow: claim wi-ops-client-0 keeps 2Gi and cannot grow to 3Gi: it is rigid; you can lower spec.client.storage.size again, to 2Gi or more"},
 		"one is larger": {newDiva(1), []factOption{func(f *facts) {
 			f.claims["ops-extra"].Status.Capacity = corev1.ResourceList{"storage": resource.MustParse("9Gi")}
 		}}, "True Bound: All 3 claims have their volumes"},
@@ -141,7 +141,7 @@ func TestReadyIsTheFirstThatStandsInTheWayAndTheMessageIsItsOwn(t *testing.T) {
 		"nothing":                    {newDiva(2), nil, "True AllReady: 1/1 managers and 2/2 clients are ready", "2/2", "1/1"},
 		"a client":                   {newDiva(2), []factOption{stuck, starting}, "False PodsNotReady: 1 of 2 clients are ready; ops-client-1: container ops: ErrImagePull: not found", "1/2", "0/1"},
 		"the manager":                {newDiva(2), []factOption{starting}, "False Updating: 0 of 1 pods are ready", "2/2", "0/1"},
-		"storage, before the pods":   {newDiva(2), append(rigid, stuck), "False CannotGrow: claim ops-extra stays at 1Gi and not 2Gi: it is rigid", "1/2", "1/1"},
+		"storage, before the pods":   {newDiva(2), append(rigid, stuck), "False CannotGrow: claim ops-extra keeps 1Gi and cannot grow to 2Gi: it is rigid", "1/2", "1/1"},
 		"more clients are to come":   {newDiva(2), []factOption{func(f *facts) { f.clients.Set.Spec.Replicas = new(int32(1)) }}, "False Updating: The number of clients goes from 1 to 2", "2/2", "1/1"},
 		"an image that is none":      {newDiva(2, func(d *opsv1.Diva) { d.Spec.Client.Image = "No:image" }), nil, `False InvalidImage: spec.client.image: "No:image" is no image`, "2/2", "1/1"},
 		"a bad image of the manager": {newDiva(2, func(d *opsv1.Diva) { d.Spec.Extra.Image = "No:image" }), nil, `False InvalidImage: spec.extra.image: "No:image" is no image`, "2/2", "1/1"},
@@ -169,9 +169,9 @@ func TestKeysOfNoUseAreNamedAndBlockNothing(t *testing.T) {
 	}{
 		"none":                     {"", "", "none"},
 		"one more key":             {"", key(t, "given").Public, "none"},
-		"the article's":            {"", "ssh-rsa AAAAB3NzaC1yc2EAAAA...", "True PublicKeyUnusable: spec.publicKey, line 1, is no public key and is not used; write the whole key, or remove it"},
-		"an inline private key":    {string(key(t, "old").Private), "", "True InlineKey: anyone who may read this object can read spec.privateKey; use ssh.secretRef with another key, or remove it and then set annotation opcrew.io/rotate-ssh-key, as the key stays in use until then"},
-		"and a public one of none": {string(key(t, "old").Private), "x", "True PublicKeyUnusable: anyone who may read this object can read spec.privateKey; use ssh.secretRef with another key, or remove it and then set annotation opcrew.io/rotate-ssh-key, as the key stays in use until then; spec.publicKey, line 1, is no"},
+		"the article's":            {"", "ssh-rsa AAAAB3NzaC1yc2EAAAA...", "True PublicKeyUnusable: line 1 of spec.publicKey is not a public key, so opcrew ignores it; enter the whole key, or remove the line"},
+		"an inline private key":    {string(key(t, "old").Private), "", "True InlineKey: anyone who may read this Diva can read the private key in spec.privateKey; provide another key in a Secret with spec.ssh.secretRef, or remove spec.privateKey and then have opcrew generate a key with the annotation opcrew.io/rotate-ssh-key; until you do so, the current key stays in use"},
+		"and a public one of none": {string(key(t, "old").Private), "x", "True PublicKeyUnusable: anyone who may read this Diva can read the private key in spec.privateKey; provide another key in a Secret with spec.ssh.secretRef, or remove spec.privateKey and then have opcrew generate a key with the annotation opcrew.io/rotate-ssh-key; until you do so, the current key stays in use; line 1 of spec.publicKey is not a"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			d := newDiva(1, func(d *opsv1.Diva) { d.Spec.PrivateKey, d.Spec.PublicKey = test.private, test.public })
@@ -221,7 +221,8 @@ func TestTheStatusOfTheArticlesObject(t *testing.T) {
 	golden.Check(t, "status-ready.yaml", reported(d, observed(t, d, settled(t)), done).Status)
 }
 
-// The reconcile loop sets Ready last, if reads fail or the object is being deleted.
+// If reads fail or the Diva is being deleted, the reconcile loop sets Ready last. status.message must then follow
+// Ready.
 func TestTheMessageFollowsReady(t *testing.T) {
 	d := reported(newDiva(2), observed(t, newDiva(2), settled(t)), done)
 	meta.FindStatusCondition(d.Status.Conditions, opsv1.DivaReady).Message = "list pods: the server is busy"

@@ -22,7 +22,7 @@ func asksFor(name, amount string) factOption {
 	}
 }
 
-// byUs marks the requests of some claims as written by the operator.
+// byUs marks the size requests of the named claims as written by opcrew.
 func byUs(names ...string) factOption {
 	return func(f *facts) {
 		f.ownSizes = map[string]bool{}
@@ -44,7 +44,7 @@ func inTemplate(amount string) factOption {
 	}
 }
 
-// All volumes have a capacity of 2Gi.
+// All volumes in this test have a capacity of 2Gi.
 func TestASizeThatVolumesDidNotGetIsTakenBack(t *testing.T) {
 	const client, manager = "wi-ops-client-0", "ops-manager"
 	typo := []factOption{asksFor(client, "200Gi"), asksFor(manager, "200Gi"), inTemplate("200Gi")}
@@ -120,11 +120,11 @@ func TestASizeThatCannotBeIsReportedWithTheWayBack(t *testing.T) {
 		options []factOption
 		want    string
 	}{
-		"it is tried again":  {"200Gi", []factOption{asksFor(claim, "200Gi"), failing}, "False Growing: claim wi-ops-client-0 has 2Gi of 200Gi: no space left in the pool; spec.client.storage.size can be taken back, to 3Gi or more"},
-		"it is not":          {"200Gi", []factOption{asksFor(claim, "200Gi"), infeasible}, "False CannotGrow: claim wi-ops-client-0 stays at 2Gi and not 200Gi: no space left in the pool; spec.client.storage.size can be taken back, to 3Gi or more"},
-		"taken back too far": {"2Gi", []factOption{asksFor(claim, "200Gi"), byUs(claim)}, "False CannotGrow: claim wi-ops-client-0 has 2Gi and still requests 200Gi: Kubernetes lets it request less only if that is more than it has; write 3Gi"},
+		"it is tried again":  {"200Gi", []factOption{asksFor(claim, "200Gi"), failing}, "False Growing: claim wi-ops-client-0 has 2Gi of 200Gi: no space left in the pool; you can lower spec.client.storage.size again, to 3Gi or more"},
+		"it is not":          {"200Gi", []factOption{asksFor(claim, "200Gi"), infeasible}, "False CannotGrow: claim wi-ops-client-0 keeps 2Gi and cannot grow to 200Gi: no space left in the pool; you can lower spec.client.storage.size again, to 3Gi or more"},
+		"taken back too far": {"2Gi", []factOption{asksFor(claim, "200Gi"), byUs(claim)}, "False CannotGrow: the volume of claim wi-ops-client-0 has 2Gi, but the claim still requests 200Gi: Kubernetes lowers a request only to a size above that of the volume; set the size in the spec to 3Gi"},
 		"no volume of that size": {"2Gi", []factOption{asksFor(claim, "200Gi"), func(f *facts) { f.claims[claim].Status.Phase = corev1.ClaimPending }},
-			"False ClaimsPending: 2 of 3 claims have a volume; claim wi-ops-client-0 has no volume yet and keeps 200Gi: delete it, and it is recreated with 2Gi"},
+			"False ClaimsPending: 2 of 3 claims have a volume; claim wi-ops-client-0 has no volume yet, so its size of 200Gi cannot change: delete the claim, and it is recreated with 2Gi"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			d := newDiva(1, func(d *opsv1.Diva) { d.Spec.Client.Storage.Size = test.size })

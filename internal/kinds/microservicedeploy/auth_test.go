@@ -28,7 +28,7 @@ func TestTheProxysPortsPassOverThoseOfTheApplication(t *testing.T) {
 		"the default":   {nil, "health 16000, 16001->http 8080"},
 		"UDP between":   {[]common.Port{{Port: 1}, udp, {Port: 2}}, "health 16000, 16001->port-1 1, 16002->port-3 2"},
 		"its own ports": {[]common.Port{{Port: 16001}, {Port: 16003}}, "health 16000, 16002->port-1 16001, 16004->port-2 16003"},
-		// Regression: an application that used this port could not start beside the proxy.
+		// Regression: an application that used this port could not start next to the proxy, which used it too.
 		"its health":                      {[]common.Port{{Port: 80, TargetPort: "16000"}}, "health 16001, 16002->port-1 16000"},
 		"its health, of another protocol": {[]common.Port{{Port: 16000, Protocol: corev1.ProtocolUDP}, {Port: 80}}, "health 16001, 16002->port-2 80"},
 	} {
@@ -50,7 +50,7 @@ func TestTheProxyStandsBeforeTheApplicationAndTheWallLetsPassOnlyIt(t *testing.T
 	golden.Check(t, "wall.yaml", auth.Policy(newInstance(ports, needsAuth), workload.Rollout{}))
 }
 
-// The agent must accept the arguments that the operator passes.
+// The proxy (opcrew-agent auth-proxy) must accept the arguments with which opcrew starts it.
 func TestTheAgentTakesTheProxysArguments(t *testing.T) {
 	for name, m := range map[string]*customv1.MicroServiceDeploy{
 		"the default": newInstance(needsAuth),
@@ -67,7 +67,7 @@ func TestTheAgentTakesTheProxysArguments(t *testing.T) {
 	}
 }
 
-// Regression: the policy closed the ports of pods that had no proxy yet, before their successors were ready.
+// Regression: the NetworkPolicy closed the ports of pods without a proxy before the new pods with a proxy were ready.
 func TestTheWallStandsOnlyAroundPodsWithAProxy(t *testing.T) {
 	selected := func(m *customv1.MicroServiceDeploy) bool {
 		labels := templateOf(m, facts{}, customv1.Revision{}).Labels

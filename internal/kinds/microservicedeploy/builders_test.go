@@ -34,12 +34,12 @@ import (
 var someTime = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
 const (
-	// placeholder stands for an image in the article's manifest.
+	// placeholder is the text that the article's manifest has instead of an image.
 	placeholder = "just a image url"
 	agentImage  = "opcrew/opcrew-agent:test"
 )
 
-// Helpers for objects.
+// Builders of objects.
 
 type option func(*customv1.MicroServiceDeploy)
 
@@ -98,7 +98,7 @@ func withPorts(ports ...common.Port) option {
 	return func(m *customv1.MicroServiceDeploy) { m.Spec.Ports = ports }
 }
 
-// asks sets requests or limits: asks("requests.cpu=1", "limits.cpu=2").
+// asks sets resource requests or limits, for example asks("requests.cpu=1", "limits.cpu=2").
 func asks(list ...string) option {
 	return func(m *customv1.MicroServiceDeploy) {
 		r := common.Resources{Requests: map[corev1.ResourceName]common.Amount{}, Limits: map[corev1.ResourceName]common.Amount{}}
@@ -113,7 +113,7 @@ func asks(list ...string) option {
 	}
 }
 
-// hosted gives an instance a major version and a domain.
+// hosted sets the major version (spec.path) and the domain of a MicroServiceDeploy.
 func hosted(path string) option {
 	return func(m *customv1.MicroServiceDeploy) { m.Spec.Path, m.Spec.BaseDomain = path, "example.com" }
 }
@@ -130,14 +130,14 @@ func ofService(name string) option {
 	return func(m *customv1.MicroServiceDeploy) { m.Spec.MsName = name }
 }
 
-// aged makes an instance a number of seconds younger than the others.
+// aged makes a MicroServiceDeploy the given number of seconds younger than MicroServiceDeploys without this option.
 func aged(seconds int) option {
 	return func(m *customv1.MicroServiceDeploy) {
 		m.CreationTimestamp = metav1.NewTime(someTime.Add(time.Duration(seconds) * time.Second))
 	}
 }
 
-// reached records that the instance already has these names under example.com.
+// reached sets status.hosts: the MicroServiceDeploy already has these names under example.com.
 func reached(names ...string) option {
 	return func(m *customv1.MicroServiceDeploy) {
 		for _, name := range names {
@@ -150,7 +150,7 @@ func isCurrent(m *customv1.MicroServiceDeploy) { m.Spec.Current = new(true) }
 
 func isNotCurrent(m *customv1.MicroServiceDeploy) { m.Spec.Current = new(false) }
 
-// manifest reads an object as its user wrote it.
+// manifest reads a MicroServiceDeploy from a manifest as a user wrote it.
 func manifest(t *testing.T, file string) *customv1.MicroServiceDeploy {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("testdata", file))
@@ -165,10 +165,9 @@ func manifest(t *testing.T, file string) *customv1.MicroServiceDeploy {
 	return m
 }
 
-// Helpers for facts.
+// Builders of facts.
 
-// observed returns the facts about an instance whose Deployment matches the spec, with a number of replicas, all of
-// them ready.
+// observed returns the facts about a MicroServiceDeploy whose Deployment matches the spec and whose pods are all ready.
 func observed(m *customv1.MicroServiceDeploy, replicas int32) facts {
 	d := newDeployment(m, replicas)
 	f := facts{rollout: workload.Rollout{Deployment: d, Sets: []appsv1.ReplicaSet{{}}}, credentials: true, agentImage: agentImage}
@@ -205,7 +204,7 @@ func resourcesOf(m *customv1.MicroServiceDeploy) corev1.ResourceRequirements {
 	}
 }
 
-// newTemplate returns the template for pods of a revision.
+// newTemplate returns the pod template of a revision.
 func newTemplate(revision int64, image, configMap string) corev1.PodTemplateSpec {
 	template := corev1.PodTemplateSpec{}
 	template.Annotations = map[string]string{
@@ -221,7 +220,7 @@ func newTemplate(revision int64, image, configMap string) corev1.PodTemplateSpec
 	return template
 }
 
-// sets adds the templates of earlier ReplicaSets, newest first.
+// sets adds ReplicaSets with the given templates, newest first.
 func (f facts) sets(templates ...corev1.PodTemplateSpec) facts {
 	for _, template := range templates {
 		set := appsv1.ReplicaSet{}
@@ -231,7 +230,7 @@ func (f facts) sets(templates ...corev1.PodTemplateSpec) facts {
 	return f
 }
 
-// amountsOf parses amounts: amountsOf("requests.cpu=1", "pods=4").
+// amountsOf parses amounts, for example amountsOf("requests.cpu=1", "pods=4").
 func amountsOf(list ...string) quota.Amounts {
 	out := quota.Amounts{}
 	for _, text := range list {
@@ -241,19 +240,19 @@ func amountsOf(list ...string) quota.Amounts {
 	return out
 }
 
-// Helpers for outcomes.
+// Builders of outcomes.
 
-// done returns an outcome in which a child of a kind had a result.
+// done returns an outcome in which the child of the given kind had the given result.
 func done(kind string, action ensure.Action, message string) kit.Outcome {
 	result := ensure.Result{Action: action, Message: message}
 	result.Ref.Kind = kind
 	return kit.Outcome{Results: []ensure.Result{{Action: ensure.Unchanged}, result}}
 }
 
-// unchanged is an outcome in which every child was as declared.
+// unchanged is the outcome of a plan in which every child was as declared.
 var unchanged = done("Service", ensure.Unchanged, "")
 
-// reported returns an object after a report.
+// reported returns the MicroServiceDeploy with the status that a reconcile would report.
 func reported(m *customv1.MicroServiceDeploy, f facts, done kit.Outcome) *customv1.MicroServiceDeploy {
 	reportAt(m, f, done, someTime)
 	return m
@@ -267,7 +266,7 @@ func conditionOf(m *customv1.MicroServiceDeploy, kind string) string {
 	return fmt.Sprintf("%s %s: %s", c.Status, c.Reason, c.Message)
 }
 
-// same fails the test if two values differ. what names the values.
+// same fails the test if two values differ. what describes the values in the failure message.
 func same(t testing.TB, what string, want, got any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -79,7 +79,7 @@ func TestAnotherConfigurationIsAnotherObject(t *testing.T) {
 	found := map[string]string{}
 	for what, m := range map[string]*customv1.MicroServiceDeploy{
 		"a text": newInstance(withConfig("a=1")), "another": newInstance(withConfig("a=2")), "its comment": newInstance(withConfig("a=1\n#")),
-		// Regression: the ConfigMap stayed as long as the Secret of the same name was used.
+		// Regression: a ConfigMap was kept as long as a Secret of the same name was in use.
 		"a Secret": newInstance(withConfig("a=1"), asSecret), "another instance": newInstance(withConfig("a=1"), of("api")),
 	} {
 		name := config.Declared(m).Name
@@ -143,7 +143,7 @@ func TestTheHashOfASecretDiffersWithItsContents(t *testing.T) {
 	}
 }
 
-// Users who may read statuses and events may not be allowed to read configurations.
+// Users who may read the status and events may not be allowed to read the configuration.
 func TestNoValueOfAConfigurationIsEverReportedInTheStatus(t *testing.T) {
 	const value = "hunter2-hunter2"
 	for name, options := range map[string][]option{
@@ -156,14 +156,14 @@ func TestNoValueOfAConfigurationIsEverReportedInTheStatus(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// A key may be reported. The operator cannot know that a key is itself as secret as a value.
+		// The status may contain keys of the configuration. opcrew cannot know whether a key itself is secret.
 		if text := strings.ReplaceAll(string(raw), "("+value+", password)", ""); strings.Contains(text, value) {
 			t.Errorf("%s: expected no value in the status, got %s", name, text)
 		}
 	}
 }
 
-// Regression: it took tens of seconds to compare an environment of many thousand variables.
+// Regression: comparing an environment of many thousand variables took tens of seconds.
 func TestTheEnvironmentIsBounded(t *testing.T) {
 	var text strings.Builder
 	for i := range 600 {

@@ -17,30 +17,31 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// decision holds the input of Plan and Report.
+// decision holds what Plan and Report need in addition to the observed state.
 type decision struct {
 	revision customv1.Revision
-	// pods is what pods of the revision are made of; config is the name of the spec's configuration.
+	// pods is the input for the pod template of the revision. config is the name of the configuration in the spec.
 	pods   build.Pods
 	config string
-	// userConfigHash is the hash of the user's Secret with the configuration; empty if the spec names none.
+	// userConfigHash is the hash of the user's Secret with the configuration; empty if the spec names no Secret.
 	userConfigHash string
 	scale          scaling.Scale
-	// held explains why pods stay as they are, whatever the spec says; nil if they follow the spec.
+	// held explains why the pods stay unchanged although the spec differs; nil if the pods follow the spec.
 	held *obstacle
-	// nothing is true if there are no pods yet, and none can be created.
+	// nothing is true if there are no pods yet and none can be created now.
 	nothing bool
-	// hosts are the host names of the instance; lostHosts says who has the others that it claims.
+	// hosts are the host names that the MicroServiceDeploy has. lostHosts names the claimed host names that others
+	// have, and who has them.
 	hosts, lostHosts []string
-	// again holds the times until reconciles without an event; 0 means never.
+	// again holds the times until reconciles without an event; 0 means that none is scheduled.
 	again []time.Duration
 }
 
-// Decide returns the input of Plan and Report. It is pure.
+// Decide decides from the facts alone, without side effects.
 func (r *reconciler) Decide(m *customv1.MicroServiceDeploy, f facts, now time.Time) decision {
 	known := revisions.List(f.rollout)
 	if f.rollout.Deployment == nil {
-		known = m.Status.Revisions // the recorded revisions, as nothing runs any more
+		known = m.Status.Revisions // without a Deployment, only the status knows the revisions
 	}
 	d := decision{scale: scaling.Decide(m, f.rollout, f.scaler != nil), config: specConfig(m, f.config), userConfigHash: configHash(f.config)}
 	revision, kept := revisions.Choose(m, known, d.config)
@@ -56,7 +57,7 @@ func (r *reconciler) Decide(m *customv1.MicroServiceDeploy, f facts, now time.Ti
 	return d
 }
 
-// specConfig returns the name of the spec's configuration, which is in a user's Secret or in an object of opcrew.
+// specConfig returns the name of the configuration in the spec: a user's Secret, or an object that opcrew creates.
 func specConfig(m *customv1.MicroServiceDeploy, ofUser *config.Config) string {
 	if ofUser != nil {
 		return ofUser.Name
@@ -67,7 +68,7 @@ func specConfig(m *customv1.MicroServiceDeploy, ofUser *config.Config) string {
 	return ""
 }
 
-// configOf returns the configuration of a revision; nil if it has none, or it has been lost.
+// configOf returns the configuration of a revision; nil if the revision has none, or its object no longer exists.
 func configOf(m *customv1.MicroServiceDeploy, ofUser *config.Config, stored map[string]*config.Config, r customv1.Revision) *config.Config {
 	switch {
 	case r.Config == "":
@@ -81,7 +82,8 @@ func configOf(m *customv1.MicroServiceDeploy, ofUser *config.Config, stored map[
 	return stored[r.Config]
 }
 
-// again returns the time until users' Secrets and quotas are read again, as opcrew does not watch them; 0 for never.
+// again returns the time until users' Secrets and quotas are read again, because opcrew does not watch them; 0 for
+// never.
 func again(m *customv1.MicroServiceDeploy, held *obstacle, credentials bool) time.Duration {
 	switch {
 	case held != nil && (held.reason == customv1.ReasonQuotaTooSmall || held.reason == customv1.ReasonConfigMissing):
@@ -94,7 +96,7 @@ func again(m *customv1.MicroServiceDeploy, held *obstacle, credentials bool) tim
 	return 0
 }
 
-// running returns the number of the revision that runs or is being rolled out; 0 if there is none.
+// running returns the number of the revision that runs or is being rolled out; 0 if no revision runs.
 func (d decision) running(r workload.Rollout) int64 {
 	if d.held == nil {
 		return d.revision.Revision
@@ -109,8 +111,8 @@ func (d decision) running(r workload.Rollout) int64 {
 	return running.Revision
 }
 
-// rolledBack reports that an earlier revision runs because of spec.rollbackTo, and what in the spec is ignored
-// meanwhile; "" if the spec itself runs.
+// rolledBack returns a message if an earlier revision runs because of spec.rollbackTo, with the parts of the spec that
+// are ignored meanwhile. It returns "" if the spec itself runs.
 func (d decision) rolledBack(m *customv1.MicroServiceDeploy) string {
 	if m.Spec.RollbackTo == nil || d.held != nil {
 		return ""
@@ -125,5 +127,5 @@ func (d decision) rolledBack(m *customv1.MicroServiceDeploy) string {
 	if len(unused) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("spec.rollbackTo has revision %d run instead of %s: remove it to have the spec carried out", d.revision.Revision, strings.Join(unused, " and "))
+	return fmt.Sprintf("spec.rollbackTo keeps revision %d running instead of %s; remove spec.rollbackTo to apply the spec", d.revision.Revision, strings.Join(unused, " and "))
 }

@@ -19,13 +19,13 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/tenant"
 )
 
-// outdated makes the Deployment differ from the settings of the spec.
+// outdated makes the Deployment differ from the spec, so that a rollout is due.
 func (f facts) outdated() facts {
 	f.rollout.Deployment.Annotations = map[string]string{common.PinnedAnnotation: "others.template"}
 	return f
 }
 
-// within adds a quota of the user with the given hard limits and usage.
+// within adds a ResourceQuota of the user with the given limits and usage.
 func (f facts) within(hard, used []string) facts {
 	q := corev1.ResourceQuota{}
 	q.Name, q.Spec.Hard, q.Status.Hard, q.Status.Used = "small", amountsOf(hard...), amountsOf(hard...), amountsOf(used...)
@@ -33,7 +33,7 @@ func (f facts) within(hard, used []string) facts {
 	return f
 }
 
-// sharing adds a quota of the tenant that counts this instance only.
+// sharing adds the ResourceQuota of opcrew for the namespace, with this MicroServiceDeploy as the only one in it.
 func (f facts) sharing(m *customv1.MicroServiceDeploy, hard ...string) facts {
 	q := &corev1.ResourceQuota{}
 	q.Spec.Hard, q.Status.Hard = amountsOf(hard...), amountsOf(hard...)
@@ -44,7 +44,7 @@ func (f facts) sharing(m *customv1.MicroServiceDeploy, hard ...string) facts {
 	return f
 }
 
-// troubled makes the API server refuse the tenant's objects.
+// troubled simulates that the API server rejects the quota and credentials that MicroServiceDeploys share.
 func (f facts) troubled() facts {
 	f.trouble = tenant.Trouble{Reason: common.ReasonRefused, Message: "no"}
 	return f
@@ -82,30 +82,30 @@ func TestWhatHoldsPodsAsTheyAre(t *testing.T) {
 		"a bad image, with pods":          {newInstance(withImage(placeholder)), observed(m, 2), `InvalidImage: spec.image: "just a image url" is no image (invalid reference format); write one such as registry.example.com/team/app:1.0`, false},
 		"a bad image":                     {newInstance(withImage("UPPER")), facts{}, `InvalidImage: spec.image: "UPPER" is no image (invalid reference format: repository name (library/UPPER) must be lowercase); write one such as registry.example.com/team/app:1.0`, true},
 		"a bad image, rolled back":        {newInstance(withImage(placeholder), backTo(7)), with(history, "old-config"), "", false},
-		"no such revision":                {newInstance(backTo(3)), history, "RevisionMissing: spec.rollbackTo: revision 3 is not kept; there are 7, 1", false},
-		"no revision at all":              {newInstance(backTo(3)), facts{}, "RevisionMissing: spec.rollbackTo: revision 3 is not kept; there are none", true},
-		"a revision without its config":   {newInstance(backTo(7)), with(history), "ConfigMissing: the configuration old-config of revision 7 is gone", false},
+		"no such revision":                {newInstance(backTo(3)), history, "RevisionMissing: spec.rollbackTo names revision 3, which is not stored; stored revisions: 7, 1", false},
+		"no revision at all":              {newInstance(backTo(3)), facts{}, "RevisionMissing: spec.rollbackTo names revision 3, which is not stored; stored revisions: none", true},
+		"a revision without its config":   {newInstance(backTo(7)), with(history), "ConfigMissing: the configuration object old-config of revision 7 no longer exists; set spec.rollbackTo to another revision, or remove it", false},
 		"a revision with its config":      {newInstance(backTo(7)), with(history, "old-config"), "", false},
-		"the user's Secret is missing":    {newInstance(configFrom), facts{}, "ConfigMissing: spec.configFrom: there is no Secret mine", true},
+		"the user's Secret is missing":    {newInstance(configFrom), facts{}, "ConfigMissing: spec.configFrom: Secret mine does not exist", true},
 		"the user's Secret is there":      {newInstance(configFrom), found, "", false},
 		"missing, but rolled back":        {newInstance(configFrom, backTo(7)), with(history, "old-config"), "", false},
-		"credentials are being made":      {newInstance(needsAuth), locked, "Applying: The tenant's credentials are being created", false},
-		"credentials of the user's own":   {newInstance(ownAuth), locked, "NoCredentials: There is no Secret users, so no user would be let in", false},
-		"another owner's Secret":          {newInstance(needsAuth), locked.foreigner(), "NoCredentials: Secret opcrew-basic-auth, which is not the operator's, has no usable line user:hash in its key htpasswd (bcrypt or {SHA}), so no user would be let in", false},
-		"credentials cannot be made":      {newInstance(needsAuth), locked.troubled(), "Refused: The tenant's credentials are being created, held up: no", false},
-		"a share that cannot be had":      {m, facts{}.sharing(m, "pods=1").troubled(), "Refused: The tenant's quota is being raised, held up: no", true},
-		"an instance's first share":       {m, facts{}.sharing(m, "pods=1"), "Updating: The tenant's quota is being raised", true},
-		"a larger share":                  {newInstance(one, withReplicas(9)), observed(m, 2).sharing(m, "pods=3", "requests.cpu=3"), "Updating: The tenant's quota is being raised", false},
-		"a share that is not in force":    {m, changing, "Updating: The tenant's quota is being raised", false},
-		"another's share":                 {m, status, "", false}, // Regression: when one instance was scaled, none was Ready.
+		"credentials are being made":      {newInstance(needsAuth), locked, "Applying: opcrew is creating the credentials that all instances of the namespace share", false},
+		"credentials of the user's own":   {newInstance(ownAuth), locked, "NoCredentials: Secret users does not exist, so no user could log in", false},
+		"another owner's Secret":          {newInstance(needsAuth), locked.foreigner(), "NoCredentials: Secret opcrew-basic-auth, which opcrew does not manage, has no usable line user:hash (bcrypt or {SHA}) under the key htpasswd, so no user could log in", false},
+		"credentials cannot be made":      {newInstance(needsAuth), locked.troubled(), "Refused: opcrew is creating the credentials that all instances of the namespace share; this is delayed: no", false},
+		"a share that cannot be had":      {m, facts{}.sharing(m, "pods=1").troubled(), "Refused: opcrew is raising the ResourceQuota of the namespace; this is delayed: no", true},
+		"an instance's first share":       {m, facts{}.sharing(m, "pods=1"), "Updating: opcrew is raising the ResourceQuota of the namespace", true},
+		"a larger share":                  {newInstance(one, withReplicas(9)), observed(m, 2).sharing(m, "pods=3", "requests.cpu=3"), "Updating: opcrew is raising the ResourceQuota of the namespace", false},
+		"a share that is not in force":    {m, changing, "Updating: opcrew is raising the ResourceQuota of the namespace", false},
+		"another's share":                 {m, status, "", false}, // Regression: when one MicroServiceDeploy was scaled, no MicroServiceDeploy of the namespace was Ready.
 		"a share that it has":             {m, observed(m, 1).sharing(m, "pods=2", "requests.cpu=2"), "", false},
-		"a rollout that does not fit":     {m, observed(m, 2).outdated().within([]string{"cpu=2"}, []string{"cpu=1600m"}), "QuotaTooSmall: The rollout does not fit into ResourceQuota small: it needs 1 requests.cpu, 400m free; it begins when there is room", false},
+		"a rollout that does not fit":     {m, observed(m, 2).outdated().within([]string{"cpu=2"}, []string{"cpu=1600m"}), "QuotaTooSmall: The rollout does not fit into ResourceQuota small: a new pod needs 1 requests.cpu, 400m free. The rollout starts when the quota has room", false},
 		"a rollout that fits":             {m, observed(m, 2).outdated().within([]string{"cpu=3"}, []string{"cpu=2"}), "", false},
 		"no rollout":                      {m, observed(m, 2).within([]string{"cpu=2"}, []string{"cpu=2"}), "", false},
 		"the first pods":                  {m, facts{}.within([]string{"cpu=0"}, nil), "", false},
 		"no pods, so none that is beside": {m, observed(m, 0).outdated().within([]string{"cpu=0"}, nil), "", false},
 		"a quota of some pods only":       {m, scoped, "", false},
-		"the second of two quotas":        {m, observed(m, 2).outdated().within([]string{"pods=9"}, nil).within([]string{"pods=2"}, []string{"pods=2"}), "QuotaTooSmall: The rollout does not fit into ResourceQuota small: it needs 1 pods, 0 free; it begins when there is room", false},
+		"the second of two quotas":        {m, observed(m, 2).outdated().within([]string{"pods=9"}, nil).within([]string{"pods=2"}, []string{"pods=2"}), "QuotaTooSmall: The rollout does not fit into ResourceQuota small: a new pod needs 1 pods, 0 free. The rollout starts when the quota has room", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := decideAt(test.m, test.f)

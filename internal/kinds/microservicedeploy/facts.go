@@ -14,33 +14,36 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// reconciler is keyed by a MicroServiceDeploy.
+// reconciler reconciles MicroServiceDeploys.
 type reconciler struct {
 	*kit.Tools
 	around   *tenant.Neighbours
 	troubles *tenant.Troubles
 }
 
-// facts holds all that is read about an instance.
+// facts holds everything that is read about a MicroServiceDeploy.
 type facts struct {
 	rollout   workload.Rollout
 	nodePorts workload.NodePorts
-	scaler    *autoscalingv2.HorizontalPodAutoscaler // nil if there is none of ours
-	// tenant is the input for the quotas of the namespace; trouble explains why they are not as desired.
+	scaler    *autoscalingv2.HorizontalPodAutoscaler // nil if opcrew created none
+	// tenant is the input for the ResourceQuotas of the namespace. trouble explains why the quotas or shared
+	// credentials are not as desired.
 	tenant  quota.Tenant
 	trouble tenant.Trouble
 	rivals  []customv1.MicroServiceDeploy
-	// gateways reports whether Gateway API is installed.
+	// gateways reports whether the Gateway API is installed.
 	gateways bool
-	// config is the configuration in the user's Secret; configs are objects of ours that templates name.
+	// config is the configuration in the user's Secret. configs are the configuration objects of opcrew that pod
+	// templates use.
 	config  *config.Config
 	configs map[string]*config.Config
-	// credentials is true if the Secret of spec.auth, or the tenant's, lets any user in.
+	// credentials is true if the Secret with the credentials allows at least one user to log in.
 	credentials bool
-	// costly names its users whose passwords are never compared, as that would take too long.
+	// costly names the users in this Secret whose password hashes are too expensive to compare. These users cannot log
+	// in.
 	costly []string
-	// foreign reports whether that Secret exists and is the user's own.
+	// foreign reports whether this Secret exists and opcrew does not manage it.
 	foreign bool
-	// agentImage is the image for the proxy. A pod keeps the image that it was created with.
+	// agentImage is the image of the proxy. A pod keeps the image with which it was created.
 	agentImage string
 }

@@ -17,30 +17,33 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// obstacle explains why pods stay as they are, as the reason and message of a condition.
+// obstacle explains why the pods stay unchanged, as the reason and message of a condition.
 type obstacle struct {
 	reason, message string
-	// quota is true if the tenant's quota has no room yet.
+	// quota is true if the obstacle is that the ResourceQuota of the namespace is not raised yet.
 	quota bool
 }
 
-// holdInput holds what decides whether pods stay as they are.
+// holdInput holds everything that decides whether the pods stay unchanged.
 type holdInput struct {
-	// revision is the revision to run; kept is true if the revision that spec.rollbackTo names is still known.
+	// revision is the revision that should run. kept is true if the revision that spec.rollbackTo names is still
+	// stored.
 	revision customv1.Revision
 	kept     bool
 	known    []customv1.Revision
-	// config is the configuration in the user's Secret; configLost is true if the revision's configuration is gone.
+	// config is the configuration in the user's Secret. configLost is true if the object with the revision's
+	// configuration no longer exists.
 	config     *config.Config
 	configLost bool
-	// usable is true if the Secret with credentials lets any user in; foreign, if it is the user's own.
+	// usable is true if the Secret with the credentials allows at least one user to log in. foreign is true if opcrew
+	// does not manage this Secret.
 	usable, foreign bool
 	rollout         workload.Rollout
 	tenant          quota.Tenant
 	trouble         tenant.Trouble
 }
 
-// holds are checked in this order. The first that applies is reported.
+// holds are checked in this order. The first obstacle is reported.
 var holds = []func(*customv1.MicroServiceDeploy, holdInput) *obstacle{
 	revisionMissing,
 	imageInvalid,
@@ -51,7 +54,7 @@ var holds = []func(*customv1.MicroServiceDeploy, holdInput) *obstacle{
 	quotaTooSmall,
 }
 
-// hold returns why pods stay as they are; nil if they follow the spec.
+// hold returns why the pods stay unchanged; nil if they follow the spec.
 func hold(m *customv1.MicroServiceDeploy, in holdInput) *obstacle {
 	for _, find := range holds {
 		if found := find(m, in); found != nil {
@@ -65,7 +68,7 @@ func revisionMissing(m *customv1.MicroServiceDeploy, in holdInput) *obstacle {
 	if in.kept {
 		return nil
 	}
-	return &obstacle{reason: customv1.ReasonRevisionMissing, message: fmt.Sprintf("spec.rollbackTo: revision %d is not kept; there are %s", *m.Spec.RollbackTo, numbers(in.known))}
+	return &obstacle{reason: customv1.ReasonRevisionMissing, message: fmt.Sprintf("spec.rollbackTo names revision %d, which is not stored; stored revisions: %s", *m.Spec.RollbackTo, numbers(in.known))}
 }
 
 func imageInvalid(_ *customv1.MicroServiceDeploy, in holdInput) *obstacle {
@@ -79,46 +82,46 @@ func userConfigMissing(m *customv1.MicroServiceDeploy, in holdInput) *obstacle {
 	if m.Spec.ConfigFrom == nil || in.config != nil || m.Spec.RollbackTo != nil {
 		return nil
 	}
-	return &obstacle{reason: customv1.ReasonConfigMissing, message: fmt.Sprintf("spec.configFrom: there is no Secret %s", m.Spec.ConfigFrom.SecretRef.Name)}
+	return &obstacle{reason: customv1.ReasonConfigMissing, message: fmt.Sprintf("spec.configFrom: Secret %s does not exist", m.Spec.ConfigFrom.SecretRef.Name)}
 }
 
 func revisionConfigMissing(_ *customv1.MicroServiceDeploy, in holdInput) *obstacle {
 	if !in.configLost {
 		return nil
 	}
-	return &obstacle{reason: customv1.ReasonConfigMissing, message: fmt.Sprintf("the configuration %s of revision %d is gone", in.revision.Config, in.revision.Revision)}
+	return &obstacle{reason: customv1.ReasonConfigMissing, message: fmt.Sprintf("the configuration object %s of revision %d no longer exists; set spec.rollbackTo to another revision, or remove it", in.revision.Config, in.revision.Revision)}
 }
 
-// credentialsMissing holds pods until there are credentials, as a kubelet takes a minute or more to bring pods a Secret
-// that is created later.
+// credentialsMissing delays changes of pods until credentials exist. A kubelet takes a minute or longer to add a Secret
+// to pods that started without it.
 func credentialsMissing(m *customv1.MicroServiceDeploy, in holdInput) *obstacle {
 	switch {
 	case !m.Spec.NeedAuth || in.usable:
 		return nil
 	case m.Spec.Auth != nil || in.foreign:
-		return &obstacle{reason: customv1.ReasonNoCredentials, message: noCredentials(m, in.foreign) + ", so no user would be let in"}
+		return &obstacle{reason: customv1.ReasonNoCredentials, message: noCredentials(m, in.foreign) + ", so no user could log in"}
 	}
-	return awaited(in.trouble, common.ReasonApplying, "The tenant's credentials are being created")
+	return awaited(in.trouble, common.ReasonApplying, "opcrew is creating the credentials that all instances of the namespace share")
 }
 
-// quotaRaising holds a rollout until the tenant's quota has room for it. Without its surge pod the rollout would stall
-// halfway, and Kubernetes retries only after many minutes.
+// quotaRaising delays a rollout until the ResourceQuota of the namespace has room for it. Without room for its surge
+// pod, the rollout would stop halfway, and Kubernetes would retry only after many minutes.
 func quotaRaising(m *customv1.MicroServiceDeploy, in holdInput) *obstacle {
 	if !in.replacesPods(m) && !grows(m, in.rollout) || !in.tenant.Raising(m) {
 		return nil
 	}
-	why := awaited(in.trouble, common.ReasonUpdating, "The tenant's quota is being raised")
+	why := awaited(in.trouble, common.ReasonUpdating, "opcrew is raising the ResourceQuota of the namespace")
 	why.quota = true
 	return why
 }
 
-// quotaTooSmall holds a rollout that does not fit into a quota of another owner.
+// quotaTooSmall delays a rollout that does not fit into a ResourceQuota of another owner.
 func quotaTooSmall(m *customv1.MicroServiceDeploy, in holdInput) *obstacle {
 	if in.rollout.Deployment == nil || !in.replacesPods(m) {
 		return nil
 	}
 	if name, why := in.tenant.NoRoom(m); why != "" {
-		return &obstacle{reason: customv1.ReasonQuotaTooSmall, message: fmt.Sprintf("The rollout does not fit into ResourceQuota %s: it needs %s; it begins when there is room", name, why)}
+		return &obstacle{reason: customv1.ReasonQuotaTooSmall, message: fmt.Sprintf("The rollout does not fit into ResourceQuota %s: a new pod needs %s. The rollout starts when the quota has room", name, why)}
 	}
 	return nil
 }
@@ -127,29 +130,31 @@ func (in holdInput) replacesPods(m *customv1.MicroServiceDeploy) bool {
 	return quota.Replaces(m, in.rollout, configHash(in.config))
 }
 
-// grows reports whether there should be more pods than there are. Other instances that share the quota are not held.
+// grows reports whether the MicroServiceDeploy should get more pods. Other MicroServiceDeploys that share the quota are
+// not delayed.
 func grows(m *customv1.MicroServiceDeploy, r workload.Rollout) bool {
 	return !m.Spec.Idle && names.Replicas(m) > r.Replicas()
 }
 
-// noCredentials explains what a user's Secret lacks.
+// noCredentials explains why the Secret with the credentials allows no login.
 func noCredentials(m *customv1.MicroServiceDeploy, foreign bool) string {
 	name := auth.Sources(m)[0].Secret
 	if !foreign {
-		return "There is no Secret " + name
+		return "Secret " + name + " does not exist"
 	}
-	return fmt.Sprintf("Secret %s, which is not the operator's, has no usable line user:hash in its key %s (bcrypt or {SHA})", name, names.HtpasswdKey)
+	return fmt.Sprintf("Secret %s, which opcrew does not manage, has no usable line user:hash (bcrypt or {SHA}) under the key %s", name, names.HtpasswdKey)
 }
 
-// awaited returns an obstacle that passes by itself, unless there is trouble.
+// awaited returns an obstacle that disappears without action by the user, unless opcrew has trouble with the quota or
+// credentials.
 func awaited(trouble tenant.Trouble, reason, message string) *obstacle {
 	if trouble != (tenant.Trouble{}) {
-		return &obstacle{reason: trouble.Reason, message: message + ", held up: " + trouble.Message}
+		return &obstacle{reason: trouble.Reason, message: message + "; this is delayed: " + trouble.Message}
 	}
 	return &obstacle{reason: reason, message: message}
 }
 
-// configHash returns the hash of a user's Secret with the configuration; empty if the spec names none.
+// configHash returns the hash of a user's Secret with the configuration; empty if the spec names no Secret.
 func configHash(c *config.Config) string {
 	if c == nil {
 		return ""

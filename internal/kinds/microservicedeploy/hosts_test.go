@@ -33,12 +33,12 @@ func TestTheHostNamesThatAnInstanceClaims(t *testing.T) {
 	}
 }
 
-// The winner does not depend on the order in which claimants are seen.
+// The winner must not depend on the order in which the claimants are listed.
 func TestWhoGetsAHostNameThatSeveralClaim(t *testing.T) {
 	v1, v2 := newInstance(of("a"), hosted("v1")), newInstance(of("b"), hosted("v2"), aged(1))
 	for name, test := range map[string]struct {
 		all  []*customv1.MicroServiceDeploy
-		want []string // for each: its names, then ! and those that it lost
+		want []string // for each MicroServiceDeploy: the host names it gets, then ! and the host names it loses
 	}{
 		"one": {[]*customv1.MicroServiceDeploy{v1}, []string{"v1-web web"}},
 		"two major versions side by side: the older is current": {
@@ -57,7 +57,7 @@ func TestWhoGetsAHostNameThatSeveralClaim(t *testing.T) {
 		"of one age: by name": {
 			[]*customv1.MicroServiceDeploy{newInstance(of("b"), hosted("v2")), v1}, []string{"v2-web", "v1-web web"},
 		},
-		// Regression: the younger instance reported a URL although it had no name.
+		// Regression: the younger MicroServiceDeploy reported a URL although it had no host name.
 		"two of one major version": {
 			[]*customv1.MicroServiceDeploy{v1, newInstance(of("b"), hosted("v1"), aged(1))}, []string{"v1-web web", "!v1-web of shop/a"},
 		},
@@ -76,7 +76,8 @@ func TestWhoGetsAHostNameThatSeveralClaim(t *testing.T) {
 		"another microservice of such a name": {
 			[]*customv1.MicroServiceDeploy{v1, newInstance(of("b"), ofService("v1-web"), hosted(""), aged(1))}, []string{"v1-web web", "!v1-web of shop/a"},
 		},
-		// Regression: an instance that was created in the same second took the names of a running one.
+		// Regression: a MicroServiceDeploy that was created in the same second took the host names of a running
+		// MicroServiceDeploy.
 		"two of one second: who runs stays": {
 			[]*customv1.MicroServiceDeploy{newInstance(of("b"), hosted("v1"), reached("v1-web", "web")), v1},
 			[]string{"v1-web web", "!v1-web of shop/b"},
@@ -88,7 +89,7 @@ func TestWhoGetsAHostNameThatSeveralClaim(t *testing.T) {
 		"other names": {
 			[]*customv1.MicroServiceDeploy{v1, newInstance(of("b"), ofService("api"), hosted("v1"), aged(1))}, []string{"v1-web web", "v1-api api"},
 		},
-		// Regression: each claimant lost to another, and no one had the name.
+		// Regression: each claimant lost to another one, so no MicroServiceDeploy got the name.
 		"a circle: oldest, another owner, a sibling that insists": {
 			[]*customv1.MicroServiceDeploy{
 				v1, newInstance(of("c"), in("elsewhere"), hosted("v3"), aged(1)), newInstance(of("b"), hosted("v2"), aged(2), isCurrent),
@@ -101,7 +102,7 @@ func TestWhoGetsAHostNameThatSeveralClaim(t *testing.T) {
 				var rivals []customv1.MicroServiceDeploy
 				for j, rival := range test.all {
 					if j != i {
-						rivals = append(rivals, *rival, *rival) // a rival that claims two names is listed twice
+						rivals = append(rivals, *rival, *rival) // Observe lists a rival that claims two host names twice
 					}
 				}
 				same(t, m.Name, test.want[i], hadBy(m, rivals))

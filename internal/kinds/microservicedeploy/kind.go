@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package microservicedeploy reconciles MicroServiceDeploys: instances of a platform's microservices, with their
-// configuration, autoscaling, host names, basic auth, and share of the tenant's quota. internal/workload has what the
-// application kinds share; the proxy that asks for passwords is in internal/agents/authproxy.
+// Package microservicedeploy reconciles MicroServiceDeploys: instances of a platform's microservices, with
+// configuration, autoscaling, host names, basic authentication and a shared quota. internal/workload has the code that
+// the application kinds share. The authenticating proxy is in internal/agents/authproxy.
 package microservicedeploy
 
 import (
@@ -30,49 +30,49 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// The objects of the kind.
+// Read MicroServiceDeploys.
 // +kubebuilder:rbac:groups=custom.ops,resources=microservicedeploys,verbs=get;list;watch
-// The status.
+// Write the status of MicroServiceDeploys.
 // +kubebuilder:rbac:groups=custom.ops,resources=microservicedeploys/status,verbs=patch
-// The owner references of children block the deletion of the object.
+// Set owner references on children that block the deletion of the MicroServiceDeploy until the children are gone.
 // +kubebuilder:rbac:groups=custom.ops,resources=microservicedeploys/finalizers,verbs=update
-// The Deployment of an instance.
+// Run the pods of a MicroServiceDeploy.
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch
-// The revisions of an instance, for rollbackTo.
+// Read the revisions of a MicroServiceDeploy for spec.rollbackTo.
 // +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=get;list;watch
-// The Service and the account of an instance.
+// Manage the Service and the ServiceAccount of a MicroServiceDeploy.
 // +kubebuilder:rbac:groups="",resources=services;serviceaccounts,verbs=get;list;watch;create;patch
-// Configuration, passwords and the quota of a tenant; Secrets and quotas of users are read.
+// Manage configurations, passwords and the quotas of a namespace; read users' Secrets and quotas.
 // +kubebuilder:rbac:groups="",resources=configmaps;secrets;resourcequotas,verbs=get;list;watch;create;patch;delete
-// The budget of an instance with several replicas.
+// Manage the PodDisruptionBudget of a MicroServiceDeploy with several replicas.
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch;delete
-// The autoscaler of an instance that asks for one.
+// Manage the HorizontalPodAutoscaler of a MicroServiceDeploy with spec.autoscaling.
 // +kubebuilder:rbac:groups=autoscaling,resources=horizontalpodautoscalers,verbs=get;list;watch;create;patch;delete
-// Access to an instance, and its host names.
+// Restrict the access to a MicroServiceDeploy, and create the Ingress for its host names.
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies;ingresses,verbs=get;list;watch;create;patch;delete
-// The host names of an instance behind a Gateway.
+// Manage the HTTPRoute for the host names of a MicroServiceDeploy with a Gateway.
 // +kubebuilder:rbac:groups=gateway.networking.k8s.io,resources=httproutes,verbs=get;list;watch;create;patch;delete
-// Why a pod is not ready, and what the quota must hold.
+// Find out why a pod is not ready, and count the pods in the quota of the namespace.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
-// A namespace is a tenant; a label of it allows a quota beside workloads of other owners.
+// Read labels of namespaces: the enforced security profile, and whether a quota may limit pods of other owners.
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch
-// Whether a quota would bound workloads of other owners.
+// Find out whether a quota would limit workloads of other owners.
 // +kubebuilder:rbac:groups=apps,resources=statefulsets;daemonsets,verbs=list
-// What a pod costs beside its containers, for the quota.
+// Read the overhead of pods, which counts in the quota.
 // +kubebuilder:rbac:groups=node.k8s.io,resources=runtimeclasses,verbs=get;list;watch
-// Whether a quota would bound workloads of other owners.
+// Find out whether a quota would limit workloads of other owners.
 // +kubebuilder:rbac:groups=batch,resources=jobs;cronjobs,verbs=list
-// The owner references of a tenant's objects to their namespace block its deletion.
+// Set owner references to a namespace on the objects that its MicroServiceDeploys share.
 // +kubebuilder:rbac:groups="",resources=namespaces/finalizers,verbs=update
-// Whether the CRD is installed, and by opcrew.
+// Read its own CRD to check that opcrew installed it.
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=microservicedeploys.custom.ops,verbs=get
-// Whether the Gateway API is installed; names cannot limit list and watch of a new object.
+// Find out whether the Gateway API is installed, and notice when it gets installed.
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=httproutes.gateway.networking.k8s.io,verbs=get;list;watch
 
 const (
-	// workers is how many objects are reconciled at a time.
+	// workers is the number of objects that are reconciled concurrently.
 	workers = 8
-	// hostIndex finds instances by the host names that they claim.
+	// hostIndex is the cache index that finds MicroServiceDeploys by the host names that they claim.
 	hostIndex = "hosts"
 )
 
@@ -113,7 +113,7 @@ func cached() map[client.Object]cache.ByObject {
 	return map[client.Object]cache.ByObject{
 		&customv1.MicroServiceDeploy{}:           {},
 		&corev1.Namespace{}:                      {},
-		&corev1.ResourceQuota{}:                  {}, // users' quotas too, as a rollout must fit into them
+		&corev1.ResourceQuota{}:                  {}, // includes users' quotas, because a rollout must fit into them
 		&corev1.Service{}:                        kit.Ours(),
 		&corev1.ServiceAccount{}:                 kit.Ours(),
 		&corev1.ConfigMap{}:                      kit.Ours(),
@@ -124,7 +124,7 @@ func cached() map[client.Object]cache.ByObject {
 		&autoscalingv2.HorizontalPodAutoscaler{}: kit.Ours(),
 		&networkingv1.NetworkPolicy{}:            kit.Ours(),
 		&networkingv1.Ingress{}:                  kit.Ours(),
-		&nodev1.RuntimeClass{}:                   {}, // all classes, as their overhead counts for pods
+		&nodev1.RuntimeClass{}:                   {}, // all classes, because their overhead counts in the quota
 		&corev1.Pod{}:                            pods,
 	}
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
-// kinds lists the kinds that a plan declares, in order.
+// kinds returns the kinds of the objects in a plan, in order.
 func kinds(t *testing.T, children []ensure.Child) string {
 	t.Helper()
 	var out []string
@@ -87,7 +87,8 @@ func TestWhatAnInstanceIsMadeOf(t *testing.T) {
 	}
 }
 
-// pinOf returns the pinned annotation of the Deployment, without the part for the template.
+// pinOf returns the part of the annotation common.PinnedAnnotation that identifies the settings, without the part for
+// the template.
 func pinOf(m *customv1.MicroServiceDeploy, f facts) string {
 	raw, _ := json.Marshal(build.Settings(m, configHash(f.config)))
 	sum := sha256.Sum256(raw)
@@ -138,7 +139,7 @@ func TestWhichFieldsReplacePodsAndWhichDoNot(t *testing.T) {
 		"gateway":           {spec(func(s *s) { s.Gateway = nil }), false},
 		"ingressClassName":  {spec(func(s *s) { s.IngressClassName = "" }), false},
 		"current":           {isNotCurrent, false},
-		"creationTimestamp": {spec(func(s *s) { s.CreationTimestamp = "9" }), false}, //nolint:staticcheck // it is users who shall not use it
+		"creationTimestamp": {spec(func(s *s) { s.CreationTimestamp = "9" }), false}, //nolint:staticcheck // the field is deprecated only for users
 		"a nodePort":        {spec(func(s *s) { s.Ports[0].NodePort = nil }), false},
 		"appProtocol":       {spec(func(s *s) { s.Ports[0].AppProtocol = "" }), false},
 	} {
@@ -148,7 +149,7 @@ func TestWhichFieldsReplacePodsAndWhichDoNot(t *testing.T) {
 		if got := pinOf(before, f) != pinOf(after, f); got != test.want {
 			t.Errorf("%s: expected a change to replace pods: %v, got %v", name, test.want, got)
 		}
-		if !test.want { // then the pods themselves must not contain it
+		if !test.want { // settings that do not replace pods must not occur in the pod template
 			same(t, "template after a change of "+name, templateFor(before, f), templateFor(after, f))
 		}
 	}
@@ -171,7 +172,8 @@ func TestAChangeOfTheUsersSecretReplacesPods(t *testing.T) {
 	}
 }
 
-// Regression: held pods lost their pin, so that reverting a bad image after an upgrade restarted them.
+// Regression: pods that were to stay unchanged lost their pin, so that reverting a bad image after an upgrade restarted
+// them.
 func TestHeldPodsStayPinnedAndKeepTheirTemplate(t *testing.T) {
 	m := newInstance(withImage(placeholder))
 	f := observed(newInstance(), 2)

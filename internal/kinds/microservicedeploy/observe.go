@@ -27,7 +27,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Observe reads what belongs to an instance and what affects it.
+// Observe reads the objects of a MicroServiceDeploy and everything else that affects it.
 func (r *reconciler) Observe(ctx context.Context, m *customv1.MicroServiceDeploy) (facts, error) {
 	rollout, err := workload.ObserveRollout(ctx, r.Client, m, names.Identity(m))
 	rollout.Recall(r.Children)
@@ -62,17 +62,17 @@ func (r *reconciler) observeAuth(ctx context.Context, m *customv1.MicroServiceDe
 	}
 	var reader client.Reader = r.Client
 	if m.Spec.Auth != nil {
-		reader = r.Live // a user's Secret is not in the cache
+		reader = r.Live // the cache contains no Secrets of users
 	}
 	secret := &corev1.Secret{}
 	err := reader.Get(ctx, client.ObjectKey{Namespace: m.Namespace, Name: auth.Sources(m)[0].Secret}, secret)
 	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("read credentials: %w", err)
+		return fmt.Errorf("read the Secret with credentials: %w", err)
 	}
-	if apierrors.IsNotFound(err) && m.Spec.Auth == nil { // the tenant may have created one
+	if apierrors.IsNotFound(err) && m.Spec.Auth == nil { // a user may have created this Secret, which the cache then lacks
 		err = r.Live.Get(ctx, client.ObjectKey{Namespace: m.Namespace, Name: names.TenantAuth}, secret)
 		if client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("read the tenant's own credentials: %w", err)
+			return fmt.Errorf("read the Secret with the credentials of the namespace: %w", err)
 		}
 	}
 	f.foreign = err == nil && secret.Labels[common.ManagedByLabel] != common.Name
@@ -83,7 +83,7 @@ func (r *reconciler) observeAuth(ctx context.Context, m *customv1.MicroServiceDe
 	return nil
 }
 
-// observeQuotas reads the quotas of the namespace, and what its instances need.
+// observeQuotas reads the ResourceQuotas of the namespace and the resources that its MicroServiceDeploys need.
 func (r *reconciler) observeQuotas(ctx context.Context, m *customv1.MicroServiceDeploy, f *facts) error {
 	list := &corev1.ResourceQuotaList{}
 	if err := r.Client.List(ctx, list, client.InNamespace(m.Namespace)); err != nil {
@@ -94,7 +94,7 @@ func (r *reconciler) observeQuotas(ctx context.Context, m *customv1.MicroService
 	if err := r.Client.Get(ctx, client.ObjectKey{Name: m.Namespace}, ns); err != nil {
 		return fmt.Errorf("read namespace: %w", err)
 	}
-	m.Spec.SecurityProfile = workload.Profile(m.Spec.SecurityProfile, ns) // it counts like the spec from here on
+	m.Spec.SecurityProfile = workload.Profile(m.Spec.SecurityProfile, ns) // from here on, the enforced profile counts as if it were in the spec
 	own, err := tenant.ReadQuotas(ctx, r.Client, ns)
 	if err != nil {
 		return err
@@ -118,7 +118,7 @@ func (r *reconciler) observeRivals(ctx context.Context, m *customv1.MicroService
 	for _, host := range hosts.Claimed(m) {
 		list := &customv1.MicroServiceDeployList{}
 		if err := r.Client.List(ctx, list, client.MatchingFields{hostIndex: host}); err != nil {
-			return fmt.Errorf("list rivals: %w", err)
+			return fmt.Errorf("list instances that claim the same host name: %w", err)
 		}
 		for _, rival := range list.Items {
 			if rival.UID != m.UID && rival.DeletionTimestamp == nil {

@@ -24,7 +24,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// observeConfigs reads the configuration that the spec names, and the configurations that revisions name.
+// observeConfigs reads the configuration that the spec names, and the configurations of the revisions.
 func (r *reconciler) observeConfigs(ctx context.Context, m *customv1.MicroServiceDeploy, f *facts) error {
 	f.configs = map[string]*config.Config{}
 	if from := m.Spec.ConfigFrom; from != nil {
@@ -40,7 +40,7 @@ func (r *reconciler) observeConfigs(ctx context.Context, m *customv1.MicroServic
 	return r.readConfigs(ctx, m, configsOf(f.rollout), f)
 }
 
-// readConfigs reads those of the named configurations that are ours.
+// readConfigs reads the named configurations, as far as opcrew created them.
 func (r *reconciler) readConfigs(ctx context.Context, m *customv1.MicroServiceDeploy, names []string, f *facts) error {
 	for _, name := range names {
 		if c, err := r.configObject(ctx, m, name); err != nil {
@@ -52,7 +52,7 @@ func (r *reconciler) readConfigs(ctx context.Context, m *customv1.MicroServiceDe
 	return nil
 }
 
-// configObject reads one of our own configurations, which is a ConfigMap or a Secret.
+// configObject reads a configuration that opcrew created; it is a ConfigMap or a Secret.
 func (r *reconciler) configObject(ctx context.Context, m *customv1.MicroServiceDeploy, name string) (*config.Config, error) {
 	key := client.ObjectKey{Namespace: m.Namespace, Name: name}
 	object, secret := &corev1.ConfigMap{}, &corev1.Secret{}
@@ -69,8 +69,8 @@ func (r *reconciler) configObject(ctx context.Context, m *customv1.MicroServiceD
 	return nil, client.IgnoreNotFound(err)
 }
 
-// observeUnnamed reads live whether pods still name the configurations that are about to be deleted. The cache of the
-// objects that name them may lag, and pods cannot start without their configuration.
+// observeUnnamed checks before a configuration is deleted whether pods still use it, because they could not start
+// without it. It reads from the API server, because the cache of the workloads may be stale.
 func (r *reconciler) observeUnnamed(ctx context.Context, m *customv1.MicroServiceDeploy, f *facts) error {
 	own, err := r.ownConfigs(ctx, m)
 	named := func(name string) bool { return f.configs[name] != nil || name == specConfig(m, f.config) }
@@ -79,16 +79,16 @@ func (r *reconciler) observeUnnamed(ctx context.Context, m *customv1.MicroServic
 	}
 	live, sets := workload.Rollout{Deployment: &appsv1.Deployment{}}, &appsv1.ReplicaSetList{}
 	if err := r.Live.Get(ctx, client.ObjectKey{Namespace: m.Namespace, Name: names.Child(m)}, live.Deployment); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("which configuration is in use: %w", err)
+		return fmt.Errorf("find the configuration in use: %w", err)
 	}
 	if err := r.Live.List(ctx, sets, client.InNamespace(m.Namespace), client.MatchingLabels(names.Identity(m).Selector)); err != nil {
-		return fmt.Errorf("which configurations are in use: %w", err)
+		return fmt.Errorf("find the configurations in use: %w", err)
 	}
 	live.Sets = sets.Items
 	return r.readConfigs(ctx, m, configsOf(live), f)
 }
 
-// ownConfigs returns the names of the configurations that were made for an instance.
+// ownConfigs returns the names of the configurations that opcrew created for a MicroServiceDeploy.
 func (r *reconciler) ownConfigs(ctx context.Context, m *customv1.MicroServiceDeploy) ([]string, error) {
 	var out []string
 	for _, list := range []client.ObjectList{&corev1.ConfigMapList{}, &corev1.SecretList{}} {
@@ -105,12 +105,13 @@ func (r *reconciler) ownConfigs(ctx context.Context, m *customv1.MicroServiceDep
 	return out, nil
 }
 
-// isConfig reports whether an object is an instance's configuration, and not a user's copy of one.
+// isConfig reports whether an object is a configuration that opcrew created for the MicroServiceDeploy, and not a
+// user's copy of it.
 func isConfig(m *customv1.MicroServiceDeploy, object client.Object) bool {
 	return strings.HasPrefix(object.GetName(), names.Child(m)+"-config-")
 }
 
-// configsOf returns the names of the configurations that templates of a rollout mount.
+// configsOf returns the names of the configurations that the pod templates of a rollout mount.
 func configsOf(r workload.Rollout) []string {
 	var out []string
 	add := func(template corev1.PodTemplateSpec) {

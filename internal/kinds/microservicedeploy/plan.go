@@ -31,15 +31,15 @@ import (
 )
 
 const (
-	// secretInterval is the time between two reads of users' Secrets without common.WatchLabel.
+	// secretInterval is the time between two reads of a user's Secret without common.WatchLabel.
 	secretInterval = time.Hour
-	// waitInterval is the time between two checks while a rollout waits for a quota, or anything waits for a user's
-	// Secret.
+	// waitInterval is the time between two checks while a rollout waits for room in a quota, or a MicroServiceDeploy
+	// waits for a user's Secret.
 	waitInterval = 10 * time.Second
 )
 
-// Plan declares the children. Deletion needs no plan: the garbage collector deletes them with their owner, and what
-// instances share is deleted with the last of them.
+// Plan declares the objects of a MicroServiceDeploy. A deleted MicroServiceDeploy needs no plan: the garbage collector
+// deletes its objects, and package tenant deletes what MicroServiceDeploys share.
 func (r *reconciler) Plan(m *customv1.MicroServiceDeploy, f facts, d decision) kit.Plan {
 	if m.DeletionTimestamp != nil {
 		return kit.Plan{}
@@ -50,7 +50,7 @@ func (r *reconciler) Plan(m *customv1.MicroServiceDeploy, f facts, d decision) k
 			plan.Children = append(plan.Children, ensure.Child{Object: object})
 		}
 	}
-	stay := d.held != nil && !d.nothing // what routes to pods stays as the pods do
+	stay := d.held != nil && !d.nothing // while pods stay unchanged, their Service and NetworkPolicy must match them
 	if !stay {
 		declare(ports.Service(m))
 	}
@@ -81,8 +81,8 @@ func (r *reconciler) Plan(m *customv1.MicroServiceDeploy, f facts, d decision) k
 	return plan
 }
 
-// entrance declares what routes host names to the Service: an HTTPRoute on the Gateway in the spec if the cluster has
-// that API, or else an Ingress.
+// entrance declares the object that routes host names to the Service: an HTTPRoute if the cluster has the Gateway API
+// and the spec names a Gateway, or else an Ingress.
 func entrance(m *customv1.MicroServiceDeploy, names []string, gateways bool) runtime.ApplyConfiguration {
 	if gateways && m.Spec.Gateway != nil {
 		return hosts.Route(m, names)
@@ -103,8 +103,8 @@ func prunable(gateways bool) []client.ObjectList {
 	return lists
 }
 
-// stays keeps configurations that pods or revisions still name, and the spec's, which is not declared while pods are
-// held. It also keeps users' copies, and the network policy of held pods.
+// stays reports whether an object that the plan does not declare is kept: a configuration that pods, revisions or the
+// spec use, a user's copy of a configuration, or the NetworkPolicy while pods stay unchanged.
 func stays(m *customv1.MicroServiceDeploy, object client.Object, named map[string]*config.Config, specConfig string, held bool) bool {
 	switch object.(type) {
 	case *corev1.ConfigMap, *corev1.Secret:
@@ -116,11 +116,11 @@ func stays(m *customv1.MicroServiceDeploy, object client.Object, named map[strin
 	return false
 }
 
-// deployment declares the pods. Pods that must not be changed stay as they are.
+// deployment declares the Deployment. If the pods must not change, it keeps their current template.
 func deployment(m *customv1.MicroServiceDeploy, r workload.Rollout, d decision) ensure.Child {
 	pods := d.scale.Replicas
 	if d.held != nil && d.held.quota && r.Deployment != nil {
-		pods = min(pods, r.Replicas()) // Kubernetes is slow to retry pods that the quota refuses
+		pods = min(pods, r.Replicas()) // Kubernetes retries pods that a quota rejects only after increasing delays
 	}
 	ac := names.Identity(m).Deployment(pods, build.Template(m, d.pods))
 	ac.Spec.WithRevisionHistoryLimit(revisions.MostKept)

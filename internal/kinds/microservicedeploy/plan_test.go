@@ -25,7 +25,8 @@ func TestAnObjectThatGoesNeedsNoPlan(t *testing.T) {
 	}
 }
 
-// What no event reports is read again after a time: a short one if something waits for it, and a long one otherwise.
+// opcrew reads what it does not watch again after a time: after a short time if a MicroServiceDeploy is waiting for it,
+// and after a long time otherwise.
 func TestSecretsOfTheUserAndQuotasAreLookedAtAgain(t *testing.T) {
 	plain, from := newInstance(), newInstance(configFrom)
 	there := observed(from, 1)
@@ -39,7 +40,7 @@ func TestSecretsOfTheUserAndQuotasAreLookedAtAgain(t *testing.T) {
 		"a bad image":                      {newInstance(withImage(placeholder)), facts{}, 0},
 		"the tenant's credentials":         {newInstance(needsAuth), observed(plain, 1), 0},
 		"the user's configuration":         {from, there, secretInterval},
-		"the user's configuration, absent": {from, observed(from, 1), waitInterval}, // Regression: only after an hour.
+		"the user's configuration, absent": {from, observed(from, 1), waitInterval}, // Regression: opcrew read the missing Secret again only after an hour.
 		"the user's credentials":           {newInstance(ownAuth), observed(plain, 1), secretInterval},
 		"the user's credentials, absent":   {newInstance(ownAuth), observed(plain, 1).locked(), waitInterval},
 		"room in a quota":                  {plain, observed(plain, 1).outdated().within([]string{"pods=1"}, []string{"pods=1"}), waitInterval},
@@ -60,7 +61,7 @@ func TestWhatIsNotDeclaredStaysWhereAUserStillNeedsIt(t *testing.T) {
 		want   bool
 	}{
 		"a configuration that a template names": {&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: named}}, false, true},
-		// Regression: it was deleted while the pods waited for a quota, and the cache lagged.
+		// Regression: opcrew deleted the configuration while the pods waited for a quota and the cache was stale.
 		"that of the spec, while pods are held":     {&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: config.Declared(m).Name}}, true, true},
 		"one that none names":                       {&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: other}}, false, false},
 		"a Secret that none names":                  {&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: other}}, false, false},

@@ -33,7 +33,7 @@ func TestTheServiceLeadsToTargetsByName(t *testing.T) {
 		"one number, two protocols": {
 			[]common.Port{{Port: 53, Protocol: corev1.ProtocolUDP}, {Port: 53}}, "udp-53 53->port-1=53/UDP, tcp-53 53->port-2=53/TCP",
 		},
-		// Regression: the API server refused the Service.
+		// Regression: the API server rejected the Service, because the port name is not valid for containers.
 		"a name that containers cannot have": {[]common.Port{{Name: "8080", Port: 80}, {Name: "a--b", Port: 81}}, "8080 80->port-1=80/TCP, a--b 81->port-2=81/TCP"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -50,7 +50,7 @@ func TestTheServiceLeadsToTargetsByName(t *testing.T) {
 	}
 }
 
-// led lists where the Service's ports lead.
+// led describes to which container ports the Service ports lead.
 func led(m *customv1.MicroServiceDeploy) string {
 	var out []string
 	for _, p := range ports.Service(m).Spec.Ports {
@@ -63,7 +63,7 @@ func led(m *customv1.MicroServiceDeploy) string {
 	return strings.Join(out, ", ")
 }
 
-// Otherwise a rollout from one to the other would lose requests.
+// If the Service changed when the proxy is switched on or off, a rollout would lose requests.
 func TestTurningAuthOnOrOffLeavesTheServiceAsItIs(t *testing.T) {
 	for _, list := range [][]common.Port{nil, http, {{Port: 16000}, {Port: 53, Protocol: corev1.ProtocolUDP}, {Name: "x", Port: 1, NodePort: new(int32(0))}}} {
 		same(t, "Service", ports.Service(newInstance(withPorts(list...))), ports.Service(newInstance(withPorts(list...), needsAuth)))
@@ -103,8 +103,8 @@ func TestWithoutAProbeOfTheUserTheFirstTCPPortIsConnectedTo(t *testing.T) {
 	}
 }
 
-// Regression: with a proxy the names stand for its ports, and the kubelet did not find them in the application's
-// container.
+// Regression: with a proxy, the port names belong to the proxy, and the kubelet did not find the names in the
+// application's container.
 func TestAProbeByNameFindsTheApplicationWithAndWithoutAProxy(t *testing.T) {
 	probed := func(port intstr.IntOrString) *common.Probes {
 		return &common.Probes{

@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// unhosted names the fields that have no effect without a domain; "" if none is set.
+// unhosted names the spec fields that are set but have no effect without spec.baseDomain; "" if none is set.
 func unhosted(m *customv1.MicroServiceDeploy) string {
 	var fields []string
 	for field, isSet := range map[string]bool{
@@ -35,27 +35,28 @@ func reportHosts(set condition.Set, m *customv1.MicroServiceDeploy, d decision, 
 	m.Status.Hosts, m.Status.URL = d.hosts, hosts.URL(d.hosts)
 	switch idle := unhosted(m); {
 	case m.Spec.BaseDomain == "" && idle != "":
-		set.Unknown(kind, customv1.ReasonNoDomain, "spec.baseDomain is not set, so that there is no host name and no effect of "+idle+"; set it, such as example.com")
+		set.Unknown(kind, customv1.ReasonNoDomain, "spec.baseDomain is not set, so the instance has no host name and these fields have no effect: "+idle+"; set spec.baseDomain, for example to example.com")
 	case m.Spec.BaseDomain == "":
 		set.Remove(kind)
 	case len(d.lostHosts) > 0:
-		set.False(kind, customv1.ReasonHostTaken, strings.Join(d.lostHosts, ", ")+"; choose another msName, path or baseDomain, or spec.current")
+		set.False(kind, customv1.ReasonHostTaken, strings.Join(d.lostHosts, ", ")+"; change spec.msName, spec.path, spec.baseDomain or spec.current to claim another host name")
 	case m.Spec.Gateway != nil && !gateways:
-		set.True(kind, customv1.ReasonNoGatewayAPI, "Gateway API is not installed: an Ingress stands in for the HTTPRoute")
+		set.True(kind, customv1.ReasonNoGatewayAPI, "The Gateway API is not installed, so an Ingress replaces the HTTPRoute")
 	default:
-		set.True(kind, customv1.ReasonHosted, "Reached at "+strings.Join(d.hosts, ", "))
+		set.True(kind, customv1.ReasonHosted, "Users reach the instance at "+strings.Join(d.hosts, ", "))
 	}
 }
 
-// authInput is what AuthReady follows from: whether the Secret with credentials lets any user in, whether it is the
-// user's own, which entries cost too much to be compared, and why the tenant's is not as desired.
+// authInput is the input for the condition AuthReady: whether the Secret allows any login, whether opcrew manages it,
+// which entries are too expensive to check, and what is wrong with the shared credentials.
 type authInput struct {
 	usable, foreign bool
 	costly          []string
 	trouble         tenant.Trouble
 }
 
-// tooCostly adds to a message the users who are not let in because of the cost of their entries.
+// tooCostly returns the end of a message that names users who cannot log in because their password hashes are too
+// expensive to check.
 func (in authInput) tooCostly() string {
 	if len(in.costly) == 0 {
 		return ""
@@ -69,14 +70,15 @@ func reportAuth(set condition.Set, m *customv1.MicroServiceDeploy, in authInput)
 	case !m.Spec.NeedAuth:
 		set.Remove(kind)
 	case in.usable:
-		set.True(kind, customv1.ReasonCredentials, "Asks for the credentials of Secret "+auth.Sources(m)[0].Secret+in.tooCostly())
+		set.True(kind, customv1.ReasonCredentials, "The auth proxy accepts the credentials in Secret "+auth.Sources(m)[0].Secret+in.tooCostly())
 	case m.Spec.Auth != nil && !in.foreign:
-		// A deletion may be a mistake, so it does not lock all users out by itself.
-		set.False(kind, customv1.ReasonNoCredentials, noCredentials(m, in.foreign)+"; pods that run keep the credentials that they have, new ones let no user in; empty its key "+names.HtpasswdKey+" instead to lock users out")
+		// The Secret may have been deleted by mistake, so running pods keep its last content and users can still log
+		// in.
+		set.False(kind, customv1.ReasonNoCredentials, noCredentials(m, in.foreign)+"; running pods keep their current credentials, but no user can log in to new pods; to lock out all users, create the Secret with an empty key "+names.HtpasswdKey)
 	case m.Spec.Auth != nil || in.foreign:
-		set.False(kind, customv1.ReasonNoCredentials, noCredentials(m, in.foreign)+in.tooCostly()+"; no user is let in, from about a minute after it was changed")
+		set.False(kind, customv1.ReasonNoCredentials, noCredentials(m, in.foreign)+in.tooCostly()+"; no user can log in, beginning about a minute after the Secret was changed")
 	default:
-		why := awaited(in.trouble, common.ReasonApplying, "The tenant's credentials are being created")
+		why := awaited(in.trouble, common.ReasonApplying, "opcrew is creating the credentials that all instances of the namespace share")
 		set.False(kind, why.reason, why.message)
 	}
 }

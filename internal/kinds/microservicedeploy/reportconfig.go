@@ -12,7 +12,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// reportIgnored warns about lines that are neither variables nor files.
+// reportIgnored warns about lines that become neither environment variables nor files of their own.
 func reportIgnored(set condition.Set, lines []string) {
 	const kind = customv1.MicroServiceDeployConfigWarning
 	if len(lines) == 0 {
@@ -23,14 +23,14 @@ func reportIgnored(set condition.Set, lines []string) {
 	if len(lines) > 10 {
 		lines, more = lines[:10], " and more"
 	}
-	set.True(kind, customv1.ReasonIgnoredLines, fmt.Sprintf("spec.config: lines %s%s are not key=value with a key of letters, digits, '.', '_' and '-'; they stand in the file %s alone", strings.Join(lines, ", "), more, config.File))
+	set.True(kind, customv1.ReasonIgnoredLines, fmt.Sprintf("spec.config: lines %s%s do not have the form key=value with a key of letters, digits, '.', '_' and '-'; the application finds these lines only in the file %s", strings.Join(lines, ", "), more, config.File))
 }
 
-// reportConfig warns about credentials where many users can read them. It names their keys, and never their values.
+// reportConfig warns about credentials that many users can read. The message names their keys, but never their values.
 func reportConfig(set condition.Set, m *customv1.MicroServiceDeploy) {
 	const kind = customv1.MicroServiceDeployConfigWarning
 	if n := len(config.Parse(m.Spec.Config)); n > config.MaxVariables {
-		set.True(kind, customv1.ReasonTooManyKeys, fmt.Sprintf("spec.config has %d keys; the first %d by name are in the environment, all of them in the files", n, config.MaxVariables))
+		set.True(kind, customv1.ReasonTooManyKeys, fmt.Sprintf("spec.config has %d keys; only the first %d in alphabetical order become environment variables, but each key becomes a file", n, config.MaxVariables))
 		return
 	}
 	keys := config.SecretKeys(m.Spec.Config)
@@ -38,5 +38,5 @@ func reportConfig(set condition.Set, m *customv1.MicroServiceDeploy) {
 		reportIgnored(set, config.IgnoredLines(m.Spec.Config))
 		return
 	}
-	set.True(kind, customv1.ReasonLooksSecret, fmt.Sprintf("spec.config has keys that look like credentials (%s), which anyone who may read ConfigMaps can see; use configAs: Secret or, to keep them out of this object too, configFrom", strings.Join(keys, ", ")))
+	set.True(kind, customv1.ReasonLooksSecret, fmt.Sprintf("spec.config has keys that look like credentials (%s), and anyone who may read ConfigMaps can see their values; set spec.configAs to Secret, or use spec.configFrom to keep the values out of this object too", strings.Join(keys, ", ")))
 }

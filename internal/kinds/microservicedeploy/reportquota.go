@@ -21,24 +21,24 @@ func reportQuota(set condition.Set, m *customv1.MicroServiceDeploy, t quota.Tena
 	case !asked:
 		set.Remove(kind)
 	case t.Quotas[b] != nil && b == quota.ByClass:
-		reportEnforced(set, trouble, fmt.Sprintf("ResourceQuota %s bounds the pods of PriorityClass %s together, and no other pods", b.Name, customv1.QuotaPriorityClassName))
+		reportEnforced(set, trouble, fmt.Sprintf("ResourceQuota %s limits all pods of PriorityClass %s together, and no other pods", b.Name, customv1.QuotaPriorityClassName))
 	case t.Quotas[b] != nil:
-		reportEnforced(set, trouble, "ResourceQuota "+b.Name+" bounds all instances of the namespace together")
+		reportEnforced(set, trouble, "ResourceQuota "+b.Name+" limits all instances of the namespace together")
 	case t.Others:
-		set.False(kind, customv1.ReasonQuotaNotEnforced, "Other owners run pods in this namespace, and a quota would bound them too; label it "+names.QuotaLabel+"=true to have one all the same, or use quota: PriorityClass")
+		set.False(kind, customv1.ReasonQuotaNotEnforced, "Other owners run pods in this namespace, and a ResourceQuota would limit these pods too, so opcrew creates none; label the namespace "+names.QuotaLabel+"=true to create it nevertheless, or set spec.quota to PriorityClass")
 	case scaling.MostPods(m) == 0:
-		set.True(kind, common.ReasonScaledToZero, "No instance that asks for it is to have pods: there is nothing to bound")
+		set.True(kind, common.ReasonScaledToZero, "No instance that requests this ResourceQuota should have pods, so opcrew creates no quota")
 	default:
-		why := awaited(trouble, common.ReasonApplying, "The quota is being created")
+		why := awaited(trouble, common.ReasonApplying, "opcrew is creating the ResourceQuota")
 		set.Unknown(kind, why.reason, why.message)
 	}
 }
 
-// reportEnforced reports a quota that exists, even while it cannot be changed.
+// reportEnforced reports a quota that exists, even if it could not be updated.
 func reportEnforced(set condition.Set, trouble tenant.Trouble, message string) {
 	reason := customv1.ReasonEnforced
 	if trouble != (tenant.Trouble{}) {
-		reason, message = trouble.Reason, message+", with what was needed before: "+trouble.Message
+		reason, message = trouble.Reason, message+", but its limits are outdated: "+trouble.Message
 	}
 	set.True(customv1.MicroServiceDeployQuotaEnforced, reason, message)
 }

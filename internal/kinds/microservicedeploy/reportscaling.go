@@ -21,31 +21,31 @@ func reportScaling(set condition.Set, m *customv1.MicroServiceDeploy, scaler *au
 	case !m.Spec.Autoscaling:
 		set.Remove(kind)
 	case m.Spec.Idle:
-		set.Unknown(kind, customv1.ReasonIdle, "An idle instance is not scaled")
+		set.Unknown(kind, customv1.ReasonIdle, "The instance is idle, so it is not autoscaled")
 	case !scaling.Autoscales(m):
-		set.Unknown(kind, common.ReasonScaledToZero, "An instance of 0 replicas is not scaled")
+		set.Unknown(kind, common.ReasonScaledToZero, "spec.replicas is 0, so the instance is not autoscaled")
 	case len(m.Spec.Metrics) == 0 && !asksCPU(m):
-		set.False(kind, customv1.ReasonNoRequests, "spec.resourceRequirements asks for no cpu, so there is nothing to compare the use with; set requests.cpu, or spec.metrics")
+		set.False(kind, customv1.ReasonNoRequests, "spec.resourceRequirements requests no CPU, so the autoscaler has no value to compare CPU use with; set spec.resourceRequirements.requests.cpu, or set spec.metrics")
 	case scaler == nil:
-		set.Unknown(kind, common.ReasonApplying, "The autoscaler is being created")
+		set.Unknown(kind, common.ReasonApplying, "opcrew is creating the HorizontalPodAutoscaler")
 	default:
 		reportScaler(set, scaler)
 	}
 }
 
-// reportScaler reports the autoscaler's own conditions. Without metrics the number of pods stays as it is, which holds
-// nothing up.
+// reportScaler reports the conditions of the HorizontalPodAutoscaler. If there are no metrics, the number of pods stays
+// unchanged, which does not make the MicroServiceDeploy unready.
 func reportScaler(set condition.Set, scaler *autoscalingv2.HorizontalPodAutoscaler) {
 	const kind = customv1.MicroServiceDeployAutoscaled
 	switch active, able := said(scaler, autoscalingv2.ScalingActive), said(scaler, autoscalingv2.AbleToScale); {
 	case active.Status == corev1.ConditionFalse:
-		set.Unknown(kind, customv1.ReasonNoMetrics, "The number of pods stays as it is: "+active.Message)
+		set.Unknown(kind, customv1.ReasonNoMetrics, "The autoscaler cannot change the number of pods: "+active.Message)
 	case able.Status == corev1.ConditionFalse:
-		set.Unknown(kind, customv1.ReasonNotAble, "The number of pods stays as it is: "+able.Message)
+		set.Unknown(kind, customv1.ReasonNotAble, "The autoscaler cannot change the number of pods: "+able.Message)
 	case active.Status == corev1.ConditionTrue:
-		set.True(kind, customv1.ReasonScaling, fmt.Sprintf("From %d to %d pods, as their load asks for", *scaler.Spec.MinReplicas, scaler.Spec.MaxReplicas))
+		set.True(kind, customv1.ReasonScaling, fmt.Sprintf("The autoscaler keeps between %d and %d pods, depending on their load", *scaler.Spec.MinReplicas, scaler.Spec.MaxReplicas))
 	default:
-		set.Unknown(kind, common.ReasonApplying, "The autoscaler has not looked at the load yet")
+		set.Unknown(kind, common.ReasonApplying, "The HorizontalPodAutoscaler has not read the load of the pods yet")
 	}
 }
 

@@ -38,7 +38,7 @@ func TestARevisionNamesTheSecretThatItMounts(t *testing.T) {
 	}
 	f := facts{}.sets(template)
 	same(t, "image of the application and its configuration", []customv1.Revision{rev(1, "a", "this")}, revisions.List(f.rollout))
-	// Regression: an image that someone had put into the Deployment became the revision's image.
+	// Regression: an image that another client had set on the Deployment became the image of the revision.
 	f = observed(newInstance(withImage("a")), 1)
 	f.rollout.Deployment.Spec.Template.Spec.Containers[0].Image = "stolen"
 	same(t, "of a template that a user has changed", []customv1.Revision{rev(1, "a", "")}, revisions.List(f.rollout))
@@ -85,7 +85,8 @@ func TestARollbackNeedsARevisionThatIsKept(t *testing.T) {
 	}
 }
 
-// Kubernetes keeps ten ReplicaSets beside the current one.
+// A Deployment keeps ten old ReplicaSets, so opcrew must not reuse the numbers of revisions that were deleted with
+// older ones.
 func TestNumbersGoOnAfterManyChangesAndRollbacks(t *testing.T) {
 	var known []customv1.Revision
 	given := map[int64]string{}
@@ -111,7 +112,7 @@ func TestNumbersGoOnAfterManyChangesAndRollbacks(t *testing.T) {
 	}
 }
 
-// Regression: while pods were held, the status reported the number of the revision in the spec.
+// Regression: while pods stayed unchanged, the status reported the number of the revision in the spec.
 func TestTheStatusReportsTheRevisionThatRuns(t *testing.T) {
 	f := observed(newInstance(), 1)
 	f.rollout.Deployment.Spec.Template = newTemplate(4, "nginx:1.26", "")

@@ -17,8 +17,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// blockers are the conditions that can keep Ready from being True. The first one that does, in this order, is Ready's
-// reason.
+// blockers lists the conditions that can keep Ready from being True. Ready reports the first of them, in this order,
+// that blocks it.
 var blockers = []condition.Blocker{
 	condition.Unless(customv1.MicroServiceDeployChildrenReady),
 	condition.WhenFalse(customv1.MicroServiceDeployAuthReady),
@@ -27,7 +27,7 @@ var blockers = []condition.Blocker{
 	condition.WhenFalse(customv1.MicroServiceDeployAutoscaled),
 }
 
-// Report fills the status from the facts and from what was done.
+// Report fills in the status from the facts and the outcome of the plan.
 func (r *reconciler) Report(m *customv1.MicroServiceDeploy, f facts, d decision, done kit.Outcome) {
 	s := &m.Status
 	set := condition.Set{Conditions: &s.Conditions, Generation: m.Generation, Now: done.Now}
@@ -57,7 +57,7 @@ func sumUp(set condition.Set, m *customv1.MicroServiceDeploy, d decision) {
 	rolled := meta.FindStatusCondition(m.Status.Conditions, customv1.MicroServiceDeployRolledOut)
 	reason, message := rolled.Reason, rolled.Message
 	if m.Spec.Idle {
-		reason, message = customv1.ReasonIdle, fmt.Sprintf("Unloaded by spec.idle; %d pods come back without it", d.scale.Awake)
+		reason, message = customv1.ReasonIdle, fmt.Sprintf("spec.idle is set, so the instance has no pods; %d pods start when spec.idle is removed", d.scale.Awake)
 	}
 	set.SumUp(blockers, reason, message)
 }
@@ -66,10 +66,11 @@ func podsStay(r workload.Rollout) string {
 	if r.Deployment == nil {
 		return ""
 	}
-	return fmt.Sprintf("; the %d pods that run stay as they are", r.Running())
+	return fmt.Sprintf("; the %d running pods stay unchanged", r.Running())
 }
 
-// noteRollback adds to RolledOut, and so to Ready, what in the spec is not carried out because of spec.rollbackTo.
+// noteRollback adds to the condition RolledOut, and so to Ready, which parts of the spec are not applied because of
+// spec.rollbackTo.
 func noteRollback(set condition.Set, m *customv1.MicroServiceDeploy, d decision) {
 	const kind = customv1.MicroServiceDeployRolledOut
 	words := d.rolledBack(m)

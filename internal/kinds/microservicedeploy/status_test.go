@@ -18,7 +18,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
-// scaled adds an autoscaler that works, or that has the given conditions.
+// scaled adds a working autoscaler, or an autoscaler with the given conditions.
 func (f facts) scaled(conditions ...autoscalingv2.HorizontalPodAutoscalerCondition) facts {
 	f.scaler = &autoscalingv2.HorizontalPodAutoscaler{}
 	f.scaler.Spec.MinReplicas, f.scaler.Spec.MaxReplicas = new(int32(3)), 6
@@ -44,7 +44,7 @@ func (f facts) locked() facts {
 	return f
 }
 
-// foreigner makes the Secret with credentials the user's own.
+// foreigner marks the Secret with credentials as one that opcrew does not manage.
 func (f facts) foreigner() facts {
 	f.foreign = true
 	return f
@@ -90,58 +90,58 @@ func TestEveryConditionReportsWhatItIsAbout(t *testing.T) {
 		"pods serve":          {three, observed(three, 3), unchanged, customv1.MicroServiceDeployRolledOut, "True AllPodsReady: 3 of 3 pods are ready"},
 		"none is made yet":    {three, facts{}, unchanged, customv1.MicroServiceDeployRolledOut, "False Applying: The pods are being made"},
 		"a bad image":         {newInstance(withImage(placeholder)), facts{}, unchanged, customv1.MicroServiceDeployRolledOut, `False InvalidImage: spec.image: "just a image url" is no image (invalid reference format); write one such as registry.example.com/team/app:1.0`},
-		"held, with pods":     {newInstance(backTo(9)), observed(plain, 2), unchanged, customv1.MicroServiceDeployRolledOut, "False RevisionMissing: spec.rollbackTo: revision 9 is not kept; there are 1; the 2 pods that run stay as they are"},
+		"held, with pods":     {newInstance(backTo(9)), observed(plain, 2), unchanged, customv1.MicroServiceDeployRolledOut, "False RevisionMissing: spec.rollbackTo names revision 9, which is not stored; stored revisions: 1; the 2 running pods stay unchanged"},
 		"the number changes":  {three, observed(plain, 1), unchanged, customv1.MicroServiceDeployRolledOut, "False Updating: The number of pods goes from 1 to 3"},
 		"the scaler's number": {newInstance(autoscaled, cpu), observed(plain, 5).scaled(), unchanged, customv1.MicroServiceDeployRolledOut, "True AllPodsReady: 5 of 5 pods are ready"},
 		"served":              {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployAvailable, "True Serving: At least one pod serves"},
 		"idle, not served":    {newInstance(idle), observed(plain, 0), unchanged, customv1.MicroServiceDeployAvailable, "False ScaledToZero: There are to be no pods"},
 
 		"no autoscaling":                 {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployAutoscaled, "none"},
-		"autoscaling, idle":              {newInstance(autoscaled, idle), observed(plain, 0), unchanged, customv1.MicroServiceDeployAutoscaled, "Unknown Idle: An idle instance is not scaled"},
-		"autoscaling of none":            {newInstance(autoscaled, cpu, withReplicas(0)), observed(plain, 0), unchanged, customv1.MicroServiceDeployAutoscaled, "Unknown ScaledToZero: An instance of 0 replicas is not scaled"},
-		"autoscaling without requests":   {newInstance(autoscaled), observed(plain, 1).scaled(), unchanged, customv1.MicroServiceDeployAutoscaled, "False NoRequests: spec.resourceRequirements asks for no cpu, so there is nothing to compare the use with; set requests.cpu, or spec.metrics"},
-		"autoscaling by a limit":         {newInstance(autoscaled, asks("limits.cpu=1")), observed(plain, 1), unchanged, customv1.MicroServiceDeployAutoscaled, "Unknown Applying: The autoscaler is being created"},
-		"autoscaling by other metrics":   {ofMetrics, observed(plain, 1).scaled(), unchanged, customv1.MicroServiceDeployAutoscaled, "True Scaling: From 3 to 6 pods, as their load asks for"},
-		"autoscaling":                    {newInstance(autoscaled, cpu), observed(plain, 1).scaled(), unchanged, customv1.MicroServiceDeployAutoscaled, "True Scaling: From 3 to 6 pods, as their load asks for"},
-		"autoscaling without any metric": {newInstance(autoscaled, cpu), observed(plain, 1).scaled(works(autoscalingv2.AbleToScale), fails(autoscalingv2.ScalingActive, "no metrics returned")), unchanged, customv1.MicroServiceDeployAutoscaled, "Unknown NoMetrics: The number of pods stays as it is: no metrics returned"},
+		"autoscaling, idle":              {newInstance(autoscaled, idle), observed(plain, 0), unchanged, customv1.MicroServiceDeployAutoscaled, "Unknown Idle: The instance is idle, so it is not autoscaled"},
+		"autoscaling of none":            {newInstance(autoscaled, cpu, withReplicas(0)), observed(plain, 0), unchanged, customv1.MicroServiceDeployAutoscaled, "Unknown ScaledToZero: spec.replicas is 0, so the instance is not autoscaled"},
+		"autoscaling without requests":   {newInstance(autoscaled), observed(plain, 1).scaled(), unchanged, customv1.MicroServiceDeployAutoscaled, "False NoRequests: spec.resourceRequirements requests no CPU, so the autoscaler has no value to compare CPU use with; set spec.resourceRequirements.requests.cpu, or set spec.metrics"},
+		"autoscaling by a limit":         {newInstance(autoscaled, asks("limits.cpu=1")), observed(plain, 1), unchanged, customv1.MicroServiceDeployAutoscaled, "Unknown Applying: opcrew is creating the HorizontalPodAutoscaler"},
+		"autoscaling by other metrics":   {ofMetrics, observed(plain, 1).scaled(), unchanged, customv1.MicroServiceDeployAutoscaled, "True Scaling: The autoscaler keeps between 3 and 6 pods, depending on their load"},
+		"autoscaling":                    {newInstance(autoscaled, cpu), observed(plain, 1).scaled(), unchanged, customv1.MicroServiceDeployAutoscaled, "True Scaling: The autoscaler keeps between 3 and 6 pods, depending on their load"},
+		"autoscaling without any metric": {newInstance(autoscaled, cpu), observed(plain, 1).scaled(works(autoscalingv2.AbleToScale), fails(autoscalingv2.ScalingActive, "no metrics returned")), unchanged, customv1.MicroServiceDeployAutoscaled, "Unknown NoMetrics: The autoscaler cannot change the number of pods: no metrics returned"},
 
-		"autoscaling, not yet looked": {newInstance(autoscaled, cpu), observed(plain, 1).scaled(works(autoscalingv2.AbleToScale)), unchanged, customv1.MicroServiceDeployAutoscaled, "Unknown Applying: The autoscaler has not looked at the load yet"},
-		"autoscaling, not able to":    {newInstance(autoscaled, cpu), observed(plain, 1).scaled(fails(autoscalingv2.AbleToScale, "not found")), unchanged, customv1.MicroServiceDeployAutoscaled, "Unknown NotAble: The number of pods stays as it is: not found"},
+		"autoscaling, not yet looked": {newInstance(autoscaled, cpu), observed(plain, 1).scaled(works(autoscalingv2.AbleToScale)), unchanged, customv1.MicroServiceDeployAutoscaled, "Unknown Applying: The HorizontalPodAutoscaler has not read the load of the pods yet"},
+		"autoscaling, not able to":    {newInstance(autoscaled, cpu), observed(plain, 1).scaled(fails(autoscalingv2.AbleToScale, "not found")), unchanged, customv1.MicroServiceDeployAutoscaled, "Unknown NotAble: The autoscaler cannot change the number of pods: not found"},
 
 		"no quota is asked for":      {newInstance(withQuota(customv1.QuotaNone)), observed(plain, 1), unchanged, customv1.MicroServiceDeployQuotaEnforced, "none"},
-		"a quota":                    {plain, observed(plain, 1).sharing(plain, "pods=2"), unchanged, customv1.MicroServiceDeployQuotaEnforced, "True Enforced: ResourceQuota opcrew-microservices bounds all instances of the namespace together"},
-		"a quota beside others":      {plain, observed(plain, 1).besideOthers(), unchanged, customv1.MicroServiceDeployQuotaEnforced, "False QuotaNotEnforced: Other owners run pods in this namespace, and a quota would bound them too; label it opcrew.io/quota=true to have one all the same, or use quota: PriorityClass"},
-		"a quota is being made":      {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployQuotaEnforced, "Unknown Applying: The quota is being created"},
-		"a quota where all are idle": {newInstance(idle), observed(plain, 0), unchanged, customv1.MicroServiceDeployQuotaEnforced, "True ScaledToZero: No instance that asks for it is to have pods: there is nothing to bound"},
+		"a quota":                    {plain, observed(plain, 1).sharing(plain, "pods=2"), unchanged, customv1.MicroServiceDeployQuotaEnforced, "True Enforced: ResourceQuota opcrew-microservices limits all instances of the namespace together"},
+		"a quota beside others":      {plain, observed(plain, 1).besideOthers(), unchanged, customv1.MicroServiceDeployQuotaEnforced, "False QuotaNotEnforced: Other owners run pods in this namespace, and a ResourceQuota would limit these pods too, so opcrew creates none; label the namespace opcrew.io/quota=true to create it nevertheless, or set spec.quota to PriorityClass"},
+		"a quota is being made":      {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployQuotaEnforced, "Unknown Applying: opcrew is creating the ResourceQuota"},
+		"a quota where all are idle": {newInstance(idle), observed(plain, 0), unchanged, customv1.MicroServiceDeployQuotaEnforced, "True ScaledToZero: No instance that requests this ResourceQuota should have pods, so opcrew creates no quota"},
 
 		"no auth":                   {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployAuthReady, "none"},
-		"auth":                      {newInstance(needsAuth), observed(plain, 1), unchanged, customv1.MicroServiceDeployAuthReady, "True Credentials: Asks for the credentials of Secret opcrew-basic-auth"},
-		"auth of its own":           {newInstance(ownAuth), observed(plain, 1), unchanged, customv1.MicroServiceDeployAuthReady, "True Credentials: Asks for the credentials of Secret users"},
-		"a quota cannot be lowered": {plain, observed(plain, 1).sharing(plain, "pods=9").troubled(), unchanged, customv1.MicroServiceDeployQuotaEnforced, "True Refused: ResourceQuota opcrew-microservices bounds all instances of the namespace together, with what was needed before: no"},
-		"a quota cannot be made":    {plain, observed(plain, 1).troubled(), unchanged, customv1.MicroServiceDeployQuotaEnforced, "Unknown Refused: The quota is being created, held up: no"},
-		"auth cannot be made":       {newInstance(needsAuth), observed(plain, 1).locked().troubled(), unchanged, customv1.MicroServiceDeployAuthReady, "False Refused: The tenant's credentials are being created, held up: no"},
-		"auth is being made":        {newInstance(needsAuth), observed(plain, 1).locked(), unchanged, customv1.MicroServiceDeployAuthReady, "False Applying: The tenant's credentials are being created"},
-		"auth of its own, absent":   {newInstance(ownAuth), observed(plain, 1).locked(), unchanged, customv1.MicroServiceDeployAuthReady, "False NoCredentials: There is no Secret users; pods that run keep the credentials that they have, new ones let no user in; empty its key htpasswd instead to lock users out"},
-		"auth of its own, bad":      {newInstance(ownAuth), observed(plain, 1).locked().foreigner(), unchanged, customv1.MicroServiceDeployAuthReady, "False NoCredentials: Secret users, which is not the operator's, has no usable line user:hash in its key htpasswd (bcrypt or {SHA}); no user is let in, from about a minute after it was changed"},
-		"auth with a costly entry":  {newInstance(ownAuth), observed(plain, 1).costing("user bob: bcrypt cost 31 is above 15"), unchanged, customv1.MicroServiceDeployAuthReady, "True Credentials: Asks for the credentials of Secret users; user bob: bcrypt cost 31 is above 15"},
-		"auth, costly entries only": {newInstance(ownAuth), observed(plain, 1).locked().foreigner().costing("user bob: bcrypt cost 31 is above 15"), unchanged, customv1.MicroServiceDeployAuthReady, "False NoCredentials: Secret users, which is not the operator's, has no usable line user:hash in its key htpasswd (bcrypt or {SHA}); user bob: bcrypt cost 31 is above 15; no user is let in, from about a minute after it was changed"},
-		"another owner's Secret":    {newInstance(needsAuth), observed(plain, 1).locked().foreigner(), unchanged, customv1.MicroServiceDeployAuthReady, "False NoCredentials: Secret opcrew-basic-auth, which is not the operator's, has no usable line user:hash in its key htpasswd (bcrypt or {SHA}); no user is let in, from about a minute after it was changed"},
-		"lines that are none":       {newInstance(withConfig("a=1\nA B=c\n# x\nGREETING hello\n")), observed(plain, 1), unchanged, customv1.MicroServiceDeployConfigWarning, "True IgnoredLines: spec.config: lines 2, 4 are not key=value with a key of letters, digits, '.', '_' and '-'; they stand in the file config.properties alone"},
+		"auth":                      {newInstance(needsAuth), observed(plain, 1), unchanged, customv1.MicroServiceDeployAuthReady, "True Credentials: The auth proxy accepts the credentials in Secret opcrew-basic-auth"},
+		"auth of its own":           {newInstance(ownAuth), observed(plain, 1), unchanged, customv1.MicroServiceDeployAuthReady, "True Credentials: The auth proxy accepts the credentials in Secret users"},
+		"a quota cannot be lowered": {plain, observed(plain, 1).sharing(plain, "pods=9").troubled(), unchanged, customv1.MicroServiceDeployQuotaEnforced, "True Refused: ResourceQuota opcrew-microservices limits all instances of the namespace together, but its limits are outdated: no"},
+		"a quota cannot be made":    {plain, observed(plain, 1).troubled(), unchanged, customv1.MicroServiceDeployQuotaEnforced, "Unknown Refused: opcrew is creating the ResourceQuota; this is delayed: no"},
+		"auth cannot be made":       {newInstance(needsAuth), observed(plain, 1).locked().troubled(), unchanged, customv1.MicroServiceDeployAuthReady, "False Refused: opcrew is creating the credentials that all instances of the namespace share; this is delayed: no"},
+		"auth is being made":        {newInstance(needsAuth), observed(plain, 1).locked(), unchanged, customv1.MicroServiceDeployAuthReady, "False Applying: opcrew is creating the credentials that all instances of the namespace share"},
+		"auth of its own, absent":   {newInstance(ownAuth), observed(plain, 1).locked(), unchanged, customv1.MicroServiceDeployAuthReady, "False NoCredentials: Secret users does not exist; running pods keep their current credentials, but no user can log in to new pods; to lock out all users, create the Secret with an empty key htpasswd"},
+		"auth of its own, bad":      {newInstance(ownAuth), observed(plain, 1).locked().foreigner(), unchanged, customv1.MicroServiceDeployAuthReady, "False NoCredentials: Secret users, which opcrew does not manage, has no usable line user:hash (bcrypt or {SHA}) under the key htpasswd; no user can log in, beginning about a minute after the Secret was changed"},
+		"auth with a costly entry":  {newInstance(ownAuth), observed(plain, 1).costing("user bob: bcrypt cost 31 is above 15"), unchanged, customv1.MicroServiceDeployAuthReady, "True Credentials: The auth proxy accepts the credentials in Secret users; user bob: bcrypt cost 31 is above 15"},
+		"auth, costly entries only": {newInstance(ownAuth), observed(plain, 1).locked().foreigner().costing("user bob: bcrypt cost 31 is above 15"), unchanged, customv1.MicroServiceDeployAuthReady, "False NoCredentials: Secret users, which opcrew does not manage, has no usable line user:hash (bcrypt or {SHA}) under the key htpasswd; user bob: bcrypt cost 31 is above 15; no user can log in, beginning about a minute after the Secret was changed"},
+		"another owner's Secret":    {newInstance(needsAuth), observed(plain, 1).locked().foreigner(), unchanged, customv1.MicroServiceDeployAuthReady, "False NoCredentials: Secret opcrew-basic-auth, which opcrew does not manage, has no usable line user:hash (bcrypt or {SHA}) under the key htpasswd; no user can log in, beginning about a minute after the Secret was changed"},
+		"lines that are none":       {newInstance(withConfig("a=1\nA B=c\n# x\nGREETING hello\n")), observed(plain, 1), unchanged, customv1.MicroServiceDeployConfigWarning, "True IgnoredLines: spec.config: lines 2, 4 do not have the form key=value with a key of letters, digits, '.', '_' and '-'; the application finds these lines only in the file config.properties"},
 
 		"no host":         {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployHostReady, "none"},
-		"no domain":       {pathless, observed(pathless, 1), unchanged, customv1.MicroServiceDeployHostReady, "Unknown NoDomain: spec.baseDomain is not set, so that there is no host name and no effect of spec.path; set it, such as example.com"},
-		"no domain for 3": {undomained, observed(undomained, 1), unchanged, customv1.MicroServiceDeployHostReady, "Unknown NoDomain: spec.baseDomain is not set, so that there is no host name and no effect of spec.current, spec.ingressClassName, spec.path; set it, such as example.com"},
-		"hosts":           {newInstance(hosted("v1")), observed(plain, 1), unchanged, customv1.MicroServiceDeployHostReady, "True Hosted: Reached at v1-web.example.com, web.example.com"},
-		"a host is taken": {newInstance(hosted("v1"), aged(1)), observed(plain, 1).rivalled(newInstance(of("old"), hosted("v1"))), unchanged, customv1.MicroServiceDeployHostReady, "False HostTaken: v1-web.example.com belongs to MicroServiceDeploy shop/old; choose another msName, path or baseDomain, or spec.current"},
-		"no Gateway API":  {gateway, observed(plain, 1), unchanged, customv1.MicroServiceDeployHostReady, "True NoGatewayAPI: Gateway API is not installed: an Ingress stands in for the HTTPRoute"},
+		"no domain":       {pathless, observed(pathless, 1), unchanged, customv1.MicroServiceDeployHostReady, "Unknown NoDomain: spec.baseDomain is not set, so the instance has no host name and these fields have no effect: spec.path; set spec.baseDomain, for example to example.com"},
+		"no domain for 3": {undomained, observed(undomained, 1), unchanged, customv1.MicroServiceDeployHostReady, "Unknown NoDomain: spec.baseDomain is not set, so the instance has no host name and these fields have no effect: spec.current, spec.ingressClassName, spec.path; set spec.baseDomain, for example to example.com"},
+		"hosts":           {newInstance(hosted("v1")), observed(plain, 1), unchanged, customv1.MicroServiceDeployHostReady, "True Hosted: Users reach the instance at v1-web.example.com, web.example.com"},
+		"a host is taken": {newInstance(hosted("v1"), aged(1)), observed(plain, 1).rivalled(newInstance(of("old"), hosted("v1"))), unchanged, customv1.MicroServiceDeployHostReady, "False HostTaken: v1-web.example.com belongs to MicroServiceDeploy shop/old; change spec.msName, spec.path, spec.baseDomain or spec.current to claim another host name"},
+		"no Gateway API":  {gateway, observed(plain, 1), unchanged, customv1.MicroServiceDeployHostReady, "True NoGatewayAPI: The Gateway API is not installed, so an Ingress replaces the HTTPRoute"},
 
 		"a harmless configuration":   {newInstance(withConfig("LEVEL=info")), observed(plain, 1), unchanged, customv1.MicroServiceDeployConfigWarning, "none"},
-		"the article's":              {newInstance(withConfig("password=88888888")), observed(plain, 1), unchanged, customv1.MicroServiceDeployConfigWarning, "True LooksSecret: spec.config has keys that look like credentials (password), which anyone who may read ConfigMaps can see; use configAs: Secret or, to keep them out of this object too, configFrom"},
+		"the article's":              {newInstance(withConfig("password=88888888")), observed(plain, 1), unchanged, customv1.MicroServiceDeployConfigWarning, "True LooksSecret: spec.config has keys that look like credentials (password), and anyone who may read ConfigMaps can see their values; set spec.configAs to Secret, or use spec.configFrom to keep the values out of this object too"},
 		"the article's, as a Secret": {newInstance(withConfig("password=88888888"), asSecret), observed(plain, 1), unchanged, customv1.MicroServiceDeployConfigWarning, "none"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := test.m.DeepCopy()
-			// A condition from before must be removed when it no longer applies.
+			// A condition from an earlier reconcile must be removed when it no longer applies.
 			m.Status.Conditions = []metav1.Condition{{Type: test.kind, Status: metav1.ConditionUnknown, Reason: "Before"}}
 			same(t, test.kind, test.want, conditionOf(reported(m, test.f, test.done), test.kind))
 		})
@@ -163,20 +163,20 @@ func TestReadyIsTheFirstThatStandsInTheWay(t *testing.T) {
 		"children":                       {all, bad.locked(), done("Service", ensure.Taken, "helm's"), "False NameTaken: helm's"},
 		"a failure":                      {all, bad.locked(), kit.Outcome{Err: errors.New("timeout")}, "Unknown Applying: timeout"},
 		"a pause":                        {all, bad.locked(), kit.Outcome{Paused: true, Held: 1}, "False Paused: Changes of children are held back by annotation opcrew.io/paused"},
-		"then credentials":               {all, bad.locked(), unchanged, "False NoCredentials: There is no Secret users; pods that run keep the credentials that they have, new ones let no user in; empty its key htpasswd instead to lock users out"},
+		"then credentials":               {all, bad.locked(), unchanged, "False NoCredentials: Secret users does not exist; running pods keep their current credentials, but no user can log in to new pods; to lock out all users, create the Secret with an empty key htpasswd"},
 		"then pods":                      {all, bad, unchanged, "False Updating: 0 of 1 pods are ready"},
-		"then hosts":                     {all, taken, unchanged, "False HostTaken: v1-web.example.com belongs to MicroServiceDeploy shop/old; choose another msName, path or baseDomain, or spec.current"},
-		"then autoscaling":               {all, observed(all, 1), unchanged, "False NoRequests: spec.resourceRequirements asks for no cpu, so there is nothing to compare the use with; set requests.cpu, or spec.metrics"},
+		"then hosts":                     {all, taken, unchanged, "False HostTaken: v1-web.example.com belongs to MicroServiceDeploy shop/old; change spec.msName, spec.path, spec.baseDomain or spec.current to claim another host name"},
+		"then autoscaling":               {all, observed(all, 1), unchanged, "False NoRequests: spec.resourceRequirements requests no CPU, so the autoscaler has no value to compare CPU use with; set spec.resourceRequirements.requests.cpu, or set spec.metrics"},
 		"nothing":                        {newInstance(), observed(newInstance(), 1), unchanged, "True AllPodsReady: 1 of 1 pods are ready"},
 		"no metrics are no obstacle":     {newInstance(autoscaled, asks("requests.cpu=1")), observed(newInstance(), 1).scaled(fails(autoscalingv2.ScalingActive, "none")), unchanged, "True AllPodsReady: 1 of 1 pods are ready"},
 		"a quota beside others is none":  {newInstance(), observed(newInstance(), 1).besideOthers(), unchanged, "True AllPodsReady: 1 of 1 pods are ready"},
 		"a warning is none":              {newInstance(withConfig("password=88888888")), observed(newInstance(withConfig("password=88888888")), 1), unchanged, "True AllPodsReady: 1 of 1 pods are ready"},
 		"a path without a domain":        {pathless, observed(pathless, 1), unchanged, "True AllPodsReady: 1 of 1 pods are ready"},
-		"an edit waits for a rollback":   {newInstance(withImage("nginx:9"), backTo(1)), observed(newInstance(), 1), unchanged, "True AllPodsReady: 1 of 1 pods are ready; spec.rollbackTo has revision 1 run instead of spec.image nginx:9: remove it to have the spec carried out"},
-		"so does a configuration":        {newInstance(withConfig("a=1"), backTo(1)), observed(newInstance(), 1), unchanged, "True AllPodsReady: 1 of 1 pods are ready; spec.rollbackTo has revision 1 run instead of the configuration of the spec: remove it to have the spec carried out"},
+		"an edit waits for a rollback":   {newInstance(withImage("nginx:9"), backTo(1)), observed(newInstance(), 1), unchanged, "True AllPodsReady: 1 of 1 pods are ready; spec.rollbackTo keeps revision 1 running instead of spec.image nginx:9; remove spec.rollbackTo to apply the spec"},
+		"so does a configuration":        {newInstance(withConfig("a=1"), backTo(1)), observed(newInstance(), 1), unchanged, "True AllPodsReady: 1 of 1 pods are ready; spec.rollbackTo keeps revision 1 running instead of the configuration of the spec; remove spec.rollbackTo to apply the spec"},
 		"a rollback to what the spec is": {newInstance(backTo(1)), observed(newInstance(), 1), unchanged, "True AllPodsReady: 1 of 1 pods are ready"},
 		"of none":                        {newInstance(withReplicas(0)), observed(newInstance(), 0), unchanged, "True ScaledToZero: There are to be no pods"},
-		"idle":                           {newInstance(withReplicas(4), idle), observed(newInstance(), 0), unchanged, "True Idle: Unloaded by spec.idle; 4 pods come back without it"},
+		"idle":                           {newInstance(withReplicas(4), idle), observed(newInstance(), 0), unchanged, "True Idle: spec.idle is set, so the instance has no pods; 4 pods start when spec.idle is removed"},
 		"not idle yet":                   {newInstance(idle), observed(newInstance(), 2), unchanged, "False Updating: The number of pods goes from 2 to 0"},
 	} {
 		t.Run(name, func(t *testing.T) {

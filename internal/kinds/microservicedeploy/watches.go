@@ -27,8 +27,8 @@ func request(namespace, name string) reconcile.Request {
 	return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}
 }
 
-// objectByLabels enqueues the instance that a pod or ReplicaSet belongs to, by its labels, as it is not their direct
-// owner.
+// objectByLabels enqueues the MicroServiceDeploy of a pod or ReplicaSet. Labels name the MicroServiceDeploy, because it
+// is not the direct owner.
 func objectByLabels(_ context.Context, object client.Object) []reconcile.Request {
 	if object.GetLabels()[names.NameLabel] != names.AppName {
 		return nil
@@ -36,17 +36,17 @@ func objectByLabels(_ context.Context, object client.Object) []reconcile.Request
 	return []reconcile.Request{request(object.GetNamespace(), object.GetLabels()[names.ObjectLabel])}
 }
 
-// instancesOf enqueues all instances of a namespace.
+// instancesOf enqueues all MicroServiceDeploys in the namespace of an object.
 func (r *reconciler) instancesOf(ctx context.Context, object client.Object) []reconcile.Request {
 	return r.requests(ctx, client.InNamespace(object.GetNamespace()), func(*customv1.MicroServiceDeploy) bool { return true })
 }
 
-// instancesIn enqueues all instances in a namespace.
+// instancesIn enqueues all MicroServiceDeploys in a namespace.
 func (r *reconciler) instancesIn(ctx context.Context, ns client.Object) []reconcile.Request {
 	return r.requests(ctx, client.InNamespace(ns.GetName()), func(*customv1.MicroServiceDeploy) bool { return true })
 }
 
-// instancesOfCredentials enqueues the instances that ask for the tenant's credentials.
+// instancesOfCredentials enqueues the MicroServiceDeploys that use the shared credentials of their namespace.
 func (r *reconciler) instancesOfCredentials(ctx context.Context, secret client.Object) []reconcile.Request {
 	if secret.GetName() != names.TenantAuth {
 		return nil
@@ -56,7 +56,7 @@ func (r *reconciler) instancesOfCredentials(ctx context.Context, secret client.O
 	})
 }
 
-// instancesOfSecret enqueues the instances whose configuration or credentials are in a Secret.
+// instancesOfSecret enqueues the MicroServiceDeploys that read their configuration or credentials from a Secret.
 func (r *reconciler) instancesOfSecret(ctx context.Context, secret client.Object) []reconcile.Request {
 	return r.requests(ctx, client.InNamespace(secret.GetNamespace()), func(m *customv1.MicroServiceDeploy) bool {
 		s := m.Spec
@@ -65,7 +65,8 @@ func (r *reconciler) instancesOfSecret(ctx context.Context, secret client.Object
 	})
 }
 
-// rivalsOf enqueues the other instances that claim a host name of an instance that was created, deleted or changed.
+// rivalsOf enqueues the other MicroServiceDeploys that claim a host name of a MicroServiceDeploy that was created,
+// deleted or changed.
 func (r *reconciler) rivalsOf(ctx context.Context, object client.Object) []reconcile.Request {
 	var out []reconcile.Request
 	for _, host := range hosts.Claimed(object.(*customv1.MicroServiceDeploy)) {
@@ -90,14 +91,14 @@ func (r *reconciler) requests(ctx context.Context, of client.ListOption, which f
 	return out
 }
 
-// quotaChanged passes on changes of what a quota allows. It leaves out changes of what is used.
+// quotaChanged lets through changes of the limits of a quota, but not changes of the used amounts.
 var quotaChanged = kit.Updates(func(e event.UpdateEvent) bool {
 	old, now := e.ObjectOld.(*corev1.ResourceQuota), e.ObjectNew.(*corev1.ResourceQuota)
 	return !equality.Semantic.DeepEqual(old.Spec, now.Spec) || !equality.Semantic.DeepEqual(old.Status.Hard, now.Status.Hard)
 })
 
-// scalerChanged passes on changes of an autoscaler's own conditions. It leaves out the figures that it writes every 15
-// seconds.
+// scalerChanged lets through changes of an autoscaler that matter to opcrew. It ignores the metrics that the autoscaler
+// updates every 15 seconds.
 var scalerChanged = kit.Updates(func(e event.UpdateEvent) bool {
 	old, now := e.ObjectOld.(*autoscalingv2.HorizontalPodAutoscaler), e.ObjectNew.(*autoscalingv2.HorizontalPodAutoscaler)
 	return !equality.Semantic.DeepEqual(old.ObjectMeta.Labels, now.ObjectMeta.Labels) || !equality.Semantic.DeepEqual(old.Spec, now.Spec) ||
@@ -105,7 +106,8 @@ var scalerChanged = kit.Updates(func(e event.UpdateEvent) bool {
 		!equality.Semantic.DeepEqual(old.DeletionTimestamp, now.DeletionTimestamp) || scalerState(old) != scalerState(now)
 })
 
-// scalerState returns what an autoscaler reports about its metrics and the number of pods, in one word each.
+// scalerState returns what an autoscaler reports about its metrics and about scaling, without numbers that change
+// often.
 func scalerState(scaler *autoscalingv2.HorizontalPodAutoscaler) [2]string {
 	active, able := said(scaler, autoscalingv2.ScalingActive), said(scaler, autoscalingv2.AbleToScale)
 	return [2]string{string(active.Status) + active.Reason, string(able.Status)}

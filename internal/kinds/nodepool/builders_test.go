@@ -13,8 +13,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/pooltest"
 )
 
-// factsOf returns the facts about a pool in a cluster of these pools and nodes, where every pool's RuntimeClass is up
-// to date.
+// factsOf returns the facts about a NodePool in a cluster of the given pools and nodes. The RuntimeClass of every pool
+// is up to date.
 func factsOf(pool *nodesv1.NodePool, pools []*nodesv1.NodePool, nodes ...*corev1.Node) facts {
 	f := facts{pools: pools, nodes: membersOf(pool.Name, pools, nodesOf(nodes))}
 	if nodestate.DryRun(pool) {
@@ -31,7 +31,7 @@ func nodesOf(nodes []*corev1.Node) []corev1.Node {
 	return out
 }
 
-// settled returns a node after the operator has reconciled it.
+// settled returns a node after opcrew has reconciled it.
 func settled(t testing.TB, node *corev1.Node, pools ...*nodesv1.NodePool) *corev1.Node {
 	t.Helper()
 	patch, needed := nodestate.Patch(node, nodestate.Desire(node, pools))

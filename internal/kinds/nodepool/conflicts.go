@@ -14,10 +14,11 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// maxConflicts is the largest number of conflicts in a status.
+// maxConflicts is the maximum number of conflicts in a status.
 const maxConflicts = 16
 
-// conflictsOf groups the settings of a pool that lose to another owner, by item, value and owner.
+// conflictsOf returns the settings of a NodePool that were not set because another owner's value took precedence. It
+// groups them by label, annotation or taint, by value and by owner.
 func conflictsOf(pool string, members []*member) []nodesv1.Conflict {
 	type group struct {
 		item          nodestate.Item
@@ -58,17 +59,17 @@ func conflictsOf(pool string, members []*member) []nodesv1.Conflict {
 	return out
 }
 
-// describe returns a conflict as one line, with what to do about it.
+// describe describes a conflict in one line and says what to do about it.
 func describe(c nodesv1.Conflict) string {
 	nodes := strings.Join(c.Nodes, ", ")
 	if int(c.NodeCount) > len(c.Nodes) {
 		nodes += ", ..."
 	}
-	owner, remedy := "an owner outside the pools", "remove it from the node, or change spec"
+	owner, remedy := "a client other than opcrew", "remove this setting from the node, or change the spec of the pool"
 	if c.Owner != "" {
-		owner, remedy = "NodePool "+c.Owner, "give both pools the same value, or remove it from one"
+		owner, remedy = "NodePool "+c.Owner, "give both pools the same value, or remove this setting from one pool"
 	}
-	return fmt.Sprintf("%s %s wanted %q, is %q and held by %s on %s (%s): %s",
+	return fmt.Sprintf("%s %s should have the value %q, but has the value %q, which belongs to %s, on %s (%s): %s",
 		strings.ToLower(string(c.Kind)), c.Key, c.Wanted, c.Found, owner, plural(int(c.NodeCount), "node"), nodes, remedy)
 }
 

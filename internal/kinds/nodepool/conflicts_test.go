@@ -35,7 +35,7 @@ func TestConflictsAreGroupedByWhatAndWithWhom(t *testing.T) {
 		{Kind: "Taint", Key: "only:NoSchedule", Wanted: "gold", Found: "brass", NodeCount: 1, Nodes: []string{"n5"}},
 	}
 	pools := []*nodesv1.NodePool{gold, other}
-	for range 20 { // whatever the order in which the cache lists nodes
+	for range 20 { // the result must not depend on the order in which the cache lists nodes
 		rand.Shuffle(len(nodes), func(i, j int) { nodes[i], nodes[j] = nodes[j], nodes[i] })
 		pooltest.Same(t, "conflicts of gold", want, conflictsOf("gold", factsOf(gold, pools, nodes...).nodes))
 	}
@@ -52,8 +52,8 @@ func TestLongValuesInConflictAreCut(t *testing.T) {
 
 func TestAConflictSaysWhatToDo(t *testing.T) {
 	for want, c := range map[string]nodesv1.Conflict{
-		`label tier wanted "gold", is "brass" and held by an owner outside the pools on 1 node (n1): remove it from the node, or change spec`: {Kind: "Label", Key: "tier", Wanted: "gold", Found: "brass", NodeCount: 1, Nodes: []string{"n1"}},
-		`taint only:NoExecute wanted "", is "x" and held by NodePool other on 12 nodes (a, b, c, ...): give both pools the same value, or remove it from one`: {
+		`label tier should have the value "gold", but has the value "brass", which belongs to a client other than opcrew, on 1 node (n1): remove this setting from the node, or change the spec of the pool`: {Kind: "Label", Key: "tier", Wanted: "gold", Found: "brass", NodeCount: 1, Nodes: []string{"n1"}},
+		`taint only:NoExecute should have the value "", but has the value "x", which belongs to NodePool other, on 12 nodes (a, b, c, ...): give both pools the same value, or remove this setting from one pool`: {
 			Kind: "Taint", Key: "only:NoExecute", Found: "x", Owner: "other", NodeCount: 12, Nodes: []string{"a", "b", "c"},
 		},
 	} {
@@ -86,7 +86,7 @@ func TestAStatusHoldsSixteenConflictsAtMost(t *testing.T) {
 	if len(status.Conflicts) != maxConflicts || status.Conflicts[0].Key != "l00" || status.Conflicts[15].Key != "l15" {
 		t.Errorf("expected the first 16 conflicts by key, got %d from %s", len(status.Conflicts), status.Conflicts[0].Key)
 	}
-	if c := conditionOf(status, nodesv1.NodePoolConflict); !strings.Contains(c.Message, "19 conflicts more in status.conflicts") {
+	if c := conditionOf(status, nodesv1.NodePoolConflict); !strings.Contains(c.Message, "and 19 conflicts more, see status.conflicts") {
 		t.Errorf("expected the message to count the rest, got %q", c.Message)
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/nodestate"
 )
 
-// poolIndex finds nodes by the names of pools that they may belong to, so that a pool of few nodes need not read all
-// nodes.
+// poolIndex is the cache index that finds nodes by the NodePools to which they may belong, so that a small pool need
+// not read all nodes.
 const poolIndex = "nodepools"
 
 func indexNodes(mgr ctrl.Manager) error {
@@ -30,8 +30,8 @@ func indexNodes(mgr ctrl.Manager) error {
 	return nil
 }
 
-// poolsNear returns the pools whose role label a node has, and the pools in its ledger. It does not find pools with a
-// selector.
+// poolsNear returns the NodePools whose role label a node has, and the pools in its ledger annotation. It does not find
+// pools that select nodes by spec.nodeSelector.
 func poolsNear(node *corev1.Node) []string {
 	names := map[string]bool{}
 	for label := range node.Labels {
@@ -45,7 +45,7 @@ func poolsNear(node *corev1.Node) []string {
 	return sortedNames(names)
 }
 
-// nodesNear reads the nodes that may belong to a pool. They are shared with the cache and must not be changed.
+// nodesNear returns the nodes that may belong to a NodePool. They belong to the cache and must not be changed.
 func nodesNear(ctx context.Context, reader client.Reader, pool *nodesv1.NodePool) ([]corev1.Node, error) {
 	options := []client.ListOption{client.UnsafeDisableDeepCopy}
 	if len(pool.Spec.NodeSelector) == 0 {

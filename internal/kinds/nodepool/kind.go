@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package nodepool reconciles NodePools: sets of nodes that share labels, taints and annotations, and a RuntimeClass
-// that schedules pods to them. One reconciler (node.go) is keyed by a Node and is the only writer of Nodes. The other
-// (plan.go, status.go) is keyed by a NodePool and writes its RuntimeClass and status.
+// Package nodepool reconciles NodePools: sets of nodes with the same labels, taints and annotations, and a RuntimeClass
+// that schedules pods to them. One reconciler (node.go) handles Nodes and is the only writer of Nodes. Another
+// reconciler (plan.go, status.go) handles NodePools and writes their RuntimeClass and status.
 package nodepool
 
 import (
@@ -24,22 +24,22 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// The objects of the kind; patch is for the finalizer.
+// Read NodePools, and change their finalizer.
 // +kubebuilder:rbac:groups=nodes.lailin.xyz,resources=nodepools,verbs=get;list;watch;patch
-// The status.
+// Write the status of NodePools.
 // +kubebuilder:rbac:groups=nodes.lailin.xyz,resources=nodepools/status,verbs=patch
-// The owner references of children block the deletion of the object.
+// Set an owner reference on the RuntimeClass that blocks the deletion of the NodePool until the RuntimeClass is gone.
 // +kubebuilder:rbac:groups=nodes.lailin.xyz,resources=nodepools/finalizers,verbs=update
-// Labels, taints and annotations of the nodes of a pool.
+// Set labels, taints and annotations on the nodes of a NodePool.
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list;watch;patch
-// Which pods a change would evict, for the preview of a frozen pool.
+// Find out which pods a change would evict, for the preview of a dry run.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list
-// Whether the CRD is installed, and by opcrew.
+// Read its own CRD to check that opcrew installed it.
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=nodepools.nodes.lailin.xyz,verbs=get
-// The RuntimeClass of a pool; all are cached to see when a taken name is free.
+// Manage the RuntimeClass of a NodePool; watch all RuntimeClasses to notice when a taken name becomes free.
 // +kubebuilder:rbac:groups=node.k8s.io,resources=runtimeclasses,verbs=get;list;watch;create;patch;delete
 
-// nodeWorkers is the number of nodes that are reconciled at a time.
+// nodeWorkers is the number of nodes that are reconciled concurrently.
 const nodeWorkers = 8
 
 // Kind returns the registration of NodePool.
@@ -53,8 +53,8 @@ func Kind() kit.Registration {
 			return map[client.Object]cache.ByObject{
 				&nodesv1.NodePool{}: {},
 				&corev1.Node{}:      {},
-				// All RuntimeClasses are watched, not only ours. There are few, and a pool whose name is taken must see
-				// when the other object is deleted.
+				// All RuntimeClasses are watched, not only those of opcrew. There are few of them, and a NodePool whose
+				// name is taken must notice when the other RuntimeClass is deleted.
 				&nodev1.RuntimeClass{}: {},
 			}
 		},
@@ -72,10 +72,10 @@ func setup(mgr ctrl.Manager, tools *kit.Tools) error {
 		return err
 	}
 	if err := setupNodes(mgr, tools, refusals); err != nil {
-		return fmt.Errorf("controller of nodes: %w", err)
+		return fmt.Errorf("set up the node controller: %w", err)
 	}
 	if err := setupPools(mgr, tools, refusals, gauges); err != nil {
-		return fmt.Errorf("controller of pools: %w", err)
+		return fmt.Errorf("set up the pool controller: %w", err)
 	}
 	return nil
 }
@@ -120,7 +120,7 @@ func setupPools(mgr ctrl.Manager, tools *kit.Tools, refusals *refusals, gauges *
 		Complete(loop)
 }
 
-// whyNot returns why the patch of a node was not applied; empty if it was.
+// whyNot returns why the patch of a node was not applied; empty if it was applied.
 func whyNot(done kit.Outcome) string {
 	switch {
 	case done.Err != nil:
@@ -128,7 +128,7 @@ func whyNot(done kit.Outcome) string {
 	case done.Contested != "":
 		return done.Contested
 	case done.Paused && done.Held > 0:
-		return "annotation " + common.PausedAnnotation + " of the node holds its changes back"
+		return "the annotation " + common.PausedAnnotation + " on the node pauses changes"
 	}
 	return ""
 }

@@ -12,20 +12,20 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// planAt returns the plan for a pool.
+// planAt returns the plan for a NodePool at the given time.
 func planAt(pool *nodesv1.NodePool, f facts, now time.Time) kit.Plan {
 	r := &poolReconciler{}
 	return r.Plan(pool, f, r.Decide(pool, f, now))
 }
 
-// reportAt fills the status from facts and from what was done at a time.
+// reportAt fills in the status for the given facts and outcome at the given time.
 func reportAt(object *nodesv1.NodePool, f facts, done kit.Outcome, now time.Time) {
 	r := &poolReconciler{}
 	done.Now = now
 	r.Report(object, f, r.Decide(object, f, now), done)
 }
 
-// planNodeAt returns the plan for a node.
+// planNodeAt returns the plan for a node at the given time.
 func planNodeAt(node *corev1.Node, f nodeFacts, now time.Time) kit.Plan {
 	r := &nodeReconciler{}
 	return r.Plan(node, f, r.Decide(node, f, now))

@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// gauges holds the metrics of each pool.
+// gauges holds the metrics of all NodePools.
 type gauges struct {
 	nodes     *prometheus.GaugeVec
 	conflicts *prometheus.GaugeVec
@@ -24,11 +24,11 @@ func newGauges(registry prometheus.Registerer) (*gauges, error) {
 	g := &gauges{
 		nodes: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "opcrew_nodepool_nodes",
-			Help: "Nodes of a pool by state: total, ready, cordoned, updated.",
+			Help: "Number of nodes in a NodePool by state: total, ready, cordoned, or updated (has all settings of the pool).",
 		}, []string{"pool", "state"}),
 		conflicts: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "opcrew_nodepool_conflicts",
-			Help: "Labels, annotations and taints that a pool wants and another owner holds with another value.",
+			Help: "Number of labels, annotations and taints of a NodePool that another owner has set to a different value.",
 		}, []string{"pool"}),
 	}
 	for _, c := range []prometheus.Collector{g.nodes, g.conflicts} {
@@ -54,8 +54,8 @@ func (g *gauges) forget(pool string) {
 	g.conflicts.DeletePartialMatch(prometheus.Labels{"pool": pool})
 }
 
-// transitions returns one event for a change in the number of nodes. Events on the nodes themselves show which ones
-// joined and left.
+// transitions returns an event if the number of nodes changed. Separate events on the nodes show which nodes joined and
+// left.
 func (r *poolReconciler) transitions(before, after *nodesv1.NodePool) []kit.Event {
 	old, now := before.Status.NodeCount, after.Status.NodeCount
 	if old == now {
@@ -63,7 +63,7 @@ func (r *poolReconciler) transitions(before, after *nodesv1.NodePool) []kit.Even
 	}
 	return []kit.Event{{
 		Reason: "NodesChanged", Action: "Count",
-		Note: fmt.Sprintf("%s in the pool, %d before", plural(int(now), "node"), old),
+		Note: fmt.Sprintf("The pool now has %s, previously %d", plural(int(now), "node"), old),
 	}}
 }
 

@@ -18,19 +18,19 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// nodeReconciler is keyed by a Node and is the only writer of what pools set on it. As it sees all pools at the same
-// time, they cannot undo each other's changes.
+// nodeReconciler reconciles Nodes. It is the only writer of what pools set on nodes and considers all NodePools
+// together, so that pools cannot undo each other's changes.
 type nodeReconciler struct {
 	*kit.Tools
 }
 
-// nodeFacts holds all pools and RuntimeClasses of the cluster; there are few of both.
+// nodeFacts holds all NodePools and RuntimeClasses of the cluster. There are few of them.
 type nodeFacts struct {
 	pools   []*nodesv1.NodePool
 	classes nodestate.Classes
 }
 
-// Observe reads all pools and RuntimeClasses.
+// Observe reads all NodePools and RuntimeClasses.
 func (r *nodeReconciler) Observe(ctx context.Context, _ *corev1.Node) (nodeFacts, error) {
 	f := nodeFacts{classes: nodestate.Classes{}}
 	var err error
@@ -47,7 +47,7 @@ func (r *nodeReconciler) Observe(ctx context.Context, _ *corev1.Node) (nodeFacts
 	return f, nil
 }
 
-// Decide returns what all pools together set on the node.
+// Decide returns what all NodePools together should set on the node.
 func (r *nodeReconciler) Decide(node *corev1.Node, facts nodeFacts, _ time.Time) nodestate.Desired {
 	if node.DeletionTimestamp != nil {
 		return nodestate.Desired{}
@@ -58,7 +58,7 @@ func (r *nodeReconciler) Decide(node *corev1.Node, facts nodeFacts, _ time.Time)
 // Report does nothing: opcrew does not write the status of nodes.
 func (r *nodeReconciler) Report(*corev1.Node, nodeFacts, nodestate.Desired, kit.Outcome) {}
 
-// Plan changes the node to what all pools together set, in one patch.
+// Plan returns one patch that sets on a node what all NodePools together require.
 func (r *nodeReconciler) Plan(node *corev1.Node, _ nodeFacts, d nodestate.Desired) kit.Plan {
 	if node.DeletionTimestamp != nil {
 		return kit.Plan{}
@@ -70,14 +70,14 @@ func (r *nodeReconciler) Plan(node *corev1.Node, _ nodeFacts, d nodestate.Desire
 	return kit.Plan{Patches: []kit.Patch{patch}, Events: membershipEvents(nodestate.LedgerOf(node), d)}
 }
 
-// membershipEvents returns events for the pools that the node joins and leaves.
+// membershipEvents returns an event for each NodePool that the node joins or leaves.
 func membershipEvents(held nodestate.Ledger, d nodestate.Desired) []kit.Event {
 	var events []kit.Event
 	for _, pool := range d.Pools {
 		if !slices.Contains(held.Pools, pool) {
 			events = append(events, kit.Event{
 				Reason: "JoinedNodePool", Action: "Join",
-				Note: fmt.Sprintf("The node is now a member of NodePool %s and carries its labels, taints and annotations", pool),
+				Note: fmt.Sprintf("The node is now a member of NodePool %s and has the labels, taints and annotations of the pool", pool),
 			})
 		}
 	}
@@ -85,7 +85,7 @@ func membershipEvents(held nodestate.Ledger, d nodestate.Desired) []kit.Event {
 		if !slices.Contains(d.Pools, pool) {
 			events = append(events, kit.Event{
 				Reason: "LeftNodePool", Action: "Leave",
-				Note: fmt.Sprintf("The node is no longer a member of NodePool %s; what the pool had set was removed", pool),
+				Note: fmt.Sprintf("The node is no longer a member of NodePool %s; opcrew removed the labels, taints and annotations that the pool had set", pool),
 			})
 		}
 	}

@@ -30,8 +30,8 @@ func TestJoinsAndLeavesAreReportedOnce(t *testing.T) {
 		got = append(got, e.Reason+": "+e.Note)
 	}
 	pooltest.Same(t, "events", []string{
-		"JoinedNodePool: The node is now a member of NodePool joined and carries its labels, taints and annotations",
-		"LeftNodePool: The node is no longer a member of NodePool left; what the pool had set was removed",
+		"JoinedNodePool: The node is now a member of NodePool joined and has the labels, taints and annotations of the pool",
+		"LeftNodePool: The node is no longer a member of NodePool left; opcrew removed the labels, taints and annotations that the pool had set",
 	}, got)
 	if again := membershipEvents(now.Ledger, now); len(again) > 0 {
 		t.Errorf("expected no event where nothing changed, got %v", again)
@@ -42,7 +42,7 @@ func TestTheNumberOfNodesIsReportedWhenItChanges(t *testing.T) {
 	before, after := pooltest.Pool("gold"), pooltest.Pool("gold")
 	before.Status.NodeCount, after.Status.NodeCount = 2, 1
 	got := (&poolReconciler{}).transitions(before, after)
-	if len(got) != 1 || got[0].Note != "1 node in the pool, 2 before" {
+	if len(got) != 1 || got[0].Note != "The pool now has 1 node, previously 2" {
 		t.Errorf("expected one event with both numbers, got %v", got)
 	}
 	if again := (&poolReconciler{}).transitions(after, after); len(again) > 0 {
@@ -68,8 +68,8 @@ func TestTheNodesPlanIsOnePatchOrNone(t *testing.T) {
 	}
 }
 
-// Pods get their tolerations when they are created. A pod created after a taint but before its toleration would be
-// pending for ever.
+// Pods get their tolerations when they are created. A pod that is created after a taint but before its toleration would
+// stay Pending forever.
 func TestATaintWaitsForTheRuntimeClassesThatMustTolerateIt(t *testing.T) {
 	class := func(pool string, tolerations ...corev1.Toleration) *nodev1.RuntimeClass {
 		c := &nodev1.RuntimeClass{}
@@ -129,7 +129,7 @@ func TestARefusalHasTheWordsOfWhoRefused(t *testing.T) {
 		"":                        {},
 		"webhook says no":         {Err: errors.New("webhook says no")},
 		"changed back by kubectl": {Contested: "changed back by kubectl"},
-		"annotation opcrew.io/paused of the node holds its changes back": {Paused: true, Held: 1},
+		"the annotation opcrew.io/paused on the node pauses changes": {Paused: true, Held: 1},
 	} {
 		pooltest.Same(t, "the words", want, whyNot(done))
 	}
@@ -143,7 +143,7 @@ func TestARefusalWakesItsPoolsOnlyWhenItIsNews(t *testing.T) {
 			select {
 			case e := <-r.wake:
 				names = append(names, e.Object.GetName())
-				r.snapshot(e.Object.GetName()) // it takes a snapshot, so that it can be enqueued again
+				r.snapshot(e.Object.GetName()) // after a snapshot, the pool can be enqueued again
 			default:
 				return names
 			}
@@ -220,7 +220,7 @@ func TestThePoolsPlan(t *testing.T) {
 	}
 }
 
-// A node is written once for a new pool, and not both before and after the pool's RuntimeClass.
+// For a new NodePool, opcrew must write a node only once, after the RuntimeClass of the pool exists.
 func TestAPoolWhoseClassIsAboutToComeChangesNothingUntilThen(t *testing.T) {
 	gold := pooltest.Pool("gold", pooltest.WantsLabel("tier", "gold"), pooltest.WantsTaint("only", "new", pooltest.NoSchedule))
 	silver := pooltest.Pool("silver", pooltest.WantsLabel("metal", "silver"))

@@ -12,8 +12,8 @@ import (
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 )
 
-// runtimeClass builds the RuntimeClass of the pool: a pod that names it gets its node selector, tolerations and
-// overhead at admission.
+// runtimeClass returns the RuntimeClass of a NodePool. At admission, a pod that names it gets its node selector,
+// tolerations and overhead.
 func runtimeClass(pool *nodesv1.NodePool, selector map[string]string, tolerations []corev1.Toleration) *nodev1ac.RuntimeClassApplyConfiguration {
 	scheduling := nodev1ac.Scheduling().WithNodeSelector(selector)
 	for _, t := range tolerations {
@@ -34,7 +34,7 @@ func runtimeClass(pool *nodesv1.NodePool, selector map[string]string, toleration
 	return class
 }
 
-// podFixed converts the overhead, whose amounts the CRD has validated.
+// podFixed converts the overhead in the spec. The CRD has already validated its amounts.
 func podFixed(overhead *nodesv1.Overhead) corev1.ResourceList {
 	if overhead == nil {
 		return nil

@@ -41,7 +41,7 @@ func TestRuntimeClassesOfTheArticlesPools(t *testing.T) {
 	}
 }
 
-// Regression: the handler was always runc.
+// Regression: the RuntimeClass always had the handler runc, regardless of spec.handler.
 func TestARuntimeClassHasThePoolsHandlerAndOverhead(t *testing.T) {
 	pool := pooltest.Pool("gold", func(p *nodesv1.NodePool) {
 		p.Spec.Handler = "kata"
@@ -57,7 +57,7 @@ func TestARuntimeClassHasThePoolsHandlerAndOverhead(t *testing.T) {
 	}
 }
 
-// Regression: a pool without labels had a RuntimeClass that did not restrict pods to its nodes.
+// Regression: the RuntimeClass of a NodePool without labels did not restrict pods to the nodes of the pool.
 func TestARuntimeClassSelectsByRoleAndByWhatEveryMemberCarries(t *testing.T) {
 	roleLabel := nodesv1.RolePrefix + "gold"
 	gold := pooltest.Pool("gold", pooltest.WantsLabel("tier", "gold"), pooltest.WantsLabel("zone", "a"), pooltest.WantsAnnotation("note", "x"))
@@ -128,8 +128,8 @@ func TestARuntimeClassToleratesWhatItsPodsMeet(t *testing.T) {
 			pool: gold, pools: []*nodesv1.NodePool{gold, pooltest.Pool("a", pooltest.WantsTaint("z", "1", pooltest.NoSchedule))}, nodes: []*corev1.Node{pooltest.Node("n", pooltest.Role("gold"), pooltest.Role("a"))},
 			want: []string{"z Equal 1:NoSchedule", "a Equal 2:NoSchedule"},
 		},
-		// Regression: a new value of a NoExecute taint evicted the pool's own pods, which keep the tolerations that
-		// they were created with.
+		// Regression: a new value of a NoExecute taint evicted the pods of the NodePool itself, because pods keep the
+		// tolerations with which they were created.
 		"every value of a NoExecute taint, once": {
 			pool:  pooltest.Pool("gold", pooltest.WantsTaint("z", "1", pooltest.NoExecute)),
 			pools: []*nodesv1.NodePool{pooltest.Pool("gold", pooltest.WantsTaint("z", "1", pooltest.NoExecute)), pooltest.Pool("a", pooltest.WantsTaint("z", "2", pooltest.NoExecute))},

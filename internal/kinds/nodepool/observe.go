@@ -21,38 +21,37 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// pageSize is how many objects a live list reads at once.
+// pageSize is the number of objects per page in lists from the API server.
 const pageSize = 500
 
-// poolReconciler is keyed by a NodePool. It manages the pool's RuntimeClass, status and finalizer, and never writes a
-// Node.
+// poolReconciler reconciles NodePools: their RuntimeClass, status and finalizer. It never writes a Node.
 type poolReconciler struct {
 	*kit.Tools
 	refusals *refusals
 }
 
-// facts holds all that is read about a pool.
+// facts holds everything that is read about a NodePool.
 type facts struct {
 	pools    []*nodesv1.NodePool
 	nodes    []*member
-	class    *nodev1.RuntimeClass // nil if there is none
-	refusals map[string]string    // by node: why its patch was not applied
-	// held is the number of nodes that still have settings of the pool, from a live read. It is read only if a deleted
-	// pool holds nothing according to the cache.
+	class    *nodev1.RuntimeClass // nil if it does not exist
+	refusals map[string]string    // by name of node: why the patch of the node was not applied
+	// held is the number of nodes with settings of a deleted NodePool, according to the API server. It is only read if
+	// the cache shows no such node.
 	held int
-	// preview is what the nodes of a frozen pool would have if it were not frozen.
+	// preview holds the nodes of a paused pool or a NodePool in dry run, as they would be without the pause or dry run.
 	preview []*member
-	pods    []corev1.Pod // read only if a preview needs them
+	pods    []corev1.Pod // only read if a preview needs them
 }
 
-// member is a node that belongs or belonged to a pool, and what the node should have.
+// member is a node that belongs to a NodePool or still has its settings, with its desired state.
 type member struct {
 	node    *corev1.Node
 	desired nodestate.Desired
-	belongs bool // false if the node is not a member, but still has settings of the pool
+	belongs bool // false if the node left the pool but still has its settings
 }
 
-// Observe reads all pools, the nodes that belong or belonged to this pool, and its RuntimeClass.
+// Observe reads all NodePools, the nodes that belong or belonged to this pool, and its RuntimeClass.
 func (r *poolReconciler) Observe(ctx context.Context, pool *nodesv1.NodePool) (facts, error) {
 	f := facts{refusals: r.refusals.snapshot(pool.Name)}
 	var err error
@@ -90,8 +89,8 @@ func (r *poolReconciler) members(ctx context.Context, pool *nodesv1.NodePool, po
 	return membersOf(pool.Name, pools, nodes), nil
 }
 
-// membersOf returns the nodes that belong or belonged to a pool, sorted by name. The cache's order changes, and the
-// examples in a status must not.
+// membersOf returns the nodes that belong or belonged to a NodePool, sorted by name, so that the examples in a status
+// do not change with the order of the cache.
 func membersOf(pool string, pools []*nodesv1.NodePool, nodes []corev1.Node) []*member {
 	var members []*member
 	at := slices.IndexFunc(pools, func(p *nodesv1.NodePool) bool { return p.Name == pool })
@@ -111,8 +110,8 @@ func membersOf(pool string, pools []*nodesv1.NodePool, nodes []corev1.Node) []*m
 	return members
 }
 
-// mayConcern reports, without decoding the ledger, whether a node may belong or have belonged to a pool. It is called
-// for every pool and every node, and nearly always returns false.
+// mayConcern reports whether a node may belong or have belonged to a NodePool. It does not decode the ledger
+// annotation, because it is called for every pool and every node, and nearly always returns false.
 func mayConcern(pool *nodesv1.NodePool, node *corev1.Node) bool {
 	_, role := node.Labels[pool.RoleLabel()]
 	return role || len(pool.Spec.NodeSelector) > 0 || strings.Contains(node.Annotations[nodestate.LedgerAnnotation], `"`+pool.Name+`"`)
@@ -130,8 +129,8 @@ func (r *poolReconciler) runtimeClass(ctx context.Context, name string) (*nodev1
 	return class, nil
 }
 
-// heldLive counts, from live reads, the nodes whose ledger mentions the pool. If a stale cache released a deleted pool,
-// its labels would stay for ever.
+// heldLive counts the nodes whose ledger annotation names the NodePool, according to the API server. If opcrew trusted
+// a stale cache and released a deleted pool, the settings of the pool would stay on nodes forever.
 func (r *poolReconciler) heldLive(ctx context.Context, pool string) (int, error) {
 	count := 0
 	list := &metav1.PartialObjectMetadataList{}
@@ -152,8 +151,8 @@ func (r *poolReconciler) heldLive(ctx context.Context, pool string) (int, error)
 	}
 }
 
-// livePods reads all pods, page by page, and keeps the fields that a preview needs. Pods are not cached, as only a dry
-// run of a NoExecute taint needs them.
+// livePods reads all pods from the API server, page by page, and keeps the fields that a preview needs. opcrew does not
+// cache pods for this kind, because only a dry run with a NoExecute taint needs them.
 func (r *poolReconciler) livePods(ctx context.Context) ([]corev1.Pod, error) {
 	var pods []corev1.Pod
 	list := &corev1.PodList{}

@@ -16,21 +16,21 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// finalizer keeps a pool until opcrew has removed the pool's settings from every node.
+// finalizer keeps a deleted NodePool until opcrew has removed its settings from every node.
 const finalizer = "opcrew.io/nodepool"
 
-// decision holds what follows from the facts.
+// decision holds what is decided about a NodePool.
 type decision struct {
 	conflicts []nodesv1.Conflict
 }
 
-// Decide computes the conflicts of the pool with other owners.
+// Decide returns the conflicts of the NodePool with other owners.
 func (r *poolReconciler) Decide(pool *nodesv1.NodePool, f facts, _ time.Time) decision {
 	return decision{conflicts: conflictsOf(pool.Name, f.nodes)}
 }
 
-// Plan declares the RuntimeClass, or releases a deleted pool that no longer holds anything. The nodeReconciler plans
-// changes of nodes.
+// Plan declares the RuntimeClass, or releases a deleted NodePool whose settings are no longer on any node.
+// nodeReconciler plans the changes of nodes.
 func (r *poolReconciler) Plan(pool *nodesv1.NodePool, f facts, d decision) kit.Plan {
 	if pool.DeletionTimestamp != nil {
 		if len(f.nodes) == 0 && f.held == 0 {
@@ -48,8 +48,8 @@ func (r *poolReconciler) Plan(pool *nodesv1.NodePool, f facts, d decision) kit.P
 	}
 }
 
-// selectorLabels returns the node selector of the RuntimeClass: the role label and the pool's labels. It leaves out a
-// label in conflict, which would keep pods off the members that lack it.
+// selectorLabels returns the node selector of the RuntimeClass: the role label and the labels of the NodePool. It
+// leaves out labels in conflict, because members without such a label could otherwise not run pods of the pool.
 func selectorLabels(pool *nodesv1.NodePool, conflicts []nodesv1.Conflict) map[string]string {
 	labels := map[string]string{}
 	for key, value := range pool.Spec.Labels {
@@ -64,9 +64,9 @@ func selectorLabels(pool *nodesv1.NodePool, conflicts []nodesv1.Conflict) map[st
 	return labels
 }
 
-// tolerations returns tolerations for the taints of the pool, and of other pools on shared nodes, as its pods could not
-// run there otherwise. Tolerations for NoExecute match every value: running pods keep theirs, so a new value would
-// evict the pool's own pods.
+// tolerations returns tolerations for the taints of the NodePool, and for taints that other pools set on shared nodes.
+// NoExecute taints are tolerated with any value: running pods keep their old tolerations, and a new value would evict
+// them.
 func tolerations(pool *nodesv1.NodePool, members []*member) []corev1.Toleration {
 	var out []corev1.Toleration
 	add := func(t corev1.Taint) {

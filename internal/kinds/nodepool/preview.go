@@ -17,14 +17,14 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/nodestate"
 )
 
-// Limits for a preview, so that a status stays small with any number of nodes.
+// Limits of a preview. They keep the status small, regardless of the number of nodes.
 const (
 	maxChanges   = 32
 	maxEvictions = 16
 	maxExamples  = 3
 )
 
-// thaw returns the pools as they would be if the given one were not frozen.
+// thaw returns the NodePools with a copy of the given one that is neither paused nor in dry run.
 func thaw(pool *nodesv1.NodePool, pools []*nodesv1.NodePool) []*nodesv1.NodePool {
 	out := slices.Clone(pools)
 	for i, p := range out {
@@ -37,30 +37,30 @@ func thaw(pool *nodesv1.NodePool, pools []*nodesv1.NodePool) []*nodesv1.NodePool
 	return out
 }
 
-// evicts reports whether the pool has a taint that evicts pods.
+// evicts reports whether the NodePool has a taint that evicts pods.
 func evicts(pool *nodesv1.NodePool) bool {
 	return slices.ContainsFunc(pool.Spec.Taints, func(t nodesv1.Taint) bool {
 		return t.Effect == corev1.TaintEffectNoExecute
 	})
 }
 
-// previewInput holds what a preview is computed from.
+// previewInput is the input for a preview.
 type previewInput struct {
-	// members are the nodes as they would be if the pool were not frozen.
+	// members are the nodes of the NodePool as they would be without a pause or dry run.
 	members []*member
 	pods    []corev1.Pod
 	class   *nodev1.RuntimeClass
-	// classChanges is true if the RuntimeClass would change too.
+	// classChanges is true if the RuntimeClass of the NodePool would change too.
 	classChanges bool
 }
 
-// preview returns what would change if the pool were not frozen.
+// preview returns what opcrew would change if the NodePool were neither paused nor in dry run.
 func preview(pool *nodesv1.NodePool, in previewInput) *nodesv1.Preview {
 	out := &nodesv1.Preview{}
 	if in.classChanges {
 		out.Changes = append(out.Changes, classChange(pool, in.class))
 	}
-	var lines []string // in order of first appearance
+	var lines []string // in the order in which they first occur
 	nodes := map[string][]string{}
 	for _, m := range in.members {
 		todo := nodestate.Changes(m.node, m.desired)
@@ -89,17 +89,17 @@ func preview(pool *nodesv1.NodePool, in previewInput) *nodesv1.Preview {
 	return out
 }
 
-// classChange describes the change of the RuntimeClass.
+// classChange describes how the RuntimeClass of the NodePool would change.
 func classChange(pool *nodesv1.NodePool, class *nodev1.RuntimeClass) string {
 	if class != nil && class.Handler != pool.Handler() {
-		return fmt.Sprintf("replace RuntimeClass %s, handler %s by %s: running pods stay, new ones are refused for a moment",
+		return fmt.Sprintf("replace RuntimeClass %s to change its handler from %s to %s: running pods continue, but new pods are rejected for a moment",
 			pool.Name, class.Handler, pool.Handler())
 	}
 	return "apply RuntimeClass " + pool.Name
 }
 
-// evictions lists the pods on a node that the new NoExecute taints among its changes
-// would evict at once or after the pod's tolerationSeconds.
+// evictions returns the pods on a node that new NoExecute taints would evict, at once or after the tolerationSeconds of
+// a pod.
 func evictions(m *member, todo []nodestate.Change, pods []corev1.Pod) []string {
 	var taints []corev1.Taint
 	for _, c := range todo {
@@ -133,7 +133,7 @@ func evicted(pod *corev1.Pod, taints []corev1.Taint) bool {
 	})
 }
 
-// countNodes formats the number of nodes, with the first of their names.
+// countNodes formats the number of nodes and the names of the first ones.
 func countNodes(names []string) string {
 	names = slices.Sorted(slices.Values(names))
 	if len(names) == 1 {

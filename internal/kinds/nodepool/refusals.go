@@ -12,12 +12,12 @@ import (
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 )
 
-// refusals passes errors of the nodeReconciler to the pools, as users look at pools, and only their reconciler writes
-// them. It is kept in memory, as a new process finds out by its first patch.
+// refusals passes errors of patches of nodes to the reconciler of NodePools, because users look for errors in the
+// status of pools. It is kept in memory. After a restart, the next patch of a node finds the error again.
 type refusals struct {
 	mu     sync.Mutex
 	byNode map[string]string
-	woken  map[string]bool // pools that have been enqueued but not reconciled since
+	woken  map[string]bool // pools that are enqueued but not reconciled yet
 	wake   chan event.TypedGenericEvent[*nodesv1.NodePool]
 }
 
@@ -29,7 +29,8 @@ func newRefusals() *refusals {
 	}
 }
 
-// set records why a node could not be changed, empty if it could. If that has changed, it enqueues the given pools.
+// set records why a node could not be changed; an empty why means success. If the reason changed, set enqueues the
+// given NodePools.
 func (r *refusals) set(node, why string, pools []string) {
 	r.mu.Lock()
 	old := r.byNode[node]
@@ -47,7 +48,7 @@ func (r *refusals) set(node, why string, pools []string) {
 	}
 }
 
-// wakePool enqueues a pool, unless it is enqueued already. It does not block: if the channel is full, the pool sees the
+// wakePool enqueues a NodePool that is not enqueued yet. It does not block: if the channel is full, the pool sees the
 // refusal in its next reconcile.
 func (r *refusals) wakePool(name string) {
 	r.mu.Lock()
@@ -64,7 +65,7 @@ func (r *refusals) wakePool(name string) {
 	}
 }
 
-// snapshot returns the current refusals for a pool, and lets it be enqueued again.
+// snapshot returns why nodes could not be changed, by node, and allows the NodePool to be enqueued again.
 func (r *refusals) snapshot(pool string) map[string]string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

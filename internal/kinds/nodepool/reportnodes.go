@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// count sets the numbers in the status.
+// count fills in the numbers in the status.
 func count(status *nodesv1.NodePoolStatus, members []*member) {
 	status.NodeCount, status.ReadyNodes, status.CordonedNodes, status.UpdatedNodes = 0, 0, 0, 0
 	total := corev1.ResourceList{}
@@ -61,15 +61,15 @@ func reportNodes(set condition.Set, pool string, members []*member, refusals map
 	slices.Sort(refused)
 	switch {
 	case len(refused) > 0:
-		set.False(kind, nodesv1.ReasonNodeRefused, fmt.Sprintf("%s cannot be changed; %s: %s",
+		set.False(kind, nodesv1.ReasonNodeRefused, fmt.Sprintf("%s cannot be changed; node %s: %s",
 			countNodes(refused), refused[0], refusals[refused[0]]))
 	case len(behind) > 0:
-		set.False(kind, common.ReasonUpdating, countNodes(behind)+" being changed")
+		set.False(kind, common.ReasonUpdating, "opcrew is changing "+countNodes(behind))
 	case len(protected) > 0:
 		set.False(kind, nodesv1.ReasonControlPlaneProtected, fmt.Sprintf(
-			"NoExecute taints are withheld from %s of the control plane: set spec.allowNoExecuteOnControlPlane to evict what runs there", countNodes(protected)))
+			"opcrew does not set NoExecute taints on %s of the control plane, because they would evict pods there; set spec.allowNoExecuteOnControlPlane to allow this", countNodes(protected)))
 	default:
-		set.True(kind, nodesv1.ReasonAsWanted, "Every node carries the settings of the pool, except for conflicts")
+		set.True(kind, nodesv1.ReasonAsWanted, "Every node has the settings of the pool, except for settings in conflict")
 	}
 }
 
@@ -87,11 +87,11 @@ func reportHandler(set condition.Set, handler string, members []*member) {
 	}
 	switch {
 	case len(missing) > 0:
-		set.False(kind, nodesv1.ReasonHandlerMissing, fmt.Sprintf("The runtime of %s has no handler %q: pods of the pool cannot start there", countNodes(missing), handler))
+		set.False(kind, nodesv1.ReasonHandlerMissing, fmt.Sprintf("The container runtime of %s has no handler %q, so pods of the pool cannot start there", countNodes(missing), handler))
 	case len(silent) > 0:
-		set.Unknown(kind, nodesv1.ReasonHandlerNotReported, "The runtime does not report its handlers on "+countNodes(silent))
+		set.Unknown(kind, nodesv1.ReasonHandlerNotReported, "The container runtime does not report its handlers on "+countNodes(silent))
 	default:
-		set.True(kind, nodesv1.ReasonHandlerOffered, fmt.Sprintf("Every node's runtime offers handler %q", handler))
+		set.True(kind, nodesv1.ReasonHandlerOffered, fmt.Sprintf("The container runtime of every node has the handler %q", handler))
 	}
 }
 

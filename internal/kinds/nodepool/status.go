@@ -17,7 +17,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// blockers are the conditions that can keep the pool from being Ready, in order of precedence.
+// blockers lists the conditions that can keep a NodePool from being Ready. Ready reports the first of them, in this
+// order, that blocks it.
 var blockers = []condition.Blocker{
 	condition.Unless(nodesv1.NodePoolRuntimeClassReady),
 	condition.WhenTrue(nodesv1.NodePoolConflict),
@@ -25,7 +26,7 @@ var blockers = []condition.Blocker{
 	condition.WhenFalse(nodesv1.NodePoolHandlerAvailable),
 }
 
-// Report fills the status from the facts and from what was done.
+// Report fills in the status from the facts and the outcome of the plan.
 func (r *poolReconciler) Report(pool *nodesv1.NodePool, f facts, d decision, done kit.Outcome) {
 	status := &pool.Status
 	count(status, f.nodes)
@@ -46,7 +47,7 @@ func (r *poolReconciler) Report(pool *nodesv1.NodePool, f facts, d decision, don
 
 func reportClass(set condition.Set, pool *nodesv1.NodePool, done kit.Outcome) {
 	if done.Err == nil && done.Held > 0 && nodestate.DryRun(pool) {
-		set.False(nodesv1.NodePoolRuntimeClassReady, nodesv1.ReasonDryRun, "A change of the RuntimeClass is held back by annotation "+common.DryRunAnnotation)
+		set.False(nodesv1.NodePoolRuntimeClassReady, nodesv1.ReasonDryRun, "A change of the RuntimeClass is held back by the annotation "+common.DryRunAnnotation)
 		return
 	}
 	done.ReportChildren(set, nodesv1.NodePoolRuntimeClassReady)
@@ -54,7 +55,7 @@ func reportClass(set condition.Set, pool *nodesv1.NodePool, done kit.Outcome) {
 
 func reportConflicts(set condition.Set, conflicts []nodesv1.Conflict) {
 	if len(conflicts) == 0 {
-		set.False(nodesv1.NodePoolConflict, nodesv1.ReasonNoConflict, "No other owner holds a setting of the pool with another value")
+		set.False(nodesv1.NodePoolConflict, nodesv1.ReasonNoConflict, "No other owner has set a label, annotation or taint of the pool to a different value")
 		return
 	}
 	reason := nodesv1.ReasonHeldByOthers
@@ -63,12 +64,12 @@ func reportConflicts(set condition.Set, conflicts []nodesv1.Conflict) {
 	}
 	message := describe(conflicts[0])
 	if more := len(conflicts) - 1; more > 0 {
-		message += fmt.Sprintf("; %s more in status.conflicts", plural(more, "conflict"))
+		message += fmt.Sprintf("; and %s more, see status.conflicts", plural(more, "conflict"))
 	}
 	set.True(nodesv1.NodePoolConflict, reason, message)
 }
 
-// reportFrozen reports changes that are held back, and shows the preview of a dry run.
+// reportFrozen reports the changes that a pause or dry run holds back, and shows the preview of a dry run.
 func reportFrozen(set condition.Set, pool *nodesv1.NodePool, in previewInput) {
 	pool.Status.Preview = nil
 	if !nodestate.Frozen(pool) || pool.DeletionTimestamp != nil {
@@ -86,27 +87,27 @@ func reportFrozen(set condition.Set, pool *nodesv1.NodePool, in previewInput) {
 		if nodestate.DryRun(pool) {
 			reason = nodesv1.ReasonDryRun
 		}
-		set.False(nodesv1.NodePoolNodesUpdated, reason, "Changes of "+plural(int(p.NodeCount), "node")+" are held back")
+		set.False(nodesv1.NodePoolNodesUpdated, reason, "Changes to "+plural(int(p.NodeCount), "node")+" are held back")
 	}
 	if !nodestate.DryRun(pool) {
-		set.False(nodesv1.NodePoolReady, common.ReasonPaused, fmt.Sprintf("Annotation %s: changes of %s are held back; first: %s",
+		set.False(nodesv1.NodePoolReady, common.ReasonPaused, fmt.Sprintf("The annotation %s holds back changes to %s; the first change: %s",
 			common.PausedAnnotation, plural(int(p.NodeCount), "node"), p.Changes[0]))
 		return
 	}
-	message := fmt.Sprintf("Annotation %s: %s would change and %s be evicted, see status.preview; first: %s",
+	message := fmt.Sprintf("The annotation %s holds back changes that affect %s and evict %s, as status.preview shows; the first change: %s",
 		common.DryRunAnnotation, plural(int(p.NodeCount), "node"), plural(int(p.EvictionCount), "pod"), p.Changes[0])
 	set.False(nodesv1.NodePoolReady, nodesv1.ReasonDryRun, message)
 }
 
-// reportDeletion reports how many nodes still have to be cleaned up, and what prevents that.
+// reportDeletion reports how many nodes still have settings of a deleted NodePool, and what prevents their removal.
 func reportDeletion(set condition.Set, pool *nodesv1.NodePool, left int) {
 	if pool.DeletionTimestamp == nil {
 		return
 	}
 	nodes := plural(left, "node")
-	message := "Removing the settings of the pool from " + nodes
+	message := "opcrew is removing the settings of the pool from " + nodes
 	if nodestate.Paused(pool) {
-		message = fmt.Sprintf("Annotation %s: the settings of the pool stay on %s until the annotation is removed", common.PausedAnnotation, nodes)
+		message = fmt.Sprintf("The annotation %s pauses the deletion: the settings of the pool stay on %s until the annotation is removed", common.PausedAnnotation, nodes)
 	}
 	if c := meta.FindStatusCondition(*set.Conditions, nodesv1.NodePoolNodesUpdated); c != nil && c.Reason == nodesv1.ReasonNodeRefused {
 		message += "; " + c.Message
@@ -126,7 +127,7 @@ func readyMessage(pool *nodesv1.NodePool) string {
 	if s.NodeCount == 0 {
 		return fmt.Sprintf("No node belongs to the pool yet: %s", howToJoin(pool))
 	}
-	text := []string{fmt.Sprintf("%s as specified, %d ready", plural(int(s.NodeCount), "node"), s.ReadyNodes)}
+	text := []string{fmt.Sprintf("%s up to date, %d ready", plural(int(s.NodeCount), "node"), s.ReadyNodes)}
 	if s.CordonedNodes > 0 {
 		text = append(text, fmt.Sprintf("%d cordoned", s.CordonedNodes))
 	}
@@ -135,9 +136,9 @@ func readyMessage(pool *nodesv1.NodePool) string {
 
 func howToJoin(pool *nodesv1.NodePool) string {
 	if len(pool.Spec.NodeSelector) > 0 {
-		return "no node has the labels of spec.nodeSelector (labels set by pools do not count), or " + pool.RoleLabel() + "="
+		return "no node has the labels in spec.nodeSelector (labels that pools set do not count), or the label " + pool.RoleLabel() + "="
 	}
-	return "label one with " + pool.RoleLabel() + "="
+	return "label a node with " + pool.RoleLabel() + "="
 }
 
 func ready(status *nodesv1.NodePoolStatus) bool {

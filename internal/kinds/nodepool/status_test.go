@@ -26,14 +26,14 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
-// reportedAfter returns the status that a pool gets from facts and from what was done.
+// reportedAfter returns the status of a NodePool for the given facts and outcome.
 func reportedAfter(pool *nodesv1.NodePool, f facts, done kit.Outcome) nodesv1.NodePoolStatus {
 	p := pool.DeepCopy()
 	reportAt(p, f, done, pooltest.SomeTime.Time)
 	return p.Status
 }
 
-// reported returns the status of a pool whose RuntimeClass is up to date.
+// reported returns the status of a NodePool whose RuntimeClass is up to date.
 func reported(pool *nodesv1.NodePool, f facts) nodesv1.NodePoolStatus {
 	f.class = &nodev1.RuntimeClass{Handler: "runc"}
 	return reportedAfter(pool, f, results(ensure.Unchanged, ""))
@@ -89,7 +89,7 @@ func TestTheStatusOfTheArticlesPoolsOnOneNode(t *testing.T) {
 	}
 }
 
-// Regression: counts were outdated after nodes were created or deleted, or all were gone.
+// Regression: the numbers in the status were outdated after nodes were created or deleted, or if no node was left.
 func TestNodesAreCounted(t *testing.T) {
 	gold := pooltest.Pool("gold", pooltest.WantsLabel("tier", "gold"))
 	old := nodesv1.NodePoolStatus{NodeCount: 9, ReadyNodes: 9, CordonedNodes: 9, UpdatedNodes: 9, Allocatable: corev1.ResourceList{"cpu": pooltest.Quantity("9")}}
@@ -175,22 +175,22 @@ func TestNodesUpdatedSaysWhy(t *testing.T) {
 	}{
 		"all done":         {nodes: []*corev1.Node{settled(t, pooltest.Node("a", pooltest.Role("gold")), gold)}, want: "True AsWanted"},
 		"none there":       {want: "True AsWanted"},
-		"some still to do": {nodes: []*corev1.Node{pooltest.Node("b", pooltest.Role("gold")), pooltest.Node("a", pooltest.Role("gold"))}, want: "False Updating", message: "2 nodes (a, b) being changed"},
+		"some still to do": {nodes: []*corev1.Node{pooltest.Node("b", pooltest.Role("gold")), pooltest.Node("a", pooltest.Role("gold"))}, want: "False Updating", message: "opcrew is changing 2 nodes (a, b)"},
 		"some refused": {
 			nodes:    []*corev1.Node{pooltest.Node("b", pooltest.Role("gold")), pooltest.Node("a", pooltest.Role("gold")), pooltest.Node("c", pooltest.Role("gold"))},
 			refusals: map[string]string{"b": "webhook says no", "c": "webhook says never", "elsewhere": "?"},
-			want:     "False NodeRefused", message: "2 nodes (b, c) cannot be changed; b: webhook says no",
+			want:     "False NodeRefused", message: "2 nodes (b, c) cannot be changed; node b: webhook says no",
 		},
 		"one that cannot be cleaned": {
 			nodes: []*corev1.Node{func() *corev1.Node {
 				n := settled(t, pooltest.Node("a", pooltest.Role("gold")), gold)
 				pooltest.LacksRole("gold")(n)
 				return n
-			}()}, refusals: map[string]string{"a": "no"}, want: "False NodeRefused", message: "1 node (a) cannot be changed; a: no",
+			}()}, refusals: map[string]string{"a": "no"}, want: "False NodeRefused", message: "1 node (a) cannot be changed; node a: no",
 		},
 		"a NoExecute taint is withheld": {
 			nodes: []*corev1.Node{settled(t, pooltest.Node("a", pooltest.Role("gold"), pooltest.Role("control-plane")), gold)},
-			want:  "False ControlPlaneProtected", message: "withheld from 1 node (a) of the control plane: set spec.allowNoExecuteOnControlPlane",
+			want:  "False ControlPlaneProtected", message: "does not set NoExecute taints on 1 node (a) of the control plane, because they would evict pods there; set spec.allowNoExecuteOnControlPlane",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -228,7 +228,7 @@ func TestHandlerAvailableSaysWhere(t *testing.T) {
 	}
 }
 
-// Ready reports the first blocking cause, in a fixed order.
+// Ready must report the first blocking cause, in a fixed order.
 func TestReadyNamesTheFirstBlockingCause(t *testing.T) {
 	pool := pooltest.Pool("gold", pooltest.WantsLabel("tier", "gold"), func(p *nodesv1.NodePool) { p.Spec.Handler = "kata" })
 	pools := []*nodesv1.NodePool{pool}
@@ -282,27 +282,27 @@ func TestReadyNamesWhatIsInTheWay(t *testing.T) {
 		want     string
 		message  string
 	}{
-		"as wanted": {gold, []*corev1.Node{settled(t, node, gold)}, nil, 0, "True AsWanted", "1 node as specified, 1 ready, 1 cordoned"},
-		"no node":   {gold, nil, nil, 0, "True NoNodes", "label one with node-role.kubernetes.io/gold="},
+		"as wanted": {gold, []*corev1.Node{settled(t, node, gold)}, nil, 0, "True AsWanted", "1 node up to date, 1 ready, 1 cordoned"},
+		"no node":   {gold, nil, nil, 0, "True NoNodes", "label a node with node-role.kubernetes.io/gold="},
 		"dry run": {
 			pooltest.Pool("gold", pooltest.InDryRun(), pooltest.WantsLabel("tier", "gold")), []*corev1.Node{node}, nil, 1,
-			"False DryRun", "1 node would change and 0 pods be evicted, see status.preview; first: apply RuntimeClass gold",
+			"False DryRun", "holds back changes that affect 1 node and evict 0 pods, as status.preview shows; the first change: apply RuntimeClass gold",
 		},
 		"dry run of what is there": {pooltest.Pool("gold", pooltest.InDryRun(), pooltest.WantsLabel("tier", "gold")), []*corev1.Node{settled(t, node, gold)}, nil, 0, "True AsWanted", ""},
-		// A pause also holds back node changes, which the shared loop does not count.
+		// A pause also holds back changes of nodes, which the outcome of the NodePool's own plan does not count.
 		"paused with changes that wait": {
 			pooltest.Pool("gold", pooltest.IsPaused(), pooltest.WantsLabel("tier", "gold"), pooltest.WantsAnnotation("note", "x")), []*corev1.Node{settled(t, node, gold)}, nil, 0,
-			"False Paused", "changes of 1 node are held back; first: add annotation note=x on 1 node (a)",
+			"False Paused", "holds back changes to 1 node; the first change: add annotation note=x on 1 node (a)",
 		},
 		"paused and as wanted": {pooltest.Pool("gold", pooltest.IsPaused(), pooltest.WantsLabel("tier", "gold")), []*corev1.Node{settled(t, node, gold)}, nil, 0, "True AsWanted", ""},
-		"going away":           {update(gold, pooltest.BeingDeleted), []*corev1.Node{settled(t, node, gold)}, nil, 0, "False Deleting", "Removing the settings of the pool from 1 node"},
+		"going away":           {update(gold, pooltest.BeingDeleted), []*corev1.Node{settled(t, node, gold)}, nil, 0, "False Deleting", "opcrew is removing the settings of the pool from 1 node"},
 		"going away, and a node refuses": {
 			update(gold, pooltest.BeingDeleted), []*corev1.Node{settled(t, node, gold)}, refused, 0,
-			"False Deleting", "from 1 node; 1 node (a) cannot be changed; a: webhook says no",
+			"False Deleting", "from 1 node; 1 node (a) cannot be changed; node a: webhook says no",
 		},
 		"going away while paused": {
 			update(gold, pooltest.BeingDeleted, pooltest.IsPaused()), []*corev1.Node{settled(t, node, gold)}, nil, 0,
-			"False Deleting", "opcrew.io/paused: the settings of the pool stay on 1 node until the annotation is removed",
+			"False Deleting", "opcrew.io/paused pauses the deletion: the settings of the pool stay on 1 node until the annotation is removed",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -334,7 +334,7 @@ func TestAPreviewGoesWithTheDryRun(t *testing.T) {
 	}
 }
 
-// A second report of the same facts must not cause a write.
+// A second report of the same facts must not change the status, because that would cause a write.
 func TestTheSameFactsGiveTheSameStatus(t *testing.T) {
 	gold := pooltest.Pool("gold", pooltest.WantsLabel("tier", "gold"), pooltest.WantsLabel("zone", "a"))
 	var nodes []*corev1.Node

@@ -25,14 +25,14 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// gatherTime is the delay between an event of a node and the reconcile of its pools. That reconcile reads all nodes, so
-// many events are handled by a single one.
+// gatherTime is the delay between an event of a node and the reconcile of its pools. The reconcile reads all nodes of a
+// NodePool, so one reconcile should handle many events.
 const gatherTime = 500 * time.Millisecond
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// nodeChanged passes on events of nodes that may matter to a pool. It leaves out heartbeats, of which 5000 nodes send
-// 17 per second.
+// nodeChanged lets through events of nodes that may matter to a NodePool. It ignores heartbeats; 5000 nodes send 17 of
+// them per second.
 func nodeChanged() predicate.Predicate {
 	return kit.Updates(func(e event.UpdateEvent) bool {
 		before, ok := e.ObjectOld.(*corev1.Node)
@@ -51,7 +51,7 @@ func nodeChanged() predicate.Predicate {
 	})
 }
 
-// concerned returns the pools that a node belongs or belonged to.
+// concerned returns the names of the NodePools to which a node belongs, or whose settings it still has.
 func concerned(node *corev1.Node, pools []*nodesv1.NodePool) []string {
 	held := nodestate.LedgerOf(node)
 	names := map[string]bool{}
@@ -66,7 +66,7 @@ func concerned(node *corev1.Node, pools []*nodesv1.NodePool) []string {
 	return sortedNames(names)
 }
 
-// poolsOfNode enqueues the pools that a node belongs or belonged to.
+// poolsOfNode enqueues the NodePools to which a node belongs, or whose settings it still has.
 func poolsOfNode(reader client.Reader) handler.EventHandler {
 	wake := func(ctx context.Context, q queue, nodes ...client.Object) {
 		pools, err := listPools(ctx, reader)
@@ -87,8 +87,8 @@ func poolsOfNode(reader client.Reader) handler.EventHandler {
 	}
 }
 
-// nodesOfPool enqueues the nodes that are members of a pool before or after its change, and those that still have
-// settings of it.
+// nodesOfPool enqueues the nodes that belong to a NodePool before or after its change, and the nodes that still have
+// its settings.
 func nodesOfPool(reader client.Reader) handler.EventHandler {
 	wake := func(ctx context.Context, q queue, pools ...client.Object) {
 		for _, pool := range pools {
@@ -108,8 +108,8 @@ func nodesOfPool(reader client.Reader) handler.EventHandler {
 	}
 }
 
-// nodesOfClass enqueues the nodes of the pool that has the name of a RuntimeClass, as taints may be waiting for its
-// tolerations.
+// nodesOfClass enqueues the nodes of the NodePool that has the same name as a RuntimeClass, because taints may be
+// waiting for the tolerations of the RuntimeClass.
 func nodesOfClass(reader client.Reader) handler.MapFunc {
 	return func(ctx context.Context, class client.Object) []reconcile.Request {
 		pool := &nodesv1.NodePool{}
@@ -120,7 +120,7 @@ func nodesOfClass(reader client.Reader) handler.MapFunc {
 	}
 }
 
-// requestsOf returns requests for the members of a pool, and for nodes that still have settings of it.
+// requestsOf returns requests for the members of a NodePool, and for nodes that still have its settings.
 func requestsOf(ctx context.Context, reader client.Reader, pool *nodesv1.NodePool) []reconcile.Request {
 	nodes, err := nodesNear(ctx, reader, pool)
 	if err != nil {
@@ -139,7 +139,7 @@ func requestsOf(ctx context.Context, reader client.Reader, pool *nodesv1.NodePoo
 	return requests
 }
 
-// otherPools enqueues the pools that may share nodes with a pool whose spec changed.
+// otherPools enqueues the NodePools that may share nodes with a pool whose spec changed.
 func otherPools(reader client.Reader) handler.EventHandler {
 	wake := func(ctx context.Context, q queue, changed client.Object) {
 		pools, err := listPools(ctx, reader)
@@ -164,14 +164,15 @@ func otherPools(reader client.Reader) handler.EventHandler {
 	}
 }
 
-// specChanged reports whether the spec or the annotations of a pool changed, and not only its status.
+// specChanged reports whether the spec, the annotations or the deletion of a NodePool changed, and not only its status.
 func specChanged(before, after client.Object) bool {
 	return before.GetGeneration() != after.GetGeneration() ||
 		before.GetDeletionTimestamp().IsZero() != after.GetDeletionTimestamp().IsZero() ||
 		!maps.Equal(before.GetAnnotations(), after.GetAnnotations())
 }
 
-// classReported returns the generation for which a pool's status reports on its RuntimeClass. Taints wait for it.
+// classReported returns the generation of the NodePool for which its status reports on the RuntimeClass. New taints
+// wait for this report.
 func classReported(object client.Object) int64 {
 	pool, ok := object.(*nodesv1.NodePool)
 	if !ok {
@@ -184,7 +185,7 @@ func classReported(object client.Object) int64 {
 	return c.ObservedGeneration
 }
 
-// sameName enqueues the pool that has the name of a RuntimeClass.
+// sameName enqueues the NodePool that has the same name as a RuntimeClass.
 func sameName(_ context.Context, class client.Object) []reconcile.Request {
 	return []reconcile.Request{request(class.GetName())}
 }

@@ -24,7 +24,7 @@ func TestOnlyEventsOfNodesThatMatterGetThrough(t *testing.T) {
 		want   bool
 	}{
 		"nothing": {func(*corev1.Node) {}, false},
-		// Regression: one heartbeat of one node rewrote the whole pool.
+		// Regression: one heartbeat of a node made opcrew rewrite the whole pool.
 		"a heartbeat": {func(n *corev1.Node) {
 			n.ResourceVersion = "2"
 			n.Status.Conditions[0].LastHeartbeatTime = metav1.NewTime(pooltest.SomeTime.Add(time.Minute))
@@ -61,13 +61,14 @@ func TestOnlyEventsOfNodesThatMatterGetThrough(t *testing.T) {
 			}
 		})
 	}
-	// Regression: created and deleted nodes went unnoticed.
+	// Regression: opcrew did not notice created and deleted nodes.
 	if !nodeChanged().Create(event.CreateEvent{Object: base}) || !nodeChanged().Delete(event.DeleteEvent{Object: base}) {
 		t.Error("expected new and deleted nodes to get through")
 	}
 }
 
-// Regression: only one of a node's pools was reconciled, and the pool that the node had left never cleaned it up.
+// Regression: an event of a node enqueued only one of its pools. A NodePool that the node had left was never enqueued
+// and did not clean up the node.
 func TestANodeConcernsThePoolsThatItBelongsToOrCarriesSomethingOf(t *testing.T) {
 	gold, silver, bySelector, other := pooltest.Pool("gold"), pooltest.Pool("silver"), pooltest.Pool("zonal", pooltest.Selects("zone", "a")), pooltest.Pool("other")
 	pools := []*nodesv1.NodePool{gold, silver, bySelector, other}

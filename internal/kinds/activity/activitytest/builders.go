@@ -16,12 +16,12 @@ import (
 
 var Noon = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
-// Exit3 is the result of a command that failed.
+// Exit3 is a result, as the agent in the pod reports it, of a command that failed with exit code 3.
 const Exit3 = `{"state":"Failed","reason":"Exited","exitCode":3,"startedAt":"2026-08-01T12:00:01Z","endedAt":"2026-08-01T12:00:03.5Z","tail":"no"}`
 
 type Option func(*egov1.Activity)
 
-// New returns an Activity that was created at noon and whose first run is recorded.
+// New returns an Activity that was created at noon and whose status records the first run.
 func New(options ...Option) *egov1.Activity {
 	a := &egov1.Activity{}
 	a.Namespace, a.Name, a.UID, a.Generation = "chores", "sysctl", "uid-of-sysctl", 1
@@ -53,7 +53,7 @@ func EveryHour(a *egov1.Activity) {
 
 type PodOption func(*corev1.Pod)
 
-// Pod returns a pod that is bound to its host but has not started.
+// Pod returns a pod that is assigned to its host but has not started.
 func Pod(options ...PodOption) *corev1.Pod {
 	pod := &corev1.Pod{}
 	pod.Namespace, pod.Name, pod.UID = "opcrew-activities", "activity-uid-of-sysctl-1", "uid-of-pod"
@@ -71,7 +71,7 @@ func CreatedAt(after time.Duration) PodOption {
 	return func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(Noon.Add(after)) }
 }
 
-// InBoot records the boot ID of the host when the pod was created.
+// InBoot sets the annotation with the boot ID that the host had when the pod was created.
 func InBoot(boot string) PodOption {
 	return func(p *corev1.Pod) { p.Annotations = map[string]string{"opcrew.io/boot": boot} }
 }
@@ -86,7 +86,7 @@ func Running(p *corev1.Pod) {
 	p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "run", State: state}}
 }
 
-// Unreachable sets the conditions that the node controller sets when a node does not answer.
+// Unreachable sets the conditions that the node controller sets when a node does not respond.
 func Unreachable(p *corev1.Pod) {
 	p.Status.Conditions = append(p.Status.Conditions,
 		corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse},
@@ -100,7 +100,7 @@ func Unschedulable(message string) PodOption {
 	}
 }
 
-// EndedWith ends the container with a termination message.
+// EndedWith makes the container end with a termination message.
 func EndedWith(message string) PodOption {
 	return func(p *corev1.Pod) {
 		p.Status.Phase = corev1.PodFailed
@@ -109,7 +109,8 @@ func EndedWith(message string) PodOption {
 	}
 }
 
-// StartCutShort ends the container by a failed start, for which the kubelet reports a start time in 1970.
+// StartCutShort makes the container end because its start failed. The kubelet reports the given start time, which is in
+// 1970 in practice.
 func StartCutShort(started time.Time) PodOption {
 	return func(p *corev1.Pod) {
 		EndedWith("failed to start containerd task: context canceled")(p)
@@ -118,7 +119,7 @@ func StartCutShort(started time.Time) PodOption {
 	}
 }
 
-// WaitsAgain makes the container wait after it had ended.
+// WaitsAgain makes the container wait again after it ended.
 func WaitsAgain(p *corev1.Pod) {
 	s := &p.Status.ContainerStatuses[0]
 	s.LastTerminationState, s.State = s.State, corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}
@@ -129,14 +130,14 @@ func FailedAtOnce(reason string) PodOption {
 	return func(p *corev1.Pod) { p.Status.Phase, p.Status.Message = corev1.PodFailed, reason }
 }
 
-// Disrupted makes a controller end the pod early, with a message.
+// Disrupted makes a controller end the pod early, with the given message.
 func Disrupted(by, message string) PodOption {
 	return func(p *corev1.Pod) {
 		p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: by, Message: message})
 	}
 }
 
-// EvictedBy makes the pod's kubelet evict it, with a message.
+// EvictedBy makes the kubelet evict the pod, with the given message.
 func EvictedBy(message string) PodOption {
 	return func(p *corev1.Pod) {
 		p.Status.Reason, p.Status.Message = "Evicted", message
@@ -144,7 +145,7 @@ func EvictedBy(message string) PodOption {
 	}
 }
 
-// NotFound sets what a kubelet reports about a container that it cannot find when the pod ends.
+// NotFound sets the status that a kubelet reports if it cannot find the container when the pod ends.
 func NotFound(p *corev1.Pod) {
 	p.Status.Phase = corev1.PodFailed
 	p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "run", State: corev1.ContainerState{

@@ -26,14 +26,14 @@ func TestACommandSucceedsAndItsObjectSaysAll(t *testing.T) {
 		t.Errorf("expected exit code, output and pod in the status, got %+v", a.Status)
 	}
 	want := map[string]int{
-		"patch activities": 1, // adds the finalizer
-		"patch pods":       2, // the pod is created, and released once its result is recorded
+		"patch activities": 1, // opcrew adds the finalizer
+		"patch pods":       2, // the pod is created, and its finalizer is removed once the result is recorded
 		"get activities":   1, "get nodes": 1, "get pods": 1,
 		"get validatingadmissionpolicies": 1, "get validatingadmissionpolicybindings": 1,
 	}
 	got := env.Settled(t, mark).Tally()
-	// The status is written for up to four states: recorded, pod created, running and ended. It skips states that last
-	// less than half a second.
+	// opcrew writes the status for up to four states of a run of an Activity: recorded, pod created, running and ended.
+	// It skips states that last less than half a second.
 	if statuses := got["patch activities/status"]; statuses < 2 || statuses > 4 {
 		t.Errorf("expected 2 to 4 writes of the status, got %d", statuses)
 	}
@@ -86,7 +86,7 @@ func TestACommandFailsAndRunsAgainOnlyWhenAsked(t *testing.T) {
 func TestACancelEndsWhatRunsAndSaysSo(t *testing.T) {
 	s := newSite(t)
 	s.create("chore", "sleep")
-	s.await("chore", egov1.StateRunning, "runs on "+s.hosts[0])
+	s.await("chore", egov1.StateRunning, "is running on "+s.hosts[0])
 	s.patch("chore", `{"spec":{"cancel":true}}`)
 	a := s.await("chore", egov1.StateCancelled, "were ended")
 	operator.Until(t, "its pod goes", func() error {
@@ -109,7 +109,7 @@ func TestADeletionEndsWhatRuns(t *testing.T) {
 	s.gone(a)
 }
 
-// A user who may delete pods in that namespace deletes one whose command is running.
+// A user with the right to delete pods in the namespace of runs deletes a pod whose command is running.
 func TestADeletedPodIsReportedAndNotRecreated(t *testing.T) {
 	s := newSite(t)
 	s.create("chore", "sleep")
@@ -125,7 +125,7 @@ func TestADeletedPodIsReportedAndNotRecreated(t *testing.T) {
 	}
 }
 
-// The pod is deleted with its finalizer, which no one should do.
+// The test deletes a pod and its finalizer, which no client should do.
 func TestAPodThatIsTornAwayLeavesAnUnknownEndAndNoSecondRun(t *testing.T) {
 	s := newSite(t)
 	s.create("chore", "sleep")
@@ -143,7 +143,7 @@ func TestAPodThatIsTornAwayLeavesAnUnknownEndAndNoSecondRun(t *testing.T) {
 		}
 	}
 	s.operator.Start()
-	s.await("chore", egov1.StateUnknown, "not run again unless spec.run is raised")
+	s.await("chore", egov1.StateUnknown, "opcrew runs the command again only if spec.run is increased")
 	if n := len(s.pods(a)); n > 0 {
 		t.Errorf("expected no further pod, got %d", n)
 	}
@@ -152,8 +152,8 @@ func TestAPodThatIsTornAwayLeavesAnUnknownEndAndNoSecondRun(t *testing.T) {
 func TestAHostThatIsNotThereIsNamedAndWaitedForAsLongAsAskedFor(t *testing.T) {
 	s := newSite(t)
 	s.create("chore", "true", func(a *egov1.Activity) { a.Spec.Host = "nowhere"; a.Spec.StartDeadlineSeconds = new(int64(3)) })
-	s.await("chore", egov1.StatePending, "there is no node nowhere")
-	a := s.await("chore", egov1.StateUnreachable, "did not begin within 3 s")
+	s.await("chore", egov1.StatePending, "no node named nowhere")
+	a := s.await("chore", egov1.StateUnreachable, "did not start within 3 s")
 	s.delete("chore")
 	s.gone(a)
 }
@@ -176,7 +176,7 @@ func TestValuesOfSecretsReachThePodAndAreTakenAwayAtTheEnd(t *testing.T) {
 	}
 	s.secretsCanBeRead()
 	s.create("chore", "sleep", withToken)
-	s.await("chore", egov1.StatePending, "there is no key token in a Secret credentials")
+	s.await("chore", egov1.StatePending, "the key token or its Secret credentials does not exist")
 	secret := &corev1.Secret{StringData: map[string]string{"token": "hunter2"}}
 	secret.Namespace, secret.Name = s.ns, "credentials"
 	if err := env.Client.Create(t.Context(), secret); err != nil {

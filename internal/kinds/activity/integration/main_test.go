@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package integration tests Activity end to end: the real manager, ServiceAccount, roles and admission policies, a real
-// API server with the real controllers, and simulated nodes. There, the commands true and false end by themselves,
-// others when they are stopped. Calls are read from the server's audit log.
+// Package integration tests Activity with the real manager, ServiceAccount, roles and admission policies. The API
+// server and the Kubernetes controllers are real; nodes are simulated. On them, the commands true and false end by
+// themselves, and other commands end when they are stopped.
 package integration
 
 import (

@@ -46,7 +46,7 @@ func TestWhatNoHostCanBeGivenIsRefusedWithWhatToWriteInstead(t *testing.T) {
 	}
 }
 
-// A hostile command that is valid is just data: it is accepted, and reported unchanged.
+// A command with special characters of a shell is only data. It must be accepted and reported unchanged.
 func TestWhatTheShellCouldTakeForItsOwnIsAccepted(t *testing.T) {
 	s := newSite(t)
 	hostile := "$(touch /tmp/trap) `id`; '\"\n\t\\ & | * \x01 é"
@@ -62,7 +62,7 @@ func TestWhatTheShellCouldTakeForItsOwnIsAccepted(t *testing.T) {
 	}
 }
 
-// 100 KiB of characters that take six bytes each when encoded.
+// The command has 100 KiB of characters that take six bytes each in JSON.
 func TestWhatDoesNotFitIntoAPodIsReportedWithARemedy(t *testing.T) {
 	s := newSite(t)
 	s.create("chore", strings.Repeat("\x01", 102400))

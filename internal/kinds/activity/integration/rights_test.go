@@ -23,7 +23,7 @@ func rule(resource, verb string, names ...string) rbacv1.PolicyRule {
 	return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: []string{verb}, ResourceNames: names}
 }
 
-// grant gives a user rights, including the right to Activities in the namespace. revoke takes them away.
+// grant gives a user rights, including the right to Activities in the namespace. revoke removes these rights.
 func (s *site) grant(who string, rules ...rbacv1.PolicyRule) (revoke func()) {
 	s.Helper()
 	subjects := []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: who}}
@@ -51,11 +51,11 @@ func (s *site) grant(who string, rules ...rbacv1.PolicyRule) (revoke func()) {
 			s.Error(err)
 		}
 	}
-	s.Cleanup(func() { _ = env.Client.Delete(context.WithoutCancel(s.Context()), bindings) }) // it may be gone already
+	s.Cleanup(func() { _ = env.Client.Delete(context.WithoutCancel(s.Context()), bindings) }) // the object may already be deleted
 	return revoke
 }
 
-// secretsCanBeRead does as an administrator who lets Activities use the Secrets of the namespace.
+// secretsCanBeRead lets opcrew read the Secrets of the namespace, as an administrator would.
 func (s *site) secretsCanBeRead() {
 	s.Helper()
 	binding := &rbacv1.RoleBinding{
@@ -77,8 +77,8 @@ func (s *site) as(who string) client.Client {
 	return env.ClientFor(s.T, env.ConfigAs(who, "system:authenticated"))
 }
 
-// try acts as a user until the answer is as expected, as a grant takes a moment to be enforced. words are part of the
-// expected refusal; "" if it should succeed.
+// try repeats an action of a user until the API server responds as expected, because new rights take a moment to be
+// enforced. words are part of the expected rejection; "" if the action should succeed.
 func (s *site) try(what string, words string, do func() error) {
 	s.Helper()
 	operator.Until(s.T, what, func() error {
@@ -100,7 +100,7 @@ func TestWhoMayRunWhatWhereIsARightLikeAnyOther(t *testing.T) {
 	s.grant("eve", editor)
 	s.grant("bob", editor, rule("hosts", "run", s.hosts[0]))
 	s.grant("ada", editor, rule("hosts", "run", s.hosts[0]), rule("hostusers", "run-as", "www-data"))
-	s.bind("lord", "cluster-admin") // in the namespace, as a tenant's admin may be
+	s.bind("lord", "cluster-admin") // cluster-admin in this namespace only, as the administrator of a namespace may have
 	asWWW := func(a *egov1.Activity) { a.Spec.ExecUser = "www-data" }
 	elsewhere := func(a *egov1.Activity) { a.Spec.Host = s.hosts[1] }
 	for _, c := range []struct {
@@ -157,7 +157,7 @@ func TestTheRequesterIsTheUserWhoCreatedTheActivity(t *testing.T) {
 	}
 }
 
-// Rights are checked again when the run begins, as admission may have been long ago.
+// opcrew checks rights again when the run of an Activity starts, because the check at admission may have been long ago.
 func TestRightsThatWereTakenSinceStopARun(t *testing.T) {
 	s := newSite(t)
 	s.operator.Stop()
@@ -169,7 +169,7 @@ func TestRightsThatWereTakenSinceStopARun(t *testing.T) {
 		return s.as("ada").Create(s.Context(), s.declared("other", "true"), client.DryRunAll)
 	})
 	s.operator.Start()
-	a := s.await("chore", egov1.StateRefused, "ada may not run hosts."+group)
+	a := s.await("chore", egov1.StateRefused, "ada has no right to run hosts."+group)
 	if n := len(s.pods(a)); n > 0 {
 		t.Errorf("expected no pod, got %d", n)
 	}
@@ -183,7 +183,7 @@ func TestASecretIsOnlyForWhoMayReadIt(t *testing.T) {
 			a.Spec.SecretEnvs = []egov1.SecretEnv{{Name: "TOKEN", Secret: "of-others", Key: "token"}}
 		}))
 	})
-	s.await("chore", egov1.StateRefused, "ada may not get secrets of-others")
+	s.await("chore", egov1.StateRefused, "ada has no right to get secrets of-others")
 }
 
 func TestAControlPlaneNodeNeedsARightOfItsOwn(t *testing.T) {
@@ -194,8 +194,8 @@ func TestAControlPlaneNodeNeedsARightOfItsOwn(t *testing.T) {
 	}
 	s.grant("ada", rule("activities", "*"), rule("hosts", "run"), rule("hostusers", "run-as"))
 	s.try("ada makes one", "", func() error { return s.as("ada").Create(s.Context(), s.declared("chore", "true")) })
-	s.await("chore", egov1.StateRefused, "ada may not run-on-control-plane hosts."+group)
-	s.create("allowed", "true") // by the admin, who may do everything
+	s.await("chore", egov1.StateRefused, "ada has no right to run-on-control-plane hosts."+group)
+	s.create("allowed", "true") // created by the administrator, who has all rights
 	s.await("allowed", egov1.StateSucceeded)
 }
 
@@ -216,7 +216,7 @@ func TestWithoutThePolicyNothingRuns(t *testing.T) {
 	if err := env.Client.Create(t.Context(), binding); err != nil {
 		t.Fatal(err)
 	}
-	s.await("chore", egov1.StateRefused, "before the policy opcrew-activity-rights was in force")
+	s.await("chore", egov1.StateRefused, "before the admission policy opcrew-activity-rights was in force")
 	s.patch("chore", `{"spec":{"cancel":true}}`)
 	s.delete("chore")
 }

@@ -23,7 +23,7 @@ func (s *site) bind(who, role string) {
 	s.made(binding)
 }
 
-// newShop returns a site with one running Activity of an administrator, and users with the roles that are deployed for
+// newShop returns a site with a running Activity of an administrator, and users with the roles that opcrew installs for
 // them.
 func newShop(t *testing.T) *site {
 	t.Helper()
@@ -53,7 +53,7 @@ func (s *site) change(who, merge string) func() error {
 	}
 }
 
-// The output of commands is in the status.
+// The output of commands is in the status, so a user needs a separate right to read Activities.
 func TestOnlyUsersWithTheRightReadTheOutputOfACommand(t *testing.T) {
 	s := newShop(t)
 	s.try("the viewer reads", "", s.read("viewer"))
@@ -84,12 +84,12 @@ func TestOnlyUsersWhoMayChangeActivitiesCancelACommand(t *testing.T) {
 	if a := s.get("chore"); a.Status.Prosta != egov1.StateRunning || a.DeletionTimestamp != nil {
 		t.Errorf("expected it to run on, it is %s", a.Status.Prosta)
 	}
-	// Ending a command needs no right on its host: a run that was started in a namespace can be ended there.
+	// A user needs no right to the host to end a command: the right to change the Activity in its namespace suffices.
 	s.try("the editor cancels", "", s.cancel("editor"))
 	s.await("chore", egov1.StateCancelled)
 }
 
-// A user who could write the status could make a command run again.
+// Users must not write the status, because they could make a command run again.
 func TestTheStatusOfAnActivityIsWrittenByTheOperatorAlone(t *testing.T) {
 	s := newShop(t)
 	for _, who := range []string{"viewer", "editor", "developer"} {

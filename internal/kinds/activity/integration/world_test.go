@@ -23,7 +23,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// site is the namespace of a test, with its hosts and the operator.
+// site is the environment of a test: a namespace, nodes as hosts, and the operator.
 type site struct {
 	*testing.T
 	ns       string
@@ -35,7 +35,7 @@ var sites int
 
 func newSite(t *testing.T) *site {
 	t.Helper()
-	sites++ // kwok does not simulate pods on a node that is recreated under its old name
+	sites++ // new names for each test, because kwok does not simulate pods on a node that is recreated under its old name
 	s := &site{T: t, hosts: env.Nodes(t, 2, testenv.NodeSpec{Prefix: fmt.Sprint("site", sites)}), ns: env.Namespace(t)}
 	s.operator = env.Operator(t)
 	env.Clear(t, &egov1.ActivityList{}, s.ns)
@@ -44,7 +44,8 @@ func newSite(t *testing.T) *site {
 	return s
 }
 
-// policiesWork waits until the API server sets the requester, as a new policy takes a moment to be enforced.
+// policiesWork waits until the API server sets spec.requester, because a new admission policy takes a moment to be
+// enforced.
 func (s *site) policiesWork() {
 	s.Helper()
 	operator.Until(s.T, "the requester is filled in", func() error {
@@ -59,8 +60,8 @@ func (s *site) policiesWork() {
 	})
 }
 
-// policiesAreTrusted waits until the policies have been in force long enough for objects created from now on to be
-// trusted.
+// policiesAreTrusted waits until the admission policies have been in force long enough that opcrew trusts
+// spec.requester of new objects.
 func (s *site) policiesAreTrusted() {
 	s.Helper()
 	operator.Until(s.T, "the policies have been in force for a while", func() error {
@@ -117,7 +118,7 @@ func (s *site) get(name string) *egov1.Activity {
 	return a
 }
 
-// await waits until an Activity has a state, and the message of Ready has some words.
+// await waits until an Activity has a state and the message of Ready contains the words.
 func (s *site) await(name string, state egov1.State, words ...string) *egov1.Activity {
 	s.Helper()
 	var a *egov1.Activity
@@ -142,7 +143,7 @@ func (s *site) pods(a *egov1.Activity) []corev1.Pod {
 	return list.Items
 }
 
-// gone waits until nothing is left of an Activity.
+// gone waits until the Activity and all its objects are deleted.
 func (s *site) gone(a *egov1.Activity) {
 	s.Helper()
 	operator.Until(s.T, "nothing is left of "+a.Name, func() error {

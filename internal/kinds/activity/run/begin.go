@@ -3,17 +3,17 @@
 
 package run
 
-// Start holds what must be known before a pod is created.
+// Start holds what opcrew must know before it creates the pod of a run of an Activity.
 type Start struct {
-	// Obstacle is what prevents the pod from being created; nil if nothing does.
+	// Obstacle is what prevents the creation of the pod; nil if nothing does.
 	Obstacle *Obstacle
-	// Values has the values of secretEnvs, by variable name.
+	// Values maps the variable names in spec.secretEnvs to their values.
 	Values map[string][]byte
-	// Order is the order for the runner; Boot is the boot ID of the host.
+	// Order is the text that instructs the agent in the pod which command to run. Boot is the boot ID of the host.
 	Order, Boot string
 }
 
-// Obstacle explains why a run cannot start. A final obstacle ends the run.
+// Obstacle explains why a run of an Activity cannot start. If Final is true, the run ends without starting.
 type Obstacle struct {
 	Final           bool
 	Reason, Message string

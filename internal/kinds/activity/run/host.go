@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	// HostPatience is how long a pod may take to start before its host is checked. The time between further checks
+	// HostPatience is how long a pod may take to start before opcrew checks its host. The time between further checks
 	// grows up to hostLooks.
 	HostPatience = 10 * time.Second
 	hostLooks    = 5 * time.Minute
 )
 
-// Host holds what the cluster knows about a host.
+// Host holds the state of a host according to its Node.
 type Host struct {
 	// Missing is true if the node does not exist.
 	Missing bool
-	// Ready is the node's condition Ready; since is its transition time and message its message.
+	// Ready is the status of the node's condition Ready. since is its last transition time, and message its message.
 	Ready   bool
 	since   time.Time
 	message string
@@ -31,7 +31,7 @@ type Host struct {
 	boot string
 }
 
-// StateOf returns the state of a host, from its Node.
+// StateOf returns the state of a host from its Node object.
 func StateOf(node *corev1.Node) *Host {
 	out := &Host{boot: node.Status.NodeInfo.BootID}
 	for _, c := range node.Status.Conditions {
@@ -42,8 +42,8 @@ func StateOf(node *corev1.Node) *Host {
 	return out
 }
 
-// Explains reports whether the state of the host may explain the state of a pod: it does not start, its kubelet is
-// silent, or it ended without a result.
+// Explains reports whether the state of the host may explain the state of a pod: the pod does not start, its kubelet
+// does not respond, or it ended without a result.
 func Explains(a *egov1.Activity, pod *corev1.Pod, now time.Time) bool {
 	switch {
 	case pod == nil || Over(a):
@@ -57,28 +57,29 @@ func Explains(a *egov1.Activity, pod *corev1.Pod, now time.Time) bool {
 	}
 }
 
-// nextLook returns the time until the next check of a pod that has not started, within the time that is left.
+// nextLook returns the time until the next check of a pod that has not started; at most the time left until the start
+// deadline.
 func nextLook(pod *corev1.Pod, left time.Duration, now time.Time) time.Duration {
 	return min(left, max(HostPatience, min(hostLooks, now.Sub(pod.CreationTimestamp.Time))))
 }
 
-// restarted reports whether the host was restarted since a pod was created.
+// restarted reports whether the host was restarted after the pod was created.
 func (h *Host) restarted(pod *corev1.Pod) bool {
 	was := pod.Annotations[BootAnnotation]
 	return h != nil && h.boot != "" && was != "" && h.boot != was
 }
 
-// Problem returns the problem with a host; empty if there is none, or if the host was not read.
+// Problem describes the problem of a host; empty if there is none or the host was not read.
 func (h *Host) Problem(name string) string {
 	switch {
 	case h == nil || h.Ready:
 		return ""
 	case h.Missing:
-		return "there is no node " + name + " any more"
+		return "node " + name + " no longer exists"
 	case h.since.IsZero():
 		return "node " + name + " is not Ready"
 	}
-	text := fmt.Sprintf("node %s is not Ready since %s", name, h.since.UTC().Format(time.RFC3339))
+	text := fmt.Sprintf("node %s has not been Ready since %s", name, h.since.UTC().Format(time.RFC3339))
 	if h.message != "" {
 		text += ": " + h.message
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/activity/activitytest"
 )
 
-// dead returns a host that went silent some time before noon.
+// dead returns a host that stopped responding the given time before noon.
 func dead(before time.Duration) *Host {
 	return &Host{since: activitytest.Noon.Add(-before), message: "Kubelet stopped posting node status."}
 }

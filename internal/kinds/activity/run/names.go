@@ -15,34 +15,35 @@ import (
 )
 
 const (
-	// Namespace is the namespace of the pods. Users who may exec into them are root on nodes.
+	// Namespace is the namespace of the pods that run commands. Users who may exec into these pods are root on nodes.
 	Namespace = "opcrew-activities"
-	// Finalizer keeps an Activity until its pod is gone, or cannot be waited for.
+	// Finalizer keeps a deleted Activity until its pod has ended, or its host does not respond.
 	Finalizer = "opcrew.io/activity"
 	// ResultFinalizer keeps a pod until its result is in the status of the Activity.
 	ResultFinalizer = "opcrew.io/result"
-	// ActivityAnnotation holds the namespace and name of a pod's Activity.
+	// ActivityAnnotation is an annotation on pods with the namespace and name of the Activity to which the pod belongs.
 	ActivityAnnotation = "opcrew.io/activity"
-	// OrderAnnotation holds the order that a pod's agent carries out.
+	// OrderAnnotation holds the order for the agent in a pod: the command and its parameters.
 	OrderAnnotation = "opcrew.io/order"
-	// BootAnnotation holds the boot ID of a pod's host when the pod was created.
+	// BootAnnotation holds the boot ID that the host had when the pod was created.
 	BootAnnotation = "opcrew.io/boot"
-	// RunLabel holds the run number of a pod.
+	// RunLabel is a label on pods with the number of the run of their Activity.
 	RunLabel = "opcrew.io/run"
 	// Container is the name of the container that runs the command.
 	Container = "run"
 )
 
-// Number returns the number of the current run.
+// Number returns the number of the current run of an Activity (spec.run, 1 by default).
 func Number(a *egov1.Activity) int64 { return ptr.Deref(a.Spec.Run, 1) }
 
-// Scheduled reports whether the Activity is a schedule, and not a single run.
+// Scheduled reports whether the Activity is a schedule and not a single run.
 func Scheduled(a *egov1.Activity) bool { return a.Spec.Schedule != nil }
 
-// PodName returns a name that depends only on the Activity and the run, so that two operators create a single pod.
+// PodName returns the name of the pod of a run. It depends only on the Activity and the run, so that two operators
+// create only one pod.
 func PodName(a *egov1.Activity, run int64) string { return fmt.Sprintf("activity-%s-%d", a.UID, run) }
 
-// PodKey returns the key of the current run's pod.
+// PodKey returns the namespace and name of the pod of the current run.
 func PodKey(a *egov1.Activity) client.ObjectKey {
 	return client.ObjectKey{Namespace: Namespace, Name: PodName(a, Number(a))}
 }
@@ -60,19 +61,19 @@ func orElse(text, other string) string {
 	return text
 }
 
-// Grace returns the seconds between asking the command to end and killing it.
+// Grace returns how many seconds a command gets to end by itself before it is killed.
 func Grace(a *egov1.Activity) int64 { return ptr.Deref(a.Spec.GraceSeconds, egov1.DefaultGrace) }
 
-// Seconds converts a number of seconds in a spec.
+// Seconds converts a number of seconds to a duration.
 func Seconds(n int64) time.Duration { return time.Duration(n) * time.Second }
 
-// ends are the final states. Only a new run follows them.
+// ends lists the final states of a run of an Activity. Only a new run leaves them.
 var ends = []egov1.State{
 	egov1.StateSucceeded, egov1.StateFailed, egov1.StateCancelled, egov1.StateTimedOut,
 	egov1.StateUnreachable, egov1.StateUnknown, egov1.StateRefused,
 }
 
-// Over reports whether the status records the end of the current run.
+// Over reports whether the status records the end of the current run of an Activity.
 func Over(a *egov1.Activity) bool {
 	return a.Status.Run == Number(a) && slices.Contains(ends, a.Status.Prosta)
 }

@@ -14,11 +14,11 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
-// outcome returns the verdict on a run whose pod has ended.
+// outcome determines the state of a run of an Activity whose pod has ended.
 func outcome(a *egov1.Activity, f Observed) Verdict {
 	pod, since := f.Pod, ""
 	if f.Host.restarted(pod) {
-		since = ", and host " + a.Spec.Host + " was restarted since its pod was made"
+		since = ", and host " + a.Spec.Host + " was restarted after the pod was created"
 	}
 	result := ResultOf(pod)
 	switch {
@@ -28,20 +28,21 @@ func outcome(a *egov1.Activity, f Observed) Verdict {
 		return v
 	case begun(pod) || a.Status.StartTime != nil:
 		return Verdict{State: egov1.StateUnknown, Reason: egov1.ReasonLost,
-			Message: "the runner ended without a result: " + lastMessage(pod) + since + "; whether the command ended is unknown, and it is not run again unless spec.run is raised"}
+			Message: "the container ended without reporting a result: " + lastMessage(pod) + since + "; whether the command ended is unknown, and opcrew runs the command again only if spec.run is increased"}
 	case pod.Spec.NodeName != "" && !failedByKubelet(pod):
 		return Verdict{State: egov1.StateUnknown, Reason: egov1.ReasonLost,
-			Message: "its host was gone before it reported whether the command started: " + lastMessage(pod) + since + "; it is not run again unless spec.run is raised"}
+			Message: "the host disappeared before it reported whether the command started: " + lastMessage(pod) + since + "; opcrew runs the command again only if spec.run is increased"}
 	case a.Spec.Cancel:
-		return Verdict{State: egov1.StateCancelled, Reason: egov1.ReasonCancelled, Message: "cancelled before it began"}
+		return Verdict{State: egov1.StateCancelled, Reason: egov1.ReasonCancelled, Message: "the run was cancelled before the command started"}
 	case a.Status.Prosta == egov1.StateUnreachable:
-		return Verdict{State: egov1.StateUnreachable, Reason: egov1.ReasonHostUnreachable, Message: "it did not begin in time, and was withdrawn"}
+		return Verdict{State: egov1.StateUnreachable, Reason: egov1.ReasonHostUnreachable, Message: "the command did not start before the deadline, so opcrew deleted the pod"}
 	default:
-		return Verdict{State: egov1.StateFailed, Reason: egov1.ReasonNotStarted, Message: "it did not begin: " + lastMessage(pod)}
+		return Verdict{State: egov1.StateFailed, Reason: egov1.ReasonNotStarted, Message: "the command did not start: " + lastMessage(pod)}
 	}
 }
 
-// Controllers that collect the pods of deleted nodes also set their phase to Failed, with these reasons.
+// Reasons that controllers set on the pods of deleted or lost nodes. These controllers also set the phase of such a pod
+// to Failed.
 const (
 	collected = "DeletionByPodGC"
 	nodeLost  = "NodeLost"
@@ -50,8 +51,8 @@ const (
 	byAPI     = "EvictionByEvictionAPI"
 )
 
-// failedByKubelet reports whether the kubelet itself failed the pod. It reports containers a second or more late, so a
-// pod that another controller failed may have run a container that was never reported.
+// failedByKubelet reports whether the kubelet itself failed the pod. If another controller failed the pod, the command
+// may have run, because a kubelet reports a started container a second or more late.
 func failedByKubelet(pod *corev1.Pod) bool {
 	if disruption(pod).Reason == collected || pod.Status.Reason == nodeLost {
 		return false
@@ -59,7 +60,7 @@ func failedByKubelet(pod *corev1.Pod) bool {
 	return ContainerStatus(pod).State.Terminated != nil || pod.Status.Reason != "" || pod.Status.Message != ""
 }
 
-// disruption returns the condition that shows who ended a pod early, and why; empty if no one did.
+// disruption returns the condition that shows who ended a pod early, and why; empty if the pod was not ended early.
 func disruption(pod *corev1.Pod) corev1.PodCondition {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue {
@@ -69,7 +70,8 @@ func disruption(pod *corev1.Pod) corev1.PodCondition {
 	return corev1.PodCondition{}
 }
 
-// evicted describes the eviction of a pod, in the words of the component that evicted it; empty if it was not evicted.
+// evicted describes the eviction of a pod, with the message of the component that evicted it; empty if the pod was not
+// evicted.
 func evicted(pod *corev1.Pod) string {
 	c := disruption(pod)
 	words := cmp.Or(firstLine(pod.Status.Message), firstLine(c.Message), c.Reason)
@@ -77,9 +79,9 @@ func evicted(pod *corev1.Pod) string {
 	case c.Reason == collected:
 		return ""
 	case pod.Status.Reason == byKubelet || c.Reason == byAPI:
-		return "its pod was evicted (" + strings.TrimSpace(words) + ")"
+		return "the pod was evicted (" + strings.TrimSpace(words) + ")"
 	case c.Reason != "":
-		return fmt.Sprintf("its pod was disrupted by %s (%s)", c.Reason, strings.TrimSpace(words))
+		return fmt.Sprintf("the pod was disrupted by %s (%s)", c.Reason, strings.TrimSpace(words))
 	}
 	return ""
 }
@@ -95,9 +97,9 @@ func lastMessage(pod *corev1.Pod) string {
 	}
 	words := cmp.Or(pod.Status.Message, pod.Status.Reason, disruption(pod).Message)
 	if pod.DeletionTimestamp != nil {
-		return cmp.Or(words, "its pod was deleted")
+		return cmp.Or(words, "the pod was deleted")
 	}
-	return cmp.Or(words, "its pod failed")
+	return cmp.Or(words, "the pod failed")
 }
 
 func firstLine(text string) string {
@@ -105,23 +107,23 @@ func firstLine(text string) string {
 	return line[:min(len(line), 200)]
 }
 
-// byResult converts the result of the runner to the states of the API.
+// byResult converts the result that the agent in the pod reported to the state of a run of an Activity.
 func byResult(a *egov1.Activity, pod *corev1.Pod, r hostjob.Result) Verdict {
 	switch r.State {
 	case hostjob.Succeeded:
-		return Verdict{State: egov1.StateSucceeded, Reason: egov1.ReasonSucceeded, Message: "exit code 0"}
+		return Verdict{State: egov1.StateSucceeded, Reason: egov1.ReasonSucceeded, Message: "the command ended with exit code 0"}
 	case hostjob.Failed:
 		return failed(r)
 	case hostjob.Cancelled:
-		why := "its processes were ended"
+		why := "the processes of the command were ended"
 		if !a.Spec.Cancel {
-			why = cmp.Or(evicted(pod), "its pod was deleted by another client") + ", so " + why
+			why = cmp.Or(evicted(pod), "the pod was deleted by another client") + ", so " + why
 		}
 		return Verdict{State: egov1.StateCancelled, Reason: egov1.ReasonCancelled, Message: why}
 	case hostjob.TimedOut:
-		return Verdict{State: egov1.StateTimedOut, Reason: egov1.ReasonTimedOut, Message: "its timeout was over, and it was ended"}
+		return Verdict{State: egov1.StateTimedOut, Reason: egov1.ReasonTimedOut, Message: "the command ran longer than its timeout and was ended"}
 	case hostjob.NotStarted, hostjob.Invalid:
-		return Verdict{State: egov1.StateFailed, Reason: egov1.ReasonNotStarted, Message: "it did not begin: " + cmp.Or(r.Message, r.Reason)}
+		return Verdict{State: egov1.StateFailed, Reason: egov1.ReasonNotStarted, Message: "the command did not start: " + cmp.Or(r.Message, r.Reason)}
 	default:
 		return Verdict{State: egov1.StateUnknown, Reason: egov1.ReasonLost, Message: cmp.Or(r.Message, r.Reason)}
 	}
@@ -129,11 +131,11 @@ func byResult(a *egov1.Activity, pod *corev1.Pod, r hostjob.Result) Verdict {
 
 func failed(r hostjob.Result) Verdict {
 	if r.Signal != "" {
-		return Verdict{State: egov1.StateFailed, Reason: egov1.ReasonKilled, Message: "signal " + r.Signal + " ended it"}
+		return Verdict{State: egov1.StateFailed, Reason: egov1.ReasonKilled, Message: "signal " + r.Signal + " ended the command"}
 	}
 	code := int32(-1)
 	if r.ExitCode != nil {
 		code = int32(*r.ExitCode)
 	}
-	return Verdict{State: egov1.StateFailed, Reason: egov1.ReasonExited, Message: fmt.Sprintf("exit code %d", code)}
+	return Verdict{State: egov1.StateFailed, Reason: egov1.ReasonExited, Message: fmt.Sprintf("the command ended with exit code %d", code)}
 }

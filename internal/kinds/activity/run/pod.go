@@ -21,11 +21,11 @@ func ContainerStatus(pod *corev1.Pod) corev1.ContainerStatus {
 	return corev1.ContainerStatus{}
 }
 
-// cutShort is a container runtime's reason for a failed start.
+// cutShort is the reason that a container runtime reports for a failed start.
 const cutShort = "StartError"
 
-// begun reports whether the runner started, or may have started. A start also fails if the kubelet is killed meanwhile,
-// and the command may already run then.
+// begun reports whether the container started or may have started. If the kubelet is killed while it starts the
+// container, the start is reported as failed although the command may be running.
 func begun(pod *corev1.Pod) bool {
 	s := ContainerStatus(pod)
 	end := s.State.Terminated
@@ -33,14 +33,15 @@ func begun(pod *corev1.Pod) bool {
 		end != nil && (!end.StartedAt.IsZero() || end.Reason == cutShort)
 }
 
-// Ended reports whether the pod has ended, according to the kubelet. A pod without a node has ended once it is deleted.
+// Ended reports whether the pod has ended, according to its kubelet. A pod without a node has ended as soon as it is
+// deleted.
 func Ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed ||
 		pod.DeletionTimestamp != nil && pod.Spec.NodeName == ""
 }
 
-// hostReachable reports whether the kubelet of the pod's node answers. If it does not, the node controller sets Ready
-// to false, but the container statuses stay as the kubelet last reported them.
+// hostReachable reports whether the kubelet of the pod responds. If it does not, the node controller sets the condition
+// Ready to False, but ContainersReady keeps the last value from the kubelet.
 func hostReachable(pod *corev1.Pod) bool {
 	return !is(pod, corev1.PodReady, corev1.ConditionFalse) || !is(pod, corev1.ContainersReady, corev1.ConditionTrue)
 }
@@ -49,7 +50,7 @@ func is(pod *corev1.Pod, kind corev1.PodConditionType, status corev1.ConditionSt
 	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == kind && c.Status == status })
 }
 
-// ResultOf returns the result that the runner reported; nil if there is none.
+// ResultOf returns the result that the agent in the pod reported; nil if there is none.
 func ResultOf(pod *corev1.Pod) *hostjob.Result {
 	t := ContainerStatus(pod).State.Terminated
 	if t == nil {

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package run determines what is known about one run of an Activity: its names, the state of its pod and host, and the
-// verdict that follows. It is pure. Reads, the requester's rights, schedules and children belong to package activity.
+// Package run determines the state of one run of an Activity from its pod and host. It also defines the names of
+// objects of a run. It has no side effects. Package activity reads the cluster, checks rights, and handles schedules.
 package run
 
 import (
@@ -19,39 +19,40 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// ObstacleInterval is the time between two checks of what prevents a run from starting.
+// ObstacleInterval is the time between two checks of an obstacle that prevents a run of an Activity from starting.
 const ObstacleInterval = 10 * time.Second
 
-// Observed holds what a verdict is based on.
+// Observed is the input from which the state of a run of an Activity is determined.
 type Observed struct {
-	// Pod is the pod of the current run; nil if there is none.
+	// Pod is the pod of the current run of an Activity; nil if there is none.
 	Pod *corev1.Pod
-	// Begin is what the run needs to start; nil if the run has a pod, or may not get one.
+	// Begin is what the run of an Activity needs to start; nil if the run already has a pod or may not get one.
 	Begin *Start
-	// Host is nil if its node was not read.
+	// Host is the state of the host; nil if its node was not read.
 	Host *Host
 }
 
-// Verdict holds what is known about a run.
+// Verdict is the state of a run of an Activity, with its explanation and the next steps.
 type Verdict struct {
 	State           egov1.State
 	Reason, Message string
-	// Result is what the runner reported; nil if nothing.
+	// Result is the result that the agent in the pod reported; nil if there is none.
 	Result *hostjob.Result
-	// Withdraw is true if the pod has to be deleted: the run is cancelled, or its start deadline has passed.
+	// Withdraw is true if the pod must be deleted, because the run of an Activity was cancelled or its start deadline
+	// has passed.
 	Withdraw bool
 	// Again is the time until the next check; 0 to wait for the next event.
 	Again time.Duration
 }
 
-// Judge returns the verdict on the current run.
+// Judge determines the state of the current run of an Activity from its pod and host.
 func Judge(a *egov1.Activity, f Observed, now time.Time) Verdict {
 	switch {
 	case Over(a) && !Corrects(a, f.Pod):
 		return Verdict{State: a.Status.Prosta}
 	case f.Pod == nil && a.Status.Run == Number(a) && a.Status.PodUID != "":
 		return Verdict{State: egov1.StateUnknown, Reason: egov1.ReasonLost,
-			Message: "its pod is gone and its result is lost; it is not run again unless spec.run is raised"}
+			Message: "the pod no longer exists, so the result of the run is lost; opcrew runs the command again only if spec.run is increased"}
 	case f.Pod == nil:
 		return withoutPod(a, f, now)
 	case Ended(f.Pod):
@@ -61,23 +62,24 @@ func Judge(a *egov1.Activity, f Observed, now time.Time) Verdict {
 	}
 }
 
-// Corrects reports whether a host that was given up has reported a result after all.
+// Corrects reports whether a run of an Activity that was reported as unreachable has a result after all, because its
+// host responds again.
 func Corrects(a *egov1.Activity, pod *corev1.Pod) bool {
 	return a.Status.Prosta == egov1.StateUnreachable && pod != nil && Ended(pod) && ResultOf(pod) != nil
 }
 
-// withoutPod returns the verdict on a run that has no pod.
+// withoutPod determines the state of a run of an Activity that has no pod.
 func withoutPod(a *egov1.Activity, f Observed, now time.Time) Verdict {
 	left := StartDeadline(a).Sub(now)
 	switch {
 	case a.Spec.Cancel:
-		return Verdict{State: egov1.StateCancelled, Reason: egov1.ReasonCancelled, Message: "cancelled before it began"}
+		return Verdict{State: egov1.StateCancelled, Reason: egov1.ReasonCancelled, Message: "the run was cancelled before the command started"}
 	case f.Begin != nil && f.Begin.Obstacle != nil && f.Begin.Obstacle.Final:
 		return refused(f.Begin.Obstacle)
 	case left <= 0 && (f.Begin == nil || f.Begin.Obstacle == nil):
-		return tooLate(a, egov1.ReasonNotStarted, "its pod could not be made")
+		return tooLate(a, egov1.ReasonNotStarted, "the pod could not be created")
 	case f.Begin == nil || f.Begin.Obstacle == nil:
-		return Verdict{State: egov1.StatePending, Reason: egov1.ReasonWaiting, Message: "its pod is being made", Again: left}
+		return Verdict{State: egov1.StatePending, Reason: egov1.ReasonWaiting, Message: "opcrew is creating the pod", Again: left}
 	case left <= 0:
 		return tooLate(a, f.Begin.Obstacle.Reason, f.Begin.Obstacle.Message)
 	default:
@@ -86,7 +88,7 @@ func withoutPod(a *egov1.Activity, f Observed, now time.Time) Verdict {
 	}
 }
 
-// refused returns the verdict that ends a run that can never start.
+// refused ends a run of an Activity that can never start, because of an obstacle such as a missing right.
 func refused(o *Obstacle) Verdict {
 	state := egov1.StateRefused
 	if o.Reason == egov1.ReasonNotStarted {
@@ -95,35 +97,35 @@ func refused(o *Obstacle) Verdict {
 	return Verdict{State: state, Reason: o.Reason, Message: o.Message}
 }
 
-// tooLate returns the verdict that ends a run that did not start in time.
+// tooLate ends a run of an Activity that did not start before its deadline.
 func tooLate(a *egov1.Activity, reason, why string) Verdict {
 	state := egov1.StateUnreachable
 	if slices.Contains([]string{egov1.ReasonSecretMissing, egov1.ReasonPolicyMissing, egov1.ReasonNotStarted}, reason) {
 		state = egov1.StateFailed
 	}
-	return Verdict{State: state, Reason: reason, Message: fmt.Sprintf("it did not begin within %d s: %s", deadline(a), why)}
+	return Verdict{State: state, Reason: reason, Message: fmt.Sprintf("the command did not start within %d s: %s", deadline(a), why)}
 }
 
-// withPod returns the verdict on a run whose pod has not ended.
+// withPod determines the state of a run of an Activity whose pod has not ended.
 func withPod(a *egov1.Activity, f Observed, now time.Time) Verdict {
 	pod, left := f.Pod, StartDeadline(a).Sub(now)
 	again := nextLook(pod, left, now)
 	switch {
 	case begun(pod) && !hostReachable(pod):
 		return Verdict{State: egov1.StateRunning, Reason: egov1.ReasonHostUnreachable, Withdraw: a.Spec.Cancel,
-			Message: unreachable(a, f) + "; the state of the command is unknown until it answers"}
+			Message: unreachable(a, f) + "; the state of the command is unknown until the host responds"}
 	case left <= 0 && !begun(pod):
 		v := tooLate(a, egov1.ReasonHostUnreachable, whyNot(a, f))
 		v.Withdraw = true
 		return v
 	case a.Spec.Cancel && !begun(pod):
-		return Verdict{State: egov1.StatePending, Reason: egov1.ReasonCancelled, Message: "it is being cancelled before it began", Withdraw: true, Again: again}
+		return Verdict{State: egov1.StatePending, Reason: egov1.ReasonCancelled, Message: "the run is being cancelled before the command starts", Withdraw: true, Again: again}
 	case a.Spec.Cancel:
-		return Verdict{State: egov1.StateRunning, Reason: egov1.ReasonCancelled, Message: fmt.Sprintf("its processes are being ended, within %d s", Grace(a)), Withdraw: true}
+		return Verdict{State: egov1.StateRunning, Reason: egov1.ReasonCancelled, Message: fmt.Sprintf("the processes of the command are being ended, within at most %d s", Grace(a)), Withdraw: true}
 	case begun(pod):
-		return Verdict{State: egov1.StateRunning, Reason: egov1.ReasonRunning, Message: "it runs on " + a.Spec.Host}
+		return Verdict{State: egov1.StateRunning, Reason: egov1.ReasonRunning, Message: "the command is running on " + a.Spec.Host}
 	case pod.DeletionTimestamp != nil:
-		return Verdict{State: egov1.StatePending, Reason: egov1.ReasonWaiting, Message: "its pod was deleted before it began", Again: again}
+		return Verdict{State: egov1.StatePending, Reason: egov1.ReasonWaiting, Message: "the pod was deleted before the command started", Again: again}
 	default:
 		return Verdict{State: egov1.StatePending, Reason: egov1.ReasonWaiting, Message: whyNot(a, f), Again: again}
 	}
@@ -133,8 +135,8 @@ func deadline(a *egov1.Activity) int64 {
 	return ptr.Deref(a.Spec.StartDeadlineSeconds, egov1.DefaultStartDeadline)
 }
 
-// StartDeadline returns when the command must have started. For a further run the time counts from when it was
-// recorded.
+// StartDeadline returns when the command must have started. For a run of an Activity after the first, the time counts
+// from the moment when the status recorded the run.
 func StartDeadline(a *egov1.Activity) time.Time {
 	since := a.CreationTimestamp.Time
 	if a.Status.RunSince != nil && a.Status.Run == Number(a) {
@@ -143,16 +145,17 @@ func StartDeadline(a *egov1.Activity) time.Time {
 	return since.Add(Seconds(deadline(a)))
 }
 
-// unreachable describes a host that does not answer, with what the cluster knows about it.
+// unreachable describes a host that does not respond, with the reason from its Node.
 func unreachable(a *egov1.Activity, f Observed) string {
 	if why := f.Host.Problem(a.Spec.Host); why != "" {
-		return "the host does not answer (" + why + ")"
+		return "the host does not respond (" + why + ")"
 	}
-	return "the host does not answer"
+	return "the host does not respond"
 }
 
-// whyNot returns why a pod has not started. A dead host is the cause, whatever the scheduler says about its taints.
+// whyNot returns why a pod has not started. If the host is dead, this is the reason, even if the scheduler reports the
+// taints of the node instead.
 func whyNot(a *egov1.Activity, f Observed) string {
 	why, _ := workload.WhyNotReady(f.Pod)
-	return "its pod has not begun: " + cmp.Or(f.Host.Problem(a.Spec.Host), why)
+	return "the pod has not started: " + cmp.Or(f.Host.Problem(a.Spec.Host), why)
 }

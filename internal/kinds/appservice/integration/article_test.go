@@ -14,7 +14,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 )
 
-// article is the article's manifest.
+// article is the path of the manifest in the article that defines the kind.
 const article = "test/crds/testdata/appservices/accept/article.yaml"
 
 // kubectl runs kubectl as a user would.
@@ -56,7 +56,7 @@ func expectTheArticle(t *testing.T, flags ...string) {
 	}
 }
 
-// expectTheArticlesChildren expects the objects that the article shows its readers.
+// expectTheArticlesChildren checks that the objects that the article shows to its readers exist.
 func (s *shop) expectTheArticlesChildren() {
 	s.Helper()
 	service, pods, budget := &corev1.Service{}, &appsv1.Deployment{}, &policyv1.PodDisruptionBudget{}

@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// declared returns the fields of a child that the operator declares.
+// declared returns the fields of a child that opcrew declares.
 func declared(object client.Object) map[string]any {
 	out := map[string]any{"labels": object.GetLabels(), "annotations": object.GetAnnotations(), "owners": object.GetOwnerReferences()}
 	switch o := object.(type) {
@@ -25,7 +25,7 @@ func declared(object client.Object) map[string]any {
 	case *appsv1.Deployment:
 		annotations := map[string]string{}
 		for key, value := range o.Annotations {
-			if key != "deployment.kubernetes.io/revision" { // a repair of the template changes it
+			if key != "deployment.kubernetes.io/revision" { // this annotation changes when opcrew repairs the template
 				annotations[key] = value
 			}
 		}
@@ -36,7 +36,7 @@ func declared(object client.Object) map[string]any {
 	return out
 }
 
-// drifts are another client's changes to what the operator declares, as merge patches.
+// drifts are changes of another client to fields that opcrew declares, as merge patches.
 var drifts = []struct {
 	name     string
 	resource string
@@ -105,7 +105,7 @@ func (s *shop) expectRepair(resource string, object client.Object, patch string)
 	s.delete()
 }
 
-// theirs are fields of other owners, as merge patches. None of them is declared.
+// theirs are fields of other owners that opcrew does not declare, as merge patches.
 var theirs = []struct {
 	object client.Object
 	patch  string

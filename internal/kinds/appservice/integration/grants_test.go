@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// bind gives carol a role in the namespace of the shop.
+// bind gives the test user carol a role in the namespace of the shop.
 func (s *shop) bind(kind, role string) {
 	s.Helper()
 	binding := &rbacv1.RoleBinding{
@@ -29,7 +29,8 @@ func (s *shop) bind(kind, role string) {
 	}
 }
 
-// grant gives carol a right, without a name to all of a resource, and waits until it is in force.
+// grant gives the test user carol a right, and waits until it is in force. Without a name, the right is for all objects
+// of the resource.
 func (s *shop) grant(verb, group, resource, name string) {
 	s.Helper()
 	rule := rbacv1.PolicyRule{Verbs: []string{verb}, APIGroups: []string{group}, Resources: []string{resource}}
@@ -85,7 +86,7 @@ func (s *shop) makeSecret(name string) {
 	}
 }
 
-// withoutStamp takes the policy that records requesters out of force until the test ends.
+// withoutStamp disables the admission policy that records requesters until the test ends.
 func (s *shop) withoutStamp() {
 	s.Helper()
 	binding := &admissionv1.MutatingAdmissionPolicyBinding{}

@@ -98,7 +98,7 @@ func TestDeletedChildrenAreRecreated(t *testing.T) {
 	}
 }
 
-// An upgrade of opcrew that declares another default must not restart any of the user's pods.
+// An upgrade of opcrew with other defaults must not restart any pods of users.
 func TestPodsOfAnEarlierVersionStayUntilTheUserAsksForOthers(t *testing.T) {
 	s := newShop(t)
 	s.create(2, withPorts(http))
@@ -138,7 +138,7 @@ func TestPodsOfAnEarlierVersionStayUntilTheUserAsksForOthers(t *testing.T) {
 	s.expectPeriod(5)
 }
 
-// becomesOld changes the Deployment to what an opcrew that probed every 7 seconds would have left.
+// becomesOld makes the Deployment look as if an opcrew version that probed every 7 seconds had created it.
 func (s *shop) becomesOld() {
 	s.Helper()
 	d := &appsv1.Deployment{}
@@ -155,7 +155,7 @@ func (s *shop) becomesOld() {
 	}
 }
 
-// hash returns the hash of all that is declared for a Deployment, except its pods.
+// hash returns a hash of everything that opcrew declares for a Deployment, except its pods.
 func (s *shop) hash(d *appsv1.Deployment, pinned string) string {
 	s.Helper()
 	ac, err := appsv1ac.ExtractDeployment(d, common.Name)

@@ -33,7 +33,7 @@ const (
 	rolled   = appv1.AppServiceRolledOut
 	children = appv1.AppServiceChildrenReady
 
-	// placeholder stands for an image in another tutorial's manifest.
+	// placeholder is the text that the tutorial's manifest has instead of an image.
 	placeholder = "just a image url"
 )
 
@@ -51,12 +51,12 @@ func annotated(key, value string) option {
 	return func(a *appv1.AppService) { metav1.SetMetaDataAnnotation(&a.ObjectMeta, key, value) }
 }
 
-// http is a port inside the cluster.
+// http is a port that is reachable only inside the cluster.
 var http = common.Port{Port: 80, TargetPort: "8080"}
 
 func atNodes(port int32) common.Port { return common.Port{Port: 80, NodePort: &port} }
 
-// shop is the namespace of a test, with its nodes and the operator, and the name of an object.
+// shop is the environment of a test: a namespace, nodes, the operator, and the name of the object under test.
 type shop struct {
 	*testing.T
 	ns, name string
@@ -70,7 +70,7 @@ func newShop(t *testing.T) *shop {
 
 func newShopOf(t *testing.T, start func(*testing.T) *operator.Process) *shop {
 	t.Helper()
-	shops++ // kwok does not play pods on a node that comes back under its old name
+	shops++ // new names for each test, because kwok does not simulate pods on a node that is recreated under its old name
 	env.Nodes(t, 2, testenv.NodeSpec{Prefix: fmt.Sprint("shop", shops)})
 	s := &shop{T: t, ns: env.Namespace(t), name: "web", operator: start(t)}
 	env.Clear(t, &appv1.AppServiceList{}, s.ns)
@@ -79,7 +79,7 @@ func newShopOf(t *testing.T, start func(*testing.T) *operator.Process) *shop {
 
 var shops int
 
-// named returns the same shop with another object's name.
+// named returns the same shop for an object with another name.
 func (s *shop) named(t *testing.T, name string) *shop {
 	return &shop{T: t, ns: s.ns, name: name, operator: s.operator}
 }
@@ -125,7 +125,7 @@ func (s *shop) get() *appv1.AppService {
 	return a
 }
 
-// read reads the object's child of a type.
+// read reads the child of a type that belongs to the object.
 func (s *shop) read(object client.Object) {
 	s.Helper()
 	if err := env.Client.Get(s.Context(), client.ObjectKey{Namespace: s.ns, Name: s.name}, object); err != nil {
@@ -133,7 +133,7 @@ func (s *shop) read(object client.Object) {
 	}
 }
 
-// there reports whether the object's child of a type exists.
+// there reports whether the object has a child of a type.
 func (s *shop) there(object client.Object) bool {
 	s.Helper()
 	err := env.Client.Get(s.Context(), client.ObjectKey{Namespace: s.ns, Name: s.name}, object)
@@ -152,7 +152,8 @@ func (s *shop) patch(object client.Object, merge string) {
 	}
 }
 
-// await waits until a condition has a status, a reason and words in its message, for the current spec.
+// await waits until a condition has the given status and reason, and its message contains the words, for the current
+// spec.
 func (s *shop) await(kind, statusReason string, words ...string) *appv1.AppService {
 	s.Helper()
 	var a *appv1.AppService
@@ -177,7 +178,8 @@ func (s *shop) await(kind, statusReason string, words ...string) *appv1.AppServi
 	return a
 }
 
-// awaitReady waits until a number of pods are ready, and expects exactly those with the object's image.
+// awaitReady waits until the given number of pods are ready, and checks that exactly these pods run the image of the
+// object.
 func (s *shop) awaitReady(size int) *appv1.AppService {
 	s.Helper()
 	reason := common.ReasonAllPodsReady
@@ -194,8 +196,8 @@ func (s *shop) awaitReady(size int) *appv1.AppService {
 	return a
 }
 
-// recovers waits until Ready is True and exactly a number of pods run. The status may be a moment late for a change
-// that the user did not make.
+// recovers waits until Ready is True and exactly the given number of pods run. After a change that the user did not
+// make, the status may be briefly outdated.
 func (s *shop) recovers(size int) {
 	s.Helper()
 	operator.Until(s.T, fmt.Sprintf("Ready is True and %d pods run", size), func() error {
@@ -207,7 +209,7 @@ func (s *shop) recovers(size int) {
 	})
 }
 
-// running counts the object's pods that run an image and are not being deleted.
+// running returns the number of pods of the object that run an image and are not being deleted.
 func (s *shop) running(image string) int {
 	s.Helper()
 	pods, n := &corev1.PodList{}, 0
@@ -260,7 +262,7 @@ func (s *shop) awaitNothing() {
 	})
 }
 
-// childWrites returns the operator's writes other than those of the status.
+// childWrites returns the operator's writes without writes of the status.
 func childWrites(calls testenv.Calls) testenv.Calls {
 	return calls.Writes().Where(func(c testenv.Call) bool { return c.Resource != "appservices" })
 }

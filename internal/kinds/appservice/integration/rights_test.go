@@ -36,7 +36,7 @@ func withPod(pod common.PodOverride) option {
 	return func(a *appv1.AppService) { a.Spec.Pod = &pod }
 }
 
-// tenant is a user who may edit AppServices in the namespace of a shop, and nothing else.
+// tenant is a user who may edit AppServices in the namespace of a shop, and has no other rights.
 type tenant struct {
 	*shop
 	client client.Client
@@ -67,7 +67,7 @@ func (c tenant) object(options ...option) *appv1.AppService {
 	return a
 }
 
-// change is the tenant's hand on the object.
+// change edits the object as the tenant.
 func (c tenant) change(options ...option) error {
 	c.Helper()
 	a := c.get()
@@ -167,7 +167,8 @@ func TestTheRecordOfTheRequesterIsTheAPIServers(t *testing.T) {
 	}
 }
 
-// As before Kubernetes 1.36, where no policy fills the record in.
+// The test runs without the mutating admission policy, as in clusters before Kubernetes 1.36, so that no policy sets
+// the record of the requester.
 func TestWithoutTheMutatingPolicyAForgedRecordIsRefused(t *testing.T) {
 	c := newTenant(t)
 	c.withoutStamp()
@@ -224,7 +225,7 @@ func TestNamesOfTheSpecNeedTheRequestersRights(t *testing.T) {
 	}
 }
 
-// try is a change that does not take place.
+// try is a dry run of an edit as the tenant.
 func (c tenant) try(options ...option) error {
 	a := c.get()
 	before := a.DeepCopy()

@@ -26,7 +26,7 @@ func TestScaleUpDownToZeroAndBackAndTheBudgetComesAndGoes(t *testing.T) {
 	before := s.all()
 	for _, step := range []struct {
 		to     int32
-		budget string // the expected result for the budget
+		budget string // the expected API call for the PodDisruptionBudget
 	}{{4, ""}, {1, "delete"}, {0, ""}, {3, "patch"}, {2, ""}, {0, "delete"}, {1, ""}} {
 		env.Settled(t, env.Audit.Mark(t))
 		mark := env.Audit.Mark(t)
@@ -66,12 +66,12 @@ func TestAnObjectThatNamesNoSizeHasOnePodAndCanBeScaled(t *testing.T) {
 	s.awaitReady(2)
 }
 
-// Regression: for a moment after a change Ready could be True although the spec had not been carried out yet.
+// Regression: for a moment after a change, Ready was True although the change had not been applied yet.
 func TestReadyIsNeverTrueOfAnImageThatIsNotThereYet(t *testing.T) {
 	s := newShop(t)
 	s.create(3, withPorts(http))
 	s.awaitReady(3)
-	env.Settled(t, env.Audit.Mark(t)) // otherwise the next status would be written only after the change was carried out
+	env.Settled(t, env.Audit.Mark(t)) // wait for calm: the operator would otherwise delay the next status until after the change
 	watch, err := env.Client.Watch(t.Context(), &appv1.AppServiceList{}, client.InNamespace(s.ns))
 	if err != nil {
 		t.Fatal(err)

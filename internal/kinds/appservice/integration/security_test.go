@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// enforce has the namespace admit only pods of a Pod Security Standard.
+// enforce makes the namespace admit only pods of a Pod Security Standard.
 func (s *shop) enforce(level string) {
 	s.Helper()
 	ns := &corev1.Namespace{}
@@ -27,7 +27,7 @@ func (s *shop) enforce(level string) {
 	}
 }
 
-// awaitPods waits until all pods of the object are restricted, or none is.
+// awaitPods waits until the given number of pods run, and all of them are restricted, or none of them.
 func (s *shop) awaitPods(size int, restricted bool) {
 	s.Helper()
 	operator.Until(s.T, fmt.Sprintf("%d pods run, restricted: %t", size, restricted), func() error {

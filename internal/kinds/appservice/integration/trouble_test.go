@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// holder creates a Service in another namespace that has a nodePort.
+// holder creates a Service in another namespace that already uses a nodePort.
 func (s *shop) holder(port int32) *corev1.Service {
 	s.Helper()
 	service := &corev1.Service{Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeNodePort, Ports: []corev1.ServicePort{{Port: 80, NodePort: port}}}}
@@ -40,7 +40,7 @@ func TestATakenNodePortIsReportedWithoutItsHolderElsewhereAndThePodsRunAllTheSam
 	if err := env.Client.Delete(t.Context(), holder); err != nil {
 		t.Fatal(err)
 	}
-	s.awaitReady(2) // no event is needed
+	s.awaitReady(2) // opcrew must retry by itself
 	service := &corev1.Service{}
 	s.read(service)
 	if service.Spec.Ports[0].NodePort != 30111 {
@@ -70,7 +70,7 @@ func TestABadImageNeverTakesRunningPodsAway(t *testing.T) {
 	pods := s.all()
 	mark := env.Audit.Mark(t)
 	s.edit(withImage(placeholder))
-	a := s.await(ready, "False InvalidImage", "spec.image", placeholder, "the 3 pods that run stay as they are")
+	a := s.await(ready, "False InvalidImage", "spec.image", placeholder, "the 3 running pods stay unchanged")
 	if a.Status.ReadyReplicas != 3 || s.running("nginx:1.26") != 3 {
 		t.Errorf("expected three pods to serve, got %+v", a.Status)
 	}
@@ -177,7 +177,7 @@ func TestAnObjectOfAnotherOwnerWithOurNameIsLeftAloneAndReported(t *testing.T) {
 			if err := env.Client.Delete(t.Context(), theirs); err != nil {
 				t.Fatal(err)
 			}
-			s.edit(withSize(2)) // otherwise the name is tried again within a minute
+			s.edit(withSize(2)) // without an edit, opcrew would try the name again only after up to a minute
 			s.awaitReady(2)
 		})
 	}

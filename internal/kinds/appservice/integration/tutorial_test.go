@@ -15,9 +15,11 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// Each test in this file is named after a fault of the operator that the tutorial builds, which its users met.
+// Each test in this file is named after a fault of the operator in the tutorial that its users reported. opcrew must
+// not have these faults.
 
-// After the first change, its record of the last spec was never updated, so that every event rewrote all children.
+// The tutorial's operator recorded the last spec only once. After the first change, every event made it rewrite all
+// children.
 func TestFaultOfTheTutorialAfterAChangeEveryEventRewritesTheChildren(t *testing.T) {
 	s := newShop(t)
 	s.create(2, withPorts(http))
@@ -35,7 +37,7 @@ func TestFaultOfTheTutorialAfterAChangeEveryEventRewritesTheChildren(t *testing.
 		t.Errorf("expected events after a change to write nothing, got:\n%s", writes)
 	}
 	annotations := s.get().Annotations
-	delete(annotations, common.RequesterAnnotation) // the API server stamps it
+	delete(annotations, common.RequesterAnnotation) // an admission policy sets this annotation
 	if len(annotations) != 1 {
 		t.Errorf("expected no note of the operator on the user's object, got %v", annotations)
 	}
@@ -45,27 +47,27 @@ func TestFaultOfTheTutorialARefusedUpdateIsSwallowed(t *testing.T) {
 	s := newShop(t)
 	s.create(1, withPorts(http))
 	s.awaitReady(1)
-	s.edit(withPorts(atNodes(79))) // outside the API server's range of nodePorts
+	s.edit(withPorts(atNodes(79))) // 79 is outside the range of nodePorts of the API server
 	s.await(ready, "False Refused", "Service "+s.ns+"/web", "provided port is not in the valid range")
 	s.edit(withPorts(atNodes(0)))
 	s.awaitReady(1)
 }
 
-// It took an error that it did not recognise to mean that the object exists. This test expects a failed read to be
-// reported; a unit test of Observe covers the rest.
+// The tutorial's operator treated every unknown error of a read as if the object existed. This test checks that a
+// failed read is reported; a unit test of Observe covers the rest.
 func TestFaultOfTheTutorialAFailedReadFallsThroughToTheUpdate(t *testing.T) {
 	s := newShop(t)
 	s.create(1, withPorts(http))
 	s.awaitReady(1)
 	s.operator.Stop()
 	mark := env.Audit.Mark(t)
-	s.operator.Start() // with an empty cache
+	s.operator.Start() // the operator starts with an empty cache
 	if writes := env.Settled(t, mark).Writes(); len(writes) > 0 {
 		t.Errorf("expected nothing to be written on a view that is not complete, got:\n%s", writes)
 	}
 }
 
-// It created a Service only if the Deployment was missing.
+// The tutorial's operator created a Service only if the Deployment was missing.
 func TestFaultOfTheTutorialAServiceThatCouldNotBeMadeIsNeverMade(t *testing.T) {
 	s := newShop(t)
 	s.create(1, withPorts(atNodes(79)))

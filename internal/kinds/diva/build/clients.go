@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package build builds the children of a Diva: Services, policies, the inventory and the workloads. All decisions are
-// passed as arguments.
+// Package build builds the objects of a Diva: Services, policies, the inventory of clients and the workloads. The
+// caller makes all decisions and passes them as arguments.
 package build
 
 import (
@@ -23,11 +23,11 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// dataDir is the mount path of storage in the article.
+// dataDir is the path in pods where the storage is mounted. The article that defines the Diva kind uses this path.
 const dataDir = "/wi"
 
-// ClientService returns the headless Service that gives each client a DNS name even while it is not ready, so that the
-// manager finds it down instead of unknown.
+// ClientService returns the headless Service of the clients. Each client has a DNS name even while it is not ready, so
+// that the manager sees an unreachable host instead of an unknown name.
 func ClientService(d *opsv1.Diva) *corev1ac.ServiceApplyConfiguration {
 	id := names.Clients(d)
 	return corev1ac.Service(id.Name, id.Namespace).WithLabels(id.Labels).
@@ -39,8 +39,8 @@ func ClientService(d *opsv1.Diva) *corev1ac.ServiceApplyConfiguration {
 				WithPort(names.SSHPort(d)).WithTargetPort(intstr.FromInt32(names.SSHPort(d)))))
 }
 
-// SSHPolicy allows only the manager to reach the clients' sshd, if the network enforces policies. All other ports of
-// the clients stay open.
+// SSHPolicy returns the NetworkPolicy that allows only the manager to connect to the clients' sshd. It has no effect if
+// the cluster network does not enforce policies. All other ports of the clients stay open.
 func SSHPolicy(d *opsv1.Diva) *networkingv1ac.NetworkPolicyApplyConfiguration {
 	id := names.Clients(d)
 	others := networkingv1ac.NetworkPolicyIngressRule().
@@ -66,11 +66,11 @@ func portRange(protocol corev1.Protocol, from, to int32) *networkingv1ac.Network
 	return networkingv1ac.NetworkPolicyPort().WithProtocol(protocol).WithPort(intstr.FromInt32(from)).WithEndPort(to)
 }
 
-// StatefulSet runs the clients. They start in parallel, because they do not depend on each other, and so that pods with
-// a bad image do not block a rollback.
+// StatefulSet returns the StatefulSet of the clients. Its pods start in parallel: clients do not depend on each other,
+// and a pod with a bad image must not block a rollback.
 func StatefulSet(d *opsv1.Diva, replicas int32, claim resource.Quantity, agentImage string) *appsv1ac.StatefulSetApplyConfiguration {
 	id := names.Clients(d)
-	const retain = appsv1.RetainPersistentVolumeClaimRetentionPolicyType // see ownerPatches in package storage
+	const retain = appsv1.RetainPersistentVolumeClaimRetentionPolicyType // opcrew deletes claims by owner references: see ownerPatches in package storage
 	return appsv1ac.StatefulSet(id.Name, id.Namespace).WithLabels(id.Labels).
 		WithSpec(appsv1ac.StatefulSetSpec().
 			WithReplicas(replicas).
@@ -95,7 +95,7 @@ func ClientTemplate(d *opsv1.Diva, agentImage string) *corev1ac.PodTemplateSpecA
 	}
 	template := names.Clients(d).Template(c)
 	template.Spec.WithVolumes(inventoryVolume(d))
-	if isRoot(part) { // as in the article, without the private key
+	if isRoot(part) { // the article mounts these files here; opcrew leaves out the private key
 		template.Spec.WithVolumes(corev1ac.Volume().WithName(articleVolume).WithSecret(secretVolume(names.ServerSecretName(d), articleItems, 0o600)))
 		for _, i := range articleItems {
 			c.WithVolumeMounts(corev1ac.VolumeMount().WithName(articleVolume).WithMountPath("/root/.ssh/" + i.file).WithSubPath(i.file))
@@ -107,7 +107,7 @@ func ClientTemplate(d *opsv1.Diva, agentImage string) *corev1ac.PodTemplateSpecA
 	return template
 }
 
-// container is that of a part, named as the object.
+// container returns the main container of a part (client or manager). It has the name of the Diva.
 func container(d *opsv1.Diva, part opsv1.Part) *corev1ac.ContainerApplyConfiguration {
 	c := corev1ac.Container().WithName(d.Name).WithImage(string(part.Image))
 	workload.WithResources(c, part.Resources)

@@ -21,12 +21,13 @@ import (
 const (
 	extraContainer = "extra"
 	managerVolume  = "manager"
-	// ansibleInventory is the environment variable with the path of ansible's inventory.
+	// ansibleInventory is the environment variable that gives ansible the path of its inventory.
 	ansibleInventory = "ANSIBLE_INVENTORY"
 )
 
-// Deployment runs the manager. If only one node can mount a volume, the old pod is stopped before the new one starts,
-// because they would otherwise wait for each other forever.
+// Deployment returns the Deployment of the manager. If only one node can mount the volumes, the old pod is stopped
+// before the new pod starts. Otherwise the new pod would wait for the volume, which the old pod keeps until the new pod
+// is ready.
 func Deployment(d *opsv1.Diva, shared bool, agentImage string) *appsv1ac.DeploymentApplyConfiguration {
 	ac := names.Managers(d).Deployment(names.ManagerReplicas(d), ManagerTemplate(d, shared, agentImage))
 	if !shared {
@@ -35,10 +36,11 @@ func Deployment(d *opsv1.Diva, shared bool, agentImage string) *appsv1ac.Deploym
 	return ac
 }
 
-// together reports whether all managers must run on one node, because only one node can mount their volume.
+// together reports whether all managers must run on one node, because only one node at a time can mount their volumes.
 func together(d *opsv1.Diva, shared bool) bool { return names.ManagerReplicas(d) > 1 && !shared }
 
-// ManagerTemplate returns the pod template of managers. shared means that several nodes can mount their volumes.
+// ManagerTemplate returns the pod template of managers. shared reports whether several nodes can mount the volumes of
+// the managers at the same time.
 func ManagerTemplate(d *opsv1.Diva, shared bool, agentImage string) *corev1ac.PodTemplateSpecApplyConfiguration {
 	part := d.Spec.Manager.Part
 	mounts := []*corev1ac.VolumeMountApplyConfiguration{
@@ -50,7 +52,7 @@ func ManagerTemplate(d *opsv1.Diva, shared bool, agentImage string) *corev1ac.Po
 	if !slices.ContainsFunc(part.Env, func(e corev1.EnvVar) bool { return e.Name == ansibleInventory }) {
 		c.WithEnv(corev1ac.EnvVar().WithName(ansibleInventory).WithValue(inventoryDir + "/" + HostsKey))
 	}
-	if isRoot(part) { // the path that every ssh reads, even in an image without a configuration
+	if isRoot(part) { // ssh reads this path by default, even in an image without an ssh configuration
 		for _, i := range []item{{"identity", "id_rsa"}, {"identity-next", "id_ed25519"}} {
 			c.WithVolumeMounts(corev1ac.VolumeMount().WithName(filesVolume).WithMountPath("/root/.ssh/" + i.file).WithSubPath(inPlaceDir + "/" + i.key).WithReadOnly(true))
 		}
@@ -67,7 +69,7 @@ func ManagerTemplate(d *opsv1.Diva, shared bool, agentImage string) *corev1ac.Po
 	return template
 }
 
-// carrier returns the init container (spec.extra) that copies files into the manager's volume.
+// carrier returns the init container (spec.extra) that copies files into the manager's volumes.
 func carrier(d *opsv1.Diva) *corev1ac.ContainerApplyConfiguration {
 	return corev1ac.Container().WithName(extraContainer).WithImage(string(d.Spec.Extra.Image)).
 		WithCommand(d.Spec.Extra.Command...).WithArgs(d.Spec.Extra.Args...).
@@ -79,7 +81,7 @@ func volume(name, claim string) *corev1ac.VolumeApplyConfiguration {
 		WithPersistentVolumeClaim(corev1ac.PersistentVolumeClaimVolumeSource().WithClaimName(claim))
 }
 
-// oneNode returns an affinity that keeps managers on the one node with their shared volume.
+// oneNode returns an affinity that keeps all managers on the node that has mounted their shared volume.
 func oneNode(d *opsv1.Diva) *corev1ac.AffinityApplyConfiguration {
 	return corev1ac.Affinity().WithPodAffinity(corev1ac.PodAffinity().
 		WithRequiredDuringSchedulingIgnoredDuringExecution(corev1ac.PodAffinityTerm().

@@ -11,8 +11,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// sshServer has the capabilities that an sshd of root needs; docs/diva.md says what for. An sshd of another user serves
-// that user only, and needs none.
+// sshServer returns the security context of clients. An sshd that runs as root needs these capabilities, as
+// docs/diva.md explains. An sshd of another user only accepts logins of that user and needs none.
 func sshServer(part opsv1.Part) *corev1ac.SecurityContextApplyConfiguration {
 	out := workload.Confined()
 	if isRoot(part) {
@@ -21,7 +21,7 @@ func sshServer(part opsv1.Part) *corev1ac.SecurityContextApplyConfiguration {
 	return out
 }
 
-// ordinary is what the images of applications get.
+// ordinary returns the security context of containers that run no sshd.
 func ordinary(part opsv1.Part) *corev1ac.SecurityContextApplyConfiguration {
 	if isRoot(part) {
 		return workload.Modest()
@@ -29,7 +29,7 @@ func ordinary(part opsv1.Part) *corev1ac.SecurityContextApplyConfiguration {
 	return workload.Confined()
 }
 
-// Security are the rules for the pods of a part.
+// Security returns the security rules that the pods of a part must comply with.
 func Security(part opsv1.Part) guard.Security {
 	if isRoot(part) {
 		return guard.SSHServer

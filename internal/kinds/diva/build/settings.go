@@ -10,14 +10,14 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/names"
 )
 
-// ClientSettings returns the settings that restart clients when they change.
+// ClientSettings returns the settings of the spec that recreate client pods when they change.
 func ClientSettings(d *opsv1.Diva) any {
 	part := d.Spec.Client.Part
 	part.Storage = opsv1.Storage{}
 	return []any{part, names.SSHPort(d)}
 }
 
-// ManagerSettings returns the settings that restart the manager when they change.
+// ManagerSettings returns the settings of the spec that recreate manager pods when they change.
 func ManagerSettings(d *opsv1.Diva, shared bool) any {
 	m, e := d.Spec.Manager, d.Spec.Extra
 	m.Ports = slices.Clone(names.Ports(d))
@@ -25,6 +25,6 @@ func ManagerSettings(d *opsv1.Diva, shared bool) any {
 		m.Ports[i].AppProtocol, m.Ports[i].NodePort = "", nil
 	}
 	m.Storage, e.Storage = opsv1.Storage{}, opsv1.Storage{}
-	m.Replicas, e.Replicas = nil, nil //nolint:staticcheck // only users must not use it
+	m.Replicas, e.Replicas = nil, nil //nolint:staticcheck // the field is deprecated only for users
 	return []any{m, e, together(d, shared), names.SSHPort(d), names.SSHUser(d)}
 }

@@ -17,36 +17,36 @@ import (
 )
 
 const (
-	// AgentContainer is the name of the container that updates the SSH files when the Secret changes.
+	// AgentContainer is the name of the sidecar container that updates the SSH files in a pod when the Secret changes.
 	AgentContainer = "ssh-files"
-	// filesDir is the folder in pods with the files from the Secret.
+	// filesDir is the folder with the SSH files in the main container of a pod.
 	filesDir = "/etc/opcrew/ssh"
-	// The agent's volumes: the Secret, and the files in memory. One directory of them is mounted as a whole, and the
-	// files of another one are mounted one by one.
+	// The agent has two volumes: the Secret, and a volume in memory for the files. Containers mount the directory
+	// liveDir as a whole, but mount single files from inPlaceDir.
 	sourceVolume, filesVolume = "ssh-source", "ssh-files"
 	sourceMount, filesMount   = "/run/opcrew/secret", "/run/opcrew/ssh"
 	liveDir, inPlaceDir       = "live", "in-place"
-	// articleVolume is the volume with the Secret in the article.
+	// articleVolume is the name of the volume with SSH files in the article that defines the Diva kind.
 	articleVolume = "diva-client-ssh"
-	// podNameVariable has the name of the pod, in the agent.
+	// podNameVariable is the environment variable of the agent that holds the name of its pod.
 	podNameVariable = "POD_NAME"
 )
 
-// item is a key of the Secret, and the name of its file.
+// item is a key of the Secret and the name of the file in the pod that holds its value.
 type item struct{ key, file string }
 
 var (
 	clientItems = []item{{ring.AuthorizedKeys, "authorized_keys"}, {ring.HostSeed, sshkeys.SeedFile}}
-	// There is no public key beside the private one: ssh would offer it, and one of another pair
-	// for the moment between the two files that change.
+	// The manager gets no public key files. ssh would offer such a key to a server, and while the files are being
+	// replaced, the public key might not match the private key.
 	managerItems = []item{{ring.IdentityKey, "identity"}, {ring.NextIdentityKey, "identity-next"}, {ring.KnownHosts, "known_hosts"}}
-	// The article mounts the private key in clients, too. No server needs it.
+	// The article also mounts the private key in clients. opcrew does not, because no SSH server needs it.
 	articleItems = []item{{ring.PublicKey, "id_rsa.pub"}}
 )
 
-// files are what the agent of a pod serves. required are those without which the pod
-// does not start; inPlace has them in a second directory, to be mounted one by one. ofHost has the agent derive the
-// host key of its pod.
+// files describes which files the agent of a pod writes from a Secret. The pod does not start until the required files
+// exist. With inPlace the agent also writes the files to a second directory, from which they are mounted one by one.
+// With ofHost the agent derives the host key of its pod from a seed in the Secret.
 type files struct {
 	secret   func(*opsv1.Diva) string
 	items    []item
@@ -60,11 +60,12 @@ var (
 	managerFiles = files{secret: names.SecretName, items: managerItems, required: []string{"identity", "identity-next"}, inPlace: true}
 )
 
-// mount adds ssh files to a pod: the Secret, the agent that copies its files for the pod's user, and the mounts of the
-// container.
+// mount adds to a pod the volume with the Secret, the agent that copies its files for the user of the pod, and the
+// mounts of the main container.
 func (s files) mount(spec *corev1ac.PodSpecApplyConfiguration, c *corev1ac.ContainerApplyConfiguration, d *opsv1.Diva, part opsv1.Part, agentImage string) {
 	spec.WithVolumes(
-		// Keys that are not there now may come: a pod waits for those that it cannot do without.
+		// The Secret is optional because its keys may be added later. The startup probe of the agent holds the pod
+		// until all required files exist.
 		corev1ac.Volume().WithName(sourceVolume).WithSecret(secretVolume(s.secret(d), s.items, 0o440).WithOptional(true)),
 		corev1ac.Volume().WithName(filesVolume).WithEmptyDir(corev1ac.EmptyDirVolumeSource().
 			WithMedium(corev1.StorageMediumMemory).WithSizeLimit(resource.MustParse("1Mi"))))
@@ -72,13 +73,13 @@ func (s files) mount(spec *corev1ac.PodSpecApplyConfiguration, c *corev1ac.Conta
 	if part.RunAsUser != nil {
 		spec.SecurityContext.WithRunAsUser(runAs(part)).WithRunAsGroup(runAs(part))
 	}
-	if !isRoot(part) { // root's ssh refuses a key that a group can read
+	if !isRoot(part) { // for root no fsGroup is set, because ssh refuses a private key that a group can read
 		spec.SecurityContext.WithFSGroup(runAs(part)).WithRunAsNonRoot(true)
 	}
 	c.WithVolumeMounts(corev1ac.VolumeMount().WithName(filesVolume).WithMountPath(filesDir).WithSubPath(liveDir).WithReadOnly(true))
 }
 
-// runAs returns the user of a part, which is root by default.
+// runAs returns the UID that a part runs as. The default is 0 (root).
 func runAs(part opsv1.Part) int64 {
 	if part.RunAsUser == nil {
 		return 0
@@ -86,7 +87,8 @@ func runAs(part opsv1.Part) int64 {
 	return *part.RunAsUser
 }
 
-// isRoot reports whether a part runs as root, in whose home directory the article's mounts are.
+// isRoot reports whether a part runs as root. Only then does root's home directory get the files that the article
+// mounts there.
 func isRoot(part opsv1.Part) bool { return runAs(part) == 0 }
 
 func secretVolume(name string, items []item, mode int32) *corev1ac.SecretVolumeSourceApplyConfiguration {
@@ -97,8 +99,8 @@ func secretVolume(name string, items []item, mode int32) *corev1ac.SecretVolumeS
 	return source
 }
 
-// agent returns the sidecar that updates the files. It starts before the other containers, which wait until the files
-// exist. It runs as their user, because ssh refuses a private key that other users can read.
+// agent returns the sidecar that updates the SSH files. It starts before the other containers, which wait until the
+// files exist. It runs as the same user, because ssh refuses a private key that other users can read.
 func (s files) agent(image string, user int64) *corev1ac.ContainerApplyConfiguration {
 	args := []string{"ssh-files", "--from", sourceMount, "--to", filesMount + "/" + liveDir}
 	for _, name := range s.required {
@@ -131,7 +133,7 @@ func (s files) agent(image string, user int64) *corev1ac.ContainerApplyConfigura
 			corev1ac.VolumeMount().WithName(filesVolume).WithMountPath(filesMount))
 }
 
-// configFile mounts one file of the inventory's ConfigMap next to files of the image.
+// configFile mounts one file of the inventory's ConfigMap into a folder whose other files come from the image.
 func configFile(key, path string) *corev1ac.VolumeMountApplyConfiguration {
 	return corev1ac.VolumeMount().WithName("inventory").WithMountPath(path).WithSubPath(key).WithReadOnly(true)
 }
@@ -140,8 +142,8 @@ func inventoryVolume(d *opsv1.Diva) *corev1ac.VolumeApplyConfiguration {
 	return corev1ac.Volume().WithName("inventory").WithConfigMap(corev1ac.ConfigMapVolumeSource().WithName(names.InventoryName(d)))
 }
 
-// SharesHostKey reports whether clients of a pod spec are of an earlier version: they mount the Secret with the pair,
-// have its private key, and share one host key.
+// SharesHostKey reports whether a pod spec of clients comes from an earlier version of opcrew. Those clients mount the
+// Secret with the login key pair, which includes the private key, and all share one host key.
 func SharesHostKey(d *opsv1.Diva, spec corev1.PodSpec) bool {
 	return slices.ContainsFunc(spec.Volumes, func(v corev1.Volume) bool {
 		return v.Secret != nil && v.Secret.SecretName == names.SecretName(d)

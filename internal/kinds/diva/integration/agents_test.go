@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/sshkeys"
 )
 
-// simulated simulates the agents in the pods. Each agent serves the content of the Secret that its kubelet last
+// simulated simulates the SSH agents in the pods. Each agent serves the content of the Secret that its kubelet last
 // delivered.
 type simulated struct {
 	mu    sync.Mutex
@@ -43,7 +43,7 @@ func (s *simulated) questions() int {
 	return s.asked
 }
 
-// bring delivers the current Secret to a pod, as its kubelet would.
+// bring delivers the current Secret to a pod, as the kubelet would.
 func (s *shop) bring(pod *corev1.Pod) {
 	s.Helper()
 	files := map[string][]byte{}
@@ -70,7 +70,7 @@ func (s *shop) bring(pod *corev1.Pod) {
 	agents.files[pod.UID] = files
 }
 
-// bringTo delivers the current Secret to all pods of a role.
+// bringTo delivers the current Secret to all pods of a role, as their kubelets would.
 func (s *shop) bringTo(role string) {
 	s.Helper()
 	for _, pod := range s.pods(role) {
@@ -78,7 +78,7 @@ func (s *shop) bringTo(role string) {
 	}
 }
 
-// serves returns a file that a pod serves.
+// serves returns the content of an SSH file that the simulated agent of a pod serves.
 func (s *shop) serves(pod corev1.Pod, file string) string {
 	agents.mu.Lock()
 	defer agents.mu.Unlock()

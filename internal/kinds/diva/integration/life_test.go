@@ -136,7 +136,7 @@ func TestTextThatIsNoImageIsReportedAndReplacesNothing(t *testing.T) {
 	s.awaitReady(2)
 	clients, managers := s.uids("client"), s.uids("manager")
 	s.edit(withClientImage("Not An:image"), withManagerImage("nor:this one"))
-	s.await(opsv1.DivaReady, "False InvalidImage", "spec.client.image", "stay as they are")
+	s.await(opsv1.DivaReady, "False InvalidImage", "spec.client.image", "running pods stay unchanged")
 	s.await(opsv1.DivaManagerReady, "False InvalidImage", "spec.manager.image")
 	s.edit(withClientImage("diva-client:v0.0.1"), withManagerImage("diva:v1.1"))
 	s.awaitReady(2)
@@ -157,7 +157,7 @@ func TestAStatefulSetThatAUserDeletesIsRecreated(t *testing.T) {
 	s.awaitReady(2)
 }
 
-// When a client becomes unready or ready, at most two status writes and no conflicts follow.
+// When a client becomes ready or unready, opcrew writes the status at most twice and causes no conflict.
 func TestFlappingClientsCostTwoWritesATransitionAndNoConflict(t *testing.T) {
 	s := newShop(t)
 	s.create(2)

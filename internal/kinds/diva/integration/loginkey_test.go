@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/keys"
 )
 
-// readableSecrets are the Secrets that a pod reads by its volumes and its environment.
+// readableSecrets returns the Secrets that a pod can read through its volumes and its environment.
 func (s *shop) readableSecrets(pod corev1.Pod) []*corev1.Secret {
 	s.Helper()
 	var out []*corev1.Secret

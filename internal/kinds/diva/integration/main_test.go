@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package integration tests Diva with the real manager, under the deployed ServiceAccount and roles, on a real API
-// server with the real controllers and simulated nodes, volumes and agents. It reads the manager's calls from the
-// server's audit log. Unit tests are next to their code.
+// Package integration tests Diva with the real manager under its ServiceAccount and roles. The API server and the
+// Kubernetes controllers are real; nodes, volumes and SSH agents are simulated. The tests read the manager's API calls
+// from the audit log.
 package integration
 
 import (

@@ -33,7 +33,7 @@ func (s *shop) awaitPhase(phase opsv1.SSHPhase) *opsv1.Diva {
 	return d
 }
 
-// staysIn expects that the change of the pair does not continue until the pods that must follow have done so.
+// staysIn checks that a key change stays in a phase until the pods that must follow serve the new files.
 func (s *shop) staysIn(phase opsv1.SSHPhase) {
 	s.Helper()
 	version, asked := s.secret().ResourceVersion, agents.questions()
@@ -49,7 +49,7 @@ func (s *shop) staysIn(phase opsv1.SSHPhase) {
 	}
 }
 
-// canLogIn expects that every client accepts every key of every manager.
+// canLogIn checks that every client accepts every key of every manager.
 func (s *shop) canLogIn(when string) {
 	s.Helper()
 	for _, manager := range s.pods("manager") {
@@ -91,7 +91,7 @@ func TestARotationRefusesNoLoginAtAnyStepAndWaitsForEveryPod(t *testing.T) {
 	s.bring(&pods[2])
 	s.bringTo("manager")
 	s.canLogIn("two of three clients have followed")
-	s.await(opsv1.DivaSSHReady, "True Rotating", "2 of 3 clients accept the new key", "waiting for ops-client-1")
+	s.await(opsv1.DivaSSHReady, "True Rotating", "2 of 3 clients accept the new key", "waiting for client ops-client-1")
 	s.staysIn(opsv1.SSHAuthorizing)
 	s.awaitReady(3)
 
@@ -154,7 +154,7 @@ func TestASecretThatIsDeletedWhileClientsRunLocksNoOneOut(t *testing.T) {
 	if err := env.Client.Delete(t.Context(), s.secret()); err != nil {
 		t.Fatal(err)
 	}
-	d := s.await(opsv1.DivaReady, "False KeyLost", "Secret ops-ssh was lost", "0 of 2 clients")
+	d := s.await(opsv1.DivaReady, "False KeyLost", "Secret ops-ssh lost its SSH keys", "0 of 2 clients")
 	if d.Status.SSH.PublicKey != old.PublicKey || d.Status.SSH.PreviousFingerprint != old.Fingerprint {
 		t.Errorf("expected the old key to be what the manager logs in with, got %+v", d.Status.SSH)
 	}
@@ -183,7 +183,7 @@ func TestAKeyOfTheUserIsTakenIntoUseAndABadOneIsNot(t *testing.T) {
 	s.bringTo("manager")
 
 	s.edit(func(d *opsv1.Diva) { d.Spec.SSH = &opsv1.SSH{SecretRef: &opsv1.SecretRef{Name: "mine"}} })
-	s.await(opsv1.DivaReady, "False KeyMissing", "there is no Secret mine", generated)
+	s.await(opsv1.DivaReady, "False KeyMissing", "Secret mine does not exist or has no private key", generated)
 	mine := &corev1.Secret{}
 	mine.Namespace, mine.Name = s.ns, "mine"
 	mine.StringData = map[string]string{"privateKey": "not a key"}
@@ -191,7 +191,7 @@ func TestAKeyOfTheUserIsTakenIntoUseAndABadOneIsNot(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.edit(annotated("example.com/look", "1"), func(d *opsv1.Diva) { d.Spec.SSH.User = "ops" })
-	s.await(opsv1.DivaReady, "False KeyUnusable", "Secret mine, privateKey: it is no private key")
+	s.await(opsv1.DivaReady, "False KeyUnusable", "Secret mine, privateKey: the value is not a private key")
 
 	other, err := keys.New("mine")
 	if err != nil {
@@ -218,7 +218,7 @@ func TestAKeyOfTheUserIsTakenIntoUseAndABadOneIsNot(t *testing.T) {
 	}
 }
 
-// A user's key that is in use is checked every hour, or at once if its Secret has the label.
+// opcrew reads the user's Secret once an hour, but at once after a change if the Secret has common.WatchLabel.
 func TestAFollowedKeyOfTheUserIsChangedAtOnce(t *testing.T) {
 	s := newShop(t)
 	s.create(1)
@@ -253,7 +253,7 @@ func TestTheArticlesKeysAreNamedAndBlockNothing(t *testing.T) {
 	s := newShop(t)
 	s.create(2, func(d *opsv1.Diva) { d.Spec.PublicKey = "ssh-rsa AAAAB3NzaC1yc2EAAAA..." })
 	d := s.awaitReady(2)
-	s.await(opsv1.DivaKeyWarning, "True PublicKeyUnusable", "spec.publicKey, line 1, is no public key")
+	s.await(opsv1.DivaKeyWarning, "True PublicKeyUnusable", "line 1 of spec.publicKey is not a public key")
 	if !strings.Contains(d.Status.Message, "spec.publicKey") {
 		t.Errorf("expected the message to name it, got %q", d.Status.Message)
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// resize simulates a volume resizer, which gives every claim the requested size.
+// resize simulates a volume resizer that grows every volume to the requested size.
 func (s *shop) resize() {
 	s.Helper()
 	list := &corev1.PersistentVolumeClaimList{}
@@ -79,7 +79,7 @@ func TestStorageGrowsUnderRunningClientsAndNewOnesHaveAsMuch(t *testing.T) {
 	}
 }
 
-// Nothing resizes volumes here, so the requested size is never granted.
+// No volume is resized in this test, so no claim ever gets the larger size.
 func TestASizeThatNoVolumeCanHaveIsTakenBackToOneThatItCan(t *testing.T) {
 	s := newShop(t)
 	s.create(2)
@@ -119,8 +119,7 @@ func TestASizeThatNoVolumeCanHaveIsTakenBackToOneThatItCan(t *testing.T) {
 	env.Rests(t)
 }
 
-// templateSize returns the size in the claim template for new clients, or "" while there is not exactly one
-// StatefulSet.
+// templateSize returns the size in the claim template of the StatefulSet; "" unless there is exactly one StatefulSet.
 func (s *shop) templateSize() string {
 	s.Helper()
 	found := &appsv1.StatefulSetList{}
@@ -130,7 +129,7 @@ func (s *shop) templateSize() string {
 	return found.Items[0].Spec.VolumeClaimTemplates[0].Spec.Resources.Requests.Storage().String()
 }
 
-// A deleted claim is kept while a pod uses it. If no pod uses it, it is recreated at once.
+// Kubernetes keeps a deleted claim as long as a pod uses it. A claim that no pod uses is recreated at once.
 func TestAClaimThatAUserDeletesIsReportedAndSoIsTheEmptyOneAfterIt(t *testing.T) {
 	s := newShop(t)
 	s.create(1)
@@ -146,7 +145,7 @@ func TestAClaimThatAUserDeletesIsReportedAndSoIsTheEmptyOneAfterIt(t *testing.T)
 	if err := env.Client.Delete(t.Context(), &pod); err != nil {
 		t.Fatal(err)
 	}
-	s.await(opsv1.DivaStorageReady, "True ClaimRemade", "wi-ops-client-0", "data is lost")
+	s.await(opsv1.DivaStorageReady, "True ClaimRemade", "wi-ops-client-0", "is lost unless you have restored it")
 	if got := s.awaitReady(1).Status.Message; !contains(got, "wi-ops-client-0") {
 		t.Errorf("expected the message to name the claim, got %q", got)
 	}
@@ -154,7 +153,8 @@ func TestAClaimThatAUserDeletesIsReportedAndSoIsTheEmptyOneAfterIt(t *testing.T)
 	env.Rests(t)
 }
 
-// As if the operator had stopped after it deleted the StatefulSet, and the Diva had been deleted then.
+// The test simulates an operator that stopped right after it deleted the StatefulSet, and a user who then deleted the
+// Diva.
 func TestClientsWithoutAnOwnerGoWithTheObject(t *testing.T) {
 	s := newShop(t)
 	s.create(2)
@@ -209,7 +209,7 @@ func TestStorageThatCannotGrowIsReportedAndTheRestGoesOn(t *testing.T) {
 	s.awaitReady(2)
 	set := s.set()
 	s.edit(withClientSize("3Gi"), withClients(3))
-	s.await(opsv1.DivaReady, "False CannotGrow", "wi-ops-client-0 stays at 2Gi and not 3Gi", "allowVolumeExpansion")
+	s.await(opsv1.DivaReady, "False CannotGrow", "wi-ops-client-0 keeps 2Gi and cannot grow to 3Gi", "allowVolumeExpansion")
 	operator.Until(t, "the third client comes all the same", func() error {
 		if got := s.get().Status.Clients; got != "3/3" {
 			return fmt.Errorf("there are %s", got)
@@ -237,7 +237,7 @@ func TestAClaimThatIsLeftOfAnotherClassIsReportedAndUsed(t *testing.T) {
 	s.create(1, func(d *opsv1.Diva) {
 		d.Spec.Manager.Storage = opsv1.Storage{Size: "1Gi", ClassName: "standard"}
 	})
-	s.await(opsv1.DivaReady, "False ClaimDiffers", "ops-manager", `"longhorn", not "standard"`)
+	s.await(opsv1.DivaReady, "False ClaimDiffers", "ops-manager", `"longhorn" instead of "standard"`)
 	if got := s.claims()["ops-manager"]; got != "2Gi" {
 		t.Errorf("expected the claim to have what it had, got %s", got)
 	}

@@ -22,8 +22,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// asEarlier makes the Secret and the StatefulSet those of a version whose clients mounted the pair and shared a host key.
-// The operator must not run.
+// asEarlier changes the Secret and the StatefulSet to those of an earlier version, whose clients mount the login key
+// pair and share a host key. The operator must not be running.
 func (s *shop) asEarlier(host *keys.Pair) {
 	s.Helper()
 	secret := s.secret()
@@ -42,7 +42,7 @@ func (s *shop) asEarlier(host *keys.Pair) {
 			}}
 		}
 	}
-	settings, _, _ := strings.Cut(set.Annotations[common.PinnedAnnotation], ".") // of the same spec, by another version
+	settings, _, _ := strings.Cut(set.Annotations[common.PinnedAnnotation], ".") // the same spec, pinned by another version of opcrew
 	set.Annotations[common.PinnedAnnotation] = settings + ".earlier"
 	set.ManagedFields, set.ResourceVersion, set.Status = nil, "", appsv1.StatefulSetStatus{}
 	set.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("StatefulSet"))
@@ -60,7 +60,7 @@ func (s *shop) asEarlier(host *keys.Pair) {
 	}
 }
 
-// awaitMounts waits until so many clients mount a Secret, and no others run.
+// awaitMounts waits until exactly n clients run and all of them mount the Secret.
 func (s *shop) awaitMounts(secret string, n int) {
 	s.Helper()
 	operator.Until(s.T, fmt.Sprintf("%d clients mount %s", n, secret), func() error {

@@ -26,7 +26,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// shop is the world of one test: a namespace with nodes, a StorageClass and the operator.
+// shop is the environment of one test: a namespace with nodes, a StorageClass and the operator.
 type shop struct {
 	*testing.T
 	ns string
@@ -39,7 +39,7 @@ var shops int
 
 func newShop(t *testing.T) *shop {
 	t.Helper()
-	shops++ // kwok runs no pods on a node that is recreated under the same name
+	shops++ // a new name for each test, because kwok runs no pods on a node that is recreated under the same name
 	env.Nodes(t, 2, testenv.NodeSpec{Prefix: fmt.Sprint("shop", shops)})
 	class := &storagev1.StorageClass{Provisioner: testenv.VolumeProvisioner, AllowVolumeExpansion: new(true)}
 	class.Name = "longhorn"
@@ -51,8 +51,8 @@ func newShop(t *testing.T) *shop {
 	return s
 }
 
-// clear deletes the object before the operator stops, and before the namespace is deleted, where the operator could no
-// longer create objects.
+// clear deletes the Diva while the operator still runs and the namespace still exists. In a namespace that is being
+// deleted, the operator could no longer create objects.
 func (s *shop) clear() {
 	ctx := context.WithoutCancel(s.Context())
 	d := &opsv1.Diva{}
@@ -103,7 +103,7 @@ func (s *shop) create(replicas int32, options ...option) {
 	}
 }
 
-// edit changes the object as a user would.
+// edit changes the Diva as a user would.
 func (s *shop) edit(options ...option) {
 	s.Helper()
 	d := s.get()
@@ -130,7 +130,8 @@ func (s *shop) read(name string, object client.Object) {
 	}
 }
 
-// await waits until a condition has the status, the reason and the words, for the current spec.
+// await waits until a condition has the given status and reason, and its message contains the words, for the current
+// spec.
 func (s *shop) await(kind, statusReason string, words ...string) *opsv1.Diva {
 	s.Helper()
 	var d *opsv1.Diva
@@ -155,7 +156,7 @@ func (s *shop) await(kind, statusReason string, words ...string) *opsv1.Diva {
 	return d
 }
 
-// awaitReady waits until the manager and the given number of clients are ready.
+// awaitReady waits until one manager and n clients are ready.
 func (s *shop) awaitReady(n int) *opsv1.Diva {
 	s.Helper()
 	d := s.await(opsv1.DivaReady, "True AllReady", fmt.Sprintf("1/1 managers and %d/%d clients", n, n))
@@ -193,7 +194,7 @@ func (s *shop) secret() *corev1.Secret {
 	return secret
 }
 
-// serverSecret is the Secret that clients mount.
+// serverSecret returns the Secret that clients mount.
 func (s *shop) serverSecret() *corev1.Secret {
 	s.Helper()
 	secret := &corev1.Secret{}
@@ -201,7 +202,7 @@ func (s *shop) serverSecret() *corev1.Secret {
 	return secret
 }
 
-// claims are the names of the claims and what they ask for.
+// claims returns the requested sizes of all claims, by name.
 func (s *shop) claims() map[string]string {
 	s.Helper()
 	list, out := &corev1.PersistentVolumeClaimList{}, map[string]string{}

@@ -10,16 +10,16 @@ import (
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
 )
 
-// Given is the private key that the user provides, if any, and its problem, if it is invalid.
+// Given is the key pair that the user provides, if any. Problem explains why the provided key cannot be used.
 type Given struct {
 	Pair    *Pair
 	Problem *Problem
 }
 
-// Problem is the reason and message of a condition about a key.
+// Problem is the reason and message of a condition about an invalid key.
 type Problem struct{ Reason, Message string }
 
-// Inline returns the key in the spec.
+// Inline returns the key pair in spec.privateKey.
 func Inline(d *opsv1.Diva) Given {
 	if !HasInline(d) {
 		return Given{}
@@ -27,17 +27,17 @@ func Inline(d *opsv1.Diva) Given {
 	return match("spec.privateKey", d.Spec.PrivateKey, "spec.publicKey", d.Spec.PublicKey)
 }
 
-// HasInline reports whether the spec has a private key.
+// HasInline reports whether spec.privateKey is set.
 func HasInline(d *opsv1.Diva) bool { return strings.TrimSpace(d.Spec.PrivateKey) != "" }
 
-// The names under which users store key pairs: opcrew's names, those of Kubernetes' Secret type for ssh, and ssh's file
-// names.
+// Keys of a user's Secret that may hold a key pair: opcrew's names, the names of the Secret type
+// kubernetes.io/ssh-auth, and ssh's file names.
 var (
 	privateNames = []string{"privateKey", "ssh-privatekey", "id_ed25519", "id_rsa"}
 	publicNames  = []string{"publicKey", "ssh-publickey", "id_ed25519.pub", "id_rsa.pub"}
 )
 
-// FromSecret returns the key in a user's Secret; data is nil if the Secret does not exist.
+// FromSecret returns the key pair in a user's Secret. data is nil if the Secret does not exist.
 func FromSecret(secret string, data map[string][]byte) Given {
 	of := func(names []string) (string, string) {
 		for _, name := range names {
@@ -49,14 +49,14 @@ func FromSecret(secret string, data map[string][]byte) Given {
 	}
 	name, private := of(privateNames)
 	if private == "" {
-		return Given{Problem: &Problem{opsv1.ReasonKeyMissing, fmt.Sprintf("spec.ssh.secretRef: there is no Secret %s with a private key under %s", secret, strings.Join(privateNames, ", "))}}
+		return Given{Problem: &Problem{opsv1.ReasonKeyMissing, fmt.Sprintf("spec.ssh.secretRef: Secret %s does not exist or has no private key; opcrew looks for a key under one of the names %s", secret, strings.Join(privateNames, ", "))}}
 	}
 	publicName, public := of(publicNames)
 	return match("Secret "+secret+", "+name, private, "Secret "+secret+", "+publicName, public)
 }
 
-// match parses a private key, and compares it with the public key beside it, if there is one. A public key that cannot
-// be parsed is no problem, because the private key determines it.
+// match parses a private key and compares it with the public key next to it, if there is one. An invalid public key is
+// ignored, because the private key determines the public key.
 func match(privateName, private, publicName, public string) Given {
 	p, why := Parse(private)
 	if why != "" {
@@ -69,13 +69,13 @@ func match(privateName, private, publicName, public string) Given {
 		}
 	}
 	if len(keys) > 0 {
-		return Given{Problem: &Problem{opsv1.ReasonKeyMismatch, fmt.Sprintf("%s does not belong to %s; leave it out, or write %s", publicName, privateName, p.Public)}}
+		return Given{Problem: &Problem{opsv1.ReasonKeyMismatch, fmt.Sprintf("the public key in %s does not match the private key in %s; remove the public key, or set it to %s", publicName, privateName, p.Public)}}
 	}
 	return Given{Pair: p}
 }
 
-// Extra returns additional keys that clients accept. If the spec has a private key, its public key belongs to this pair
-// and is not additional.
+// Extra returns the keys in spec.publicKey that clients accept in addition to the login key. If spec.privateKey is set,
+// spec.publicKey is the public half of that key and adds nothing.
 func Extra(d *opsv1.Diva) []string {
 	if HasInline(d) {
 		return nil

@@ -13,13 +13,13 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/sshkeys"
 )
 
-// readable returns a private key in a format that every ssh can read. ssh refuses text before the key, and reads
-// ed25519 keys in PKCS #8 only since 9.6. The same key always gives the same text, because a different text would be
-// written and sent to pods.
+// readable converts a private key to a format that every version of ssh can read. ssh refuses text before the key, and
+// reads ed25519 keys in PKCS #8 only since 9.6. The output is deterministic, because any change of the text is sent to
+// all pods.
 func readable(text string) ([]byte, error) {
 	block, _ := pem.Decode([]byte(text))
 	if block == nil {
-		return nil, fmt.Errorf("it has no block of a key")
+		return nil, fmt.Errorf("the value has no PEM block")
 	}
 	block.Headers = nil
 	if raw, err := ssh.ParseRawPrivateKey([]byte(text)); err == nil && block.Type == "PRIVATE KEY" {

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package keys parses and generates the key pairs of a Diva: its own pairs, pairs that a user provides, and public
-// keys. It knows ssh's formats. Packages ring and rotation decide how a pair is used and when it is replaced.
+// Package keys parses and generates the SSH keys of a Diva: key pairs from opcrew, key pairs from users, and public
+// keys. Packages ring and rotation decide how a key pair is used and when it is replaced.
 package keys
 
 import (
@@ -17,24 +17,25 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// seedLength is the number of random bytes of a seed.
+// seedLength is the number of random bytes in a seed for host keys.
 const seedLength = 32
 
-// Pair is a private key as ssh reads it, and its public key as one line without a comment.
+// Pair is an SSH key pair: the private key in a format that ssh reads, and the public key as one line without a
+// comment.
 type Pair struct {
 	Private []byte
 	Public  string
 }
 
-// New generates an ed25519 pair.
+// New generates an ed25519 key pair.
 func New(comment string) (*Pair, error) {
 	_, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
-		return nil, fmt.Errorf("make a key: %w", err)
+		return nil, fmt.Errorf("generate a key pair: %w", err)
 	}
 	block, err := ssh.MarshalPrivateKey(private, comment)
 	if err != nil {
-		return nil, fmt.Errorf("encode a key: %w", err)
+		return nil, fmt.Errorf("encode a private key: %w", err)
 	}
 	p, why := Parse(string(pem.EncodeToMemory(block)))
 	if why != "" {
@@ -43,14 +44,14 @@ func New(comment string) (*Pair, error) {
 	return p, nil
 }
 
-// NewSeed makes a seed that the host keys of all clients are derived from.
+// NewSeed returns a random seed from which the host keys of all clients are derived.
 func NewSeed() string {
 	seed := make([]byte, seedLength)
-	_, _ = rand.Read(seed) // it never fails
+	_, _ = rand.Read(seed) // crypto/rand.Read never returns an error
 	return hex.EncodeToString(seed)
 }
 
-// ParseSeed reads a seed; "" if it is not one that NewSeed made.
+// ParseSeed returns the seed in a text; "" if the text is not a seed from NewSeed.
 func ParseSeed(text []byte) string {
 	if raw, err := hex.DecodeString(string(text)); err != nil || len(raw) != seedLength {
 		return ""
@@ -58,18 +59,18 @@ func ParseSeed(text []byte) string {
 	return string(text)
 }
 
-// Parse reads a private key, or says why it cannot be used.
+// Parse parses a private key. If the key cannot be used, why explains the problem.
 func Parse(text string) (p *Pair, why string) {
 	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")) + "\n"
 	signer, err := ssh.ParsePrivateKey([]byte(text))
 	var locked *ssh.PassphraseMissingError
 	switch {
 	case errors.As(err, &locked):
-		return nil, "it is locked by a passphrase, which the manager cannot enter; write one without"
+		return nil, "the private key needs a passphrase, which the manager cannot enter; provide a key without a passphrase"
 	case err != nil:
-		return nil, fmt.Sprintf("it is no private key (%v); write one as ssh-keygen -t ed25519 makes it", err)
+		return nil, fmt.Sprintf("the value is not a private key (%v); provide a key such as ssh-keygen -t ed25519 creates", err)
 	case signer.PublicKey().Type() == "ssh-dss":
-		return nil, "it is a DSA key, which no sshd accepts any more; write one as ssh-keygen -t ed25519 makes it"
+		return nil, "the private key is a DSA key, which sshd no longer accepts; provide a key such as ssh-keygen -t ed25519 creates"
 	}
 	private, err := readable(text)
 	if err != nil {
@@ -78,13 +79,13 @@ func Parse(text string) (p *Pair, why string) {
 	return &Pair{Private: private, Public: line(signer.PublicKey())}, ""
 }
 
-// line returns a public key as a line of authorized_keys.
+// line formats a public key as a line of authorized_keys.
 func line(key ssh.PublicKey) string {
 	return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key)))
 }
 
-// ParsePublic parses the public keys in a text, one per line, and returns them with their options and without their
-// comments. bad holds the numbers of invalid lines.
+// ParsePublic parses public keys, one per line. It keeps their options and drops their comments. bad holds the numbers
+// of invalid lines.
 func ParsePublic(text string) (keys []string, bad []int) {
 	for i, each := range strings.Split(text, "\n") {
 		each = strings.TrimSpace(each)
@@ -105,7 +106,7 @@ func ParsePublic(text string) (keys []string, bad []int) {
 	return keys, bad
 }
 
-// Fingerprint returns the fingerprint of a public key as ssh prints it; "" if the key is invalid.
+// Fingerprint returns the SHA-256 fingerprint of a public key in the form that ssh prints; "" if the key is invalid.
 func Fingerprint(public string) string {
 	key, _, _, _, err := ssh.ParseAuthorizedKey([]byte(public))
 	if err != nil {

@@ -15,36 +15,38 @@ import (
 )
 
 const (
-	// AppName is the value of NameLabel on all children.
+	// AppName is the value of NameLabel on all objects of a Diva.
 	AppName = "diva"
-	// NameLabel is the recommended label for the name of an application.
+	// NameLabel is the label that Kubernetes recommends for the name of an application.
 	NameLabel = "app.kubernetes.io/name"
-	// InstanceLabel is the recommended label for an instance of an application: the Diva.
+	// InstanceLabel is the label that Kubernetes recommends for the instance of an application. Its value is the name
+	// of the Diva.
 	InstanceLabel = "app.kubernetes.io/instance"
 
-	// ClaimTemplate is the prefix of the names of clients' claims, before the name of the pod.
+	// ClaimTemplate is the name of the clients' claim template. A claim has this name, followed by the name of its pod.
 	ClaimTemplate = "wi"
 )
 
-// SecretName is the Secret with the SSH key pair. Only managers mount it.
+// SecretName returns the name of the Secret with the login key pair. Only managers mount it.
 func SecretName(d *opsv1.Diva) string { return d.Name + "-ssh" }
 
-// ServerSecretName is the Secret with what the clients' sshd needs.
+// ServerSecretName returns the name of the Secret that the clients' sshd needs.
 func ServerSecretName(d *opsv1.Diva) string { return d.Name + "-sshd" }
 
-// InventoryName is the ConfigMap with the inventory of clients.
+// InventoryName returns the name of the ConfigMap with the inventory of clients.
 func InventoryName(d *opsv1.Diva) string { return d.Name + "-inventory" }
 
 // ExtraClaim returns the name of the claim that the managers share.
 func ExtraClaim(d *opsv1.Diva) string { return d.Name + "-extra" }
 
-// Clients returns what all clients have in common. Their selector is the article's.
+// Clients returns the name, labels and selector of the clients. The article that defines the Diva kind sets their
+// selector.
 func Clients(d *opsv1.Diva) workload.Identity { return identity(d, "client") }
 
-// Managers returns what all managers have in common. The manager's claim has the same name.
+// Managers returns the name, labels and selector of the managers. The managers' claim has the same name.
 func Managers(d *opsv1.Diva) workload.Identity { return identity(d, "manager") }
 
-// identity returns an identity with both the article's labels and the recommended ones.
+// identity returns the names and labels of a role, with the article's labels and the labels that Kubernetes recommends.
 func identity(d *opsv1.Diva, role string) workload.Identity {
 	id := workload.Identity{
 		Namespace: d.Namespace, Name: d.Name + "-" + role,
@@ -63,7 +65,7 @@ func Labels(d *opsv1.Diva) map[string]string {
 	}
 }
 
-// Selector returns the labels that select all objects that belong to a Diva.
+// Selector returns the labels by which opcrew selects all objects of a Diva.
 func Selector(d *opsv1.Diva) map[string]string {
 	return map[string]string{NameLabel: AppName, InstanceLabel: d.Name, common.ManagedByLabel: common.Name}
 }
@@ -73,7 +75,7 @@ func ClientClaim(d *opsv1.Diva, ordinal int32) string {
 	return fmt.Sprintf("%s-%s-%d", ClaimTemplate, Clients(d).Name, ordinal)
 }
 
-// ManagerReplicas returns the desired number of managers.
+// ManagerReplicas returns the desired number of managers; 1 by default.
 func ManagerReplicas(d *opsv1.Diva) int32 {
 	if d.Spec.Manager.Replicas != nil {
 		return *d.Spec.Manager.Replicas
@@ -97,7 +99,7 @@ func SSHPort(d *opsv1.Diva) int32 {
 	return opsv1.DefaultSSHPort
 }
 
-// SSHUser returns the user with which managers log in.
+// SSHUser returns the user that managers log in as.
 func SSHUser(d *opsv1.Diva) string {
 	if d.Spec.SSH == nil {
 		return opsv1.DefaultSSHUser

@@ -12,8 +12,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/sshkeys"
 )
 
-// Authorized returns the lines of the clients' authorized_keys. They are always in the same order, so that a step that
-// only changes the roles of keys changes nothing at the clients.
+// Authorized returns the authorized_keys file of the clients. The lines are sorted, so that the file does not change
+// when a key only changes its role, such as from next to current.
 func (r *Ring) Authorized(extra []string) string {
 	lines := append([]string{r.Current.Public}, extra...)
 	if r.Next != nil {
@@ -26,13 +26,14 @@ func (r *Ring) Authorized(extra []string) string {
 	return strings.Join(slices.Compact(lines), "\n") + "\n"
 }
 
-// Host is a client as its sshd proves its identity. One of an earlier version has the key that all of them share.
+// Host identifies a client by its host key. Shared is true for a client of an earlier version of opcrew; all such
+// clients share one host key.
 type Host struct {
 	Name   string
 	Shared bool
 }
 
-// ClientFiles are what a client's agent serves, by the names of the files.
+// ClientFiles returns the files that the agent of a client serves, by file name.
 func (r *Ring) ClientFiles(extra []string, host Host) map[string][]byte {
 	files := r.hostFiles(host)
 	files["authorized_keys"] = []byte(r.Authorized(extra))
@@ -51,7 +52,8 @@ func (r *Ring) hostFiles(host Host) map[string][]byte {
 	return map[string][]byte{sshkeys.HostKeyFile: r.Shared.Private, sshkeys.HostKeyFile + ".pub": []byte(r.Shared.Public + "\n")}
 }
 
-// ManagerFiles are what a manager's agent serves. clients are those that it is to know.
+// ManagerFiles returns the files that the agent of a manager serves, by file name. clients are the clients whose host
+// keys the manager must know.
 func (r *Ring) ManagerFiles(d *opsv1.Diva, clients []string) map[string][]byte {
 	files := map[string][]byte{"known_hosts": []byte(r.Known(d, clients))}
 	if first, next := r.identities(); next != nil {
@@ -60,9 +62,9 @@ func (r *Ring) ManagerFiles(d *opsv1.Diva, clients []string) map[string][]byte {
 	return files
 }
 
-// identities returns the manager's two private keys; nil for a key that the manager already has. Both are the same,
-// except during a switch. ssh reads a key once to offer it and once more to sign, and fails if it has changed in
-// between. It then tries the other key, so only one of them changes at a time.
+// identities returns the two private keys that the manager gets; nil if the manager keeps the keys it has. They differ
+// only while the manager switches keys. ssh reads a key twice per login and fails if it changed in between, but then
+// tries the other key.
 func (r *Ring) identities() (first, next *keys.Pair) {
 	switch {
 	case !r.Identity:
@@ -73,5 +75,5 @@ func (r *Ring) identities() (first, next *keys.Pair) {
 	return r.Current, r.Current
 }
 
-// Manager is the role of managers, as the label app.kubernetes.io/component of their pods has it.
+// Manager is the value of the label app.kubernetes.io/component on manager pods.
 const Manager = "manager"

@@ -12,8 +12,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/sshkeys"
 )
 
-// Known are the lines by which the manager knows clients, each by its own key and under its own names. Clients of
-// earlier versions share one key, which is known under all names for as long as there are such clients.
+// Known returns the known_hosts file of the manager, with the host key of each client under all its DNS names. As long
+// as clients of earlier versions exist, their shared host key is valid for all names.
 func (r *Ring) Known(d *opsv1.Diva, clients []string) string {
 	var out strings.Builder
 	id := names.Clients(d)
@@ -30,7 +30,7 @@ func (r *Ring) Known(d *opsv1.Diva, clients []string) string {
 	return out.String()
 }
 
-// patterns are names of a host as known_hosts has them.
+// patterns formats the names of a host for known_hosts.
 func patterns(d *opsv1.Diva, hosts ...string) string {
 	if port := names.SSHPort(d); port != opsv1.DefaultSSHPort {
 		for i := range hosts {
@@ -43,7 +43,7 @@ func patterns(d *opsv1.Diva, hosts ...string) string {
 // Sharing reports whether the manager knows a host key that clients of earlier versions share.
 func (r *Ring) Sharing() bool { return r.Shared != nil || len(r.FormerShared) > 0 }
 
-// sharedPublic is the public key that clients of earlier versions share, or nothing.
+// sharedPublic returns the public host key that clients of earlier versions share, or nothing.
 func (r *Ring) sharedPublic() []string {
 	if r.Shared == nil {
 		return nil

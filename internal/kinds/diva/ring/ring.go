@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ring holds the key ring of a Diva: the content of its Secret while one pair replaces another, and the files
-// that pods get from it. Package rotation decides when the ring changes.
+// Package ring defines the key ring of a Diva: the keys in its Secret, including the old and the new key pair during a
+// change, and the files that pods get from them. Package rotation decides when the key ring changes.
 package ring
 
 import (
@@ -16,49 +16,50 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/keys"
 )
 
-// Keys of the Secret. privateKey and publicKey are the article's. The others record how far a change of the pair is, so
-// that it survives a crash between any two steps.
+// Keys of the Secret. The article defines privateKey and publicKey. The other keys record the progress of a key change,
+// so that opcrew can continue it after a crash.
 const (
 	PrivateKey      = "privateKey"
 	PublicKey       = "publicKey"
-	IdentityKey     = "identity"       // what the manager logs in with,
-	NextIdentityKey = "identityNext"   // and what else: the key that comes, while one does
-	AuthorizedKeys  = "authorizedKeys" // what clients accept
-	KnownHosts      = "knownHosts"     // what the manager knows clients by
-	HostSeed        = "hostSeed"       // what the host key of each client is derived from
-	HostKey         = "hostKey"        // the pair that clients of earlier versions share,
+	IdentityKey     = "identity"       // private key that the manager logs in with
+	NextIdentityKey = "identityNext"   // second private key of the manager; the new key during a key change
+	AuthorizedKeys  = "authorizedKeys" // public keys that clients accept
+	KnownHosts      = "knownHosts"     // host keys of the clients
+	HostSeed        = "hostSeed"       // seed from which the host key of each client is derived
+	HostKey         = "hostKey"        // host key pair that clients of earlier versions share
 	HostPublicKey   = "hostPublicKey"
-	formerHostKey   = "formerHostKey"     // and those of clients that run since before it was lost, one a line
-	nextPrivateKey  = "nextPrivateKey"    // the pair that clients are brought to let in
-	previousPublic  = "previousPublicKey" // the key that the manager is brought to leave
+	formerHostKey   = "formerHostKey"     // shared public host keys from before the current one was lost, one per line
+	nextPrivateKey  = "nextPrivateKey"    // new login key that clients do not all accept yet
+	previousPublic  = "previousPublicKey" // old login key that managers may still use
 	madeAnnotation  = "opcrew.io/ssh-key-made"
 	rotateRequested = opsv1.RotateAnnotation
 )
 
-// Ring is the content of a Diva's Secret.
+// Ring holds the keys in a Diva's Secret.
 type Ring struct {
 	Current *keys.Pair
-	// Next replaces Current as soon as all clients accept it.
+	// Next is the new login key pair. It replaces Current as soon as all clients accept it.
 	Next *keys.Pair
-	// Previous is accepted as long as a manager may log in with it. Former is the pair of Previous, or nil if the
-	// Secret was lost.
+	// Previous is the old public key, which clients accept as long as a manager may log in with it. Former is the key
+	// pair of Previous; nil if it was lost with the Secret.
 	Previous string
 	Former   *keys.Pair
-	// Identity reports whether the manager has the current key. After the Secret was lost it does not, and clients only
-	// accept the key that the manager still has.
+	// Identity reports whether the manager has the current private key. It is false after the Secret was lost: the
+	// manager then still logs in with the old key, until all clients accept the new key.
 	Identity bool
-	// Seed is what the host key of each client is derived from; "" where it was lost.
+	// Seed is the seed from which the host key of each client is derived; "" if it was lost.
 	Seed string
-	// Shared is the host's pair that all clients of earlier versions have, nil without such clients or where it was lost;
-	// FormerShared are the public keys of those that were started before one was lost.
+	// Shared is the host key pair that all clients of earlier versions share; nil if there are no such clients or it
+	// was lost. FormerShared holds public host keys that such clients may still have from before a loss.
 	Shared       *keys.Pair
 	FormerShared []string
-	// Made is when the current pair was, and Request the annotation that it was made for.
+	// Made is the creation time of the current key pair. Request is the value of the annotation that requested it.
 	Made    time.Time
 	Request string
 }
 
-// Parse reads a Secret. Invalid values are treated as missing. Without a current pair it returns nil.
+// Parse reads the key ring in a Secret. Invalid values count as missing. Parse returns nil if there is no current key
+// pair.
 func Parse(secret *corev1.Secret) *Ring {
 	if secret == nil {
 		return nil
@@ -81,9 +82,9 @@ func Parse(secret *corev1.Secret) *Ring {
 	return r
 }
 
-// inUse returns the pair that the manager uses or will use next. There are three copies of it: privateKey and the
-// manager's two keys. If a user has edited one copy, inUse returns the others, because no client accepts the edited
-// key.
+// inUse returns the key pair that the manager uses or will use next. The Secret stores it three times: in privateKey
+// and in the manager's two keys. If a user edited one copy, inUse returns the other two, because no client accepts the
+// edited key.
 func inUse(stored, first, second *keys.Pair, previous string) *keys.Pair {
 	edited := stored != nil && first != nil && stored.Public == first.Public && stored.Public != previous
 	if second == nil || edited {
@@ -92,12 +93,12 @@ func inUse(stored, first, second *keys.Pair, previous string) *keys.Pair {
 	return second
 }
 
-// lines returns the lines of a text that are not empty.
+// lines splits a text into its lines and drops empty lines.
 func lines(text string) []string {
 	return slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
 }
 
-// Phase returns how far a change of the pair is, as recorded in the Secret.
+// Phase returns the progress of a key change, as recorded in the Secret.
 func (r *Ring) Phase() opsv1.SSHPhase {
 	switch {
 	case r.Next != nil || !r.Identity:

@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/names"
 )
 
-// Secret declares the Secret with the pair. clients are those that the manager is to know.
+// Secret returns the Secret with the login key pair. clients are the clients whose host keys the manager must know.
 func (r *Ring) Secret(d *opsv1.Diva, extra, clients []string) *corev1ac.SecretApplyConfiguration {
 	data := map[string][]byte{
 		PrivateKey: r.Current.Private, PublicKey: []byte(r.Current.Public + "\n"),
@@ -42,7 +42,7 @@ func (r *Ring) Secret(d *opsv1.Diva, extra, clients []string) *corev1ac.SecretAp
 	return secret(d, names.SecretName(d), data).WithAnnotations(annotations)
 }
 
-// ServerSecret declares the Secret that clients mount: it has no key that logs in anywhere.
+// ServerSecret returns the Secret that clients mount. It contains no private key for logins.
 func (r *Ring) ServerSecret(d *opsv1.Diva, extra []string) *corev1ac.SecretApplyConfiguration {
 	return secret(d, names.ServerSecretName(d), map[string][]byte{
 		PublicKey: []byte(r.Current.Public + "\n"), AuthorizedKeys: []byte(r.Authorized(extra)), HostSeed: []byte(r.Seed),

@@ -8,13 +8,14 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/ring"
 )
 
-// waitForUsableKey creates nothing while the user provides a key that cannot be used and no pod depends on another.
+// waitForUsableKey creates no keys while the key that the user provides is invalid, unless pods still log in with an
+// earlier key.
 func waitForUsableKey(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return nil, in.Ring == nil && in.Given.Problem != nil && !podsUseKey(d, in)
 }
 
-// begin creates a ring. If pods run with a key that only the status records, they are first moved to the new key, as
-// the manager still has the old private key.
+// begin creates a key ring if the Secret has none. If pods run with an old key that only the status still records,
+// clients first accept the new key too, while running managers log in with the old key.
 func begin(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	if in.Ring != nil {
 		return nil, false
@@ -29,7 +30,7 @@ func begin(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return r, true
 }
 
-// podsUseKey reports whether pods run with a key that is recorded in the status.
+// podsUseKey reports whether pods run that log in with the key that the status records.
 func podsUseKey(d *opsv1.Diva, in Input) bool {
 	return d.Status.SSH != nil && d.Status.SSH.PublicKey != "" && len(in.Pods.Clients)+len(in.Pods.Managers) > 0
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/ring"
 )
 
-// Due reports whether the pair should be changed, because the user provides another pair, requests a change, or the
-// pair is too old. A pair that the user provides is only changed by the user.
+// Due reports whether the key pair should be replaced: the user provides another key pair or requests a change, or the
+// key pair is too old. opcrew never replaces a key pair that the user provides.
 func Due(d *opsv1.Diva, r *ring.Ring, g keys.Given, now time.Time) bool {
 	switch request := d.Annotations[opsv1.RotateAnnotation]; {
 	case g.Problem != nil:
@@ -26,7 +26,7 @@ func Due(d *opsv1.Diva, r *ring.Ring, g keys.Given, now time.Time) bool {
 	return age > 0 && !now.Before(r.Made.Add(age))
 }
 
-// DueIn returns how long it takes until the pair is too old; 0 for never.
+// DueIn returns the time until the key pair reaches its maximum age; 0 for never.
 func DueIn(d *opsv1.Diva, r *ring.Ring, g keys.Given, now time.Time) time.Duration {
 	age := maxAge(d)
 	if age == 0 || g.Pair != nil || g.Problem != nil || r.Phase() != opsv1.SSHInUse {
@@ -35,7 +35,7 @@ func DueIn(d *opsv1.Diva, r *ring.Ring, g keys.Given, now time.Time) time.Durati
 	return max(time.Second, r.Made.Add(age).Sub(now))
 }
 
-// maxAge returns how old the pair may become; 0 means no limit.
+// maxAge returns the maximum age of the key pair; 0 means no limit.
 func maxAge(d *opsv1.Diva) time.Duration {
 	if d.Spec.SSH == nil {
 		return 0
@@ -43,12 +43,12 @@ func maxAge(d *opsv1.Diva) time.Duration {
 	return d.Spec.SSH.RotateAfter.Duration()
 }
 
-// Changing reports whether the pair is being changed, or was being changed according to the status.
+// Changing reports whether the keys are being changed, or were being changed according to the status.
 func Changing(d *opsv1.Diva, r *ring.Ring) bool {
 	return r.Phase() != opsv1.SSHInUse || d.Status.SSH != nil && d.Status.SSH.Phase != opsv1.SSHInUse && d.Status.SSH.Phase != ""
 }
 
-// Retiring reports whether clients may still accept the previous key, although the Secret no longer contains it.
+// Retiring reports whether clients may still accept the previous key although the Secret no longer contains it.
 func (p Pods) Retiring(d *opsv1.Diva, r *ring.Ring) bool {
 	s := d.Status.SSH
 	return s != nil && (s.Phase == opsv1.SSHSwitching || s.Phase == opsv1.SSHRetiring) &&

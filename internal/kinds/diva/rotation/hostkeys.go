@@ -11,11 +11,12 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/ring"
 )
 
-// mostFormerHosts is how many shared host keys a manager knows beside the present one. Each is of clients that were
-// started before one was lost.
+// mostFormerHosts is the maximum number of shared host keys that a manager knows in addition to the current one.
+// Clients that were started before a host key was lost still use that key.
 const mostFormerHosts = 3
 
-// restoreSeed gives the ring a seed for host keys where it has none, such as one of an earlier version.
+// restoreSeed adds a seed for host keys if the key ring has none, for example because an earlier version of opcrew
+// created it.
 func restoreSeed(_ *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	if in.Ring.Seed != "" {
 		return nil, false
@@ -25,7 +26,7 @@ func restoreSeed(_ *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return &out, true
 }
 
-// restoreShared creates another shared host key where it alone was lost and clients of earlier versions exist.
+// restoreShared creates a new shared host key if only this key was lost and clients of earlier versions exist.
 func restoreShared(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	if in.Ring.Shared != nil || !in.Pods.Sharing {
 		return nil, false
@@ -33,8 +34,8 @@ func restoreShared(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return withShared(d, *in.Ring, in.Shared), true
 }
 
-// retireShared forgets the shared host key when no client of an earlier version is left. Those had the private key too,
-// so a pair of opcrew's is replaced.
+// retireShared removes the shared host key when no client of an earlier version is left. Those clients also had the
+// private login key, so opcrew then replaces the key pair, unless the user provides it.
 func retireShared(_ *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	if in.Pods.Sharing || !in.Ring.Sharing() || in.phase() != opsv1.SSHInUse {
 		return nil, false
@@ -47,7 +48,7 @@ func retireShared(_ *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return &out, true
 }
 
-// withShared sets the shared host's pair, and keeps the public keys of those before it.
+// withShared sets the shared host key pair and keeps the public keys of earlier shared host keys.
 func withShared(d *opsv1.Diva, r ring.Ring, host *keys.Pair) *ring.Ring {
 	former := r.FormerShared
 	if recorded := d.Status.SSH; recorded != nil {

@@ -12,38 +12,38 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/sshkeys"
 )
 
-// Input is the input of the rules.
+// Input is the input of the rules for key changes.
 type Input struct {
-	// Ring is the content of the Secret; nil if there is no Secret, or no pair in it.
+	// Ring is the key ring in the Secret; nil if there is no Secret or it holds no key pair.
 	Ring *ring.Ring
-	// Given is the key that the user provides.
+	// Given is the key pair that the user provides.
 	Given keys.Given
-	// Fresh is a new pair; Seed the one for host keys, and Shared the host's pair of clients of earlier versions, to use
-	// where the ring has none.
+	// Fresh, Shared and Seed are used where the key ring lacks them: a new login key pair, a host key pair for clients
+	// of earlier versions, and a seed for the host keys of clients.
 	Fresh, Shared *keys.Pair
 	Seed          string
 	Pods          Pods
 	Now           time.Time
 }
 
-// Pods are the pods that a kubelet runs.
+// Pods are the pods that are assigned to a node.
 type Pods struct {
 	Clients, Managers []Pod
-	// Known are the clients that managers are to know.
+	// Known are the names of the clients whose host keys the managers must know.
 	Known []string
-	// Sharing reports whether clients of earlier versions exist, or may be started: they share one host key, and mount
-	// the Secret with the pair.
+	// Sharing reports whether clients of earlier versions exist or may still be started. They share one host key and
+	// mount the Secret with the login key pair.
 	Sharing bool
 }
 
-// Pod is a pod with the digest of the files that it serves; empty while that is unknown.
+// Pod is a pod with the digest of the SSH files that it serves; "" if the digest is unknown.
 type Pod struct {
 	Name, Serves string
-	// Shared reports whether it is a client of an earlier version.
+	// Shared reports whether the pod is a client of an earlier version, which uses the shared host key.
 	Shared bool
 }
 
-// wanted returns the pair that the user provides, or else the fresh pair.
+// wanted returns the key pair that the user provides, or else the fresh key pair.
 func (in Input) wanted() *keys.Pair {
 	if in.Given.Pair != nil {
 		return in.Given.Pair
@@ -51,10 +51,10 @@ func (in Input) wanted() *keys.Pair {
 	return in.Fresh
 }
 
-// phase returns the phase of the ring.
+// phase returns the phase of the key change that the key ring records.
 func (in Input) phase() opsv1.SSHPhase { return in.Ring.Phase() }
 
-// clientsBehind and managersBehind return how many pods do not yet serve the files of a ring.
+// clientsBehind returns the number of clients that do not yet serve the files of a key ring.
 func (p Pods) clientsBehind(d *opsv1.Diva, r *ring.Ring) int {
 	n := 0
 	for _, pod := range p.Clients {
@@ -75,17 +75,17 @@ func (p Pods) managersBehind(d *opsv1.Diva, r *ring.Ring) int {
 	return n
 }
 
-// serves reports whether a client serves what a ring says.
+// serves reports whether a client serves the files of a key ring.
 func serves(d *opsv1.Diva, r *ring.Ring, client Pod) bool {
 	return client.Serves == ClientDigest(d, r, ring.Host{Name: client.Name, Shared: client.Shared})
 }
 
-// ClientDigest and ManagerDigest are those of the files that a pod is to serve.
+// ClientDigest returns the digest of the files that a client should serve.
 func ClientDigest(d *opsv1.Diva, r *ring.Ring, host ring.Host) string {
 	return sshkeys.Digest(r.ClientFiles(keys.Extra(d), host))
 }
 
-// ManagerDigest is that of managers, which know the given clients.
+// ManagerDigest returns the digest of the files that a manager should serve, if it must know the given clients.
 func ManagerDigest(d *opsv1.Diva, r *ring.Ring, known []string) string {
 	return sshkeys.Digest(r.ManagerFiles(d, known))
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/ring"
 )
 
-// Status returns the status of the keys in use.
+// Status returns the status of the SSH keys.
 func (p Pods) Status(d *opsv1.Diva, r *ring.Ring) *opsv1.SSHStatus {
 	out := &opsv1.SSHStatus{
 		Phase: r.Phase(), Fingerprint: keys.Fingerprint(r.Current.Public), PublicKey: r.Current.Public,
@@ -20,7 +20,7 @@ func (p Pods) Status(d *opsv1.Diva, r *ring.Ring) *opsv1.SSHStatus {
 	switch {
 	case r.Shared != nil:
 		out.HostKey = r.Shared.Public
-	case p.Sharing && d.Status.SSH != nil: // clients that run still have it
+	case p.Sharing && d.Status.SSH != nil: // running clients still have the host key that the status records
 		out.HostKey, out.FormerHostKeys = d.Status.SSH.HostKey, d.Status.SSH.FormerHostKeys
 	}
 	switch {
@@ -34,7 +34,7 @@ func (p Pods) Status(d *opsv1.Diva, r *ring.Ring) *opsv1.SSHStatus {
 	return out
 }
 
-// Progress describes how far a change of the pair is, for the phase in the status.
+// Progress describes the progress of a key change, for the phase in the status.
 func (p Pods) Progress(d *opsv1.Diva, r *ring.Ring) string {
 	all, s := len(p.Clients), d.Status.SSH
 	switch s.Phase {
@@ -47,20 +47,21 @@ func (p Pods) Progress(d *opsv1.Diva, r *ring.Ring) string {
 	return fmt.Sprintf("%d of %d clients no longer accept the previous key %s%s", all-p.clientsBehind(d, r), all, s.PreviousFingerprint, p.firstBehind(d, r))
 }
 
-// KeyStays says which key stays in use while the user's key is invalid, and that a change in progress continues.
+// KeyStays returns the end of a message about an invalid key of the user: which key stays in use, and whether a key
+// change in progress continues.
 func (p Pods) KeyStays(d *opsv1.Diva, r *ring.Ring) string {
-	text := "; the key in use stays: " + keys.Fingerprint(d.Status.SSH.PublicKey)
+	text := "; the current key stays in use: " + keys.Fingerprint(d.Status.SSH.PublicKey)
 	if d.Status.SSH.Phase == opsv1.SSHInUse {
 		return text
 	}
-	return text + "; a change that began before goes on: " + p.Progress(d, r)
+	return text + "; a key change that has already started continues: " + p.Progress(d, r)
 }
 
-// firstBehind returns the name of the first client for which the step waits.
+// firstBehind names the first client that the current step waits for.
 func (p Pods) firstBehind(d *opsv1.Diva, r *ring.Ring) string {
 	for _, pod := range p.Clients {
 		if !serves(d, r, pod) {
-			return "; waiting for " + pod.Name
+			return "; waiting for client " + pod.Name
 		}
 	}
 	return ""

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package rotation decides when the key ring of a Diva changes, one step at a time, and reports the progress. It does
-// no I/O. Package ring defines rings and the files that pods get from them.
+// no I/O. Package ring defines key rings and the files that pods get from them.
 //
-// A change takes three steps, so that no login is refused: clients accept the new key, the manager logs in with it, and
-// clients no longer accept the previous key. Each step waits until all pods serve the files of the previous step.
+// A key change has three steps, so that no login fails: clients accept the new key in addition to the old key, the
+// manager logs in with the new key, and clients stop accepting the old key. Each step waits until all pods serve the
+// files of the previous step.
 package rotation
 
 import (
@@ -13,10 +14,10 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/ring"
 )
 
-// rule returns the ring that the Secret should hold next, or false if the next rule should decide.
+// rule returns the key ring that the Secret should hold next, or false if the rule does not apply.
 type rule func(*opsv1.Diva, Input) (*ring.Ring, bool)
 
-// rules are tried in this order; the first that applies decides.
+// rules are tried in this order. The first rule that applies decides.
 var rules = []rule{
 	waitForUsableKey,
 	begin,
@@ -32,8 +33,8 @@ var rules = []rule{
 	keepPair,
 }
 
-// Next returns the ring that the Secret should hold, which is at most one step from its content; nil while there is no
-// pair.
+// Next returns the key ring that the Secret should hold. It differs from the current content by at most one step. Next
+// returns nil while no key pair can be created.
 func Next(d *opsv1.Diva, in Input) *ring.Ring {
 	for _, rule := range rules {
 		if next, applies := rule(d, in); applies {

@@ -9,7 +9,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/ring"
 )
 
-// replaceNextPair replaces the next pair if the user provides another key while clients are still being updated.
+// replaceNextPair replaces the new key pair if the user provides another one before all clients accept it.
 func replaceNextPair(_ *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	g := in.Given.Pair
 	if in.phase() != opsv1.SSHAuthorizing || in.Ring.Next == nil || g == nil || g.Public == in.Ring.Next.Public {
@@ -22,12 +22,12 @@ func replaceNextPair(_ *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return &out, true
 }
 
-// waitForClients changes nothing until all clients accept the next key.
+// waitForClients changes nothing until all clients accept the new key.
 func waitForClients(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return in.Ring, in.phase() == opsv1.SSHAuthorizing && in.Pods.clientsBehind(d, in.Ring) > 0
 }
 
-// switchManager makes the manager log in with the key that all clients now accept.
+// switchManager makes the manager log in with the new key, which all clients now accept.
 func switchManager(_ *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	if in.phase() != opsv1.SSHAuthorizing {
 		return nil, false
@@ -41,12 +41,12 @@ func switchManager(_ *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return &out, true
 }
 
-// waitForManagers changes nothing until all managers log in with the current key.
+// waitForManagers changes nothing until all managers log in with the new key.
 func waitForManagers(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return in.Ring, in.phase() == opsv1.SSHSwitching && in.Pods.managersBehind(d, in.Ring) > 0
 }
 
-// retirePrevious makes clients no longer accept the previous key, which no manager uses any more.
+// retirePrevious makes clients reject the previous key, which no manager uses any more.
 func retirePrevious(_ *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	if in.phase() != opsv1.SSHSwitching {
 		return nil, false
@@ -56,7 +56,7 @@ func retirePrevious(_ *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return &out, true
 }
 
-// startRotation makes clients accept a new pair, in addition to the pair in use.
+// startRotation makes clients accept a new key in addition to the current key.
 func startRotation(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	if !Due(d, in.Ring, in.Given, in.Now) {
 		return nil, false
@@ -67,14 +67,16 @@ func startRotation(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return &out, true
 }
 
-// keepPair keeps the pair in use, but in the format in which the user provides it, as the user may need this format.
+// keepPair keeps the current key pair. If the user provides the same key in another format, keepPair stores it in that
+// format, which the user may need.
 func keepPair(_ *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	out := *in.Ring
 	out.Current = sameKey(in.Ring.Current, in.Given.Pair)
 	return &out, true
 }
 
-// sameKey returns the user's pair if it is the same key in any format, or else the current pair.
+// sameKey returns the user's key pair if it is the current key, possibly in another format, or else the current key
+// pair.
 func sameKey(current, given *keys.Pair) *keys.Pair {
 	if given != nil && given.Public == current.Public {
 		return given

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package served reads which files the ssh agents in a Diva's pods serve. An agent writes a digest of the files to its
-// log, which the API server can read. Package ring computes what the digests should be.
+// Package served reads which SSH files the agents in a Diva's pods serve. An agent logs a digest of its files, and the
+// API server gives access to the log. Package ring computes the digest that each pod should report.
 package served
 
 import (
@@ -21,19 +21,20 @@ import (
 )
 
 const (
-	// askTimeout limits the time for reading all pods of a Diva, so that a node that does not respond does not delay
-	// other Divas.
+	// askTimeout limits the time for reading the logs of all pods of a Diva. A node that does not respond must not
+	// delay other Divas.
 	askTimeout = 2 * time.Second
-	// askAtOnce is how many pods are read at the same time.
+	// askAtOnce is the number of logs that are read concurrently.
 	askAtOnce = 16
-	// logLines is more than an agent writes between two changes of its files.
+	// logLines is the number of log lines to read. An agent writes fewer lines than this between two changes of its
+	// files.
 	logLines = int64(50)
 )
 
-// LogReader returns the end of the log of a pod's agent.
+// LogReader returns the last lines of the log of a pod's agent.
 type LogReader func(ctx context.Context, pod *corev1.Pod) (string, error)
 
-// Logs reads the logs of a container from the API server.
+// Logs returns a LogReader that reads the logs of a container from the API server.
 func Logs(clientset kubernetes.Interface, container string) LogReader {
 	return func(ctx context.Context, pod *corev1.Pod) (string, error) {
 		lines := logLines
@@ -43,14 +44,15 @@ func Logs(clientset kubernetes.Interface, container string) LogReader {
 	}
 }
 
-// Reader remembers the digests that pods serve, and does not read a log again once it has shown the wanted digest.
+// Reader reads and remembers the digests that pods serve. It does not read a log again once the log has shown the
+// wanted digest.
 type Reader struct {
 	Log   LogReader
 	known kit.Memory[client.ObjectKey, map[string]string]
 }
 
-// Digests returns the digests of what pods serve, by their UIDs. wanted is the one of a pod that needs no second reading.
-// A pod whose log cannot be read has none.
+// Digests returns the digests of the files that pods serve, by the UIDs of the pods. wanted returns the digest at which
+// a pod need not be read again. A pod whose log cannot be read has no digest.
 func (r *Reader) Digests(ctx context.Context, of client.ObjectKey, pods []*corev1.Pod, wanted func(*corev1.Pod) string) map[string]string {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -75,13 +77,13 @@ func (r *Reader) Digests(ctx context.Context, of client.ObjectKey, pods []*corev
 			return nil
 		})
 	}
-	_ = group.Wait() // digests of failed reads stay unknown
+	_ = group.Wait() // no read returns an error; pods whose logs could not be read have no digest
 	r.known.Set(of, out)
 	return out
 }
 
-// Forget drops what is remembered about a Diva.
+// Forget drops the digests of the pods of a Diva.
 func (r *Reader) Forget(key client.ObjectKey) { r.known.Forget(key) }
 
-// Role returns the role of a pod in its Diva.
+// Role returns the role of a pod: client or manager.
 func Role(pod *corev1.Pod) string { return pod.Labels["app.kubernetes.io/component"] }

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// logs holds the logs of pods by name, and counts how often they were read.
+// logs holds the logs of pods by name and counts how often they are read.
 type logs struct {
 	lines map[string]string
 	reads atomic.Int32
@@ -27,7 +27,7 @@ func (l *logs) read(ctx context.Context, pod *corev1.Pod) (string, error) {
 	l.reads.Add(1)
 	digest, ok := l.lines[pod.Name]
 	if !ok {
-		<-ctx.Done() // like a node that hangs
+		<-ctx.Done() // simulates a node that does not respond
 		return "", errors.New("timeout")
 	}
 	return fmt.Sprintf("{\"msg\":\"Serving\",\"digest\":%q}\n", digest), nil
@@ -69,7 +69,7 @@ func newPod(name, role string) *corev1.Pod {
 	return pod
 }
 
-// same fails the test if two values differ. what names them in the message.
+// same fails the test if two values differ. what describes the values in the failure message.
 func same(t testing.TB, what string, want, got any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {

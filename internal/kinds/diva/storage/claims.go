@@ -23,7 +23,7 @@ type Expected struct {
 	Storage opsv1.Storage
 }
 
-// unnumbered is the number of managers' claims, which come before the clients' claims.
+// unnumbered is the number of managers' claims. In ExpectedClaims they precede the clients' claims.
 const unnumbered = 2
 
 // ExpectedClaims returns the claims that the spec requires, with the clients' claims sorted by ordinal.
@@ -50,7 +50,7 @@ func (in Input) clientClaims() []*corev1.PersistentVolumeClaim {
 	return out
 }
 
-// existing returns the claims that exist, with the storage that the spec requires for each.
+// existing returns the claims that exist, each with the storage that the spec requires for it.
 func (in Input) existing() []Expected {
 	out := slices.DeleteFunc(managersClaims(in.Diva), func(e Expected) bool { return in.Claims[e.Name] == nil })
 	for _, claim := range in.clientClaims() {
@@ -59,7 +59,7 @@ func (in Input) existing() []Expected {
 	return out
 }
 
-// FirstUnbound returns the first claim that has no volume yet, or nil if all have one.
+// FirstUnbound returns the first claim that has no volume yet, or nil if every claim has one.
 func (in Input) FirstUnbound() *corev1.PersistentVolumeClaim {
 	for _, e := range ExpectedClaims(in.Diva) {
 		if claim := in.Claims[e.Name]; claim != nil && claim.Status.Phase != corev1.ClaimBound && claim.Status.Phase != corev1.ClaimLost {
@@ -69,7 +69,7 @@ func (in Input) FirstUnbound() *corev1.PersistentVolumeClaim {
 	return nil
 }
 
-// SmallClasses returns the classes of claims that request less than the spec requires.
+// SmallClasses returns the StorageClasses of claims that request less than the spec requires.
 func (in Input) SmallClasses() []string {
 	var out []string
 	for _, e := range in.existing() {
@@ -82,7 +82,7 @@ func (in Input) SmallClasses() []string {
 	return slices.Compact(out)
 }
 
-// Oversized reports whether a claim requests more than the spec requires, and was not granted it.
+// Oversized reports whether a claim requests more than the spec requires and its volume has not grown to that size.
 func (in Input) Oversized() bool {
 	return slices.ContainsFunc(in.existing(), func(e Expected) bool {
 		requested := workload.Requested(in.Claims[e.Name])
@@ -90,7 +90,7 @@ func (in Input) Oversized() bool {
 	})
 }
 
-// Size returns the size of a claim in the spec, or 0 for text that the schema does not allow.
+// Size returns the size of a claim in the spec; 0 for a text that the CRD would reject.
 func Size(s opsv1.Storage) resource.Quantity {
 	q, err := resource.ParseQuantity(s.Size)
 	if err != nil {
@@ -104,8 +104,8 @@ func AccessMode(s opsv1.Storage) corev1.PersistentVolumeAccessMode {
 	return cmp.Or(s.AccessMode, corev1.ReadWriteOnce)
 }
 
-// sharable reports whether several nodes can mount a volume. For an existing claim its own access modes count, as they
-// cannot change.
+// sharable reports whether several nodes can mount a volume at the same time. For an existing claim, its own access
+// modes decide, as they are immutable.
 func (in Input) sharable(name string, s opsv1.Storage) bool {
 	if claim := in.Claims[name]; claim != nil {
 		return slices.Contains(claim.Spec.AccessModes, corev1.ReadWriteMany)

@@ -14,8 +14,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// resizes returns the patches that change the size of clients' claims. They include claims of removed clients, which
-// would otherwise be too small when the clients are added again.
+// resizes returns the patches that change the size of clients' claims. Claims of removed clients are resized too,
+// because they are used again when the clients are added again.
 func (in Input) resizes() []kit.Patch {
 	var out []kit.Patch
 	desired := Size(in.Diva.Spec.Client.Storage)
@@ -29,8 +29,8 @@ func (in Input) resizes() []kit.Patch {
 	return out
 }
 
-// managerSize returns the size that a claim of the manager requests. As volumes do not shrink, it is the larger of the
-// spec's size and the claim's. A request that was not granted can be lowered again.
+// managerSize returns the size that a claim of the manager should request. Volumes cannot shrink, so this is the larger
+// of the spec's size and the claim's size. A request that the volume never reached can be lowered again.
 func (in Input) managerSize(s opsv1.Storage, claim *corev1.PersistentVolumeClaim) resource.Quantity {
 	desired := Size(s)
 	if claim == nil || in.takesBack(claim, desired) {
@@ -42,9 +42,8 @@ func (in Input) managerSize(s opsv1.Storage, claim *corev1.PersistentVolumeClaim
 	return desired
 }
 
-// templateSize returns the size of new clients' claims. A larger size applies only after all existing claims have been
-// resized, so that recreating the StatefulSet does not affect its pods. A smaller size applies at once, as no new
-// client could get the larger one.
+// templateSize returns the size of new clients' claims. A larger size applies only after all existing claims were
+// resized, so that recreating the StatefulSet does not affect its pods. A smaller size applies at once.
 func (in Input) templateSize() resource.Quantity {
 	desired := Size(in.Diva.Spec.Client.Storage)
 	if in.Template == nil {
@@ -60,7 +59,7 @@ func (in Input) templateSize() resource.Quantity {
 	return desired
 }
 
-// growable reports whether the class of a claim allows volumes to grow. An unknown class does.
+// growable reports whether the StorageClass of a claim allows volumes to grow. An unknown class counts as growable.
 func (in Input) growable(claim *corev1.PersistentVolumeClaim) bool {
 	return in.Rigid[workload.ClassOf(claim)] == ""
 }

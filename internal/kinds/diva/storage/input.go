@@ -12,21 +12,22 @@ import (
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
 )
 
-// Input is the input of the decision.
+// Input is the input of the decision about claims.
 type Input struct {
 	Diva *opsv1.Diva
-	// Claims are the Diva's claims by name. Stale marks claims that the cache has from before opcrew's last patch.
+	// Claims are the Diva's claims by name. Stale marks claims for which the cache does not show opcrew's last patch
+	// yet.
 	Claims map[string]*corev1.PersistentVolumeClaim
 	Stale  map[string]bool
-	// OwnSizes marks the claims whose size is too large and was written by opcrew.
+	// OwnSizes marks the claims whose size opcrew itself raised too far.
 	OwnSizes map[string]bool
-	// Rigid maps storage classes to the reason why their volumes cannot grow, for claims that should grow.
+	// Rigid maps the StorageClasses of claims that should grow to the reason why volumes of the class cannot grow.
 	Rigid map[string]string
-	// Template is the size in the StatefulSet's claim template; nil if there is no StatefulSet.
+	// Template is the size in the claim template of the StatefulSet; nil if there is no StatefulSet.
 	Template *resource.Quantity
 	// Users maps the names of claims to the pods that use them.
 	Users map[string]string
-	// Unbound says why the first claim without a volume has none.
+	// Unbound explains why the first claim without a volume has none.
 	Unbound string
 	Now     time.Time
 }

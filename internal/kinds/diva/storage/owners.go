@@ -20,17 +20,17 @@ import (
 
 const divaKind = "Diva"
 
-// ownerPatches makes the Diva an owner of clients' claims if it should be deleted with its data, and removes it as
-// owner otherwise. The StatefulSet itself retains all claims, as it would delete them when a user deletes it, and would
-// not delete claims of removed clients with the Diva.
+// ownerPatches sets the Diva as an owner of clients' claims if the claims should be deleted with it, and removes the
+// Diva as owner otherwise. The retention policy of the StatefulSet cannot do this: it would also delete claims when a
+// user deletes the StatefulSet.
 func (in Input) ownerPatches() []kit.Patch {
 	var out []kit.Patch
 	for _, claim := range in.clientClaims() {
 		if !in.patchable(claim) || ofEarlierDiva(in.Diva, claim) {
-			continue // it will be deleted with an earlier Diva of the same name
+			continue // the claim will be deleted with an earlier Diva of the same name
 		}
 		if desired := owners(in.Diva, claim); !slices.EqualFunc(desired, claim.OwnerReferences, sameOwner) {
-			var from any // null if there are no owners
+			var from any // null in the JSON patch if there are no owners
 			if len(claim.OwnerReferences) > 0 {
 				from = claim.OwnerReferences
 			}
@@ -41,8 +41,8 @@ func (in Input) ownerPatches() []kit.Patch {
 	return out
 }
 
-// labelPatches restores opcrew's labels on clients' claims that lost them, so that the cache has these claims. It skips
-// a claim whose labels name another owner.
+// labelPatches restores opcrew's labels on clients' claims that lost them, because the cache only contains labelled
+// claims. A claim whose labels name another owner is skipped.
 func (in Input) labelPatches() []kit.Patch {
 	var out []kit.Patch
 	for _, claim := range in.clientClaims() {
@@ -54,7 +54,7 @@ func (in Input) labelPatches() []kit.Patch {
 			desired = map[string]string{}
 		}
 		maps.Copy(desired, names.Clients(in.Diva).Labels)
-		var from any // null if there are no labels
+		var from any // null in the JSON patch if there are no labels
 		if len(claim.Labels) > 0 {
 			from = claim.Labels
 		}
@@ -63,7 +63,7 @@ func (in Input) labelPatches() []kit.Patch {
 	return out
 }
 
-// lostLabels reports whether some of our labels are missing and no other has a different value.
+// lostLabels reports whether some of opcrew's labels are missing and none of them has a different value.
 func lostLabels(labels, ours map[string]string) bool {
 	lost := false
 	for key, value := range ours {
@@ -77,8 +77,7 @@ func lostLabels(labels, ours map[string]string) bool {
 }
 
 // owners returns the desired owners of a claim. It keeps other owners, except a StatefulSet that an earlier version of
-// opcrew set. The Diva is not set as the controller, because the StatefulSet's controller creates the claims, and it
-// does not block deletion.
+// opcrew set. The Diva is not the controller and does not block deletion, because the StatefulSet creates the claims.
 func owners(d *opsv1.Diva, claim *corev1.PersistentVolumeClaim) []metav1.OwnerReference {
 	out := slices.DeleteFunc(slices.Clone(claim.OwnerReferences), func(o metav1.OwnerReference) bool {
 		return o.UID == d.UID || o.Kind == "StatefulSet" && o.Name == names.Clients(d).Name
@@ -103,8 +102,8 @@ func isDiva(o metav1.OwnerReference) bool {
 
 func sameOwner(a, b metav1.OwnerReference) bool { return a.UID == b.UID }
 
-// patchable reports whether a claim can be patched now: it is not being deleted, and the cache shows opcrew's last
-// patch.
+// patchable reports whether a claim can be patched now: it is not being deleted, and the cache already shows opcrew's
+// last patch.
 func (in Input) patchable(claim *corev1.PersistentVolumeClaim) bool {
 	return claim.DeletionTimestamp == nil && !in.Stale[claim.Name]
 }

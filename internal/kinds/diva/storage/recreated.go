@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	// reportRecreated is for how long a recreated claim is reported.
+	// reportRecreated is how long a recreated claim is reported.
 	reportRecreated = 24 * time.Hour
-	// mostRecreated is how many recreated claims are named.
+	// mostRecreated is the maximum number of recreated claims that are named.
 	mostRecreated = 10
 )
 
-// status records the creation time of the newest claim when all claims exist. A claim that is younger than the record
-// was recreated, even if opcrew did not run meanwhile. A claim with a data source is not reported, as it is not empty.
+// status records the creation time of the newest claim once all claims exist. A younger claim was recreated, even if
+// opcrew was not running then. A claim with a data source is not reported, because it is not empty.
 func (in Input) status() *opsv1.StorageStatus {
 	d, out := in.Diva, &opsv1.StorageStatus{}
 	if d.Status.Storage != nil {
@@ -38,7 +38,7 @@ func (in Input) status() *opsv1.StorageStatus {
 	out.Least = in.leastSizes()
 	if newest, all := in.newest(); all && !newest.IsZero() {
 		out.Clients = max(out.Clients, d.Spec.Client.Replicas)
-		if out.Newest == nil || out.Newest.Before(&newest) { // also counts claims of clients that were removed by scaling
+		if out.Newest == nil || out.Newest.Before(&newest) { // includes the claims of clients that were removed by scaling down
 			out.Newest = &newest
 		}
 	}
@@ -48,7 +48,7 @@ func (in Input) status() *opsv1.StorageStatus {
 	return out
 }
 
-// recreatedSince returns the names of claims that are younger than recorded, and the creation time of the latest one.
+// recreatedSince returns the names of claims that are younger than the recorded time, and the latest creation time.
 func (in Input) recreatedSince(recorded *opsv1.StorageStatus) (recreated []string, last metav1.Time) {
 	if recorded.Newest == nil {
 		return nil, last
@@ -65,8 +65,8 @@ func (in Input) recreatedSince(recorded *opsv1.StorageStatus) (recreated []strin
 	return recreated[:min(len(recreated), mostRecreated)], last
 }
 
-// newest returns the creation time of the newest claim, and whether all claims exist and are bound. It skips claims
-// that are deleted with an earlier Diva of the same name, because their recreation is not a data loss.
+// newest returns the creation time of the newest claim, and whether all claims exist and are bound. A claim that will
+// be deleted with an earlier Diva of the same name does not count, because its recreation loses no data of this Diva.
 func (in Input) newest() (newest metav1.Time, all bool) {
 	for _, e := range ExpectedClaims(in.Diva) {
 		claim := in.Claims[e.Name]
@@ -80,7 +80,7 @@ func (in Input) newest() (newest metav1.Time, all bool) {
 	return newest, true
 }
 
-// reportedFor returns for how much longer recreated claims are reported.
+// reportedFor returns how much longer recreated claims are reported.
 func reportedFor(s *opsv1.StorageStatus, now time.Time) time.Duration {
 	if s == nil || s.RemadeAt == nil {
 		return 0
@@ -88,11 +88,11 @@ func reportedFor(s *opsv1.StorageStatus, now time.Time) time.Duration {
 	return max(0, s.RemadeAt.Add(reportRecreated).Sub(now))
 }
 
-// Recreated names the claims that were recreated; "" if there are none.
+// Recreated returns the end of a sentence about claims that were deleted and recreated; "" if there are none.
 func Recreated(s *opsv1.StorageStatus) string {
 	if s == nil || len(s.Remade) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("deleted and recreated, the last at %s: %s; their data is lost unless you have restored it",
+	return fmt.Sprintf("were deleted and recreated, most recently at %s: %s; the data of these claims is lost unless you have restored it",
 		s.RemadeAt.UTC().Format(time.RFC3339), strings.Join(s.Remade, ", "))
 }

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package storage decides about the claims of a Diva: their sizes, owners and labels, and the report in StorageReady.
-// It does no I/O. It returns the manager's claims to apply, and patches for the claims that the StatefulSet created.
+// Package storage decides about the claims of a Diva: their sizes, owners and labels, and the condition StorageReady.
+// It does no I/O. It returns the claims of the manager, and patches for the claims that the StatefulSet created.
 package storage
 
 import (
@@ -17,18 +17,18 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Decision is what to do about the claims, and what to report.
+// Decision holds what to do about the claims and what to report.
 type Decision struct {
 	// TemplateSize is the size of new clients' claims.
 	TemplateSize resource.Quantity
-	// Shared reports whether several nodes can mount all volumes of the manager.
+	// Shared reports whether several nodes can mount all volumes of the manager at the same time.
 	Shared bool
-	// Children are the manager's claims, and Patches the changes of clients' claims.
+	// Children are the manager's claims. Patches change the clients' claims.
 	Children []ensure.Child
 	Patches  []kit.Patch
 	Status   *opsv1.StorageStatus
 	Verdict  Verdict
-	// Again lists times after which to reconcile again; 0 means never.
+	// Again lists the times until further reconciles; 0 means never.
 	Again []time.Duration
 }
 

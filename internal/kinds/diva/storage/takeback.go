@@ -15,8 +15,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// A size that volumes cannot get is lowered as far as Kubernetes allows: a claim can request less again, as long as it
-// is more than its volume has. Volumes never shrink.
+// If volumes cannot reach the requested size, opcrew lowers the request as far as Kubernetes allows: a request can be
+// lowered again as long as it stays above the size of the volume. Volumes never shrink.
 
 // pending reports whether a claim requests more than its volume has.
 func pending(claim *corev1.PersistentVolumeClaim) bool {
@@ -24,14 +24,14 @@ func pending(claim *corev1.PersistentVolumeClaim) bool {
 	return workload.HasVolume(claim) && requested.Cmp(has) > 0
 }
 
-// takesBack reports whether a claim's request should be lowered. The request must come from opcrew and not have been
-// granted. A request that a user made by hand is left alone.
+// takesBack reports whether a claim's request should be lowered to desired. opcrew only lowers a request that it wrote
+// itself and that the volume never reached.
 func (in Input) takesBack(claim *corev1.PersistentVolumeClaim, desired resource.Quantity) bool {
 	requested, has := workload.Requested(claim), workload.Capacity(claim)
 	return pending(claim) && requested.Cmp(desired) > 0 && desired.Cmp(has) > 0 && in.OwnSizes[claim.Name]
 }
 
-// leastSizes returns the sizes to which the spec can be lowered again; nil if there are none.
+// leastSizes returns the sizes to which a user can lower the sizes in the spec; nil if none can be lowered.
 func (in Input) leastSizes() *opsv1.LeastSizes {
 	d := in.Diva
 	out := &opsv1.LeastSizes{
@@ -45,7 +45,7 @@ func (in Input) leastSizes() *opsv1.LeastSizes {
 	return out
 }
 
-// least returns the smallest size in Gi that all of some claims can have; 0 if the spec already has it.
+// least returns the smallest size in GiB that is possible for all given claims; 0 if the spec already has that size.
 func (in Input) least(s opsv1.Storage, claims ...*corev1.PersistentVolumeClaim) int32 {
 	desired := Size(s)
 	most := int64(0)
@@ -60,13 +60,13 @@ func (in Input) least(s opsv1.Storage, claims ...*corev1.PersistentVolumeClaim) 
 	return int32(most)
 }
 
-// leastOf returns the smallest size in Gi that a claim can have.
+// leastOf returns the smallest size in GiB that is possible for a claim.
 func (in Input) leastOf(claim *corev1.PersistentVolumeClaim, desired resource.Quantity) int64 {
 	requested, has := workload.Requested(claim), workload.Capacity(claim)
 	switch {
 	case !workload.HasVolume(claim):
 		return 1 // a user can delete the claim, which is then recreated
-	case pending(claim) || requested.Cmp(desired) < 0 && in.growable(claim): // the request is made or imminent
+	case pending(claim) || requested.Cmp(desired) < 0 && in.growable(claim): // the claim requests the larger size now or soon
 		return has.Value()/gi + 1
 	}
 	return wholeGi(requested)
@@ -74,10 +74,11 @@ func (in Input) leastOf(claim *corev1.PersistentVolumeClaim, desired resource.Qu
 
 const gi = int64(1) << 30
 
-// wholeGi returns a quantity in Gi, rounded up.
+// wholeGi returns a quantity in GiB, rounded up.
 func wholeGi(q resource.Quantity) int64 { return (q.Value() + gi - 1) / gi }
 
-// wayBack returns how the size of a claim can be lowered again; "" if it cannot.
+// wayBack returns the end of a message that explains how far the size in the spec can be lowered; "" if it cannot be
+// lowered.
 func (in Input) wayBack(e Expected) string {
 	least, part := opsv1.LeastSizes{}, "client"
 	if all := in.leastSizes(); all != nil {
@@ -93,5 +94,5 @@ func (in Input) wayBack(e Expected) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; spec.%s.storage.size can be taken back, to %dGi or more", part, n)
+	return fmt.Sprintf("; you can lower spec.%s.storage.size again, to %dGi or more", part, n)
 }

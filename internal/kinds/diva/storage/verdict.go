@@ -19,7 +19,7 @@ type Verdict struct {
 	Reason, Message string
 }
 
-// problems are checked in this order, each for all claims. Problems that may need the user come first.
+// problems are checked in this order, each for all claims. Problems that may require action by the user come first.
 var problems = []struct {
 	reason string
 	find   func(Input, Expected, *corev1.PersistentVolumeClaim) string
@@ -30,7 +30,7 @@ var problems = []struct {
 	{opsv1.ReasonCannotGrow, cannotGrow},
 }
 
-// verdict reports the first problem of a claim, or else how many claims have volumes.
+// verdict returns the first problem of a claim, or else the number of claims that have volumes.
 func (in Input) verdict(recreated string) Verdict {
 	all := ExpectedClaims(in.Diva)
 	for _, problem := range problems {
@@ -49,17 +49,17 @@ func (in Input) verdict(recreated string) Verdict {
 	switch {
 	case bound < len(all) && why != "":
 		return Verdict{Reason: opsv1.ReasonClaimsPending, Message: fmt.Sprintf("%d of %d claims have a volume%s", bound, len(all), why)}
-	case bound < len(all): // a count would cause a status write for each volume
+	case bound < len(all): // a count in the message would cause a status write for each volume
 		return Verdict{Reason: common.ReasonApplying, Message: fmt.Sprintf("Not all %d claims have a volume yet", len(all))}
 	case growing != "":
 		return Verdict{Reason: opsv1.ReasonGrowing, Message: growing}
 	case recreated != "":
-		return Verdict{true, opsv1.ReasonClaimRemade, fmt.Sprintf("All %d claims have their volumes; %s", len(all), recreated)}
+		return Verdict{true, opsv1.ReasonClaimRemade, fmt.Sprintf("All %d claims have their volumes; claims %s", len(all), recreated)}
 	}
 	return Verdict{true, opsv1.ReasonBound, fmt.Sprintf("All %d claims have their volumes", len(all))}
 }
 
-// progress returns how many claims have volumes, and describes the first volume that grows.
+// progress returns the number of claims with a volume, and describes the first volume that is growing.
 func (in Input) progress(all []Expected) (bound int, growing string) {
 	for _, e := range all {
 		claim := in.Claims[e.Name]
@@ -74,7 +74,7 @@ func (in Input) progress(all []Expected) (bound int, growing string) {
 	return bound, growing
 }
 
-// grows describes how far the growth of a volume is; "" if it does not grow.
+// grows describes the progress of a volume that is growing; "" if the volume is not growing.
 func (in Input) grows(e Expected, claim *corev1.PersistentVolumeClaim) string {
 	message := workload.Resizing(claim, Size(e.Storage))
 	if words, _ := workload.ResizeRefused(claim); message != "" && words != "" {
@@ -90,7 +90,8 @@ func (in Input) unboundWords() string {
 	return "; " + in.FirstUnbound().Name + ": " + in.Unbound
 }
 
-// otherSize reports the first claim whose size should change but cannot, because it has no volume yet.
+// otherSize reports the first claim whose size differs from the spec but cannot change, because the claim has no volume
+// yet.
 func (in Input) otherSize(all []Expected) string {
 	for _, e := range all {
 		claim, desired := in.Claims[e.Name], Size(e.Storage)
@@ -99,9 +100,9 @@ func (in Input) otherSize(all []Expected) string {
 		}
 		switch requested := workload.Requested(claim); requested.Cmp(desired) {
 		case 1:
-			return fmt.Sprintf("; claim %[1]s has no volume yet and keeps %[2]s: delete it, and it is recreated with %[3]s", e.Name, requested.String(), desired.String())
+			return fmt.Sprintf("; claim %[1]s has no volume yet, so its size of %[2]s cannot change: delete the claim, and it is recreated with %[3]s", e.Name, requested.String(), desired.String())
 		case -1:
-			return fmt.Sprintf("; claim %[1]s has no volume yet and keeps %[2]s: it grows when it has one, or delete it, and it is recreated with %[3]s", e.Name, requested.String(), desired.String())
+			return fmt.Sprintf("; claim %[1]s has no volume yet, so its size of %[2]s cannot change: wait until the claim has a volume and grows, or delete the claim, and it is recreated with %[3]s", e.Name, requested.String(), desired.String())
 		}
 	}
 	return ""

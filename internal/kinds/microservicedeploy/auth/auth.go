@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package auth declares the proxy that asks users for passwords, and the policy that closes the ports behind it.
-// Package credentials has the passwords.
+// Package auth declares the authenticating proxy in front of an application, and the NetworkPolicy that closes the
+// application's own ports. Package credentials has the passwords.
 package auth
 
 import (
@@ -27,21 +27,22 @@ import (
 const (
 	// ProxyContainer is the name of the container with the authenticating proxy.
 	ProxyContainer = "auth-proxy"
-	// AuthLabel is set on pods with a proxy. The policy applies only to these pods.
+	// AuthLabel is set on pods with a proxy. The NetworkPolicy applies only to these pods.
 	AuthLabel = "opcrew.io/auth-proxy"
-	// firstProxyPort is where the proxy serves its health. On the ports after it, the proxy listens for users. Ports
-	// that the application uses are skipped.
+	// firstProxyPort is the first port that the proxy may use. The proxy serves its health checks on one port and
+	// listens for users on the following ports. It skips ports that the application uses.
 	firstProxyPort = 16000
-	// proxyDrain is how long a proxy still serves after its pod was deleted, while it asks clients to reconnect. It is
-	// not a Kubernetes sidecar, as these are stopped only after the application has ended, which would be too late.
+	// proxyDrain is how long a proxy keeps serving after the deletion of its pod, while it asks clients to reconnect.
+	// The proxy is no Kubernetes sidecar, because a sidecar is stopped only after the application has ended, which is
+	// too late.
 	proxyDrain = "5s"
-	// DrainBehindProxy is how many seconds the application keeps running after its pod was deleted. That is longer than
-	// the proxy passes on requests.
+	// DrainBehindProxy is how many seconds the application keeps running after the deletion of its pod. It is longer
+	// than proxyDrain, so that requests from the proxy still succeed.
 	DrainBehindProxy = 8
 	credentials      = "/var/run/opcrew/credentials"
 )
 
-// ProxyResources are the resource requests of the proxy. They count in the tenant's quota.
+// ProxyResources are the resource requests of the proxy. They count in the ResourceQuota of the namespace.
 var ProxyResources = corev1.ResourceList{
 	corev1.ResourceCPU:    resource.MustParse("20m"),
 	corev1.ResourceMemory: resource.MustParse("32Mi"),
@@ -53,13 +54,13 @@ var ProxyLimits = corev1.ResourceList{
 	corev1.ResourceMemory: resource.MustParse("96Mi"),
 }
 
-// route forwards a port of the proxy to a port of the application.
+// route describes that the proxy forwards one of its ports to a port of the application.
 type route struct {
 	ports.Target
 	From int32
 }
 
-// flag formats the route as an argument of the proxy.
+// flag formats the route as a command-line argument of the proxy.
 func (r route) flag() string {
 	if r.H2c {
 		return fmt.Sprintf("%d=%d/h2c", r.From, r.Number)
@@ -67,7 +68,8 @@ func (r route) flag() string {
 	return fmt.Sprintf("%d=%d", r.From, r.Number)
 }
 
-// Routes returns the routes to all TCP ports, in order. health is the port where the proxy serves its health.
+// Routes returns the routes to all TCP ports of the application, in order. health is the port on which the proxy serves
+// its health checks.
 func Routes(m *customv1.MicroServiceDeploy) (out []route, health int32) {
 	all, last := ports.Targets(m), int32(firstProxyPort-1)
 	next := func() int32 {
@@ -85,7 +87,7 @@ func Routes(m *customv1.MicroServiceDeploy) (out []route, health int32) {
 	return out, health
 }
 
-// Container declares the auth proxy, which lets in only users who know the password.
+// Container declares the proxy container, which forwards requests only from users with a valid password.
 func Container(m *customv1.MicroServiceDeploy, image string) *corev1ac.ContainerApplyConfiguration {
 	all, health := Routes(m)
 	args := []string{"auth-proxy", "--health", fmt.Sprint(health), "--drain", proxyDrain, "--realm", m.Spec.MsName}
@@ -108,10 +110,11 @@ func Container(m *customv1.MicroServiceDeploy, image string) *corev1ac.Container
 			WithCapabilities(corev1ac.Capabilities().WithDrop("ALL")))
 }
 
-// source is a Secret with credentials, and the volume that mounts it.
+// source is a Secret with credentials and the name of the volume that mounts it.
 type source struct{ volume, Secret string }
 
-// Sources lists the Secrets with credentials: the instance's own, or the tenant's.
+// Sources lists the Secrets with credentials: the MicroServiceDeploy's own Secret, or the Secret that all
+// MicroServiceDeploys of the namespace share.
 func Sources(m *customv1.MicroServiceDeploy) []source {
 	if m.Spec.Auth != nil {
 		return []source{{"instance", m.Spec.Auth.SecretRef.Name}}
@@ -119,15 +122,17 @@ func Sources(m *customv1.MicroServiceDeploy) []source {
 	return []source{{"tenant", names.TenantAuth}}
 }
 
-// Trust says that the tenant's credentials need no right of the user who asked for the instance: only the proxy has them.
+// Trust returns the Secrets that the pod may mount without a check of the user who created the MicroServiceDeploy. This
+// is only the Secret with the shared credentials, because the application cannot read it.
 func Trust(m *customv1.MicroServiceDeploy) guard.Trust {
 	if m.Spec.Auth != nil {
-		return guard.Trust{} // the user names that Secret
+		return guard.Trust{} // the user chose this Secret, so the user's rights are checked
 	}
 	return guard.Trust{Volumes: []string{Sources(m)[0].volume}}
 }
 
-// Mount brings the hashes into the pod, and not the tenant's password beside them.
+// Mount declares the volume with the password hashes. It leaves out the plain password that the shared Secret also
+// contains.
 func (s source) Mount() *corev1ac.VolumeApplyConfiguration {
 	var items []*corev1ac.KeyToPathApplyConfiguration
 	for _, key := range names.HtpasswdKeys {
@@ -139,7 +144,7 @@ func (s source) Mount() *corev1ac.VolumeApplyConfiguration {
 }
 
 // Policy closes the application's own ports to everything but the proxy in the pod, if the network enforces policies.
-// Pods without a proxy stay open, and so do the proxy ports of pods that have not been replaced yet.
+// Pods without a proxy stay open. The proxy ports of pods from before a rollout stay open too.
 func Policy(m *customv1.MicroServiceDeploy, r workload.Rollout) *networkingv1ac.NetworkPolicyApplyConfiguration {
 	id := names.Identity(m)
 	all, health := Routes(m)

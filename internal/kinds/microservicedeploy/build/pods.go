@@ -1,7 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package build declares the pods of an instance. It decides nothing: the revision and its configuration are arguments.
+// Package build declares the pods of a MicroServiceDeploy. It decides nothing: the caller passes the revision and its
+// configuration.
 package build
 
 import (
@@ -23,39 +24,40 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// ConfigHashAnnotation changes with a user's Secret, so that pods are then replaced.
+// ConfigHashAnnotation holds a hash of the user's Secret with the configuration. When the Secret changes, the
+// annotation changes too, which replaces the pods.
 const ConfigHashAnnotation = "opcrew.io/config-hash"
 
-// Pods holds what pods are made of in addition to the spec.
+// Pods holds the input for the pod template in addition to the spec.
 type Pods struct {
 	Revision customv1.Revision
-	// Config is the configuration of the revision; nil if there is none.
+	// Config is the configuration of the revision; nil if the revision has none.
 	Config *config.Config
-	// AgentImage is the image of the proxy.
+	// AgentImage is the image of the proxy container.
 	AgentImage string
 }
 
-// Settings returns what pods depend on: fields of the spec, and the hash of a user's Secret with the configuration.
-// Pods are replaced when it changes.
+// Settings returns everything whose change replaces the pods: fields of the spec, and the hash of a user's Secret with
+// the configuration.
 func Settings(m *customv1.MicroServiceDeploy, configHash string) any {
 	s := m.Spec
 	s.Path, s.Ports = "", slices.Clone(s.Ports)
-	s.CreationTimestamp = "" //nolint:staticcheck // only users must not use it
+	s.CreationTimestamp = "" //nolint:staticcheck // the field is deprecated only for users
 	for i := range s.Ports {
 		s.Ports[i].NodePort = nil
-		if !s.NeedAuth || s.Ports[i].AppProtocol != ports.H2c { // otherwise the proxy uses it too
+		if !s.NeedAuth || s.Ports[i].AppProtocol != ports.H2c { // with authentication, the proxy uses the appProtocol too
 			s.Ports[i].AppProtocol = ""
 		}
 	}
 	s.Replicas, s.MaxReplicas, s.Metrics, s.Autoscaling, s.Idle = nil, nil, nil, false, false
-	if names.QuotaMode(m) != customv1.QuotaPriorityClass { // only this mode affects pods
+	if names.QuotaMode(m) != customv1.QuotaPriorityClass { // only the mode PriorityClass affects pods
 		s.Quota = ""
 	}
 	s.BaseDomain, s.Gateway, s.IngressClassName, s.Current = "", nil, "", nil
 	return []any{s, configHash}
 }
 
-// Template declares the pods.
+// Template declares the pod template.
 func Template(m *customv1.MicroServiceDeploy, p Pods) *corev1ac.PodTemplateSpecApplyConfiguration {
 	template := names.Identity(m).Template(container(m, p))
 	template.WithAnnotations(map[string]string{revisions.RevisionAnnotation: fmt.Sprint(p.Revision.Revision), revisions.RevisionHashAnnotation: revisions.HashOf(p.Revision)})
@@ -83,7 +85,7 @@ func Template(m *customv1.MicroServiceDeploy, p Pods) *corev1ac.PodTemplateSpecA
 	workload.Restrict(template, m.Spec.SecurityProfile)
 	podtemplate.Override(template, m.Spec.Pod)
 	if m.Spec.Pod != nil && m.Spec.Pod.ServiceAccountName != "" {
-		// The account that the user names decides whether its token is mounted.
+		// If the user names a ServiceAccount, the account decides whether its token is mounted.
 		template.Spec.AutomountServiceAccountToken = nil
 	}
 	return template
@@ -104,7 +106,8 @@ func container(m *customv1.MicroServiceDeploy, p Pods) *corev1ac.ContainerApplyC
 	return c
 }
 
-// AddEnvironment sets the variables of the spec, and variables of the configuration that the spec does not set itself.
+// AddEnvironment sets the environment variables in the spec, and the variables of the configuration that the spec does
+// not set itself.
 func AddEnvironment(c *corev1ac.ContainerApplyConfiguration, m *customv1.MicroServiceDeploy, from *config.Config) {
 	workload.WithEnvs(c, m.Spec.Envs)
 	own := func(name string) bool {

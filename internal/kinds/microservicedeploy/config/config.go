@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package config reads the configuration of an instance and declares it as an object, variables and files. Package
-// revisions decides which configuration runs.
+// Package config parses the configuration of a MicroServiceDeploy and declares it as an object, as environment
+// variables and as files. Package revisions decides which configuration the pods use.
 package config
 
 import (
@@ -21,31 +21,32 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/names"
 )
 
-// Dir is where the configuration is mounted. It has a file for each key, and File, which has the whole text.
+// Dir is the folder in which the configuration is mounted. It has one file for each key, and the file File with the
+// whole text.
 const (
 	Dir  = "/etc/microservice"
 	File = "config.properties"
 )
 
-// Config is the configuration that pods run with: an object of ours, or a user's Secret.
+// Config is the configuration of pods: an object that opcrew created, or a Secret of the user.
 type Config struct {
 	Name   string
 	Secret bool
-	// Keys are the keys that become environment variables.
+	// Keys are the keys of the configuration that become environment variables.
 	Keys []string
-	// Hash identifies the content, as a user's Secret can change without a new name.
+	// Hash is a hash of the content of a user's Secret, which can change without a new name.
 	Hash string
 }
 
 var (
 	fileName = regexp.MustCompile(`^[-._a-zA-Z0-9]{1,253}$`)
 	variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	// secretive matches keys that look like those of credentials.
+	// secretive matches keys that look like names of credentials.
 	secretive = regexp.MustCompile(`(?i)(pass(word|wd|phrase)?|pwd|secret|token|api[-_.]?key|(access|private|secret)[-_.]?key|credential)s?$`)
 )
 
-// Parse reads lines of key=value. Blank lines, and lines that begin with # or !, are comments. Lines without = are only
-// part of the whole text. If a key occurs twice, the last line wins.
+// Parse parses lines of the form key=value. Blank lines and lines that begin with # or ! are ignored. Other lines
+// without = are only in the file with the whole text. If a key occurs twice, the last line wins.
 func Parse(text string) map[string]string {
 	out := map[string]string{}
 	for line := range strings.Lines(text) {
@@ -59,8 +60,8 @@ func Parse(text string) map[string]string {
 	return out
 }
 
-// IgnoredLines returns the numbers of the lines that are neither key=value nor comments. It returns none if no line is
-// key=value, as such a text is meant to be read as a whole.
+// IgnoredLines returns the numbers of the lines that are neither key=value nor comments. If no line is key=value, it
+// returns none: the application then presumably reads the whole text as a file.
 func IgnoredLines(text string) []string {
 	var out []string
 	number := 0
@@ -78,23 +79,24 @@ func IgnoredLines(text string) []string {
 	return out
 }
 
-// isKey reports whether Kubernetes accepts a key, which becomes the name of a file.
+// isKey reports whether Kubernetes accepts a key, which becomes a file name.
 func isKey(key string) bool {
 	return fileName.MatchString(key) && key != File && key != "." && !strings.HasPrefix(key, "..")
 }
 
-// SecretKeys returns the keys in a text that look like those of credentials.
+// SecretKeys returns the keys in a configuration text that look like names of credentials.
 func SecretKeys(text string) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(Parse(text))), func(key string) bool { return !secretive.MatchString(key) })
 }
 
-// Declared returns the configuration in the spec; nil if there is none.
+// Declared returns the configuration in spec.config; nil if there is none.
 func Declared(m *customv1.MicroServiceDeploy) *Config {
 	if m.Spec.Config == "" {
 		return nil
 	}
 	c := &Config{Secret: m.Spec.ConfigAs == customv1.ConfigAsSecret, Keys: Variables(Parse(m.Spec.Config))}
-	// A ConfigMap and a Secret get different names, so that the ConfigMap is deleted once no revision names it.
+	// The name also depends on the kind of the object. When the kind changes, the old object is deleted as soon as no
+	// revision uses its name.
 	text := m.Spec.Config
 	if c.Secret {
 		text = "Secret\n" + text
@@ -104,18 +106,18 @@ func Declared(m *customv1.MicroServiceDeploy) *Config {
 	return c
 }
 
-// MaxVariables limits the environment. Pods are compared with their declaration by it, and with many thousand variables
-// that would take many seconds.
+// MaxVariables limits the number of environment variables. opcrew compares each pod with its declaration, which would
+// take many seconds with many thousand variables.
 const MaxVariables = 512
 
-// Variables returns the keys that become environment variables, in order.
+// Variables returns the keys that can become environment variables, sorted, and at most MaxVariables of them.
 func Variables[V any](data map[string]V) []string {
 	all := slices.DeleteFunc(slices.Sorted(maps.Keys(data)), func(key string) bool { return !variable.MatchString(key) })
 	return all[:min(len(all), MaxVariables)]
 }
 
-// Object declares the configuration as an object, which never changes. Another text gets another object, so that each
-// pod keeps what it was started with.
+// Object declares the immutable object with the configuration. A different text is stored in a new object, so that
+// running pods keep the configuration with which they started.
 func Object(m *customv1.MicroServiceDeploy, c *Config) runtime.ApplyConfiguration {
 	data := Parse(m.Spec.Config)
 	data[File] = m.Spec.Config
@@ -134,7 +136,7 @@ func Bytes(data map[string]string) map[string][]byte {
 	return out
 }
 
-// Volume mounts the configuration.
+// Volume declares the volume with the configuration.
 func (c *Config) Volume() *corev1ac.VolumeApplyConfiguration {
 	if c.Secret {
 		return corev1ac.Volume().WithName("config").WithSecret(corev1ac.SecretVolumeSource().WithSecretName(c.Name))
@@ -157,7 +159,7 @@ func (c *Config) Env() []*corev1ac.EnvVarApplyConfiguration {
 	return out
 }
 
-// HashOf returns a hash of the data that does not depend on the order of keys.
+// HashOf returns a hash of the data that does not depend on the order of the keys.
 func HashOf(data map[string][]byte) string {
 	h := sha256.New()
 	for _, key := range slices.Sorted(maps.Keys(data)) {

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package credentials holds the user and password of a tenant, and the htpasswd lines made of them. After a change, the
-// old password stays valid for a while.
+// Package credentials holds the user name and password that all MicroServiceDeploys of a namespace share, and their
+// htpasswd lines. After a password change, the old password stays valid for a while.
 package credentials
 
 import (
@@ -24,27 +24,27 @@ import (
 )
 
 const (
-	// Overlap is how long an old password is still accepted. Kubelets bring a changed Secret to the pods within two
-	// minutes, and clients need time to switch.
+	// Overlap is how long an old password is still accepted. Kubelets update a Secret in pods within two minutes, and
+	// clients need time to switch.
 	Overlap = 10 * time.Minute
-	// Until is a comment with the time when the lines below it expire.
+	// Until begins a comment in the htpasswd file. The comment holds the time when the lines below it expire.
 	Until = "# valid until "
 	// DefaultUser is the user whose password is generated.
 	DefaultUser = "tenant"
-	// Longest is how many bytes of a password bcrypt uses.
+	// Longest is the number of bytes of a password that bcrypt uses. bcrypt ignores the bytes after them.
 	Longest = 72
 )
 
-// Facts holds what is read about a tenant's credentials, and random values that a plan may need, which must not be
-// computed twice.
+// Facts holds what opcrew reads about the shared credentials. It also holds new random values that a plan may need,
+// because a plan must return the same result for the same facts.
 type Facts struct {
-	Live  *corev1.Secret // nil if there is none
-	Match bool           // whether the first line is for the password beside it
-	// User and Password are read from the Secret, or new if it has none. Line is a new htpasswd line for them.
+	Live  *corev1.Secret // the Secret; nil if it does not exist
+	Match bool           // whether the first htpasswd line matches the password in the Secret
+	// User and Password come from the Secret, or are new if the Secret has none. Line is a new htpasswd line for them.
 	User, Password, Line string
 }
 
-// UserIn returns the user in a Secret, or the default user if the name cannot be used in htpasswd.
+// UserIn returns the user name in a Secret, or the default user if htpasswd cannot represent the name.
 func UserIn(secret *corev1.Secret) string {
 	user := string(secret.Data["username"])
 	bad := strings.Contains(user, ":") || strings.HasPrefix(user, "#") || strings.TrimSpace(user) != user ||
@@ -55,14 +55,14 @@ func UserIn(secret *corev1.Secret) string {
 	return user
 }
 
-// PasswordIn returns the password in a Secret, without the line break that editors and echo append, and that no one can
-// type.
+// PasswordIn returns the password in a Secret without trailing line breaks. Editors and echo append them, but users
+// cannot type them in a login form.
 func PasswordIn(secret *corev1.Secret) string {
 	return strings.TrimRight(string(secret.Data["password"]), "\r\n")
 }
 
-// HashLine returns an htpasswd line. bcrypt uses only 72 bytes of a password. A longer password gets a SHA-1 hash, as
-// it is too long to be guessed from any hash.
+// HashLine returns an htpasswd line. bcrypt uses only 72 bytes of a password, so a longer password gets a SHA-1 hash.
+// This is safe, because such a long password cannot be guessed from its hash.
 func HashLine(user, password string) (string, error) {
 	if len(password) > Longest {
 		return user + ":" + shaOf(password), nil
@@ -84,7 +84,7 @@ func Matches(lines, user, password string) bool {
 	if len(password) > Longest {
 		return hash == shaOf(password)
 	}
-	if !htpasswd.Usable(first) { // a line of a high cost would occupy a worker for a day
+	if !htpasswd.Usable(first) { // a hash with a high bcrypt cost could occupy a worker for a day
 		return false
 	}
 	return bcrypt.CompareHashAndPassword([]byte(hash), []byte(password)) == nil
@@ -95,7 +95,7 @@ func shaOf(password string) string {
 	return "{SHA}" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// Child declares the Secret. Users may edit the user and the password; the hashes belong to opcrew. again is the time
+// Child declares the Secret. Users may change the user name and the password, but not the hashes. again is the time
 // until an old password expires.
 func (f Facts) Child(ns *corev1.Namespace, now time.Time) (child ensure.Child, again time.Duration) {
 	lines := f.Line
@@ -111,12 +111,12 @@ func (f Facts) Child(ns *corev1.Namespace, now time.Time) (child ensure.Child, a
 	child.Object = corev1ac.Secret(names.TenantAuth, ns.Name).WithType(corev1.SecretTypeOpaque).WithData(map[string][]byte{
 		"username": []byte(f.User), "password": []byte(f.Password), names.HtpasswdKey: []byte(lines),
 	})
-	// A generated password, or a hash of it, is only for the Secret that was read. Otherwise two operators could
-	// combine the hash of one with the password of the other.
+	// Apply a generated password or hash only if the Secret has not changed since it was read. Otherwise the Secret
+	// could get the hash from one operator and the password from another one.
 	if child.New = f.Live == nil; !child.New {
 		child.DecidedOn = f.Live.ResourceVersion
 	}
-	// Missing values are recreated.
+	// Values that a user removed are generated again.
 	if f.Live == nil || len(f.Live.Data["username"]) > 0 {
 		child.Carry = append(child.Carry, "data.username")
 	}
@@ -126,7 +126,7 @@ func (f Facts) Child(ns *corev1.Namespace, now time.Time) (child ensure.Child, a
 	return child, again
 }
 
-// current returns the lines without those that have expired, and the time until the next ones expire.
+// current returns the htpasswd lines without the expired ones, and the time until the next lines expire.
 func current(lines string, now time.Time) (string, time.Duration) {
 	before, after, found := strings.Cut(lines, "\n"+Until)
 	if !found {

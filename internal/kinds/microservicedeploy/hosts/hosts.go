@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package hosts decides which of the host names that several instances claim an instance gets, and declares its Ingress
+// Package hosts decides which MicroServiceDeploy gets a host name that several of them claim, and declares its Ingress
 // or HTTPRoute.
 package hosts
 
@@ -24,14 +24,14 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// RouteKind is the HTTPRoute of Gateway API, which not every cluster has.
+// RouteKind is the HTTPRoute of the Gateway API, which not every cluster has installed.
 var RouteKind = schema.GroupVersionKind{Group: "gateway.networking.k8s.io", Version: "v1", Kind: "HTTPRoute"}
 
-// RouteCRD is the CRD of HTTPRoute. Without it, host names get an Ingress instead.
+// RouteCRD is the name of the CRD of HTTPRoutes. If it is missing, opcrew creates an Ingress instead.
 const RouteCRD = "httproutes.gateway.networking.k8s.io"
 
-// Claimed returns the host names that an instance claims: the name of its major version, and the name of the
-// microservice, which only one of its major versions gets.
+// Claimed returns the host names that a MicroServiceDeploy claims: a name with its major version, and the name of the
+// microservice. Only one major version gets the name of the microservice.
 func Claimed(m *customv1.MicroServiceDeploy) []string {
 	if m.Spec.BaseDomain == "" {
 		return nil
@@ -47,8 +47,8 @@ func Claimed(m *customv1.MicroServiceDeploy) []string {
 	return []string{versioned, bare}
 }
 
-// Assign returns the claimed host names that an instance has, and messages about those that a rival has. If another
-// major version has the microservice's name, that is not a conflict.
+// Assign returns the claimed host names that the MicroServiceDeploy gets, and messages about host names that a rival
+// has. It is no conflict if another major version of the same microservice has the name of the microservice.
 func Assign(m *customv1.MicroServiceDeploy, rivals []customv1.MicroServiceDeploy) (has []string, lost []string) {
 	for _, host := range Claimed(m) {
 		claimants := []*customv1.MicroServiceDeploy{m}
@@ -67,7 +67,8 @@ func Assign(m *customv1.MicroServiceDeploy, rivals []customv1.MicroServiceDeploy
 	return has, lost
 }
 
-// holder says who has a host name. What is in another namespace is not the business of the users of this one.
+// holder describes who has a host name. It does not name MicroServiceDeploys in other namespaces, because users of this
+// namespace may not be allowed to see them.
 func holder(m, winner *customv1.MicroServiceDeploy) string {
 	if winner.Namespace != m.Namespace {
 		return " is in use in another namespace"
@@ -75,9 +76,8 @@ func holder(m, winner *customv1.MicroServiceDeploy) string {
 	return fmt.Sprintf(" belongs to MicroServiceDeploy %s/%s", winner.Namespace, winner.Name)
 }
 
-// winner is who gets a host name: the microservice that has it, else the oldest claimant's.
-// Among its instances, its own name goes to the one that insists on it, else to the oldest,
-// and that of a major version to the one that has it. All claimants come to the same.
+// winner returns the MicroServiceDeploy that gets a host name. The microservice that has the name wins, or else the
+// oldest one. Among its major versions, spec.current and age decide. Every MicroServiceDeploy computes the same winner.
 func winner(claimants []*customv1.MicroServiceDeploy, host string) *customv1.MicroServiceDeploy {
 	first := slices.MinFunc(claimants, func(a, b *customv1.MicroServiceDeploy) int {
 		return cmp.Or(lacking(a, host)-lacking(b, host), older(a, b))
@@ -87,8 +87,9 @@ func winner(claimants []*customv1.MicroServiceDeploy, host string) *customv1.Mic
 	})
 }
 
-// precedence is negative if a goes before its sibling b of the same rank. Creation times are in seconds: if they are
-// equal, the instance that has the name keeps it.
+// precedence is negative if MicroServiceDeploy a wins over MicroServiceDeploy b of the same microservice and rank.
+// Creation times have a resolution of one second. If they are equal, the MicroServiceDeploy that already has the name
+// keeps it.
 func precedence(a, b *customv1.MicroServiceDeploy, host string) int {
 	has := lacking(a, host) - lacking(b, host)
 	if host == bareHost(a) {
@@ -97,8 +98,8 @@ func precedence(a, b *customv1.MicroServiceDeploy, host string) int {
 	return cmp.Or(has, older(a, b))
 }
 
-// lacking returns 0 for an instance that has the host name already, and 1 otherwise. An older object that claims the
-// name only now does not take it from a running instance.
+// lacking returns 0 for a MicroServiceDeploy that already has the host name, and 1 otherwise. An older
+// MicroServiceDeploy that claims the name only now must not take it from a running MicroServiceDeploy.
 func lacking(m *customv1.MicroServiceDeploy, host string) int {
 	if slices.Contains(m.Status.Hosts, host) {
 		return 0
@@ -106,7 +107,8 @@ func lacking(m *customv1.MicroServiceDeploy, host string) int {
 	return 1
 }
 
-// rank orders claimants by what matters more than age.
+// rank returns the rank of a claimant before age is considered; lower wins. MicroServiceDeploys of another microservice
+// come last, and spec.current comes first.
 func rank(m, first *customv1.MicroServiceDeploy, host string) int {
 	switch {
 	case !siblings(m, first):
@@ -125,18 +127,19 @@ func older(a, b *customv1.MicroServiceDeploy) int {
 	)
 }
 
-// bareHost returns the host name of the microservice, without a major version.
+// bareHost returns the host name of the microservice without a major version.
 func bareHost(m *customv1.MicroServiceDeploy) string { return m.Spec.MsName + "." + m.Spec.BaseDomain }
 
-// siblings reports whether two instances belong to the same microservice.
+// siblings reports whether two MicroServiceDeploys are major versions of the same microservice.
 func siblings(a, b *customv1.MicroServiceDeploy) bool {
 	return a.Namespace == b.Namespace && a.Spec.MsName == b.Spec.MsName
 }
 
-// Insists reports whether the spec sets current, and so does not leave the choice of the current instance to opcrew.
+// Insists reports whether spec.current is true: the user, not opcrew, decides that this MicroServiceDeploy gets the
+// name of the microservice.
 func Insists(m *customv1.MicroServiceDeploy) bool { return m.Spec.Current != nil && *m.Spec.Current }
 
-// backendPort returns the port of the Service that host names lead to: its first TCP port.
+// backendPort returns the port of the Service to which requests for the host names go: its first TCP port.
 func backendPort(m *customv1.MicroServiceDeploy) int32 {
 	for _, p := range names.Ports(m) {
 		if workload.Protocol(p) == corev1.ProtocolTCP {
@@ -146,7 +149,7 @@ func backendPort(m *customv1.MicroServiceDeploy) int32 {
 	return names.Ports(m)[0].Port
 }
 
-// Ingress declares the Ingress for host names.
+// Ingress declares the Ingress that routes the host names of a MicroServiceDeploy to its Service.
 func Ingress(m *customv1.MicroServiceDeploy, hosts []string) *networkingv1ac.IngressApplyConfiguration {
 	id := names.Identity(m)
 	spec := networkingv1ac.IngressSpec()
@@ -162,7 +165,7 @@ func Ingress(m *customv1.MicroServiceDeploy, hosts []string) *networkingv1ac.Ing
 	return networkingv1ac.Ingress(id.Name, id.Namespace).WithLabels(id.Labels).WithSpec(spec)
 }
 
-// Route declares the HTTPRoute that attaches the instance to a Gateway.
+// Route declares the HTTPRoute that routes the host names of a MicroServiceDeploy from a Gateway to its Service.
 func Route(m *customv1.MicroServiceDeploy, hosts []string) runtime.ApplyConfiguration {
 	id, gateway := names.Identity(m), m.Spec.Gateway
 	parent := map[string]any{
@@ -194,7 +197,7 @@ func anys(texts []string) []any {
 	return out
 }
 
-// URL returns where users find the instance, with the shortest of its names.
+// URL returns the URL of the MicroServiceDeploy, with the shortest of its host names.
 func URL(hosts []string) string {
 	if len(hosts) == 0 {
 		return ""

@@ -16,7 +16,7 @@ import (
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
 )
 
-// article is the article's manifest.
+// article is the path of the manifest in the article that defines the kind.
 const article = "test/crds/testdata/microservicedeploys/accept/article.yaml"
 
 func TestTheArticlesManifestAppliesUnchangedAndTheMessageSaysWhatAnImageIs(t *testing.T) {
@@ -46,7 +46,7 @@ func expectTheArticle(t *testing.T, flags ...string) {
 	s.expectTheArticlesChildren()
 }
 
-// expectTheArticlesChildren expects the children that the article lists for an instance.
+// expectTheArticlesChildren checks that exactly the objects that the article lists for a MicroServiceDeploy exist.
 func (s *shop) expectTheArticlesChildren() {
 	s.Helper()
 	service, scaler, quota := &corev1.Service{}, &autoscalingv2.HorizontalPodAutoscaler{}, &corev1.ResourceQuota{}
@@ -60,7 +60,7 @@ func (s *shop) expectTheArticlesChildren() {
 	if *scaler.Spec.MinReplicas != 3 || scaler.Spec.MaxReplicas != 6 || scaler.Spec.ScaleTargetRef.Name != s.name {
 		s.Errorf("expected an autoscaler from 3 to 6 pods, got %+v", scaler.Spec)
 	}
-	// Six pods and two surge pods, each with 2 CPU and the proxy's 20m.
+	// The quota covers six pods and two surge pods. Each requests 2 CPUs, and 20m for the proxy.
 	if cpu := quota.Spec.Hard["requests.cpu"]; cpu.String() != "16160m" {
 		s.Errorf("expected a quota of 16160m of CPU, got %s", cpu.String())
 	}
@@ -72,7 +72,7 @@ func (s *shop) expectTheArticlesChildren() {
 func TestFromCreationToReadyThereIsAWriteForEachChildAndTwoOfStatus(t *testing.T) {
 	plain := map[string]int{
 		"patch services": 1, "patch serviceaccounts": 1, "patch deployments": 1, "patch microservicedeploys/status": 2,
-		"patch resourcequotas": 1, // the tenant's quota, with its first instance
+		"patch resourcequotas": 1, // the first MicroServiceDeploy of a namespace creates the quota
 	}
 	with := func(more map[string]int) map[string]int {
 		all := maps.Clone(plain)
@@ -89,8 +89,8 @@ func TestFromCreationToReadyThereIsAWriteForEachChildAndTwoOfStatus(t *testing.T
 		"configuration": {[]option{withConfig("a=1")}, with(map[string]int{"patch configmaps": 1})},
 		"as Secret":     {[]option{withConfig("a=1"), asSecret}, with(map[string]int{"patch secrets": 1})},
 		"host name":     {[]option{hosted("v1")}, with(map[string]int{"patch ingresses": 1})},
-		// The autoscaler reports whether it has metrics. That is one more status, unless it does so before the pods are
-		// ready.
+		// The autoscaler reports whether it has metrics. This costs one more status write, unless it happens before the
+		// pods are ready.
 		"autoscaling": {[]option{autoscaled(true), asks("100m")}, with(map[string]int{"patch horizontalpodautoscalers": 1, "patch poddisruptionbudgets": 1, "patch microservicedeploys/status": 3})},
 		"auth":        {[]option{needAuth(true)}, with(map[string]int{"patch networkpolicies": 1, "patch secrets": 1})},
 	} {
@@ -101,7 +101,7 @@ func TestFromCreationToReadyThereIsAWriteForEachChildAndTwoOfStatus(t *testing.T
 			s.create(test.options...)
 			s.await(ready, "True AllPodsReady")
 			if test.want["patch horizontalpodautoscalers"] > 0 {
-				s.await(customv1.MicroServiceDeployAutoscaled, "Unknown NoMetrics", "The number of pods stays as it is")
+				s.await(customv1.MicroServiceDeployAutoscaled, "Unknown NoMetrics", "The autoscaler cannot change the number of pods")
 			}
 			calls := env.Settled(t, mark)
 			t.Logf("calls: %v", calls.Tally())

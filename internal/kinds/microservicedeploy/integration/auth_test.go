@@ -19,7 +19,7 @@ import (
 
 const auth = customv1.MicroServiceDeployAuthReady
 
-// tenant returns the Secret with the tenant's credentials.
+// tenant returns the Secret with the credentials that all MicroServiceDeploys of the namespace share.
 func (s *shop) tenant() *corev1.Secret {
 	s.Helper()
 	secret := &corev1.Secret{}
@@ -27,7 +27,7 @@ func (s *shop) tenant() *corev1.Secret {
 	return secret
 }
 
-// letIn counts the htpasswd lines that accept a password.
+// letIn returns the number of htpasswd lines that accept a password.
 func letIn(secret *corev1.Secret, password string) int {
 	n := 0
 	for line := range strings.SplitSeq(string(secret.Data["htpasswd"]), "\n") {
@@ -57,7 +57,7 @@ func TestTurningAuthOnAndOffLeavesTheServiceAloneAndReplacesPods(t *testing.T) {
 		if got := s.there(&networkingv1.NetworkPolicy{}); got != needs {
 			t.Errorf("needAuth %v: expected a wall: %v, got %v", needs, needs, got)
 		}
-		// Users still know the password when the instance requires it again.
+		// The password must stay the same, because users still know it when the MicroServiceDeploy needs it again.
 		if secret := s.tenant(); password == "" {
 			password = string(secret.Data["password"])
 		} else if string(secret.Data["password"]) != password {
@@ -121,7 +121,8 @@ func TestAnEditedPasswordIsLetInBesideTheOldOne(t *testing.T) {
 		t.Error("expected no pod to be replaced for another password")
 	}
 	env.Rests(t)
-	// The test does not wait ten minutes: it changes the recorded expiry to a time in the past.
+	// The old password is valid for ten minutes. The test does not wait that long: it changes the recorded expiry to a
+	// time in the past.
 	s.named("opcrew-basic-auth").patch(&corev1.Secret{}, fmt.Sprintf(`{"stringData":{"htpasswd":%q}}`,
 		strings.Replace(string(s.tenant().Data["htpasswd"]), "# valid until 20", "# valid until 19", 1)))
 	operator.Until(t, "the old password is let in no more", func() error {
@@ -135,12 +136,12 @@ func TestAnEditedPasswordIsLetInBesideTheOldOne(t *testing.T) {
 func TestAnInstanceCanHaveCredentialsOfItsOwn(t *testing.T) {
 	s := newShop(t)
 	s.create(authOf("users"))
-	s.await(ready, "False NoCredentials", "no Secret users", "new ones let no user in")
+	s.await(ready, "False NoCredentials", "Secret users does not exist", "no user can log in to new pods")
 	users := &corev1.Secret{StringData: map[string]string{"htpasswd": "alice:plain"}}
 	users.Name = "users"
 	s.make(users)
 	s.named("users").patch(&corev1.Secret{}, `{"stringData":{"htpasswd":"alice:{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g="}}`)
-	s.await(auth, "True Credentials", "Secret users") // no event is needed
+	s.await(auth, "True Credentials", "Secret users") // opcrew reads the Secret again by itself
 	s.await(ready, "True AllPodsReady")
 	if s.named("opcrew-basic-auth").there(&corev1.Secret{}) {
 		t.Error("expected no credentials of the tenant where no instance asks for them")

@@ -20,7 +20,7 @@ import (
 
 type instance = customv1.MicroServiceDeploy
 
-// template returns the current template of the pods.
+// template returns the current pod template of the Deployment.
 func (s *shop) template() corev1.PodTemplateSpec {
 	s.Helper()
 	d := &appsv1.Deployment{}
@@ -28,7 +28,7 @@ func (s *shop) template() corev1.PodTemplateSpec {
 	return d.Spec.Template
 }
 
-// sets returns the UIDs of the object's ReplicaSets, by the image that they run.
+// sets returns the UIDs of the MicroServiceDeploy's ReplicaSets, by the image that they run.
 func (s *shop) sets() map[string][]string {
 	s.Helper()
 	list := &appsv1.ReplicaSetList{}
@@ -62,7 +62,7 @@ func TestAChangeOfTheConfigurationReplacesPodsAndTheOldOneStaysWhileARevisionNam
 			t.Errorf("expected pod %s to be replaced", pod.Name)
 		}
 	}
-	// Kubernetes keeps ten old ReplicaSets.
+	// A Deployment keeps ten old ReplicaSets, and with them ten old revisions.
 	for i := range 11 {
 		s.edit(withConfig(fmt.Sprint("LEVEL=", i+3)))
 		s.awaitReady(2)
@@ -71,7 +71,7 @@ func TestAChangeOfTheConfigurationReplacesPodsAndTheOldOneStaysWhileARevisionNam
 		if got := s.configs(); len(got) > 11 || slices.Contains(got, first[0]) {
 			return fmt.Errorf("there are %d: %v", len(got), got)
 		}
-		// The status is written after the configurations are deleted.
+		// opcrew writes the status after it deletes unused configurations.
 		if got := s.get().Status; len(got.Revisions) != 11 || got.Revision != 13 {
 			return fmt.Errorf("expected eleven revisions, the last being 13, got %d: %+v", got.Revision, got.Revisions)
 		}
@@ -103,8 +103,8 @@ func TestARollbackBringsImageAndConfigurationBackInTheSameReplicaSet(t *testing.
 		t.Errorf("expected configuration %s, got %s", want, got)
 	}
 	s.edit(backTo(7))
-	s.await(ready, "False RevisionMissing", "revision 7 is not kept; there are 2, 1; the 2 pods that run stay as they are")
-	s.edit(withImage(placeholder), backTo(1)) // whatever else the spec says
+	s.await(ready, "False RevisionMissing", "revision 7, which is not stored; stored revisions: 2, 1; the 2 running pods stay unchanged")
+	s.edit(withImage(placeholder), backTo(1)) // the rollback must work even though spec.image is invalid
 	s.expectServing(s.await(ready, "True AllPodsReady"), 2, oldImage)
 	s.edit(withImage(newImage), backTo(0))
 	if m := s.awaitReady(2); m.Status.Revision != 2 {
@@ -161,20 +161,20 @@ func TestAConfigurationThatMovesIntoASecretLeavesNoConfigMapOnceItsRevisionIsGon
 func TestAConfigurationOfTheUsersOwnSecretIsWaitedForAndFollowed(t *testing.T) {
 	s := newShop(t)
 	s.create(configFrom("mine"))
-	s.await(ready, "False ConfigMissing", "there is no Secret mine")
+	s.await(ready, "False ConfigMissing", "Secret mine does not exist")
 	if pods := s.pods(); len(pods) > 0 {
 		t.Errorf("expected no pods without their configuration, got %d", len(pods))
 	}
 	mine := &corev1.Secret{StringData: map[string]string{"LEVEL": "1", "not-a-variable": "2"}}
 	mine.Name = "mine"
 	s.make(mine)
-	s.awaitReady(1) // no event is needed
+	s.awaitReady(1) // opcrew reads the Secret again by itself
 	if env := s.template().Spec.Containers[0].Env; len(env) != 2 || env[0].ValueFrom.SecretKeyRef.Name != "mine" || env[0].Name != "LEVEL" {
 		t.Errorf("expected LEVEL of Secret mine and PORT, got %+v", env)
 	}
 	pods := s.pods()
 	s.named("mine").patch(&corev1.Secret{}, `{"stringData":{"LEVEL":"2"}}`)
-	s.edit(withReplicas(2)) // its change is noticed at the next event
+	s.edit(withReplicas(2)) // opcrew does not watch the Secret, so this edit makes it notice the change
 	s.awaitReady(2)
 	for _, pod := range s.pods() {
 		if pod.UID == pods[0].UID {
@@ -183,7 +183,7 @@ func TestAConfigurationOfTheUsersOwnSecretIsWaitedForAndFollowed(t *testing.T) {
 	}
 	s.named("mine").remove(&corev1.Secret{})
 	s.edit(withImage(newImage))
-	s.await(ready, "False ConfigMissing", "the 2 pods that run stay as they are")
+	s.await(ready, "False ConfigMissing", "the 2 running pods stay unchanged")
 	if n := s.running(oldImage); n != 2 {
 		t.Errorf("expected two pods to go on, got %d", n)
 	}
@@ -205,7 +205,7 @@ func TestASecretThatCarriesTheLabelIsFollowedAtOnce(t *testing.T) {
 		}
 		return nil
 	})
-	// For a moment Ready may still report the state before the change, as the spec is the same.
+	// Ready may still report the earlier state for a moment, because the generation of the spec has not changed.
 	operator.Until(t, "the rollout has come to its end", func() error {
 		d := &appsv1.Deployment{}
 		s.read(d)

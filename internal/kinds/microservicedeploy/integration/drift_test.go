@@ -21,26 +21,26 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// declared returns the fields of a child that the operator declares.
+// declared returns the fields of a child that opcrew declares.
 func declared(object client.Object) map[string]any {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object.DeepCopyObject())
 	if err != nil {
 		panic(err)
 	}
 	annotations := maps.Clone(object.GetAnnotations())
-	delete(annotations, "deployment.kubernetes.io/revision") // a repair of the template changes it
+	delete(annotations, "deployment.kubernetes.io/revision") // this annotation changes when opcrew repairs the template
 	return map[string]any{
 		"labels": object.GetLabels(), "annotations": annotations, "owners": object.GetOwnerReferences(),
 		"spec": content["spec"], "data": content["data"], "token": content["automountServiceAccountToken"],
 	}
 }
 
-// drifts are another client's changes to what the operator declares, as merge patches. There are at most three per
-// object, since a fourth within a minute would be a contest.
+// drifts are changes of another client to fields that opcrew declares, as merge patches. There are at most three per
+// object, because opcrew would treat a fourth within a minute as a contest.
 var drifts = []struct {
 	name     string
 	resource string
-	of       string // the object's name, if not the instance's
+	of       string // name of the object, if it differs from that of the MicroServiceDeploy
 	object   client.Object
 	patch    string
 }{
@@ -85,7 +85,7 @@ func (s *shop) expectRepair(resource string, object client.Object, patch string)
 	if cmp.Equal(before, declared(object)) {
 		s.Fatalf("the patch changes nothing: %s", patch)
 	}
-	// Any password that was among the credentials is accepted for a while, as after an edit.
+	// After a change, an old password stays valid for a while, so the Secret differs from its first content.
 	if resource != "secrets" {
 		operator.Until(s.T, resource+" "+s.name+" is as declared again", func() error {
 			s.read(object)
@@ -96,8 +96,8 @@ func (s *shop) expectRepair(resource string, object client.Object, patch string)
 		})
 	}
 	writes := childWrites(env.Settled(s.T, mark)).Where(func(c testenv.Call) bool {
-		// A replica number that an autoscaler owns is applied with the version that was read, and retried if the
-		// Deployment's controller was faster. The quota follows the number of pods.
+		// An autoscaler owns the number of replicas. opcrew applies it with the version that was read, and retries if
+		// the Deployment controller was faster. The quota changes with the number of pods.
 		return c.Code != 409 && (resource != "deployments" || c.Resource != "resourcequotas")
 	})
 	if len(writes) != 1 || writes[0].Resource != resource {
@@ -105,7 +105,7 @@ func (s *shop) expectRepair(resource string, object client.Object, patch string)
 	}
 }
 
-// theirs are fields of other owners, as merge patches. None of them is declared.
+// theirs are fields of other owners that opcrew does not declare, as merge patches.
 var theirs = []struct {
 	of     string
 	object client.Object
@@ -145,14 +145,14 @@ func TestWhatOthersSetSurvivesChanges(t *testing.T) {
 		at := s.of(foreign.of)
 		at.read(now)
 		version := now.GetResourceVersion()
-		at.patch(now, foreign.patch) // changes nothing if the value is unchanged
+		at.patch(now, foreign.patch) // the patch changes nothing if the object still has the values
 		if now.GetResourceVersion() != version || now.GetLabels()["theirs"] != "x" || now.GetAnnotations()["example.com/theirs"] != "y" {
 			t.Errorf("expected what others set on the %T to survive, got %+v", now, declared(now))
 		}
 	}
 }
 
-// of returns the shop with another object's name, if it is not empty.
+// of returns the shop for the object with the given name; the same shop if the name is empty.
 func (s *shop) of(name string) *shop {
 	if name == "" {
 		return s

@@ -23,7 +23,7 @@ import (
 
 const hostReady = customv1.MicroServiceDeployHostReady
 
-// expectHosts expects the names in the status and in the Ingress.
+// expectHosts checks the host names in the status and in the Ingress.
 func (s *shop) expectHosts(url string, hosts ...string) {
 	s.Helper()
 	s.settled()
@@ -61,7 +61,7 @@ func TestMajorVersionsRunSideBySideAndOneIsCurrent(t *testing.T) {
 	v2.awaitNothing()
 	s.expectHosts("http://web.example.com", "v1-web.example.com", "web.example.com")
 	s.edit(func(m *instance) { m.Spec.BaseDomain = "" })
-	s.await(hostReady, "Unknown NoDomain", "no effect of spec.path")
+	s.await(hostReady, "Unknown NoDomain", "these fields have no effect: spec.path")
 	s.expectHosts("")
 }
 
@@ -85,7 +85,7 @@ func TestAHostThatIsClaimedTwiceBelongsToTheOlder(t *testing.T) {
 			continue
 		}
 		s.delete()
-		later.awaitReady(1) // it is enqueued
+		later.awaitReady(1) // the deletion of the other MicroServiceDeploy must enqueue this one
 		later.expectHosts("http://web.example.com", "v1-web.example.com", "web.example.com")
 	}
 }
@@ -126,11 +126,11 @@ func TestWithoutGatewayAPIAnIngressStandsInAndIsReported(t *testing.T) {
 	s := newShop(t)
 	s.create(hosted("v1"), throughGateway)
 	s.awaitReady(1)
-	s.await(hostReady, "True NoGatewayAPI", "an Ingress stands in")
+	s.await(hostReady, "True NoGatewayAPI", "an Ingress replaces the HTTPRoute")
 	s.expectHosts("http://web.example.com", "v1-web.example.com", "web.example.com")
 }
 
-// withGatewayAPI installs the part of Gateway API in testdata, for one test.
+// withGatewayAPI installs the HTTPRoute CRD from testdata for the duration of one test.
 func withGatewayAPI(t *testing.T) {
 	t.Helper()
 	file := filepath.Join(env.Root, "internal/kinds/microservicedeploy/integration/testdata/httproutes.yaml")

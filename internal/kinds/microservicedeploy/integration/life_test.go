@@ -101,7 +101,7 @@ func TestFullNameNamesTheChildrenAndASecondClaimantIsReported(t *testing.T) {
 		return nil
 	})
 	third.delete()
-	second.edit(withReplicas(2)) // otherwise the name is tried again within a minute
+	second.edit(withReplicas(2)) // without an edit, opcrew would try the name again only after up to a minute
 	second.await(ready, "True AllPodsReady", "2 of 2")
 }
 
@@ -116,7 +116,7 @@ func TestATakenNodePortIsReportedWithItsHolderAndThePodsRunAllTheSame(t *testing
 	if err := env.Client.Delete(t.Context(), holder); err != nil {
 		t.Fatal(err)
 	}
-	s.awaitReady(1) // no event is needed
+	s.awaitReady(1) // opcrew must retry by itself
 }
 
 func TestABadImageNeverTakesRunningPodsAway(t *testing.T) {
@@ -127,7 +127,7 @@ func TestABadImageNeverTakesRunningPodsAway(t *testing.T) {
 	pods := s.all()
 	mark := env.Audit.Mark(t)
 	s.edit(withImage(placeholder))
-	s.await(ready, "False InvalidImage", "spec.image", placeholder, "the 2 pods that run stay as they are")
+	s.await(ready, "False InvalidImage", "spec.image", placeholder, "the 2 running pods stay unchanged")
 	s.await("Available", "True Serving")
 	s.edit(withImage(oldImage))
 	s.awaitReady(2)
@@ -148,7 +148,7 @@ func TestABadImageNeverTakesRunningPodsAway(t *testing.T) {
 	}
 }
 
-// An upgrade of opcrew that declares another default must not restart any of the user's pods.
+// An upgrade of opcrew with other defaults must not restart any pods of users.
 func TestPodsOfAnEarlierVersionStayUntilTheUserAsksForOthers(t *testing.T) {
 	s := newShop(t)
 	s.create(withReplicas(2), needAuth(true))
@@ -180,7 +180,7 @@ func TestPodsOfAnEarlierVersionStayUntilTheUserAsksForOthers(t *testing.T) {
 	}
 }
 
-// becomesOld changes the Deployment to what an opcrew with another agent would have left.
+// becomesOld makes the Deployment look as if an opcrew version with another agent image had created it.
 func (s *shop) becomesOld() {
 	s.Helper()
 	d := &appsv1.Deployment{}

@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package integration tests MicroServiceDeploy end to end: the real manager with its deployed ServiceAccount and roles,
-// a real API server with the real controllers, and simulated nodes. The calls that it makes are read from the server's
-// audit log. Pure functions are tested beside their code.
+// Package integration tests MicroServiceDeploy with the real manager under its ServiceAccount and roles. The API server
+// and the Kubernetes controllers are real; nodes are simulated. The tests read the API calls of the manager from the
+// audit log. Pure functions have unit tests next to their code.
 package integration
 
 import (

@@ -33,7 +33,7 @@ func configFrom(name string) option {
 	}
 }
 
-// backTo rolls back to a revision; 0 ends the rollback.
+// backTo sets spec.rollbackTo to a revision; 0 removes it.
 func backTo(revision int64) option {
 	return func(m *customv1.MicroServiceDeploy) {
 		if m.Spec.RollbackTo = &revision; revision == 0 {
@@ -58,7 +58,7 @@ func authOf(secret string) option {
 	}
 }
 
-// asks requests an amount of CPU, and nothing else.
+// asks sets a CPU request and no other resource.
 func asks(cpu common.Amount) option {
 	return func(m *customv1.MicroServiceDeploy) {
 		m.Spec.ResourceRequirements.Requests = map[corev1.ResourceName]common.Amount{corev1.ResourceCPU: cpu}

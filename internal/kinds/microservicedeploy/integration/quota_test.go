@@ -23,10 +23,10 @@ const enforced = customv1.MicroServiceDeployQuotaEnforced
 
 func quotaObject() *corev1.ResourceQuota { return &corev1.ResourceQuota{} }
 
-// tenantsQuota returns the shop with the name of the quota for all instances of the namespace.
+// tenantsQuota returns the shop for the ResourceQuota of opcrew that all MicroServiceDeploys of the namespace share.
 func (s *shop) tenantsQuota() *shop { return s.named("opcrew-microservices") }
 
-// awaitHard waits until a quota allows exactly these numbers of pods and CPU; "" means no quota.
+// awaitHard waits until the quota limits pods and CPU to exactly these values; "" means that there is no quota.
 func (s *shop) awaitHard(pods, cpu string) {
 	s.Helper()
 	operator.Until(s.T, fmt.Sprintf("the quota %s allows %q pods and %q cpu", s.name, pods, cpu), func() error {
@@ -52,7 +52,7 @@ func (s *shop) awaitHard(pods, cpu string) {
 	})
 }
 
-// bound creates a quota of the user and waits until it is in force.
+// bound creates a ResourceQuota of the user and waits until it is in force.
 func (s *shop) bound(name string, hard corev1.ResourceList) {
 	s.Helper()
 	q := quotaObject()
@@ -77,7 +77,7 @@ func TestTheTenantsQuotaIsTheSumOverItsInstances(t *testing.T) {
 	api.awaitReady(4)
 	s.tenantsQuota().awaitHard("8", "1300m")
 	none := s.named("none")
-	none.create() // it requests no CPU, so a quota of CPU would refuse it
+	none.create() // this MicroServiceDeploy requests no CPU, so a quota that limits CPU would reject its pods
 	none.awaitReady(1)
 	s.tenantsQuota().awaitHard("10", "")
 	none.delete()
@@ -86,7 +86,7 @@ func TestTheTenantsQuotaIsTheSumOverItsInstances(t *testing.T) {
 	api.edit(withReplicas(1))
 	api.awaitReady(1)
 	s.tenantsQuota().awaitHard("5", "700m")
-	api.edit(asks("500m")) // the quota is raised before the rollout, which it would refuse otherwise
+	api.edit(asks("500m")) // opcrew must raise the quota before the rollout, whose pods it would otherwise reject
 	api.awaitReady(1)
 	s.tenantsQuota().awaitHard("5", "1300m")
 	api.edit(asks("50m"))
@@ -94,7 +94,7 @@ func TestTheTenantsQuotaIsTheSumOverItsInstances(t *testing.T) {
 	s.tenantsQuota().awaitHard("5", "400m")
 	s.edit(quotaMode(customv1.QuotaNone))
 	s.awaitWithout(enforced)
-	s.tenantsQuota().awaitHard("5", "400m") // as long as one requests it
+	s.tenantsQuota().awaitHard("5", "400m") // the quota stays as long as one MicroServiceDeploy requests it
 	api.edit(quotaMode(customv1.QuotaNone))
 	s.tenantsQuota().awaitHard("", "")
 	api.edit(quotaMode(""))
@@ -105,7 +105,7 @@ func TestTheTenantsQuotaIsTheSumOverItsInstances(t *testing.T) {
 	s.tenantsQuota().awaitHard("", "")
 }
 
-// The quota must have been in force at the API server before each change that needs it.
+// Before each change of pods, the API server must already enforce the quota that allows the change.
 func TestNoPodOfAnInstanceIsEverRefusedByTheTenantsQuota(t *testing.T) {
 	s := newShop(t)
 	s.create(withReplicas(3), asks("100m"))
@@ -120,7 +120,7 @@ func TestNoPodOfAnInstanceIsEverRefusedByTheTenantsQuota(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range events.Items {
-		if !strings.Contains(e.Message, "the object has been modified") { // two pods at the same time; retried at once (kubernetes/kubernetes#67761)
+		if !strings.Contains(e.Message, "the object has been modified") { // two pods were created at the same time; Kubernetes retries at once (kubernetes/kubernetes#67761)
 			t.Errorf("expected no pod to be refused, got: %s", e.Message)
 		}
 	}
@@ -157,7 +157,7 @@ func TestPodsOfARuntimeClassThatCostsMoreFitIntoTheQuota(t *testing.T) {
 	class := &nodev1.RuntimeClass{Handler: "runc", Overhead: &nodev1.Overhead{PodFixed: corev1.ResourceList{"cpu": resource.MustParse("250m")}}}
 	class.Name = s.ns
 	s.make(class)
-	t.Cleanup(func() { _ = env.Client.Delete(context.WithoutCancel(t.Context()), class) }) // the server is stopped anyway
+	t.Cleanup(func() { _ = env.Client.Delete(context.WithoutCancel(t.Context()), class) }) // an error does not matter, because the API server is stopped after the tests
 	s.create(withReplicas(2), asks("100m"), func(m *customv1.MicroServiceDeploy) { m.Spec.Pod = &common.PodOverride{RuntimeClassName: s.ns} })
 	s.awaitReady(2)
 	s.tenantsQuota().awaitHard("3", "1050m")
@@ -200,7 +200,7 @@ func TestARolloutThatDoesNotFitIntoAQuotaSaysSoAndBeginsWhenThereIsRoom(t *testi
 	s.settled()
 	pods, mark := s.all(), env.Audit.Mark(t)
 	s.edit(withImage(newImage))
-	m := s.await(ready, "False QuotaTooSmall", "ResourceQuota small", "100m requests.cpu, 50m free", "it begins when there is room", "the 2 pods that run stay as they are")
+	m := s.await(ready, "False QuotaTooSmall", "ResourceQuota small", "100m requests.cpu, 50m free", "The rollout starts when the quota has room", "the 2 running pods stay unchanged")
 	if m.Status.ReadyReplicas != 2 || m.Status.Revision != 1 {
 		t.Errorf("expected two pods of revision 1 to serve, got %+v", m.Status)
 	}
@@ -216,23 +216,23 @@ func TestARolloutThatDoesNotFitIntoAQuotaSaysSoAndBeginsWhenThereIsRoom(t *testi
 			t.Errorf("expected %s to be left alone", name)
 		}
 	}
-	s.edit(withReplicas(1)) // fewer pods make room
+	s.edit(withReplicas(1)) // scaling down frees quota for the rollout
 	s.awaitReady(1)
 	s.edit(withReplicas(2))
 	s.awaitReady(2)
 	s.edit(withImage(oldImage))
 	s.await(ready, "False QuotaTooSmall")
 	s.named("small").patch(quotaObject(), `{"spec":{"hard":{"requests.cpu":"300m"}}}`)
-	s.awaitReady(2) // no event is needed
+	s.awaitReady(2) // opcrew must retry by itself
 }
 
 func TestWhyTheTenantsCredentialsCannotBeMadeIsReported(t *testing.T) {
 	s := newShop(t)
 	s.bound("few", corev1.ResourceList{"secrets": resource.MustParse("0")})
 	s.create(needAuth(true))
-	s.await(ready, "False Refused", "The tenant's credentials are being created, held up", "exceeded quota: few")
+	s.await(ready, "False Refused", "opcrew is creating the credentials that all instances of the namespace share; this is delayed", "exceeded quota: few")
 	s.named("few").patch(quotaObject(), `{"spec":{"hard":{"secrets":"1"}}}`)
-	s.awaitReady(1) // no event is needed
+	s.awaitReady(1) // opcrew must retry by itself
 }
 
 func TestWhyTheTenantsQuotaCannotBeMadeIsReported(t *testing.T) {
@@ -240,7 +240,7 @@ func TestWhyTheTenantsQuotaCannotBeMadeIsReported(t *testing.T) {
 	s.bound("few", corev1.ResourceList{"resourcequotas": resource.MustParse("1")})
 	s.create(asks("100m"))
 	s.awaitReady(1)
-	s.await(enforced, "Unknown Refused", "The quota is being created, held up", "exceeded quota: few")
+	s.await(enforced, "Unknown Refused", "opcrew is creating the ResourceQuota; this is delayed", "exceeded quota: few")
 	s.named("few").patch(quotaObject(), `{"spec":{"hard":{"resourcequotas":"2"}}}`)
 	s.await(enforced, "True Enforced")
 	s.settled()

@@ -18,7 +18,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv"
 )
 
-// counts records each number of replicas that the Deployment has from now on.
+// counts starts to record each number of replicas that the Deployment gets.
 func (s *shop) counts() func() []int32 {
 	s.Helper()
 	watch, err := env.Client.Watch(s.Context(), &appsv1.DeploymentList{}, client.InNamespace(s.ns))
@@ -40,7 +40,7 @@ func (s *shop) counts() func() []int32 {
 		}
 	}()
 	return func() []int32 {
-		s.settled() // the last event has arrived by then
+		s.settled() // after this, the watch has received the last event
 		watch.Stop()
 		<-done
 		mu.Lock()
@@ -57,7 +57,7 @@ func TestTurningAutoscalingOnAndOffNeverDipsTheNumberOfPods(t *testing.T) {
 	counts := s.counts()
 	s.edit(autoscaled(true))
 	s.awaitReady(3)
-	s.await(customv1.MicroServiceDeployAutoscaled, "Unknown NoMetrics", "The number of pods stays as it is")
+	s.await(customv1.MicroServiceDeployAutoscaled, "Unknown NoMetrics", "The autoscaler cannot change the number of pods")
 	s.settled()
 
 	mark := env.Audit.Mark(t)
@@ -81,7 +81,7 @@ func TestTurningAutoscalingOnAndOffNeverDipsTheNumberOfPods(t *testing.T) {
 func TestAutoscalingWithoutRequestsIsReported(t *testing.T) {
 	s := newShop(t)
 	s.create(autoscaled(true))
-	s.await(ready, "False NoRequests", "set requests.cpu")
+	s.await(ready, "False NoRequests", "set spec.resourceRequirements.requests.cpu")
 	s.edit(asks("100m"))
 	s.awaitReady(1)
 }
@@ -95,7 +95,7 @@ func TestIdleTakesTheAutoscalerAwayBeforeThePodsAndBringsThemBack(t *testing.T) 
 	s.settled()
 	counts, mark := s.counts(), env.Audit.Mark(t)
 	s.edit(idle(true))
-	m := s.await(ready, "True Idle", "5 pods come back")
+	m := s.await(ready, "True Idle", "5 pods start when spec.idle is removed")
 	if m.Status.Replicas != 0 || len(s.pods()) > 0 {
 		t.Errorf("expected no pods, got %+v", m.Status)
 	}
@@ -113,7 +113,7 @@ func TestIdleTakesTheAutoscalerAwayBeforeThePodsAndBringsThemBack(t *testing.T) 
 		t.Error("expected the share of the quota to be given back")
 	}
 	env.Rests(t)
-	s.operator.Stop() // the number is remembered by a new process
+	s.operator.Stop() // the number of pods must survive a restart of the operator
 	s.operator.Start()
 	s.edit(idle(false))
 	s.expectServing(s.await(ready, "True AllPodsReady", "5 of 5"), 5, oldImage)
@@ -135,14 +135,14 @@ func lastIndex(list []string, item string) int {
 func TestIdleWithoutAutoscaling(t *testing.T) {
 	s := newShop(t)
 	s.create(withReplicas(2), idle(true))
-	s.await(ready, "True Idle", "2 pods come back")
+	s.await(ready, "True Idle", "2 pods start when spec.idle is removed")
 	if pods := s.pods(); len(pods) > 0 {
 		t.Errorf("expected no pods from the beginning, got %d", len(pods))
 	}
 	s.edit(idle(false), withReplicas(3))
 	s.awaitReady(3)
 	s.edit(idle(true))
-	s.await(ready, "True Idle", "3 pods come back")
+	s.await(ready, "True Idle", "3 pods start when spec.idle is removed")
 	s.edit(idle(false))
 	s.awaitReady(3)
 }

@@ -23,13 +23,13 @@ const (
 	rolled   = customv1.MicroServiceDeployRolledOut
 	children = customv1.MicroServiceDeployChildrenReady
 
-	// placeholder stands for an image in the article's manifest.
+	// placeholder is the text that the article's manifest has instead of an image.
 	placeholder = "just a image url"
 	oldImage    = "nginx:1.26"
 	newImage    = "nginx:1.27"
 )
 
-// shop is the namespace of a test, with its nodes and the operator, and the name of an object.
+// shop is the environment of a test: a namespace, nodes, the operator, and the name of the object under test.
 type shop struct {
 	*testing.T
 	ns, name string
@@ -38,7 +38,7 @@ type shop struct {
 
 func newShop(t *testing.T) *shop {
 	t.Helper()
-	shops++ // kwok does not simulate pods on a node that is recreated under its old name
+	shops++ // new names for each test, because kwok does not simulate pods on a node that is recreated under its old name
 	env.Nodes(t, 2, testenv.NodeSpec{Prefix: fmt.Sprint("shop", shops)})
 	s := &shop{T: t, ns: env.Namespace(t), name: "web", operator: env.Operator(t)}
 	env.Clear(t, &customv1.MicroServiceDeployList{}, s.ns)
@@ -47,12 +47,12 @@ func newShop(t *testing.T) *shop {
 
 var shops int
 
-// named returns the same shop with another object's name.
+// named returns the same shop for an object with another name.
 func (s *shop) named(name string) *shop {
 	return &shop{T: s.T, ns: s.ns, name: name, operator: s.operator}
 }
 
-// elsewhere returns a shop in another namespace, with an object's name.
+// elsewhere returns a shop in another namespace, for an object with the given name.
 func (s *shop) elsewhere(name string) *shop {
 	other := &shop{T: s.T, ns: env.Namespace(s.T), name: name, operator: s.operator}
 	env.Clear(s.T, &customv1.MicroServiceDeployList{}, other.ns)
@@ -100,7 +100,7 @@ func (s *shop) get() *customv1.MicroServiceDeploy {
 	return m
 }
 
-// read reads an object of any type that has the shop's name.
+// read reads an object of any type that has the name of the shop's object.
 func (s *shop) read(object client.Object) {
 	s.Helper()
 	if err := env.Client.Get(s.Context(), client.ObjectKey{Namespace: s.ns, Name: s.name}, object); err != nil {
@@ -108,7 +108,7 @@ func (s *shop) read(object client.Object) {
 	}
 }
 
-// there reports whether an object of a type exists with the shop's name.
+// there reports whether an object of a type exists under the name of the shop's object.
 func (s *shop) there(object client.Object) bool {
 	s.Helper()
 	err := env.Client.Get(s.Context(), client.ObjectKey{Namespace: s.ns, Name: s.name}, object)
@@ -118,7 +118,7 @@ func (s *shop) there(object client.Object) bool {
 	return err == nil
 }
 
-// patch changes any object with the shop's name as another client would.
+// patch changes any object with the name of the shop's object, as another client would.
 func (s *shop) patch(object client.Object, merge string) {
 	s.Helper()
 	s.read(object)
@@ -135,7 +135,8 @@ func (s *shop) remove(object client.Object) {
 	}
 }
 
-// await waits until a condition has a status, a reason and words in its message, for the current spec.
+// await waits until a condition has the given status and reason, and its message contains the words, for the current
+// spec.
 func (s *shop) await(kind, statusReason string, words ...string) *customv1.MicroServiceDeploy {
 	s.Helper()
 	var m *customv1.MicroServiceDeploy
@@ -171,16 +172,16 @@ func (s *shop) awaitWithout(kind string) {
 	})
 }
 
-// settled waits until the operator makes no more calls.
+// settled waits until the operator makes no more API calls.
 func (s *shop) settled() { s.Helper(); env.Settled(s.T, env.Audit.Mark(s.T)) }
 
-// childWrites returns the operator's writes other than those of the status.
+// childWrites returns the operator's writes without writes of the status.
 func childWrites(calls testenv.Calls) testenv.Calls {
 	return calls.Writes().Where(func(c testenv.Call) bool { return c.Resource != "microservicedeploys" })
 }
 
-// ownWrites returns the writes of objects that belong to a single instance. It leaves out the tenant's quota, which is
-// raised before any rollout, even one that another client causes, and lowered after it.
+// ownWrites returns the writes of objects that belong to a single MicroServiceDeploy. It leaves out the shared quota,
+// which changes before and after every rollout.
 func ownWrites(calls testenv.Calls) testenv.Calls {
 	return childWrites(calls).Where(func(c testenv.Call) bool { return c.Resource != "resourcequotas" })
 }

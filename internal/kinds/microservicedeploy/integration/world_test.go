@@ -28,7 +28,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// awaitReady waits until a number of pods are ready, and expects exactly those with the spec's image.
+// awaitReady waits until the given number of pods are ready, and checks that exactly these pods run the image of the
+// spec.
 func (s *shop) awaitReady(size int) *customv1.MicroServiceDeploy {
 	s.Helper()
 	reason := common.ReasonAllPodsReady
@@ -54,7 +55,7 @@ func (s *shop) instance() client.MatchingLabels {
 	return client.MatchingLabels{"app.kubernetes.io/name": "microservicedeploy", "app.kubernetes.io/instance": s.name}
 }
 
-// pods returns the object's pods that are not being deleted.
+// pods returns the pods of the MicroServiceDeploy that are not being deleted.
 func (s *shop) pods() []corev1.Pod {
 	s.Helper()
 	list := &corev1.PodList{}
@@ -64,7 +65,7 @@ func (s *shop) pods() []corev1.Pod {
 	return slices.DeleteFunc(list.Items, func(p corev1.Pod) bool { return p.DeletionTimestamp != nil })
 }
 
-// running counts the pods of the object that run an image.
+// running returns the number of pods of the MicroServiceDeploy that run an image.
 func (s *shop) running(image string) int {
 	s.Helper()
 	n := 0
@@ -76,13 +77,13 @@ func (s *shop) running(image string) int {
 	return n
 }
 
-// all returns the kinds, names and UIDs of all children of the object.
+// all returns the kinds, names and UIDs of all children of the MicroServiceDeploy.
 func (s *shop) all() map[string]types.UID {
 	s.Helper()
 	return s.objects(s.instance())
 }
 
-// objects returns the UIDs of objects in the namespace with some labels, by kind and name.
+// objects returns the UIDs of the objects in the namespace with the given labels, by kind and name.
 func (s *shop) objects(labels client.MatchingLabels) map[string]types.UID {
 	s.Helper()
 	out := map[string]types.UID{}
@@ -105,7 +106,7 @@ func (s *shop) objects(labels client.MatchingLabels) map[string]types.UID {
 	return out
 }
 
-// configs returns the names of the object's configurations.
+// configs returns the names of the MicroServiceDeploy's configurations.
 func (s *shop) configs() []string {
 	s.Helper()
 	var out []string
@@ -133,7 +134,7 @@ func (s *shop) awaitNothing() {
 	})
 }
 
-// scaleDeployment scales the Deployment as the autoscaler or another client would.
+// scaleDeployment scales the Deployment as an autoscaler or another client would.
 func (s *shop) scaleDeployment(replicas int32) {
 	s.Helper()
 	d := &appsv1.Deployment{}

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package names holds the names and labels of an instance's children, and the defaults of fields that its spec leaves
-// out. It decides nothing.
+// Package names holds the names and labels of a MicroServiceDeploy's objects, and the defaults of spec fields. It
+// decides nothing.
 package names
 
 import (
@@ -15,32 +15,34 @@ import (
 )
 
 const (
-	// AppName is the value of NameLabel on all children.
+	// AppName is the value of NameLabel on all objects of a MicroServiceDeploy.
 	AppName = "microservicedeploy"
-	// NameLabel is the recommended label for the name of an application.
+	// NameLabel is the label that Kubernetes recommends for the name of an application.
 	NameLabel     = "app.kubernetes.io/name"
 	instanceLabel = "app.kubernetes.io/instance"
 
-	// ObjectLabel holds the name of the object that a child belongs to, as the child can have another name.
+	// ObjectLabel holds the name of the MicroServiceDeploy, because its objects can have another name (spec.fullName).
 	ObjectLabel = "opcrew.io/object"
 
 	// MainContainer is the name of the application's own container.
 	MainContainer = "app"
-	// QuotaLabel on a namespace makes opcrew create a quota although other owners run pods there.
+	// QuotaLabel is a label of namespaces. With it, opcrew creates a ResourceQuota even if other owners run pods in the
+	// namespace.
 	QuotaLabel = "opcrew.io/quota"
-	// TenantAuth is the Secret with the credentials of all instances of a namespace.
+	// TenantAuth is the name of the Secret with the credentials that all MicroServiceDeploys of a namespace share.
 	TenantAuth = "opcrew-basic-auth"
-	// HtpasswdKey is the key in a Secret whose value has one user:hash a line.
+	// HtpasswdKey is the key in a Secret that holds htpasswd lines (user:hash), one per line.
 	HtpasswdKey = "htpasswd"
 )
 
-// HtpasswdKeys are the keys under which users keep htpasswd lines: ours, and those of Envoy Gateway and ingress-nginx.
+// HtpasswdKeys are the keys under which users may store htpasswd lines: the key of opcrew, and the keys that Envoy
+// Gateway and ingress-nginx use.
 var HtpasswdKeys = []string{HtpasswdKey, ".htpasswd", "auth"}
 
-// Child returns the name of an instance's children.
+// Child returns the common name of a MicroServiceDeploy's objects.
 func Child(m *customv1.MicroServiceDeploy) string { return cmp.Or(m.Spec.FullName, m.Name) }
 
-// Identity returns the names and labels of the children.
+// Identity returns the names and labels of the objects of a MicroServiceDeploy.
 func Identity(m *customv1.MicroServiceDeploy) workload.Identity {
 	id := workload.Identity{
 		Namespace: m.Namespace, Name: Child(m),
@@ -55,7 +57,7 @@ func Identity(m *customv1.MicroServiceDeploy) workload.Identity {
 	return id
 }
 
-// Replicas returns the desired number of pods.
+// Replicas returns the desired number of pods. With autoscaling, this is the minimum.
 func Replicas(m *customv1.MicroServiceDeploy) int32 {
 	if m.Spec.Replicas != nil {
 		return *m.Spec.Replicas
@@ -63,7 +65,7 @@ func Replicas(m *customv1.MicroServiceDeploy) int32 {
 	return customv1.DefaultReplicas
 }
 
-// MaxReplicas returns the highest number of pods for autoscaling.
+// MaxReplicas returns the maximum number of pods for autoscaling.
 func MaxReplicas(m *customv1.MicroServiceDeploy) int32 {
 	if m.Spec.MaxReplicas != nil {
 		return *m.Spec.MaxReplicas
@@ -71,7 +73,7 @@ func MaxReplicas(m *customv1.MicroServiceDeploy) int32 {
 	return max(2*Replicas(m), 3)
 }
 
-// Ports returns the ports of the spec, or the default.
+// Ports returns the ports in the spec, or the default port.
 func Ports(m *customv1.MicroServiceDeploy) []common.Port {
 	if len(m.Spec.Ports) > 0 {
 		return m.Spec.Ports
@@ -79,7 +81,7 @@ func Ports(m *customv1.MicroServiceDeploy) []common.Port {
 	return []common.Port{{Name: "http", Port: customv1.DefaultPort, TargetPort: "8080"}}
 }
 
-// QuotaMode returns how the tenant's quota counts an instance.
+// QuotaMode returns how the ResourceQuotas of the namespace count a MicroServiceDeploy.
 func QuotaMode(m *customv1.MicroServiceDeploy) customv1.QuotaMode {
 	if m.Spec.Quota == "" {
 		return customv1.QuotaNamespace

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ports holds the ports and probes of an instance, with or without the proxy that asks for passwords. Package
-// auth has the proxy itself.
+// Package ports declares the ports and probes of a MicroServiceDeploy, with or without the authenticating proxy.
+// Package auth declares the proxy itself.
 package ports
 
 import (
@@ -20,8 +20,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Target is a port on which the application listens. The Service refers to it by name. In each pod, the name can stand
-// for the application or for its proxy, so that a rollout from one to the other loses no request.
+// Target is a port of the application. The Service refers to it by name. In each pod, this name belongs to the port of
+// the application or of its proxy, so that switching the proxy on or off loses no requests.
 type Target struct {
 	Name     string
 	Number   int32
@@ -32,7 +32,7 @@ type Target struct {
 // H2c is the appProtocol of HTTP/2 without TLS (KEP-3726).
 const H2c = "kubernetes.io/h2c"
 
-// Targets returns the application's ports, each named by the first port that leads there.
+// Targets returns the application's ports. Each port has the name of the first Service port that leads to it.
 func Targets(m *customv1.MicroServiceDeploy) []Target {
 	var out []Target
 	for i, p := range names.Ports(m) {
@@ -43,8 +43,8 @@ func Targets(m *customv1.MicroServiceDeploy) []Target {
 	return out
 }
 
-// targetName returns the name of a port, or one made of its position if it has none that containers can have. The name
-// does not depend on the port's number, so that when the number changes the Service leads to old and new pods.
+// targetName returns the name of a port, or a name with its position if the port has no valid name. The name does not
+// depend on the number of the port, so that the Service reaches old and new pods when the number changes.
 func targetName(p common.Port, place int) string {
 	if p.Name == "" || len(validation.IsValidPortName(p.Name)) > 0 {
 		return fmt.Sprintf("port-%d", place+1)
@@ -73,8 +73,8 @@ func Service(m *customv1.MicroServiceDeploy) *corev1ac.ServiceApplyConfiguration
 	return names.Identity(m).Service(named)
 }
 
-// AddPorts gives the application's container its ports. Behind a proxy they have no names, as the names stand for the
-// proxy's ports.
+// AddPorts adds the ports to the application's container. With a proxy they get no names, because the names belong to
+// the ports of the proxy.
 func AddPorts(c *corev1ac.ContainerApplyConfiguration, m *customv1.MicroServiceDeploy) {
 	for _, t := range Targets(m) {
 		port := corev1ac.ContainerPort().WithContainerPort(t.Number).WithProtocol(t.Protocol)
@@ -85,7 +85,7 @@ func AddPorts(c *corev1ac.ContainerApplyConfiguration, m *customv1.MicroServiceD
 	}
 }
 
-// Connects returns the readiness probe for an application that has none of its own.
+// Connects returns the default readiness probe, which connects to the first TCP port; nil if there is no TCP port.
 func Connects(m *customv1.MicroServiceDeploy) *corev1ac.ProbeApplyConfiguration {
 	for _, t := range Targets(m) {
 		if t.Protocol == corev1.ProtocolTCP {

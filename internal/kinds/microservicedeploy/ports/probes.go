@@ -38,8 +38,8 @@ func AddProbes(c *corev1ac.ContainerApplyConfiguration, m *customv1.MicroService
 	}
 }
 
-// numbered replaces port names in a probe by numbers. In a pod with a proxy the names stand for the proxy's ports, but
-// a kubelet looks them up in the application's container.
+// numbered replaces port names in a probe with numbers. With a proxy, the port names belong to the proxy, but a kubelet
+// looks them up in the container of the application.
 func numbered(p *corev1.Probe, m *customv1.MicroServiceDeploy) *corev1.Probe {
 	p = p.DeepCopy()
 	if p.HTTPGet != nil {
@@ -51,8 +51,8 @@ func numbered(p *corev1.Probe, m *customv1.MicroServiceDeploy) *corev1.Probe {
 	return p
 }
 
-// number returns the number of a port in the spec, by its name or the name of its targetPort. Other names are returned
-// unchanged, for the API server or the kubelet to refuse.
+// number returns the number of a port in the spec, by its name or by the name of its targetPort. An unknown name is
+// returned unchanged, so that the API server or the kubelet reports it.
 func number(port intstr.IntOrString, m *customv1.MicroServiceDeploy) intstr.IntOrString {
 	if port.Type != intstr.String {
 		return port

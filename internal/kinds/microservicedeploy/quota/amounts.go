@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package quota computes what the instances of a namespace may use together, and the ResourceQuotas that limit it. It
-// reads and writes nothing.
+// Package quota computes the resources that all MicroServiceDeploys of a namespace may use together, and the
+// ResourceQuotas that limit them. It reads and writes nothing.
 package quota
 
 import (
@@ -13,11 +13,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Amounts are quantities, by the names that a ResourceQuota uses.
+// Amounts maps resource names, as in a ResourceQuota, to quantities.
 type Amounts = corev1.ResourceList
 
-// asked returns requests and limits under the names that a quota uses. A missing request is the limit, as in the API
-// server.
+// asked returns requests and limits under the names that a ResourceQuota uses. If a request is missing, it equals the
+// limit, as in the API server.
 func asked(requests, limits corev1.ResourceList) Amounts {
 	out := Amounts{}
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
@@ -31,7 +31,7 @@ func asked(requests, limits corev1.ResourceList) Amounts {
 	return out
 }
 
-// both adds the amounts that a and b have in common.
+// both returns the sums of the resources that occur in both a and b. Other resources are left out.
 func both(a, b Amounts) Amounts {
 	out := Amounts{}
 	for name, q := range a {
@@ -44,8 +44,8 @@ func both(a, b Amounts) Amounts {
 	return out
 }
 
-// larger returns the larger of each amount. It leaves out amounts that only a or only b has, so that no quota limits
-// them.
+// larger returns the maximum of each resource that occurs in both a and b. Other resources are left out, so that no
+// quota limits them.
 func larger(a, b Amounts) Amounts {
 	out := Amounts{}
 	for name, q := range a {
@@ -69,8 +69,8 @@ func times(a Amounts, n int32) Amounts {
 	return out
 }
 
-// sum returns what all instances of a namespace may use together. It has only the resources that every instance with
-// pods requests.
+// sum returns the resources that all MicroServiceDeploys of a namespace may use together. It has only resources that
+// every MicroServiceDeploy with pods requests.
 func sum(needs []Amounts) Amounts {
 	var total Amounts
 	for _, n := range needs {
@@ -85,7 +85,7 @@ func sum(needs []Amounts) Amounts {
 	return total
 }
 
-// short describes the first amount that exceeds what is available; "" if none does.
+// short describes the first resource of which too little is available; "" if everything fits.
 func short(wanted, there Amounts) string {
 	for _, name := range slices.Sorted(maps.Keys(there)) {
 		q, ok := wanted[name]
@@ -96,8 +96,8 @@ func short(wanted, there Amounts) string {
 	return ""
 }
 
-// covers reports whether a quota admits the desired amounts: each amount is high enough, and the quota does not limit
-// anything that some pod does not request.
+// covers reports whether a quota allows the wanted amounts: each limit is high enough, and the quota limits no resource
+// for which a pod has no request.
 func covers(hard, wanted Amounts) bool {
 	for name, most := range hard {
 		if q, ok := wanted[name]; !ok || q.Cmp(most) > 0 {
@@ -107,7 +107,7 @@ func covers(hard, wanted Amounts) bool {
 	return true
 }
 
-// free returns what is left in a quota.
+// free returns the unused amounts of a quota.
 func free(q *corev1.ResourceQuota) Amounts {
 	out := Amounts{}
 	for name, hard := range q.Status.Hard {
@@ -118,7 +118,7 @@ func free(q *corev1.ResourceQuota) Amounts {
 	return out
 }
 
-// shortName returns one name for amounts that have two names in quotas.
+// shortName returns the name requests.cpu for cpu, and requests.memory for memory, because quotas accept both names.
 func shortName(name corev1.ResourceName) corev1.ResourceName {
 	if name == corev1.ResourceCPU || name == corev1.ResourceMemory {
 		return "requests." + name

@@ -15,25 +15,26 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/names"
 )
 
-// Bound is a ResourceQuota that the instances of a namespace share. A quota per instance is not possible, as all quotas
-// of a namespace must admit every pod that they count.
+// Bound is a kind of ResourceQuota that the MicroServiceDeploys of a namespace share. One quota per MicroServiceDeploy
+// is not possible, because a pod must fit into all quotas of its namespace that count it.
 type Bound struct {
 	Name string
 	mode customv1.QuotaMode
 }
 
 var (
-	// ByNamespace counts all pods of the namespace, so it is used only if all of them are ours.
+	// ByNamespace counts all pods of the namespace, so it is used only if all of them belong to MicroServiceDeploys.
 	ByNamespace = Bound{"opcrew-microservices", customv1.QuotaNamespace}
-	// ByClass counts the pods of a PriorityClass that only instances use. Quotas can select pods only by scopes (labels
-	// were rejected, kubernetes #110065).
+	// ByClass counts the pods of a PriorityClass that only MicroServiceDeploys use. A quota selects pods only by
+	// scopes, such as the PriorityClass; Kubernetes rejected selection by labels (kubernetes #110065).
 	ByClass = Bound{"opcrew-microservices-by-class", customv1.QuotaPriorityClass}
 
-	// Bounds lists all kinds of ResourceQuota that opcrew writes.
+	// Bounds lists all kinds of ResourceQuota that opcrew creates.
 	Bounds = []Bound{ByNamespace, ByClass}
 )
 
-// BoundOf returns the quota that an instance requests, and whether it requests one.
+// BoundOf returns the kind of ResourceQuota that spec.quota requests for a MicroServiceDeploy; false if it requests
+// none.
 func BoundOf(m *customv1.MicroServiceDeploy) (Bound, bool) {
 	i := slices.IndexFunc(Bounds, func(b Bound) bool { return b.mode == names.QuotaMode(m) })
 	if i < 0 {
@@ -47,14 +48,14 @@ func IsBound(name string) bool {
 	return slices.ContainsFunc(Bounds, func(b Bound) bool { return b.Name == name })
 }
 
-// counts reports whether the quota counts pods of an instance, given its Deployment. Pods from before a rollout may
-// have the PriorityClass although the template no longer has it.
+// counts reports whether the quota counts pods of a MicroServiceDeploy. live is the Deployment of the
+// MicroServiceDeploy. Pods from before a rollout may have the PriorityClass although the template no longer has it.
 func (b Bound) counts(m *customv1.MicroServiceDeploy, live *appsv1.Deployment) bool {
 	return b != ByClass || names.QuotaMode(m) == b.mode ||
 		live != nil && (live.Spec.Template.Spec.PriorityClassName == customv1.QuotaPriorityClassName || !complete(live))
 }
 
-// Declare declares the quota.
+// Declare declares the ResourceQuota.
 func (b Bound) Declare(namespace string, hard Amounts) *corev1ac.ResourceQuotaApplyConfiguration {
 	spec := corev1ac.ResourceQuotaSpec().WithHard(hard)
 	if b == ByClass {
@@ -65,21 +66,22 @@ func (b Bound) Declare(namespace string, hard Amounts) *corev1ac.ResourceQuotaAp
 	return corev1ac.ResourceQuota(b.Name, namespace).WithSpec(spec)
 }
 
-// Tenant holds what the quotas of a namespace depend on.
+// Tenant holds everything that determines the quotas of a namespace.
 type Tenant struct {
 	Instances []*customv1.MicroServiceDeploy
-	// Deployments are the instances' Deployments, by the instances' UIDs.
+	// Deployments maps the UIDs of MicroServiceDeploys to their Deployments.
 	Deployments map[types.UID]*appsv1.Deployment
-	// All are the quotas of the namespace; Quotas are opcrew's own.
+	// All are all quotas of the namespace. Quotas are those that opcrew created.
 	All       []corev1.ResourceQuota
 	Quotas    map[Bound]*corev1.ResourceQuota
 	Overheads Overheads
-	// Others is true if pods of other owners run here; Leaving, if pods of deleted instances do.
+	// Others is true if pods of other owners run in the namespace. Leaving is true if pods of deleted
+	// MicroServiceDeploys still run there.
 	Others, Leaving bool
 }
 
-// Hard returns what a quota should allow; nil if there should be none. It is raised at once. It is lowered only when no
-// rollout is under way and the used amounts fit. During a rollout it does not limit a new resource either.
+// Hard returns the limits of a quota; nil if there should be no quota. Limits are raised at once. They are lowered only
+// after rollouts have ended and if the used amounts fit. During a rollout no resource becomes newly limited.
 func (t Tenant) Hard(b Bound) Amounts {
 	wanted, bounded, settled := t.Wanted(b, nil)
 	if !bounded || b == ByNamespace && t.Others {
@@ -105,8 +107,9 @@ func (t Tenant) Hard(b Bound) Amounts {
 	return wanted
 }
 
-// Wanted sums up what the instances that a quota counts may use, with one of them replaced by changed. bounded reports
-// whether any instance requests the quota; settled, whether no rollout is under way.
+// Wanted sums up the needs of the MicroServiceDeploys that a quota counts. If changed is set, it replaces the
+// MicroServiceDeploy with the same UID. bounded reports whether any MicroServiceDeploy requests the quota, and settled
+// whether no rollout is in progress.
 func (t Tenant) Wanted(b Bound, changed *customv1.MicroServiceDeploy) (total Amounts, bounded, settled bool) {
 	var needs []Amounts
 	settled = true
@@ -124,7 +127,7 @@ func (t Tenant) Wanted(b Bound, changed *customv1.MicroServiceDeploy) (total Amo
 	return sum(needs), bounded, settled
 }
 
-// complete reports whether no rollout is under way. An instance without pods has none.
+// complete reports whether no rollout of a Deployment is in progress. d is nil for a MicroServiceDeploy without pods.
 func complete(d *appsv1.Deployment) bool {
 	if d == nil || d.Spec.Replicas == nil {
 		return d == nil
@@ -133,7 +136,7 @@ func complete(d *appsv1.Deployment) bool {
 	return s.ObservedGeneration >= d.Generation && s.UpdatedReplicas == n && s.Replicas == n
 }
 
-// has reports whether a quota is one of the tenant's own.
+// has reports whether opcrew created a quota of the namespace.
 func (t Tenant) has(q *corev1.ResourceQuota) bool {
 	for _, ours := range t.Quotas {
 		if ours.Name == q.Name {
@@ -143,12 +146,12 @@ func (t Tenant) has(q *corev1.ResourceQuota) bool {
 	return false
 }
 
-// Raising reports whether a quota of the tenant does not yet allow what an instance should have.
+// Raising reports whether a quota of opcrew does not yet allow the pods that a MicroServiceDeploy should have.
 func (t Tenant) Raising(m *customv1.MicroServiceDeploy) bool {
 	for b, q := range t.Quotas {
 		wanted, bounded, _ := t.Wanted(b, m)
 		if !bounded || !b.counts(m, t.Deployments[m.UID]) {
-			continue // the quota is about to be deleted, or does not count this instance
+			continue // this quota will be deleted, or does not count the MicroServiceDeploy
 		}
 		if !covers(q.Spec.Hard, wanted) || !covers(q.Status.Hard, wanted) {
 			return true
@@ -157,7 +160,7 @@ func (t Tenant) Raising(m *customv1.MicroServiceDeploy) bool {
 	return false
 }
 
-// Lacks reports whether a quota that should exist is missing.
+// Lacks reports whether a ResourceQuota that opcrew should create does not exist yet.
 func (t Tenant) Lacks() bool {
 	return slices.ContainsFunc(Bounds, func(b Bound) bool {
 		_, bounded, _ := t.Wanted(b, nil)

@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
-// bounded gives the tenant a quota with a hard limit and a usage.
+// bounded adds the shared ResourceQuota with the given limits and usage.
 func (t Tenant) bounded(hard, used []string) Tenant {
 	q := &corev1.ResourceQuota{}
 	q.Spec.Hard, q.Status.Hard, q.Status.Used = quota(hard...), quota(hard...), quota(used...)
@@ -23,7 +23,7 @@ func (t Tenant) bounded(hard, used []string) Tenant {
 	return t
 }
 
-// changing makes the Deployment of the first instance roll out.
+// changing simulates a rollout of the first MicroServiceDeploy.
 func (t Tenant) changing() Tenant {
 	t.Deployments[t.Instances[0].UID].Status.UpdatedReplicas--
 	return t
@@ -57,7 +57,7 @@ func TestWhatTheTenantsQuotaAllows(t *testing.T) {
 		"not below what is used":                        {tenancy(web).bounded([]string{"pods=9", "requests.cpu=9"}, []string{"pods=6", "requests.cpu=5"}), []string{"pods=9", "requests.cpu=5"}},
 		"what not all ask for goes at once":             {tenancy(web, newInstance(of("api"))).bounded([]string{"pods=9", "requests.cpu=9"}, nil).changing(), []string{"pods=11"}},
 		"what all ask for comes":                        {tenancy(web).bounded([]string{"pods=5"}, nil), []string{"pods=5", "requests.cpu=5"}},
-		// Regression: pods of the old template were refused in the middle of the rollout.
+		// Regression: a quota rejected pods of the old template in the middle of a rollout.
 		"what all ask for comes after the rollout": {tenancy(web).bounded([]string{"pods=5"}, nil).changing(), []string{"pods=9"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -82,7 +82,7 @@ func TestADeploymentIsCompleteWhenAllItsPodsAreOfItsLastTemplate(t *testing.T) {
 			t.Errorf("%s: expected it not to be complete", name)
 		}
 	}
-	// Regression: an instance that cannot have pods kept the quota from ever being lowered.
+	// Regression: a MicroServiceDeploy without a Deployment prevented the quota from ever being lowered.
 	if !complete(nil) {
 		t.Error("expected an instance without pods to hold nothing up")
 	}
@@ -112,7 +112,7 @@ func TestAQuotaByPriorityClassCountsThePodsOfTheClassAlone(t *testing.T) {
 	golden.Check(t, "quota-by-class.yaml", ByClass.Declare("shop", quota("pods=5", "requests.cpu=5")))
 }
 
-// tenancy returns a tenant with instances whose Deployments match their specs.
+// tenancy returns a namespace with MicroServiceDeploys whose Deployments match their specs.
 func tenancy(instances ...*customv1.MicroServiceDeploy) Tenant {
 	f := Tenant{Instances: instances, Deployments: map[types.UID]*appsv1.Deployment{}}
 	for _, m := range instances {

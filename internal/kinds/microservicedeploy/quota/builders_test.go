@@ -30,7 +30,7 @@ import (
 
 var someTime = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
-// pinOf returns the pin of a Deployment that was made for an instance.
+// pinOf returns the pinned annotation of a Deployment that opcrew created for a MicroServiceDeploy.
 func pinOf(m *customv1.MicroServiceDeploy) string {
 	raw, _ := json.Marshal(build.Settings(m, ""))
 	sum := sha256.Sum256(raw)
@@ -78,7 +78,7 @@ func ofClass(name string) option {
 	return func(m *customv1.MicroServiceDeploy) { m.Spec.Pod = &common.PodOverride{RuntimeClassName: name} }
 }
 
-// asks sets requests or limits: asks("requests.cpu=1", "limits.cpu=2").
+// asks sets resource requests or limits, for example asks("requests.cpu=1", "limits.cpu=2").
 func asks(list ...string) option {
 	return func(m *customv1.MicroServiceDeploy) {
 		r := common.Resources{Requests: map[corev1.ResourceName]common.Amount{}, Limits: map[corev1.ResourceName]common.Amount{}}
@@ -103,7 +103,7 @@ func resourcesOf(m *customv1.MicroServiceDeploy) corev1.ResourceRequirements {
 	}
 }
 
-// newTemplate returns the template for pods of a revision.
+// newTemplate returns the pod template of a revision.
 func newTemplate(revision int64, image, configMap string) corev1.PodTemplateSpec {
 	template := corev1.PodTemplateSpec{}
 	template.Annotations = map[string]string{
@@ -136,7 +136,7 @@ func newDeployment(m *customv1.MicroServiceDeploy, replicas int32) *appsv1.Deplo
 	return d
 }
 
-// quota parses amounts: quota("requests.cpu=1", "pods=4").
+// quota parses amounts, for example quota("requests.cpu=1", "pods=4").
 func quota(list ...string) Amounts {
 	out := Amounts{}
 	for _, text := range list {
@@ -146,7 +146,7 @@ func quota(list ...string) Amounts {
 	return out
 }
 
-// written returns Amounts as strings, so that cmp.Diff can compare them.
+// written converts Amounts to strings, so that cmp.Diff can compare them.
 func written(a Amounts) map[string]string {
 	out := map[string]string{}
 	for name, q := range a {
@@ -155,7 +155,7 @@ func written(a Amounts) map[string]string {
 	return out
 }
 
-// same fails the test if two values differ. what names the values.
+// same fails the test if two values differ. what describes the values in the failure message.
 func same(t testing.TB, what string, want, got any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -21,8 +21,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Need returns the most that an instance may use: its pods and the surge pods of a rollout, each as large as the larger
-// of the running and the desired pod.
+// Need returns the most that a MicroServiceDeploy may use: its pods and the surge pods of a rollout. The size of each
+// is the larger of the running and the desired pod.
 func Need(m *customv1.MicroServiceDeploy, live *appsv1.Deployment, o Overheads) Amounts {
 	pods, pod, going := scaling.MostPods(m), o.with(perPod(m), RuntimeClass(m)), int32(0)
 	if live != nil {
@@ -32,7 +32,7 @@ func Need(m *customv1.MicroServiceDeploy, live *appsv1.Deployment, o Overheads) 
 			pod = larger(pod, o.with(perPodOf(live.Spec.Template.Spec), ptr.Deref(live.Spec.Template.Spec.RuntimeClassName, "")))
 		}
 		if rolls(m, live) {
-			going = there // a quota counts pods until they have ended
+			going = there // a quota counts old pods until they have ended
 		}
 	}
 	if pods == 0 {
@@ -41,19 +41,19 @@ func Need(m *customv1.MicroServiceDeploy, live *appsv1.Deployment, o Overheads) 
 	return times(pod, pods+surge(pods)+going)
 }
 
-// rolls reports whether pods are to be replaced, or are being replaced. If the configuration is the user's own Secret,
-// a rollout may begin at any time.
+// rolls reports whether pods are being replaced or will be replaced. If the configuration is a Secret of the user, a
+// rollout may start at any time.
 func rolls(m *customv1.MicroServiceDeploy, live *appsv1.Deployment) bool {
 	can := m.Spec.RollbackTo != nil || workload.InvalidImage(m.Spec.Image) == ""
 	return live.Status.Replicas > live.Status.UpdatedReplicas ||
 		can && (m.Spec.ConfigFrom != nil || !ensure.Pin{Key: build.Settings(m, "")}.Matches(live))
 }
 
-// surge returns how many surge pods a rollout has: a quarter of the pods, rounded up.
+// surge returns the number of surge pods of a rollout: a quarter of the pods, rounded up.
 func surge(pods int32) int32 { return (pods + 3) / 4 }
 
-// perPod returns what one pod of the spec requests. It leaves out resources that not all of its containers request, as
-// a quota for these would refuse the pod.
+// perPod returns the resources of one pod of the spec. It leaves out resources that not all containers request, because
+// a quota that limits such a resource would reject the pod.
 func perPod(m *customv1.MicroServiceDeploy) Amounts {
 	requests, limits := workload.Quantities(m.Spec.ResourceRequirements.Requests), workload.Quantities(m.Spec.ResourceRequirements.Limits)
 	total := asked(requests, limits)
@@ -64,10 +64,11 @@ func perPod(m *customv1.MicroServiceDeploy) Amounts {
 	return total
 }
 
-// Overheads has, by RuntimeClass, what a pod costs in addition to its containers. Quotas count it (KEP-688).
+// Overheads maps RuntimeClasses to the resources that a pod uses in addition to its containers. Quotas count them
+// (KEP-688).
 type Overheads map[string]corev1.ResourceList
 
-// with returns what a pod of a class costs.
+// with adds the overhead of a RuntimeClass to the resources of a pod.
 func (o Overheads) with(pod Amounts, class string) Amounts {
 	out := maps.Clone(pod)
 	for name, q := range o[class] {
@@ -82,7 +83,7 @@ func (o Overheads) with(pod Amounts, class string) Amounts {
 	return out
 }
 
-// RuntimeClass returns the class of the pods, whose overhead counts in a quota; empty if the spec sets none.
+// RuntimeClass returns the RuntimeClass of the pods, whose overhead counts in a quota; empty if the spec sets none.
 func RuntimeClass(m *customv1.MicroServiceDeploy) string {
 	if m.Spec.Pod == nil {
 		return ""
@@ -90,7 +91,7 @@ func RuntimeClass(m *customv1.MicroServiceDeploy) string {
 	return m.Spec.Pod.RuntimeClassName
 }
 
-// perPodOf returns what a running pod requests.
+// perPodOf returns the resources of a running pod.
 func perPodOf(spec corev1.PodSpec) Amounts {
 	var total Amounts
 	containers := slices.Clone(spec.Containers)

@@ -69,7 +69,7 @@ func TestWhatAnInstanceNeedsWithThePodsOfARollout(t *testing.T) {
 		"its pods get smaller":       {newInstance(one), live(1, asks("requests.cpu=3")), []string{"pods=3", "requests.cpu=9"}},
 		"it begins to ask":           {newInstance(one), live(1), []string{"pods=3"}},
 		"it asks no more":            {newInstance(), live(1, one), []string{"pods=3"}},
-		// Regression: pods that were still terminating left no room for their successors.
+		// Regression: the quota had no room for new pods while old pods were terminating.
 		"its pods are to be replaced":    {newInstance(one, withReplicas(4), withImage("other")), live(4, one), []string{"pods=9", "requests.cpu=9"}},
 		"its pods are being replaced":    {newInstance(one, withReplicas(4)), half, []string{"pods=9", "requests.cpu=9"}},
 		"they stay with a bad image":     {newInstance(one, withReplicas(4), withImage("just a image url")), live(4, one), []string{"pods=5", "requests.cpu=5"}},

@@ -10,7 +10,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Replaces reports whether a rollout replaces pods of an instance, or creates the first ones.
+// Replaces reports whether a rollout replaces the pods of a MicroServiceDeploy, or creates the first pods.
 func Replaces(m *customv1.MicroServiceDeploy, r workload.Rollout, configHash string) bool {
 	if r.Deployment == nil {
 		return true
@@ -18,8 +18,8 @@ func Replaces(m *customv1.MicroServiceDeploy, r workload.Rollout, configHash str
 	return r.Replicas() > 0 && !ensure.Pin{Key: build.Settings(m, configHash)}.Matches(r.Deployment)
 }
 
-// NoRoom returns the first ResourceQuota of another owner in which there is no room for a new pod of an instance, and
-// why.
+// NoRoom returns the name of the first ResourceQuota of another owner into which a new pod does not fit, and the
+// resource that is short.
 func (t Tenant) NoRoom(m *customv1.MicroServiceDeploy) (name, why string) {
 	for i := range t.All {
 		q := &t.All[i]

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package revisions numbers the pairs of image and configuration of an instance, reads them from pod templates, and
-// chooses the pair to run.
+// Package revisions numbers the revisions of a MicroServiceDeploy, reads them from pod templates, and chooses the
+// revision to run. A revision is a pair of image and configuration.
 package revisions
 
 import (
@@ -20,19 +20,19 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// RevisionAnnotation holds, in pod templates, the number of a pair of image and configuration. Kubernetes' own revision
-// numbers are not suitable, as a ReplicaSet that is reused gets a new number.
+// RevisionAnnotation holds the number of a revision in a pod template. The revision numbers of Kubernetes are not
+// suitable, because a ReplicaSet that is used again gets a new number.
 const RevisionAnnotation = "opcrew.io/revision"
 
-// RevisionHashAnnotation marks a template that opcrew made. Another template may have been changed by a user, and its
-// image must not count as the revision's.
+// RevisionHashAnnotation proves that opcrew created a template. A user may have changed another template, so its image
+// must not count as the image of the revision.
 const RevisionHashAnnotation = "opcrew.io/revision-hash"
 
-// MostKept is how many old ReplicaSets a Deployment keeps.
+// MostKept is the number of old ReplicaSets that a Deployment keeps.
 const MostKept = 10
 
-// List returns the revisions that a rollback can name, newest first: those in the templates of the Deployment and of
-// its ReplicaSets.
+// List returns the revisions to which a user can roll back, newest first: those in the templates of the Deployment and
+// of its ReplicaSets.
 func List(r workload.Rollout) []customv1.Revision {
 	seen := map[int64]customv1.Revision{}
 	if r.Deployment != nil {
@@ -56,14 +56,14 @@ func note(seen map[int64]customv1.Revision, template corev1.PodTemplateSpec) {
 	}
 }
 
-// Of reads the revision in a template; ok is false if there is none, or the template is not as opcrew made it.
+// Of reads the revision in a template. ok is false if the template has no revision or was changed by another client.
 func Of(template corev1.PodTemplateSpec) (r customv1.Revision, ok bool) {
 	number, err := strconv.ParseInt(template.Annotations[RevisionAnnotation], 10, 64)
 	r = customv1.Revision{Revision: number, Image: MainImage(template), Config: ConfigName(template)}
 	return r, err == nil && template.Annotations[RevisionHashAnnotation] == HashOf(r)
 }
 
-// HashOf returns a hash that identifies the content of a revision.
+// HashOf returns a hash of the content of a revision.
 func HashOf(r customv1.Revision) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d %q %q", r.Revision, r.Image, r.Config))
 	return hex.EncodeToString(sum[:8])
@@ -79,7 +79,7 @@ func MainImage(template corev1.PodTemplateSpec) string {
 	return ""
 }
 
-// ConfigName returns the name of the object that a template mounts as its configuration.
+// ConfigName returns the name of the ConfigMap or Secret that a template mounts as its configuration.
 func ConfigName(template corev1.PodTemplateSpec) string {
 	for _, v := range template.Spec.Volumes {
 		if v.Name == "config" && v.Secret != nil {
@@ -92,9 +92,9 @@ func ConfigName(template corev1.PodTemplateSpec) string {
 	return ""
 }
 
-// Choose returns the revision to run: the one that spec.rollbackTo names, or else the spec's. The latter gets the
-// number of a template with the same image and configuration, or a new number. ok is false if the named revision is not
-// kept.
+// Choose returns the revision to run: the one that spec.rollbackTo names, or else the image and configuration of the
+// spec. In the second case, an equal stored revision is used again, or a new number is given. ok is false if the named
+// revision is not stored.
 func Choose(m *customv1.MicroServiceDeploy, known []customv1.Revision, configName string) (wanted customv1.Revision, ok bool) {
 	if to := m.Spec.RollbackTo; to != nil {
 		i := slices.IndexFunc(known, func(r customv1.Revision) bool { return r.Revision == *to })

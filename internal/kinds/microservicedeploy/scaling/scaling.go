@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package scaling decides how many pods an instance has, and whether an autoscaler controls that number.
+// Package scaling decides how many pods a MicroServiceDeploy has, and whether an autoscaler controls this number.
 package scaling
 
 import (
@@ -18,24 +18,26 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// AwakeAnnotation records, on the Deployment of an idle instance, how many pods it had.
+// AwakeAnnotation is an annotation on the Deployment of an idle MicroServiceDeploy. It records how many pods the
+// MicroServiceDeploy had before.
 const AwakeAnnotation = "opcrew.io/awake-replicas"
 
-// Scale is how many pods there should be, and who decides that.
+// Scale is the number of pods and who decides it.
 type Scale struct {
-	// Replicas is our number. Live is true if the Deployment's own number stays.
+	// Replicas is the number of pods that opcrew sets. If Live is true, opcrew keeps the current number in the
+	// Deployment instead.
 	Replicas int32
 	Live     bool
-	// Autoscaler is true if the instance gets an autoscaler.
+	// Autoscaler is true if the MicroServiceDeploy gets a HorizontalPodAutoscaler.
 	Autoscaler bool
-	// Awake is how many pods an idle instance gets when it is no longer idle.
+	// Awake is the number of pods that an idle MicroServiceDeploy gets when it is no longer idle.
 	Awake int32
-	// Spread is true if there can be more than one pod.
+	// Spread is true if there can be more than one pod, so that a PodDisruptionBudget is useful.
 	Spread bool
 }
 
-// Decide decides the number of pods. If an autoscaler is no longer needed it is deleted first, as it would fight for
-// its number.
+// Decide decides the number of pods. If the autoscaler is no longer needed, opcrew deletes it before it changes the
+// number, because the autoscaler would change it back.
 func Decide(m *customv1.MicroServiceDeploy, r workload.Rollout, autoscaler bool) Scale {
 	switch {
 	case m.Spec.Idle:
@@ -43,10 +45,10 @@ func Decide(m *customv1.MicroServiceDeploy, r workload.Rollout, autoscaler bool)
 	case !Autoscales(m):
 		return Scale{Replicas: names.Replicas(m), Live: autoscaler, Spread: names.Replicas(m) > 1}
 	}
-	s := Scale{Autoscaler: true, Spread: names.MaxReplicas(m) > 1} // so that scaling does not create and delete the budget
+	s := Scale{Autoscaler: true, Spread: names.MaxReplicas(m) > 1} // depends on the maximum, so that scaling does not create and delete the budget
 	switch {
 	case r.Deployment == nil:
-		s.Replicas, s.Live = names.Replicas(m), true // our number is only the initial one
+		s.Replicas, s.Live = names.Replicas(m), true // opcrew only sets the initial number; then the autoscaler decides
 	case r.Replicas() == 0:
 		s.Replicas = withinBounds(m, remembered(r))
 	default:
@@ -55,18 +57,18 @@ func Decide(m *customv1.MicroServiceDeploy, r workload.Rollout, autoscaler bool)
 	return s
 }
 
-// withinBounds returns the number nearest to n that an autoscaler could set.
+// withinBounds returns the number nearest to n that the autoscaler may set.
 func withinBounds(m *customv1.MicroServiceDeploy, n int32) int32 {
 	return min(max(names.Replicas(m), n), names.MaxReplicas(m))
 }
 
-// Autoscales reports whether load decides the number of pods. An autoscaler does nothing at 0 pods.
+// Autoscales reports whether the load decides the number of pods. An autoscaler does nothing at 0 pods.
 func Autoscales(m *customv1.MicroServiceDeploy) bool {
 	return m.Spec.Autoscaling && !m.Spec.Idle && names.Replicas(m) > 0
 }
 
-// awake returns how many pods an idle instance gets when it is no longer idle. With autoscaling, that is as many as it
-// had.
+// awake returns the number of pods that an idle MicroServiceDeploy gets when it is no longer idle. With autoscaling,
+// this is the number that it had before.
 func awake(m *customv1.MicroServiceDeploy, r workload.Rollout) int32 {
 	if !m.Spec.Autoscaling || names.Replicas(m) == 0 {
 		return names.Replicas(m)
@@ -85,8 +87,8 @@ func remembered(r workload.Rollout) int32 {
 	return int32(n)
 }
 
-// Wanted returns the final number of pods. A number that an autoscaler left does not count if there should be no
-// autoscaler, as it stays only until the autoscaler is deleted.
+// Wanted returns the number of pods that the MicroServiceDeploy should reach. If there should be no autoscaler, a
+// number that it set earlier does not count: opcrew keeps it only until the autoscaler is deleted.
 func (s Scale) Wanted(r workload.Rollout) int32 {
 	if s.Autoscaler && s.Live && r.Deployment != nil {
 		return r.Replicas()
@@ -94,7 +96,7 @@ func (s Scale) Wanted(r workload.Rollout) int32 {
 	return s.Replicas
 }
 
-// Autoscaler declares the autoscaler.
+// Autoscaler declares the HorizontalPodAutoscaler.
 func Autoscaler(m *customv1.MicroServiceDeploy) *autoscalingv2ac.HorizontalPodAutoscalerApplyConfiguration {
 	id := names.Identity(m)
 	spec := autoscalingv2ac.HorizontalPodAutoscalerSpec().
@@ -111,7 +113,7 @@ func Autoscaler(m *customv1.MicroServiceDeploy) *autoscalingv2ac.HorizontalPodAu
 	return autoscalingv2ac.HorizontalPodAutoscaler(id.Name, id.Namespace).WithLabels(id.Labels).WithSpec(spec)
 }
 
-// MostPods returns the highest number of pods that an instance can get.
+// MostPods returns the maximum number of pods that a MicroServiceDeploy can get.
 func MostPods(m *customv1.MicroServiceDeploy) int32 {
 	switch {
 	case m.Spec.Idle:

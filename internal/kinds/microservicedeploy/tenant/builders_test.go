@@ -43,7 +43,7 @@ func of(name string) option {
 	return func(m *customv1.MicroServiceDeploy) { m.Name, m.UID = name, types.UID("uid-of-"+name) }
 }
 
-// same fails the test if two values differ. what names the values.
+// same fails the test if two values differ. what describes the values in the failure message.
 func same(t testing.TB, what string, want, got any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {

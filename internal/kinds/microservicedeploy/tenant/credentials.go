@@ -17,25 +17,26 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/names"
 )
 
-// observeCredentials reads the tenant's Secret, and compares its password with its hash.
+// observeCredentials reads the Secret with the shared credentials and checks whether its htpasswd line matches its
+// password.
 func (r *reconciler) observeCredentials(ctx context.Context, ns *corev1.Namespace, wanted bool) (credentials.Facts, error) {
 	secret := &corev1.Secret{}
 	key := client.ObjectKey{Namespace: ns.Name, Name: names.TenantAuth}
 	err := r.Client.Get(ctx, key, secret)
 	if apierrors.IsNotFound(err) && wanted {
-		// A Secret that we have just created may not be in the cache yet. Without a live read, the hash of a new
-		// password would be written beside the old password.
+		// The cache may not contain a Secret that opcrew created a moment ago. Without a read from the API server,
+		// opcrew would write the hash of a new password next to the old password.
 		err = r.Live.Get(ctx, key, secret)
 	}
 	if client.IgnoreNotFound(err) != nil {
-		return credentials.Facts{}, fmt.Errorf("read credentials: %w", err)
+		return credentials.Facts{}, fmt.Errorf("read the Secret with credentials: %w", err)
 	}
 	f := credentials.Facts{User: credentials.DefaultUser}
 	if !apierrors.IsNotFound(err) && secret.Labels[common.OwnerLabel] == string(ns.UID) {
 		f.Live, f.User, f.Password = secret, credentials.UserIn(secret), credentials.PasswordIn(secret)
 	}
 	if f.Live == nil && !wanted {
-		return credentials.Facts{}, nil // generating new ones costs a hash
+		return credentials.Facts{}, nil // new credentials are not needed, and hashing a password is expensive
 	}
 	if f.Password == "" {
 		f.Password = rand.Text()

@@ -24,13 +24,13 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/htpasswd"
 )
 
-// tenantOf is a namespace, whose Secret may hold data.
+// tenantOf simulates a namespace with the Secret of shared credentials.
 type tenantOf struct {
 	*testing.T
 	ns     *corev1.Namespace
 	secret *corev1.Secret
 	r      *reconciler
-	behind bool // the cache has not seen the Secret yet
+	behind bool // the cache does not contain the Secret yet
 }
 
 func newTenant(t *testing.T, data map[string]string) *tenantOf {
@@ -44,8 +44,8 @@ func newTenant(t *testing.T, data map[string]string) *tenantOf {
 	return o
 }
 
-// look observes the Secret at a time and applies what is declared, as an apply that carries values does. It returns the
-// resulting data, and the time until the next reconcile.
+// look reconciles the Secret at a time: it reads the Secret and applies what is declared, as the API server would. It
+// returns the resulting data and the time until the next reconcile.
 func (o *tenantOf) look(now time.Time) (map[string]string, time.Duration) {
 	o.Helper()
 	child, again := o.observe().Child(o.ns, now)
@@ -90,14 +90,14 @@ func (o *tenantOf) observe() credentials.Facts {
 	return f
 }
 
-// edit changes the Secret as the tenant would.
+// edit changes the Secret as a user would.
 func (o *tenantOf) edit(key, value string) {
 	if o.secret.Data[key] = []byte(value); value == "" {
 		delete(o.secret.Data, key)
 	}
 }
 
-// admits returns which of some pairs of user and password the lines accept.
+// admits returns the pairs of user and password that the htpasswd lines accept.
 func admits(lines string, pairs ...string) []string {
 	var in []string
 	for _, pair := range pairs {
@@ -192,7 +192,7 @@ func TestWhatIsMissingIsRecreated(t *testing.T) {
 	}
 }
 
-// Comparing a line of cost 31 takes a day, and so would a reconcile.
+// Comparing a password with a bcrypt hash of cost 31 takes a day and would block the reconcile.
 func TestALineThatCostsADayIsNeverCompared(t *testing.T) {
 	bomb := "a:$2a$31$" + htpasswd.Decoy
 	o := newTenant(t, map[string]string{"username": "a", "password": "p", names.HtpasswdKey: bomb + "\nb:" + "$2a$31$" + htpasswd.Decoy})
@@ -211,7 +211,7 @@ func TestALineThatCostsADayIsNeverCompared(t *testing.T) {
 	}
 }
 
-// Whatever someone writes there, lines are well formed and the operator comes to rest.
+// Whatever a user writes into the Secret, opcrew must store well-formed lines and stop writing.
 func TestHostileValuesDoNoHarm(t *testing.T) {
 	for name, data := range map[string]map[string]string{
 		"a user with a colon":          {"username": "a:b", "password": "p"},
@@ -250,14 +250,15 @@ func TestTheEndOfALineBesideAPasswordIsNoPartOfIt(t *testing.T) {
 	same(t, "who is let in", []string{"a:typed"}, admits(got[names.HtpasswdKey], "a:typed", "a:typed\n"))
 }
 
-// Regression: only 72 bytes of a long password were hashed, and the proxy refuses such a hash for a longer password.
+// Regression: only 72 bytes of a long password were hashed with bcrypt, and the proxy rejects such a hash for longer
+// passwords.
 func TestAllOfALongPasswordCounts(t *testing.T) {
 	long := strings.Repeat("x", 73)
 	got, _ := newTenant(t, map[string]string{"username": "a", "password": long}).look(someTime)
 	same(t, "who is let in", []string{"a:" + long}, admits(got[names.HtpasswdKey], "a:"+long, "a:"+long[:72], "a:"+long+"y"))
 }
 
-// Regression: the hash of a new password was written to a Secret that the cache did not have yet, beside its old
+// Regression: if the cache did not contain the Secret yet, the hash of a new password was written next to the old
 // password.
 func TestASecretThatTheCacheHasNotSeenYetIsNotRecreated(t *testing.T) {
 	o := newTenant(t, nil)

@@ -18,11 +18,12 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/quota"
 )
 
-// departInterval is the time between two checks whether the pods of earlier instances are gone.
+// departInterval is the time between two checks whether the pods of deleted MicroServiceDeploys have ended.
 const departInterval = time.Second
 
-// departing reports whether pods of deleted instances still run in a namespace. A quota created meanwhile would have no
-// room for the pods of new instances, and Kubernetes retries refused pods at growing intervals.
+// departing reports whether pods of deleted MicroServiceDeploys still run in a namespace. A quota that is created
+// meanwhile counts these pods and might reject the pods of new MicroServiceDeploys, which Kubernetes then retries only
+// after growing delays.
 func departing(ctx context.Context, reader client.Reader, t quota.Tenant, namespace string) (bool, error) {
 	sets, pods := &appsv1.ReplicaSetList{}, &corev1.PodList{}
 	ours := client.MatchingLabels{names.NameLabel: names.AppName}

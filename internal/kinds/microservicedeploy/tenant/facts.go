@@ -14,33 +14,32 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// reconciler is keyed by a Namespace. It manages what all instances of a tenant share: their quota and their
-// credentials.
+// reconciler reconciles Namespaces: the quotas and credentials that all MicroServiceDeploys of a namespace share.
 type reconciler struct {
 	*kit.Tools
 	around   *Neighbours
 	troubles *Troubles
-	checked  sync.Map // the last version of each tenant's credentials that was valid
+	checked  sync.Map // by namespace: the resourceVersion of the credentials that were last found valid
 }
 
-// facts holds all that is read about a tenant.
+// facts holds everything that is read about the MicroServiceDeploys of a namespace.
 type facts struct {
 	quota.Tenant
 	credentials credentials.Facts
-	// behind is true if the API server has instances but the cache shows none, so that nothing may be deleted.
+	// behind is true if the API server has MicroServiceDeploys but the cache shows none. Nothing may be deleted then.
 	behind bool
 }
 
-// decision has the time of the decision, as the lines of old passwords expire.
+// decision holds the time of the decision, because htpasswd lines of old passwords expire.
 type decision struct{ now time.Time }
 
-// Decide only records the time. It is pure.
+// Decide only records the time. It has no side effects.
 func (r *reconciler) Decide(_ *corev1.Namespace, _ facts, now time.Time) decision {
 	return decision{now}
 }
 
-// asksForCredentials reports whether there should be credentials. Existing ones stay as long as there is an instance,
-// so that users still know them if an instance requires them again.
+// asksForCredentials reports whether there should be shared credentials. Existing credentials stay as long as there is
+// a MicroServiceDeploy, so that users can use the same password if a MicroServiceDeploy needs it again.
 func (f facts) asksForCredentials() bool {
 	if f.credentials.Live != nil && len(f.Instances) > 0 {
 		return true

@@ -23,10 +23,11 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// neighbourInterval is how long a result is used. Pods of other owners are not watched, as there are many of them.
+// neighbourInterval is how long the result of a check for other owners is used. opcrew does not watch pods of other
+// owners, because there can be many of them.
 const neighbourInterval = time.Minute
 
-// othersInterval is the time between two reads while there is no quota because of other owners.
+// othersInterval is the time between two checks while opcrew creates no quota because of other owners.
 const othersInterval = 10 * time.Minute
 
 // Neighbours finds out whether other owners run pods in a namespace.
@@ -37,14 +38,14 @@ type Neighbours struct {
 	seen kit.Memory[string, sighting]
 }
 
-// sighting is what was found in a namespace, and when. The zero sighting counts as outdated.
+// sighting is the result of a check of a namespace, and its time. The zero value counts as outdated.
 type sighting struct {
 	at     time.Time
 	others bool
 }
 
-// workloads are the kinds by which other owners are recognised. Pods alone do not suffice: a workload between two runs,
-// or one whose pods a quota refuses, has none.
+// workloads are the kinds of objects that show that other owners use a namespace. Pods alone do not suffice: a CronJob
+// between two runs, or a workload whose pods a quota rejects, has no pods.
 var workloads = []schema.GroupVersionKind{
 	corev1.SchemeGroupVersion.WithKind("PodList"),
 	appsv1.SchemeGroupVersion.WithKind("DeploymentList"),
@@ -54,8 +55,8 @@ var workloads = []schema.GroupVersionKind{
 	batchv1.SchemeGroupVersion.WithKind("CronJobList"),
 }
 
-// Others reports whether other owners run pods, or could, in a namespace that does not opt in. A quota would limit
-// these pods too.
+// Others reports whether other owners run or could run pods in a namespace. A quota would limit these pods too. A
+// namespace with QuotaLabel accepts this and is not checked.
 func (n *Neighbours) Others(ctx context.Context, ns *corev1.Namespace) (bool, error) {
 	if common.IsSet(ns.Labels, names.QuotaLabel) {
 		return false, nil
@@ -71,18 +72,18 @@ func (n *Neighbours) Others(ctx context.Context, ns *corev1.Namespace) (bool, er
 	return n.note(ns.Name, false), nil
 }
 
-// find reports whether there is an object of a kind that belongs to no instance. Objects of opcrew's other kinds count
-// as others, as the quota has no room for them.
+// find reports whether there is an object of a kind that belongs to no MicroServiceDeploy. Objects of other kinds of
+// opcrew count too, because the quota has no room for their pods.
 func (n *Neighbours) find(ctx context.Context, namespace string, kind schema.GroupVersionKind) (bool, error) {
 	others, err := labels.NewRequirement(names.NameLabel, selection.NotEquals, []string{names.AppName})
 	if err != nil {
-		return false, fmt.Errorf("select those of others: %w", err)
+		return false, fmt.Errorf("build the selector for objects of other owners: %w", err)
 	}
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(kind)
 	selector := client.MatchingLabelsSelector{Selector: labels.NewSelector().Add(*others)}
 	if err := n.Live.List(ctx, list, client.InNamespace(namespace), selector, client.Limit(1)); err != nil {
-		return false, fmt.Errorf("look for others in the namespace: %w", err)
+		return false, fmt.Errorf("search the namespace for objects of other owners: %w", err)
 	}
 	return len(list.Items) > 0, nil
 }
@@ -92,5 +93,5 @@ func (n *Neighbours) note(namespace string, others bool) bool {
 	return others
 }
 
-// Forget drops what is remembered about a namespace.
+// Forget removes the stored result for a namespace.
 func (n *Neighbours) Forget(namespace string) { n.seen.Forget(namespace) }

@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/names"
 )
 
-// Observe reads the instances of a namespace and what they share.
+// Observe reads the MicroServiceDeploys of a namespace and the objects that they share.
 func (r *reconciler) Observe(ctx context.Context, ns *corev1.Namespace) (facts, error) {
 	f, err := r.observe(ctx, ns)
 	if err != nil {
@@ -54,17 +54,18 @@ func (r *reconciler) observe(ctx context.Context, ns *corev1.Namespace) (facts, 
 	return f, err
 }
 
-// hasCredentials reports whether there are credentials that could be deleted.
+// hasCredentials reports whether there are shared credentials that could be deleted.
 func (r *reconciler) hasCredentials(ctx context.Context, ns *corev1.Namespace) bool {
 	return r.Client.Get(ctx, client.ObjectKey{Namespace: ns.Name, Name: names.TenantAuth}, &corev1.Secret{}) == nil
 }
 
-// anyLive reads live whether there is an instance, before what instances share is deleted.
+// anyLive reads from the API server whether there is a MicroServiceDeploy. It is called before shared objects are
+// deleted, because the cache may be stale.
 func (r *reconciler) anyLive(ctx context.Context, namespace string) (bool, error) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(customv1.GroupVersion.WithKind("MicroServiceDeployList"))
 	if err := r.Live.List(ctx, list, client.InNamespace(namespace), client.Limit(1)); err != nil {
-		return false, fmt.Errorf("look for instances: %w", err)
+		return false, fmt.Errorf("search for instances: %w", err)
 	}
 	return len(list.Items) > 0, nil
 }

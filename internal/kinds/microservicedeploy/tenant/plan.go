@@ -16,16 +16,16 @@ import (
 )
 
 const (
-	// readInterval is the time between two reads of other owners' pods while there is a quota.
+	// readInterval is the time between two checks for other owners' pods while there is a quota.
 	readInterval = time.Hour
-	// waitInterval is the time between two reads while the cache lacks instances.
+	// waitInterval is the time between two checks while the cache does not show the MicroServiceDeploys yet.
 	waitInterval = 10 * time.Second
 )
 
-// Report does nothing, as opcrew does not write the status of namespaces.
+// Report does nothing, because opcrew does not write the status of namespaces.
 func (r *reconciler) Report(*corev1.Namespace, facts, decision, kit.Outcome) {}
 
-// Plan declares the quota and the credentials, as long as an instance requests them.
+// Plan declares the quotas and the shared credentials, as long as a MicroServiceDeploy needs them.
 func (r *reconciler) Plan(ns *corev1.Namespace, f facts, d decision) kit.Plan {
 	if ns.DeletionTimestamp != nil {
 		return kit.Plan{}
@@ -34,7 +34,7 @@ func (r *reconciler) Plan(ns *corev1.Namespace, f facts, d decision) kit.Plan {
 		return kit.Plan{Again: waitInterval}
 	}
 	plan := kit.Plan{Prune: []client.ObjectList{&corev1.ResourceQuotaList{}, &corev1.SecretList{}}}
-	plan.Stays = func(object client.Object) bool { // a copy of them belongs to a user
+	plan.Stays = func(object client.Object) bool { // keep copies of these objects that users created
 		return object.GetNamespace() != ns.Name || !quota.IsBound(object.GetName()) && object.GetName() != names.TenantAuth
 	}
 	for _, b := range quota.Bounds {
@@ -43,10 +43,10 @@ func (r *reconciler) Plan(ns *corev1.Namespace, f facts, d decision) kit.Plan {
 		}
 	}
 	if len(plan.Children) > 0 {
-		plan.Again = readInterval // other owners may have come
+		plan.Again = readInterval // check whether other owners have started pods
 	}
 	if f.Others {
-		plan.Again = othersInterval // other owners may have left, and nothing watches them
+		plan.Again = othersInterval // check whether other owners have left, as opcrew does not watch their pods
 	}
 	if f.Leaving {
 		plan.Again = departInterval

@@ -21,8 +21,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// ReadInstances reads the instances of a namespace with their Deployments. They are shared with the cache and must not
-// be changed.
+// ReadInstances reads the MicroServiceDeploys of a namespace and their Deployments. These objects belong to the cache
+// and must not be changed.
 func ReadInstances(ctx context.Context, reader client.Reader, ns *corev1.Namespace) (quota.Tenant, error) {
 	out := quota.Tenant{Deployments: map[types.UID]*appsv1.Deployment{}}
 	all, deployments := &customv1.MicroServiceDeployList{}, &appsv1.DeploymentList{}
@@ -44,7 +44,8 @@ func ReadInstances(ctx context.Context, reader client.Reader, ns *corev1.Namespa
 	return out, nil
 }
 
-// secured is an instance as its namespace has it carried out: what it enforces counts like the spec.
+// secured returns a MicroServiceDeploy with the security profile that its namespace enforces, as if the spec had set
+// it.
 func secured(m *customv1.MicroServiceDeploy, ns *corev1.Namespace) *customv1.MicroServiceDeploy {
 	profile := workload.Profile(m.Spec.SecurityProfile, ns)
 	if profile == m.Spec.SecurityProfile {
@@ -55,7 +56,7 @@ func secured(m *customv1.MicroServiceDeploy, ns *corev1.Namespace) *customv1.Mic
 	return out
 }
 
-// ReadOverheads reads the overhead of each RuntimeClass.
+// ReadOverheads reads the overhead of pods of each RuntimeClass.
 func ReadOverheads(ctx context.Context, reader client.Reader) (quota.Overheads, error) {
 	classes := &nodev1.RuntimeClassList{}
 	if err := reader.List(ctx, classes, client.UnsafeDisableDeepCopy); err != nil {
@@ -70,7 +71,7 @@ func ReadOverheads(ctx context.Context, reader client.Reader) (quota.Overheads, 
 	return out, nil
 }
 
-// ReadQuotas reads opcrew's own quotas of a namespace.
+// ReadQuotas reads the quotas that opcrew created in a namespace.
 func ReadQuotas(ctx context.Context, reader client.Reader, ns *corev1.Namespace) (map[quota.Bound]*corev1.ResourceQuota, error) {
 	out := map[quota.Bound]*corev1.ResourceQuota{}
 	for _, b := range quota.Bounds {

@@ -19,7 +19,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// tenancy returns the facts about a tenant with instances whose Deployments are complete.
+// tenancy returns the facts about a namespace with MicroServiceDeploys whose Deployments are complete.
 func tenancy(instances ...*customv1.MicroServiceDeploy) facts {
 	f := facts{Tenant: quota.Tenant{Instances: instances, Deployments: map[types.UID]*appsv1.Deployment{}}}
 	for _, m := range instances {
@@ -32,7 +32,7 @@ func tenancy(instances ...*customv1.MicroServiceDeploy) facts {
 	return f
 }
 
-// planTenantAt returns the plan for a tenant's namespace.
+// planTenantAt returns the plan for the shared objects of a namespace.
 func planTenantAt(ns *corev1.Namespace, f facts, now time.Time) kit.Plan {
 	r := &reconciler{}
 	return r.Plan(ns, f, r.Decide(ns, f, now))
@@ -66,7 +66,7 @@ func TestTheTenantHasAQuotaAndCredentialsForAsLongAsAnInstanceNeedsThem(t *testi
 	}
 }
 
-// Regression: turning needAuth off and on again generated another password, and every client was refused.
+// Regression: turning needAuth off and on again generated another password, which rejected every client.
 func TestCredentialsStayForAsLongAsThereIsAnInstance(t *testing.T) {
 	f := facts{Tenant: quota.Tenant{Instances: []*customv1.MicroServiceDeploy{{}}}}
 	if f.asksForCredentials() {

@@ -18,23 +18,25 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// tenantChildren is the condition that records problems with a tenant's quota and credentials.
+// tenantChildren is the condition type under which problems with shared quotas and credentials are kept in memory.
 const tenantChildren = "TenantChildrenReady"
 
-// Troubles passes problems with a tenant's quota and credentials on to its instances, as users look at these. It is
-// kept in memory, as a new process finds out by its first attempt.
+// Troubles reports problems with shared quotas and credentials to the MicroServiceDeploys of the namespace, because
+// users look at the status of MicroServiceDeploys. It is kept in memory. After a restart, the first reconcile finds the
+// problems again.
 type Troubles struct {
 	mu       sync.Mutex
 	byTenant map[string][]metav1.Condition
 	Wake     chan event.TypedGenericEvent[client.Object]
 }
 
-// NewTroubles returns an empty Troubles.
+// NewTroubles returns a Troubles without any stored problem.
 func NewTroubles() *Troubles {
 	return &Troubles{byTenant: map[string][]metav1.Condition{}, Wake: make(chan event.TypedGenericEvent[client.Object], 1024)}
 }
 
-// CarriedOut records the results of a plan. It is not a problem if the Secret belongs to the tenant.
+// CarriedOut records the results of a plan. A Secret of the user under the name of the shared credentials is not a
+// problem.
 func (t *Troubles) CarriedOut(namespace string, done kit.Outcome) {
 	done.Results = slices.DeleteFunc(slices.Clone(done.Results), func(r ensure.Result) bool {
 		return r.Action == ensure.Taken && r.Ref.Name == names.TenantAuth
@@ -48,13 +50,14 @@ func (t *Troubles) CarriedOut(namespace string, done kit.Outcome) {
 	})
 }
 
-// unread records that a tenant could not be checked.
+// unread records that the shared objects of a namespace could not be read.
 func (t *Troubles) unread(namespace string, err error) {
 	t.note(namespace, func(set condition.Set) { set.Unknown(tenantChildren, common.ReasonApplying, err.Error()) })
 }
 
-// note enqueues the instances if the report changes. It does not block: if more than a thousand tenants change at once,
-// the other instances see it in their next reconcile.
+// note stores a report and enqueues the MicroServiceDeploys of the namespace if the problem changed. It does not block:
+// if more than a thousand namespaces change at once, some MicroServiceDeploys see the problem only in their next
+// reconcile.
 func (t *Troubles) note(namespace string, report func(condition.Set)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -76,10 +79,10 @@ func (t *Troubles) note(namespace string, report func(condition.Set)) {
 	}
 }
 
-// Trouble explains why a tenant's quota or credentials are not as desired: the reason and message of a condition.
+// Trouble explains why shared quotas or credentials are not as desired, as the reason and message of a condition.
 type Trouble struct{ Reason, Message string }
 
-// trouble returns the problem with what a tenant's instances share; zero if there is none.
+// trouble returns the first problem among conditions; zero if there is none.
 func trouble(conditions []metav1.Condition) Trouble {
 	for _, c := range conditions {
 		if c.Status != metav1.ConditionTrue {
@@ -89,14 +92,14 @@ func trouble(conditions []metav1.Condition) Trouble {
 	return Trouble{}
 }
 
-// Of returns the problem with the quota or credentials of a namespace's tenant.
+// Of returns the problem with the shared quotas or credentials of a namespace.
 func (t *Troubles) Of(namespace string) Trouble {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return trouble(t.byTenant[namespace])
 }
 
-// Forget drops what is known about a namespace without instances.
+// Forget removes the stored problems of a namespace without MicroServiceDeploys.
 func (t *Troubles) Forget(namespace string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -25,7 +25,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// Setup starts the reconcile loop for tenants.
+// Setup adds the controller that reconciles what the MicroServiceDeploys of a namespace share.
 func Setup(mgr ctrl.Manager, tools *kit.Tools, around *Neighbours, troubles *Troubles, workers int) error {
 	r := &reconciler{Tools: tools, around: around, troubles: troubles}
 	loop := &kit.Loop[*corev1.Namespace, facts, decision]{
@@ -56,7 +56,7 @@ func namespaceOf(_ context.Context, object client.Object) []reconcile.Request {
 	return []reconcile.Request{tenantRequest(object.GetNamespace())}
 }
 
-// tenantsOfClass enqueues the tenants whose pods have a RuntimeClass.
+// tenantsOfClass enqueues the namespaces with MicroServiceDeploys that use a RuntimeClass.
 func (r *reconciler) tenantsOfClass(ctx context.Context, class client.Object) []reconcile.Request {
 	list := &customv1.MicroServiceDeployList{}
 	if err := r.Client.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
@@ -80,7 +80,7 @@ var (
 	labelsChanged = predicate.And(existed, kit.Updates(func(e event.UpdateEvent) bool {
 		return !maps.Equal(e.ObjectOld.GetLabels(), e.ObjectNew.GetLabels())
 	}))
-	existed     = predicate.Funcs{CreateFunc: func(event.CreateEvent) bool { return false }} // the objects in a new namespace enqueue it
+	existed     = predicate.Funcs{CreateFunc: func(event.CreateEvent) bool { return false }} // the first object in a new namespace enqueues the namespace
 	ofInstances = predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetLabels()[names.NameLabel] == names.AppName })
 	tenants     = predicate.NewPredicateFuncs(func(o client.Object) bool { return quota.IsBound(o.GetName()) || o.GetName() == names.TenantAuth })
 )

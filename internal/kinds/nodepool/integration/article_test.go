@@ -111,7 +111,7 @@ func TestTheArticlesPoolsOnOneSharedNode(t *testing.T) {
 	removeLater(t, "test")
 	removeLater(t, "master")
 	env.Apply(t, manifests+"nodepool.yaml")
-	// The older pool wins. If both were created within the same second, the name decides.
+	// The older pool wins a conflict. If both were created within the same second, the name decides.
 	winner, loser, values := "test", "master", labelMap{"node-pool.lailin.xyz/test": ""}
 	if at := getPool(t, "master").CreationTimestamp; !getPool(t, "test").CreationTimestamp.Before(&at) {
 		winner, loser, values = "master", "test", labelMap{"node-pool.lailin.xyz/test": "2"}
@@ -126,17 +126,18 @@ func TestTheArticlesPoolsOnOneSharedNode(t *testing.T) {
 
 	awaitNode(t, node, likeness{Labels: values, Taints: []string{"node-pool.lailin.xyz=" + winner + ":NoSchedule"}})
 	awaitReady(t, winner, 1)
-	p := awaitCondition(t, loser, nodesv1.NodePoolReady, "False HeldByPool", "label node-pool.lailin.xyz/test wanted", "NodePool "+winner, node)
+	p := awaitCondition(t, loser, nodesv1.NodePoolReady, "False HeldByPool", "label node-pool.lailin.xyz/test should have the value", "NodePool "+winner, node)
 	if len(p.Status.Conflicts) != 2 || p.Status.Conflicts[0].Owner != winner || p.Status.Conflicts[1].Key != "node-pool.lailin.xyz:NoSchedule" {
 		t.Errorf("expected the label and the taint in status.conflicts, got %+v", p.Status.Conflicts)
 	}
-	// The first write sets the labels, the second the taint, which waits until both classes tolerate it.
+	// At most two writes per node: the first sets the labels, the second sets the taint, which waits until both
+	// RuntimeClasses tolerate it.
 	if done := nodeWrites(env.Settled(t, mark)).Named("", node); len(done) > 2 {
 		t.Errorf("expected two writes of the node, got %d:\n%s", len(done), done)
 	}
-	env.Rests(t) // nothing changes back and forth
+	env.Rests(t) // the two pools must not undo each other's changes
 
-	// Even so, pods of both classes run there.
+	// Despite the conflict, pods of both RuntimeClasses must run on these nodes.
 	ns := env.Namespace(t)
 	awaitPodOn(t, articlePod(t, ns, loser), node)
 	awaitPodOn(t, articlePod(t, ns, winner), node)

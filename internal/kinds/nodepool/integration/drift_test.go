@@ -24,7 +24,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// promptly stands for "within a second" on a busy machine.
+// promptly is how long a change that normally takes under a second may take on a busy machine.
 const promptly = 3 * time.Second
 
 func TestDriftOfANodeIsPutBackWithOneWrite(t *testing.T) {
@@ -55,7 +55,7 @@ func TestDriftOfANodeIsPutBackWithOneWrite(t *testing.T) {
 	env.Settled(t, env.Audit.Mark(t))
 
 	mark := env.Audit.Mark(t)
-	for i, c := range cases { // one node per case, so that they need not wait for each other
+	for i, c := range cases { // one node per case, so that the cases run in parallel
 		changeNode(t, nodes[i], c.drift)
 		eventually.True(t, promptly, c.name+": the node is as before", func() error {
 			n := getNode(t, nodes[i])
@@ -110,7 +110,7 @@ func TestDriftOfARuntimeClassIsPutBackWithOneWrite(t *testing.T) {
 	}
 	env.Settled(t, env.Audit.Mark(t))
 	mark := env.Audit.Mark(t)
-	for i, c := range cases { // one pool per case, so that they need not wait for each other
+	for i, c := range cases { // one pool per case, so that the cases run in parallel
 		before, after := getClass(t, name(i)), getClass(t, name(i))
 		var err error
 		if c.drift == nil {
@@ -158,7 +158,7 @@ func sameClass(want, got *nodev1.RuntimeClass) error {
 	return nil
 }
 
-// Regression: a RuntimeClass of the pool's name was taken over silently.
+// Regression: opcrew silently took over a RuntimeClass of another owner that had the name of the NodePool.
 func TestTheRuntimeClassOfAnotherOwnerIsLeftAlone(t *testing.T) {
 	node := makeNodes(t, 1, "taken", role("taken"))[0]
 	env.Operator(t)
@@ -169,7 +169,7 @@ func TestTheRuntimeClassOfAnotherOwnerIsLeftAlone(t *testing.T) {
 	}
 	createPool(t, newPool("taken", wantsLabel("tier", "gold")))
 	awaitCondition(t, "taken", nodesv1.NodePoolReady, "False NameTaken", "RuntimeClass taken already exists", "left alone")
-	awaitNode(t, node, likeness{Labels: labelMap{"tier": "gold"}}) // the node still gets the other settings
+	awaitNode(t, node, likeness{Labels: labelMap{"tier": "gold"}}) // the node must still get the settings of the pool
 	env.Settled(t, env.Audit.Mark(t))
 	env.Rests(t)
 	if now := getClass(t, "taken"); now.ResourceVersion != theirs.ResourceVersion {
@@ -206,7 +206,8 @@ func TestTheRuntimeClassOfAnotherOwnerOutlivesThePool(t *testing.T) {
 	})
 }
 
-// Regression: the handler was never used, and a RuntimeClass's handler cannot be changed.
+// Regression: spec.handler was never used. The handler of a RuntimeClass is immutable, so opcrew must replace the
+// RuntimeClass.
 func TestAnotherHandlerReplacesTheRuntimeClass(t *testing.T) {
 	makeNodes(t, 1, "handler", role("handler"))
 	env.Operator(t)
@@ -221,7 +222,7 @@ func TestAnotherHandlerReplacesTheRuntimeClass(t *testing.T) {
 		t.Errorf("expected a new RuntimeClass with handler kata, got %s", now.Handler)
 	}
 	done := env.Settled(t, mark).Writes().On("runtimeclasses").Where(func(c testenv.Call) bool {
-		return !strings.Contains(c.URI, "dryRun=All") // a dry run of the new one, which writes nothing
+		return !strings.Contains(c.URI, "dryRun=All") // ignore the dry run with which opcrew tests the new RuntimeClass
 	})
 	if len(done.Verb("delete")) != 1 || len(done.Verb("patch")) != 1 || len(done) != 2 {
 		t.Errorf("expected one delete and one apply, got:\n%s", done)
@@ -230,7 +231,7 @@ func TestAnotherHandlerReplacesTheRuntimeClass(t *testing.T) {
 	awaitCondition(t, "handler", nodesv1.NodePoolReady, "False HandlerMissing", `no handler "gvisor"`, "handler-0")
 }
 
-// If both managers insisted they would write for ever.
+// If opcrew and the other manager both insisted on their value, they would write forever.
 func TestALabelThatAnotherManagerKeepsChangingBackIsLeftAloneAndReported(t *testing.T) {
 	node := makeNodes(t, 1, "contested", role("contested"))[0]
 	env.Operator(t)
@@ -255,7 +256,7 @@ func TestALabelThatAnotherManagerKeepsChangingBackIsLeftAloneAndReported(t *test
 	if c := ready(p); c.Status != "False" || !strings.Contains(c.Message, "other-operator") {
 		t.Errorf("expected Ready to name the other manager, got %s: %s", c.Status, c.Message)
 	}
-	// Other writes by the rival must not make us write.
+	// Writes of other fields by the other manager must not make opcrew write again.
 	for i := range 5 {
 		changeNode(t, node, hasNote("unrelated", fmt.Sprint(i)))
 		time.Sleep(300 * time.Millisecond)

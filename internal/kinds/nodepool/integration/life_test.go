@@ -30,14 +30,14 @@ const (
 	dryRun = "opcrew.io/dry-run"
 )
 
-// Regression: opcrew did not notice nodes that joined, stayed or left, least of all the last one to leave.
+// Regression: opcrew did not notice which nodes joined, stayed or left, especially when the last node left.
 func TestAPoolFollowsItsNodes(t *testing.T) {
 	nodes := makeNodes(t, 3, "follow", hasLabel("a", "b"))
 	before := likenesses(t, nodes)
 	env.Operator(t)
 	createPool(t, newPool("follow", wantsLabel("tier", "gold"), wantsTaint("only", "gold", noSchedule)))
 	p := awaitReady(t, "follow", 0)
-	if !strings.Contains(ready(p).Message, "label one with node-role.kubernetes.io/follow=") {
+	if !strings.Contains(ready(p).Message, "label a node with node-role.kubernetes.io/follow=") {
 		t.Errorf("expected a pool without nodes to say how to get one, got %q", ready(p).Message)
 	}
 	changeNode(t, nodes[0], role("follow"))
@@ -72,7 +72,7 @@ func TestAPoolFollowsItsNodes(t *testing.T) {
 		t.Errorf("expected nothing allocatable without nodes, got %v", p.Status.Allocatable)
 	}
 	awaitLikeness(t, before)
-	awaitEvent(t, "NodePool", "follow", "0 nodes in the pool, 1 before")
+	awaitEvent(t, "NodePool", "follow", "The pool now has 0 nodes, previously 1")
 }
 
 func TestANodeThatIsRegisteredAgainWithoutItsRoleHasLeft(t *testing.T) {
@@ -94,7 +94,8 @@ func TestANodeThatIsRegisteredAgainWithoutItsRoleHasLeft(t *testing.T) {
 	if _, ok := now.Labels["tier"]; ok || now.Annotations[ledger] != "" {
 		t.Errorf("expected the new node to be clean, got %v %v", now.Labels, now.Annotations)
 	}
-	// A ledger that the operator did not write must not remove anything, as a kubelet could write it.
+	// opcrew must not remove anything because of a ledger annotation that another client wrote. A kubelet, for example,
+	// may write annotations of its node.
 	changeNode(t, names[0], hasLabel("tier", "gold"), func(n *corev1.Node) { hasNoteIn(n, ledger, old.Annotations[ledger]) })
 	operator.Until(t, "a ledger that another client wrote is removed", func() error {
 		n := getNode(t, names[0])
@@ -153,7 +154,7 @@ func TestADryRunShowsAndDoesNothing(t *testing.T) {
 	before := likenesses(t, nodes)
 	mark := env.Audit.Mark(t)
 	createPool(t, newPool("dry", annotated(dryRun, "true"), wantsLabel("tier", "gold"), wantsTaint("only", "gold", noExecute)))
-	p := awaitCondition(t, "dry", nodesv1.NodePoolReady, "False DryRun", "2 nodes would change and 1 pod be evicted")
+	p := awaitCondition(t, "dry", nodesv1.NodePoolReady, "False DryRun", "changes that affect 2 nodes and evict 1 pod")
 	want := &nodesv1.Preview{
 		NodeCount: 2, Changes: []string{"apply RuntimeClass dry", "add label tier=gold on 2 nodes (dry-0, dry-1)", "add taint only:NoExecute=gold on 2 nodes (dry-0, dry-1)"},
 		EvictionCount: 1, Evictions: []string{ns + "/pod-0 on dry-0"},
@@ -178,10 +179,10 @@ func TestADryRunShowsAndDoesNothing(t *testing.T) {
 		return eventually.Gone(env.Client.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: "pod-0"}, &corev1.Pod{}), apierrors.IsNotFound)
 	})
 
-	// A dry run of an edit.
+	// Now the user edits a NodePool that is in dry run.
 	mark = env.Audit.Mark(t)
 	editPool(t, "dry", annotated(dryRun, "true"), wantsLabel("tier", "silver"))
-	awaitCondition(t, "dry", nodesv1.NodePoolReady, "False DryRun", "2 nodes would change")
+	awaitCondition(t, "dry", nodesv1.NodePoolReady, "False DryRun", "changes that affect 2 nodes")
 	if writes := env.Settled(t, mark).Writes(); len(writes) != len(statusWrites(writes)) {
 		t.Errorf("expected no write but of the status, got:\n%s", writes)
 	}
@@ -204,7 +205,7 @@ func TestAPausedPoolChangesNothingUntilThePauseEnds(t *testing.T) {
 	mark := env.Audit.Mark(t)
 	editPool(t, "paused", annotated(pause, "true"), wantsAnnotation("note", "y"))
 	awaitCondition(t, "paused", "Paused", "True Paused")
-	awaitCondition(t, "paused", nodesv1.NodePoolReady, "False Paused", "held back")
+	awaitCondition(t, "paused", nodesv1.NodePoolReady, "False Paused", "holds back changes")
 	changeNode(t, nodes[1], role("paused"))
 	changeNode(t, nodes[0], lacksLabel("unrelated"))
 	if writes := env.Settled(t, mark).Writes(); len(writes) != len(statusWrites(writes)) {
@@ -264,7 +265,7 @@ func TestANodeThatRefusesIsNamedAndTheOthersGoOn(t *testing.T) {
 	allow(t, nodes[1])
 	awaitReady(t, "refusing", 3)
 
-	// A refused clean-up is reported too.
+	// The status must also report a node that cannot be cleaned up after the deletion of a NodePool.
 	refuse(t, nodes[1])
 	deletePool(t, "refusing")
 	awaitPool(t, "refusing", "says why it does not go", func(p *nodesv1.NodePool) error {
@@ -277,7 +278,7 @@ func TestANodeThatRefusesIsNamedAndTheOthersGoOn(t *testing.T) {
 	awaitPoolGone(t, "refusing")
 }
 
-// refuse makes the API server refuse every change that the operator makes to a node.
+// refuse makes the API server reject every change of a node by opcrew.
 func refuse(t *testing.T, node string) {
 	t.Helper()
 	fail := admissionv1.Fail
@@ -315,7 +316,7 @@ func unrefuse(ctx context.Context, node string) {
 	_ = env.Client.Delete(ctx, &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: node}})
 }
 
-// awaitRefusal waits until the server enforces a policy, or no longer does.
+// awaitRefusal waits until the API server enforces, or no longer enforces, the policy that rejects changes.
 func awaitRefusal(t *testing.T, node string, want bool) {
 	t.Helper()
 	as := client.NewDryRunClient(env.ClientFor(t, env.ConfigAs(env.User, "system:serviceaccounts", "system:authenticated")))
@@ -347,7 +348,7 @@ func TestNoExecuteIsWithheldFromTheControlPlaneUntilItIsAllowed(t *testing.T) {
 	awaitNode(t, node, likeness{Taints: []string{"only=plane:NoExecute"}})
 }
 
-// Regression: a new value of a NoExecute taint evicted the pool's own pods.
+// Regression: a new value of a NoExecute taint evicted the pods of the NodePool itself.
 func TestTheRunningPodsOfAPoolOutliveANewValueOfItsTaint(t *testing.T) {
 	node := makeNodes(t, 1, "evicting", role("evicting"))[0]
 	env.Operator(t)
@@ -391,7 +392,7 @@ func TestAPoolsSeriesAppearAndGoWithIt(t *testing.T) {
 	operator.Until(t, "the pool's series are gone", func() error { return sameLines(nil, series(t, o, "series")) })
 }
 
-// series lists the metrics that have the pool's name in a label.
+// series returns the metrics of a NodePool.
 func series(t *testing.T, o *operator.Process, pool string) []string {
 	t.Helper()
 	families, err := o.Registry.Gather()
@@ -422,7 +423,7 @@ func sameLines(want, got []string) error {
 	return nil
 }
 
-// Without leader election two processes may run at the same time, for example during a handover.
+// Two processes of opcrew may run at the same time, for example during an update of opcrew itself.
 func TestTwoOperatorsAtOnceDoNotFight(t *testing.T) {
 	nodes := makeNodes(t, 20, "two", role("two-a"), role("two-b"))
 	env.Operator(t)
@@ -434,7 +435,7 @@ func TestTwoOperatorsAtOnceDoNotFight(t *testing.T) {
 
 	mark = env.Audit.Mark(t)
 	createPool(t, newPool("two-b", wantsLabel("tier", "b"), wantsLabel("shared", "1")))
-	awaitCondition(t, "two-b", nodesv1.NodePoolReady, "False HeldByPool", `label tier wanted "b", is "a" and held by NodePool two-a on 20 nodes`)
+	awaitCondition(t, "two-b", nodesv1.NodePoolReady, "False HeldByPool", `label tier should have the value "b", but has the value "a", which belongs to NodePool two-a, on 20 nodes`)
 	checkWrites(t, mark, "the second pool", 20)
 
 	mark = env.Audit.Mark(t)
@@ -450,7 +451,7 @@ func TestTwoOperatorsAtOnceDoNotFight(t *testing.T) {
 	env.Rests(t)
 }
 
-// checkWrites expects that each node was changed exactly once.
+// checkWrites checks that each node was changed exactly once.
 func checkWrites(t *testing.T, mark testenv.Mark, what string, want int) {
 	t.Helper()
 	done := env.Settled(t, mark)
@@ -483,7 +484,7 @@ func TestAnOperatorThatDiesInTheMiddleOfARolloutIsContinued(t *testing.T) {
 	o.Start()
 	awaitReady(t, "dies", 50)
 	written := map[string]int{}
-	for _, call := range nodeWrites(env.Settled(t, mark)) { // requests that were in flight when it died have no answer
+	for _, call := range nodeWrites(env.Settled(t, mark)) { // requests in flight when the process was killed have no response
 		written[call.Name]++
 		if written[call.Name] > 1 {
 			t.Errorf("expected one write a node, got another of %s", call.Name)

@@ -40,7 +40,7 @@ const (
 
 type labelMap = map[string]string
 
-// Helpers for pools.
+// Builders and helpers of NodePools.
 
 type poolOption func(*nodesv1.NodePool)
 
@@ -104,7 +104,7 @@ func createPool(t *testing.T, pools ...*nodesv1.NodePool) {
 	}
 }
 
-// removeLater deletes a pool when the test ends, and expects that the deletion completes.
+// removeLater deletes a NodePool when the test ends, and checks that the deletion completes.
 func removeLater(t *testing.T, name string) {
 	t.Cleanup(func() {
 		ctx := context.WithoutCancel(t.Context())
@@ -146,7 +146,7 @@ func editPool(t *testing.T, name string, options ...poolOption) {
 	}
 }
 
-// respec replaces the spec of a pool.
+// respec replaces the whole spec of a NodePool.
 func respec(options ...poolOption) poolOption {
 	return func(p *nodesv1.NodePool) {
 		p.Spec = nodesv1.NodePoolSpec{}
@@ -178,7 +178,7 @@ func conditionOf(p *nodesv1.NodePool, kind string) metav1.Condition {
 
 func ready(p *nodesv1.NodePool) metav1.Condition { return conditionOf(p, nodesv1.NodePoolReady) }
 
-// awaitPool waits for a status, and returns the pool.
+// awaitPool waits until a NodePool passes a check, and returns it. expectation describes the check.
 func awaitPool(t *testing.T, name, expectation string, check func(*nodesv1.NodePool) error) *nodesv1.NodePool {
 	t.Helper()
 	var p *nodesv1.NodePool
@@ -192,7 +192,7 @@ func awaitPool(t *testing.T, name, expectation string, check func(*nodesv1.NodeP
 	return p
 }
 
-// awaitReady waits until a pool is Ready with a number of nodes.
+// awaitReady waits until a NodePool is Ready with the given number of nodes.
 func awaitReady(t *testing.T, name string, nodes int) *nodesv1.NodePool {
 	t.Helper()
 	return awaitPool(t, name, fmt.Sprintf("is Ready with %d nodes", nodes), func(p *nodesv1.NodePool) error {
@@ -203,7 +203,7 @@ func awaitReady(t *testing.T, name string, nodes int) *nodesv1.NodePool {
 	})
 }
 
-// awaitCondition waits until a condition has a status, a reason and words in its message.
+// awaitCondition waits until a condition has the given status and reason, and its message contains the words.
 func awaitCondition(t *testing.T, name, kind, statusReason string, words ...string) *nodesv1.NodePool {
 	t.Helper()
 	return awaitPool(t, name, fmt.Sprintf("%s is %s and says %q", kind, statusReason, words), func(p *nodesv1.NodePool) error {
@@ -234,7 +234,7 @@ func awaitPoolGone(t *testing.T, name string) {
 	})
 }
 
-// Helpers for RuntimeClasses.
+// Helpers of RuntimeClasses.
 
 func getClass(t *testing.T, name string) *nodev1.RuntimeClass {
 	t.Helper()
@@ -252,7 +252,7 @@ func awaitClassGone(t *testing.T, name string) {
 	})
 }
 
-// Helpers for nodes.
+// Builders and helpers of nodes.
 
 type nodeOption func(*corev1.Node)
 
@@ -286,7 +286,7 @@ func lacksTaint(key string) nodeOption {
 
 func isCordoned(n *corev1.Node) { n.Spec.Unschedulable = true }
 
-// makeNodes creates simulated nodes whose runtimes offer runc and kata.
+// makeNodes creates simulated nodes whose container runtime has the handlers runc and kata.
 func makeNodes(t *testing.T, n int, prefix string, options ...nodeOption) []string {
 	t.Helper()
 	return env.Nodes(t, n, testenv.NodeSpec{Prefix: prefix, Mutate: func(node *corev1.Node) {
@@ -326,7 +326,7 @@ func tryChangeNode(ctx context.Context, c client.Client, name, manager string, o
 	return c.Patch(ctx, n, client.StrategicMergeFrom(before), client.FieldOwner(manager))
 }
 
-// changeNodes changes many nodes, a few at a time.
+// changeNodes changes many nodes, a few of them concurrently.
 func changeNodes(t *testing.T, names []string, options ...nodeOption) {
 	t.Helper()
 	group, ctx := errgroup.WithContext(t.Context())
@@ -339,8 +339,8 @@ func changeNodes(t *testing.T, names []string, options ...nodeOption) {
 	}
 }
 
-// likeness is the part of a node that pools can affect. It leaves out the operator's ledger and what Kubernetes' own
-// controllers set.
+// likeness holds the labels, annotations and taints of a node that pools can affect. It leaves out the ledger of opcrew
+// and everything that Kubernetes sets.
 type likeness struct {
 	Labels, Annotations labelMap
 	Taints              []string
@@ -381,7 +381,7 @@ func listNodes(t *testing.T) []corev1.Node {
 	return list.Items
 }
 
-// awaitLikeness waits until nodes are as expected, with nothing from the operator left on them.
+// awaitLikeness waits until nodes are as expected and no trace of opcrew is left on them.
 func awaitLikeness(t *testing.T, want map[string]likeness) {
 	t.Helper()
 	operator.Until(t, fmt.Sprintf("%d nodes are as they were before", len(want)), func() error {
@@ -401,7 +401,7 @@ func awaitLikeness(t *testing.T, want map[string]likeness) {
 	})
 }
 
-// awaitNode waits until a node has the given labels, annotations and taints. It may have others.
+// awaitNode waits until a node has the given labels, annotations and taints. It may have more.
 func awaitNode(t *testing.T, name string, want likeness) {
 	t.Helper()
 	operator.Until(t, fmt.Sprintf("node %s carries %+v", name, want), func() error {
@@ -433,7 +433,7 @@ func carries(n *corev1.Node, want likeness) error {
 	return nil
 }
 
-// eventsOf lists the reasons of the events about an object.
+// eventsOf returns the reasons of the events about an object.
 func eventsOf(t *testing.T, kind, name string) []string {
 	t.Helper()
 	list := &eventsv1.EventList{}

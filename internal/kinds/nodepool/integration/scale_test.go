@@ -14,7 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// quietWithHeartbeats expects no call at rest while kubelets report their status.
+// quietWithHeartbeats checks that opcrew makes no API call while kubelets only send heartbeats.
 func quietWithHeartbeats(t *testing.T, nodes []string) {
 	t.Helper()
 	env.Settled(t, env.Audit.Mark(t))
@@ -26,12 +26,12 @@ func quietWithHeartbeats(t *testing.T, nodes []string) {
 	}
 }
 
-// Regression: one heartbeat of one node rewrote all nodes of its pool.
+// Regression: one heartbeat of a node made opcrew rewrite all nodes of its pool.
 func TestAtRestOnThreeNodesThereIsNoCall(t *testing.T) {
 	nodes := makeNodes(t, 3, "rest", role("rest"), hasLabel("theirs", "x"))
 	o := env.Operator(t)
 	createPool(t, newPool("rest", wantsLabel("tier", "gold"), wantsAnnotation("note", ""), wantsTaint("only", "", noSchedule), wantsTaint("only", "", noExecute), wantsLabel("theirs", "x")))
-	awaitReady(t, "rest", 3) // it has its label by then
+	awaitReady(t, "rest", 3) // the test waits until the nodes have the label of the pool
 	createPool(t,
 		newPool("rest-conflict", selects("theirs", "x"), wantsLabel("tier", "silver")),
 		newPool("rest-empty"),
@@ -73,11 +73,12 @@ func TestFiveHundredNodes(t *testing.T) {
 	if len(nodeWrites(done)) != n || tally["patch nodepools"] != 1 || tally["patch runtimeclasses"] != 1 {
 		t.Errorf("expected %d patches of nodes, one finalizer and one RuntimeClass, got %v", n, tally)
 	}
-	// Two writes a second while the change is under way, and one at the end.
+	// opcrew may write the status twice per second during the change, and once at the end.
 	if most := 3 + 2*int(time.Since(start).Seconds()); tally["patch nodepools/status"] > most {
 		t.Errorf("expected %d writes of the status at most, got %d", most, tally["patch nodepools/status"])
 	}
-	// Meanwhile Kubernetes removes the not-ready taint from new nodes, which makes a few of our patches fail.
+	// Meanwhile, Kubernetes removes the not-ready taint from new nodes, so that a few patches of opcrew fail and are
+	// retried.
 	if refused := done.Writes().Refused(); len(refused) > n/20 {
 		t.Errorf("expected hardly any write to fail, got:\n%s", refused)
 	}

@@ -16,20 +16,20 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// MaxValue is the maximum length of a value in a status, as another owner's annotation can be 256 KiB long.
+// MaxValue is the maximum length of a value in a status. An annotation of another owner can be up to 256 KiB long.
 const MaxValue = 256
 
-// Change is one item whose value on the node differs from the desired value.
+// Change describes one item (a label, annotation or taint) whose value on the node differs from the desired value.
 type Change struct {
 	Item Item
 	old  string
 	// was is true if the node has the item now.
-	was    bool // the node has the item now
+	was    bool
 	New    string
-	Wanted bool // the node should have the item
+	Wanted bool // whether the node should have the item
 }
 
-// String describes the change for a preview.
+// String describes the change for the preview of a dry run, such as "add label tier=gold".
 func (c Change) String() string {
 	kind, old, wanted := strings.ToLower(string(c.Item.Kind)), condition.Cut(c.old, MaxValue), condition.Cut(c.New, MaxValue)
 	switch {
@@ -41,7 +41,7 @@ func (c Change) String() string {
 	return fmt.Sprintf("change %s %s from %q to %q", kind, c.Item.Key, old, wanted)
 }
 
-// Changes returns what must change on a node, except for the ledger.
+// Changes returns the items that must change on a node, without the ledger annotation.
 func Changes(node *corev1.Node, d Desired) []Change {
 	held := LedgerOf(node)
 	var out []Change
@@ -66,9 +66,9 @@ func Changes(node *corev1.Node, d Desired) []Change {
 	return out
 }
 
-// removable reports whether an item that no pool sets any more may be removed. It may not if another client has written
-// it since. Taints are a single list with one owner in managedFields, so they count as ours unless Kubernetes sets
-// them.
+// removable reports whether a label, annotation or taint (an item) that no pool sets any more may be removed. A label
+// or annotation may not be removed if another client wrote it later. managedFields do not distinguish single taints, so
+// all taints count as opcrew's, except those of Kubernetes.
 func removable(i Item, owned *fieldpath.Set) bool {
 	switch i.Kind {
 	case nodesv1.ConflictLabel:

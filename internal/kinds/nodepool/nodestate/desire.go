@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package nodestate determines what all pools together set on a node: the ledger of what they have set, the desired
-// state, and the patch between the two. It is pure. A pool's RuntimeClass, status and watches belong to package
-// nodepool.
+// Package nodestate determines what all NodePools together set on a node. It reads the ledger (an annotation that
+// records what pools have set), computes the desired state, and returns the patch between them. It has no side effects.
+// Package nodepool handles the RuntimeClass, status and watches of a pool.
 package nodestate
 
 import (
@@ -16,41 +16,42 @@ import (
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 )
 
-// controlPlaneLabel marks nodes on which NoExecute taints are withheld, unless the pool allows them.
+// controlPlaneLabel is the label of control plane nodes. They get NoExecute taints only if the NodePool allows it.
 const controlPlaneLabel = nodesv1.RolePrefix + "control-plane"
 
-// setting is the value that one pool sets for one item on one node.
+// setting is the value that one NodePool requires for one item (label, annotation or taint) on one node.
 type setting struct {
 	pool  *nodesv1.NodePool
 	value string
 }
 
-// Desired holds what one node should have, according to all pools together.
+// Desired holds what a node should have according to all NodePools together.
 type Desired struct {
 	Ledger
 	Conflicts []conflict
 	Withheld  []Withheld
 }
 
-// conflict is a setting that is not applied to the node.
+// conflict is a setting of a NodePool that the node does not get, because another owner has set the item to a different
+// value.
 type conflict struct {
 	Pool   string
 	Item   Item
 	Wanted string
 	Found  string
-	Owner  string // the pool that holds it; empty if another client set it
+	Owner  string // the pool that set the found value; empty if another client did
 }
 
-// Withheld is a NoExecute taint that is not set on a control plane node.
+// Withheld is a NoExecute taint that opcrew does not set, because the node belongs to the control plane.
 type Withheld struct {
 	Pool  string
 	item  Item
 	value string
 }
 
-// Desire returns what a node should carry, given all pools. An item that another owner set first stays as it is. Pools
-// can share equal settings. If their settings differ, the pool that holds the item keeps it; otherwise the older pool
-// wins.
+// Desire returns what a node should have, given all NodePools. A label, annotation or taint (an item) that another
+// client set first stays unchanged. Pools can share equal settings. If settings differ, the pool that already set the
+// item wins, or else the older pool.
 func Desire(node *corev1.Node, pools []*nodesv1.NodePool) Desired {
 	held := LedgerOf(node)
 	held.reclaimTaints(node, pools)
@@ -74,7 +75,7 @@ func Desire(node *corev1.Node, pools []*nodesv1.NodePool) Desired {
 		d.settle(i, wanted, held, node)
 	}
 	d.Withheld = slices.DeleteFunc(d.Withheld, func(w Withheld) bool {
-		granted, ok := d.Items[w.item] // granted to a pool that may set it
+		granted, ok := d.Items[w.item] // another pool is allowed to set the same taint
 		return ok && granted.Value == w.value
 	})
 	slices.SortFunc(d.Conflicts, func(a, b conflict) int {
@@ -86,7 +87,7 @@ func Desire(node *corev1.Node, pools []*nodesv1.NodePool) Desired {
 	return d
 }
 
-// settle grants one item to the winning setting and records the others as conflicts.
+// settle decides which setting an item gets, and records settings with other values as conflicts.
 func (d *Desired) settle(i Item, settings []setting, held Ledger, node *corev1.Node) {
 	if found, there := valueOn(node, i); there && !held.holds(i) {
 		d.refuse(i, settings, found, "")
@@ -112,8 +113,8 @@ func (d *Desired) refuse(i Item, settings []setting, found, owner string) {
 	}
 }
 
-// winner chooses among settings, which are sorted by the age of their pools. It prefers a pool that holds the item with
-// its current value, then a pool that holds it, then the oldest pool.
+// winner returns the winning setting. settings are sorted by the age of their pools. A NodePool that set the current
+// value wins, then a pool that set the item earlier, then the oldest pool.
 func winner(settings []setting, held Ledger, i Item) setting {
 	entry, ok := held.Items[i]
 	if !ok {
@@ -128,14 +129,14 @@ func rank(w setting, held entry) int {
 	case holds && w.value == held.Value:
 		return 0
 	case len(held.Pools) == 0 && w.value == held.Value:
-		return 0 // a recovered ledger does not know the pool, so the value decides
+		return 0 // a recovered ledger does not name the pool, so an equal value suffices
 	case holds:
 		return 1
 	}
 	return 2
 }
 
-// sortedItems returns the items of a map in a fixed order.
+// sortedItems returns the keys of a map (labels, annotations and taints) in a fixed order.
 func sortedItems[V any](m map[Item]V) []Item {
 	return slices.SortedFunc(maps.Keys(m), Item.Compare)
 }

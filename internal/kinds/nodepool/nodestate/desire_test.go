@@ -52,13 +52,13 @@ func TestANodeBelongsToAPool(t *testing.T) {
 	}
 }
 
-// story is what happens to one node, and what the node has at the end.
+// story describes what happens to one node, and what the node has at the end.
 type story struct {
 	node      *corev1.Node
 	pools     []*nodesv1.NodePool
 	then      []func(*world)
-	labels    map[string]string // without role labels
-	notes     map[string]string // without the ledger
+	labels    map[string]string // expected labels, without role labels
+	notes     map[string]string // expected annotations, without the ledger
 	taints    []string
 	conflicts []string
 	withheld  []string
@@ -167,7 +167,8 @@ func TestAMemberBySelectorGetsTheRoleLabelAndLosesItAgain(t *testing.T) {
 }
 
 func TestTwoPoolsCannotKeepEachOthersMembers(t *testing.T) {
-	// Each pool selects by a label that the other pool sets.
+	// Each NodePool selects nodes by a label that the other pool sets, so the two pools must not keep each other's
+	// members.
 	w := newWorld(t, pooltest.Node("n", pooltest.HasLabel("a", "1")),
 		pooltest.Pool("first", pooltest.Selects("a", "1"), pooltest.WantsLabel("b", "1")),
 		pooltest.Pool("second", pooltest.Selects("b", "1"), pooltest.WantsLabel("c", "1")))
@@ -182,7 +183,7 @@ func TestTheRoleLabelOfAnAdministratorStays(t *testing.T) {
 	pooltest.Same(t, "the node", bare(pooltest.Node("n", pooltest.Role("gold"))), bare(w.node))
 }
 
-// Regression: the tutorial's operator removed every label and taint without "kubernetes" in its key.
+// Regression: the operator of the tutorial removed every label and taint without "kubernetes" in its key.
 func TestASettingThatAnotherOwnerPutOnANodeFirstIsTheirs(t *testing.T) {
 	wants := func(value string) []*nodesv1.NodePool {
 		return []*nodesv1.NodePool{pooltest.Pool("gold", pooltest.WantsLabel("tier", value), pooltest.WantsAnnotation("note", value), pooltest.WantsTaint("only", value, pooltest.NoSchedule))}
@@ -230,7 +231,7 @@ func TestASettingThatAnotherOwnerPutOnANodeFirstIsTheirs(t *testing.T) {
 	}
 }
 
-// Regression: in the tutorial's operator two pools on one node deleted each other's labels.
+// Regression: with the operator of the tutorial, two pools on one node deleted each other's labels.
 func TestSeveralPoolsOnOneNode(t *testing.T) {
 	node := pooltest.Node("n", pooltest.Role("a"), pooltest.Role("b"), pooltest.Role("c"))
 	tier := func(pool, value string, options ...pooltest.PoolOption) *nodesv1.NodePool {
@@ -320,7 +321,7 @@ func TestTheArticlesPoolsOnOneNode(t *testing.T) {
 	node := pooltest.Node("n", pooltest.Role("master"), pooltest.Role("test"))
 	story{
 		node: node, pools: pooltest.ArticlePools(t, "../testdata/nodepool.yaml"),
-		// Both were created within the same second, so the name decides.
+		// Both pools were created within the same second, so the name decides.
 		labels: pooltest.LabelMap{"node-pool.lailin.xyz/master": "8", "node-pool.lailin.xyz/test": "2"},
 		taints: []string{"node-pool.lailin.xyz=master:NoSchedule"},
 		conflicts: []string{
@@ -440,7 +441,7 @@ func TestNoExecuteIsWithheldFromTheControlPlane(t *testing.T) {
 	}
 }
 
-// Regression: a conflict over one taint must not remove taints of Kubernetes.
+// Regression: a conflict over one taint removed taints of Kubernetes.
 func TestTaintsOfOthersKeepTheirOrderAndTimes(t *testing.T) {
 	node := pooltest.Node("n", pooltest.Role("gold"), pooltest.HasTaint("z", "", pooltest.NoSchedule), pooltest.HasTaint("node.kubernetes.io/unreachable", "", pooltest.NoExecute), pooltest.HasTaint("a", "", pooltest.NoSchedule))
 	node.Spec.Taints[1].TimeAdded = &pooltest.SomeTime

@@ -11,7 +11,8 @@ import (
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 )
 
-// protected reports whether an item is a NoExecute taint that would evict the control plane.
+// protected reports whether an item is a NoExecute taint that would evict pods of the control plane, and the NodePool
+// does not allow this.
 func protected(pool *nodesv1.NodePool, node *corev1.Node, i Item) bool {
 	_, controlPlane := node.Labels[controlPlaneLabel]
 	controlPlane = controlPlane || pool.RoleLabel() == controlPlaneLabel
@@ -19,8 +20,8 @@ func protected(pool *nodesv1.NodePool, node *corev1.Node, i Item) bool {
 		i.Kind == nodesv1.ConflictTaint && i.Taint("").Effect == corev1.TaintEffectNoExecute
 }
 
-// carried reports whether the node already has the item, set by the pool itself or outside the pools. Withholding it
-// would then be useless.
+// carried reports whether the node already has the item, set by the NodePool itself or by another client. Withholding
+// it would then protect nothing.
 func carried(pool *nodesv1.NodePool, node *corev1.Node, held Ledger, i Item) bool {
 	if e, ok := held.Items[i]; ok {
 		return len(e.Pools) == 0 || slices.Contains(e.Pools, pool.Name)

@@ -14,14 +14,16 @@ import (
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 )
 
-// LedgerAnnotation on a Node records what pools set there. It is needed to remove these settings later, and to
-// distinguish them from those of other owners, even if the pools are gone or this process has restarted.
+// LedgerAnnotation is an annotation of Nodes that records what pools have set on the node. opcrew uses this ledger to
+// remove settings later, and to distinguish them from settings of other owners, even after a restart or if the
+// NodePools no longer exist.
 const LedgerAnnotation = "opcrew.io/nodepools"
 
-// maxLedger is the most that all annotations of an object can have together.
+// maxLedger is the maximum total size of all annotations of an object.
 const maxLedger = 256 << 10
 
-// Item names one thing that a pool sets on a node. The key of a taint is key:effect.
+// Item identifies a label, annotation or taint that a NodePool sets on a node. For a taint, Key has the form
+// key:effect.
 type Item struct {
 	Kind nodesv1.ConflictKind
 	Key  string
@@ -33,13 +35,13 @@ func taintItem(key string, effect corev1.TaintEffect) Item {
 	return Item{nodesv1.ConflictTaint, key + ":" + string(effect)}
 }
 
-// Taint returns the taint that the item identifies, with a value.
+// Taint returns the taint that an item identifies, with the given value.
 func (i Item) Taint(value string) corev1.Taint {
 	key, effect, _ := strings.Cut(i.Key, ":")
 	return corev1.Taint{Key: key, Value: value, Effect: corev1.TaintEffect(effect)}
 }
 
-// Compare orders items by kind, then by key.
+// Compare orders labels, annotations and taints by kind, then by key.
 func (i Item) Compare(other Item) int {
 	if order := strings.Compare(string(i.Kind), string(other.Kind)); order != 0 {
 		return order
@@ -47,22 +49,23 @@ func (i Item) Compare(other Item) int {
 	return strings.Compare(i.Key, other.Key)
 }
 
-// entry is the value of an item and the pools that hold it on a node.
+// entry is the value of an item on a node, and the NodePools that set it.
 type entry struct {
 	Value string   `json:"value"`
 	Pools []string `json:"pools"`
 }
 
-// Ledger records what pools have set on one node, and the pools that the node belongs to.
+// Ledger records what pools have set on a node, and the NodePools to which the node belongs.
 type Ledger struct {
 	Pools []string
 	Items map[Item]entry
-	// taintsWritten is true if the annotation was lost and the operator was the last to write the list of taints.
+	// taintsWritten is true if the ledger annotation was lost and opcrew was the last client to write the list of
+	// taints.
 	taintsWritten bool
 }
 
-// ledgerJSON is the form of a ledger in the annotation. Maps are encoded in order of their keys, so that equal ledgers
-// have equal text.
+// ledgerJSON is the JSON form of a ledger in the annotation. Map keys are encoded in sorted order, so that equal
+// ledgers have equal texts.
 type ledgerJSON struct {
 	Pools       []string         `json:"pools,omitempty"`
 	Labels      map[string]entry `json:"labels,omitempty"`
@@ -75,7 +78,8 @@ func (l Ledger) holds(i Item) bool {
 	return ok
 }
 
-// Mentions reports whether a pool holds anything on the node, or has the node as a member.
+// Mentions reports whether the ledger annotation names a NodePool: the node is a member of the pool, or the pool set
+// something on the node.
 func (l Ledger) Mentions(pool string) bool {
 	if slices.Contains(l.Pools, pool) {
 		return true
@@ -88,7 +92,8 @@ func (l Ledger) Mentions(pool string) bool {
 	return false
 }
 
-// recovered reports whether the ledger has items whose pool is not known.
+// recovered reports whether the ledger has labels, annotations or taints without a known pool, because it was recovered
+// from managedFields.
 func (l Ledger) recovered() bool {
 	for _, e := range l.Items {
 		if len(e.Pools) == 0 {
@@ -98,7 +103,7 @@ func (l Ledger) recovered() bool {
 	return false
 }
 
-// AllPools returns the names of all pools that the ledger mentions.
+// AllPools returns the names of all NodePools in the ledger annotation.
 func (l Ledger) AllPools() []string {
 	names := map[string]bool{}
 	for _, pool := range l.Pools {
@@ -112,7 +117,7 @@ func (l Ledger) AllPools() []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// String encodes the ledger for the annotation; an empty ledger is an empty string.
+// String encodes the ledger for the annotation. An empty ledger becomes an empty string.
 func (l Ledger) String() string {
 	if len(l.Pools) == 0 && len(l.Items) == 0 {
 		return ""
@@ -139,8 +144,8 @@ func (j *ledgerJSON) of(kind nodesv1.ConflictKind) map[string]entry {
 }
 
 // LedgerOf reads the ledger of a node. If another client was the last to write the annotation, the ledger is recovered
-// from managedFields. A kubelet may write annotations of its node, but must not make the operator remove what the
-// kubelet may not remove.
+// from managedFields instead: a kubelet may write annotations of its node, but must not make opcrew remove settings in
+// its place.
 func LedgerOf(node *corev1.Node) Ledger {
 	raw, ok := node.Annotations[LedgerAnnotation]
 	if !ok || len(raw) > maxLedger || !wroteLedger(node) {
@@ -163,7 +168,7 @@ func LedgerOf(node *corev1.Node) Ledger {
 	return l
 }
 
-// valueOn returns the value of an item on a node.
+// valueOn returns the value of an item on a node, and whether the node has the item.
 func valueOn(node *corev1.Node, i Item) (string, bool) {
 	switch i.Kind {
 	case nodesv1.ConflictLabel:

@@ -82,7 +82,7 @@ func TestItemsAreOrderedByKindAndKey(t *testing.T) {
 	pooltest.Same(t, "the order", want, got, ledgers...)
 }
 
-// If someone removed or broke the annotation, what we wrote is recovered from the API server's own record.
+// If another client removed or corrupted the ledger annotation, opcrew recovers the ledger from managedFields.
 func TestALostLedgerIsRecoveredFromWhatTheServerKnows(t *testing.T) {
 	ours := pooltest.WrittenByUs(
 		fieldpath.MakePathOrDie("metadata", "labels", "example.com/ours"),
@@ -111,7 +111,7 @@ func TestALostLedgerIsRecoveredFromWhatTheServerKnows(t *testing.T) {
 	}
 }
 
-// The list of taints has a single owner, and its last writer did not necessarily add all of them.
+// managedFields name only the last writer of the whole list of taints. This client did not necessarily add all taints.
 func TestOfTheTaintsOfALostLedgerOnlyThoseWantedJustSoAreOurs(t *testing.T) {
 	ours := pooltest.WrittenByUs(fieldpath.MakePathOrDie("spec", "taints"), fieldpath.MakePathOrDie("metadata", "labels", "ours"))
 	taints := []pooltest.NodeOption{pooltest.HasLabel("ours", ""), pooltest.HasTaint("same", "1", pooltest.NoSchedule), pooltest.HasTaint("other-value", "1", pooltest.NoSchedule), pooltest.HasTaint("other-effect", "1", pooltest.NoExecute), pooltest.HasTaint("unwanted", "1", pooltest.NoSchedule)}
@@ -141,8 +141,8 @@ func TestOfTheTaintsOfALostLedgerOnlyThoseWantedJustSoAreOurs(t *testing.T) {
 	}
 }
 
-// Regression: the last pool removes its ledger. The operator was the last to write the list of taints, but must not
-// take other owners' taints for its own afterwards.
+// Regression: after the last pool removed the ledger annotation, opcrew was still recorded as the last writer of the
+// taints, and took taints of other owners for its own.
 func TestTaintsOfOthersOutliveTheLedger(t *testing.T) {
 	autoscalers := pooltest.HasTaint("ToBeDeletedByClusterAutoscaler", "1", pooltest.NoSchedule)
 	gold := pooltest.Pool("gold", pooltest.WantsLabel("tier", "gold"), pooltest.WantsTaint("only", "gold", pooltest.NoSchedule))
@@ -184,7 +184,8 @@ func TestNothingIsRecoveredThatOthersWrote(t *testing.T) {
 	}
 }
 
-// Otherwise a label that anyone may write could make a pool release or claim items.
+// If a recovered ledger did not consider membership, any client that may write labels could make a NodePool release or
+// claim labels, annotations or taints.
 func TestARecoveredLedgerGivesThePoolBackWhatItHolds(t *testing.T) {
 	gold := pooltest.Pool("gold", pooltest.WantsLabel("tier", "gold"), pooltest.WantsAnnotation("note", "x"), pooltest.WantsTaint("only", "gold", pooltest.NoSchedule))
 	w := newWorld(t, pooltest.Node("n", pooltest.Role("gold")), gold)
@@ -199,7 +200,8 @@ func TestARecoveredLedgerGivesThePoolBackWhatItHolds(t *testing.T) {
 	pooltest.Same(t, "its taints", 0, len(w.node.Spec.Taints))
 }
 
-// The user has frozen the pool. If another client removes the ledger, that is no reason to change the node.
+// A NodePool that is paused or in dry run must not change the node, even if another client removes the ledger
+// annotation.
 func TestAFrozenPoolKeepsWhatItHoldsWhenTheLedgerIsLost(t *testing.T) {
 	for name, freeze := range map[string]pooltest.PoolOption{"paused": pooltest.IsPaused(), "dry run": pooltest.InDryRun()} {
 		t.Run(name, func(t *testing.T) {
@@ -210,7 +212,7 @@ func TestAFrozenPoolKeepsWhatItHoldsWhenTheLedgerIsLost(t *testing.T) {
 			w.settle()
 			pooltest.Same(t, "label tier", "gold", w.node.Labels["tier"])
 			pooltest.Same(t, "taints", []string{"only=gold:NoSchedule"}, pooltest.TaintsOf(w.node))
-			w.drop("gold") // a deletion ends a dry run, but not a pause
+			w.drop("gold") // deleting a pool ends its dry run, but not its pause
 			if name == "dry run" {
 				pooltest.Same(t, "taints without the pool", 0, len(w.node.Spec.Taints))
 			}

@@ -23,12 +23,13 @@ type operation struct {
 	Value any    `json:"value"`
 }
 
-// test makes a patch fail unless path has the value that was read; nil means that it has none.
+// test returns an operation that makes the patch fail unless path has the given value. A nil value means that path must
+// not exist.
 func test(path string, value any) operation { return operation{"test", path, value} }
 
-// Patch changes labels, annotations, taints and the ledger of a node to the desired state, in one write; false if there
-// is nothing to change. It tests only the values that it replaces. If any of them has changed concurrently, the whole
-// patch fails.
+// Patch returns the patch that changes labels, annotations, taints and the ledger of a node to the desired state; false
+// if nothing has to change. The patch tests the old values that it replaces, so it fails as a whole if one of them
+// changed meanwhile.
 func Patch(node *corev1.Node, d Desired) (kit.Patch, bool) {
 	todo := Changes(node, d)
 	oldLedger, hadLedger := node.Annotations[LedgerAnnotation]
@@ -76,7 +77,8 @@ func mapOperations(parent string, kind nodesv1.ConflictKind, live map[string]str
 	return ops
 }
 
-// taintOperations replaces the whole list of taints if it is still as it was read, as the API treats it as one value.
+// taintOperations replaces the whole list of taints, which the API treats as one value, if the list has not changed
+// since it was read.
 func taintOperations(node *corev1.Node, todo []Change) []operation {
 	taints, changed := slices.Clone(node.Spec.Taints), false
 	for _, c := range todo {
@@ -99,7 +101,7 @@ func taintOperations(node *corev1.Node, todo []Change) []operation {
 	return []operation{unchanged, {"add", "/spec/taints", taints}}
 }
 
-// withTaint applies one change to a list of taints and keeps the order of the others.
+// withTaint applies one change to a list of taints and keeps the order of the other taints.
 func withTaint(taints []corev1.Taint, c Change) []corev1.Taint {
 	wanted := c.Item.Taint(c.New)
 	at := slices.IndexFunc(taints, func(t corev1.Taint) bool {
@@ -116,7 +118,7 @@ func withTaint(taints []corev1.Taint, c Change) []corev1.Taint {
 	return taints
 }
 
-// fields returns the paths that a patch writes, to find other managers that write them.
+// fields returns the field paths that a patch writes, to detect other managers that write the same fields.
 func fields(todo []Change) *fieldpath.Set {
 	set := fieldpath.NewSet()
 	for _, c := range todo {

@@ -68,7 +68,7 @@ func TestANodeThatIsAsDesiredIsNotPatched(t *testing.T) {
 	}
 }
 
-// The patch tests everything that the decision relies on, and nothing else.
+// The patch must test everything that the decision depends on, and nothing else.
 func TestAPatchFailsOnlyWhenWhatItRestsOnHasChanged(t *testing.T) {
 	node := pooltest.Node("n", pooltest.Role("gold"), pooltest.HasLabel("other", "x"), pooltest.HasTaint("a", "b", pooltest.NoExecute))
 	w := newWorld(t, node, pooltest.Pool("gold", pooltest.WantsLabel("tier", "gold"), pooltest.WantsLabel("new", "1"), pooltest.WantsAnnotation("note", "x"), pooltest.WantsTaint("only", "gold", pooltest.NoSchedule)))
@@ -127,7 +127,7 @@ func TestALeavingNodeKeepsNoTrace(t *testing.T) {
 	}
 }
 
-// A contest is about one intent: a user who edits often is not a rival.
+// opcrew detects a contest by writes of the same intent. A user who edits often changes the intent and is no contest.
 func TestThePatchCarriesItsIntentAndTheFieldsThatItWrites(t *testing.T) {
 	gold := pooltest.Pool("gold", pooltest.WantsLabel("tier", "gold"), pooltest.WantsTaint("only", "gold", pooltest.NoSchedule))
 	w := newWorld(t, pooltest.Node("n", pooltest.Role("gold")), gold)

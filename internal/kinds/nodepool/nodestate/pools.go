@@ -13,9 +13,9 @@ import (
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 )
 
-// counts reports whether a pool takes part in the decision on a node. A deleted pool does so only while it is paused. A
-// frozen pool only keeps what it holds. If the ledger was lost, so that this is unknown, a frozen pool keeps
-// everything.
+// counts reports whether a NodePool takes part in the decision about a node. A deleted pool does so only while it is
+// paused. A frozen pool (paused or in dry run) only keeps its existing settings, or all settings if the ledger
+// annotation was lost.
 func counts(pool *nodesv1.NodePool, node *corev1.Node, held Ledger) bool {
 	switch {
 	case pool.DeletionTimestamp != nil && !Paused(pool):
@@ -26,21 +26,21 @@ func counts(pool *nodesv1.NodePool, node *corev1.Node, held Ledger) bool {
 	return Belongs(pool, node, held)
 }
 
-// Frozen reports whether the user is holding back changes of the pool.
+// Frozen reports whether the NodePool is paused or in dry run, so that opcrew holds back its changes.
 func Frozen(pool *nodesv1.NodePool) bool { return Paused(pool) || DryRun(pool) }
 
-// Paused reports whether the annotation opcrew.io/paused stops writes for the pool.
+// Paused reports whether the annotation opcrew.io/paused stops all writes for the NodePool.
 func Paused(pool *nodesv1.NodePool) bool {
 	return common.IsSet(pool.Annotations, common.PausedAnnotation)
 }
 
-// DryRun reports whether the pool only reports what it would change.
+// DryRun reports whether the annotation opcrew.io/dry-run makes the NodePool only report its changes.
 func DryRun(pool *nodesv1.NodePool) bool {
 	return common.IsSet(pool.Annotations, common.DryRunAnnotation)
 }
 
-// Belongs reports whether a node is a member of a pool, by its selector or by a role label. Labels that pools set do
-// not count. Otherwise pools could keep their own members, or each other's, for ever.
+// Belongs reports whether a node is a member of a NodePool, by spec.nodeSelector or by a role label. Labels that pools
+// set do not count. Otherwise a pool could keep its own members, or the members of another pool, forever.
 func Belongs(pool *nodesv1.NodePool, node *corev1.Node, held Ledger) bool {
 	role := pool.RoleLabel()
 	if _, ok := node.Labels[role]; ok && !held.holds(labelItem(role)) {
@@ -58,8 +58,8 @@ func Belongs(pool *nodesv1.NodePool, node *corev1.Node, held Ledger) bool {
 	return true
 }
 
-// settingsOf returns what a pool sets on a member. It includes the role label for members by selector, so that the
-// pool's RuntimeClass selects them.
+// settingsOf returns what a NodePool sets on its members. This includes the role label, so that the node selector of
+// the RuntimeClass also finds members that joined by spec.nodeSelector.
 func settingsOf(pool *nodesv1.NodePool, held Ledger) map[Item]string {
 	settings := map[Item]string{}
 	if Frozen(pool) {
@@ -83,7 +83,7 @@ func settingsOf(pool *nodesv1.NodePool, held Ledger) map[Item]string {
 	return settings
 }
 
-// byAge sorts pools by creation, then by name, so that every process decides the same.
+// byAge sorts pools by creation time, then by name, so that every process decides the same.
 func byAge(pools []*nodesv1.NodePool) []*nodesv1.NodePool {
 	return slices.SortedFunc(slices.Values(pools), func(a, b *nodesv1.NodePool) int {
 		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))

@@ -23,12 +23,12 @@ import (
 )
 
 var (
-	seed      = flag.Uint64("seed", 1, "of the random histories")
-	histories = flag.Uint64("histories", 600, "how many of them")
+	seed      = flag.Uint64("seed", 1, "seed of the random histories")
+	histories = flag.Uint64("histories", 600, "number of random histories")
 )
 
-// A history is what users and other owners do to one node and to pools, in random order. It keeps a twin of the node
-// that the operator never changes.
+// history simulates random actions of users and other owners on one node and its pools. Its twin is a copy of the node
+// that opcrew never changes.
 type history struct {
 	*world
 	*rand.Rand
@@ -49,7 +49,7 @@ func (h *history) note(format string, args ...any) {
 	h.log = append(h.log, fmt.Sprintf(format, args...))
 }
 
-// spec gives a pool random settings.
+// spec gives a NodePool random settings.
 func (h *history) spec(p *nodesv1.NodePool) {
 	p.Spec = nodesv1.NodePoolSpec{AllowNoExecuteOnControlPlane: h.IntN(2) == 0}
 	for range h.IntN(3) {
@@ -116,8 +116,8 @@ func (h *history) membership() {
 	h.changeLabelElsewhere(key)
 }
 
-// changeLabelElsewhere changes a label as a client that does not know the operator. The operator restores what it
-// holds, so the twin does not change in that case.
+// changeLabelElsewhere changes a label as another client would. If opcrew has set the label, it restores its value, so
+// the twin stays unchanged.
 func (h *history) changeLabelElsewhere(key string) {
 	value, remove := h.value(), h.IntN(2) == 0
 	held := LedgerOf(h.node).holds(labelItem(key))
@@ -131,8 +131,8 @@ func (h *history) changeLabelElsewhere(key string) {
 	})
 }
 
-// adopt repeats on the twin what another owner wrote over a value of ours that no pool sets any more: the operator
-// leaves it to that owner. If it makes the node a member, the operator needs a second patch.
+// adopt copies to the twin what another owner wrote over a value of opcrew that no pool sets any more, because opcrew
+// leaves it to that owner. If the write makes the node a member of a NodePool, opcrew needs a second patch.
 func (h *history) adopt() bool {
 	owned, d := cmp.Or(ownedFields(h.node), fieldpath.NewSet()), h.desired()
 	adopted := false
@@ -152,7 +152,7 @@ func (h *history) adopt() bool {
 	return adopted
 }
 
-// both changes the node and, unless the operator holds the item, its twin.
+// both changes the node. It also changes the twin, unless opcrew has set the item.
 func (h *history) both(held bool, change pooltest.NodeOption) {
 	h.change(change)
 	if !held {
@@ -218,13 +218,13 @@ func (h *history) check() {
 			gocmp.AllowUnexported(Desired{}, Ledger{}, Item{}, conflict{}, Withheld{}), cmpopts.EquateEmpty())
 	}
 	h.uniqueTaints()
-	h.settle() // expects that one patch is enough
+	h.settle() // settle checks that one patch is enough
 	h.granted()
 	h.uniqueTaints()
 }
 
-// granted expects that each unfrozen pool of the node gets each of its settings, or reports a conflict or a withheld
-// taint.
+// granted checks that each NodePool of the node that is not paused gets each of its settings, or reports a conflict or
+// a withheld taint.
 func (h *history) granted() {
 	h.t.Helper()
 	held, d := LedgerOf(h.node), h.desired()
@@ -255,8 +255,8 @@ func (h *history) uniqueTaints() {
 	}
 }
 
-// Whatever happens in whatever order, one patch is always enough. When all pools are gone the node is as if the
-// operator had never run.
+// Whatever happens in whatever order, one patch must always be enough. When all NodePools are gone, the node must be as
+// if opcrew had never run.
 func TestRandomHistoriesLeaveNoTrace(t *testing.T) {
 	t.Logf("go test -run %s -args -seed %d", t.Name(), *seed)
 	for n := range *histories {
@@ -274,8 +274,8 @@ func TestRandomHistoriesLeaveNoTrace(t *testing.T) {
 	}
 }
 
-// If a client sometimes removes the ledger, the operator may leave something behind, but it must never touch what
-// others own.
+// If a client sometimes removes the ledger annotation, opcrew may leave settings behind, but must never change settings
+// of other owners.
 func TestRandomHistoriesWithoutALedgerHarmNoOwner(t *testing.T) {
 	t.Logf("go test -run %s -args -seed %d", t.Name(), *seed)
 	for n := range *histories {
@@ -284,7 +284,7 @@ func TestRandomHistoriesWithoutALedgerHarmNoOwner(t *testing.T) {
 			if h.IntN(3) == 0 {
 				h.note("the ledger is gone")
 				h.change(func(n *corev1.Node) { delete(n.Annotations, LedgerAnnotation) })
-				h.settle() // otherwise the next change of another owner cannot be distinguished from ours
+				h.settle() // otherwise opcrew could not distinguish the next change of another owner from its own
 			}
 		})
 		for key, value := range h.twin.Labels {
@@ -294,7 +294,7 @@ func TestRandomHistoriesWithoutALedgerHarmNoOwner(t *testing.T) {
 			pooltest.Same(t, "annotation "+key+" of another owner", value, h.node.Annotations[key])
 		}
 		for _, taint := range pooltest.TaintsOf(h.twin) {
-			// A taint that a pool also sets, with the same value, cannot be distinguished from the pool's.
+			// A taint of another owner cannot be distinguished from an equal taint that a NodePool sets.
 			if strings.HasPrefix(taint, "theirs") && !slices.Contains(pooltest.TaintsOf(h.node), taint) {
 				t.Errorf("expected taint %s of another owner to stay, got %v", taint, pooltest.TaintsOf(h.node))
 			}
@@ -317,7 +317,7 @@ func (h *history) run(also func()) {
 	h.t.Helper()
 	for range 1 + h.IntN(25) {
 		h.step()
-		if h.IntN(3) > 0 { // otherwise several changes happen before the operator reconciles
+		if h.IntN(3) > 0 { // in the other cases, several changes happen before opcrew reconciles
 			h.check()
 		}
 		also()
@@ -327,7 +327,7 @@ func (h *history) run(also func()) {
 	h.settle()
 }
 
-// unfrozen removes all pauses, as a user must before a pool's deletion can complete.
+// unfrozen removes all pauses, because a paused pool cannot be deleted completely.
 func (h *history) unfrozen() map[string]*nodesv1.NodePool {
 	for name, p := range h.pools {
 		p = p.DeepCopy()

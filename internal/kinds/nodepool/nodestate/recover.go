@@ -14,8 +14,8 @@ import (
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 )
 
-// recoverLedger finds what the operator set from the fields that its field manager owns. Taints are a single list with
-// one owner and cannot be distinguished here: see reclaimTaints.
+// recoverLedger reconstructs the ledger annotation from the fields that opcrew owns in managedFields. The API treats
+// all taints as one field, so reclaimTaints handles them separately.
 func recoverLedger(node *corev1.Node) Ledger {
 	l := Ledger{Items: map[Item]entry{}}
 	owned := ownedFields(node)
@@ -32,13 +32,13 @@ func recoverLedger(node *corev1.Node) Ledger {
 			l.Items[annotationItem(key)] = entry{Value: value}
 		}
 	}
-	// If nothing else of ours is left, the ledger was not lost but removed with the last pool.
+	// If opcrew owns no other field, the ledger annotation was not lost, but removed with the last pool.
 	l.taintsWritten = len(l.Items) > 0 && owned.Has(fieldpath.MakePathOrDie("spec", "taints"))
 	return l
 }
 
-// reclaimTaints adds to a recovered ledger the taints that exactly match a taint of one of the node's pools. Other
-// taints may belong to another owner, such as an autoscaler, and stay.
+// reclaimTaints adds to a recovered ledger annotation the taints that are equal to a taint of one of the node's pools.
+// Other taints may belong to another owner, such as an autoscaler, and stay unchanged.
 func (l Ledger) reclaimTaints(node *corev1.Node, pools []*nodesv1.NodePool) {
 	if !l.taintsWritten {
 		return
@@ -56,8 +56,8 @@ func (l Ledger) reclaimTaints(node *corev1.Node, pools []*nodesv1.NodePool) {
 	}
 }
 
-// ownedFields returns the fields that the operator was the last to write, from the API server's record. A client that
-// may not change a field cannot become its owner.
+// ownedFields returns the fields that opcrew was the last client to write, according to managedFields; nil if there are
+// none. A client without the right to change a field cannot become its owner.
 func ownedFields(node *corev1.Node) *fieldpath.Set {
 	for _, e := range node.ManagedFields {
 		if !ownEntry(e) {
@@ -71,8 +71,8 @@ func ownedFields(node *corev1.Node) *fieldpath.Set {
 	return nil
 }
 
-// wroteLedger reports whether the operator was the last to write the ledger. It is called for every node in every
-// reconcile, so it does not decode managedFields.
+// wroteLedger reports whether opcrew was the last client to write the ledger annotation. It does not decode
+// managedFields, because it is called for every node in every reconcile.
 func wroteLedger(node *corev1.Node) bool {
 	for _, e := range node.ManagedFields {
 		if ownEntry(e) && bytes.Contains(e.FieldsV1.GetRawBytes(), []byte(`"f:`+LedgerAnnotation+`"`)) {

@@ -16,16 +16,17 @@ import (
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 )
 
-// Classes are the RuntimeClasses of the cluster, by name.
+// Classes maps names to the RuntimeClasses of the cluster.
 type Classes map[string]*nodev1.RuntimeClass
 
-// Gate returns what a node should have now. It leaves out what has to wait for the RuntimeClass of a pool.
+// Gate returns what a node should have now. It leaves out settings that must wait until the RuntimeClass of a NodePool
+// is up to date.
 func Gate(node *corev1.Node, d Desired, pools []*nodesv1.NodePool, classes Classes) Desired {
 	return afterClasses(node, withoutPending(node, d, pools, classes), pools, classes)
 }
 
-// afterClasses withholds taints until the RuntimeClasses of the node's pools tolerate them. Pods get their tolerations
-// when they are created, so a pod created before that would stay Pending, or be evicted.
+// afterClasses leaves out taints until the RuntimeClasses of the node's pools tolerate them. A pod gets its tolerations
+// when it is created, so a pod created too early would stay Pending or be evicted.
 func afterClasses(node *corev1.Node, d Desired, pools []*nodesv1.NodePool, classes Classes) Desired {
 	held := LedgerOf(node)
 	out := d
@@ -45,9 +46,9 @@ func afterClasses(node *corev1.Node, d Desired, pools []*nodesv1.NodePool, class
 	return out
 }
 
-// withoutPending leaves out new settings of pools whose RuntimeClass does not match their spec yet, so that the node is
-// written once. These settings still take part in conflicts. Otherwise the pool that is processed first would win over
-// the older one.
+// withoutPending leaves out new settings of NodePools whose RuntimeClass does not match the spec yet, so that the node
+// is written only once. These settings still take part in conflicts, so that the older pool wins regardless of the
+// order of reconciles.
 func withoutPending(node *corev1.Node, d Desired, pools []*nodesv1.NodePool, classes Classes) Desired {
 	pending := map[string]bool{}
 	for _, pool := range pools {
@@ -84,8 +85,8 @@ func withoutPending(node *corev1.Node, d Desired, pools []*nodesv1.NodePool, cla
 	return out
 }
 
-// pending reports whether a pool's reconciler is about to write its class: the pool has taints, the class does not
-// tolerate them, and the status does not report on the class for this generation yet.
+// pending reports whether the RuntimeClass of a NodePool is about to be written: the pool has taints that the
+// RuntimeClass does not tolerate, and the status does not report on it for this generation yet.
 func (c Classes) pending(pool *nodesv1.NodePool) bool {
 	reported := meta.FindStatusCondition(pool.Status.Conditions, nodesv1.NodePoolRuntimeClassReady)
 	if pool.DeletionTimestamp != nil || reported != nil && reported.ObservedGeneration >= pool.Generation {
@@ -98,9 +99,9 @@ func (c Classes) pending(pool *nodesv1.NodePool) bool {
 	})
 }
 
-// early reports whether a taint would be set before its toleration exists: the class of a pool that sets it is missing,
-// or the class of another pool of the node does not tolerate it yet. If a pool's class cannot be created, only its own
-// taints are delayed.
+// early reports whether a taint would be set before pods can tolerate it: the RuntimeClass of a NodePool with this
+// taint is missing, or the RuntimeClass of another pool of the node lacks the toleration. A RuntimeClass that cannot be
+// created delays only taints of its own pool.
 func (c Classes) early(taint corev1.Taint, owners []string, members []*nodesv1.NodePool) bool {
 	for _, pool := range members {
 		class := c[pool.Name]
@@ -115,7 +116,7 @@ func (c Classes) early(taint corev1.Taint, owners []string, members []*nodesv1.N
 	return false
 }
 
-// membership returns the pools of a node whose changes are not held back.
+// membership returns the NodePools of a node that are neither paused nor in dry run.
 func membership(d Desired, pools []*nodesv1.NodePool) []*nodesv1.NodePool {
 	return slices.DeleteFunc(slices.Clone(pools), func(pool *nodesv1.NodePool) bool {
 		return !slices.Contains(d.Pools, pool.Name) || Frozen(pool)

@@ -19,13 +19,13 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/pooltest"
 )
 
-// A world is one node and all pools. Its methods do what users do; settle does what
-// the operator does.
+// world simulates a cluster with one node and all NodePools. Its methods act as users do, and settle acts as opcrew
+// does.
 type world struct {
 	t     testing.TB
 	node  *corev1.Node
 	pools map[string]*nodesv1.NodePool
-	// looked, if set, is called before each patch. If it returns true, a second patch is allowed.
+	// looked, if set, is called before each patch. If it returns true, opcrew may need a second patch.
 	looked func() bool
 }
 
@@ -35,14 +35,14 @@ func newWorld(t testing.TB, node *corev1.Node, pools ...*nodesv1.NodePool) *worl
 	return w
 }
 
-// have creates or edits pools.
+// have creates pools or replaces them.
 func (w *world) have(pools ...*nodesv1.NodePool) {
 	for _, p := range pools {
 		w.pools[p.Name] = p
 	}
 }
 
-// drop deletes pools: they are marked as deleted, the node is cleaned up, and they are gone.
+// drop deletes pools: it marks them as deleted, lets opcrew clean up the node, and removes them.
 func (w *world) drop(names ...string) {
 	for _, name := range names {
 		p := w.pools[name].DeepCopy()
@@ -64,7 +64,7 @@ func (w *world) change(options ...pooltest.NodeOption) {
 	w.owned(func(owned *fieldpath.Set) *fieldpath.Set { return owned.Difference(pooltest.Written(before, w.node)) })
 }
 
-// owned maintains the API server's record of what the operator was the last to write.
+// owned updates managedFields, which record the fields that opcrew was the last to write.
 func (w *world) owned(change func(*fieldpath.Set) *fieldpath.Set) {
 	owned := change(cmp.Or(ownedFields(w.node), fieldpath.NewSet())).Intersection(pooltest.Written(&corev1.Node{}, w.node))
 	raw, err := owned.ToJSON()
@@ -80,7 +80,7 @@ func (w *world) list() []*nodesv1.NodePool { return slices.Collect(maps.Values(w
 
 func (w *world) desired() Desired { return Desire(w.node, w.list()) }
 
-// settle applies the operator's patch to the node, as the API server would, and expects that one patch is enough.
+// settle applies opcrew's patch to the node, as the API server would, and checks that one patch is enough.
 func (w *world) settle() {
 	w.t.Helper()
 	for again := true; again; {
@@ -97,7 +97,7 @@ func (w *world) settle() {
 	}
 }
 
-// bare returns the node without what the operator records on it.
+// bare returns the node without the ledger annotation and managedFields of opcrew.
 func bare(node *corev1.Node) *corev1.Node {
 	out := node.DeepCopy()
 	out.ManagedFields = nil
@@ -114,7 +114,7 @@ func bare(node *corev1.Node) *corev1.Node {
 	return out
 }
 
-// linesOf formats conflicts as lines.
+// linesOf formats conflicts as text lines.
 func linesOf(conflicts []conflict) []string {
 	var out []string
 	for _, c := range conflicts {
@@ -127,7 +127,7 @@ func linesOf(conflicts []conflict) []string {
 	return out
 }
 
-// settledNode returns a node after the operator has changed it as often as needed.
+// settledNode returns a node after opcrew has changed it as often as needed.
 func settledNode(t testing.TB, node *corev1.Node, pools ...*nodesv1.NodePool) *corev1.Node {
 	t.Helper()
 	w := newWorld(t, node, pools...)

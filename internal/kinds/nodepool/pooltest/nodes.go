@@ -36,7 +36,7 @@ func HasLabel(key, value string) NodeOption {
 	}
 }
 
-// Role makes the node a member of a pool, as an administrator would.
+// Role makes the node a member of a NodePool by its role label, as an administrator would.
 func Role(pool string) NodeOption { return HasLabel(nodesv1.RolePrefix+pool, "") }
 
 func HasAnnotation(key, value string) NodeOption {
@@ -48,7 +48,7 @@ func HasAnnotation(key, value string) NodeOption {
 	}
 }
 
-// HasLedger gives the node a ledger that the operator wrote.
+// HasLedger gives the node a ledger annotation that opcrew wrote.
 func HasLedger(text string) NodeOption {
 	return func(n *corev1.Node) {
 		HasAnnotation(ledgerKey, text)(n)
@@ -84,7 +84,7 @@ func HasSize(cpu, memory string) NodeOption {
 	}
 }
 
-// WrittenByUs makes the API server's record show that the operator was the last to write these fields.
+// WrittenByUs makes managedFields show that opcrew was the last client to write these fields.
 func WrittenByUs(paths ...fieldpath.Path) NodeOption {
 	return func(n *corev1.Node) {
 		raw, err := fieldpath.NewSet(paths...).ToJSON()

@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// owned returns the fields that the operator was the last to write.
+// owned returns the fields that opcrew was the last client to write.
 func owned(node *corev1.Node) *fieldpath.Set {
 	for _, e := range node.ManagedFields {
 		set := &fieldpath.Set{}
@@ -28,7 +28,7 @@ func owned(node *corev1.Node) *fieldpath.Set {
 	return nil
 }
 
-// Written lists what differs between two states of the node.
+// Written returns the fields that differ between two states of a node.
 func Written(before, after *corev1.Node) *fieldpath.Set {
 	set := fieldpath.NewSet()
 	for field, maps := range map[string][2]map[string]string{"labels": {before.Labels, after.Labels}, "annotations": {before.Annotations, after.Annotations}} {

@@ -24,7 +24,7 @@ import (
 var SomeTime = metav1.NewTime(time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC))
 
 const (
-	// ledgerKey is the annotation of a node in which opcrew records what pools hold there.
+	// ledgerKey is the annotation of a node in which opcrew records what pools have set on the node.
 	ledgerKey = "opcrew.io/nodepools"
 
 	NoSchedule = corev1.TaintEffectNoSchedule
@@ -33,7 +33,7 @@ const (
 
 type PoolOption func(*nodesv1.NodePool)
 
-// Pool returns a pool. Without the option Created all pools are equally old.
+// Pool returns a NodePool. Pools without the option Created have the same age.
 func Pool(name string, options ...PoolOption) *nodesv1.NodePool {
 	p := &nodesv1.NodePool{}
 	p.Name, p.UID, p.Generation, p.CreationTimestamp = name, types.UID("uid-of-"+name), 1, SomeTime
@@ -77,7 +77,7 @@ func Selects(key, value string) PoolOption {
 	}
 }
 
-// Created makes a pool a number of minutes younger than the oldest.
+// Created makes a NodePool the given number of minutes younger than pools without this option.
 func Created(minutes int) PoolOption {
 	return func(p *nodesv1.NodePool) {
 		p.CreationTimestamp = metav1.NewTime(SomeTime.Add(time.Duration(minutes) * time.Minute))
@@ -97,7 +97,8 @@ func BeingDeleted(p *nodesv1.NodePool) {
 
 func AllowsNoExecute(p *nodesv1.NodePool) { p.Spec.AllowNoExecuteOnControlPlane = true }
 
-// ArticlePools reads pools of the article. They were created in the order of the file, within the same second.
+// ArticlePools reads the pools of the article that defines the NodePool kind. They were created in the order of the
+// file, within the same second.
 func ArticlePools(t testing.TB, file string) []*nodesv1.NodePool {
 	t.Helper()
 	raw, err := os.ReadFile(file)
@@ -116,7 +117,7 @@ func ArticlePools(t testing.TB, file string) []*nodesv1.NodePool {
 	return pools
 }
 
-// Same fails the test if two values differ. what names the values.
+// Same fails the test if two values differ. what describes the values in the failure message.
 func Same(t testing.TB, what string, want, got any, options ...gocmp.Option) {
 	t.Helper()
 	if diff := gocmp.Diff(want, got, options...); diff != "" {
