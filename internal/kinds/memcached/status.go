@@ -62,22 +62,22 @@ func reportServers(set condition.Set, m *cachev1alpha1.Memcached, f facts, done 
 	s := m.Status
 	switch {
 	case f.Set == nil:
-		set.False(kind, common.ReasonApplying, "The servers are being made")
+		set.False(kind, common.ReasonApplying, "The servers are being created")
 	case s.Replicas != m.Spec.Size:
-		set.False(kind, common.ReasonUpdating, fmt.Sprintf("The number of servers goes from %d to %d", s.Replicas, m.Spec.Size))
+		set.False(kind, common.ReasonUpdating, fmt.Sprintf("The number of servers changes from %d to %d", s.Replicas, m.Spec.Size))
 	case workload.Changing(done, "StatefulSet"): // a refusal would belong to the earlier spec
 		set.False(kind, common.ReasonUpdating, "The StatefulSet is being changed")
 	case f.Refusal.Words != "":
-		set.False(kind, cachev1alpha1.ReasonServersMissing, fmt.Sprintf("%d of %d servers cannot be made: %s", int(s.Replicas)-len(f.Pods), s.Replicas, f.Refusal.Words))
+		set.False(kind, cachev1alpha1.ReasonServersMissing, fmt.Sprintf("%d of %d servers cannot be created: %s", int(s.Replicas)-len(f.Pods), s.Replicas, f.Refusal.Words))
 	case s.Replicas == 0 && (f.Rolling(set.Now) || f.ScalingDown(set.Now)):
-		set.False(kind, common.ReasonUpdating, "The last servers are going")
+		set.False(kind, common.ReasonUpdating, "The last servers are being removed")
 	case s.Replicas == 0:
-		set.True(kind, cachev1alpha1.ReasonScaledToZero, "Size is 0: there are no servers")
+		set.True(kind, cachev1alpha1.ReasonScaledToZero, "spec.size is 0, so there are no servers")
 	case s.ReadyReplicas < s.Replicas:
 		why, reason := firstCause(m, f)
 		set.False(kind, reason, fmt.Sprintf("%d of %d servers answer; %s", s.ReadyReplicas, s.Replicas, why))
 	case f.Rolling(set.Now):
-		set.False(kind, common.ReasonUpdating, fmt.Sprintf("%d of %d servers are changed", f.Set.Status.UpdatedReplicas, s.Replicas))
+		set.False(kind, common.ReasonUpdating, fmt.Sprintf("%d of %d servers are updated", f.Set.Status.UpdatedReplicas, s.Replicas))
 	default:
 		set.True(kind, cachev1alpha1.ReasonAllServersReady, fmt.Sprintf("%d of %d servers answer", s.ReadyReplicas, s.Replicas))
 	}
@@ -101,7 +101,7 @@ func readyReason(m *cachev1alpha1.Memcached) string {
 
 func readyMessage(m *cachev1alpha1.Memcached) string {
 	if m.Status.Replicas == 0 {
-		return "Size is 0: there are no servers"
+		return "spec.size is 0, so there are no servers"
 	}
 	return fmt.Sprintf("%d of %d servers answer", m.Status.ReadyReplicas, m.Status.Replicas)
 }
@@ -114,6 +114,6 @@ func (r *reconciler) transitions(before, after *cachev1alpha1.Memcached) []kit.E
 	}
 	return []kit.Event{{
 		Reason: "Resized", Action: "Resize",
-		Note: fmt.Sprintf("Size went from %d to %d: with consistent hashing %d%% of the keys are looked for elsewhere", resize.From, resize.To, resize.KeysMovedPercent),
+		Note: fmt.Sprintf("Size changed from %d to %d: with consistent hashing, clients look for %d%% of the keys on other servers", resize.From, resize.To, resize.KeysMovedPercent),
 	}}
 }

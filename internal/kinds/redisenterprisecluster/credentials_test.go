@@ -24,7 +24,7 @@ func TestCredentialsThatNoServerTakesAreReportedAndThoseBeforeGoOn(t *testing.T)
 		"has no username":         func(s *scene) { s.credentials.Users.Data["username"] = nil },
 		"has no password":         func(s *scene) { s.credentials.Users.Data["password"] = []byte("\n") },
 		"is \"opcrew\", which is": func(s *scene) { s.credentials.Users.Data["username"] = []byte("opcrew") },
-		"has a blank":             func(s *scene) { s.credentials.Users.Data["username"] = []byte("a b") },
+		"contains a space":        func(s *scene) { s.credentials.Users.Data["username"] = []byte("a b") },
 		"has 16385 characters":    func(s *scene) { s.credentials.Users.Data["password"] = []byte(strings.Repeat("a", 16385)) },
 	} {
 		s := running(3, clustertest.With("clusterCredentialSecretName: own"))

@@ -31,7 +31,7 @@ func (r *reconciler) reportPassword(c *redisv1alpha1.RedisEnterpriseCluster, cre
 		return
 	}
 	r.Events.Eventf(c, nil, corev1.EventTypeWarning, "PasswordMade", "MakePassword",
-		"Secret %s had no password: it has a new random one, which clients need within a minute", desired.UserSecret(c))
+		"Secret %s had no password, so opcrew generated a new one; clients must use the new password within a minute", desired.UserSecret(c))
 }
 
 // wrote reports whether a Secret was written.
@@ -48,6 +48,6 @@ func (r *reconciler) reportLibraries(c *redisv1alpha1.RedisEnterpriseCluster, mo
 	}
 	why := move.Unequipped.Error()
 	if r.memory.IsNewRefusal(client.ObjectKeyFromObject(c), why) {
-		r.Events.Eventf(c, nil, corev1.EventTypeWarning, "LibrariesRefused", "MoveSlots", "%s; load them there by FUNCTION LOAD", why)
+		r.Events.Eventf(c, nil, corev1.EventTypeWarning, "LibrariesRefused", "MoveSlots", "%s; load the libraries on that server with FUNCTION LOAD", why)
 	}
 }

@@ -51,8 +51,8 @@ func (s *scene) asking() string {
 }
 
 func TestVolumesGrowWhereTheyAreToAndCan(t *testing.T) {
-	const name, upToDate = "redis-enterprise-storage-example-", "True AllUpToDate: Every pod runs what the spec says"
-	const wayOut = "; with enablePersistentVolumeResize: false volumes stay as they are"
+	const name, upToDate = "redis-enterprise-storage-example-", "True AllUpToDate: Every pod matches the spec"
+	const wayOut = "; to keep the volumes at their current size, set enablePersistentVolumeResize: false"
 	as := func(asks, has string) [2]string { return [2]string{asks, has} }
 	small := as("5Gi", "5Gi")
 	for what, test := range map[string]struct {
@@ -67,15 +67,15 @@ func TestVolumesGrowWhereTheyAreToAndCan(t *testing.T) {
 		"they have what they are to": {wanted: "5Gi", claims: [][2]string{small, as("5Gi", "6Gi")}, reported: upToDate, status: "Provisioned 2/2"},
 		"all are to": {
 			wanted: "9Gi", claims: [][2]string{small, small}, asking: "0 9Gi, 1 9Gi", status: "Resizing 0/2",
-			reported: "False VolumesGrowing: 0 of 2 volumes have their size; claim " + name + "0 has 5Gi of 9Gi",
+			reported: "False VolumesGrowing: 0 of 2 volumes have the requested size; claim " + name + "0 has 5Gi of 9Gi",
 		},
 		"one has": {
 			wanted: "9Gi", claims: [][2]string{as("9Gi", "9Gi"), as("9Gi", "5Gi")}, status: "Resizing 1/2",
-			reported: "False VolumesGrowing: 1 of 2 volumes have their size; claim " + name + "1 has 5Gi of 9Gi",
+			reported: "False VolumesGrowing: 1 of 2 volumes have the requested size; claim " + name + "1 has 5Gi of 9Gi",
 		},
 		"the cache is behind": {
 			wanted: "9Gi", claims: [][2]string{small, as("9Gi", "9Gi")}, but: func(s *volumes.Storage) { s.Patched[name+"0"] = true }, status: "Resizing 1/2",
-			reported: "False VolumesGrowing: 1 of 2 volumes have their size; claim " + name + "0 has 5Gi of 9Gi",
+			reported: "False VolumesGrowing: 1 of 2 volumes have the requested size; claim " + name + "0 has 5Gi of 9Gi",
 		},
 		"a user has asked one for more": {wanted: "9Gi", claims: [][2]string{as("20Gi", "10Gi"), as("9Gi", "9Gi")}, reported: upToDate, status: "Provisioned 2/2"},
 		"one has no volume yet":         {wanted: "9Gi", claims: [][2]string{as("9Gi", "9Gi"), as("5Gi", "")}, reported: upToDate, status: "Provisioning 1/2"},
@@ -88,7 +88,7 @@ func TestVolumesGrowWhereTheyAreToAndCan(t *testing.T) {
 		},
 		"their class cannot be read": {
 			wanted: "9Gi", claims: [][2]string{small}, but: func(s *volumes.Storage) { s.Unread["fast"] = "the server is busy" }, status: "Resizing 0/1",
-			reported: "False VolumesGrowing: 0 of 1 volumes have their size; claim " + name + "0 has 5Gi of 9Gi: the server is busy",
+			reported: "False VolumesGrowing: 0 of 1 volumes have the requested size; claim " + name + "0 has 5Gi of 9Gi: the server is busy",
 		},
 		"their driver cannot": {
 			wanted: "9Gi", claims: [][2]string{as("9Gi", "5Gi")}, but: func(s *volumes.Storage) {
@@ -104,7 +104,7 @@ func TestVolumesGrowWhereTheyAreToAndCan(t *testing.T) {
 					Type: corev1.PersistentVolumeClaimFileSystemResizePending, Status: corev1.ConditionTrue, Message: "Waiting for user to (re-)start a pod",
 				}}
 			}, status: "Resizing 0/1",
-			reported: "False VolumesGrowing: 0 of 1 volumes have their size; claim " + name + "0 has 5Gi of 9Gi: Waiting for user to (re-)start a pod",
+			reported: "False VolumesGrowing: 0 of 1 volumes have the requested size; claim " + name + "0 has 5Gi of 9Gi: Waiting for user to (re-)start a pod",
 		},
 	} {
 		t.Run(what, func(t *testing.T) {

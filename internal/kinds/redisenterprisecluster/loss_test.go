@@ -68,8 +68,8 @@ func (s *scene) risk() string {
 
 func TestALossIsReportedWithTheCommandThatAcceptsIt(t *testing.T) {
 	s := withLostShard().reportLoss(clustertest.Noon)
-	want := "True DataMissing: The data of slots 0-5460 is lost: no server has a copy of it. If a volume that has it can be brought back, do that. " +
-		"To go on without it: " + command + "0-5460@" + token
+	want := "True DataMissing: The data of slots 0-5460 is lost: no server has a copy of it. If a volume with this data still exists, restore it. " +
+		"To continue without the data: " + command + "0-5460@" + token
 	if got := s.risk(); got != want {
 		t.Errorf("expected\n%s, got\n%s", want, got)
 	}
@@ -129,12 +129,12 @@ func TestAClusterThatIsBeingFormedHasLostNothing(t *testing.T) {
 
 func TestOnlyTheAnnotationThatWasAskedForCounts(t *testing.T) {
 	for value, test := range map[string]struct{ step, words string }{
-		"0-5460@" + token:           {step: "forget h0", words: "given up as the annotation says"},
-		"0-9999@" + token:           {step: "forget h0", words: "given up as the annotation says"},
-		"5000-5460,0-4999@" + token: {step: "forget h0", words: "given up as the annotation says"},
-		"0-5459@" + token:           {words: "gives up other slots, or some of them"},
-		"5000-5470@" + token:        {words: "gives up other slots, or some of them"},
-		"0-5460@tj3anz":             {words: `"0-5460@tj3anz", is of another loss`},
+		"0-5460@" + token:           {step: "forget h0", words: "the annotation accepts the loss"},
+		"0-9999@" + token:           {step: "forget h0", words: "the annotation accepts the loss"},
+		"5000-5460,0-4999@" + token: {step: "forget h0", words: "the annotation accepts the loss"},
+		"0-5459@" + token:           {words: "accepts the loss of other slots, or of only some of these slots"},
+		"5000-5470@" + token:        {words: "accepts the loss of other slots, or of only some of these slots"},
+		"0-5460@tj3anz":             {words: `"0-5460@tj3anz" refers to another loss`},
 		"0-5460@":                   {words: "cannot be read"},
 		"0-5460":                    {words: "cannot be read"},
 		"@" + token:                 {words: "cannot be read"},
@@ -229,7 +229,7 @@ func TestAnAnnotationDoesNotCountForALaterLoss(t *testing.T) {
 		if got := s.step(); got != "" {
 			t.Errorf("%s: expected no step, got %q", name, got)
 		}
-		if got := s.risk(); !strings.Contains(got, "is of another loss") {
+		if got := s.risk(); !strings.Contains(got, "refers to another loss") {
 			t.Errorf("%s: expected a report that it is of another loss, got %s", name, got)
 		}
 	}
@@ -237,7 +237,7 @@ func TestAnAnnotationDoesNotCountForALaterLoss(t *testing.T) {
 
 func TestWhatWasReportedOfALossStandsWhileItIsNotKnownToBeOver(t *testing.T) {
 	for name, change := range map[string]func(*facts){
-		"a step has just been taken":     func(f *facts) { f.view.Stale, f.view.Nodes = true, nil },
+		"opcrew has just changed the cluster, and reads all servers again first": func(f *facts) { f.view.Stale, f.view.Nodes = true, nil },
 		"no server could be asked":       func(f *facts) { f.view.Err, f.view.Nodes = errAsk, nil },
 		"a server that has them may run": func(f *facts) { f.view.Nodes["10.0.0.3:6379"] = redis.NodeStatus{Err: errAsk} },
 		"no server answers":              func(f *facts) { f.view.Nodes = map[string]redis.NodeStatus{} },
@@ -291,7 +291,7 @@ func TestACommandOfOneRangeCountsForTheSlotsAloneThatWereLostWhenItWasReported(t
 		t.Errorf("expected no server to be given up when slots are lost within the range that were not when it was reported, got %q", got)
 	}
 	s.reportLoss(clustertest.Noon.Add(time.Minute))
-	if got := s.risk(); !strings.Contains(got, "is of another loss") {
+	if got := s.risk(); !strings.Contains(got, "refers to another loss") {
 		t.Errorf("expected a report that it is of another loss, got %s", got)
 	}
 	if got := s.followCommand(t).step(); !strings.HasPrefix(got, "forget h") {

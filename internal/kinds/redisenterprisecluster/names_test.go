@@ -45,7 +45,7 @@ func TestTheOperatorsOwnSecretIsNotForUsers(t *testing.T) {
 }
 
 func TestASecretThatIsInTheWayMayBeUsed(t *testing.T) {
-	const remedy = "; to have users log in with it, write clusterCredentialSecretName: example"
+	const remedy = "; to let users log in with this Secret, set clusterCredentialSecretName: example"
 	for kind, want := range map[string]string{"Secret": "it is Helm's" + remedy, "Service": "it is Helm's"} {
 		s := running(3)
 		taken := ensure.Result{Action: ensure.Taken, Message: "it is Helm's", Ref: ensure.Ref{

@@ -95,7 +95,7 @@ func admit(ctx context.Context, store Store, address, run string) error {
 		return err
 	}
 	if server.Fields(server.Text(answers[0]))["run_id"] != run {
-		return fmt.Errorf("another server has %s by now", address)
+		return fmt.Errorf("another server has address %s now", address)
 	}
 	if _, err := store.Do(ctx, address, Command{"ACL", "SETUSER", store.Credentials().User, "+psync", "+sync"}); err != nil {
 		return err
@@ -114,7 +114,7 @@ func (s Replicate) Apply(ctx context.Context, store Store) error {
 }
 
 // ErrNotElected reports that a replica was to become the primary, and was not elected.
-var ErrNotElected = errors.New("it was not elected")
+var ErrNotElected = errors.New("the replica was not elected")
 
 // Apply requests the failover and waits for the election. A second request meanwhile would make the replica start over.
 func (s TakeLead) Apply(ctx context.Context, store Store) error {
@@ -144,7 +144,7 @@ func awaitLead(ctx context.Context, store Store, address string) error {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return fmt.Errorf("%s does not lead yet: %w: %w", address, ErrNotElected, ctx.Err())
+			return fmt.Errorf("%s is not the primary yet: %w: %w", address, ErrNotElected, ctx.Err())
 		}
 	}
 }
@@ -156,7 +156,7 @@ func (s Takeover) Apply(ctx context.Context, store Store) error {
 		return err
 	}
 	if status.LinkUp {
-		return fmt.Errorf("%s has found its primary again", s.Address)
+		return fmt.Errorf("%s is connected to its primary again, and no takeover is needed", s.Address)
 	}
 	_, err = store.Do(ctx, s.Address, server.ClusterCommand("FAILOVER", "TAKEOVER"))
 	return err

@@ -22,14 +22,14 @@ func (s ForceFailover) Apply(ctx context.Context, store Store) error {
 	case status.Role == Primary:
 		return nil
 	case !status.Unlinked && primary.Address != "" || status.LinkUp:
-		return fmt.Errorf("%s has been connected to its primary since", s.Address)
+		return fmt.Errorf("%s has been connected to its primary since the failover was decided", s.Address)
 	}
 	held, err := holds(ctx, store, s.Address, primary.Slots)
 	if err != nil {
 		return err
 	}
 	if !held {
-		return fmt.Errorf("%s holds no key of the slots of its primary", s.Address)
+		return fmt.Errorf("%s has no key of its primary's slots", s.Address)
 	}
 	if _, err := store.Do(ctx, s.Address, server.ClusterCommand("FAILOVER", "FORCE")); err != nil {
 		return err

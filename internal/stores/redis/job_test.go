@@ -79,9 +79,9 @@ func TestAMoveEndsWithWhatTheServersSayOfItsJob(t *testing.T) {
 		words  string
 		byJobs bool // whether the next move may be tried by jobs again
 	}{
-		"it is refused":            {store: &scripted{}, words: "the servers do not move slots by themselves: ERR unknown subcommand"},
-		"it fails":                 {store: &scripted{jobs: []string{"snapshotting", "failed"}}, words: "their job has failed: because", byJobs: true},
-		"a user cancels it":        {store: &scripted{jobs: []string{"cancelled"}}, words: "their job was cancelled by another client: because", byJobs: true},
+		"it is refused":            {store: &scripted{}, words: "the servers do not support slot migration jobs: ERR unknown subcommand"},
+		"it fails":                 {store: &scripted{jobs: []string{"snapshotting", "failed"}}, words: "the slot migration job has failed: because", byJobs: true},
+		"a user cancels it":        {store: &scripted{jobs: []string{"cancelled"}}, words: "another client has cancelled the slot migration job: because", byJobs: true},
 		"whether it began is lost": {store: &scripted{jobs: []string{"streaming"}, fails: "MIGRATESLOTS"}, words: "connection reset by peer", byJobs: true},
 		"its state is not known":   {store: &scripted{jobs: []string{"streaming"}, fails: "GETSLOTMIGRATIONS"}, words: "connection reset by peer", byJobs: true},
 	} {
@@ -124,7 +124,7 @@ func TestAJobIsNeverCalledOff(t *testing.T) {
 func TestAnEndGetsNoMoreBeforeItsReplicaHasWhatItGot(t *testing.T) {
 	store := &scripted{jobs: []string{"success"}, replication: "role:master\r\nslave0:ip=c,port=2,state=online,offset=1000,lag=1\r\nmaster_repl_offset:5000000\r\n"}
 	got := moved(t, store, byJobs(5, 0), time.Minute)
-	if got.Moved != 0 || got.Err == nil || !strings.Contains(got.Err.Error(), "has a replica that is 4999000 bytes behind, and may be 1048576") {
+	if got.Moved != 0 || got.Err == nil || !strings.Contains(got.Err.Error(), "has a replica that is 4999000 bytes behind, and the limit is 1048576") {
 		t.Errorf("expected the move to have been given up, got %+v", got)
 	}
 	if len(store.got) > 0 {

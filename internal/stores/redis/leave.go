@@ -40,10 +40,10 @@ func reset(ctx context.Context, store Store, address, id, how string) error {
 		return err
 	}
 	if status.ID != id {
-		return fmt.Errorf("%s is %s by now, and not %s", address, status.ID, id)
+		return fmt.Errorf("the server at %s now has ID %s, not %s", address, status.ID, id)
 	}
 	if status.Keys > 0 || len(status.Slots) > 0 {
-		return fmt.Errorf("%s holds %d keys and %d slots", address, status.Keys, status.Slots.Len())
+		return fmt.Errorf("%s must be empty to be reset, but has %d keys and %d slots", address, status.Keys, status.Slots.Len())
 	}
 	_, err = store.Do(ctx, address, server.ClusterCommand("RESET", how))
 	return err

@@ -20,7 +20,7 @@ import (
 var ErrNotWatched = prober.ErrNotWatched
 
 // errLate replaces an answer that belongs to an earlier read.
-var errLate = errors.New("it answers again, and is asked once more")
+var errLate = errors.New("the server answers again, and is read once more")
 
 // Prober reads Redis clusters, and moves slots in the background.
 type Prober struct {

@@ -84,35 +84,35 @@ func (s Introduce) String() string {
 	return fmt.Sprintf("introduce %s", join(s.Meetings, func(m Meeting) string { return m.To + " to " + m.At }))
 }
 
-func (s SetEpoch) String() string { return fmt.Sprintf("number %d new processes", len(s.Epochs)) }
+func (s SetEpoch) String() string { return fmt.Sprintf("give %d new servers an epoch", len(s.Epochs)) }
 
 func (s AssignSlots) String() string {
 	return fmt.Sprintf("assign slots to %d primaries", len(s.Slots))
 }
 
 func (s Admit) String() string {
-	return "let replicas copy " + strings.Join(slices.Sorted(maps.Keys(s.Runs)), ", ")
+	return "allow replicas to copy " + strings.Join(slices.Sorted(maps.Keys(s.Runs)), ", ")
 }
 
 func (s Replicate) String() string {
 	return fmt.Sprintf("have %s replicate %s", s.Address, s.PrimaryID)
 }
 
-func (s TakeLead) String() string { return "have " + s.Address + " take the lead by agreement" }
+func (s TakeLead) String() string { return "have " + s.Address + " become primary by agreement" }
 
 func (s Takeover) String() string {
-	return "have " + s.Address + " take the lead of a lost primary"
+	return "have " + s.Address + " become primary without votes"
 }
 
 func (s ForceFailover) String() string {
-	return "have " + s.Address + " be elected in the place of a lost primary"
+	return "have " + s.Address + " be elected in place of a lost primary"
 }
 
 func (s Forget) String() string { return "forget " + s.ID }
 
-func (s ResetEmpty) String() string { return "take " + s.Address + " out of the cluster" }
+func (s ResetEmpty) String() string { return "remove " + s.Address + " from the cluster" }
 
-func (s Renew) String() string { return "have " + s.Address + " be a new process" }
+func (s Renew) String() string { return "have " + s.Address + " get a new ID" }
 
 func join[T any](items []T, text func(T) string) string {
 	out := make([]string, len(items))

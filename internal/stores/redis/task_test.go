@@ -36,9 +36,9 @@ func TestAJobOfRedisThatKeepsFailingIsCalledOff(t *testing.T) {
 		words  string
 	}{
 		"it fails once and goes on": {task: []string{"failed", "failed", "connecting", "completed"}},
-		"it fails for ever":         {task: []string{"failed", "connecting", "failed", "connecting", "failed"}, called: true, words: "their job has failed: because"},
-		"a user cancels it":         {task: []string{"connecting", "canceled"}, words: "their job was canceled: because"},
-		"there are no such jobs":    {words: "the servers do not move slots by themselves"},
+		"it fails for ever":         {task: []string{"failed", "connecting", "failed", "connecting", "failed"}, called: true, words: "the slot migration job has failed: because"},
+		"a user cancels it":         {task: []string{"connecting", "canceled"}, words: "the slot migration job was canceled: because"},
+		"there are no such jobs":    {words: "the servers do not support slot migration jobs"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := &scripted{task: test.task}

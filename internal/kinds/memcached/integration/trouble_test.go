@@ -94,7 +94,7 @@ func TestARefusalByAQuotaIsQuotedAndWorkContinuesWhenItIsLifted(t *testing.T) {
 		return nil
 	})
 	s.create(3)
-	m := s.await(readyType, "False ServersMissing", "1 of 3 servers cannot be made", "exceeded quota: small")
+	m := s.await(readyType, "False ServersMissing", "1 of 3 servers cannot be created", "exceeded quota: small")
 	if m.Status.ReadyReplicas != 2 {
 		t.Errorf("expected the two servers that the quota allows to answer, got %d", m.Status.ReadyReplicas)
 	}

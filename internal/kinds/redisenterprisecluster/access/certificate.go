@@ -32,7 +32,7 @@ func (r Reader) CertificateProblem(ctx context.Context, c *redisv1alpha1.RedisEn
 		return "", err
 	}
 	if problem := badCertificate(secret); problem != "" {
-		return fmt.Sprintf("cmCertificateSecretName: Secret %s %s; the status page keeps the certificate that it has, or uses a self-signed one", name, problem), nil
+		return fmt.Sprintf("cmCertificateSecretName: Secret %s %s; the status page keeps its current certificate, or uses a self-signed one", name, problem), nil
 	}
 	return "", nil
 }
@@ -48,7 +48,7 @@ func badCertificate(secret *corev1.Secret) string {
 		}
 	}
 	if _, err := tls.X509KeyPair(secret.Data[CertificateKey], secret.Data[PrivateKeyKey]); err != nil {
-		return fmt.Sprintf("has a certificate and a key that do not belong together: %v", err)
+		return fmt.Sprintf("has a certificate and a private key that do not match: %v", err)
 	}
 	return ""
 }

@@ -35,11 +35,11 @@ func (s Credentials) Problem(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	case s.External && password == "":
 		return in + " has no " + passwordKey
 	case name == redispod.System:
-		return fmt.Sprintf("%s: %s is %q, which is the operator's own user; write another", in, usernameKey, name)
+		return fmt.Sprintf("%s: %s is %q, which is the operator's own user; choose another name", in, usernameKey, name)
 	case strings.ContainsFunc(name, isForbidden):
-		return fmt.Sprintf("%s: %s has a blank or a control character, which no server accepts; write it without", in, usernameKey)
+		return fmt.Sprintf("%s: %s contains a space or a control character, which no server accepts; remove that character", in, usernameKey)
 	case len(password) > maxPassword:
-		return fmt.Sprintf("%s: %s has %d characters, and servers accept at most %d; write a shorter one; the previous one is valid until then",
+		return fmt.Sprintf("%s: %s has %d characters, and servers accept at most %d; choose a shorter one; until then the previous password stays valid",
 			in, passwordKey, len(password), maxPassword)
 	}
 	return ""

@@ -63,7 +63,7 @@ func neverFormed(in Input, _ Decision, pod *corev1.Pod) (verdict, Wait) {
 
 func notSeen(in Input, _ Decision, _ *corev1.Pod) (verdict, Wait) {
 	if !in.Seen || in.View.Stale {
-		return wait, Wait{Message: "the servers are read first"}
+		return wait, Wait{Message: "opcrew reads the servers first"}
 	}
 	return undecided, Wait{}
 }
@@ -75,12 +75,12 @@ func onlyCopy(in Input, d Decision, pod *corev1.Pod) (verdict, Wait) {
 		return undecided, Wait{}
 	}
 	return wait, Wait{redisv1alpha1.ReasonNoPersistence, fmt.Sprintf(
-		"pod %s is not restarted: it has no volume, and its data is nowhere else; delete it to have it restarted without", pod.Name)}
+		"pod %s is not restarted: it has no volume, and no other pod has its data; to restart it without the data, delete the pod", pod.Name)}
 }
 
 func leads(in Input, d Decision, pod *corev1.Pod) (verdict, Wait) {
 	if desired.Nodes(in.Cluster) > 1 && in.Servers.LeadOn(pod.Name) {
-		return wait, Wait{Message: pod.Name + " has yet to hand over" + d.Because()}
+		return wait, Wait{Message: pod.Name + " has yet to hand over its primary role" + d.Because()}
 	}
 	return undecided, Wait{}
 }
@@ -94,14 +94,14 @@ func isBroken(in Input, _ Decision, pod *corev1.Pod) (verdict, Wait) {
 
 func ringNotDone(_ Input, d Decision, pod *corev1.Pod) (verdict, Wait) {
 	if !d.Why.Done() {
-		return wait, Wait{Message: pod.Name + " waits for the others" + d.Because()}
+		return wait, Wait{Message: pod.Name + " waits until the cluster is in its desired state" + d.Because()}
 	}
 	return undecided, Wait{}
 }
 
 func othersUntuned(in Input, _ Decision, _ *corev1.Pod) (verdict, Wait) {
 	if in.Untuned {
-		return wait, Wait{Message: "servers are given their settings first"}
+		return wait, Wait{Message: "opcrew sends the servers their settings first"}
 	}
 	return undecided, Wait{}
 }

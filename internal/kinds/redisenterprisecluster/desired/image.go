@@ -42,8 +42,8 @@ func imageOf(spec *redisv1alpha1.RedisEnterpriseClusterSpec, standard string) (I
 		return out, checkImage(out.Reference)
 	}
 	if asked.Repository+asked.VersionTag+asked.DigestHash != "" {
-		out.Replaced = fmt.Sprintf("%s is the vendor's own and has no server of a Redis cluster in it; %s runs in its place. "+
-			"Name an image of Redis or Valkey in redisEnterpriseImageSpec to choose another", out.Reference, standard)
+		out.Replaced = fmt.Sprintf("%s is the vendor's image, which has no Redis cluster server; opcrew runs %s instead. "+
+			"To choose another image, name an image of Redis or Valkey in redisEnterpriseImageSpec", out.Reference, standard)
 	}
 	out.Reference, out.IsDefault = standard, true
 	return out, nil
@@ -88,8 +88,8 @@ func checkVersion(c *redisv1alpha1.RedisEnterpriseCluster) error {
 	if !strings.HasSuffix(asked.Repository, runs) || wanted == nil || has == nil || wanted[0] < oldestMajor || slices.Compare(wanted, has) >= 0 {
 		return nil
 	}
-	return fmt.Errorf("redisEnterpriseImageSpec.versionTag: %s is before %s %s, which has written the data, and servers do not read what later ones have written; "+
-		"write %d.%d or later, or make another cluster and move the data", asked.VersionTag, runs, number, has[0], has[1])
+	return fmt.Errorf("redisEnterpriseImageSpec.versionTag: %s is older than %s %s, which wrote the data, and an older version cannot read that data; "+
+		"set %d.%d or later, or create another cluster and move the data", asked.VersionTag, runs, number, has[0], has[1])
 }
 
 // release returns the first two numbers of a version, such as 9.1 for 9.1.2-alpine; nil if there are none.

@@ -51,7 +51,7 @@ func quantities(field string, amounts map[corev1.ResourceName]redisv1alpha1.Amou
 		amount := amounts[name]
 		q, err := resource.ParseQuantity(amount.Normal())
 		if err != nil {
-			return nil, nil, fmt.Errorf("redisEnterpriseNodeResources.%s.%s: %q is no amount; write one such as 400m or 4Gi", field, name, amount)
+			return nil, nil, fmt.Errorf("redisEnterpriseNodeResources.%s.%s: %q is not a quantity; use a quantity such as 400m or 4Gi", field, name, amount)
 		}
 		notes = append(notes, noteNormalized(fmt.Sprintf("redisEnterpriseNodeResources.%s.%s", field, name), amount)...)
 		out[name] = q
@@ -76,7 +76,7 @@ func checkMemory(r corev1.ResourceRequirements) error {
 	if !ok || limit.Value() >= minMemory {
 		return nil
 	}
-	return fmt.Errorf("redisEnterpriseNodeResources.limits.memory: %s is too little for a primary and a replica; write 128Mi or more", limit.String())
+	return fmt.Errorf("redisEnterpriseNodeResources.limits.memory: %s is too little for a primary and a replica; set 128Mi or more", limit.String())
 }
 
 // half returns the resources of one of the two servers of a pod.

@@ -52,7 +52,7 @@ func Read(c *redisv1alpha1.RedisEnterpriseCluster, from Images) (Spec, error) {
 // checkHibernation checks what the CRD cannot, as persistentSpec.enabled can be text.
 func checkHibernation(c *redisv1alpha1.RedisEnterpriseCluster) error {
 	if c.Spec.Hibernate && !Persistent(c) {
-		return errors.New("hibernate: a cluster without volumes would lose all of its data; make one with persistentSpec: {enabled: true}")
+		return errors.New("hibernate: a cluster without volumes would lose all its data; create the cluster with persistentSpec: {enabled: true}")
 	}
 	return nil
 }
@@ -60,7 +60,7 @@ func checkHibernation(c *redisv1alpha1.RedisEnterpriseCluster) error {
 // CheckUserSecret refuses the operator's own Secret as the users' Secret.
 func CheckUserSecret(c *redisv1alpha1.RedisEnterpriseCluster) error {
 	if UsesSystemSecret(c) {
-		return fmt.Errorf("clusterCredentialSecretName: %s is the operator's own Secret; write another name, or none for %s", SystemSecret(c), c.Name)
+		return fmt.Errorf("clusterCredentialSecretName: %s is the operator's own Secret; name another Secret, or remove this field to use Secret %s", SystemSecret(c), c.Name)
 	}
 	return nil
 }
@@ -68,10 +68,10 @@ func CheckUserSecret(c *redisv1alpha1.RedisEnterpriseCluster) error {
 func checkSettings(c *redisv1alpha1.RedisEnterpriseCluster) error {
 	const clients = "maxclients"
 	if value := c.Spec.RedisConfig[clients]; locksOut(clients, value) {
-		return fmt.Errorf("redisConfig: %s: %s is too few for replicas, agent and operator beside your clients; write %d or more", clients, value, minClients)
+		return fmt.Errorf("redisConfig: %s: %s is too low, because replicas, the agent and the operator are clients too; set %d or more", clients, value, minClients)
 	}
 	if own := Settings(c, Forbidden); len(own) > 0 {
-		return fmt.Errorf("redisConfig: %s: only the operator sets that", strings.Join(SortedKeys(own), ", "))
+		return fmt.Errorf("redisConfig: %s: only the operator may set this; remove it from redisConfig", strings.Join(SortedKeys(own), ", "))
 	}
 	return nil
 }
@@ -96,10 +96,10 @@ func sideContainers(asked []common.Container) ([]corev1.Container, error) {
 		decoder := json.NewDecoder(strings.NewReader(text.JSON()))
 		decoder.DisallowUnknownFields()
 		if err := decoder.Decode(&side); err != nil {
-			return nil, fmt.Errorf("sideContainersSpec[%d]: no container of a pod: %w", i, err)
+			return nil, fmt.Errorf("sideContainersSpec[%d] is not a valid container: %w", i, err)
 		}
 		if slices.Contains([]string{"", HomeContainer, GuestContainer, AgentContainer}, side.Name) {
-			return nil, fmt.Errorf("sideContainersSpec[%d].name: give it a name other than %s, %s and %s", i, HomeContainer, GuestContainer, AgentContainer)
+			return nil, fmt.Errorf("sideContainersSpec[%d].name: choose a name other than %s, %s and %s", i, HomeContainer, GuestContainer, AgentContainer)
 		}
 		out = append(out, side)
 	}

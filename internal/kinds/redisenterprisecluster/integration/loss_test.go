@@ -117,10 +117,10 @@ func TestALostShardIsServedAgainByTheCommandThatIsReportedAndByNothingElse(t *te
 	s.staysLost("no one said so")
 	_, token, _ := strings.Cut(command, "@")
 	for value, words := range map[string]string{
-		"yes":           `"yes", cannot be read`,
-		"0-5460":        `"0-5460", cannot be read`,
-		"0-5460@x":      `"0-5460@x", is of another loss`,
-		"0-99@" + token: "gives up other slots, or some of them",
+		"yes":           `"yes" cannot be read`,
+		"0-5460":        `"0-5460" cannot be read`,
+		"0-5460@x":      `"0-5460@x" refers to another loss`,
+		"0-99@" + token: "accepts the loss of other slots, or of only some of these slots",
 	} {
 		s.annotate(redisv1alpha1.AcceptDataLossAnnotation, value)
 		if reported := s.awaitLoss(words); reported != command {
@@ -151,7 +151,7 @@ func TestAnAnnotationThatWasLeftThereDoesNotGiveUpALaterLoss(t *testing.T) {
 	s.awaitWhole()
 	s.write(300)
 	s.loseFirstShard()
-	second := s.awaitLoss("is of another loss")
+	second := s.awaitLoss("refers to another loss")
 	if second == first {
 		t.Fatalf("expected another loss to have another command, got %q again", second)
 	}

@@ -110,7 +110,7 @@ func TestAShrinkForWhichThereIsNoMemoryIsRefusedWithTheArithmetic(t *testing.T) 
 	s.operator.Stop() // so that the operator does not use a view that is up to two seconds old
 	s.operator.Start()
 	s.edit(sized(3))
-	s.await("False TooLittleMemory", "would get about", "has room for")
+	s.await("False TooLittleMemory", "would receive about", "has room for")
 	if n := len(s.pods()); n != 4 {
 		t.Errorf("expected four pods to stay, got %d", n)
 	}
@@ -123,7 +123,7 @@ func TestANameThatIsTakenIsReportedAndItsObjectIsLeftAlone(t *testing.T) {
 	theirs := s.secret("rec", "theirs")
 	version := theirs.ResourceVersion
 	s.create()
-	s.await("False NameTaken", "Secret", "rec", "write clusterCredentialSecretName: rec")
+	s.await("False NameTaken", "Secret", "rec", "set clusterCredentialSecretName: rec")
 	s.awaitServed()
 	env.Settled(t, env.Audit.Mark(t))
 	env.Rests(t)

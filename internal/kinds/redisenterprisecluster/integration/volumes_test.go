@@ -86,7 +86,7 @@ func TestVolumesGrowWhileTheyAreInUse(t *testing.T) {
 	env.Settled(t, env.Audit.Mark(t))
 	mark := env.Audit.Mark(t)
 	s.edit(elastic("elastic", "2Gi"))
-	s.await("False VolumesGrowing", "0 of 3 volumes have their size", "claim redis-enterprise-storage-rec-0 has 1Gi of 2Gi")
+	s.await("False VolumesGrowing", "0 of 3 volumes have the requested size", "claim redis-enterprise-storage-rec-0 has 1Gi of 2Gi")
 	s.asked("2Gi")
 	writes := env.Settled(t, mark).Writes().Where(func(c testenv.Call) bool { return c.Subresource != "status" })
 	want := map[string]int{"patch persistentvolumeclaims": 3, "delete statefulsets": 1, "patch statefulsets": 2} // one of the two is a dry run

@@ -60,9 +60,9 @@ func approvalOf(c *redisv1alpha1.RedisEnterpriseCluster, lost redis.Slots, at ti
 	quoted := strconv.Quote(condition.Cut(value, maxQuoted))
 	switch {
 	case err != nil || token == "":
-		return Approval{Problem: fmt.Sprintf("; the annotation that is there, %s, cannot be read", quoted)}
+		return Approval{Problem: fmt.Sprintf("; the existing annotation %s cannot be read", quoted)}
 	case token != wanted:
-		return Approval{Problem: fmt.Sprintf("; the annotation that is there, %s, is of another loss", quoted)}
+		return Approval{Problem: fmt.Sprintf("; the existing annotation %s refers to another loss", quoted)}
 	}
 	return Approval{Slots: slots}
 }

@@ -38,12 +38,12 @@ func text(c *redisv1alpha1.RedisEnterpriseCluster, lost redis.Slots, at time.Tim
 	slots, token := argument(lost, at)
 	left := lost.Without(approval.Slots)
 	if len(left) == 0 {
-		return fmt.Sprintf("The data of slots %s is lost, and given up as the annotation says: they are to be served without it%s", slots, because)
+		return fmt.Sprintf("The data of slots %s is lost, and the annotation accepts the loss: the slots will be served again without the lost data%s", slots, because)
 	}
 	if len(approval.Slots) > 0 {
-		approval.Problem = "; the annotation that is there gives up other slots, or some of them"
+		approval.Problem = "; the existing annotation accepts the loss of other slots, or of only some of these slots"
 	}
-	return fmt.Sprintf("The data of slots %s is lost: no server has a copy of it%s. If a volume that has it can be brought back, do that. "+
-		"To go on without it: kubectl annotate --overwrite rec %s -n %s %s=%s@%s",
+	return fmt.Sprintf("The data of slots %s is lost: no server has a copy of it%s. If a volume with this data still exists, restore it. "+
+		"To continue without the data: kubectl annotate --overwrite rec %s -n %s %s=%s@%s",
 		slots, approval.Problem, c.Name, c.Namespace, redisv1alpha1.AcceptDataLossAnnotation, slots, token)
 }

@@ -47,7 +47,7 @@ func (s Server) Leads() bool {
 	return s.Answers && s.Role == redisv1alpha1.Primary && s.Slots != nil && s.Slots.Len() > 0
 }
 
-func (s Server) String() string { return fmt.Sprintf("%s of %s", s.Place, s.Pod) }
+func (s Server) String() string { return fmt.Sprintf("%s server of %s", s.Place, s.Pod) }
 
 // Servers are the servers of all pods, in the order of the pods, each home before its guest.
 type Servers []Server

@@ -27,7 +27,7 @@ func Unlabelled(ctx context.Context, reader client.Reader, c *redisv1alpha1.Redi
 			return "", fmt.Errorf("read pod %s: %w", name, err)
 		}
 		if missing := missingLabel(c, pod); pod.Name != "" && missing != "" {
-			return fmt.Sprintf("pod %s exists and lacks a label; put it back: kubectl label --overwrite pod -n %s %s %s", name, c.Namespace, name, missing), nil
+			return fmt.Sprintf("pod %s exists but lacks a label of the StatefulSet's selector; restore the label: kubectl label --overwrite pod -n %s %s %s", name, c.Namespace, name, missing), nil
 		}
 	}
 	return "", nil

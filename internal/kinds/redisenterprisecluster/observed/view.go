@@ -49,9 +49,9 @@ func whyDown(status redis.NodeStatus) string {
 	case status.ClusterOK:
 		return ""
 	case of > all/2:
-		return "and considers it up again in a moment"
+		return "and will consider it up again in a moment"
 	default:
-		return fmt.Sprintf("as it reaches %d of %d primaries; check the ports of the bus (%d and %d: NetworkPolicy?)",
+		return fmt.Sprintf("because it reaches only %d of %d primaries; check that no NetworkPolicy blocks the cluster bus (ports %d and %d)",
 			of, all, redisv1alpha1.HomePort+busOffset, redisv1alpha1.GuestPort+busOffset)
 	}
 }

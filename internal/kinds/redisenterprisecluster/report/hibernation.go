@@ -14,7 +14,7 @@ import (
 
 // Hibernation reports a cluster whose pods are stopped, or are being stopped.
 func Hibernation(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, members workload.Members) {
-	const message = "The spec says so: there are no pods, and their claims are kept"
+	const message = "The spec sets hibernate: there are no pods, and their volume claims are kept"
 	set.False(redisv1alpha1.ConditionAvailable, redisv1alpha1.ReasonHibernating, message)
 	set.False(redisv1alpha1.ConditionRedundant, redisv1alpha1.ReasonHibernating, message)
 	for _, kind := range []string{

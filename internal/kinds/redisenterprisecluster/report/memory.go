@@ -37,7 +37,7 @@ func (in Ring) reportMemory(set condition.Set, c *redisv1alpha1.RedisEnterpriseC
 		status := in.View.Nodes[s.Address]
 		if s.Leads() && status.Fill() >= atLeast && !evicts {
 			set.True(kind, redisv1alpha1.ReasonWritesRefused, fmt.Sprintf(
-				"The memory of the %s is full (%s), and it refuses writes; set more memory in redisEnterpriseNodeResources, or more nodes, delete keys, or let keys be evicted by redisConfig: {%s: allkeys-lru}",
+				"The memory of the %s is full (%s), and the server refuses writes; increase the memory in redisEnterpriseNodeResources, increase nodes, delete keys, or allow eviction with redisConfig: {%s: allkeys-lru}",
 				s, resource.NewQuantity(status.MaxMemory, resource.BinarySI), evictionSetting))
 			return
 		}
@@ -56,12 +56,12 @@ func (in Ring) reportLogs(set condition.Set, c *redisv1alpha1.RedisEnterpriseClu
 		if !s.Answers || !in.View.Nodes[s.Address].LogFails {
 			continue
 		}
-		effect := "what it copies is in memory alone"
+		effect := "its copy of the data is only in memory"
 		if s.Leads() {
 			effect = "it refuses writes"
 		}
-		set.True(kind, redisv1alpha1.ReasonLogNotWritten, fmt.Sprintf("The %s cannot write its log, and %s; "+
-			"its disk is full or fails: see the log of container %s, and %s", s, effect, s.Place, moreRoom(c)))
+		set.True(kind, redisv1alpha1.ReasonLogNotWritten, fmt.Sprintf("The %s cannot write its append-only file, and %s; "+
+			"its disk is full or failing: read the log of container %s, and %s", s, effect, s.Place, moreRoom(c)))
 		return
 	}
 	set.Remove(kind)
@@ -70,7 +70,7 @@ func (in Ring) reportLogs(set condition.Set, c *redisv1alpha1.RedisEnterpriseClu
 // moreRoom returns advice on a full disk.
 func moreRoom(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	if desired.Persistent(c) {
-		return "have a larger volume by persistentSpec.volumeSize and enablePersistentVolumeResize: true"
+		return "enlarge the volume with persistentSpec.volumeSize and enablePersistentVolumeResize: true"
 	}
-	return "make room on the disk of its node"
+	return "free space on the disk of its node"
 }

@@ -23,7 +23,7 @@ func (in Ring) reportMove(set condition.Set, c *redisv1alpha1.RedisEnterpriseClu
 	switch failed, stuck := in.moveFailed(), in.standstill(); {
 	case in.View.Moving() || failed != "":
 		c.Status.Move = in.progress(c)
-		set.True(kind, c.Status.Move.Reason, fmt.Sprintf("%d of %d slots have been moved, for %d pods%s", c.Status.Move.SlotsMoved, c.Status.Move.SlotsTotal, in.View.Move.Goal, failed))
+		set.True(kind, c.Status.Move.Reason, fmt.Sprintf("%d of %d slots have been moved, to spread them over %d pods%s", c.Status.Move.SlotsMoved, c.Status.Move.SlotsTotal, in.View.Move.Goal, failed))
 	case c.Status.Move == nil || !slotsAreOpen(in.View) && !continues:
 		set.Remove(kind)
 		c.Status.Move = nil
@@ -47,7 +47,7 @@ func (in Ring) moveFailed() string {
 	if move := in.View.Move; move == nil || !move.Ended || !move.Failed() || !waits && in.Decision.Step == nil {
 		return ""
 	}
-	return "; last: " + in.View.Move.Err.Error()
+	return "; the last attempt failed: " + in.View.Move.Err.Error()
 }
 
 // progress returns how far a move is, from the earlier report and how many slots are misplaced. The current move may

@@ -64,12 +64,12 @@ func (in Pods) Report(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster
 // its own condition.
 func (in Pods) atRing(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	if c.Status.Move != nil {
-		return ": " + cmp.Or(in.standstill(), "slots are moved")
+		return ": " + cmp.Or(in.standstill(), "slots are being moved")
 	}
 	if in.Refused == "" {
 		return in.Decision.Because()
 	}
-	return in.Decision.Because() + "; last: " + in.Refused
+	return in.Decision.Because() + "; the last step failed: " + in.Refused
 }
 
 // stands reports whether an earlier report is kept until the servers are read, as the spec, the number of ready pods
@@ -92,7 +92,7 @@ func (in Pods) changeFirst(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	if len(in.Decision.Outdated) == 0 || count <= int(desired.Nodes(c)) {
 		return ""
 	}
-	return fmt.Sprintf("; to have the pods changed first, put nodes back to %d until UpToDate is True", count)
+	return fmt.Sprintf("; to update the pods first, set nodes back to %d until UpToDate is True", count)
 }
 
 // reason returns why not all pods are ready, if that is intended.
@@ -121,9 +121,9 @@ func (in Pods) reportSlots(set condition.Set, c *redisv1alpha1.RedisEnterpriseCl
 		set.False(kind, before.Reason, before.Message)
 	case !observed.Formed(c):
 	case missing != "":
-		set.False(kind, redisv1alpha1.ReasonScalingUp, "All pods are ready, and "+missing)
+		set.False(kind, redisv1alpha1.ReasonScalingUp, "All pods are ready, but "+missing)
 	case !in.Seen && before.Status == metav1.ConditionFalse:
-		set.False(kind, before.Reason, "All pods are ready, and their servers have yet to be looked at")
+		set.False(kind, before.Reason, "All pods are ready, but their servers have not been read yet")
 	}
 }
 
@@ -132,9 +132,9 @@ func (in Pods) unfinished(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	slots, known := ring.ToMove(in.View, in.Decision.Ring)
 	switch {
 	case slots > 0:
-		return "not all have their slots yet: " + cmp.Or(in.standstill(), "slots are moved"+in.moveFailed())
+		return "not all of them have their slots yet: " + cmp.Or(in.standstill(), "slots are being moved"+in.moveFailed())
 	case !known && in.View.Err == nil:
-		return "not all of their servers have joined the cluster" + in.atRing(c)
+		return "not all of their servers have joined the cluster yet" + in.atRing(c)
 	}
 	return ""
 }

@@ -27,7 +27,7 @@ func Children(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, done k
 		return
 	}
 	if taken, _ := done.First(ensure.Taken); taken.Ref.Kind == "Secret" && taken.Ref.Name == c.Name {
-		set.False(kind, found.Reason, fmt.Sprintf("%s; to have users log in with it, write clusterCredentialSecretName: %s", found.Message, c.Name))
+		set.False(kind, found.Reason, fmt.Sprintf("%s; to let users log in with this Secret, set clusterCredentialSecretName: %s", found.Message, c.Name))
 	}
 }
 

@@ -42,9 +42,9 @@ func firstSilent(all observed.Servers) string {
 		switch {
 		case s.Answers:
 		case s.Loading:
-			return fmt.Sprintf("; %s loads its data", s)
+			return fmt.Sprintf("; the %s is loading its data", s)
 		case s.Err != nil:
-			return fmt.Sprintf("; %s: %v", s, s.Err)
+			return fmt.Sprintf("; the %s does not answer: %v", s, s.Err)
 		}
 	}
 	return ""

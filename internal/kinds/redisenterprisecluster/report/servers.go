@@ -17,7 +17,7 @@ func (in Ring) Report(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster
 	case !in.Seen && observed.Reported(c):
 		return
 	case in.forms(c):
-		text := "The servers form a cluster" + in.Decision.Because()
+		text := "The servers are forming a cluster" + in.Decision.Because()
 		set.False(redisv1alpha1.ConditionAvailable, redisv1alpha1.ReasonCreating, text)
 		set.False(redisv1alpha1.ConditionRedundant, redisv1alpha1.ReasonCreating, text)
 		return

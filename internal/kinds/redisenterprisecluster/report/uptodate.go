@@ -44,13 +44,13 @@ func (in Rollout) Report(set condition.Set) {
 	case in.Problem != "":
 		set.False(kind, redisv1alpha1.ReasonInvalidSpec, in.Problem)
 	case in.Complaint != "":
-		set.False(kind, redisv1alpha1.ReasonConfigRefused, "Servers refuse a setting: "+in.Complaint)
+		set.False(kind, redisv1alpha1.ReasonConfigRefused, "The servers refuse a setting of redisConfig: "+in.Complaint)
 	case in.Outdated > 0:
 		in.reportProgress(set)
 	case members != nil && members.Status.ObservedGeneration < members.Generation:
 		set.False(kind, common.ReasonUpdating, "The StatefulSet is being changed")
 	case in.Difference != "":
-		set.False(kind, redisv1alpha1.ReasonVolumesFixed, in.Difference+"; volumes are chosen when a cluster is created: create another and move the data, or put persistentSpec back")
+		set.False(kind, redisv1alpha1.ReasonVolumesFixed, in.Difference+"; a cluster keeps the volumes that it was created with: create another cluster and move the data, or restore the previous persistentSpec")
 	default:
 		in.reportStorage(set)
 	}
@@ -64,9 +64,9 @@ func (in Rollout) reportStorage(set condition.Set) {
 	case stuck != "":
 		set.False(kind, redisv1alpha1.ReasonVolumesFixed, stuck)
 	case growing != "":
-		set.False(kind, redisv1alpha1.ReasonVolumesGrowing, fmt.Sprintf("%d of %d volumes have their size; %s", have, len(in.Storage.Claims), growing))
+		set.False(kind, redisv1alpha1.ReasonVolumesGrowing, fmt.Sprintf("%d of %d volumes have the requested size; %s", have, len(in.Storage.Claims), growing))
 	default:
-		set.True(kind, redisv1alpha1.ReasonAllUpToDate, "Every pod runs what the spec says")
+		set.True(kind, redisv1alpha1.ReasonAllUpToDate, "Every pod matches the spec")
 	}
 }
 
@@ -79,7 +79,7 @@ func (in Rollout) reportProgress(set condition.Set) {
 		return
 	}
 	n := in.Members.Replicas()
-	message := fmt.Sprintf("%d of %d pods run what the spec says", int(n)-in.Outdated, n)
+	message := fmt.Sprintf("%d of %d pods match the spec", int(n)-in.Outdated, n)
 	if in.Wait.Message != "" {
 		message += "; " + in.Wait.Message
 	}

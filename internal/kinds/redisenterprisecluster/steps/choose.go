@@ -27,7 +27,7 @@ func (r *Runner) Choose(in Input, plan *kit.Plan) {
 	case d.Restart != nil && (observed.Broken(d.Restart) || d.Step == nil):
 		pod := d.Restart
 		plan.Step = &kit.Step{Name: "restart pod " + pod.Name, Do: func(ctx context.Context) error { return r.restart(ctx, pod) }}
-		plan.Events = []kit.Event{{Related: pod, Reason: "PodRestarted", Action: "Restart", Note: "Pod " + pod.Name + " is recreated: it does not run what the spec says"}}
+		plan.Events = []kit.Event{{Related: pod, Reason: "PodRestarted", Action: "Restart", Note: "Pod " + pod.Name + " is recreated, because it does not match the spec"}}
 	case d.Step != nil:
 		plan.Step = &kit.Step{Name: d.Step.String(), Why: d.Why.Doing, Do: take}
 		plan.Events = events(d, observed.Formed(in.Cluster))
@@ -41,9 +41,9 @@ func events(d decide.Decision, formed bool) []kit.Event {
 	case redis.AssignSlots:
 		switch {
 		case len(d.Ring.GivenUp) > 0:
-			return []kit.Event{{Warning: true, Reason: "DataLossAccepted", Action: "AssignSlots", Note: d.Why.Doing + ", as annotation " + redisv1alpha1.AcceptDataLossAnnotation + " says"}}
+			return []kit.Event{{Warning: true, Reason: "DataLossAccepted", Action: "AssignSlots", Note: d.Why.Doing + ", because annotation " + redisv1alpha1.AcceptDataLossAnnotation + " accepts the loss"}}
 		case formed:
-			return []kit.Event{{Warning: true, Reason: "StartedOver", Action: "Create", Note: "All servers are new, and none has any data: the cluster starts again without it"}}
+			return []kit.Event{{Warning: true, Reason: "StartedOver", Action: "Create", Note: "All servers are new and have no data: the cluster starts again empty"}}
 		}
 	case redis.Takeover:
 		return []kit.Event{{Warning: true, Reason: "Takeover", Action: "TakeOver", Note: d.Why.Doing}}

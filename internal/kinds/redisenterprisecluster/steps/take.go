@@ -64,7 +64,7 @@ func (r *Runner) stillGone(ctx context.Context, namespace string, pods []string)
 		err := r.Live.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, pod)
 		switch {
 		case client.IgnoreNotFound(err) != nil:
-			return false, fmt.Errorf("is pod %s there: %w", name, err)
+			return false, fmt.Errorf("check whether pod %s is gone: %w", name, err)
 		case err == nil && pod.Spec.NodeName != "" && !observed.Ended(pod):
 			return false, nil
 		}

@@ -40,12 +40,12 @@ func Difference(c *redisv1alpha1.RedisEnterpriseCluster, set *appsv1.StatefulSet
 	claim := claimTemplate(set)
 	switch {
 	case desired.Persistent(c) && claim == nil:
-		return "persistentSpec asks for volumes, and the pods were created without"
+		return "persistentSpec requests volumes, but the pods were created without volumes"
 	case !desired.Persistent(c) && claim != nil:
-		return "The spec asks for no volumes, and the pods were created with them"
+		return "The spec requests no volumes, but the pods were created with volumes"
 	case claim != nil && c.Spec.PersistentSpec.StorageClassName != workload.ClassOf(claim):
-		return "persistentSpec asks for volumes of " + className(c.Spec.PersistentSpec.StorageClassName) +
-			", and those of the pods are of " + className(workload.ClassOf(claim))
+		return "persistentSpec requests volumes of " + className(c.Spec.PersistentSpec.StorageClassName) +
+			", but the pods have volumes of " + className(workload.ClassOf(claim))
 	}
 	return ""
 }

@@ -13,7 +13,7 @@ import (
 // Stuck returns which volume cannot get its size, and what to do about it; "" if all can.
 func (s Storage) Stuck() string {
 	if why := s.Volumes.Stuck(); why != "" {
-		return why + "; with enablePersistentVolumeResize: false volumes stay as they are"
+		return why + "; to keep the volumes at their current size, set enablePersistentVolumeResize: false"
 	}
 	return ""
 }

@@ -81,7 +81,7 @@ func TestAnAnswerBeyondALimitClosesTheConnectionBeforeItIsPassedOn(t *testing.T)
 
 func TestTheErrorSaysWhatWasAnnouncedBeforeAllDigitsAreThere(t *testing.T) {
 	_, _, err := read("$922", "3372036854775800\r\n")
-	if err == nil || !strings.Contains(err.Error(), "at least 922 are announced and 100 are allowed") {
+	if err == nil || !strings.Contains(err.Error(), "at least 922 are announced, and the limit is 100") {
 		t.Errorf("expected the first digits to be refused, got %v", err)
 	}
 }

@@ -48,7 +48,7 @@ const (
 type BusyError struct{ Bytes int64 }
 
 func (e *BusyError) Error() string {
-	return fmt.Sprintf("an answer of more than %d bytes was not received, as other clusters send large answers at the same time; it is asked for again", e.Bytes)
+	return fmt.Sprintf("opcrew did not receive an answer of more than %d bytes, because other clusters send large answers at the same time; opcrew retries", e.Bytes)
 }
 
 // account is what the answers on one connection have taken.

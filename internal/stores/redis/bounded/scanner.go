@@ -23,14 +23,14 @@ type ExceededError struct {
 }
 
 func (e *ExceededError) Error() string {
-	return fmt.Sprintf("an answer with %s is refused, as at least %d are announced and %d are allowed: check what listens at this address", e.What, e.Found, e.Limit)
+	return fmt.Sprintf("opcrew refuses an answer with %s: at least %d are announced, and the limit is %d; check what listens at this address", e.What, e.Found, e.Limit)
 }
 
 // InvalidError reports an answer that is not RESP2. The connection is closed then.
 type InvalidError struct{ What string }
 
 func (e *InvalidError) Error() string {
-	return "an answer is refused, as it is not of Redis: " + e.What
+	return "opcrew refuses an answer that does not follow the Redis protocol: " + e.What
 }
 
 type state int
@@ -91,7 +91,7 @@ func (s *scanner) next(b byte) error {
 		return s.begins(b)
 	}
 	if s.length++; s.length > s.limits.Line {
-		return &ExceededError{"a line of many bytes", s.length, s.limits.Line}
+		return &ExceededError{"too many bytes in a line", s.length, s.limits.Line}
 	}
 	last := s.last
 	s.last = b
@@ -113,7 +113,7 @@ func (s *scanner) begins(b byte) error {
 		s.state, s.kind, s.last, s.length, s.number, s.digits, s.negative = inLine, b, 0, 0, 0, 0, false
 		return nil
 	}
-	return &InvalidError{fmt.Sprintf("it begins with %q", b)}
+	return &InvalidError{fmt.Sprintf("a value begins with %q", b)}
 }
 
 // digit checks a length as its digits pass: the library must not see it before.
@@ -139,11 +139,11 @@ func (s *scanner) announced() error {
 	case s.negative:
 		return nil
 	case s.kind == '$' && s.number > s.limits.Text:
-		return &ExceededError{"a text of many bytes", s.number, s.limits.Text}
+		return &ExceededError{"too many bytes in a text", s.number, s.limits.Text}
 	case s.kind == '$' && s.bytes+s.number > s.limits.Bytes:
-		return &ExceededError{"texts of many bytes", s.bytes + s.number, s.limits.Bytes}
+		return &ExceededError{"too many bytes in all texts", s.bytes + s.number, s.limits.Bytes}
 	case s.kind == '*' && s.elements+s.number > s.limits.Elements:
-		return &ExceededError{"lists of many elements", s.elements + s.number, s.limits.Elements}
+		return &ExceededError{"too many list elements", s.elements + s.number, s.limits.Elements}
 	}
 	return nil
 }
@@ -162,7 +162,7 @@ func (s *scanner) endLine() error {
 	}
 	s.elements += s.number
 	if len(s.open) >= s.limits.Depth {
-		return &ExceededError{"lists nested many times", int64(len(s.open)) + 1, int64(s.limits.Depth)}
+		return &ExceededError{"too many levels of nested lists", int64(len(s.open)) + 1, int64(s.limits.Depth)}
 	}
 	s.open, s.state = append(s.open, s.number), atKind
 	return nil
@@ -171,7 +171,7 @@ func (s *scanner) endLine() error {
 // count counts bytes before they are passed on.
 func (s *scanner) count(n int64) error {
 	if s.bytes += n; s.bytes > s.limits.Bytes {
-		return &ExceededError{"many bytes", s.bytes, s.limits.Bytes}
+		return &ExceededError{"too many bytes", s.bytes, s.limits.Bytes}
 	}
 	return nil
 }

@@ -101,11 +101,11 @@ func Parse(text string) ([]Node, error) {
 
 func parseLine(fields []string) (Node, error) {
 	if len(fields) < lineFields {
-		return Node{}, fmt.Errorf("it has %d fields, expected %d at least", len(fields), lineFields)
+		return Node{}, fmt.Errorf("the line has %d fields, expected at least %d", len(fields), lineFields)
 	}
 	for i, field := range fields[:lineFields] {
 		if !isWord(field) {
-			return Node{}, fmt.Errorf("field %d is longer than %d bytes or has characters that cannot be printed", i+1, mostField)
+			return Node{}, fmt.Errorf("field %d is longer than %d bytes or has unprintable characters", i+1, mostField)
 		}
 		fields[i] = strings.Clone(field)
 	}
@@ -182,7 +182,7 @@ func parseRange(field string) (Range, error) {
 	from, errFrom := strconv.Atoi(first)
 	to, errTo := strconv.Atoi(last)
 	if errFrom != nil || errTo != nil || from < 0 || to > LastSlot || from > to {
-		return Range{}, fmt.Errorf("%.40q is no range of slots", field)
+		return Range{}, fmt.Errorf("%.40q is not a range of slots", field)
 	}
 	return Range{from, to}, nil
 }

@@ -75,11 +75,11 @@ func wholeNode(n *node, nodes []*node) error {
 	case len(n.peers) != len(nodes)-1:
 		return fmt.Errorf("it knows %d others, of %d", len(n.peers), len(nodes)-1)
 	case len(n.migrating)+len(n.importing) > 0:
-		return fmt.Errorf("slots are open: %v and %v", n.migrating, n.importing)
+		return fmt.Errorf("slots are still being moved: %v and %v", n.migrating, n.importing)
 	case n.primary != "" && !n.synced:
 		return fmt.Errorf("it is not in sync")
 	case !n.ok():
-		return fmt.Errorf("it holds the cluster to be down")
+		return fmt.Errorf("it considers the cluster down")
 	case n.leads() && !copied(n):
 		return fmt.Errorf("it has no replica in sync on another pod")
 	}

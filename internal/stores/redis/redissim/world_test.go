@@ -24,7 +24,7 @@ func TestWhomAReplicaCopiedThatDoesNotAnswerStaysKnown(t *testing.T) {
 			return status.Err != nil
 		})
 		if status.Source != r.hosts[0]+":6379" || status.PrimaryID == "" {
-			t.Errorf("expected it to be taken to copy the home of pod 0, got %q for %q", status.Source, status.PrimaryID)
+			t.Errorf("expected it to be taken to copy the home server of pod 0, got %q for %q", status.Source, status.PrimaryID)
 		}
 		r.start(1)
 		r.settled(time.Minute)
@@ -84,7 +84,7 @@ func TestAllComeBackAndOneHasLostItsVolume(t *testing.T) {
 		}
 		r.settled(time.Minute)
 		forced := func(step string) bool {
-			return strings.HasSuffix(step, "be elected in the place of a lost primary: <nil>")
+			return strings.HasSuffix(step, "be elected in place of a lost primary: <nil>")
 		}
 		if !slices.ContainsFunc(r.steps, forced) {
 			t.Errorf("expected a replica to be made to ask for votes, the steps were:\n%s", strings.Join(r.steps, "\n"))

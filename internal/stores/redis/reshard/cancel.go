@@ -69,7 +69,7 @@ func closeSlots(ctx context.Context, store server.Store, slots []int, at End, ow
 	var refused error
 	for i, slot := range slots {
 		if counts[i] > 0 && !owned.Contains(slot) {
-			refused = cmp.Or(refused, fmt.Errorf("%s holds %d keys of slot %d, which another process owns", at.Address, counts[i], slot))
+			refused = cmp.Or(refused, fmt.Errorf("%s has %d keys of slot %d, which another server owns", at.Address, counts[i], slot))
 			continue
 		}
 		commands = append(commands, server.ClusterCommand("SETSLOT", slot, "STABLE"))

@@ -58,7 +58,7 @@ func (b *batch) close(ctx, paced context.Context, slots []int) error {
 func (b *batch) stillEmpty(ctx context.Context, slots []int) error {
 	left, err := b.keys(ctx, slots)
 	if err == nil && len(left) > 0 {
-		return fmt.Errorf("%s has keys again of slots that were empty", b.From.Address)
+		return fmt.Errorf("%s has new keys in slots that were empty", b.From.Address)
 	}
 	return err
 }

@@ -70,13 +70,13 @@ func (b *batch) await(ctx context.Context) error {
 		job, found := b.own(jobs)
 		switch {
 		case !found:
-			return fmt.Errorf("%s no longer has a job of these slots", b.From.Address)
+			return fmt.Errorf("%s no longer has a job that moves these slots", b.From.Address)
 		case job.State == "success":
 			return nil
 		case job.State == "failed":
-			return fmt.Errorf("their job has failed: %s", job.Message)
+			return fmt.Errorf("the slot migration job has failed: %s", job.Message)
 		case job.Ended():
-			return fmt.Errorf("their job was %s by another client: %s", job.State, job.Message)
+			return fmt.Errorf("another client has %s the slot migration job: %s", job.State, job.Message)
 		}
 		if err := b.sleep(ctx, jobPoll); err != nil {
 			return err

@@ -9,7 +9,7 @@ import (
 )
 
 // ErrNoJobs reports that the servers have no jobs, so that slots must be moved key by key.
-var ErrNoJobs = errors.New("the servers do not move slots by themselves")
+var ErrNoJobs = errors.New("the servers do not support slot migration jobs")
 
 const (
 	// slotsTogether is how many slots are opened at a time. The servers then sync their disks once for all of them.

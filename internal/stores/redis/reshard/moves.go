@@ -15,7 +15,7 @@ import (
 )
 
 // ErrMoving reports that slots of the cluster are already being moved.
-var ErrMoving = errors.New("slots are being moved already")
+var ErrMoving = errors.New("slots of this cluster are already being moved")
 
 // Moves runs the slot moves of one cluster, one at a time.
 type Moves struct {

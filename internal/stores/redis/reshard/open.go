@@ -56,7 +56,7 @@ func (b *batch) rebind(ctx context.Context) error {
 func misplaced(s server.NodeStatus, slots []int, id string) ([]int, error) {
 	owner, known := s.Peer(id)
 	if !known || owner.Role != server.Primary {
-		return nil, fmt.Errorf("%s has yet to hear that %s is a primary", s.ID, id)
+		return nil, fmt.Errorf("%s does not know yet that %s is a primary", s.ID, id)
 	}
 	out := server.SlotsOf(slots...).Without(owner.Slots)
 	if len(out) == 0 {
@@ -64,7 +64,7 @@ func misplaced(s server.NodeStatus, slots []int, id string) ([]int, error) {
 	}
 	for _, peer := range s.Known {
 		if theirs := out.Within(peer.Slots); peer.ConfigEpoch > owner.ConfigEpoch && len(theirs) > 0 {
-			return nil, fmt.Errorf("%s has heard that slot %d is now with %s", s.ID, theirs[0].First, peer.ID)
+			return nil, fmt.Errorf("%s reports that slot %d now belongs to %s", s.ID, theirs[0].First, peer.ID)
 		}
 	}
 	return out.Numbers(), nil

@@ -55,7 +55,7 @@ func unsheltered(info map[string]string, most int64) string {
 	case least < 0:
 		return "has no replica in sync"
 	case lag > most:
-		return fmt.Sprintf("has a replica that is %d bytes behind, and may be %d", lag, most)
+		return fmt.Sprintf("has a replica that is %d bytes behind, and the limit is %d", lag, most)
 	}
 	return ""
 }

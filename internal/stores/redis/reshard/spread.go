@@ -62,7 +62,7 @@ func countKeys(ctx context.Context, store server.Store, address string, slots []
 		for _, answer := range answers {
 			keys, ok := answer.(int64)
 			if !ok {
-				return nil, fmt.Errorf("%s: CLUSTER COUNTKEYSINSLOT: %v is no number", address, answer)
+				return nil, fmt.Errorf("%s: CLUSTER COUNTKEYSINSLOT: %v is not a number", address, answer)
 			}
 			out = append(out, keys)
 		}

@@ -43,7 +43,7 @@ func (b *batch) awaitTask(ctx context.Context, id string) error {
 		case job.State == "completed":
 			return nil
 		case job.Ended():
-			return fmt.Errorf("their job was %s: %s", job.State, job.Message)
+			return fmt.Errorf("the slot migration job was %s: %s", job.State, job.Message)
 		case job.Retried && !failing:
 			failures++
 		}
@@ -59,9 +59,9 @@ func (b *batch) awaitTask(ctx context.Context, id string) error {
 
 func errJob(job server.Job, cancelled error) error {
 	if cancelled != nil {
-		return fmt.Errorf("their job keeps failing: %s; it cannot be cancelled: %w", job.Message, cancelled)
+		return fmt.Errorf("the slot migration job keeps failing: %s; cancelling the job failed too: %w", job.Message, cancelled)
 	}
-	return fmt.Errorf("their job has failed: %s", job.Message)
+	return fmt.Errorf("the slot migration job has failed: %s", job.Message)
 }
 
 // task returns the job as the receiving server reports it.

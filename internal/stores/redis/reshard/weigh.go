@@ -37,8 +37,8 @@ func (e *LargeKeyError) Error() string {
 	if len(e.Key) > mostOfAName {
 		key = strconv.Quote(e.Key[:mostOfAName]) + "..."
 	}
-	return fmt.Sprintf("key %s keeps its slot from being moved, as it has %d MiB and may have %d: delete it or make it smaller; "+
-		"where all servers are Valkey 9.1.2 or later slots move without this bound", key, e.Bytes>>20, mostOfAKey>>20)
+	return fmt.Sprintf("key %s is too large to be moved with its slot: it has %d MiB, and the limit is %d MiB; delete the key or make it smaller, "+
+		"or run Valkey 9.1.2 or later on all servers, which has no such limit", key, e.Bytes>>20, mostOfAKey>>20)
 }
 
 // leaveOut removes slots with a key that is too large from the batch. The error large reports the first such key.

@@ -17,14 +17,14 @@ func admit(in *input) verdict {
 	admitted := in.where(func(p *proc) bool { return p.answers && p.status.NotAdmitted && wouldMistake(in.all, p) == nil })
 	for _, p := range in.where(func(p *proc) bool { return p.answers && p.status.NotAdmitted }) {
 		if replica := wouldMistake(in.all, p); replica != nil {
-			primary := cmp.Or(replica.status.PrimaryID, "(it does not say who that is)")
-			out.add(refuse(Misled, "%s would copy %s, which has the address of its primary %s by now", replica, p, primary))
+			primary := cmp.Or(replica.status.PrimaryID, "(the replica does not report its ID)")
+			out.add(refuse(Misled, "%s would copy the wrong server: %s now has the address of the replica's primary %s", replica, p, primary))
 			continue
 		}
 		step.Runs[p.Address] = p.status.RunID
 	}
 	if len(admitted) > 0 {
-		out.add(take(step, "let replicas copy %s", list(admitted)))
+		out.add(take(step, "allow replicas to copy %s", list(admitted)))
 	}
 	return out
 }

@@ -30,7 +30,7 @@ func balance(in *input) verdict {
 	for _, move := range moves {
 		plan.Bytes += weight(move, in.byID[move.From.ID].status)
 	}
-	return take(plan, "%s, about %s, for %d pods to have as many each", plan, size(plan.Bytes), in.nodes)
+	return take(plan, "%s (about %s of data), so that %d pods have equally many slots", plan, size(plan.Bytes), in.nodes)
 }
 
 // ToMove returns how many slots are not in the shard where the ring has them. The number is not known while a shard has
@@ -51,7 +51,7 @@ func ToMove(view redis.View, wanted Ring) (slots int, known bool) {
 func waitToDrain(leaders []*proc, nodes int) verdict {
 	for _, p := range leaders {
 		if p.leaves {
-			return refuse(Silent, "%s leaves, and keeps its slots until each of the %d shards that stay has a primary", p, nodes)
+			return refuse(Silent, "%s will be removed, but keeps its slots until each of the %d remaining shards has a primary", p, nodes)
 		}
 	}
 	return verdict{}
@@ -107,13 +107,13 @@ func mayMove(in *input, moves []redis.Move) verdict {
 	for _, move := range moves {
 		from, to := in.byID[move.From.ID], in.byID[move.To.ID]
 		if in.handsOver(from) || in.handsOver(to) {
-			return refuse(Moving, "slots are not moved between %s and %s: one is about to be stopped", from, to)
+			return refuse(Moving, "slots are not moved between %s and %s: one of them is about to be stopped", from, to)
 		}
 		if !to.status.ClusterOK { // for 2 s after its start a primary refuses clients (Redis: CLUSTER_WRITABLE_DELAY)
-			return refuse(Serving, "slots are not moved to %s before it holds the cluster to be up", to)
+			return refuse(Serving, "slots are not moved to %s until that server considers the cluster up", to)
 		}
 		if !in.secured(to, nil) {
-			return refuse(InSync, "slots are not moved to %s before it has a replica in sync", to)
+			return refuse(InSync, "slots are not moved to %s until that server has a replica in sync", to)
 		}
 	}
 	return room(moves, in.byID)

@@ -16,7 +16,7 @@ func create(in *input) verdict {
 		return verdict{}
 	}
 	if silent := in.silent(); len(silent) > 0 {
-		return halt(AllThere, "a cluster begins when all %d processes are there: waiting for %s", len(in.all), list(silent))
+		return halt(AllThere, "opcrew forms the cluster when all %d servers answer: waiting for %s", len(in.all), list(silent))
 	}
 	epochs := map[string]uint64{}
 	for _, p := range in.all {
@@ -27,7 +27,7 @@ func create(in *input) verdict {
 	if len(epochs) == 0 {
 		return verdict{}
 	}
-	return take(redis.SetEpoch{Epochs: epochs}, "begin a cluster of %d pods", in.nodes)
+	return take(redis.SetEpoch{Epochs: epochs}, "form a new cluster of %d pods", in.nodes)
 }
 
 // number returns the first epoch of a process. Homes get the greater epochs. If a guest had the greatest epoch, no
@@ -54,23 +54,23 @@ func assign(in *input) verdict {
 	}
 	given := in.givenUp().Within(in.unowned)
 	if silent := in.silent(); len(silent) > 0 && len(given) == 0 {
-		return halt(Unowned, "no process that answers claims slots %s: waiting for %s", brief(in.unowned), list(silent))
+		return halt(Unowned, "none of the servers that answer owns slots %s: waiting for %s", brief(in.unowned), list(silent))
 	}
 	if unacquainted := unacquainted(in.members()); len(unacquainted) > 0 {
-		return halt(Acquainted, "%s has not heard of all others", unacquainted[0])
+		return halt(Acquainted, "%s does not know all other servers yet", unacquainted[0])
 	}
 	if len(given) > 0 {
 		return reassign(in.processes, given)
 	}
 	if dead := in.dead(); len(dead) > 0 && in.begins() {
 		id := sortedKeys(dead)[0]
-		return take(redis.Forget{ID: id, At: dead[id]}, "forget %s, which has gone before there were any slots", id)
+		return take(redis.Forget{ID: id, At: dead[id]}, "forget %s: that server disappeared before any slots were assigned", id)
 	}
 	slots, ok := shares(in.processes)
 	if !ok {
-		return halt(Unowned, "no process claims slots %s, and this is not a new cluster: their data may be lost", brief(in.unowned))
+		return halt(Unowned, "no server owns slots %s, and the cluster is not new: the data of these slots may be lost", brief(in.unowned))
 	}
-	return take(redis.AssignSlots{Slots: slots}, "give the slots to %d primaries", len(slots))
+	return take(redis.AssignSlots{Slots: slots}, "assign all slots to %d primaries", len(slots))
 }
 
 // shares returns the slots that each home without slots is to get, by address; false if the cluster is not new.
@@ -106,7 +106,7 @@ func reassign(ps processes, given redis.Slots) verdict {
 		}
 	}
 	if len(out) == 0 {
-		return halt(Unowned, "slots %s are given up, and wait for a primary of their shard", brief(given))
+		return halt(Unowned, "the data of slots %s is given up, and these slots wait for a primary of their shard", brief(given))
 	}
-	return take(redis.AssignSlots{Slots: out, Outrank: true}, "give out slots %s without the data that they had", brief(given))
+	return take(redis.AssignSlots{Slots: out, Outrank: true}, "assign slots %s again, without their lost data", brief(given))
 }

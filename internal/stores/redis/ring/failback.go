@@ -20,7 +20,7 @@ func failback(in *input) verdict {
 			out.add(found)
 			continue
 		}
-		out.add(take(redis.TakeLead{Address: home.Address}, "%s takes the lead back from %s", home, guest))
+		out.add(take(redis.TakeLead{Address: home.Address}, "%s becomes the primary again in place of %s", home, guest))
 	}
 	return out
 }
@@ -38,7 +38,7 @@ func handover(in *input) verdict {
 			out.add(found)
 			continue
 		}
-		out.add(take(redis.TakeLead{Address: guest.Address}, "%s hands over to %s", home, guest))
+		out.add(take(redis.TakeLead{Address: guest.Address}, "%s hands the primary role over to %s", home, guest))
 	}
 	return out
 }

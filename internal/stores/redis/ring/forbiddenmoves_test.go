@@ -15,13 +15,13 @@ func (j judge) takeLead(step redis.TakeLead) string {
 	primary := j.answering()[status.PrimaryID]
 	switch answer, all := j.voters(); {
 	case j.Moving():
-		return "slots are moved"
+		return "slots are being moved"
 	case status.Role != redis.Replica || !status.LinkUp:
 		return "it is no replica in sync"
 	case !primary.Leads():
 		return "its primary does not lead"
 	case len(primary.Migrating)+len(primary.Importing) > 0:
-		return "its primary has slots open"
+		return "some slots of its primary are being moved"
 	case answer*2 <= all:
 		return "no majority can elect it"
 	}

@@ -14,13 +14,13 @@ func forget(in *input) verdict {
 		return verdict{}
 	}
 	if reason := in.election(); reason != "" {
-		return refuse(Election, "%d lost IDs are kept in the tables: %s", len(dead), reason)
+		return refuse(Election, "%d IDs of lost servers stay in the cluster's node tables: %s", len(dead), reason)
 	}
 	for _, id := range sortedKeys(dead) {
 		if slots := in.claimed(id); len(slots) > 0 {
-			return refuse(Agreement, "%s is said to own slots %s", id, brief(slots))
+			return refuse(Agreement, "some servers still list %s as the owner of slots %s", id, brief(slots))
 		}
 	}
 	id := sortedKeys(dead)[0]
-	return take(redis.Forget{ID: id, At: dead[id]}, "forget %s: no process has this ID any more", id)
+	return take(redis.Forget{ID: id, At: dead[id]}, "forget %s: no server has this ID any more", id)
 }

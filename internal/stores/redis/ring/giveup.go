@@ -22,12 +22,12 @@ func forgetLost(in *input, id string) verdict {
 	slots := brief(in.lost[id])
 	for _, other := range sortedKeys(in.lost) {
 		if heir := in.heir(other); heir != nil {
-			return refuse(Election, "slots %s are given up once %s leads", slots, heir)
+			return refuse(Election, "slots %s are given up once %s has become a primary", slots, heir)
 		}
 	}
 	if follows := in.followers(id); len(follows) > 0 {
-		return refuse(Election, "slots %s are given up once %s, which is empty, has another primary", slots, follows[0])
+		return refuse(Election, "slots %s are given up once the empty replica %s has another primary", slots, follows[0])
 	}
 	at := in.where(func(p *proc) bool { return p.answers && p.lists(id) })
-	return take(redis.Forget{ID: id, At: addresses(at)}, "give up slots %s: forget their primary %s", slots, id)
+	return take(redis.Forget{ID: id, At: addresses(at)}, "give up the lost data of slots %s: forget their primary %s", slots, id)
 }

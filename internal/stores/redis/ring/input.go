@@ -31,14 +31,14 @@ func survey(view redis.View, ring Ring) *input {
 // election returns why a primary may be about to be elected, or "".
 func (in *input) election() string {
 	for _, id := range sortedKeys(in.lost) {
-		return fmt.Sprintf("slots %s are those of %s, which does not answer", brief(in.lost[id]), id)
+		return fmt.Sprintf("slots %s belong to primary %s, which does not answer", brief(in.lost[id]), id)
 	}
 	for _, p := range in.answering() {
 		if p.status.Role != redis.Replica {
 			continue
 		}
 		if primary := in.byID[p.status.PrimaryID]; primary == nil || primary.status.Role != redis.Primary {
-			return fmt.Sprintf("%s follows %s, which is no primary that answers", p, p.status.PrimaryID)
+			return fmt.Sprintf("%s replicates %s, and no primary with this ID answers", p, p.status.PrimaryID)
 		}
 	}
 	return ""

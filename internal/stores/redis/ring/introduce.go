@@ -20,7 +20,7 @@ func renew(in *input) verdict {
 	var out verdict
 	for _, p := range in.answering() {
 		if p.status.Fresh() && !p.leaves && p.status.CurrentEpoch > 0 {
-			out.add(take(redis.Renew{Address: p.Address, ID: p.id()}, "make %s, which left before, a new process", p))
+			out.add(take(redis.Renew{Address: p.Address, ID: p.id()}, "give a new ID to %s, which has left the cluster before", p))
 		}
 	}
 	return out
@@ -45,7 +45,7 @@ func introduce(in *input) verdict {
 	}
 	if len(meetings) > 0 {
 		meetings = meetings[:min(len(meetings), mostMeetings)]
-		out.add(take(redis.Introduce{Meetings: meetings}, "introduce %s", in.byID[meetings[0].ID]))
+		out.add(take(redis.Introduce{Meetings: meetings}, "introduce %s to other servers", in.byID[meetings[0].ID]))
 	}
 	return out
 }
@@ -94,7 +94,7 @@ func unrelated(members []*proc, hub *proc) (out verdict, found []*proc) {
 		if len(both) == 0 {
 			continue
 		}
-		out.add(halt(Unrelated, "%s and %s have never met, and both know of an owner of slots %s: who has the data?", hub, p, brief(both)))
+		out.add(halt(Unrelated, "%s and %s belong to different clusters, and both clusters have an owner of slots %s: opcrew cannot decide whose data to keep", hub, p, brief(both)))
 		found = append(found, p)
 	}
 	return out, found

@@ -12,11 +12,11 @@ func mayDrop(in *input, p *proc) verdict {
 	}
 	switch {
 	case len(p.status.Slots) > 0:
-		return refuse(HoldsKeys, "%s has slots %s, which are to be moved first", p, brief(p.status.Slots))
+		return refuse(HoldsKeys, "%s still has slots %s, which must be moved first", p, brief(p.status.Slots))
 	case p.open():
-		return refuse(Moving, "%s has slots open", p)
+		return refuse(Moving, "some slots of %s are being moved", p)
 	case p.status.Keys > 0:
-		return refuse(HoldsKeys, "%s has no slots, and yet %d keys: is that data that is missing elsewhere?", p, p.status.Keys)
+		return refuse(HoldsKeys, "%s has no slots but %d keys: check whether these keys are missing elsewhere", p, p.status.Keys)
 	}
 	return verdict{}
 }
@@ -37,13 +37,13 @@ func mayUnfollow(in *input, p *proc) verdict {
 	slots := in.lost[id]
 	switch {
 	case len(slots) > 0:
-		return refuse(Election, "%s has slots %s of a primary that does not answer", p, brief(slots))
+		return refuse(Election, "%s has a copy of slots %s of a primary that does not answer", p, brief(slots))
 	case p.status.Keys == 0 || in.election() == "" || outlived(in, p):
 		return verdict{}
 	case in.expects(id):
-		return refuse(Election, "%s has %d keys of a primary that does not answer, and slots are open that go there", p, p.status.Keys)
+		return refuse(Election, "%s has %d keys of a primary that does not answer, and slots were being moved to that primary", p, p.status.Keys)
 	}
-	return refuse(Election, "%s has %d keys of a primary that does not answer; if that has left for good and no key is missing, delete pod %d", p, p.status.Keys, p.Pod)
+	return refuse(Election, "%s has %d keys of a primary that does not answer; if that primary is gone for good and no key is missing, delete pod %d", p, p.status.Keys, p.Pod)
 }
 
 // outlived reports whether a replica has no needed data, because its primary left for good without slots while the

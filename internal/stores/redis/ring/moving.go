@@ -16,12 +16,12 @@ func moving(in *input) verdict {
 	}
 	move := in.view.Move
 	if move.Stopping {
-		return halt(Moving, "slots are moved: %d of %d, and the move is about to stop", move.Moved, move.Slots)
+		return halt(Moving, "slots are being moved: %d of %d are done, and the move is about to stop", move.Moved, move.Slots)
 	}
 	if reason := stops(in, move); reason != "" {
-		return take(redis.StopMove{}, "stop a move of slots: %s", reason)
+		return take(redis.StopMove{}, "stop the move of slots: %s", reason)
 	}
-	return halt(Moving, "slots are moved: %d of %d", move.Moved, move.Slots)
+	return halt(Moving, "slots are being moved: %d of %d are done", move.Moved, move.Slots)
 }
 
 // stops returns why a move of slots has to be stopped before it is done, or "". A move may take hours, and a failover
@@ -31,9 +31,9 @@ func stops(in *input, move *redis.Progress) string {
 	case in.paused:
 		return "the cluster is paused"
 	case move.Goal != in.nodes:
-		return fmt.Sprintf("it is for %d pods, and %d are wanted", move.Goal, in.nodes)
+		return fmt.Sprintf("the move is for %d pods, but the spec requests %d", move.Goal, in.nodes)
 	case move.BytesPerSecond != in.rate:
-		return "another rate is wanted"
+		return "the spec requests another rate"
 	}
 	for _, end := range move.Ends {
 		if p := in.byID[end.ID]; p != nil && in.handsOver(p) {
@@ -59,9 +59,9 @@ func jobs(primaries []*proc) verdict {
 		}
 		job := p.status.Jobs[0]
 		if job.Retried {
-			return take(redis.CancelJob{Address: p.Address, Name: job.Name}, "cancel a job of %s that fails: %s", p, job.Message)
+			return take(redis.CancelJob{Address: p.Address, Name: job.Name}, "cancel a slot migration job of %s that keeps failing: %s", p, job.Message)
 		}
-		return halt(Moving, "slots %s are moved by a job of %s, which is at %s", brief(job.Slots), p, job.State)
+		return halt(Moving, "slots %s are moved by a job of %s in state %s", brief(job.Slots), p, job.State)
 	}
 	return verdict{}
 }

@@ -46,11 +46,11 @@ func Next(view redis.View, wanted Ring) (Step, Why) {
 func seen(in *input) verdict {
 	switch {
 	case in.nodes < 1:
-		return halt(Unseen, "a ring has at least one pod, and not %d", in.nodes)
+		return halt(Unseen, "the cluster must have at least one pod, not %d", in.nodes)
 	case in.view.Err != nil:
-		return halt(Unseen, "no process could be asked: %v", in.view.Err)
+		return halt(Unseen, "opcrew could not reach any server: %v", in.view.Err)
 	case in.view.Stale:
-		return halt(Unseen, "a step has just been taken")
+		return halt(Unseen, "opcrew has just changed the cluster, and reads all servers again first")
 	}
 	return verdict{}
 }
@@ -59,7 +59,7 @@ func distinct(in *input) verdict {
 	first := map[string]*proc{}
 	for _, p := range in.answering() {
 		if other, twice := first[p.status.ID]; twice {
-			return halt(Twins, "%s and %s are both %s: does one run on a copy of the other's data?", other, p, p.status.ID)
+			return halt(Twins, "%s and %s have the same ID %s: check whether one of them runs on a copy of the other's volume", other, p, p.status.ID)
 		}
 		first[p.status.ID] = p
 	}

@@ -56,7 +56,7 @@ func afterFailure(in *input) verdict {
 	if !pausing(in.view) {
 		return verdict{}
 	}
-	return refuse(Moving, "slots are moved again %s after this: %v", pause(in.view.Move.Failures), in.view.Move.Err)
+	return refuse(Moving, "a move of slots failed and is retried after %s: %v", pause(in.view.Move.Failures), in.view.Move.Err)
 }
 
 // pausing reports whether a move failed so recently that the next must wait.

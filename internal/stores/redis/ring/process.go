@@ -43,7 +43,7 @@ func newProc(view redis.View, ring Ring, pod int, place redis.Place) *proc {
 	return p
 }
 
-func (p *proc) String() string { return fmt.Sprintf("the %s of pod %d", p.Place, p.Pod) }
+func (p *proc) String() string { return fmt.Sprintf("the %s server of pod %d", p.Place, p.Pod) }
 
 func (p *proc) id() string { return p.status.ID }
 
@@ -105,17 +105,17 @@ func (p *proc) linked() int {
 func (p *proc) trouble() string {
 	switch {
 	case p.returns:
-		return "has no node, and its volume is there"
+		return "has no node, but its volume still exists"
 	case p.gone:
 		return "is gone"
 	case p.Address == "":
 		return "has no address yet"
 	case p.status.Loading:
-		return "loads its data"
+		return "is loading its data"
 	case p.status.Err != nil:
 		return "does not answer: " + p.status.Err.Error()
 	}
-	return "has not been asked yet"
+	return "has not been read yet"
 }
 
 func addresses(procs []*proc) []string {

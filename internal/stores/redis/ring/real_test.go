@@ -105,7 +105,7 @@ func TestAHomeThatIsKilledTakesTheLeadBack(t *testing.T) {
 	o.led(1, o.pods[2].guest)
 	o.restart(o.host(1), o.pods[1].home)
 	o.settled(soon)
-	o.tookSteps("take the lead by agreement")
+	o.tookSteps("become primary by agreement")
 	o.keeps(w)
 }
 
@@ -118,7 +118,7 @@ func TestAHomeThatLostItsFolderIsReplacedAndItsOldIDForgotten(t *testing.T) {
 	o.pods[0].home.wipe(t)
 	o.restart(loopback.Host(), o.pods[0].home)
 	o.settled(soon)
-	o.tookSteps("take the lead by agreement", "forget")
+	o.tookSteps("become primary by agreement", "forget")
 	o.keeps(w)
 }
 

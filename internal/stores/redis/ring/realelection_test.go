@@ -20,11 +20,11 @@ func TestAReplicaIsNotAskedAgainByANewOperatorAfterAnElectionThatWasLost(t *test
 	o := operate(t, 3)
 	o.settled(soon)
 	if step, _ := o.handover(0); step == nil {
-		t.Fatal("expected a new operator to have the guest of pod 1 take the lead in a new cluster")
+		t.Fatal("expected a new operator to have the guest server of pod 1 take the lead in a new cluster")
 	}
 	o.election(o.pods[1].guest, o.pods[1].home, o.pods[2].home)
 	o.settled(soon)
-	if step, why := o.handover(0); step != nil || !refusedWith(why, "no replica has won the last one") {
+	if step, why := o.handover(0); step != nil || !refusedWith(why, "which no replica has won") {
 		t.Errorf("expected a new operator to wait after an election that was lost, and not to %v (%v)", step, why.Refusals)
 	}
 }
@@ -36,7 +36,7 @@ func TestAHomeThatHasJustTakenTheLeadBackDoesNotHandOver(t *testing.T) {
 	o.led(1, o.pods[2].guest)
 	o.restart(o.host(1), o.pods[1].home)
 	o.settled(soon)
-	if step, why := o.handover(1); step != nil || !refusedWith(why, "the guest of pod 2 may have led a moment ago") {
+	if step, why := o.handover(1); step != nil || !refusedWith(why, "the guest server of pod 2 may have been the primary a moment ago") {
 		t.Errorf("expected that who led a moment ago is not asked to again, and not to %v (%v)", step, why.Refusals)
 	}
 	if step, _ := o.handover(0); step == nil {

@@ -26,7 +26,7 @@ func TestAShardIsServedByAReplicaThatWasRestartedWhenItsPrimaryIsGone(t *testing
 		o.restart(loopback.Host(), p.servers()...)
 	}
 	o.settled(soon)
-	o.tookSteps("be elected in the place of a lost primary", "take the lead by agreement")
+	o.tookSteps("be elected in place of a lost primary", "become primary by agreement")
 	o.keeps(w)
 }
 
@@ -77,7 +77,7 @@ func TestAReplicaDoesNotCopyANewServerInThePlaceOfItsPrimary(t *testing.T) {
 	home.wipe(t)
 	o.restart(o.host(0), home) // at once, before any process has noticed that it is missing
 	o.settled(soon)
-	o.tookSteps("take the lead by agreement") // after an election: forced on Redis 7.0, not on Valkey 9
+	o.tookSteps("become primary by agreement") // after an election: forced on Redis 7.0, not on Valkey 9
 	o.keeps(w)
 }
 
@@ -152,7 +152,7 @@ func TestNoReplicaIsForcedToLeadWithoutDataOrThatMayAskByItself(t *testing.T) {
 	o.forced(guest, "has been connected to its primary since")
 	o.kill(home, guest)
 	o.restart(o.host(1), guest)
-	o.forced(guest, "holds no key of the slots of its primary")
+	o.forced(guest, "has no key of its primary's slots")
 }
 
 // unplace removes the address of a pod.

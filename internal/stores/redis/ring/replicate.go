@@ -19,7 +19,7 @@ func replicate(in *input) verdict {
 			}
 		}
 		if p := in.other(i, leader); p.follows(leader.id()) && !p.status.LinkUp {
-			out.add(refuse(InSync, "%s has yet to get the data of %s", p, leader))
+			out.add(refuse(InSync, "%s has not copied all data of %s yet", p, leader))
 		}
 	}
 	return out
@@ -34,7 +34,7 @@ func serving(in *input) verdict {
 		case !p.answers:
 			out.add(refuse(Silent, "%s %s", p, p.trouble()))
 		case !p.status.ClusterOK:
-			out.add(refuse(Serving, "%s holds the cluster to be down", p))
+			out.add(refuse(Serving, "%s considers the cluster down", p))
 		}
 	}
 	return out
@@ -46,7 +46,7 @@ func follow(in *input, p, leader *proc) verdict {
 		return found
 	}
 	if !p.knows(leader) || !leader.knows(p) {
-		return refuse(Acquainted, "%s and %s have yet to hear of each other", p, leader)
+		return refuse(Acquainted, "%s and %s do not know each other yet", p, leader)
 	}
 	return take(redis.Replicate{Address: p.Address, PrimaryID: leader.id()}, "%s replicates %s", p, leader)
 }

@@ -16,9 +16,9 @@ func mustRest(address string, status redis.NodeStatus, ring Ring) string {
 	case ring.LostElection[address]:
 		return "has just lost an election"
 	case status.Past.Recent(ring.Elections) && !elections.Free(status.Version.Number, status.Version.Valkey):
-		return "may have led a moment ago"
+		return "may have been the primary a moment ago"
 	case ring.New && spent(status):
-		return "may have lost an election, as no replica has won the last one"
+		return "may have lost the last election, which no replica has won"
 	}
 	return ""
 }

@@ -27,7 +27,7 @@ func room(moves []redis.Move, byID map[string]*proc) verdict {
 		p := byID[id]
 		most := p.status.MaxMemory / 100 * fill
 		if room := most - p.status.UsedMemory; p.status.MaxMemory > 0 && !p.status.Evicts && gets[id] > room {
-			out.add(refuse(Memory, "%s would get about %s and has room for %s: %d%% of %s, less %s in use", p,
+			out.add(refuse(Memory, "%s would receive about %s of data but has room for %s (%d%% of %s, minus %s in use)", p,
 				size(gets[id]), size(max(0, room)), fill, size(p.status.MaxMemory), size(p.status.UsedMemory)))
 		}
 	}
@@ -43,7 +43,7 @@ func disagreement(members []*proc) string {
 				return p.String() + " does not know " + other.String()
 			}
 			if peer.Slots.String() != other.status.Slots.String() || peer.Role != other.status.Role {
-				return p.String() + " has yet to hear what " + other.String() + " owns"
+				return p.String() + " does not know yet which slots " + other.String() + " owns"
 			}
 		}
 	}

@@ -25,16 +25,16 @@ func settle(in *input) verdict {
 		}
 	}
 	if step := closes.first(); step != nil {
-		out.add(take(*step, "close slots at %s that are no longer moved", step.Address))
+		out.add(take(*step, "cancel the interrupted move of slots at %s", step.Address))
 	}
 	plan := newPlan(in)
 	plan.Open, plan.Moves = true, moves.all()
 	switch halfOpen := halfOpen(in.byID, plan.Moves); {
 	case len(plan.Moves) == 0:
 	case !pausing(in.view):
-		out.add(take(plan, "finish the move of slots that were left open"))
+		out.add(take(plan, "finish an interrupted move of slots"))
 	case len(halfOpen) > 0: // until the slots are open at both ends, clients cannot get keys that have been moved
-		out.add(take(redis.OpenSlots{Moves: halfOpen}, "open slots again that are not open at both ends of their move"))
+		out.add(take(redis.OpenSlots{Moves: halfOpen}, "mark slots of an interrupted move as moving on both servers again"))
 	}
 	return out
 }
@@ -59,7 +59,7 @@ func halfOpen(byID map[string]*proc, moves []redis.Move) []redis.Move {
 func unfinished(in *input, slot int) (*redis.Move, verdict) {
 	owner := in.owner(slot)
 	if owner == nil {
-		return nil, refuse(Election, "slot %d is open, and no process that answers owns it", slot)
+		return nil, refuse(Election, "slot %d is being moved, and none of the servers that answer owns it", slot)
 	}
 	for _, p := range in.primaries() {
 		_, importing := p.status.Importing[slot]
@@ -71,13 +71,13 @@ func unfinished(in *input, slot int) (*redis.Move, verdict) {
 	to := destination(in.processes, owner, slot)
 	switch {
 	case to != nil && !to.status.ClusterOK:
-		return nil, refuse(Serving, "slot %d is open, and %s holds the cluster to be down", slot, to)
+		return nil, refuse(Serving, "slot %d is being moved to %s, which considers the cluster down", slot, to)
 	case to != nil:
 		return &redis.Move{From: owner.end(), To: to.end()}, verdict{}
 	case in.election() != "":
-		return nil, refuse(Election, "slot %d is open: %s", slot, in.election())
+		return nil, refuse(Election, "slot %d is being moved: %s", slot, in.election())
 	case awaits(in.processes, slot) && len(in.keepers()) > 0: // if it were closed, its owner would serve it without the keys that have been moved
-		return nil, refuse(Fenced, "slot %d is open to %s: waiting for %s%s", slot, owner.status.Migrating[slot], list(in.keepers()), remedy(in.keepers()))
+		return nil, refuse(Fenced, "slot %d is being moved to %s: waiting for %s%s", slot, owner.status.Migrating[slot], list(in.keepers()), remedy(in.keepers()))
 	}
 	return nil, cancel(in.processes, owner, slot)
 }
@@ -91,7 +91,7 @@ func cancel(ps processes, p *proc, slot int) verdict {
 			step.Others = append(step.Others, other.end())
 		}
 	}
-	return take(step, "close slots at %s that are no longer moved", p)
+	return take(step, "cancel the interrupted move of slots at %s", p)
 }
 
 // destination returns where a slot goes: to the process that imports it, or to the process that has replaced the

@@ -21,14 +21,14 @@ func isStranded(in *input, p *proc) bool {
 // finishes the move.
 func rescue(ps processes, p *proc) verdict {
 	if waits := ps.keepers(); len(waits) > 0 {
-		return refuse(Fenced, "%s has %d keys of slots that were on their way to its primary: waiting for %s%s", p, p.status.Keys, list(waits), remedy(waits))
+		return refuse(Fenced, "%s has %d keys of slots that were being moved to its primary: waiting for %s%s", p, p.status.Keys, list(waits), remedy(waits))
 	}
 	for _, other := range ps.primaries() {
 		if len(other.status.Slots) == 0 && other.status.Keys > 0 && len(other.status.Importing) > 0 {
-			return refuse(Election, "%s waits until slots are moved to %s, which has keys of them too", p, other)
+			return refuse(Election, "%s waits until slots are moved to %s, which also has keys of these slots", p, other)
 		}
 	}
-	return take(redis.Takeover{Address: p.Address}, "make %s lead, which has keys of slots that were on their way to its primary", p)
+	return take(redis.Takeover{Address: p.Address}, "make %s a primary: it has keys of slots that were being moved to its former primary", p)
 }
 
 // awaits reports whether a silent process may have the only keys of a slot that is being moved to it. It has none if

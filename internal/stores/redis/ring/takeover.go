@@ -35,20 +35,20 @@ func replace(in *input, id string) verdict {
 	}
 	switch {
 	case heir == nil && len(running) > 0:
-		return refuse(Lost, "no process serves slots %s: waiting for %s%s", slots, list(running), remedy(running))
+		return refuse(Lost, "no server serves slots %s: waiting for %s%s", slots, list(running), remedy(running))
 	case heir == nil && in.isGivenUp(id):
 		return verdict{}
 	case heir == nil:
-		return refuse(Lost, "slots %s are lost: their primary %s is gone, and no replica of it answers", slots, id)
+		return refuse(Lost, "slots %s are lost: their primary %s is gone, and none of its replicas answers", slots, id)
 	case majority && asks(in.answering(), heir):
-		return refuse(Election, "slots %s: %s is about to be elected by %d of %d primaries", slots, heir, answer, all)
+		return refuse(Election, "slots %s have no primary: %s is about to be elected by %d of %d primaries", slots, heir, answer, all)
 	case majority && len(running) > 0:
-		return refuse(Fenced, "slots %s: %s has a copy, but may lack the last writes: it may not lead before %s answers, or is gone for certain%s",
+		return refuse(Fenced, "slots %s have no primary: %s has a copy but may lack the last writes, and cannot become primary until %s answers or is certainly gone%s",
 			slots, heir, list(running), remedy(running))
 	case majority:
-		return take(redis.ForceFailover{Address: heir.Address}, "make %s ask for votes for slots %s: it would wait for its primary, which is gone", heir, slots)
+		return take(redis.ForceFailover{Address: heir.Address}, "make %s request votes for slots %s: otherwise it would wait for its primary, which is gone", heir, slots)
 	case len(running) > 0:
-		return refuse(Fenced, "slots %s: %d of %d primaries are too few to elect %s, which may not take over while %s may still run, or come back%s",
+		return refuse(Fenced, "slots %s have no primary: %d of %d primaries are too few to elect %s, which cannot take over while %s may still run or come back%s",
 			slots, answer, all, heir, list(running), remedy(running))
 	}
 	return take(redis.Takeover{Address: heir.Address}, "make %s take over slots %s: %d of %d primaries are too few to elect it", heir, slots, answer, all)
@@ -66,9 +66,9 @@ func remedy(waited []*proc) string {
 	case 0:
 		return ""
 	case 1:
-		return fmt.Sprintf("; %s has no node, and its volume is there: if that is lost for good, delete its claim", pods[0])
+		return fmt.Sprintf("; %s has no node, but its volume still exists: if the volume is lost for good, delete its claim", pods[0])
 	}
-	return fmt.Sprintf("; %s have no node, and their volumes are there: delete the claims of those that are lost for good", strings.Join(pods, ", "))
+	return fmt.Sprintf("; %s have no node, but their volumes still exist: delete the claims of volumes that are lost for good", strings.Join(pods, ", "))
 }
 
 // asks reports whether a replica of a lost primary requests votes by itself. It does not if it was restarted and has

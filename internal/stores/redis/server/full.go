@@ -14,7 +14,7 @@ import (
 
 // errFull explains a connection to a process without room for another client: the server writes an error before the first
 // command and closes the connection, which often loses the error.
-var errFull = errors.New("it closes connections without an answer, as a server does with the max number of clients reached")
+var errFull = errors.New("the server closes connections without an answer, as servers do with the max number of clients reached")
 
 // unanswered is a connection that detects that it was closed before the first answer.
 type unanswered struct {

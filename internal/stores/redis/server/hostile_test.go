@@ -75,7 +75,7 @@ func TestAnAnswerBeyondAllMemoryIsAnErrorOverEveryKindOfConnection(t *testing.T)
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 			defer cancel()
 			_, err = store.Status(ctx, address)
-			if !TooLarge(err) || !strings.Contains(err.Error(), "are allowed") {
+			if !TooLarge(err) || !strings.Contains(err.Error(), "the limit is") {
 				t.Errorf("expected an error that names the limit, got %v", err)
 			}
 		})

@@ -73,7 +73,7 @@ const mostJobs = 4096
 func listed(answer any) ([]any, error) {
 	lines, _ := answer.([]any)
 	if len(lines) > mostJobs {
-		return nil, fmt.Errorf("the server lists %d jobs, and at most %d are read", len(lines), mostJobs)
+		return nil, fmt.Errorf("the server lists %d jobs, and opcrew reads at most %d", len(lines), mostJobs)
 	}
 	return lines, nil
 }

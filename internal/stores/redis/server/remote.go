@@ -72,7 +72,7 @@ func (r *remote) client(address string, of size) (*goredis.Client, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
-		return nil, errors.New("the connections have been closed")
+		return nil, errors.New("the connections to the cluster have been closed")
 	}
 	key := line{address, of}
 	if r.clients[key] == nil {

@@ -48,14 +48,14 @@ func parseSlot(text string) (SlotRange, error) {
 	}
 	from, err := strconv.Atoi(first)
 	if err != nil {
-		return SlotRange{}, fmt.Errorf("slots %.40q are no numbers", text)
+		return SlotRange{}, fmt.Errorf("slots %.40q are not numbers", text)
 	}
 	to, err := strconv.Atoi(last)
 	if err != nil {
-		return SlotRange{}, fmt.Errorf("slots %.40q are no numbers", text)
+		return SlotRange{}, fmt.Errorf("slots %.40q are not numbers", text)
 	}
 	if from < 0 || to < from || to >= SlotCount {
-		return SlotRange{}, fmt.Errorf("slots %.40q: not within 0-%d", text, SlotCount-1)
+		return SlotRange{}, fmt.Errorf("slots %.40q are not within 0-%d", text, SlotCount-1)
 	}
 	return SlotRange{from, to}, nil
 }

@@ -131,7 +131,7 @@ func (s *NodeStatus) join(info, nodes string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("CLUSTER NODES has no line of the process itself")
+	return fmt.Errorf("CLUSTER NODES has no line for the server itself")
 }
 
 // redirects reads how often a server answered with MOVED. After too many kinds of errors a server stops counting by kind, and

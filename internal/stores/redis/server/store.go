@@ -62,7 +62,7 @@ func (t Target) own(address string) error {
 	if len(t.Nodes) == 0 || slices.Contains(t.Addresses(), address) {
 		return nil
 	}
-	return fmt.Errorf("%.100q is not the address of a pod of this cluster, and is not asked", address)
+	return fmt.Errorf("opcrew does not connect to %.100q: that is not the address of a pod of this cluster", address)
 }
 
 // Store is an open connection to the processes of one cluster. It is safe for concurrent use.
@@ -95,7 +95,7 @@ func Confirm(ctx context.Context, store Store, address, id string) error {
 		return err
 	}
 	if now := Text(answers[0]); now != id {
-		return fmt.Errorf("%s is %s by now, and not %s", address, now, id)
+		return fmt.Errorf("the server at %s now has ID %s, not %s", address, now, id)
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ func parseNodes(text string) (table, error) {
 	out := table{migrating: map[int]string{}, importing: map[int]string{}}
 	for _, node := range nodes {
 		if len(node.Unreadable) > 0 {
-			return table{}, fmt.Errorf("CLUSTER NODES: an open slot %.100q", node.Unreadable[0])
+			return table{}, fmt.Errorf("CLUSTER NODES has a moving slot in an unknown format: %.100q", node.Unreadable[0])
 		}
 		maps.Copy(out.migrating, node.Migrating)
 		maps.Copy(out.importing, node.Importing)
