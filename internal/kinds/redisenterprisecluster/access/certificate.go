@@ -14,14 +14,14 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/desired"
 )
 
-// CertificateKey is the vendor's key for the certificate in a Secret.
+// CertificateKey is the key of the certificate in a Secret, as the Redis Enterprise operator names it.
 const CertificateKey = "certificate"
 
-// PrivateKeyKey is the vendor's key for the private key in such a Secret.
+// PrivateKeyKey is the key of the certificate's private key in the same Secret.
 const PrivateKeyKey = "key"
 
-// CertificateProblem returns why the status page cannot use the user's certificate; "" if it can, or if the spec names
-// none. Pods run without it.
+// CertificateProblem returns why the status page cannot use the user's certificate. It returns "" if the certificate is
+// usable, or if the spec names none. The pods run even without a usable certificate.
 func (r Reader) CertificateProblem(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster) (string, error) {
 	name := desired.PageSecret(c)
 	if name == "" {
@@ -37,7 +37,8 @@ func (r Reader) CertificateProblem(ctx context.Context, c *redisv1alpha1.RedisEn
 	return "", nil
 }
 
-// badCertificate returns the problem with a Secret; "" if there is none. secret is nil if it does not exist.
+// badCertificate returns why the Secret is not a usable certificate; "" if it is one. A nil secret means that the
+// Secret does not exist.
 func badCertificate(secret *corev1.Secret) string {
 	if secret == nil {
 		return "does not exist"

@@ -12,11 +12,11 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/redispod"
 )
 
-// maxPassword is how many bytes a server reads from a client that has not logged in yet.
+// maxPassword is the largest password, in bytes, that a Redis server reads from a client before login.
 const maxPassword = 16 * 1024
 
-// Problem returns why the operator does not use the users' Secret; "" if it does. Servers then keep their passwords. An
-// empty password in a Secret that the operator owns is not a problem, as the operator generates one.
+// Problem returns why the operator cannot use the users' Secret; "" if it can. While there is a problem, servers keep
+// their passwords. An empty password in a Secret of the operator is not a problem, because the operator generates one.
 func (s Credentials) Problem(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	if err := desired.CheckUserSecret(c); err != nil {
 		return err.Error()
@@ -45,5 +45,5 @@ func (s Credentials) Problem(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	return ""
 }
 
-// isForbidden reports whether a user name must not contain a character.
+// isForbidden reports whether a character must not be in a user name.
 func isForbidden(r rune) bool { return r <= ' ' || r == '\x7f' }

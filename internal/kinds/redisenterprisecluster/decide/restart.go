@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// verdict is what a rule decides about the restart of a pod.
+// verdict is what a rule decides about the restart of a pod: restart, wait or undecided.
 type verdict int
 
 const (
@@ -24,24 +24,24 @@ const (
 	wait
 )
 
-// rule checks one reason for or against the restart of a pod.
+// rule checks one reason for or against restarting a pod.
 type rule func(in Input, d Decision, pod *corev1.Pod) (verdict, Wait)
 
-// rules returns the rules in order: the first that decides wins. At most one pod is restarted at a time, and only if a
-// replica elsewhere has its data.
+// rules returns the rules in order; the first rule that decides wins. Together they restart at most one pod at a time,
+// and only a pod whose data is also on another pod.
 func rules() []rule {
 	return []rule{
-		neverFormed,   // there is no data yet
-		notSeen,       // an old view does not justify a restart
-		onlyCopy,      // a restart would lose the data
-		leads,         // a primary hands over first
-		isBroken,      // the change may be the remedy
-		ringNotDone,   // one disruption at a time
-		othersUntuned, // servers read the same settings when they start
+		neverFormed,   // restarts a pod before the cluster has any data
+		notSeen,       // waits until the servers have been read after the last change
+		onlyCopy,      // waits while a restart would lose data
+		leads,         // waits until the pod's primary has handed over to a replica
+		isBroken,      // restarts a broken pod, because the changed spec may repair it
+		ringNotDone,   // waits until no other change or repair of the cluster is needed
+		othersUntuned, // waits until all servers have their settings, because a restarted server reads the same settings
 	}
 }
 
-// wait returns why a pod is not restarted now; the zero Wait if it is.
+// wait returns why a pod is not restarted now. The zero Wait means that the pod is restarted.
 func (in Input) wait(d Decision, pod *corev1.Pod) Wait {
 	for _, look := range rules() {
 		switch v, why := look(in, d, pod); v {
@@ -68,7 +68,7 @@ func notSeen(in Input, _ Decision, _ *corev1.Pod) (verdict, Wait) {
 	return undecided, Wait{}
 }
 
-// onlyCopy waits while a pod without a volume has, or may have, the only copy of data.
+// onlyCopy waits while a pod without a volume has, or may have, the only copy of some data.
 func onlyCopy(in Input, d Decision, pod *corev1.Pod) (verdict, Wait) {
 	alone := desired.Nodes(in.Cluster) == 1 || observed.Broken(pod) && ring.Unserved(in.View, d.Ring).Len() > 0
 	if desired.Persistent(in.Cluster) || !alone {

@@ -17,24 +17,24 @@ import (
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 )
 
-// Images are the operator's default images.
+// Images are the operator's default images of the agent and of the Redis server.
 type Images struct {
 	Agent, Redis string
 }
 
-// Spec is a spec with defaults filled in and loosely typed values parsed.
+// Spec is the parsed spec of a cluster, with defaults filled in.
 type Spec struct {
 	AgentImage string
 	Image      Image
-	// ServerResources are the resources of each of the two servers of a pod. VolumeSize is the size of the pod's claim.
+	// ServerResources are the resources of each of the pod's two servers. VolumeSize is the size of the pod's volume.
 	ServerResources corev1.ResourceRequirements
 	VolumeSize      resource.Quantity
 	SideContainers  []corev1.Container
-	// Notes report amounts that contain spaces, and how each was read.
+	// Notes list amounts that contain spaces, and how opcrew read each of them.
 	Notes []string
 }
 
-// Read reads a spec. The error names everything that is invalid, and what to write instead.
+// Read parses the spec of a cluster. The error names every invalid field and what to write instead.
 func Read(c *redisv1alpha1.RedisEnterpriseCluster, from Images) (Spec, error) {
 	pod, notes, badResources := resources(&c.Spec)
 	img, badImage := imageOf(&c.Spec, from.Redis)
@@ -49,7 +49,8 @@ func Read(c *redisv1alpha1.RedisEnterpriseCluster, from Images) (Spec, error) {
 	return out, errors.Join(badResources, badImage, badSide, checkVersion(c), checkHibernation(c), CheckUserSecret(c), checkSettings(c))
 }
 
-// checkHibernation checks what the CRD cannot, as persistentSpec.enabled can be text.
+// checkHibernation refuses hibernation without volumes. The CRD cannot check this, because persistentSpec.enabled may
+// be a text.
 func checkHibernation(c *redisv1alpha1.RedisEnterpriseCluster) error {
 	if c.Spec.Hibernate && !Persistent(c) {
 		return errors.New("hibernate: a cluster without volumes would lose all its data; create the cluster with persistentSpec: {enabled: true}")
@@ -76,7 +77,7 @@ func checkSettings(c *redisv1alpha1.RedisEnterpriseCluster) error {
 	return nil
 }
 
-// SideContainers are the containers of the spec that can be read, also while the spec as a whole is invalid.
+// SideContainers returns the valid additional containers in the spec, even if other parts of the spec are invalid.
 func SideContainers(c *redisv1alpha1.RedisEnterpriseCluster) []corev1.Container {
 	var out []corev1.Container
 	for _, text := range c.Spec.SideContainersSpec {
@@ -88,7 +89,7 @@ func SideContainers(c *redisv1alpha1.RedisEnterpriseCluster) []corev1.Container 
 	return out
 }
 
-// sideContainers parses the containers of the spec, which the CRD does not validate.
+// sideContainers parses the additional containers in the spec, which the CRD does not validate.
 func sideContainers(asked []common.Container) ([]corev1.Container, error) {
 	var out []corev1.Container
 	for i, text := range asked {

@@ -13,9 +13,9 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// Report sets the condition with the lost slots, and how to continue without them. It stays until the slots are served,
-// even while a server that may have them is silent, as the approval waits for that server. A loss after one that was
-// given up gets a new token. because is a clause to append.
+// Report sets the condition that lists the lost slots and explains how to continue without their data. The condition
+// stays until the slots are served. A new loss after an accepted one gets a new token. because is a clause that is
+// appended.
 func (a Approval) Report(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, missing ring.Loss, because string) {
 	const kind = redisv1alpha1.ConditionDataAtRisk
 	at, reported := set.Now, Reported(c)

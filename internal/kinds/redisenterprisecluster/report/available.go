@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// reportAvailable reports whether all slots are served and, if not, why.
+// reportAvailable sets the condition Available: whether all slots are served and, if not, why.
 func (in Ring) reportAvailable(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster) {
 	const kind = redisv1alpha1.ConditionAvailable
 	complete, reason, text := served(in.Servers, in.unserved(), in.refusing())
@@ -37,7 +37,7 @@ func (in Ring) reportAvailable(set condition.Set, c *redisv1alpha1.RedisEnterpri
 	set.False(kind, reason, text+in.Decision.Because())
 }
 
-// whyUnavailable returns why slots are not served; "" if the only cause is that servers do not answer.
+// whyUnavailable returns a specific reason why slots are not served; "" if the caller's general report is enough.
 func (in Ring) whyUnavailable(c *redisv1alpha1.RedisEnterpriseCluster) (reason, message string) {
 	fenced, waits := in.Decision.Refusal(ring.Fenced)
 	barred := firstBarred(in.Servers)
@@ -57,8 +57,8 @@ func (in Ring) whyUnavailable(c *redisv1alpha1.RedisEnterpriseCluster) (reason, 
 	return "", ""
 }
 
-// served reports whether each slot has a primary that serves it, and describes how many have. unserved are the slots
-// without a primary that answers; refused are the slots of primaries that refuse clients.
+// served reports whether each slot has a primary that serves it, and returns a text with the counts. unserved are the
+// slots without a primary that answers, and refused the slots whose primaries refuse clients.
 func served(all observed.Servers, unserved, refused observed.Ranges) (complete bool, reason, text string) {
 	n, primaries := redisv1alpha1.Slots-unserved.Len()-refused.Len(), 0
 	for _, s := range all {
@@ -79,7 +79,7 @@ func served(all observed.Servers, unserved, refused observed.Ranges) (complete b
 	return true, redisv1alpha1.ReasonAllSlotsServed, text
 }
 
-// silent names the servers that do not answer.
+// silent returns a clause that names the servers that do not answer; "" if all answer.
 func silent(all observed.Servers) string {
 	var names []string
 	for _, s := range all {
@@ -93,7 +93,7 @@ func silent(all observed.Servers) string {
 	return "; servers that do not answer: " + strings.Join(names, ", ")
 }
 
-// firstDown returns the first primary that considers the cluster down.
+// firstDown describes the first primary that considers the cluster down; "" if there is none.
 func firstDown(all observed.Servers) string {
 	for _, s := range all {
 		if s.Leads() && s.Down != "" {
@@ -111,8 +111,8 @@ func firstBarred(all observed.Servers) *observed.Server {
 	return nil
 }
 
-// wrongPassword explains how to restore the operator's password. A server's configuration file has the password that it
-// started with.
+// wrongPassword explains how to restore the operator's password. Each server's configuration file contains the password
+// that the server started with.
 func wrongPassword(s observed.Server, c *redisv1alpha1.RedisEnterpriseCluster) string {
 	return fmt.Sprintf("The servers refuse the operator's password (%s: %v): Secret %s was changed. Restore the previous password in that Secret. To print the previous password: "+
 		"kubectl exec -n %s %s -c %s -- grep auth %s/%s.conf", s, s.Err, desired.SystemSecret(c), c.Namespace, s.Pod, s.Place, build.RunMount, s.Place)

@@ -12,7 +12,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Hibernation reports a cluster whose pods are stopped, or are being stopped.
+// Hibernation sets the conditions of a cluster whose pods are stopped, or are being stopped, because it hibernates.
 func Hibernation(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, members workload.Members) {
 	const message = "The spec sets hibernate: there are no pods, and their volume claims are kept"
 	set.False(redisv1alpha1.ConditionAvailable, redisv1alpha1.ReasonHibernating, message)

@@ -18,11 +18,11 @@ import (
 
 const (
 	evictionSetting = "maxmemory-policy"
-	noEviction      = "noeviction" // the default of Redis
+	noEviction      = "noeviction" // the default policy of Redis, which refuses writes when the memory is full
 )
 
-// reportMemory reports a primary that refuses writes, as its memory is full and it may not evict keys. The condition
-// stays until there is clearly room again, as the used memory goes up and down with every client.
+// reportMemory reports a primary that refuses writes because its memory is full and it may not evict keys. The
+// condition stays until some memory is free again, so that it does not change with every write.
 func (in Ring) reportMemory(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster) {
 	const kind = redisv1alpha1.ConditionMemoryFull
 	if in.View.Err != nil || in.View.Stale {
@@ -45,8 +45,8 @@ func (in Ring) reportMemory(set condition.Set, c *redisv1alpha1.RedisEnterpriseC
 	set.Remove(kind)
 }
 
-// reportLogs reports a server that cannot write its log. Then a primary refuses writes (MISCONF), and a replica keeps
-// its copy only in memory.
+// reportLogs reports a server that cannot write its append-only file. A primary then refuses writes (MISCONF), and a
+// replica has its copy of the data only in memory.
 func (in Ring) reportLogs(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster) {
 	const kind = redisv1alpha1.ConditionStorageFailing
 	if in.View.Err != nil || in.View.Stale {
@@ -67,7 +67,7 @@ func (in Ring) reportLogs(set condition.Set, c *redisv1alpha1.RedisEnterpriseClu
 	set.Remove(kind)
 }
 
-// moreRoom returns advice on a full disk.
+// moreRoom returns advice for the user on how to get more disk space.
 func moreRoom(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	if desired.Persistent(c) {
 		return "enlarge the volume with persistentSpec.volumeSize and enablePersistentVolumeResize: true"

@@ -17,26 +17,26 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Rollout holds what the condition UpToDate depends on.
+// Rollout holds everything that the condition UpToDate depends on.
 type Rollout struct {
-	// Problem is the problem with the spec or with the users' Secret.
+	// Problem is what is wrong with the spec or with the users' Secret.
 	Problem string
-	// Complaint explains how a server refused a setting.
+	// Complaint is a server's refusal of a setting.
 	Complaint string
 	Members   workload.Members
-	// Outdated is how many pods do not match the spec; Wait explains why none of them is restarted.
+	// Outdated is the number of pods that do not match the spec. Wait explains why none of them is restarted.
 	Outdated int
 	Wait     decide.Wait
-	// Difference describes how the volumes in the spec differ from the pods' volumes.
+	// Difference describes how the volume settings in the spec differ from the pods' volumes.
 	Difference string
 	Storage    volumes.Storage
-	// IsOld is true if the servers have not been read yet, or not since the last step.
+	// IsOld is true if the servers have not been read yet, or have not been read since the last step.
 	IsOld bool
-	// Unchanged is true if as many pods are ready as in the last report.
+	// Unchanged is true if the number of ready pods is the same as in the last report.
 	Unchanged bool
 }
 
-// Report sets whether every pod matches the spec and, if not, what the rollout waits for.
+// Report sets the condition UpToDate: whether every pod matches the spec and, if not, what the rollout waits for.
 func (in Rollout) Report(set condition.Set) {
 	const kind = redisv1alpha1.ConditionUpToDate
 	members := in.Members.Set
@@ -56,7 +56,7 @@ func (in Rollout) Report(set condition.Set) {
 	}
 }
 
-// reportStorage reports volumes that should grow.
+// reportStorage reports volumes that the spec wants to be larger.
 func (in Rollout) reportStorage(set condition.Set) {
 	const kind = redisv1alpha1.ConditionUpToDate
 	growing, have := in.Storage.Growing()
@@ -70,8 +70,8 @@ func (in Rollout) reportStorage(set condition.Set) {
 	}
 }
 
-// reportProgress reports how far a rollout is, and what its next step waits for. Until the servers are read, an earlier
-// report is kept if its reason, the spec and the number of ready pods are the same: see Pods.stands.
+// reportProgress reports the progress of a rollout and what its next step waits for. Until the servers are read, the
+// previous report stays if its reason, the spec and the number of ready pods are the same: see Pods.stands.
 func (in Rollout) reportProgress(set condition.Set) {
 	const kind = redisv1alpha1.ConditionUpToDate
 	before := meta.FindStatusCondition(*set.Conditions, kind)
@@ -86,7 +86,7 @@ func (in Rollout) reportProgress(set condition.Set) {
 	set.False(kind, cmp.Or(in.Wait.Reason, common.ReasonUpdating), message)
 }
 
-// isProgress reports whether a reason is one that reportProgress sets.
+// isProgress reports whether reportProgress may have set a reason.
 func isProgress(reason string) bool {
 	return reason == common.ReasonUpdating || reason == redisv1alpha1.ReasonNoPersistence
 }

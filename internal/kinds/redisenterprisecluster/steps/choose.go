@@ -14,13 +14,13 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// Choose adds at most one step to a plan, with its events. Clients that cannot log in come first. A pod is restarted
-// only if nothing is left to do at the ring.
+// Choose adds at most one step and its events to a plan. Settings come first, because clients may be unable to log in
+// without them. Pods are restarted last, when the Redis cluster needs no other step.
 func (r *Runner) Choose(in Input, plan *kit.Plan) {
 	d := in.Decision
 	take := func(ctx context.Context) error { return r.take(ctx, in) }
 	switch {
-	case d.Step == ring.Step(redis.StopMove{}): // otherwise the move would continue while the rest waits or is held back
+	case d.Step == ring.Step(redis.StopMove{}): // otherwise the move would continue while the other changes wait
 		plan.Step = &kit.Step{Name: d.Step.String(), Why: d.Why.Doing, DuringPause: true, Do: take}
 	case len(in.Pending) > 0 && !in.Stale:
 		plan.Step = &kit.Step{Name: "give servers their settings", Do: func(ctx context.Context) error { return r.tune(ctx, in) }}
@@ -34,8 +34,8 @@ func (r *Runner) Choose(in Input, plan *kit.Plan) {
 	}
 }
 
-// events returns events for the steps that users should know about. If all servers of a formed cluster are new, it has
-// lost its data.
+// events returns events for steps that users should know about. If all servers of a formed cluster are new, the cluster
+// has lost its data.
 func events(d decide.Decision, formed bool) []kit.Event {
 	switch d.Step.(type) {
 	case redis.AssignSlots:
