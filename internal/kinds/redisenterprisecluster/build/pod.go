@@ -79,7 +79,8 @@ func ping(port int32) *corev1ac.ProbeApplyConfiguration {
 func handover(c *redisv1alpha1.RedisEnterpriseCluster, port int32) *corev1ac.LifecycleHandlerApplyConfiguration {
 	return corev1ac.LifecycleHandler().WithExec(corev1ac.ExecAction().
 		WithCommand(agentBinary, "redis-handover", fmt.Sprintf("--port=%d", port), "--service="+desired.Domain(c), "--secrets="+secretsMount,
-			fmt.Sprintf("--timeout=%ds", max(1, desired.GracePeriod(c)*2/3)))) // the last third of the time is for the server's own shutdown
+			// The last third of the time is for the server's own shutdown.
+			fmt.Sprintf("--timeout=%ds", max(1, desired.GracePeriod(c)*2/3))))
 }
 
 // newAgent declares the container of the agent, which serves the pod's readiness probe, metrics, and the status page.

@@ -5,18 +5,19 @@ package bounded
 
 import "fmt"
 
-// Limits bound the answers to what was written last to a connection: those of one pipeline together.
+// Limits limits the answers to the last write on a connection. If the write was a pipeline of commands, the limits
+// apply to all of its answers together.
 type Limits struct {
-	// Bytes is the most bytes, announced or received, and Text the most bytes of one text.
+	// Bytes is the maximum number of bytes, announced or received. Text is the maximum number of bytes in one text.
 	Bytes, Text int64
-	// Elements is the most elements of all lists, and Depth how deep lists may be nested.
+	// Elements is the maximum number of elements in all lists. Depth is how deep lists may be nested.
 	Elements int64
 	Depth    int
-	// Line is the most bytes of a line.
+	// Line is the maximum number of bytes in a line.
 	Line int64
 }
 
-// ExceededError reports an answer beyond a limit. The connection is closed then.
+// ExceededError reports an answer beyond a limit. The connection is then closed.
 type ExceededError struct {
 	What         string
 	Found, Limit int64
@@ -26,7 +27,7 @@ func (e *ExceededError) Error() string {
 	return fmt.Sprintf("opcrew refuses an answer with %s: at least %d are announced, and the limit is %d; check what listens at this address", e.What, e.Found, e.Limit)
 }
 
-// InvalidError reports an answer that is not RESP2. The connection is closed then.
+// InvalidError reports an answer that does not follow the protocol RESP2. The connection is then closed.
 type InvalidError struct{ What string }
 
 func (e *InvalidError) Error() string {
@@ -41,30 +42,30 @@ const (
 	inText
 )
 
-// scanner follows the structure of RESP2 byte by byte and keeps none of its content.
+// scanner follows the structure of RESP2 byte by byte. It stores none of the content.
 type scanner struct {
 	limits Limits
 
 	state    state
 	kind     byte
-	last     byte // of the line
+	last     byte // last byte of the current line
 	length   int64
 	number   int64
 	digits   int
 	negative bool
-	rest     int64   // of the text
-	open     []int64 // elements left in the lists that are open
+	rest     int64   // bytes left in the current text
+	open     []int64 // elements left in each list that is being read
 
-	bytes, elements int64 // since the last write
+	bytes, elements int64 // received since the last write
 }
 
-// begin begins the answers to another write.
+// begin resets the counts for the answers to another write.
 func (s *scanner) begin() { s.bytes, s.elements = 0, 0 }
 
 // between reports whether the last answer is complete.
 func (s *scanner) between() bool { return s.state == atKind && len(s.open) == 0 }
 
-// scan reads the next bytes. After an error the answer must not be read further.
+// scan checks the next bytes of an answer. After an error, the answer must not be read further.
 func (s *scanner) scan(p []byte) error {
 	for len(p) > 0 {
 		if s.state == inText {
@@ -116,7 +117,7 @@ func (s *scanner) begins(b byte) error {
 	return &InvalidError{fmt.Sprintf("a value begins with %q", b)}
 }
 
-// digit checks a length as its digits pass: the library must not see it before.
+// digit checks a length while its digits arrive, before the client library sees the complete number.
 func (s *scanner) digit(b, last byte) error {
 	switch {
 	case b == '-' && s.digits == 0 && !s.negative:
@@ -133,7 +134,7 @@ func (s *scanner) digit(b, last byte) error {
 	return s.announced()
 }
 
-// announced checks the length so far. It only grows with further digits, and is below the limits before each.
+// announced checks the length that was read so far. Further digits can only increase it.
 func (s *scanner) announced() error {
 	switch {
 	case s.negative:
@@ -168,7 +169,7 @@ func (s *scanner) endLine() error {
 	return nil
 }
 
-// count counts bytes before they are passed on.
+// count counts bytes before they are passed to the client library.
 func (s *scanner) count(n int64) error {
 	if s.bytes += n; s.bytes > s.limits.Bytes {
 		return &ExceededError{"too many bytes", s.bytes, s.limits.Bytes}
@@ -176,7 +177,7 @@ func (s *scanner) count(n int64) error {
 	return nil
 }
 
-// complete ends a value, and the lists of which it is the last element.
+// complete ends a value, and all lists whose last element this value is.
 func (s *scanner) complete() {
 	s.state = atKind
 	for n := len(s.open); n > 0; n-- {

@@ -12,8 +12,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// shelter waits until a replica of the receiving end lacks at most some bytes of what that end has received. Otherwise
-// the loss of a single process would lose all of it.
+// shelter waits until the destination has a replica that lacks no more than most bytes. Otherwise the loss of one
+// server would lose all data that the destination has received.
 func (b *batch) shelter(ctx context.Context, most int64) error {
 	for until := b.clock.Now().Add(shelterPatience); ; {
 		answers, err := b.do(ctx, b.To.Address, server.Command{"INFO", "replication"})
@@ -33,7 +33,7 @@ func (b *batch) shelter(ctx context.Context, most int64) error {
 	}
 }
 
-// unsheltered returns why a process may not get slots, from its INFO replication; "" if it may.
+// unsheltered returns why a server may not receive slots, from its INFO replication; "" if it may.
 func unsheltered(info map[string]string, most int64) string {
 	if info["role"] != "master" {
 		return "is no longer a primary"

@@ -9,8 +9,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// admit lets replicas copy the processes that have been started at an address, once no replica would mistake such a
-// process for its primary, which had the address before.
+// admit lets replicas copy a server that has started at an address. It waits while any replica would mistake that
+// server for its own primary, which had the same address before.
 func admit(in *input) verdict {
 	var out verdict
 	step := redis.Admit{Runs: map[string]string{}}
@@ -29,9 +29,9 @@ func admit(in *input) verdict {
 	return out
 }
 
-// wouldMistake returns a replica that copies p although its primary is another process, or nil. A replica that does not
-// answer may only be cut off, so its last answer counts, unless its kubelet reports that its container does not run. A
-// replica that has never answered is not considered: see docs/design/redis.md.
+// wouldMistake returns a replica that copies p although its primary is a different server; nil if there is none. The
+// last answer of a silent replica counts, because it may still run. For silent replicas without an answer, see
+// docs/design/redis.md.
 func wouldMistake(procs []*proc, p *proc) *proc {
 	for _, replica := range procs {
 		status := replica.status

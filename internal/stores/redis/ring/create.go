@@ -9,8 +9,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// create gives an epoch to each process of a new cluster. It waits until all processes answer: a process that does not
-// answer may have data, and then the cluster is not new.
+// create gives an epoch to each server of a new cluster. It waits until all servers answer. A silent server may have
+// data, and then the cluster is not new.
 func create(in *input) verdict {
 	if slices.ContainsFunc(in.answering(), func(p *proc) bool { return !p.status.Fresh() }) {
 		return verdict{}
@@ -30,8 +30,8 @@ func create(in *input) verdict {
 	return take(redis.SetEpoch{Epochs: epochs}, "form a new cluster of %d pods", in.nodes)
 }
 
-// number returns the first epoch of a process. Homes get the greater epochs. If a guest had the greatest epoch, no
-// primary would have it once the guest follows a home, as after a lost election (see spent).
+// number returns the first epoch of a server. Home servers, which become primaries, get higher epochs than guest
+// servers. Some primary must have the highest epoch; otherwise it looks as if an election had been lost (see spent).
 func number(p *proc) uint64 {
 	if p.Place == redis.Home {
 		return 2*uint64(p.Pod) + 2
@@ -39,15 +39,16 @@ func number(p *proc) uint64 {
 	return 2*uint64(p.Pod) + 1
 }
 
-// share returns the slots of shard i when slots are divided evenly among n shards, as redis-cli divides them.
+// share returns the slots of shard i if all slots are divided evenly among n shards. redis-cli divides them in the same
+// way.
 func share(i, n int) redis.Slots {
 	first := func(i int) int { return (i*redis.SlotCount + n/2) / n }
 	return redis.Slots{{First: first(i), Last: first(i+1) - 1}}
 }
 
-// assign assigns the slots of a new cluster, also if an earlier attempt was interrupted: each shard has its even share
-// or nothing, and no other process was ever part of the cluster. In other clusters unowned slots may belong to lost
-// data.
+// assign assigns the slots of a new cluster, even after an interrupted attempt. A cluster counts as new if each shard
+// has its even share or nothing, and no other server was ever part of it. In other clusters, slots without an owner may
+// have lost data.
 func assign(in *input) verdict {
 	if len(in.unowned) == 0 {
 		return verdict{}
@@ -73,7 +74,8 @@ func assign(in *input) verdict {
 	return take(redis.AssignSlots{Slots: slots}, "assign all slots to %d primaries", len(slots))
 }
 
-// shares returns the slots that each home without slots is to get, by address; false if the cluster is not new.
+// shares returns the slots that each home server without slots should get, by address. It returns false if the cluster
+// is not new.
 func shares(ps processes) (map[string]redis.Slots, bool) {
 	if len(ps.all) != 2*ps.nodes || len(ps.dead()) > 0 {
 		return nil, false
@@ -97,7 +99,7 @@ func shares(ps processes) (map[string]redis.Slots, bool) {
 	return out, len(out) > 0
 }
 
-// reassign assigns slots that the user has given up to the leaders of the shards that they belong to.
+// reassign assigns slots that the user has given up to the primaries of the shards that the slots belong to.
 func reassign(ps processes, given redis.Slots) verdict {
 	out := map[string]redis.Slots{}
 	for i := range ps.nodes {

@@ -5,7 +5,7 @@ package ring
 
 import "github.com/opcrew/opcrew/internal/stores/redis"
 
-// failback makes homes that follow their guest the primary of their shard again.
+// failback makes home servers the primaries of their shards again, if their guest servers have replaced them.
 func failback(in *input) verdict {
 	var out verdict
 	for _, home := range in.all {
@@ -25,8 +25,8 @@ func failback(in *input) verdict {
 	return out
 }
 
-// handover makes the guest the primary before the pod of its primary is stopped. Clients then wait for less than a
-// second instead of for an election.
+// handover makes the guest server of a shard the primary before the current primary's pod is stopped. Clients then wait
+// for less than a second instead of for an election.
 func handover(in *input) verdict {
 	var out verdict
 	for i := range in.nodes {

@@ -5,9 +5,8 @@ package ring
 
 import "github.com/opcrew/opcrew/internal/stores/redis"
 
-// forget removes the IDs of replaced processes from the tables. All processes must answer, as a silent process may have
-// one of these IDs. A primary is not removed while its replica waits for votes, nor at the replica itself, because its
-// shard would be lost.
+// forget removes the IDs of lost servers from the node tables. All servers must answer, because a silent one may have
+// such an ID. A lost primary stays listed while its replica waits for votes, because the election needs it.
 func forget(in *input) verdict {
 	dead := in.dead()
 	if len(dead) == 0 || len(in.silent()) > 0 {

@@ -5,7 +5,7 @@ package ring
 
 import "github.com/opcrew/opcrew/internal/stores/redis"
 
-// giveUp removes lost primaries whose data has been given up. Their slots then have no owner.
+// giveUp removes lost primaries from the cluster if the user has given up their data. Their slots then have no owner.
 func giveUp(in *input) verdict {
 	var out verdict
 	for _, id := range sortedKeys(in.lost) {
@@ -16,8 +16,8 @@ func giveUp(in *input) verdict {
 	return out
 }
 
-// forgetLost makes all processes forget a lost primary. A replica cannot forget its own primary, so it gets another
-// primary first. While a replica may still be elected, all voters must count the same primaries.
+// forgetLost makes all servers forget a lost primary. A replica cannot forget its own primary, so it first gets another
+// one. It waits while an election is possible, because all voters must count the same primaries.
 func forgetLost(in *input, id string) verdict {
 	slots := brief(in.lost[id])
 	for _, other := range sortedKeys(in.lost) {

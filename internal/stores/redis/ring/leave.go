@@ -9,9 +9,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// leave removes the processes of unwanted pods from the cluster once they hold no needed data. A replica first follows
-// the emptied home of its own pod, so that it drops its keys, which a reset requires. Then it is reset, and all others
-// forget it.
+// leave removes the servers of surplus pods from the cluster when nobody needs their data. A replica first follows the
+// emptied home server of its own pod, so that it drops its keys. Then it is reset, and all other servers forget it.
 func leave(in *input) verdict {
 	var out verdict
 	leaving := in.leaving()
@@ -20,7 +19,7 @@ func leave(in *input) verdict {
 			return refuse(Moving, "%s redirects clients to the new owners of its slots until no client needs this, for at most %s", p, redis.RedirectGrace)
 		}
 	}
-	slices.SortStableFunc(leaving, func(a, b *proc) int { // replicas before their primaries
+	slices.SortStableFunc(leaving, func(a, b *proc) int { // remove replicas before their primaries
 		return rank(a) - rank(b)
 	})
 	for _, p := range leaving {
@@ -61,7 +60,7 @@ func takeOut(in *input, p *proc) verdict {
 	return take(redis.ResetEmpty{Address: p.Address, ID: p.id()}, "remove %s from the cluster", p)
 }
 
-// release makes a leaving replica drop its data, and then removes it from the cluster.
+// release makes a replica of a surplus pod drop its data, and then removes it from the cluster.
 func release(in *input, p *proc) verdict {
 	if found := mayUnfollow(in, p); found.refusals != nil {
 		return found
@@ -80,7 +79,8 @@ func release(in *input, p *proc) verdict {
 	return refuse(HoldsKeys, "%s will be removed, but cannot drop its copy of the data of %s: no emptied home server is left that it could replicate", p, p.status.PrimaryID)
 }
 
-// replicaOf returns the first replica among processes that leave. It may still have to follow an emptied home.
+// replicaOf returns the first replica among servers of surplus pods. It must be removed before the server that it may
+// still have to follow.
 func replicaOf(leaving []*proc) *proc {
 	for _, p := range leaving {
 		if p.replica() {
@@ -90,7 +90,7 @@ func replicaOf(leaving []*proc) *proc {
 	return nil
 }
 
-// forgetLeft makes all other members forget a process that has been reset.
+// forgetLeft makes all other servers forget a server that has been reset.
 func forgetLeft(members []*proc, p *proc) verdict {
 	var at []string
 	for _, other := range members {

@@ -24,8 +24,8 @@ func moving(in *input) verdict {
 	return halt(Moving, "slots are being moved: %d of %d are done", move.Moved, move.Slots)
 }
 
-// stops returns why a move of slots has to be stopped before it is done, or "". A move may take hours, and a failover
-// or a new replica only moments, so the move is continued afterwards.
+// stops returns why a move of slots must be stopped before it is done; "" if it may continue. A move may take hours,
+// but a failover only moments, so the move is continued afterwards.
 func stops(in *input, move *redis.Progress) string {
 	switch {
 	case in.paused:
@@ -50,8 +50,8 @@ func stops(in *input, move *redis.Progress) string {
 	return ""
 }
 
-// jobs waits for the slot migration jobs of the servers, which an earlier operator may have started. A job that the
-// servers would retry for ever is cancelled.
+// jobs waits for slot migration jobs of the servers, which an earlier operator may have started. It cancels a job that
+// the servers would retry forever.
 func jobs(primaries []*proc) verdict {
 	for _, p := range primaries {
 		if len(p.status.Jobs) == 0 {

@@ -5,7 +5,7 @@ package ring
 
 import "github.com/opcrew/opcrew/internal/stores/redis"
 
-// replicate makes the process of each shard that is not the leader follow the leader.
+// replicate makes the second server of each shard follow the shard's primary.
 func replicate(in *input) verdict {
 	var out verdict
 	for i := range in.nodes {
@@ -25,7 +25,7 @@ func replicate(in *input) verdict {
 	return out
 }
 
-// serving takes no step. It reports processes that are wanted and do not answer, or consider the cluster down.
+// serving takes no step. It reports servers that should run but do not answer, or that consider the cluster down.
 func serving(in *input) verdict {
 	var out verdict
 	for _, p := range in.all {
@@ -40,7 +40,7 @@ func serving(in *input) verdict {
 	return out
 }
 
-// follow makes a process follow another process, unless that would lose data or the last replica of a shard.
+// follow makes a server follow another one, if that loses neither data nor the last replica of a shard.
 func follow(in *input, p, leader *proc) verdict {
 	if found := mayDrop(in, p); found.refusals != nil {
 		return found

@@ -10,7 +10,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/elections"
 )
 
-// mustRest returns why a process cannot be elected yet because of an election a moment ago, or "".
+// mustRest returns why a server cannot be elected so soon after another election; "" if it can.
 func mustRest(address string, status redis.NodeStatus, ring Ring) string {
 	switch {
 	case ring.LostElection[address]:
@@ -23,8 +23,8 @@ func mustRest(address string, status redis.NodeStatus, ring Ring) string {
 	return ""
 }
 
-// spent reports whether no replica has won the latest election: no primary has the epoch that this replica has counted
-// up to.
+// spent reports whether no replica has won the latest election. In that case no server has the epoch up to which this
+// replica has counted.
 func spent(replica redis.NodeStatus) bool {
 	return !slices.ContainsFunc(replica.Known, func(p redis.Peer) bool { return p.ConfigEpoch >= replica.CurrentEpoch })
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// settle finishes interrupted moves. An open slot may have keys at both ends, so that closing it at its owner would
-// lose some keys. If the other end is not known, the slot is closed once no other primary has keys of it.
+// settle finishes interrupted moves. A half-moved slot may have keys at both servers, so that ending its move could
+// lose keys. If the destination is not known, the move ends once no other primary has keys of the slot.
 func settle(in *input) verdict {
 	var out verdict
 	var moves moveSet
@@ -33,14 +33,15 @@ func settle(in *input) verdict {
 	case len(plan.Moves) == 0:
 	case !pausing(in.view):
 		out.add(take(plan, "finish an interrupted move of slots"))
-	case len(halfOpen) > 0: // until the slots are open at both ends, clients cannot get keys that have been moved
+	case len(halfOpen) > 0:
+		// A slot must be marked as moving at both servers, so that clients can get the keys that were already moved.
 		out.add(take(redis.OpenSlots{Moves: halfOpen}, "mark slots of an interrupted move as moving on both servers again"))
 	}
 	return out
 }
 
-// halfOpen returns the slots that are open at only one end of their move, or that the importing end does not list under
-// the source.
+// halfOpen returns the slots that only one server of their move marks as moving, or whose owner the destination does
+// not list correctly.
 func halfOpen(byID map[string]*proc, moves []redis.Move) []redis.Move {
 	var out moveSet
 	for _, move := range moves {
@@ -55,7 +56,7 @@ func halfOpen(byID map[string]*proc, moves []redis.Move) []redis.Move {
 	return out.all()
 }
 
-// unfinished returns the move that an open slot is part of, or else a verdict on what to do about the slot.
+// unfinished returns the move that a half-moved slot is part of, or otherwise a verdict on what to do about the slot.
 func unfinished(in *input, slot int) (*redis.Move, verdict) {
 	owner := in.owner(slot)
 	if owner == nil {
@@ -76,14 +77,15 @@ func unfinished(in *input, slot int) (*redis.Move, verdict) {
 		return &redis.Move{From: owner.end(), To: to.end()}, verdict{}
 	case in.election() != "":
 		return nil, refuse(Election, "slot %d is being moved: %s", slot, in.election())
-	case awaits(in.processes, slot) && len(in.keepers()) > 0: // if it were closed, its owner would serve it without the keys that have been moved
+	case awaits(in.processes, slot) && len(in.keepers()) > 0:
+		// If the move ended now, the owner would serve the slot without the keys that were moved.
 		return nil, refuse(Fenced, "slot %d is being moved to %s: waiting for %s%s", slot, owner.status.Migrating[slot], list(in.keepers()), remedy(in.keepers()))
 	}
 	return nil, cancel(in.processes, owner, slot)
 }
 
-// cancel closes a slot at one end. If that end owns the slot, the step first checks that no other primary has keys of
-// it.
+// cancel ends the move of a slot at one server. If that server owns the slot, the step first checks that no other
+// primary has keys of the slot.
 func cancel(ps processes, p *proc, slot int) verdict {
 	step := redis.CancelMove{Address: p.Address}
 	for _, other := range ps.primaries() {
@@ -94,8 +96,8 @@ func cancel(ps processes, p *proc, slot int) verdict {
 	return take(step, "cancel the interrupted move of slots at %s", p)
 }
 
-// destination returns where a slot goes: to the process that imports it, or to the process that has replaced the
-// importing process.
+// destination returns the server that a slot should move to: the one that imports it, or the one that replaced that
+// server.
 func destination(ps processes, owner *proc, slot int) *proc {
 	for _, p := range ps.primaries() {
 		if _, importing := p.status.Importing[slot]; importing {

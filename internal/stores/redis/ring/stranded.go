@@ -9,16 +9,15 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// isStranded reports whether a replica may have the only keys of open slots. They were moved to its primary, which is
-// now gone. That primary had no slots yet, so no replica is elected in its place, and the source of the move does not
-// know this replica.
+// isStranded reports whether a replica may have the only keys of slots that were being moved to its primary. The
+// primary is gone and had no slots yet, so no replica is elected to replace it.
 func isStranded(in *input, p *proc) bool {
 	id := p.status.PrimaryID
 	return p.status.Role == redis.Replica && p.status.Keys > 0 && in.byID[id] == nil && len(in.lost[id]) == 0 && in.heir(id) == p && in.expects(id)
 }
 
-// rescue makes a stranded replica a primary without slots. Its slots are then open at both ends again, and rule settle
-// finishes the move.
+// rescue makes a stranded replica a primary without slots. The interrupted move then has both its servers again, and
+// the rule settle finishes it.
 func rescue(ps processes, p *proc) verdict {
 	if waits := ps.keepers(); len(waits) > 0 {
 		return refuse(Fenced, "%s has %d keys of slots that were being moved to its primary: waiting for %s%s", p, p.status.Keys, list(waits), remedy(waits))
@@ -31,8 +30,8 @@ func rescue(ps processes, p *proc) verdict {
 	return take(redis.Takeover{Address: p.Address}, "make %s a primary: it has keys of slots that were being moved to its former primary", p)
 }
 
-// awaits reports whether a silent process may have the only keys of a slot that is being moved to it. It has none if
-// another process leads its shard, because it will follow that process and drop its own keys.
+// awaits reports whether a silent server may have the only keys of a slot that was being moved to it. It has none if
+// another server leads its shard: it would follow that server and drop its own keys.
 func awaits(ps processes, slot int) bool {
 	return !ps.covered() && slices.ContainsFunc(ps.primaries(), func(p *proc) bool {
 		id, open := p.status.Migrating[slot]

@@ -11,8 +11,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// takeover replaces lost primaries when too few primaries are left to elect a replica. A replica may only take over
-// without votes if its primary does not run. Otherwise both would accept writes, and one of them would lose its writes.
+// takeover replaces lost primaries when too few primaries are left to elect a replica. A replica may take over without
+// votes only if its primary certainly does not run. Otherwise both would accept writes, and some writes would be lost.
 func takeover(in *input) verdict {
 	var out verdict
 	for _, id := range sortedKeys(in.lost) {
@@ -30,7 +30,8 @@ func replace(in *input, id string) verdict {
 	answer, all := in.quorum()
 	slots, majority := brief(in.lost[id]), answer > all/2
 	heir, running := in.heir(id), in.running()
-	if heir == nil || heir.status.Unlinked { // another process may have newer data, and would drop it
+	// A silent server may have newer data, which it would drop if this replica became the primary.
+	if heir == nil || heir.status.Unlinked {
 		running = in.keepers()
 	}
 	switch {
@@ -54,7 +55,7 @@ func replace(in *input, id string) verdict {
 	return take(redis.Takeover{Address: heir.Address}, "make %s take over slots %s: %d of %d primaries are too few to elect it", heir, slots, answer, all)
 }
 
-// remedy returns what the user can do about processes that may never come back; "" if all of them may be running.
+// remedy returns what the user can do about servers that may never come back; "" if all of them may be running.
 func remedy(waited []*proc) string {
 	var pods []string
 	for _, p := range waited {
@@ -71,9 +72,8 @@ func remedy(waited []*proc) string {
 	return fmt.Sprintf("; %s have no node, but their volumes still exist: delete the claims of volumes that are lost for good", strings.Join(pods, ", "))
 }
 
-// asks reports whether a replica of a lost primary requests votes by itself. It does not if it was restarted and has
-// not seen its primary since, or if another process has its primary's address: a primary without an address is never
-// marked as failed (cluster.c, clusterCron).
+// asks reports whether a replica of a lost primary requests votes by itself. It does not after a restart without a
+// connection to its primary, or if another server has the primary's address (cluster.c, clusterCron).
 func asks(answering []*proc, heir *proc) bool {
 	if heir.status.Unlinked {
 		return false
@@ -84,7 +84,7 @@ func asks(answering []*proc, heir *proc) bool {
 	})
 }
 
-// Majority reports whether enough of the primaries that have slots answer to elect others.
+// Majority reports whether enough of the primaries with slots answer to elect others.
 func Majority(view redis.View, wanted Ring) bool {
 	answer, all := survey(view, wanted).quorum()
 	return answer > all/2
