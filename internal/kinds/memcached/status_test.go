@@ -45,7 +45,7 @@ func TestServersReadyReportsWhatBlocksIt(t *testing.T) {
 		"a quota refused two of an earlier spec":            {3, observed(3, lacks("web-1", "web-2"), isRefused("exceeded quota: q")), changed, "False Updating: The StatefulSet is being changed"},
 		"the StatefulSet has not looked at its last change": {3, observed(3, isUnseen), kit.Outcome{}, "False Updating: 3 of 3 servers are updated"},
 		"a change goes on":                                  {3, observed(3, isUpdated(1)), kit.Outcome{}, "False Updating: 1 of 3 servers are updated"},
-		// Regression: for a moment Ready was True although the spec had not been carried out.
+		// Regression test: Ready stayed True for a moment although the new spec had not been applied.
 		"a change was written, and the facts are from before": {3, observed(3), changed, "False Updating: The StatefulSet is being changed"},
 		"a change was written, and the cache is behind":       {3, observed(3), outcome("StatefulSet", ensure.Waiting, ""), "False Updating: The StatefulSet is being changed"},
 		"drift was repaired":                                  {3, observed(3), outcome("StatefulSet", ensure.Repaired, ""), "True AllServersReady: 3 of 3 servers answer"},
@@ -58,7 +58,7 @@ func TestServersReadyReportsWhatBlocksIt(t *testing.T) {
 	}
 }
 
-// grown raises the desired number of the StatefulSet by one.
+// grown increases the desired number of replicas in the StatefulSet by one.
 func grown(f *facts) { f.Set.Spec.Replicas = new(*f.Set.Spec.Replicas + 1) }
 
 func TestAPodThatHangsIsNotedBesideReady(t *testing.T) {
@@ -104,7 +104,8 @@ func TestPlacementReportsHowManyKeysANodeOrAZoneHas(t *testing.T) {
 	}
 }
 
-// Regression: the revisions are the same as soon as a change is reverted.
+// Regression test: when a change is reverted during its rollout, the StatefulSet's revisions are equal again at once,
+// although some pods still have the other template.
 func TestAChangeTakenBackHalfWayIsStillUnderWay(t *testing.T) {
 	f := observed(3, isUpdated(2))
 	f.Set.Status.CurrentRevision, f.Set.Status.UpdateRevision = "web-1", "web-1"
@@ -175,7 +176,7 @@ func TestTheRingFollowsTheSpecOfTheStatefulSet(t *testing.T) {
 	golden.Check(t, "status-zero.yaml", reported(newMemcached(0), observed(0), kit.Outcome{}).Status)
 }
 
-// Regression: when someone deleted the StatefulSet, the clients' ring became empty.
+// Regression test: when a user deleted the StatefulSet, the status listed no servers, and clients lost all keys.
 func TestTheRingIsKeptWhileTheStatefulSetIsRecreated(t *testing.T) {
 	m := reported(newMemcached(3), observed(3), kit.Outcome{})
 	m = reported(m, facts{}, outcome("StatefulSet", ensure.Created, ""))
@@ -190,12 +191,12 @@ func TestAChangeOfSizeIsReportedOnceItIsCarriedOut(t *testing.T) {
 		set  int32
 		want *cachev1alpha1.Resize
 	}{
-		{3, nil}, // the first servers move no keys
+		{3, nil}, // the first servers of a new object move no keys
 		{3, nil},
 		{4, &cachev1alpha1.Resize{From: 3, To: 4, KeysMovedPercent: 25}},
 		{4, &cachev1alpha1.Resize{From: 3, To: 4, KeysMovedPercent: 25}},
 		{0, &cachev1alpha1.Resize{From: 4, To: 0, KeysMovedPercent: 100}},
-		// Regression: at 2 servers Ready reported a change to 0.
+		// Regression test: during the growth from 0 to 2 servers, Ready reported a change to 0.
 		{2, &cachev1alpha1.Resize{From: 0, To: 2, KeysMovedPercent: 100}},
 	} {
 		m.Spec.Size = step.set

@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// set returns the StatefulSet of the plan.
+// set returns the StatefulSet that the plan declares.
 func (s *scene) set(t *testing.T) *appsv1ac.StatefulSetApplyConfiguration {
 	t.Helper()
 	for _, child := range s.plan().Children {
@@ -27,7 +27,7 @@ func (s *scene) set(t *testing.T) *appsv1ac.StatefulSetApplyConfiguration {
 	return nil
 }
 
-// volumesOf returns the claims that a StatefulSet requests, as "class size", or "none" if the data is in memory.
+// volumesOf returns the volume claim that a StatefulSet declares for each pod, as "class size", or "none".
 func volumesOf(t *testing.T, set *appsv1ac.StatefulSetApplyConfiguration) string {
 	t.Helper()
 	var out []string
@@ -91,7 +91,8 @@ func TestVolumesStayAsTheClusterWasMadeWhateverIsAskedForThen(t *testing.T) {
 	}
 }
 
-// Decisions depend on the volumes that exist: a pod without a volume is not restarted without need.
+// Decisions depend on the volumes that exist, not on the spec. A pod that runs without a volume is not restarted if its
+// data would be lost.
 func TestWhetherDataGoesWithAPodFollowsWhatRunsAndNotWhatIsAskedFor(t *testing.T) {
 	without := running(1, clustertest.With(persistentSpec)).changed(0)
 	without.volumes(false, "")

@@ -34,7 +34,7 @@ func (r *reconciler) reportPassword(c *redisv1alpha1.RedisEnterpriseCluster, cre
 		"Secret %s had no password, so opcrew generated a new one; clients must use the new password within a minute", desired.UserSecret(c))
 }
 
-// wrote reports whether a Secret was written.
+// wrote reports whether a result says that opcrew wrote the Secret with this name.
 func wrote(result ensure.Result, secret string) bool {
 	return result.Ref.Kind == "Secret" && result.Ref.Name == secret &&
 		slices.Contains([]ensure.Action{ensure.Created, ensure.Applied, ensure.Repaired}, result.Action)

@@ -24,7 +24,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// claimed gives each pod a claim with a class and a size, and a volume with a size; "" means no volume.
+// claimed gives each pod a volume claim of a class. Each pair holds the requested size and the size of the volume; ""
+// means that the claim has no volume.
 func (s *scene) claimed(class string, asksHas ...[2]string) {
 	s.storage = volumes.Storage{Volumes: workload.Volumes{Patched: map[string]bool{}, Rigid: map[string]string{}, Unread: map[string]string{}}}
 	for i, size := range asksHas {
@@ -40,7 +41,7 @@ func (s *scene) claimed(class string, asksHas ...[2]string) {
 	}
 }
 
-// asking returns the claims whose size the plan raises, as "ordinal size".
+// asking returns the claims whose requested size the plan increases, as "ordinal size".
 func (s *scene) asking() string {
 	var out []string
 	for _, patch := range s.plan().Independent {
@@ -130,7 +131,8 @@ func TestVolumesGrowWhereTheyAreToAndCan(t *testing.T) {
 	}
 }
 
-// A server whose disk is full crashes until there is more room, and cannot be tuned meanwhile.
+// Volumes must grow even while other steps wait. A server whose disk is full crashes until it has more space, and
+// cannot receive settings meanwhile.
 func TestVolumesGrowWhateverElseIsToBeDone(t *testing.T) {
 	for name, change := range map[string]func(*scene){
 		"a pod is to be restarted": func(s *scene) { s.changed(0) },
@@ -200,7 +202,7 @@ func TestWhichVolumesGrowFollowsFromTheSpecAndTheClaims(t *testing.T) {
 	}
 }
 
-// observed returns what a reconciler observes about the claims.
+// observed returns what a reconciler reads about the volume claims.
 func (s *scene) observed(t *testing.T, class *storagev1.StorageClass) volumes.Storage {
 	t.Helper()
 	builder := fake.NewClientBuilder().WithObjects(class)
@@ -263,13 +265,14 @@ func TestWhatAPodHadComesBackWithItOnlyIfItsClaimHasAVolume(t *testing.T) {
 	}
 }
 
-// provisioned gives a claim a volume that was provisioned for it. The claim was created some time after the second pod.
+// provisioned gives a claim a volume that was provisioned for it. The claim is created the given time after the second
+// pod.
 func provisioned(s *scene, claim *corev1.PersistentVolumeClaim, after time.Duration) {
 	claim.UID, claim.Spec.VolumeName = "0123", "pvc-0123"
 	claim.CreationTimestamp = metav1.NewTime(s.pod(1).CreationTimestamp.Add(after))
 }
 
-// ordinals returns the ordinals of the existing claims.
+// ordinals returns the ordinals of the pods whose claims exist.
 func ordinals(s volumes.Storage) string {
 	out := ""
 	for i, claim := range s.Claims {

@@ -20,21 +20,21 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// token is the token of a loss that is first reported at noon.
+// token identifies a loss that is first reported at noon.
 const token = "tj3ao0"
 
 var errAsk = errors.New("connection refused")
 
 const command = "kubectl annotate --overwrite rec example -n shop redis.opcrew.io/accept-data-loss="
 
-// withLostShard returns a ring of three in which both servers of the first shard have lost their folders.
+// withLostShard returns a cluster of three pods in which both servers of the first shard have lost their data.
 func withLostShard() *scene {
 	s := running(3, clustertest.With(persistentSpec))
 	s.lose("h0", "g1")
 	return s
 }
 
-// lose replaces servers by new, empty ones.
+// lose replaces the home server and the guest server of a shard by new, empty servers.
 func (s *scene) lose(home, guest string) {
 	h, g := s.procs[home], s.procs[guest]
 	s.ghosts = append(s.ghosts, redis.Peer{ID: h.ID, Role: redis.Primary, Failed: true, Slots: h.Slots})
@@ -42,12 +42,12 @@ func (s *scene) lose(home, guest string) {
 	g.ID, g.PrimaryID = g.ID+"-new", h.ID
 }
 
-// serve gives slots to a server.
+// serve assigns slots to a home server.
 func (s *scene) serve(home string, slots redis.Slots) {
 	s.procs[home].Slots, s.ghosts = slots, nil
 }
 
-// reportLoss reports the loss, and stores the status as the API server does.
+// reportLoss sets the status at the given time, and stores it as the API server would.
 func (s *scene) reportLoss(at time.Time) *scene {
 	s.facts.now = at
 	reportAt(s.Cluster, s.look(), kit.Outcome{}, at)
@@ -81,7 +81,7 @@ func TestALossIsReportedWithTheCommandThatAcceptsIt(t *testing.T) {
 	}
 }
 
-// recreated replaces the object by another one of the same name, which uses the first one's claims.
+// recreated replaces the object by another one of the same name, which uses the volumes of the first one.
 func (s *scene) recreated() *scene {
 	s.Status = redisv1alpha1.RedisEnterpriseClusterStatus{Nodes: s.Status.Nodes}
 	return s
@@ -254,7 +254,8 @@ func TestWhatWasReportedOfALossStandsWhileItIsNotKnownToBeOver(t *testing.T) {
 	}
 }
 
-// scattered returns a ring of three whose first two shards alternate, slot by slot, in the same range.
+// scattered returns a cluster of three pods. In one range of slots, every second slot belongs to the first shard, and
+// the others to the second.
 func scattered() *scene {
 	s := running(3, clustertest.With(persistentSpec))
 	var odd, even []int
@@ -266,7 +267,7 @@ func scattered() *scene {
 	return s
 }
 
-// followCommand carries out the reported command.
+// followCommand annotates the object, as the reported kubectl command would.
 func (s *scene) followCommand(t *testing.T) *scene {
 	t.Helper()
 	_, value, found := strings.Cut(s.risk(), command)

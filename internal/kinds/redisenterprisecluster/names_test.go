@@ -19,7 +19,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// Users who log in with the operator's password could not be distinguished from the operator.
+// The operator's own Secret must not be used as the users' Secret. Otherwise users and the operator would log in with
+// the same password.
 func TestTheOperatorsOwnSecretIsNotForUsers(t *testing.T) {
 	s := running(3)
 	before := tuning.For(s.Cluster, s.credentials)

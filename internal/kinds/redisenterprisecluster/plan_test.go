@@ -92,7 +92,7 @@ func TestPodsAreRestartedOneByOneAndTheirPrimariesHandOverFirst(t *testing.T) {
 	}
 }
 
-// replicas returns how many pods the StatefulSet requests.
+// replicas returns how many pods the declared StatefulSet requests.
 func replicas(t *testing.T, s *scene) int32 {
 	t.Helper()
 	return *s.set(t).Spec.Replicas

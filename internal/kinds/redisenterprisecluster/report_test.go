@@ -20,7 +20,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// report updates the status and returns the cluster.
+// report sets the status at noon and returns the cluster.
 func (s *scene) report() *clustertest.Cluster {
 	reportAt(s.Cluster, s.look(), kit.Outcome{}, clustertest.Noon)
 	return s.Cluster
@@ -30,10 +30,10 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 	for name, test := range map[string]struct {
 		scene *scene
 		do    func(*scene)
-		// wants has the start of conditions' texts, by type.
+		// wants maps condition types to the expected beginnings of their texts.
 		wants map[string]string
 		state string
-		says  string // somewhere in Ready
+		says  string // a text that Ready must contain
 	}{
 		"all is well": {scene: running(3), state: "Running", wants: map[string]string{
 			"Ready":     "True AllPodsReady: 3 of 3 pods are ready and every slot is served",
@@ -251,8 +251,8 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 	}
 }
 
-// waitForPod3 stops the servers of the last of four pods, which has no slots yet. Its replica has keys of a slot that
-// was being moved there.
+// waitForPod3 stops the servers of the last of four pods, which has no slots yet. The replica of that pod's shard has
+// keys of a slot that was being moved to it.
 func waitForPod3(s *scene) {
 	s.procs["h0"].Slots, s.procs["h3"].Slots = append(s.procs["h0"].Slots, s.procs["h3"].Slots...), nil
 	s.procs["h0"].Migrating, s.procs["g0"].Keys = map[int]string{5: "h3"}, 7
@@ -274,7 +274,8 @@ func TestAFullMemoryIsReportedUntilThereIsClearlyRoom(t *testing.T) {
 	}
 }
 
-// A process that has just started has not read the servers, and must not undo what another process reported about them.
+// An operator that has just started has not read the servers yet. It must keep what an earlier operator reported about
+// them.
 func TestAProcessThatHasNotLookedYetSaysWhatWasLastSaid(t *testing.T) {
 	for name, do := range map[string]func(*scene){
 		"a cluster that begins":      func(s *scene) { s.Status.Conditions = nil; s.silence(0) },
@@ -356,14 +357,14 @@ func TestAClusterWhoseAwakeningIsBrokenOffIsNotTakenForOneThatNeverWas(t *testin
 	}
 }
 
-// misplace moves slots of the second home to the first.
+// misplace moves slots from the second home server to the first.
 func (s *scene) misplace(slots int) {
 	s.procs["h0"].Slots = redis.Slots{{First: 0, Last: 5461 + slots}}
 	s.procs["h1"].Slots = redis.Slots{{First: 5462 + slots, Last: 10922}}
 }
 
-// For a moment two processes may lead, and both may move slots. If each reported its own move, they would overwrite
-// each other endlessly.
+// Two operators may briefly run, and both may move slots. If each reported only its own move, they would overwrite each
+// other's status endlessly.
 func TestWhatIsReportedOfAMoveNeverGoesBack(t *testing.T) {
 	move := func(slots, moved int) func(*scene) {
 		return func(s *scene) {

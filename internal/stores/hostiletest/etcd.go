@@ -13,7 +13,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/encoding"
-	_ "google.golang.org/grpc/encoding/proto" // the codec of all answers
+	_ "google.golang.org/grpc/encoding/proto" // registers the codec that encoded replaces
 	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/status"
 )

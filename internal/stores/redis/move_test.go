@@ -63,7 +63,7 @@ func TestAMoveKeepsToItsRateAndIsStopped(t *testing.T) {
 	}
 	probing(t, store, func(p *Prober) {
 		step := plan(slots...)
-		step.Bytes, step.BytesPerSecond = 320_000, 32_000 // each batch has 32 slots with a key each, and takes a second
+		step.Bytes, step.BytesPerSecond = 320_000, 32_000 // each batch of 32 slots takes a second
 		if err := p.Take(t.Context(), shop, step); err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +120,7 @@ func TestASlotWithAKeyThatIsTooLargeStaysAndOthersGo(t *testing.T) {
 	}
 }
 
-// Otherwise the slot would stay half moved.
+// Once the move of a slot has started, its large key must be moved too. Otherwise the slot would stay half moved.
 func TestASlotThatIsOpenIsMovedEvenWithALargeKey(t *testing.T) {
 	store := &scripted{keys: map[int][]any{5: {"k1"}}, sizes: map[any]int64{"k1": 300 << 20}, replication: "used_memory:1000000000\r\n"}
 	step := plan(5)

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// The answers follow https://redis.io/commands/cluster-migration. They have not been compared with a real server.
+// byTasks returns a plan that servers execute with the slot migration jobs of Redis. Their answers follow
+// https://redis.io/commands/cluster-migration and have not been compared with a real server.
 
 func byTasks(slots int) MoveSlots {
 	out := byJobs(slots, 0)

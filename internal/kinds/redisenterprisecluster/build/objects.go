@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package build declares the children of a Redis cluster: the StatefulSet with its pods, the Services, and the other
-// objects. Package access declares the Secrets.
+// Package build declares the children of a Redis cluster: the StatefulSet with its pod template, the Services, and
+// other objects. Package access declares the Secrets.
 package build
 
 import (

@@ -16,7 +16,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// replicasOnly returns a pod of a formed cluster whose servers run and are replicas.
+// replicasOnly returns an outdated pod of a formed cluster whose two servers run as replicas, so that it may be
+// restarted.
 func replicasOnly() (Input, Decision, *corev1.Pod) {
 	c := clustertest.New()
 	c.Status.Conditions = []metav1.Condition{{Type: redisv1alpha1.ConditionAvailable, Status: "True", Reason: redisv1alpha1.ReasonAllSlotsServed}}

@@ -20,7 +20,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// some is a number of slots, with their text.
+// some is a set of slots: their number and their text.
 type some struct {
 	n    int
 	text string
@@ -29,7 +29,7 @@ type some struct {
 func (s some) Len() int       { return s.n }
 func (s some) String() string { return s.text }
 
-// ringOf returns a ring of three with every server in its place.
+// ringOf returns the servers of a healthy cluster of three pods, changed by the given functions.
 func ringOf(changes ...func(observed.Servers)) observed.Servers {
 	slots := []some{{5461, "0-5460"}, {5462, "5461-10922"}, {5461, "10923-16383"}}
 	var all observed.Servers
@@ -45,7 +45,7 @@ func ringOf(changes ...func(observed.Servers)) observed.Servers {
 	return all
 }
 
-// failedOver removes pod 0, and makes the guest of pod 1 the primary of its shard.
+// failedOver removes pod 0, and makes the guest server of pod 1 the primary of pod 0's shard.
 func failedOver(all observed.Servers) {
 	gone := all[0]
 	for i := range 2 {
@@ -88,7 +88,7 @@ func TestTheSlotMapNamesThePrimaryAndItsReplicaOfEachShard(t *testing.T) {
 	}
 }
 
-// conditionText formats a condition as one line.
+// conditionText formats a condition as "status reason: message"; "none" if it does not exist.
 func conditionText(conditions []metav1.Condition, kind string) string {
 	c := meta.FindStatusCondition(conditions, kind)
 	if c == nil {

@@ -20,7 +20,7 @@ type Node struct {
 	Flags    []string
 	Primary  string // the ID of the primary, if the node is a replica
 	Epoch    uint64 // if two nodes claim a slot, the other nodes believe the one with the higher epoch
-	Linked   bool   // whether the link to the node is up
+	Linked   bool   // whether the connection to the node is up
 	Slots    []Range
 	// Migrating and Importing hold the slots that are being moved, with the ID of the node at the other end. Only the
 	// server's own line has them. Unreadable holds such slots in an unknown format; their source still owns them.

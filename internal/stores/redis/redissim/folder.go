@@ -17,7 +17,7 @@ type folder struct {
 	id, primary    string // primary is the ID of a replica's primary; empty for a primary
 	current, epoch uint64
 	slots          set
-	peers          map[string]*peer // by ID
+	peers          map[string]*peer // other servers that this one knows, by ID
 	data           map[string]written
 	offset         int64
 	libraries      map[string]bool // names of the function libraries

@@ -24,12 +24,12 @@ type World struct {
 	JobLooks int
 
 	mu         sync.Mutex
-	running    map[string]*node              // by address
+	running    map[string]*node              // running servers, by address
 	clusters   map[string][]*node            // running servers, by cluster, in a fixed order
 	pods       map[string][]*node            // running servers, by pod
 	folders    map[string]*folder            // data directories, by volume
 	acked      map[string]map[string]written // acknowledged writes, by cluster and key
-	violations map[string][]string           // by cluster
+	violations map[string][]string           // by cluster; see Violations
 	made       int
 	changes    int
 }

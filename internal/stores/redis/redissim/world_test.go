@@ -71,7 +71,8 @@ func TestALostVolumeIsFilledAgain(t *testing.T) {
 	})
 }
 
-// A replica that was restarted does not request votes until the operator forces it.
+// All servers restart and one has lost its volume. Its replica does not request votes until the operator forces it,
+// because it has not seen its primary since its start.
 func TestAllComeBackAndOneHasLostItsVolume(t *testing.T) {
 	rigged(t, 3, func(r *rig) {
 		r.write(300)

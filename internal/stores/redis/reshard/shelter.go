@@ -38,7 +38,7 @@ func unsheltered(info map[string]string, most int64) string {
 	if info["role"] != "master" {
 		return "is no longer a primary"
 	}
-	written, _ := strconv.ParseInt(info["master_repl_offset"], 10, 64) // it has this format in all versions
+	written, _ := strconv.ParseInt(info["master_repl_offset"], 10, 64) // all versions print a number
 	least := int64(-1)
 	for name, line := range info {
 		if !strings.HasPrefix(name, "slave") || !strings.Contains(line, "state=online") {
@@ -46,7 +46,7 @@ func unsheltered(info map[string]string, most int64) string {
 		}
 		for word := range strings.SplitSeq(line, ",") {
 			if offset, is := strings.CutPrefix(word, "offset="); is {
-				n, _ := strconv.ParseInt(offset, 10, 64) // it has this format in all versions
+				n, _ := strconv.ParseInt(offset, 10, 64) // all versions print a number
 				least = max(least, n)
 			}
 		}

@@ -13,10 +13,10 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// Seen on a real cluster: a replica that had just joined requested votes before the voters had heard of it, or were
-// connected to it. It lost the elections, and after each attempt its primary served no client, for 20 seconds in all.
+// Regression test: a replica that had just joined requested votes before the voters knew it. It lost the elections, and
+// after each attempt its primary served no clients for a while, 20 seconds in total.
 func TestAReplicaIsAskedToLeadOnlyWhenItWouldBeElected(t *testing.T) {
-	// change changes what one process knows about another process.
+	// change changes what one server knows about another server.
 	change := func(view redis.View, w *world, of, about string, do func(*redis.Peer)) {
 		known := view.Nodes[w.one(of).address].Known
 		for i := range known {
@@ -83,7 +83,8 @@ func TestAReplicaIsAskedToLeadOnlyWhenItWouldBeElected(t *testing.T) {
 	}
 }
 
-// Seen with Redis 7.0 and 8.0: see elections.Pause.
+// Regression test from Redis 7.0 and 8.0: a replica that was a primary a moment ago must not be asked to become one
+// again. See elections.Pause.
 func TestAReplicaThatMayHaveLedAMomentAgoIsNotAskedToLead(t *testing.T) {
 	demoted := func(following time.Duration) func(*process) {
 		return func(p *process) { p.Past = elections.Past{Led: true, Following: following} }

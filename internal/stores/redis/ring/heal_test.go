@@ -30,7 +30,8 @@ func TestALostPrimaryIsReplacedByAnElectionWhereThereCanBeOne(t *testing.T) {
 	})
 }
 
-// The keys of a slot that is moved reach the new primary and its replica before the slot does.
+// During a move, the keys of a slot reach the new primary and its replica before the slot itself. If the new primary is
+// lost, its replica has the only copy of these keys.
 func TestAReplicaLeadsThatHasKeysOnTheirWayToAPrimaryThatWentWithoutASlot(t *testing.T) {
 	half := func() *world {
 		w := ringed()

@@ -10,7 +10,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// restarted returns a ring of n pods in which all processes were restarted and the home of pod 0 lost its folder.
+// restarted returns a cluster of n pods in which all servers were restarted, and the home server of pod 0 lost its
+// data.
 func restarted(n int) *world {
 	w := formed(n)
 	w.restart("g1")
@@ -19,14 +20,15 @@ func restarted(n int) *world {
 	return w
 }
 
-// restart restarts replicas, which have not connected to their primaries since.
+// restart restarts replicas that then cannot connect to their primaries.
 func (w *world) restart(names string) {
 	for _, p := range w.p(names) {
 		p.LinkUp, p.Unlinked = false, p.Role == redis.Replica
 	}
 }
 
-// wiped returns a ring of three in which both copies of the first shard are lost.
+// wiped returns a cluster of three pods in which both copies of the first shard are lost. The user has given up the
+// slots forsaken.
 func wiped(forsaken redis.Slots) *world { return wipedOf(3, forsaken) }
 
 func wipedOf(n int, forsaken redis.Slots) *world {

@@ -19,9 +19,9 @@ import (
 type situation struct {
 	world *world
 	do    func(*world)
-	// step is the prefix of the expected step as text; "" if no step is expected.
+	// step is the beginning of the expected step as text; "" if no step is expected.
 	step string
-	// refused is the guard that is expected to refuse, and words are part of its message.
+	// refused is the guard that is expected to refuse a step. words must be part of its message.
 	refused ring.Guard
 	words   string
 }

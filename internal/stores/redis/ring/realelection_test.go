@@ -14,8 +14,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// Seen on a real cluster: an operator was killed during a failover, which the replica lost. The next two operators
-// tried again at once, and each time the primary served no client for another 5 seconds.
+// Regression test: an operator was killed during a failover, and the replica lost the election. The next two operators
+// tried again at once, and each time the primary served no clients for another 5 seconds.
 func TestAReplicaIsNotAskedAgainByANewOperatorAfterAnElectionThatWasLost(t *testing.T) {
 	o := operate(t, 3)
 	o.settled(soon)
@@ -44,7 +44,7 @@ func TestAHomeThatHasJustTakenTheLeadBackDoesNotHandOver(t *testing.T) {
 	}
 }
 
-// handover returns the step of a new operator when a pod is about to be stopped.
+// handover returns the step that a new operator takes when a pod is about to be stopped.
 func (o *operator) handover(i int) (ring.Step, ring.Why) {
 	o.t.Helper()
 	view, _ := o.prober.View(shop)
@@ -59,8 +59,8 @@ func refusedWith(why ring.Why, words string) bool {
 	return slices.ContainsFunc(why.Refusals, func(r ring.Refusal) bool { return strings.Contains(r.Message, words) })
 }
 
-// election makes a replica request votes while the voters hang for longer than it waits for them: twice the node
-// timeout (cluster.c, clusterHandleSlaveFailover, auth_timeout).
+// election makes a replica request votes while the voters hang, until the replica gives up after twice the node timeout
+// (cluster.c, clusterHandleSlaveFailover, auth_timeout).
 func (o *operator) election(replica *server, voters ...*server) {
 	o.t.Helper()
 	for _, voter := range voters {

@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// grown returns a ring of three pods that grows to five. The new processes have been introduced to the others.
+// grown returns a cluster of three pods that grows to five. Its servers already know the new servers.
 func grown() *world {
 	w := formed(3)
 	w.add()
@@ -23,7 +23,7 @@ func grown() *world {
 	return w
 }
 
-// ringed returns grown with all replicas following their desired primaries.
+// ringed is like grown, and all replicas follow their desired primaries.
 func ringed() *world {
 	w := grown()
 	w.follow("g3", "h2")
@@ -32,14 +32,14 @@ func ringed() *world {
 	return w
 }
 
-// shrunk returns a ring of five pods that shrinks to three.
+// shrunk returns a cluster of five pods that shrinks to three.
 func shrunk() *world {
 	w := formed(5)
 	w.ring.Nodes = 3
 	return w
 }
 
-// drained returns shrunk after the pods that leave have lost their slots.
+// drained is like shrunk, and the surplus pods have lost their slots.
 func drained() *world {
 	w := shrunk()
 	for i, name := range []string{"h0", "h1", "h2"} {

@@ -76,7 +76,7 @@ const (
 	Memory Guard = "Memory"
 )
 
-// rule decides on one subject.
+// rule decides about one kind of step.
 type rule func(*input) verdict
 
 // verdict is the result of one rule.
