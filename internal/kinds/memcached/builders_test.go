@@ -27,7 +27,6 @@ import (
 var someTime = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
 // newMemcached returns a Memcached of the given size. The functions below change its fields.
-
 func newMemcached(size int32) *cachev1alpha1.Memcached {
 	m := &cachev1alpha1.Memcached{}
 	m.Namespace, m.Name, m.UID, m.Generation = "shop", "web", "uid-of-web", 1
@@ -51,7 +50,6 @@ func manifest(t *testing.T, file string) *cachev1alpha1.Memcached {
 }
 
 // factOption changes what a reconciler has read about a Memcached.
-
 type factOption func(*facts)
 
 // observed returns what a reconciler reads about a StatefulSet with the given number of replicas. All of them are
@@ -136,7 +134,6 @@ func isUpdated(n int32) factOption { return func(f *facts) { f.Set.Status.Update
 func isUnseen(f *facts) { f.Set.Generation++ }
 
 // outcome returns the outcome of a plan with one result, for a child of the given kind.
-
 func outcome(kind string, action ensure.Action, message string) kit.Outcome {
 	result := ensure.Result{Action: action, Message: message}
 	result.Ref.Kind = kind

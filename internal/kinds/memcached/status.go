@@ -21,7 +21,7 @@ var blockers = []condition.Blocker{
 	condition.Unless(cachev1alpha1.MemcachedServersReady),
 }
 
-// Report sets the status from what was read and from the results of the plan.
+// Report sets the status from what was read (f) and the results of the plan (done).
 func (r *reconciler) Report(m *cachev1alpha1.Memcached, f facts, _ decision, done kit.Outcome) {
 	s := &m.Status
 	set := condition.Set{Conditions: &s.Conditions, Generation: m.Generation, Now: done.Now}

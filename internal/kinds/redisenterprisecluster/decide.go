@@ -37,8 +37,8 @@ type decision struct {
 	remaining time.Duration
 }
 
-// Decide decides about pods, servers and the next step. It gives each rule package its part of the facts and collects
-// the results.
+// Decide decides what to do, from everything that was read (f). The rules are in the packages desired, observed, tuning
+// and decide.
 func (r *reconciler) Decide(c *redisv1alpha1.RedisEnterpriseCluster, f facts, _ time.Time) decision {
 	if c.DeletionTimestamp != nil {
 		return decision{}

@@ -34,7 +34,7 @@ func withLostShard() *scene {
 	return s
 }
 
-// lose replaces the home server and the guest server of a shard by new, empty servers.
+// lose replaces both servers of a shard by new, empty ones: its primary (home) and its replica (guest).
 func (s *scene) lose(home, guest string) {
 	h, g := s.procs[home], s.procs[guest]
 	s.ghosts = append(s.ghosts, redis.Peer{ID: h.ID, Role: redis.Primary, Failed: true, Slots: h.Slots})
@@ -42,7 +42,7 @@ func (s *scene) lose(home, guest string) {
 	g.ID, g.PrimaryID = g.ID+"-new", h.ID
 }
 
-// serve assigns slots to a home server.
+// serve assigns slots to a primary.
 func (s *scene) serve(home string, slots redis.Slots) {
 	s.procs[home].Slots, s.ghosts = slots, nil
 }

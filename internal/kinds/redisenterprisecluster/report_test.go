@@ -357,7 +357,7 @@ func TestAClusterWhoseAwakeningIsBrokenOffIsNotTakenForOneThatNeverWas(t *testin
 	}
 }
 
-// misplace moves slots from the second home server to the first.
+// misplace moves slots from the primary of the second shard to the primary of the first.
 func (s *scene) misplace(slots int) {
 	s.procs["h0"].Slots = redis.Slots{{First: 0, Last: 5461 + slots}}
 	s.procs["h1"].Slots = redis.Slots{{First: 5462 + slots, Last: 10922}}

@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Report sets the status from the facts, the decision and the results of the plan.
+// Report sets the status from what was read (f), what was decided (d) and the results of the plan (done).
 func (r *reconciler) Report(object *redisv1alpha1.RedisEnterpriseCluster, f facts, d decision, done kit.Outcome) {
 	if object.DeletionTimestamp != nil {
 		object.Status.State = report.State(report.Situation{Deleting: true})

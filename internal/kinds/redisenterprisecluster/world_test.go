@@ -115,7 +115,8 @@ func (s *scene) addPod(i int) {
 	}
 }
 
-// form makes the home server of pod i the primary of shard i, and the next pod's guest server its replica.
+// form makes the home server of pod i (named h<i>) the primary of shard i, and the guest server of the next pod (named
+// g<i+1>) its replica.
 func (s *scene) form(i, n int) {
 	home, guest := s.procs[fmt.Sprintf("h%d", i)], s.procs[fmt.Sprintf("g%d", (i+1)%n)]
 	home.Slots = redis.Slots{{First: (i*redis.SlotCount + n/2) / n, Last: ((i+1)*redis.SlotCount+n/2)/n - 1}}
@@ -166,7 +167,7 @@ func (s *scene) changed(pods ...int) *scene {
 	return s
 }
 
-// look reads the simulated servers into the view, and returns the facts.
+// look reads the simulated servers into the view, and returns everything that a reconciler reads.
 func (s *scene) look() facts {
 	s.view = redis.View{At: clustertest.Noon, Nodes: map[string]redis.NodeStatus{}, Move: s.view.Move}
 	for i := range len(s.Pods) {

@@ -55,7 +55,7 @@ type Replicate struct {
 }
 
 // TakeLead makes a replica in sync the primary by agreement with its primary. No write is lost, and clients wait for
-// less than a second. It is used to restore a home server, and before a primary is stopped.
+// less than a second. It is used before a primary is stopped, and to make a shard's usual primary the primary again.
 type TakeLead struct{ Address string }
 
 // Takeover makes a replica the primary without votes.

@@ -135,7 +135,8 @@ func Endpoints(c *redisv1alpha1.RedisEnterpriseCluster, pods int32) *redisv1alph
 	return out
 }
 
-// Port returns the port for clients of a pod's home server or guest server.
+// Port returns the client port of one of a pod's two servers: the home server (usually a primary) or the guest server
+// (usually a replica).
 func Port(place redisv1alpha1.Place) int32 {
 	if place == redisv1alpha1.Guest {
 		return redisv1alpha1.GuestPort

@@ -215,7 +215,8 @@ func pods(c *redisv1alpha1.RedisEnterpriseCluster) int32 {
 	return *c.Spec.Nodes
 }
 
-// reportsTheSlots returns an error if the status does not list the slots of each pod's home and guest server.
+// reportsTheSlots returns an error if the status does not list the slots of both servers of each pod: the home server
+// (usually a primary) and the guest server (usually a replica).
 func reportsTheSlots(c *redisv1alpha1.RedisEnterpriseCluster) error {
 	shards, copies := map[string]string{}, map[string]string{}
 	for _, line := range c.Status.Slots {

@@ -50,7 +50,8 @@ func (s Server) Leads() bool {
 
 func (s Server) String() string { return fmt.Sprintf("%s server of %s", s.Place, s.Pod) }
 
-// Servers are the servers of all pods, in the order of the pods. Each pod's home server comes before its guest server.
+// Servers are the servers of all pods, in the order of the pods. In each pod, the home server (for the pod's own shard)
+// comes before the guest server (a replica of another pod's shard).
 type Servers []Server
 
 // At returns the server at an address, or the zero Server.

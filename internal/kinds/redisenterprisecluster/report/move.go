@@ -79,8 +79,8 @@ func purpose(move *redis.Progress, pods int) string {
 	return redisv1alpha1.ReasonRebalancing
 }
 
-// slotsAreOpen reports whether any primary is moving slots, whoever started the move. It ignores replicas, because
-// their reports may be outdated.
+// slotsAreOpen reports whether any primary is moving slots, no matter who started the move. It ignores replicas,
+// because their reports may be outdated.
 func slotsAreOpen(view redis.View) bool {
 	for _, status := range view.Nodes {
 		if status.Role == redis.Primary && len(status.Migrating)+len(status.Importing)+len(status.Jobs) > 0 {

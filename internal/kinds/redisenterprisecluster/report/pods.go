@@ -140,8 +140,8 @@ func (in Pods) unfinished(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	return ""
 }
 
-// failsBack reports whether a home server is about to become the primary of its shard again. A rollout uses the same
-// step for guest servers, to hand over before a restart, but that is not a failback.
+// failsBack reports whether the server that should be the primary of a shard (the pod's home server) is about to
+// replace the replica that took over. A rollout also promotes servers with this step, but only replicas.
 func failsBack(in Ring) bool {
 	asked, is := in.Decision.Step.(redis.TakeLead)
 	return is && slices.ContainsFunc(in.Servers, func(s observed.Server) bool {

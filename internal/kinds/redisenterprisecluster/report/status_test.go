@@ -45,7 +45,7 @@ func ringOf(changes ...func(observed.Servers)) observed.Servers {
 	return all
 }
 
-// failedOver removes pod 0, and makes the guest server of pod 1 the primary of pod 0's shard.
+// failedOver removes pod 0, and makes its replica (the guest server of pod 1) the primary of pod 0's shard.
 func failedOver(all observed.Servers) {
 	gone := all[0]
 	for i := range 2 {

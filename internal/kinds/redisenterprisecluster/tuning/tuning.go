@@ -26,8 +26,8 @@ type Tuning struct {
 	Generation string
 }
 
-// For returns the tuning of a cluster. It is empty while the users' Secret is unusable, so that servers keep their
-// passwords and settings.
+// For returns the passwords and settings that the servers of a cluster should have, as commands. The result is empty
+// while the users' Secret is unusable, so that servers keep what they have.
 func For(c *redisv1alpha1.RedisEnterpriseCluster, credentials access.Credentials) Tuning {
 	hashes := credentials.Stored()
 	if len(hashes) == 0 || credentials.Problem(c) != "" {
@@ -59,15 +59,15 @@ func permit(name string, hashes []string) redis.Command {
 	return out
 }
 
-// IsComplete reports whether all servers have the tuning. tuned holds the generation that each server has, by the ID of
-// its start.
+// IsComplete reports whether all servers have these passwords and settings. tuned holds the generation that each server
+// has, by the ID of its start.
 func (t Tuning) IsComplete(all observed.Servers, tuned map[string]string) bool {
 	return t.Generation != "" && len(all) > 0 && !slices.ContainsFunc(all, func(s observed.Server) bool {
 		return !s.Answers || tuned[s.Run] != t.Generation
 	})
 }
 
-// Pending returns the servers that answer but do not have the tuning yet.
+// Pending returns the servers that answer but do not have these passwords and settings yet.
 func (t Tuning) Pending(all observed.Servers, tuned map[string]string) observed.Servers {
 	if t.Generation == "" {
 		return nil

@@ -100,8 +100,8 @@ func copied(n *node) bool {
 	return false
 }
 
-// InRing reports whether a pod's agent would report the pod as ready: its home server is a primary with slots, and its
-// guest server a replica in sync.
+// InRing reports whether a pod's agent would report the pod as ready: one of its servers (home) is a primary with
+// slots, and the other one (guest) is a replica in sync.
 func (w *World) InRing(pod string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

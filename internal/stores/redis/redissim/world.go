@@ -34,7 +34,8 @@ type World struct {
 	changes    int
 }
 
-// Process describes a simulated Redis server: the home server or the guest server of a pod.
+// Process describes one of the two simulated Redis servers of a pod. Place says which one it is: home (usually a
+// primary) or guest (usually a replica).
 type Process struct {
 	// Cluster is the name of the server's cluster. Servers of two clusters must never meet.
 	Cluster string

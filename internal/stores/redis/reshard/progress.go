@@ -23,7 +23,7 @@ type Progress struct {
 	Began                 time.Time
 	// Unequipped explains why a primary got its first slots without function libraries; nil if none did.
 	Unequipped error
-	// Stopping reports that the move was told to stop but has not ended yet.
+	// Stopping reports that the move should stop but has not ended yet.
 	Stopping bool
 	// Ended reports that the move is over. Either all slots have been moved, or Err explains why not.
 	Ended   bool

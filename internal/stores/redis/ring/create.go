@@ -30,8 +30,8 @@ func create(in *input) verdict {
 	return take(redis.SetEpoch{Epochs: epochs}, "form a new cluster of %d pods", in.nodes)
 }
 
-// number returns the first epoch of a server. Home servers, which become primaries, get higher epochs than guest
-// servers. Some primary must have the highest epoch; otherwise it looks as if an election had been lost (see spent).
+// number returns the first epoch of a server. Home servers become primaries and get higher epochs than guest servers,
+// which become replicas. If no primary had the highest epoch, an election would seem to have been lost (see spent).
 func number(p *proc) uint64 {
 	if p.Place == redis.Home {
 		return 2*uint64(p.Pod) + 2
@@ -74,8 +74,8 @@ func assign(in *input) verdict {
 	return take(redis.AssignSlots{Slots: slots}, "assign all slots to %d primaries", len(slots))
 }
 
-// shares returns the slots that each home server without slots should get, by address. It returns false if the cluster
-// is not new.
+// shares returns the slots that each server without slots should get, by address, if it is the usual primary of its
+// shard (the home server). It returns false if the cluster is not new.
 func shares(ps processes) (map[string]redis.Slots, bool) {
 	if len(ps.all) != 2*ps.nodes || len(ps.dead()) > 0 {
 		return nil, false

@@ -5,7 +5,8 @@ package ring
 
 import "github.com/opcrew/opcrew/internal/stores/redis"
 
-// failback makes home servers the primaries of their shards again, if their guest servers have replaced them.
+// failback makes the usual primary of each shard (the home server) the primary again, after a failover to the shard's
+// replica (the guest server).
 func failback(in *input) verdict {
 	var out verdict
 	for _, home := range in.all {
@@ -25,8 +26,8 @@ func failback(in *input) verdict {
 	return out
 }
 
-// handover makes the guest server of a shard the primary before the current primary's pod is stopped. Clients then wait
-// for less than a second instead of for an election.
+// handover makes the replica of a shard (the guest server) the primary before the current primary's pod is stopped.
+// Clients then wait for less than a second instead of for an election.
 func handover(in *input) verdict {
 	var out verdict
 	for i := range in.nodes {

@@ -5,7 +5,8 @@ package ring
 
 import "github.com/opcrew/opcrew/internal/stores/redis"
 
-// giveUp removes lost primaries from the cluster if the user has given up their data. Their slots then have no owner.
+// giveUp removes lost primaries from the cluster if the user has accepted the loss of their data. Their slots then have
+// no owner.
 func giveUp(in *input) verdict {
 	var out verdict
 	for _, id := range sortedKeys(in.lost) {

@@ -9,8 +9,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// leave removes the servers of surplus pods from the cluster when nobody needs their data. A replica first follows the
-// emptied home server of its own pod, so that it drops its keys. Then it is reset, and all other servers forget it.
+// leave removes the servers of surplus pods from the cluster when their data is not needed. A replica first follows the
+// emptied primary of its own pod, so that it drops its keys. Then it is reset, and all other servers forget it.
 func leave(in *input) verdict {
 	var out verdict
 	leaving := in.leaving()

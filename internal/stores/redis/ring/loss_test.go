@@ -10,8 +10,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// restarted returns a cluster of n pods in which all servers were restarted, and the home server of pod 0 lost its
-// data.
+// restarted returns a cluster of n pods in which all servers were restarted, and the primary of pod 0 lost its data.
 func restarted(n int) *world {
 	w := formed(n)
 	w.restart("g1")

@@ -20,8 +20,8 @@ func rules() []rule {
 		moving,    // waits while slots are being moved; all later rules wait too
 		afterFailure,
 		settle,    // finishes interrupted moves
-		failback,  // makes home servers the primaries again
-		handover,  // makes a guest server the primary before its primary is stopped
+		failback,  // makes servers primaries again after a failover
+		handover,  // makes a replica the primary before its primary is stopped
 		replicate, // makes servers follow the primary of their shard
 		forget,    // removes lost servers from the node tables
 		balance,   // moves slots away from surplus pods, and evenly to the others

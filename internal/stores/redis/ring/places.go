@@ -7,7 +7,7 @@ import "github.com/opcrew/opcrew/internal/stores/redis"
 
 func (ps processes) home(i int) *proc { return ps.all[2*i] }
 
-// guest returns the server that should replicate shard i: the guest server of the next pod.
+// guest returns the server that should replicate shard i. It is the guest server of the next pod.
 func (ps processes) guest(i int) *proc { return ps.all[2*host(i, ps.nodes)+1] }
 
 // other returns the server of shard i that is not its primary.
@@ -19,7 +19,7 @@ func (ps processes) other(i int, leader *proc) *proc {
 }
 
 // leader returns the server that is the primary of shard i, or should become it; nil if that is not known. A home
-// server without slots is the primary of an empty shard.
+// server (the shard's usual primary) without slots is the primary of an empty shard.
 func (ps processes) leader(i int) *proc {
 	home, guest := ps.home(i), ps.guest(i)
 	for _, p := range []*proc{home, guest} {
@@ -30,7 +30,7 @@ func (ps processes) leader(i int) *proc {
 	switch {
 	case home.idle():
 		return home
-	case home.answers && guest.idle(): // the home server follows another shard for now
+	case home.answers && guest.idle(): // the server follows another shard for now
 		return guest
 	}
 	return nil
@@ -46,9 +46,9 @@ func (ps processes) shards() (leaders []*proc, all bool) {
 	return leaders, len(leaders) == ps.nodes
 }
 
-// covered reports whether each shard has a primary that answers: a slot owner, or an empty home server with a replica.
-// An empty one without a replica may have replaced a lost primary with data. The result is false while two primaries
-// claim the same slots.
+// covered reports whether each shard has a primary that answers: a slot owner, or an empty server with a replica. An
+// empty server without a replica may have replaced a lost primary that had data. The result is false while two
+// primaries claim the same slots.
 func (ps processes) covered() bool {
 	var claimed []int
 	for _, p := range ps.leaders() {
@@ -64,8 +64,8 @@ func (ps processes) covered() bool {
 	return missing <= 0 && redis.SlotsOf(claimed...).Len() == len(claimed)
 }
 
-// handsOver reports whether a home server is about to hand over to its guest server because its pod will be stopped. In
-// a surplus pod, the server is emptied instead. A guest server that is not in sync cannot take over.
+// handsOver reports whether a primary is about to hand over to its replica, because its pod will be stopped. A replica
+// that is not in sync cannot take over. In a surplus pod, the primary gives its slots away instead.
 func (ps processes) handsOver(p *proc) bool {
 	if !p.yields || p.Place != redis.Home || !p.leads() || p.leaves {
 		return false

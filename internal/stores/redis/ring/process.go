@@ -11,7 +11,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// proc is a Redis server of a pod: its home server or its guest server.
+// proc is one of the two Redis servers of a pod: the home server (usually a primary) or the guest server (usually a
+// replica).
 type proc struct {
 	redis.Node
 	status  redis.NodeStatus
@@ -27,7 +28,7 @@ type proc struct {
 	mustRest string
 }
 
-// newProc returns what is known about the home or guest server of a pod.
+// newProc returns what is known about one of the two servers of a pod. place says which one: home or guest.
 func newProc(view redis.View, ring Ring, pod int, place redis.Place) *proc {
 	p := &proc{Node: redis.Node{Pod: pod, Place: place, Address: ring.Home(pod)}, leaves: pod >= ring.Nodes}
 	if place == redis.Guest {

@@ -12,7 +12,8 @@ import (
 
 // processes holds the servers of all pods.
 type processes struct {
-	// all holds the servers in the order of their pods, with the home server before the guest server.
+	// all holds the servers in the order of their pods. In each pod, the home server (usually a primary) comes before
+	// the guest server (usually a replica).
 	all  []*proc
 	byID map[string]*proc // answering servers, by ID
 	// nodes is the desired number of pods.

@@ -100,8 +100,8 @@ func TestAReplicaThatDoesNotAnswerDoesNotCopyAnotherPrimaryThatHasTheAddressOfIt
 	o.keeps(w)
 }
 
-// usurp gives pod 2 the address of pod 0, which comes back elsewhere without data. Only the guest server of pod 1,
-// which is suspended, has the data. goOn resumes it after the operator has noticed the danger.
+// usurp gives pod 2 the address of pod 0, which comes back elsewhere without data. Only pod 0's replica on pod 1, which
+// is suspended, has the data. goOn resumes it after the operator has noticed the danger.
 func (o *operator) usurp(goOn func()) {
 	o.t.Helper()
 	was := o.host(0)

@@ -52,7 +52,7 @@ func TestKeysThatHadGoneAreFoundAsSoonAsTheirSlotIsOpenAgain(t *testing.T) {
 	}
 }
 
-// cutOff moves keys from the first shard to the home server of pod 2, and leaves their slot half moved.
+// cutOff moves keys from the primary of the first shard to a primary of pod 2, and leaves their slot half moved.
 func (o *operator) cutOff(keys ...string) {
 	o.t.Helper()
 	from, to := o.pods[0].home, o.pods[2].home

@@ -28,7 +28,7 @@ func TestKeysOfAnOpenSlotOutliveThePrimaryThatWasToGetIt(t *testing.T) {
 	o.listsAreWhole(lists)
 }
 
-// pass assigns all slots of one of three pods, which have no keys, to the home server of another pod.
+// pass assigns all slots of one of three pods, which have no keys, to the primary of another pod.
 func (o *operator) pass(from, to int) {
 	o.t.Helper()
 	id, commands := o.id(o.pods[to].home), []redis.Command{}
@@ -72,7 +72,7 @@ func withLists(t *testing.T) (*operator, []string) {
 	return o, lists
 }
 
-// copied waits until the replica of pod 2's home server has as many keys as its primary.
+// copied waits until the replica of pod 2's primary has as many keys as that primary.
 func (o *operator) copied() {
 	o.t.Helper()
 	size := redis.Command{"DBSIZE"}

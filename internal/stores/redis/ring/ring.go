@@ -42,22 +42,23 @@ type Ring struct {
 
 // Pod holds what is known about one pod.
 type Pod struct {
-	// Home and Guest are the addresses of the pod's two servers; "" while they have none.
+	// Home and Guest are the addresses of the pod's two servers; "" while they have none. The home server is usually a
+	// primary, and the guest server a replica of another pod's shard.
 	Home, Guest string
 	// Gone reports that neither server of the pod runs or will start: the kubelet has confirmed the pod's deletion, or
 	// its node is fenced.
 	Gone bool
 	// Returns reports that a gone pod still has its volume and may come back with all its data.
 	Returns bool
-	// Ended holds the servers (home or guest) whose containers do not run, as the kubelet reports. They may be about to
-	// start.
+	// Ended holds which servers of the pod (home or guest) have a container that does not run, as the kubelet reports.
+	// The containers may be about to start.
 	Ended map[redis.Place]bool
-	// Yields reports that the pod is about to be stopped. Its home server then hands over to its guest server, and is
-	// not made the primary again.
+	// Yields reports that the pod is about to be stopped. Its primary then hands over to a replica on another pod, and
+	// is not made the primary again.
 	Yields bool
 }
 
-// Home returns the address of the home server of pod i; "" while it has none.
+// Home returns the address of the home server of pod i, which is the usual primary of shard i; "" while it has none.
 func (r Ring) Home(i int) string {
 	if i < 0 || i >= len(r.Pods) {
 		return ""
@@ -65,7 +66,8 @@ func (r Ring) Home(i int) string {
 	return r.Pods[i].Home
 }
 
-// Guest returns the address of the guest server of pod i; "" while it has none.
+// Guest returns the address of the guest server of pod i, which is the usual replica of shard i-1; "" while it has
+// none.
 func (r Ring) Guest(i int) string {
 	if i < 0 || i >= len(r.Pods) {
 		return ""
@@ -73,7 +75,7 @@ func (r Ring) Guest(i int) string {
 	return r.Pods[i].Guest
 }
 
-// Host returns the ordinal of the pod whose guest server replicates shard i.
+// Host returns the ordinal of the pod that has the replica of shard i (as its guest server).
 func (r Ring) Host(i int) int { return host(i, r.Nodes) }
 
 func host(i, nodes int) int { return (i + 1) % nodes }

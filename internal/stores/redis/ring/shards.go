@@ -16,7 +16,7 @@ type Shard struct {
 	Elsewhere bool
 }
 
-// Shards returns the shards of the cluster, indexed by the ordinal of the pod with their home server.
+// Shards returns the shards of the cluster. Shard i is the one whose usual primary is on pod i.
 func Shards(view redis.View, wanted Ring) []Shard {
 	in := survey(view, wanted)
 	out := make([]Shard, max(0, wanted.Nodes))
