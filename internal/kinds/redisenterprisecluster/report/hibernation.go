@@ -26,7 +26,7 @@ func Hibernation(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, mem
 	c.Status.Move = nil
 	c.Status.State = State(Situation{Created: members.Set != nil, Hibernates: true})
 	if members.ScalingDown(set.Now) || members.Replicas() > 0 {
-		stopping := fmt.Sprintf("%d pods are stopping", len(members.Pods))
+		stopping := fmt.Sprintf("The cluster is about to hibernate: %d pods are stopping", len(members.Pods))
 		set.False(redisv1alpha1.ConditionPodsReady, common.ReasonUpdating, stopping)
 		set.False(redisv1alpha1.ConditionReady, common.ReasonUpdating, stopping)
 		return

@@ -20,7 +20,7 @@ func (s OpenSlots) String() string {
 	for _, move := range s.Moves {
 		n += move.Slots.Len()
 	}
-	return fmt.Sprintf("open %d slots again", n)
+	return fmt.Sprintf("mark %d slots as moving again", n)
 }
 
 // Apply marks the slots as moving at both servers of each move.

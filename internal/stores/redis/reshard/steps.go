@@ -59,10 +59,10 @@ type CancelJob struct{ Address, Name string }
 type StopMove struct{}
 
 func (s CancelMove) String() string {
-	return fmt.Sprintf("close slots %s at %s", s.Slots, s.Address)
+	return fmt.Sprintf("cancel the move of slots %s at %s", s.Slots, s.Address)
 }
 
-func (s CancelJob) String() string { return "cancel job " + s.Name + " of " + s.Address }
+func (s CancelJob) String() string { return "cancel slot migration job " + s.Name + " of " + s.Address }
 
 func (s MoveSlots) String() string {
 	n := 0

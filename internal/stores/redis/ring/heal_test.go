@@ -86,7 +86,7 @@ func TestAReplicaLeadsThatHasKeysOnTheirWayToAPrimaryThatWentWithoutASlot(t *tes
 			w.wipe("h3")
 			w.join("h3")
 			w.one("g4").Role, w.one("g4").PrimaryID = redis.Primary, ""
-		}, step: "close slots 5 at 10.0.0.1:6379"},
+		}, step: "cancel the move of slots 5 at 10.0.0.1:6379"},
 	})
 }
 
@@ -161,21 +161,21 @@ func TestMovesThatWereLeftOpenAreFinished(t *testing.T) {
 		"only the migrating end": {world: formed(3), do: func(w *world) { w.open(5, "h0", "h1"); w.one("h1").Importing = nil },
 			step: "move 1 slots"},
 		"the importing end owns it": {world: formed(3), do: func(w *world) { w.open(6000, "h0", "h1") },
-			step: "close slots 6000 at 10.0.0.1:6379"},
+			step: "cancel the move of slots 6000 at 10.0.0.1:6379"},
 		"another took the place of the importing end": {world: formed(3), do: func(w *world) {
 			w.open(5, "h0", "h1")
 			w.promote("g2", "h1")
 			w.one("h1").Importing = nil
 		}, step: "move 1 slots"},
 		"no process has the ID of the importing end": {world: formed(3), do: func(w *world) { w.one("h0").Migrating = map[int]string{5: "id-past"} },
-			step: "close slots 5 at 10.0.0.1:6379"},
+			step: "cancel the move of slots 5 at 10.0.0.1:6379"},
 		"the importing end may come back": {world: formed(3), do: func(w *world) { w.open(5, "h0", "h1"); w.kill("h1") },
 			refused: ring.Election, words: "slot 5 is being moved"},
 		"another leads where it went, and knows nothing of it": {world: formed(3), do: func(w *world) {
 			w.open(5, "h0", "h1")
 			w.kill("h1 g1")
 			w.promote("g2", "h1")
-		}, step: "close slots 5 at 10.0.0.1:6379"},
+		}, step: "cancel the move of slots 5 at 10.0.0.1:6379"},
 		"and its volume may come back, while others have no slots yet": {world: ringed(), do: func(w *world) {
 			w.one("h3").Slots, w.one("h0").Slots = redis.Slots{{First: 0, Last: 99}}, redis.Slots{{First: 100, Last: 5460}}
 			w.open(500, "h0", "h3")
@@ -183,7 +183,7 @@ func TestMovesThatWereLeftOpenAreFinished(t *testing.T) {
 			w.ring.Pods[3].Returns = true
 			w.follow("g4", "h3")
 			w.promote("g4", "h3")
-		}, step: "close slots 500 at 10.0.0.1:6379"},
+		}, step: "cancel the move of slots 500 at 10.0.0.1:6379"},
 		"the owner is lost": {world: formed(3), do: func(w *world) { w.open(5, "h0", "h1"); w.kill("h0") },
 			refused: ring.Election, words: "none of the servers that answer owns it"},
 		"a new owner knows nothing of it, and a move has just failed": {world: formed(3), do: func(w *world) {
@@ -191,12 +191,12 @@ func TestMovesThatWereLeftOpenAreFinished(t *testing.T) {
 			w.promote("g1", "h0")
 			w.one("h0").Migrating = nil
 			w.failed()
-		}, step: "open 1 slots again"},
+		}, step: "mark 1 slots as moving again"},
 		"the importing end lists no owner, and a move has just failed": {world: formed(3), do: func(w *world) {
 			w.open(5, "h0", "h1")
 			w.one("h0").heard = redis.Slots{{First: 6, Last: 5460}}
 			w.failed()
-		}, step: "open 1 slots again"},
+		}, step: "mark 1 slots as moving again"},
 		"both ends know of it, and a move has just failed": {world: formed(3), do: func(w *world) {
 			w.open(5, "h0", "h1")
 			w.failed()
