@@ -78,7 +78,7 @@ func kindWith(dialer func(*kit.Tools) redis.Dialer) kit.Registration {
 	return kit.Registration{
 		Name:        "redisenterprisecluster",
 		Layer:       kit.Data,
-		Outside:     "opcrew reaches the servers by port-forward",
+		Outside:     "servers are reached by port-forward",
 		CRDs:        []string{"redisenterpriseclusters.app.redislabs.com"},
 		AddToScheme: redisv1alpha1.AddToScheme,
 		Cache:       cached,
