@@ -72,7 +72,7 @@ func Member(members []*pb.Member, answer *pb.StatusResponse, err error) string {
 	return "http://" + listener.Addr().String()
 }
 
-// Well returns the status of a healthy leader.
+// Well returns the status of a healthy etcd member that is the leader.
 func Well() *pb.StatusResponse {
 	return &pb.StatusResponse{Header: &pb.ResponseHeader{ClusterId: 7, MemberId: 1}, Version: "3.6.8", Leader: 1, RaftTerm: 1}
 }

@@ -93,7 +93,8 @@ func command(in *bufio.Reader) (string, error) {
 	return first, nil
 }
 
-// table returns the output of CLUSTER NODES with nodes at foreign addresses. The first owners of them own all slots.
+// table returns the output of CLUSTER NODES with the given number of nodes, at addresses outside the cluster. The first
+// nodes, as many as owners says, each claim all slots.
 func table(nodes, owners int) string {
 	var out strings.Builder
 	for i := range nodes {

@@ -10,8 +10,8 @@ import (
 	"unicode"
 )
 
-// Line returns a text without control characters, cut after most bytes. It is a copy, so that it does not keep a large
-// answer in memory.
+// Line returns a text without control characters. It cuts the text to the length most in bytes, and copies it, so that
+// a large answer does not stay in memory.
 func Line(text string, most int) string {
 	if len(text) > most {
 		text = text[:most]
@@ -24,7 +24,8 @@ func Line(text string, most int) string {
 	}, strings.Clone(strings.ToValidUTF8(text, "")))
 }
 
-// Words reports whether a text has only printable ASCII characters without blanks, and is not longer than most bytes.
+// Words reports whether a text has only printable ASCII characters without blanks, and at most the length most in
+// bytes.
 func Words(text string, most int) bool {
 	return len(text) <= most && !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 }

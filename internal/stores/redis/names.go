@@ -39,7 +39,7 @@ type (
 	SlotRange  = server.SlotRange
 )
 
-// Values of the types Place and Role.
+// Values of the types Place, Role and Fill, and the number of slots of a cluster.
 const (
 	Home       = server.Home
 	Guest      = server.Guest

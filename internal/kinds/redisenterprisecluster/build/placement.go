@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podtemplate"
 )
 
-// placement sets the node selector, the tolerations and the affinity of the pods.
+// placement sets which nodes the pods may run on: node selector, tolerations, anti-affinity and spread constraints.
 func placement(spec *corev1ac.PodSpecApplyConfiguration, c *redisv1alpha1.RedisEnterpriseCluster) {
 	if len(c.Spec.NodeSelector) > 0 {
 		spec.WithNodeSelector(c.Spec.NodeSelector)

@@ -12,8 +12,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// shelter waits until the destination has a replica that lacks no more than most bytes. Otherwise the loss of one
-// server would lose all data that the destination has received.
+// shelter waits until the destination has a replica that lacks few enough bytes (the parameter most). Otherwise the
+// loss of one server would lose all data that the destination has received.
 func (b *batch) shelter(ctx context.Context, most int64) error {
 	for until := b.clock.Now().Add(shelterPatience); ; {
 		answers, err := b.do(ctx, b.To.Address, server.Command{"INFO", "replication"})
