@@ -68,8 +68,8 @@ func (s *scene) risk() string {
 
 func TestALossIsReportedWithTheCommandThatAcceptsIt(t *testing.T) {
 	s := withLostShard().reportLoss(clustertest.Noon)
-	want := "True DataMissing: The data of slots 0-5460 is lost: no server has a copy of it. If a volume with this data still exists, restore it. " +
-		"To continue without the data: " + command + "0-5460@" + token
+	want := "True DataMissing: The data of slots 0-5460 is lost: no server has a copy of it. If a volume with this data exists, restore it. " +
+		"To go on without the data: " + command + "0-5460@" + token
 	if got := s.risk(); got != want {
 		t.Errorf("expected\n%s, got\n%s", want, got)
 	}
@@ -132,8 +132,8 @@ func TestOnlyTheAnnotationThatWasAskedForCounts(t *testing.T) {
 		"0-5460@" + token:           {step: "forget h0", words: "the annotation accepts the loss"},
 		"0-9999@" + token:           {step: "forget h0", words: "the annotation accepts the loss"},
 		"5000-5460,0-4999@" + token: {step: "forget h0", words: "the annotation accepts the loss"},
-		"0-5459@" + token:           {words: "accepts the loss of other slots, or of only some of these slots"},
-		"5000-5470@" + token:        {words: "accepts the loss of other slots, or of only some of these slots"},
+		"0-5459@" + token:           {words: "names other slots, or only some of these"},
+		"5000-5470@" + token:        {words: "names other slots, or only some of these"},
 		"0-5460@tj3anz":             {words: `"0-5460@tj3anz" refers to another loss`},
 		"0-5460@":                   {words: "cannot be read"},
 		"0-5460":                    {words: "cannot be read"},
@@ -237,7 +237,7 @@ func TestAnAnnotationDoesNotCountForALaterLoss(t *testing.T) {
 
 func TestWhatWasReportedOfALossStandsWhileItIsNotKnownToBeOver(t *testing.T) {
 	for name, change := range map[string]func(*facts){
-		"opcrew has just changed the cluster, and reads all servers again first": func(f *facts) { f.view.Stale, f.view.Nodes = true, nil },
+		"a step has just been taken":     func(f *facts) { f.view.Stale, f.view.Nodes = true, nil },
 		"no server could be asked":       func(f *facts) { f.view.Err, f.view.Nodes = errAsk, nil },
 		"a server that has them may run": func(f *facts) { f.view.Nodes["10.0.0.3:6379"] = redis.NodeStatus{Err: errAsk} },
 		"no server answers":              func(f *facts) { f.view.Nodes = map[string]redis.NodeStatus{} },

@@ -120,7 +120,7 @@ func TestALostShardIsServedAgainByTheCommandThatIsReportedAndByNothingElse(t *te
 		"yes":           `"yes" cannot be read`,
 		"0-5460":        `"0-5460" cannot be read`,
 		"0-5460@x":      `"0-5460@x" refers to another loss`,
-		"0-99@" + token: "accepts the loss of other slots, or of only some of these slots",
+		"0-99@" + token: "names other slots, or only some of these",
 	} {
 		s.annotate(redisv1alpha1.AcceptDataLossAnnotation, value)
 		if reported := s.awaitLoss(words); reported != command {

@@ -41,9 +41,9 @@ func text(c *redisv1alpha1.RedisEnterpriseCluster, lost redis.Slots, at time.Tim
 		return fmt.Sprintf("The data of slots %s is lost, and the annotation accepts the loss: the slots will be served again without the lost data%s", slots, because)
 	}
 	if len(approval.Slots) > 0 {
-		approval.Problem = "; the existing annotation accepts the loss of other slots, or of only some of these slots"
+		approval.Problem = "; the annotation names other slots, or only some of these"
 	}
-	return fmt.Sprintf("The data of slots %s is lost: no server has a copy of it%s. If a volume with this data still exists, restore it. "+
-		"To continue without the data: kubectl annotate --overwrite rec %s -n %s %s=%s@%s",
+	return fmt.Sprintf("The data of slots %s is lost: no server has a copy of it%s. If a volume with this data exists, restore it. "+
+		"To go on without the data: kubectl annotate --overwrite rec %s -n %s %s=%s@%s",
 		slots, approval.Problem, c.Name, c.Namespace, redisv1alpha1.AcceptDataLossAnnotation, slots, token)
 }
