@@ -26,8 +26,7 @@ import (
 
 var someTime = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
-// Helpers for objects.
-
+// newMemcached returns a Memcached of the given size. The functions below change its fields.
 func newMemcached(size int32) *cachev1alpha1.Memcached {
 	m := &cachev1alpha1.Memcached{}
 	m.Namespace, m.Name, m.UID, m.Generation = "shop", "web", "uid-of-web", 1
@@ -35,7 +34,7 @@ func newMemcached(size int32) *cachev1alpha1.Memcached {
 	return m
 }
 
-// manifest reads an object as its user wrote it.
+// manifest reads a Memcached from a YAML file, as a user would write it.
 func manifest(t *testing.T, file string) *cachev1alpha1.Memcached {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("testdata", file))
@@ -50,11 +49,11 @@ func manifest(t *testing.T, file string) *cachev1alpha1.Memcached {
 	return m
 }
 
-// Helpers for facts.
-
+// factOption changes what a reconciler has read about a Memcached.
 type factOption func(*facts)
 
-// observed returns the facts about a StatefulSet with a number of replicas, all of them ready.
+// observed returns what a reconciler reads about a StatefulSet with the given number of replicas. All of them are
+// ready.
 func observed(replicas int32, options ...factOption) facts {
 	f := facts{Members: workload.Members{Set: newSet(replicas), Pods: map[string]*corev1.Pod{}}}
 	for i := range replicas {
@@ -99,7 +98,7 @@ func lacks(names ...string) factOption {
 
 func has(name string) factOption { return func(f *facts) { f.Pods[name] = newPod(name) } }
 
-// counts sets the number of pods that the StatefulSet reports.
+// counts sets the number of pods in the StatefulSet's status.
 func counts(pods int32) factOption { return func(f *facts) { f.Set.Status.Replicas = pods } }
 
 func starts(name string) factOption {
@@ -117,7 +116,7 @@ func cannotPull(name string) factOption {
 
 func isRefused(words string) factOption { return func(f *facts) { f.Refusal.Words = words } }
 
-// hangs adds a pod that is being deleted on a node that does not answer.
+// hangs adds a pod that is being deleted but stays, because its node does not respond.
 func hangs(name string) factOption {
 	return func(f *facts) {
 		pod := newPod(name)
@@ -134,15 +133,14 @@ func isUpdated(n int32) factOption { return func(f *facts) { f.Set.Status.Update
 
 func isUnseen(f *facts) { f.Set.Generation++ }
 
-// Helpers for outcomes.
-
+// outcome returns the outcome of a plan with one result, for a child of the given kind.
 func outcome(kind string, action ensure.Action, message string) kit.Outcome {
 	result := ensure.Result{Action: action, Message: message}
 	result.Ref.Kind = kind
 	return kit.Outcome{Results: []ensure.Result{{Action: ensure.Unchanged}, result}}
 }
 
-// reported returns an object after a report.
+// reported sets the status of an object and returns the object.
 func reported(m *cachev1alpha1.Memcached, f facts, done kit.Outcome) *cachev1alpha1.Memcached {
 	reportAt(m, f, done, someTime)
 	return m
@@ -156,7 +154,7 @@ func conditionOf(m *cachev1alpha1.Memcached, kind string) string {
 	return fmt.Sprintf("%s %s: %s", c.Status, c.Reason, c.Message)
 }
 
-// same fails the test if two values differ. what names the values.
+// same fails the test if two values differ. what names the value in the error message.
 func same(t testing.TB, what string, want, got any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {

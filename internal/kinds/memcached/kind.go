@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package memcached reconciles Memcacheds: memcached servers with stable names, in a StatefulSet behind a headless
-// Service. Clients hash keys over the servers' names. Pod addresses would not do, as they change with every restart,
-// and would move nearly all keys.
+// Package memcached reconciles Memcached objects: memcached servers with stable names, in a StatefulSet behind a
+// headless Service. Clients hash keys over the server names, not over pod addresses. Addresses change with every
+// restart, which would move nearly all keys.
 package memcached
 
 import (
@@ -22,30 +22,30 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// The objects of the kind.
+// Read the Memcached objects.
 // +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds,verbs=get;list;watch
-// The status.
+// Write the status.
 // +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds/status,verbs=patch
-// The owner references of children block the deletion of the object.
+// Set owner references that block the deletion of a Memcached until its children are deleted.
 // +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds/finalizers,verbs=update
-// The servers.
+// Manage the StatefulSet of the servers.
 // +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;patch
-// The Service, and the list of servers for clients.
+// Manage the Service and the ConfigMap that lists the servers for clients.
 // +kubebuilder:rbac:groups="",resources=services;configmaps,verbs=get;list;watch;create;patch
-// Which pods and clients may reach the ports of the servers.
+// Manage the NetworkPolicy that decides which clients may reach the servers.
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=get;list;watch;create;patch
-// The budget of the servers.
+// Manage the PodDisruptionBudget of the servers.
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch
-// Why a server is not ready.
+// Read pods to report why a server is not ready.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
-// Whether a node is lost.
+// Read nodes to detect lost nodes.
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list;watch
-// Why a pod cannot be created.
+// Read events to report why a pod cannot be created.
 // +kubebuilder:rbac:groups="",resources=events,verbs=list
-// Whether the CRD is installed, and by opcrew.
+// Read its own CRD to check that opcrew installed it.
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=memcacheds.cache.example.com,verbs=get
 
-// workers is the number of objects that are reconciled at a time.
+// workers is the number of Memcached objects that are reconciled concurrently.
 const workers = 8
 
 // Kind returns the registration of Memcached.

@@ -10,13 +10,13 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// planAt returns the plan that follows from facts at a time.
+// planAt returns the plan for the given facts at the given time.
 func planAt(object *cachev1alpha1.Memcached, f facts, now time.Time) kit.Plan {
 	r := &reconciler{}
 	return r.Plan(object, f, r.Decide(object, f, now))
 }
 
-// reportAt fills the status from facts and from what was done at a time.
+// reportAt sets the status from the given facts and the outcome of a plan, at the given time.
 func reportAt(object *cachev1alpha1.Memcached, f facts, done kit.Outcome, now time.Time) {
 	r := &reconciler{}
 	done.Now = now

@@ -29,14 +29,14 @@ const (
 	nameLabel     = "app.kubernetes.io/name"
 	instanceLabel = "app.kubernetes.io/instance"
 
-	// user is the uid in memcached's images.
+	// user is the user ID that memcached's images run as.
 	user = 11211
 
 	mebibyte = 1 << 20
 )
 
-// selector returns the labels that select the pods. It is immutable, so it has only labels that never change, and one
-// that excludes the pods of a chart of the same name.
+// selector returns the labels that select the pods. A StatefulSet's selector is immutable, so it has only labels that
+// never change. The managed-by label excludes pods that a Helm chart created under the same name.
 func selector(m *cachev1alpha1.Memcached) map[string]string {
 	return map[string]string{nameLabel: appName, instanceLabel: m.Name, common.ManagedByLabel: common.Name}
 }
@@ -50,8 +50,8 @@ func labels(m *cachev1alpha1.Memcached) map[string]string {
 	return out
 }
 
-// service declares the Service that gives each server a name. Servers that are not ready keep their names, as a client
-// should find the server down, and not a different ring.
+// service declares the headless Service that gives each server a DNS name. Servers that are not ready keep their names:
+// clients then treat the server as down instead of distributing all keys again.
 func service(m *cachev1alpha1.Memcached) *corev1ac.ServiceApplyConfiguration {
 	return corev1ac.Service(m.Name, m.Namespace).WithLabels(labels(m)).
 		WithSpec(corev1ac.ServiceSpec().
@@ -62,14 +62,14 @@ func service(m *cachev1alpha1.Memcached) *corev1ac.ServiceApplyConfiguration {
 				WithPort(port(m)).WithTargetPort(intstr.FromString(appName))))
 }
 
-// serverList declares the ConfigMap with the list of servers, for clients to mount.
+// serverList declares the ConfigMap with the list of servers. Clients can mount it.
 func serverList(m *cachev1alpha1.Memcached) *corev1ac.ConfigMapApplyConfiguration {
 	return corev1ac.ConfigMap(m.Name+"-servers", m.Namespace).WithLabels(labels(m)).
 		WithData(map[string]string{"servers": strings.Join(servers(m, m.Spec.Size), "\n")})
 }
 
-// servers returns the names of the first n servers, in order of their ordinals. A resize only appends to the list or
-// shortens it, as consistent hashing requires.
+// servers returns the DNS names of the first n servers, in order of their ordinals. A resize only appends names or cuts
+// off the end of the list, as consistent hashing requires.
 func servers(m *cachev1alpha1.Memcached, n int32) []string {
 	var out []string
 	for _, pod := range podNames(m, n) {
@@ -80,12 +80,12 @@ func servers(m *cachev1alpha1.Memcached, n int32) []string {
 
 func podNames(m *cachev1alpha1.Memcached, n int32) []string { return identity(m).Names(n) }
 
-// identity returns the labels by which the servers are found.
+// identity returns the names and labels by which opcrew finds the pods of a Memcached.
 func identity(m *cachev1alpha1.Memcached) workload.Identity {
 	return workload.Identity{Namespace: m.Namespace, Name: m.Name, Labels: labels(m), Selector: selector(m)}
 }
 
-// disruptionBudget lets a drain evict one server at a time.
+// disruptionBudget declares a PodDisruptionBudget that lets a node drain evict one server after the other.
 func disruptionBudget(m *cachev1alpha1.Memcached) *policyv1ac.PodDisruptionBudgetApplyConfiguration {
 	return policyv1ac.PodDisruptionBudget(m.Name, m.Namespace).WithLabels(labels(m)).
 		WithSpec(policyv1ac.PodDisruptionBudgetSpec().
@@ -93,8 +93,8 @@ func disruptionBudget(m *cachev1alpha1.Memcached) *policyv1ac.PodDisruptionBudge
 			WithSelector(metav1ac.LabelSelector().WithMatchLabels(selector(m))))
 }
 
-// networkPolicy opens the port for clients and that of the exporter. Servers do not know each other, and the operator connects to
-// none.
+// networkPolicy declares a NetworkPolicy that opens the memcached port and the exporter's port to clients. The servers
+// do not talk to each other, and the operator does not connect to them.
 func networkPolicy(m *cachev1alpha1.Memcached) *networkingv1ac.NetworkPolicyApplyConfiguration {
 	n := workload.Network{Clients: workload.TCP(port(m)), Access: m.Spec.Access}
 	if m.Spec.Exporter != nil {
@@ -139,7 +139,7 @@ func container(m *cachev1alpha1.Memcached) *corev1ac.ContainerApplyConfiguration
 	return corev1ac.Container().WithName(appName).
 		WithImage(cmp.Or(m.Spec.Image, cachev1alpha1.DefaultImage)).
 		WithImagePullPolicy(corev1.PullIfNotPresent).
-		WithTerminationMessagePolicy(corev1.TerminationMessageFallbackToLogsOnError). // the end of its output shows why it ended
+		WithTerminationMessagePolicy(corev1.TerminationMessageFallbackToLogsOnError). // shows why it failed
 		WithCommand("memcached").
 		WithArgs(
 			"-m", fmt.Sprint(memory(m)/mebibyte),
@@ -168,7 +168,7 @@ func exporter(m *cachev1alpha1.Memcached) *corev1ac.ContainerApplyConfiguration 
 		WithSecurityContext(workload.Restricted())
 }
 
-// memory returns the memory for items in bytes.
+// memory returns the memory for cached items, in bytes.
 func memory(m *cachev1alpha1.Memcached) int64 {
 	if m.Spec.Memory != nil {
 		return m.Spec.Memory.Value()
@@ -177,8 +177,8 @@ func memory(m *cachev1alpha1.Memcached) int64 {
 	return q.Value()
 }
 
-// overhead returns how many bytes a server needs in addition to the memory for items: the program and its hash table,
-// an eighth of the items' memory for partly filled slabs, and 16 KiB of buffers per connection.
+// overhead returns how many bytes a server needs besides the memory for items: for the program and its hash table, an
+// eighth of the items' memory for partly filled slabs, and 16 KiB of buffers per connection.
 func overhead(m *cachev1alpha1.Memcached) int64 {
 	connections := int64(value(m.Spec.MaxConnections, cachev1alpha1.DefaultMaxConnections))
 	bytes := 32*mebibyte + memory(m)/8 + connections*16*1024

@@ -115,7 +115,8 @@ func TestTheLimitOfAServerCoversItsItemsAndWhatItNeedsBeside(t *testing.T) {
 	}
 }
 
-// The labels in the selector can never change, and an override must not remove them from pods.
+// Without its selector labels, a pod would no longer belong to the Service. The labels in the selector are immutable,
+// so an override must not change them.
 func TestAnOverrideCannotTakeAPodFromItsService(t *testing.T) {
 	m := newMemcached(1)
 	m.Spec.Pod = &common.PodOverride{Labels: map[string]string{nameLabel: "other", instanceLabel: "other", common.ManagedByLabel: "helm", "team": "shop"}}

@@ -16,20 +16,20 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// reconciler is keyed by a Memcached.
+// reconciler reconciles Memcached objects.
 type reconciler struct {
 	*kit.Tools
 	refusals workload.Refusals
 }
 
-// facts holds all that is read about a Memcached.
+// facts holds everything that was read about a Memcached.
 type facts struct {
 	workload.Members
-	// places are where the servers run.
+	// places are the nodes and zones of the servers.
 	places []workload.Place
 }
 
-// Observe reads the StatefulSet, its pods, and where they run.
+// Observe reads the StatefulSet, its pods, and the nodes that the pods run on.
 func (r *reconciler) Observe(ctx context.Context, m *cachev1alpha1.Memcached) (facts, error) {
 	members, err := workload.ObserveMembers(ctx, r.Client, m, identity(m))
 	f := facts{Members: members}
@@ -47,13 +47,13 @@ func (r *reconciler) Observe(ctx context.Context, m *cachev1alpha1.Memcached) (f
 	return f, nil
 }
 
-// refused reports whether the status reports missing servers, whose pods may be refused.
+// refused reports whether the status says that servers are missing. The API server may have refused their pods.
 func refused(m *cachev1alpha1.Memcached) bool {
 	reported := meta.FindStatusCondition(m.Status.Conditions, cachev1alpha1.MemcachedServersReady)
 	return reported != nil && reported.Reason == cachev1alpha1.ReasonServersMissing
 }
 
-// objectOfPod enqueues the Memcached that owns the StatefulSet of a pod.
+// objectOfPod returns a request for the Memcached whose StatefulSet owns a pod.
 func objectOfPod(_ context.Context, pod client.Object) []reconcile.Request {
 	labels := pod.GetLabels()
 	if labels[nameLabel] != appName {

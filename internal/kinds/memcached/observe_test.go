@@ -23,7 +23,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// watcher is a reconciler that counts how often events are listed.
+// watcher is a reconciler that counts how often it lists events.
 type watcher struct {
 	*reconciler
 	clock *clocktesting.FakeClock
@@ -62,7 +62,7 @@ func (w *watcher) expectAsked(t *testing.T, times int, when string) {
 	}
 }
 
-// Regression: a pod that is being recreated was reported with a refusal from an hour ago.
+// Regression test: a pod that was being recreated was reported with a refusal from an hour ago.
 func TestTheEventsAreAskedOnlyWhenPodsAreMissingForAWhile(t *testing.T) {
 	m, pod := newMemcached(2), newPod("web-1")
 	w := newWatcher(newSet(2), newPod("web-0"), pod)
@@ -98,7 +98,7 @@ func TestTheEventsAreAskedOnlyWhenPodsAreMissingForAWhile(t *testing.T) {
 	w.expectAsked(t, 1, "when a pod is missing again")
 }
 
-// A restart of the operator must not change the status.
+// A restart of the operator must not remove a refusal from the status.
 func TestAKnownRefusalIsAskedForAtOnceByAProcessThatJustBegan(t *testing.T) {
 	m := newMemcached(1)
 	m.Status.Conditions = []metav1.Condition{{Type: cachev1alpha1.MemcachedServersReady, Reason: cachev1alpha1.ReasonServersMissing}}
@@ -107,7 +107,7 @@ func TestAKnownRefusalIsAskedForAtOnceByAProcessThatJustBegan(t *testing.T) {
 	}
 }
 
-// Regression: pods of a deleted StatefulSet of the same name counted as servers.
+// Regression test: pods of a deleted StatefulSet with the same name counted as servers.
 func TestOnlyPodsOfTheStatefulSetCount(t *testing.T) {
 	predecessors, somebodys, elsewhere, unlabelled := newPod("web-1"), newPod("web-2"), newPod("web-3"), newPod("web-4")
 	predecessors.OwnerReferences[0].UID = "another"

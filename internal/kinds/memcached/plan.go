@@ -14,19 +14,19 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// decision holds what follows from the facts.
+// decision holds what Decide derived from the facts.
 type decision struct {
-	// again is the time until the next check of stuck pods.
+	// again is the time until opcrew checks again whether pods are stuck.
 	again time.Duration
 }
 
-// Decide returns the time until the next check.
+// Decide returns the time until the next check for stuck pods.
 func (r *reconciler) Decide(_ *cachev1alpha1.Memcached, f facts, now time.Time) decision {
 	return decision{again: f.StuckIn(now)}
 }
 
-// Plan declares the children. Deletion needs no plan: the garbage collector deletes them with their owner, and a cache
-// has no data to keep.
+// Plan declares the children. A Memcached that is being deleted needs no plan: a cache has no data to keep, and the
+// garbage collector deletes the children with their owner.
 func (r *reconciler) Plan(m *cachev1alpha1.Memcached, f facts, d decision) kit.Plan {
 	if m.DeletionTimestamp != nil {
 		return kit.Plan{}
@@ -40,7 +40,7 @@ func (r *reconciler) Plan(m *cachev1alpha1.Memcached, f facts, d decision) kit.P
 	return plan
 }
 
-// settings returns the part of the spec whose changes restart servers.
+// settings returns the part of the spec whose changes restart the servers.
 func settings(m *cachev1alpha1.Memcached) cachev1alpha1.MemcachedSpec {
 	spec := m.Spec
 	spec.Size, spec.Access = 0, nil

@@ -15,13 +15,13 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// blockers are the conditions that can keep the object from being Ready, in order of precedence.
+// blockers are the conditions that can keep a Memcached from being Ready, the most important first.
 var blockers = []condition.Blocker{
 	condition.Unless(cachev1alpha1.MemcachedChildrenReady),
 	condition.Unless(cachev1alpha1.MemcachedServersReady),
 }
 
-// Report fills the status from the facts and from what was done.
+// Report sets the status from what was read (f) and the results of the plan (done).
 func (r *reconciler) Report(m *cachev1alpha1.Memcached, f facts, _ decision, done kit.Outcome) {
 	s := &m.Status
 	set := condition.Set{Conditions: &s.Conditions, Generation: m.Generation, Now: done.Now}
@@ -33,8 +33,8 @@ func (r *reconciler) Report(m *cachev1alpha1.Memcached, f facts, _ decision, don
 	workload.ReportPlacement(set, f.places, costOf(s.Replicas))
 }
 
-// reportRing sets names and numbers. They follow the StatefulSet's spec and not the current pods, so that a restart, or
-// a StatefulSet that is being recreated, changes neither the ring nor the status.
+// reportRing sets the server names and counts in the status. They come from the StatefulSet's spec and not from its
+// pods, so that a restart, or a StatefulSet that is being recreated, does not change them.
 func reportRing(m *cachev1alpha1.Memcached, f facts) {
 	s := &m.Status
 	s.Selector = metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: selector(m)})
@@ -42,7 +42,7 @@ func reportRing(m *cachev1alpha1.Memcached, f facts) {
 	if f.Set != nil && f.Set.Spec.Replicas != nil {
 		size = *f.Set.Spec.Replicas
 	}
-	// The first servers of a new object move no keys, but servers after size 0 do.
+	// The first servers of a new object move no keys. Servers that replace size 0 do move keys.
 	if size != s.Replicas && (s.Replicas > 0 || s.LastResize != nil) {
 		s.LastResize = &cachev1alpha1.Resize{From: s.Replicas, To: size, KeysMovedPercent: moved(s.Replicas, size)}
 	}
@@ -51,7 +51,7 @@ func reportRing(m *cachev1alpha1.Memcached, f facts) {
 	s.ReadyReplicas = f.Ready(s.Nodes)
 }
 
-// moved returns the share of keys, in percent and rounded up, that consistent hashing moves in a resize.
+// moved returns the percentage of keys, rounded up, that consistent hashing moves to other servers in a resize.
 func moved(from, to int32) int32 {
 	larger, smaller := max(from, to), min(from, to)
 	return (100*(larger-smaller) + larger - 1) / larger
@@ -62,28 +62,28 @@ func reportServers(set condition.Set, m *cachev1alpha1.Memcached, f facts, done 
 	s := m.Status
 	switch {
 	case f.Set == nil:
-		set.False(kind, common.ReasonApplying, "The servers are being made")
+		set.False(kind, common.ReasonApplying, "The servers are being created")
 	case s.Replicas != m.Spec.Size:
-		set.False(kind, common.ReasonUpdating, fmt.Sprintf("The number of servers goes from %d to %d", s.Replicas, m.Spec.Size))
-	case workload.Changing(done, "StatefulSet"): // a refusal would belong to the earlier spec
+		set.False(kind, common.ReasonUpdating, fmt.Sprintf("The number of servers changes from %d to %d", s.Replicas, m.Spec.Size))
+	case workload.Changing(done, "StatefulSet"): // a reported refusal would belong to the previous spec
 		set.False(kind, common.ReasonUpdating, "The StatefulSet is being changed")
 	case f.Refusal.Words != "":
-		set.False(kind, cachev1alpha1.ReasonServersMissing, fmt.Sprintf("%d of %d servers cannot be made: %s", int(s.Replicas)-len(f.Pods), s.Replicas, f.Refusal.Words))
+		set.False(kind, cachev1alpha1.ReasonServersMissing, fmt.Sprintf("%d of %d servers cannot be created: %s", int(s.Replicas)-len(f.Pods), s.Replicas, f.Refusal.Words))
 	case s.Replicas == 0 && (f.Rolling(set.Now) || f.ScalingDown(set.Now)):
-		set.False(kind, common.ReasonUpdating, "The last servers are going")
+		set.False(kind, common.ReasonUpdating, "The last servers are being removed")
 	case s.Replicas == 0:
-		set.True(kind, cachev1alpha1.ReasonScaledToZero, "Size is 0: there are no servers")
+		set.True(kind, cachev1alpha1.ReasonScaledToZero, "spec.size is 0, so there are no servers")
 	case s.ReadyReplicas < s.Replicas:
 		why, reason := firstCause(m, f)
 		set.False(kind, reason, fmt.Sprintf("%d of %d servers answer; %s", s.ReadyReplicas, s.Replicas, why))
 	case f.Rolling(set.Now):
-		set.False(kind, common.ReasonUpdating, fmt.Sprintf("%d of %d servers are changed", f.Set.Status.UpdatedReplicas, s.Replicas))
+		set.False(kind, common.ReasonUpdating, fmt.Sprintf("%d of %d servers are updated", f.Set.Status.UpdatedReplicas, s.Replicas))
 	default:
 		set.True(kind, cachev1alpha1.ReasonAllServersReady, fmt.Sprintf("%d of %d servers answer", s.ReadyReplicas, s.Replicas))
 	}
 }
 
-// firstCause names the first server that is not ready, and why, with a reason of this kind.
+// firstCause names the first server that is not ready and the cause, and returns a reason for the condition.
 func firstCause(m *cachev1alpha1.Memcached, f facts) (cause, reason string) {
 	cause, reason = f.FirstCause(m.Status.Nodes)
 	if reason == common.ReasonPodsNotReady {
@@ -101,12 +101,12 @@ func readyReason(m *cachev1alpha1.Memcached) string {
 
 func readyMessage(m *cachev1alpha1.Memcached) string {
 	if m.Status.Replicas == 0 {
-		return "Size is 0: there are no servers"
+		return "spec.size is 0, so there are no servers"
 	}
 	return fmt.Sprintf("%d of %d servers answer", m.Status.ReadyReplicas, m.Status.Replicas)
 }
 
-// transitions returns an event for a resize, with how many keys move.
+// transitions returns an event for a resize, which reports how many keys move.
 func (r *reconciler) transitions(before, after *cachev1alpha1.Memcached) []kit.Event {
 	resize := after.Status.LastResize
 	if old := before.Status.LastResize; resize == nil || old != nil && *old == *resize {
@@ -114,6 +114,6 @@ func (r *reconciler) transitions(before, after *cachev1alpha1.Memcached) []kit.E
 	}
 	return []kit.Event{{
 		Reason: "Resized", Action: "Resize",
-		Note: fmt.Sprintf("Size went from %d to %d: with consistent hashing %d%% of the keys are looked for elsewhere", resize.From, resize.To, resize.KeysMovedPercent),
+		Note: fmt.Sprintf("Size changed from %d to %d: with consistent hashing, clients look for %d%% of the keys on other servers", resize.From, resize.To, resize.KeysMovedPercent),
 	}}
 }

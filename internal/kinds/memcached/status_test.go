@@ -27,25 +27,25 @@ func TestServersReadyReportsWhatBlocksIt(t *testing.T) {
 		done  kit.Outcome
 		want  string
 	}{
-		"nothing is there yet":                              {3, facts{}, kit.Outcome{}, "False Applying: The servers are being made"},
+		"nothing is there yet":                              {3, facts{}, kit.Outcome{}, "False Applying: The servers are being created"},
 		"all answer":                                        {3, observed(3), kit.Outcome{}, "True AllServersReady: 3 of 3 servers answer"},
-		"size 0":                                            {0, observed(0), kit.Outcome{}, "True ScaledToZero: Size is 0: there are no servers"},
-		"size 0, a pod is still going":                      {0, observed(0, has("web-0")), kit.Outcome{}, "False Updating: The last servers are going"},
-		"size 0, not carried out yet":                       {0, observed(0, counts(2)), kit.Outcome{}, "False Updating: The last servers are going"},
+		"size 0":                                            {0, observed(0), kit.Outcome{}, "True ScaledToZero: spec.size is 0, so there are no servers"},
+		"size 0, a pod is still going":                      {0, observed(0, has("web-0")), kit.Outcome{}, "False Updating: The last servers are being removed"},
+		"size 0, not carried out yet":                       {0, observed(0, counts(2)), kit.Outcome{}, "False Updating: The last servers are being removed"},
 		"a pod hangs that shall go":                         {2, observed(2, hangs("web-2")), kit.Outcome{}, "True AllServersReady: 2 of 2 servers answer"},
 		"a pod hangs that shall stay":                       {3, observed(2, grown, hangs("web-2")), kit.Outcome{}, "False ServersNotReady: 2 of 3 servers answer; web-2: it is being deleted, and node node2 does not answer; if the node is gone for good, delete the Node or taint it node.kubernetes.io/out-of-service"},
-		"size 0, the last pod hangs":                        {0, observed(0, hangs("web-0")), kit.Outcome{}, "True ScaledToZero: Size is 0: there are no servers"},
-		"it grows":                                          {5, observed(3), changed, "False Updating: The number of servers goes from 3 to 5"},
-		"it shrinks to 0":                                   {0, observed(3), kit.Outcome{}, "False Updating: The number of servers goes from 3 to 0"},
+		"size 0, the last pod hangs":                        {0, observed(0, hangs("web-0")), kit.Outcome{}, "True ScaledToZero: spec.size is 0, so there are no servers"},
+		"it grows":                                          {5, observed(3), changed, "False Updating: The number of servers changes from 3 to 5"},
+		"it shrinks to 0":                                   {0, observed(3), kit.Outcome{}, "False Updating: The number of servers changes from 3 to 0"},
 		"one is being made":                                 {3, observed(3, lacks("web-1")), kit.Outcome{}, "False Updating: 2 of 3 servers answer; web-1: its pod is being made"},
-		"a quota refuses two":                               {3, observed(3, lacks("web-1", "web-2"), isRefused("exceeded quota: q")), kit.Outcome{}, "False ServersMissing: 2 of 3 servers cannot be made: exceeded quota: q"},
-		"a quota refuses, and one cannot start":             {3, observed(3, lacks("web-2"), cannotPull("web-0"), isRefused("exceeded quota: q")), kit.Outcome{}, "False ServersMissing: 1 of 3 servers cannot be made: exceeded quota: q"},
+		"a quota refuses two":                               {3, observed(3, lacks("web-1", "web-2"), isRefused("exceeded quota: q")), kit.Outcome{}, "False ServersMissing: 2 of 3 servers cannot be created: exceeded quota: q"},
+		"a quota refuses, and one cannot start":             {3, observed(3, lacks("web-2"), cannotPull("web-0"), isRefused("exceeded quota: q")), kit.Outcome{}, "False ServersMissing: 1 of 3 servers cannot be created: exceeded quota: q"},
 		"one starts":                                        {3, observed(3, starts("web-2")), kit.Outcome{}, "False Updating: 2 of 3 servers answer; web-2: it is starting"},
 		"one may need a hand":                               {3, observed(3, starts("web-0"), cannotPull("web-2")), kit.Outcome{}, "False ServersNotReady: 1 of 3 servers answer; web-2: container memcached: ErrImagePull: not found"},
 		"a quota refused two of an earlier spec":            {3, observed(3, lacks("web-1", "web-2"), isRefused("exceeded quota: q")), changed, "False Updating: The StatefulSet is being changed"},
-		"the StatefulSet has not looked at its last change": {3, observed(3, isUnseen), kit.Outcome{}, "False Updating: 3 of 3 servers are changed"},
-		"a change goes on":                                  {3, observed(3, isUpdated(1)), kit.Outcome{}, "False Updating: 1 of 3 servers are changed"},
-		// Regression: for a moment Ready was True although the spec had not been carried out.
+		"the StatefulSet has not looked at its last change": {3, observed(3, isUnseen), kit.Outcome{}, "False Updating: 3 of 3 servers are updated"},
+		"a change goes on":                                  {3, observed(3, isUpdated(1)), kit.Outcome{}, "False Updating: 1 of 3 servers are updated"},
+		// Regression test: Ready stayed True for a moment although the new spec had not been applied.
 		"a change was written, and the facts are from before": {3, observed(3), changed, "False Updating: The StatefulSet is being changed"},
 		"a change was written, and the cache is behind":       {3, observed(3), outcome("StatefulSet", ensure.Waiting, ""), "False Updating: The StatefulSet is being changed"},
 		"drift was repaired":                                  {3, observed(3), outcome("StatefulSet", ensure.Repaired, ""), "True AllServersReady: 3 of 3 servers answer"},
@@ -58,7 +58,7 @@ func TestServersReadyReportsWhatBlocksIt(t *testing.T) {
 	}
 }
 
-// grown raises the desired number of the StatefulSet by one.
+// grown increases the desired number of replicas in the StatefulSet by one.
 func grown(f *facts) { f.Set.Spec.Replicas = new(*f.Set.Spec.Replicas + 1) }
 
 func TestAPodThatHangsIsNotedBesideReady(t *testing.T) {
@@ -104,7 +104,8 @@ func TestPlacementReportsHowManyKeysANodeOrAZoneHas(t *testing.T) {
 	}
 }
 
-// Regression: the revisions are the same as soon as a change is reverted.
+// Regression test: when a change is reverted during its rollout, the StatefulSet's revisions are equal again at once,
+// although some pods still have the other template.
 func TestAChangeTakenBackHalfWayIsStillUnderWay(t *testing.T) {
 	f := observed(3, isUpdated(2))
 	f.Set.Status.CurrentRevision, f.Set.Status.UpdateRevision = "web-1", "web-1"
@@ -124,7 +125,7 @@ func TestReadyIsTheFirstThatStandsInTheWay(t *testing.T) {
 		want  string
 	}{
 		"nothing":                       {newMemcached(3), observed(3), kit.Outcome{}, "True AllServersReady: 3 of 3 servers answer"},
-		"nothing, at size 0":            {newMemcached(0), observed(0), kit.Outcome{}, "True ScaledToZero: Size is 0: there are no servers"},
+		"nothing, at size 0":            {newMemcached(0), observed(0), kit.Outcome{}, "True ScaledToZero: spec.size is 0, so there are no servers"},
 		"nothing, after a resize":       {resized, observed(4), kit.Outcome{}, "True AllServersReady: 4 of 4 servers answer"},
 		"another owner, before servers": {newMemcached(3), observed(3, cannotPull("web-0")), taken, "False NameTaken: Service shop/web belongs to helm"},
 		"a failure":                     {newMemcached(3), observed(3), kit.Outcome{Err: errors.New("timeout")}, "Unknown Applying: timeout"},
@@ -175,7 +176,7 @@ func TestTheRingFollowsTheSpecOfTheStatefulSet(t *testing.T) {
 	golden.Check(t, "status-zero.yaml", reported(newMemcached(0), observed(0), kit.Outcome{}).Status)
 }
 
-// Regression: when someone deleted the StatefulSet, the clients' ring became empty.
+// Regression test: when a user deleted the StatefulSet, the status listed no servers, and clients lost all keys.
 func TestTheRingIsKeptWhileTheStatefulSetIsRecreated(t *testing.T) {
 	m := reported(newMemcached(3), observed(3), kit.Outcome{})
 	m = reported(m, facts{}, outcome("StatefulSet", ensure.Created, ""))
@@ -190,12 +191,12 @@ func TestAChangeOfSizeIsReportedOnceItIsCarriedOut(t *testing.T) {
 		set  int32
 		want *cachev1alpha1.Resize
 	}{
-		{3, nil}, // the first servers move no keys
+		{3, nil}, // the first servers of a new object move no keys
 		{3, nil},
 		{4, &cachev1alpha1.Resize{From: 3, To: 4, KeysMovedPercent: 25}},
 		{4, &cachev1alpha1.Resize{From: 3, To: 4, KeysMovedPercent: 25}},
 		{0, &cachev1alpha1.Resize{From: 4, To: 0, KeysMovedPercent: 100}},
-		// Regression: at 2 servers Ready reported a change to 0.
+		// Regression test: during the growth from 0 to 2 servers, Ready reported a change to 0.
 		{2, &cachev1alpha1.Resize{From: 0, To: 2, KeysMovedPercent: 100}},
 	} {
 		m.Spec.Size = step.set
@@ -219,7 +220,7 @@ func TestAResizeIsAnEventWithTheShareOfKeysThatMove(t *testing.T) {
 	before, after := newMemcached(4), newMemcached(4)
 	after.Status.LastResize = &cachev1alpha1.Resize{From: 3, To: 4, KeysMovedPercent: 25}
 	got := (&reconciler{}).transitions(before, after)
-	if len(got) != 1 || got[0].Note != "Size went from 3 to 4: with consistent hashing 25% of the keys are looked for elsewhere" {
+	if len(got) != 1 || got[0].Note != "Size changed from 3 to 4: with consistent hashing, clients look for 25% of the keys on other servers" {
 		t.Errorf("expected one event of the resize, got %+v", got)
 	}
 	if again := (&reconciler{}).transitions(after, after.DeepCopy()); len(again) > 0 {

@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// set returns the StatefulSet of the plan.
+// set returns the StatefulSet that the plan declares.
 func (s *scene) set(t *testing.T) *appsv1ac.StatefulSetApplyConfiguration {
 	t.Helper()
 	for _, child := range s.plan().Children {
@@ -27,7 +27,7 @@ func (s *scene) set(t *testing.T) *appsv1ac.StatefulSetApplyConfiguration {
 	return nil
 }
 
-// volumesOf returns the claims that a StatefulSet requests, as "class size", or "none" if the data is in memory.
+// volumesOf returns the volume claim that a StatefulSet declares for each pod, as "class size", or "none".
 func volumesOf(t *testing.T, set *appsv1ac.StatefulSetApplyConfiguration) string {
 	t.Helper()
 	var out []string
@@ -47,7 +47,7 @@ func volumesOf(t *testing.T, set *appsv1ac.StatefulSetApplyConfiguration) string
 }
 
 func TestVolumesStayAsTheClusterWasMadeWhateverIsAskedForThen(t *testing.T) {
-	const remedy = "; volumes are chosen when a cluster is created: create another and move the data, or put persistentSpec back"
+	const remedy = "; a cluster keeps the volumes that it was created with: create another cluster and move the data, or restore the previous persistentSpec"
 	for name, test := range map[string]struct {
 		spec           string
 		persistent     bool
@@ -60,19 +60,19 @@ func TestVolumesStayAsTheClusterWasMadeWhateverIsAskedForThen(t *testing.T) {
 			spec: "persistentSpec: {storageClassName: fast, volumeSize: 9Gi}", persistent: true, class: "fast", want: "fast 9Gi",
 		},
 		"volumes are asked for later": {
-			spec: persistentSpec, want: "none", reported: "False VolumesFixed: persistentSpec asks for volumes, and the pods were created without" + remedy,
+			spec: persistentSpec, want: "none", reported: "False VolumesFixed: persistentSpec requests volumes, but the pods were created without volumes" + remedy,
 		},
 		"they are turned off": {
 			spec: `persistentSpec: {enabled: false}`, persistent: true, class: "fast", want: "fast 5Gi",
-			reported: "False VolumesFixed: The spec asks for no volumes, and the pods were created with them" + remedy,
+			reported: "False VolumesFixed: The spec requests no volumes, but the pods were created with volumes" + remedy,
 		},
 		"another class": {
 			spec: `persistentSpec: {storageClassName: slow, volumeSize: 9Gi}`, persistent: true, class: "fast", want: "fast 5Gi",
-			reported: "False VolumesFixed: persistentSpec asks for volumes of slow, and those of the pods are of fast" + remedy,
+			reported: "False VolumesFixed: persistentSpec requests volumes of slow, but the pods have volumes of fast" + remedy,
 		},
 		"the class is taken away": {
 			spec: persistentSpec, persistent: true, class: "fast", want: "fast 5Gi",
-			reported: "False VolumesFixed: persistentSpec asks for volumes of the default storage class, and those of the pods are of fast" + remedy,
+			reported: "False VolumesFixed: persistentSpec requests volumes of the default storage class, but the pods have volumes of fast" + remedy,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -82,7 +82,7 @@ func TestVolumesStayAsTheClusterWasMadeWhateverIsAskedForThen(t *testing.T) {
 				t.Errorf("expected volumes %q, got %q", test.want, got)
 			}
 			if test.reported == "" {
-				test.reported = "True AllUpToDate: Every pod runs what the spec says"
+				test.reported = "True AllUpToDate: Every pod matches the spec"
 			}
 			if got := conditionText(s.report().Status.Conditions, "UpToDate"); got != test.reported {
 				t.Errorf("expected UpToDate to be\n%s, got\n%s", test.reported, got)
@@ -91,7 +91,8 @@ func TestVolumesStayAsTheClusterWasMadeWhateverIsAskedForThen(t *testing.T) {
 	}
 }
 
-// Decisions depend on the volumes that exist: a pod without a volume is not restarted without need.
+// Decisions depend on the volumes that exist, not on the spec. A pod that runs without a volume is not restarted if its
+// data would be lost.
 func TestWhetherDataGoesWithAPodFollowsWhatRunsAndNotWhatIsAskedFor(t *testing.T) {
 	without := running(1, clustertest.With(persistentSpec)).changed(0)
 	without.volumes(false, "")

@@ -24,7 +24,7 @@ func TestCredentialsThatNoServerTakesAreReportedAndThoseBeforeGoOn(t *testing.T)
 		"has no username":         func(s *scene) { s.credentials.Users.Data["username"] = nil },
 		"has no password":         func(s *scene) { s.credentials.Users.Data["password"] = []byte("\n") },
 		"is \"opcrew\", which is": func(s *scene) { s.credentials.Users.Data["username"] = []byte("opcrew") },
-		"has a blank":             func(s *scene) { s.credentials.Users.Data["username"] = []byte("a b") },
+		"contains a space":        func(s *scene) { s.credentials.Users.Data["username"] = []byte("a b") },
 		"has 16385 characters":    func(s *scene) { s.credentials.Users.Data["password"] = []byte(strings.Repeat("a", 16385)) },
 	} {
 		s := running(3, clustertest.With("clusterCredentialSecretName: own"))
@@ -40,7 +40,8 @@ func TestCredentialsThatNoServerTakesAreReportedAndThoseBeforeGoOn(t *testing.T)
 	}
 }
 
-// Each reconcile generates another random password.
+// A generated password counts once it is stored in the Secret, because each reconcile generates another one. The first
+// password counts at once, because servers cannot start without one.
 func TestAPasswordCountsOnceItStandsInTheSecretAndTheFirstOnceItIsDrawn(t *testing.T) {
 	const stored, fresh, read = "secret", "fresh", "read"
 	for name, test := range map[string]struct {
@@ -76,7 +77,8 @@ func TestAPasswordCountsOnceItStandsInTheSecretAndTheFirstOnceItIsDrawn(t *testi
 	}
 }
 
-// The operator must not reconcile every second while it does not know which of two passwords to drop.
+// An old password must only expire when another one stays valid. Until then the operator must not reconcile every
+// second.
 func TestThatAPasswordIsToGoIsWaitedForOnlyWhereAnotherStays(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*scene)

@@ -15,28 +15,30 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/volumes"
 )
 
-// decision holds what follows from the facts.
+// decision holds what Decide derived from the facts.
 type decision struct {
 	decide.Decision
-	// cluster has the volumes that it was created with. difference describes how the volumes in the spec differ.
+	// cluster is the object with the volume settings that its pods were created with. difference describes how the
+	// volume settings in the spec differ from these.
 	cluster    *redisv1alpha1.RedisEnterpriseCluster
 	difference string
 	spec       desired.Spec
-	// invalid explains why the spec is invalid; then what is running stays as it is. badSecret explains why the users'
-	// Secret is unusable; complaint explains how a server refused a setting.
+	// invalid explains why the spec is invalid; the pods then stay unchanged. badSecret explains why the users' Secret
+	// is unusable. complaint is a server's refusal of a setting.
 	invalid              error
 	badSecret, complaint string
 	servers              observed.Servers
-	// tuning is what servers should be given; untuned are the servers that do not have it yet.
+	// tuning holds the settings that all servers should have. untuned are the servers that do not have them yet.
 	tuning  tuning.Tuning
 	untuned observed.Servers
-	// gone has the names of the pods that are gone.
+	// gone holds the names of the pods that no longer run.
 	gone []string
 	// remaining is how long old passwords stay valid.
 	remaining time.Duration
 }
 
-// Decide splits the facts into the inputs of the rules, and collects the rules' results.
+// Decide decides what to do, from everything that was read (f). The rules are in the packages desired, observed, tuning
+// and decide.
 func (r *reconciler) Decide(c *redisv1alpha1.RedisEnterpriseCluster, f facts, _ time.Time) decision {
 	if c.DeletionTimestamp != nil {
 		return decision{}
@@ -65,7 +67,7 @@ func (r *reconciler) Decide(c *redisv1alpha1.RedisEnterpriseCluster, f facts, _ 
 	return d
 }
 
-// waits returns why nothing more is done now, for the log.
+// waits returns the reason why opcrew does nothing more now. The reconciler logs it.
 func (d decision) waits() string {
 	if d.Wait.Message == "" && len(d.Why.Refusals) > 0 {
 		return d.Why.Refusals[0].Message
@@ -73,7 +75,7 @@ func (d decision) waits() string {
 	return d.Wait.Message
 }
 
-// problem returns the problem with the spec or with the users' Secret.
+// problem returns what is wrong with the spec or with the users' Secret; "" if nothing is.
 func (d decision) problem() string {
 	if d.invalid != nil {
 		return d.invalid.Error()

@@ -17,37 +17,37 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// after writes the events that a plan cannot announce, as they depend on what was done.
+// after writes the events that depend on the results of a reconcile, so that a plan cannot announce them.
 func (r *reconciler) after(c *redisv1alpha1.RedisEnterpriseCluster, f facts, done kit.Outcome) {
 	r.reportPassword(c, f.credentials, done)
 	r.reportLibraries(c, f.view.Move)
 }
 
-// reportPassword writes an event when a lost password has been replaced. None is replaced while the Secret has another
-// owner, or is refused.
+// reportPassword writes an event when the operator has replaced a lost password. The operator does not replace the
+// password while the Secret has another owner, or while the API server refuses the Secret.
 func (r *reconciler) reportPassword(c *redisv1alpha1.RedisEnterpriseCluster, credentials access.Credentials, done kit.Outcome) {
 	written := func(result ensure.Result) bool { return wrote(result, desired.UserSecret(c)) }
 	if !credentials.LosesPassword() || !slices.ContainsFunc(done.Results, written) {
 		return
 	}
 	r.Events.Eventf(c, nil, corev1.EventTypeWarning, "PasswordMade", "MakePassword",
-		"Secret %s had no password: it has a new random one, which clients need within a minute", desired.UserSecret(c))
+		"Secret %s had no password, so opcrew generated a new one; clients must use the new password within a minute", desired.UserSecret(c))
 }
 
-// wrote reports whether a Secret was written.
+// wrote reports whether a result says that opcrew wrote the Secret with this name.
 func wrote(result ensure.Result, secret string) bool {
 	return result.Ref.Kind == "Secret" && result.Ref.Name == secret &&
 		slices.Contains([]ensure.Action{ensure.Created, ensure.Applied, ensure.Repaired}, result.Action)
 }
 
-// reportLibraries writes one event for a primary that serves slots but lacks function libraries that others have. Calls
-// of their functions fail there.
+// reportLibraries writes one event for a primary that serves slots but lacks Redis function libraries of the other
+// primaries. Clients that call their functions there get errors.
 func (r *reconciler) reportLibraries(c *redisv1alpha1.RedisEnterpriseCluster, move *redis.Progress) {
 	if move == nil || move.Unequipped == nil {
 		return
 	}
 	why := move.Unequipped.Error()
 	if r.memory.IsNewRefusal(client.ObjectKeyFromObject(c), why) {
-		r.Events.Eventf(c, nil, corev1.EventTypeWarning, "LibrariesRefused", "MoveSlots", "%s; load them there by FUNCTION LOAD", why)
+		r.Events.Eventf(c, nil, corev1.EventTypeWarning, "LibrariesRefused", "MoveSlots", "%s; load the libraries on that server with FUNCTION LOAD", why)
 	}
 }

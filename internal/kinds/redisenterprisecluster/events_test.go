@@ -23,7 +23,7 @@ func TestLibrariesThatAPrimaryRefusedAreReportedOnce(t *testing.T) {
 	if got := len(recorder.Events); got != 1 {
 		t.Fatalf("expected one event, got %d", got)
 	}
-	if got, want := <-recorder.Events, "Warning LibrariesRefused b:1: ERR; load them there by FUNCTION LOAD"; got != want {
+	if got, want := <-recorder.Events, "Warning LibrariesRefused b:1: ERR; load the libraries on that server with FUNCTION LOAD"; got != want {
 		t.Errorf("expected %q, got %q", want, got)
 	}
 }

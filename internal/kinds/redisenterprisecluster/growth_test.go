@@ -24,7 +24,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// claimed gives each pod a claim with a class and a size, and a volume with a size; "" means no volume.
+// claimed gives each pod a volume claim of a class. Each pair holds the requested size and the size of the volume; ""
+// means that the claim has no volume.
 func (s *scene) claimed(class string, asksHas ...[2]string) {
 	s.storage = volumes.Storage{Volumes: workload.Volumes{Patched: map[string]bool{}, Rigid: map[string]string{}, Unread: map[string]string{}}}
 	for i, size := range asksHas {
@@ -40,7 +41,7 @@ func (s *scene) claimed(class string, asksHas ...[2]string) {
 	}
 }
 
-// asking returns the claims whose size the plan raises, as "ordinal size".
+// asking returns the claims whose requested size the plan increases, as "ordinal size".
 func (s *scene) asking() string {
 	var out []string
 	for _, patch := range s.plan().Independent {
@@ -51,8 +52,8 @@ func (s *scene) asking() string {
 }
 
 func TestVolumesGrowWhereTheyAreToAndCan(t *testing.T) {
-	const name, upToDate = "redis-enterprise-storage-example-", "True AllUpToDate: Every pod runs what the spec says"
-	const wayOut = "; with enablePersistentVolumeResize: false volumes stay as they are"
+	const name, upToDate = "redis-enterprise-storage-example-", "True AllUpToDate: Every pod matches the spec"
+	const wayOut = "; to keep the volumes at their current size, set enablePersistentVolumeResize: false"
 	as := func(asks, has string) [2]string { return [2]string{asks, has} }
 	small := as("5Gi", "5Gi")
 	for what, test := range map[string]struct {
@@ -67,15 +68,15 @@ func TestVolumesGrowWhereTheyAreToAndCan(t *testing.T) {
 		"they have what they are to": {wanted: "5Gi", claims: [][2]string{small, as("5Gi", "6Gi")}, reported: upToDate, status: "Provisioned 2/2"},
 		"all are to": {
 			wanted: "9Gi", claims: [][2]string{small, small}, asking: "0 9Gi, 1 9Gi", status: "Resizing 0/2",
-			reported: "False VolumesGrowing: 0 of 2 volumes have their size; claim " + name + "0 has 5Gi of 9Gi",
+			reported: "False VolumesGrowing: 0 of 2 volumes have the requested size; claim " + name + "0 has 5Gi of 9Gi",
 		},
 		"one has": {
 			wanted: "9Gi", claims: [][2]string{as("9Gi", "9Gi"), as("9Gi", "5Gi")}, status: "Resizing 1/2",
-			reported: "False VolumesGrowing: 1 of 2 volumes have their size; claim " + name + "1 has 5Gi of 9Gi",
+			reported: "False VolumesGrowing: 1 of 2 volumes have the requested size; claim " + name + "1 has 5Gi of 9Gi",
 		},
 		"the cache is behind": {
 			wanted: "9Gi", claims: [][2]string{small, as("9Gi", "9Gi")}, but: func(s *volumes.Storage) { s.Patched[name+"0"] = true }, status: "Resizing 1/2",
-			reported: "False VolumesGrowing: 1 of 2 volumes have their size; claim " + name + "0 has 5Gi of 9Gi",
+			reported: "False VolumesGrowing: 1 of 2 volumes have the requested size; claim " + name + "0 has 5Gi of 9Gi",
 		},
 		"a user has asked one for more": {wanted: "9Gi", claims: [][2]string{as("20Gi", "10Gi"), as("9Gi", "9Gi")}, reported: upToDate, status: "Provisioned 2/2"},
 		"one has no volume yet":         {wanted: "9Gi", claims: [][2]string{as("9Gi", "9Gi"), as("5Gi", "")}, reported: upToDate, status: "Provisioning 1/2"},
@@ -88,7 +89,7 @@ func TestVolumesGrowWhereTheyAreToAndCan(t *testing.T) {
 		},
 		"their class cannot be read": {
 			wanted: "9Gi", claims: [][2]string{small}, but: func(s *volumes.Storage) { s.Unread["fast"] = "the server is busy" }, status: "Resizing 0/1",
-			reported: "False VolumesGrowing: 0 of 1 volumes have their size; claim " + name + "0 has 5Gi of 9Gi: the server is busy",
+			reported: "False VolumesGrowing: 0 of 1 volumes have the requested size; claim " + name + "0 has 5Gi of 9Gi: the server is busy",
 		},
 		"their driver cannot": {
 			wanted: "9Gi", claims: [][2]string{as("9Gi", "5Gi")}, but: func(s *volumes.Storage) {
@@ -104,7 +105,7 @@ func TestVolumesGrowWhereTheyAreToAndCan(t *testing.T) {
 					Type: corev1.PersistentVolumeClaimFileSystemResizePending, Status: corev1.ConditionTrue, Message: "Waiting for user to (re-)start a pod",
 				}}
 			}, status: "Resizing 0/1",
-			reported: "False VolumesGrowing: 0 of 1 volumes have their size; claim " + name + "0 has 5Gi of 9Gi: Waiting for user to (re-)start a pod",
+			reported: "False VolumesGrowing: 0 of 1 volumes have the requested size; claim " + name + "0 has 5Gi of 9Gi: Waiting for user to (re-)start a pod",
 		},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -130,7 +131,8 @@ func TestVolumesGrowWhereTheyAreToAndCan(t *testing.T) {
 	}
 }
 
-// A server whose disk is full crashes until there is more room, and cannot be tuned meanwhile.
+// Volumes must grow even while other steps wait. A server whose disk is full crashes until it has more space, and
+// cannot receive settings meanwhile.
 func TestVolumesGrowWhateverElseIsToBeDone(t *testing.T) {
 	for name, change := range map[string]func(*scene){
 		"a pod is to be restarted": func(s *scene) { s.changed(0) },
@@ -200,7 +202,7 @@ func TestWhichVolumesGrowFollowsFromTheSpecAndTheClaims(t *testing.T) {
 	}
 }
 
-// observed returns what a reconciler observes about the claims.
+// observed returns what a reconciler reads about the volume claims.
 func (s *scene) observed(t *testing.T, class *storagev1.StorageClass) volumes.Storage {
 	t.Helper()
 	builder := fake.NewClientBuilder().WithObjects(class)
@@ -263,13 +265,14 @@ func TestWhatAPodHadComesBackWithItOnlyIfItsClaimHasAVolume(t *testing.T) {
 	}
 }
 
-// provisioned gives a claim a volume that was provisioned for it. The claim was created some time after the second pod.
+// provisioned gives a claim a volume that was provisioned for it. The claim is created the given time after the second
+// pod.
 func provisioned(s *scene, claim *corev1.PersistentVolumeClaim, after time.Duration) {
 	claim.UID, claim.Spec.VolumeName = "0123", "pvc-0123"
 	claim.CreationTimestamp = metav1.NewTime(s.pod(1).CreationTimestamp.Add(after))
 }
 
-// ordinals returns the ordinals of the existing claims.
+// ordinals returns the ordinals of the pods whose claims exist.
 func ordinals(s volumes.Storage) string {
 	out := ""
 	for i, claim := range s.Claims {

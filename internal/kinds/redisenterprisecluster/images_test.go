@@ -7,5 +7,5 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/desired"
 )
 
-// from are the images that pods are created from.
+// from holds the default images of the agent and of the Redis server.
 var from = desired.Images{Agent: "opcrew/opcrew-agent:test", Redis: "docker.io/valkey/valkey:8.1"}

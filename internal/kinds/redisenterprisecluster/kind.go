@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package redisenterprisecluster reconciles clusters of Redis or Valkey. Each pod has two servers: its home, which
-// should be the primary of the pod's own shard, and its guest, a replica for another pod's shard. It reads the facts,
-// gives each rule package its input, and registers the kind.
+// Package redisenterprisecluster reconciles clusters of Redis or Valkey. Each pod has two servers: its home server
+// should be the primary of the pod's own shard, and its guest server replicates another pod's shard. The subpackages
+// have the rules.
 package redisenterprisecluster
 
 import (
@@ -33,34 +33,35 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// The objects of the kind.
+// Read the RedisEnterpriseCluster objects.
 // +kubebuilder:rbac:groups=app.redislabs.com,resources=redisenterpriseclusters,verbs=get;list;watch
-// The status.
+// Write the status.
 // +kubebuilder:rbac:groups=app.redislabs.com,resources=redisenterpriseclusters/status,verbs=patch
-// The owner references of children block the deletion of the object.
+// Set owner references that block the deletion of a RedisEnterpriseCluster until its children are deleted.
 // +kubebuilder:rbac:groups=app.redislabs.com,resources=redisenterpriseclusters/finalizers,verbs=update
-// The shards; a StatefulSet is recreated when a field that cannot change has changed.
+// Manage the StatefulSet of the servers, and recreate it when an immutable field must change.
 // +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;patch;delete
-// Services, configuration, an account without rights, and passwords; a Secret that the object names is read.
+// Manage the Services, the configuration, a service account without rights, and the passwords, and read Secrets that
+// the object names.
 // +kubebuilder:rbac:groups="",resources=services;configmaps;serviceaccounts;secrets,verbs=get;list;watch;create;patch
-// Which pods and clients may reach the ports of the servers.
+// Manage the NetworkPolicy that decides which pods and clients may reach the servers.
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=get;list;watch;create;patch
-// The budget of the shards.
+// Manage the PodDisruptionBudget of the pods.
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch
-// The servers; one is deleted to restart it with a new template.
+// Read pods, and delete a pod to restart it with a new template.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;delete
-// Volumes, which grow with the spec.
+// Read volume claims, and enlarge them when the spec requests larger volumes.
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;list;watch;patch
-// Whether a volume can grow.
+// Read storage classes to check whether a volume can grow.
 // +kubebuilder:rbac:groups=storage.k8s.io,resources=storageclasses,verbs=get
-// Where servers may be placed, and whether a node is lost.
+// Read nodes to report where pods run and to detect lost nodes.
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list;watch
-// Why a volume or a pod cannot be created.
+// Read events to report why a volume or a pod cannot be created.
 // +kubebuilder:rbac:groups="",resources=events,verbs=list
-// Whether the CRD is installed, and by opcrew.
+// Read its own CRD to check that opcrew installed it.
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=redisenterpriseclusters.app.redislabs.com,verbs=get
 
-// workers is how many objects are reconciled at a time.
+// workers is the number of clusters that are reconciled concurrently.
 const workers = 8
 
 // Kind returns the registration of RedisEnterpriseCluster.
@@ -68,7 +69,7 @@ func Kind() kit.Registration {
 	return kindWith(func(tools *kit.Tools) redis.Dialer { return redis.DialThrough(tools.DialPod) })
 }
 
-// KindWith returns the registration with another way to connect to servers, for tests.
+// KindWith returns the registration with another way to connect to servers. Only tests use it.
 func KindWith(dial redis.Dialer) kit.Registration {
 	return kindWith(func(*kit.Tools) redis.Dialer { return dial })
 }
@@ -145,8 +146,8 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		Complete(loop)
 }
 
-// clusterOfLabel enqueues the cluster of a pod or a claim by its label, as its controller reference names the
-// StatefulSet.
+// clusterOfLabel returns a request for the cluster that the label of a pod or a volume claim names. The owner reference
+// would not help, because it names the StatefulSet.
 func clusterOfLabel(_ context.Context, object client.Object) []reconcile.Request {
 	name := object.GetLabels()[redisv1alpha1.ClusterLabel]
 	if name == "" {
@@ -155,7 +156,8 @@ func clusterOfLabel(_ context.Context, object client.Object) []reconcile.Request
 	return []reconcile.Request{request(object.GetNamespace(), name)}
 }
 
-// volumeChanges passes on changes of claims and their volumes. It leaves out annotations of other controllers.
+// volumeChanges selects updates that change the status of a volume claim, delete it or replace it. It ignores
+// annotations that other controllers write.
 func volumeChanges() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, after := e.ObjectOld.(*corev1.PersistentVolumeClaim), e.ObjectNew.(*corev1.PersistentVolumeClaim)
@@ -164,7 +166,7 @@ func volumeChanges() predicate.Predicate {
 	}}
 }
 
-// referrers enqueues the clusters that name a Secret.
+// referrers returns requests for the clusters whose spec names a Secret.
 func (r *reconciler) referrers(ctx context.Context, secret client.Object) []reconcile.Request {
 	list := &redisv1alpha1.RedisEnterpriseClusterList{}
 	if err := r.Client.List(ctx, list, client.InNamespace(secret.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {

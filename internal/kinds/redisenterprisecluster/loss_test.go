@@ -20,21 +20,21 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// token is the token of a loss that is first reported at noon.
+// token identifies a loss that is first reported at noon.
 const token = "tj3ao0"
 
 var errAsk = errors.New("connection refused")
 
 const command = "kubectl annotate --overwrite rec example -n shop redis.opcrew.io/accept-data-loss="
 
-// withLostShard returns a ring of three in which both servers of the first shard have lost their folders.
+// withLostShard returns a cluster of three pods in which both servers of the first shard have lost their data.
 func withLostShard() *scene {
 	s := running(3, clustertest.With(persistentSpec))
 	s.lose("h0", "g1")
 	return s
 }
 
-// lose replaces servers by new, empty ones.
+// lose replaces both servers of a shard by new, empty ones: its primary (home) and its replica (guest).
 func (s *scene) lose(home, guest string) {
 	h, g := s.procs[home], s.procs[guest]
 	s.ghosts = append(s.ghosts, redis.Peer{ID: h.ID, Role: redis.Primary, Failed: true, Slots: h.Slots})
@@ -42,12 +42,12 @@ func (s *scene) lose(home, guest string) {
 	g.ID, g.PrimaryID = g.ID+"-new", h.ID
 }
 
-// serve gives slots to a server.
+// serve assigns slots to a primary.
 func (s *scene) serve(home string, slots redis.Slots) {
 	s.procs[home].Slots, s.ghosts = slots, nil
 }
 
-// reportLoss reports the loss, and stores the status as the API server does.
+// reportLoss sets the status at the given time, and stores it as the API server would.
 func (s *scene) reportLoss(at time.Time) *scene {
 	s.facts.now = at
 	reportAt(s.Cluster, s.look(), kit.Outcome{}, at)
@@ -68,8 +68,8 @@ func (s *scene) risk() string {
 
 func TestALossIsReportedWithTheCommandThatAcceptsIt(t *testing.T) {
 	s := withLostShard().reportLoss(clustertest.Noon)
-	want := "True DataMissing: The data of slots 0-5460 is lost: no server has a copy of it. If a volume that has it can be brought back, do that. " +
-		"To go on without it: " + command + "0-5460@" + token
+	want := "True DataMissing: The data of slots 0-5460 is lost: no server has a copy of it. If a volume with this data exists, restore it. " +
+		"To go on without the data: " + command + "0-5460@" + token
 	if got := s.risk(); got != want {
 		t.Errorf("expected\n%s, got\n%s", want, got)
 	}
@@ -81,7 +81,7 @@ func TestALossIsReportedWithTheCommandThatAcceptsIt(t *testing.T) {
 	}
 }
 
-// recreated replaces the object by another one of the same name, which uses the first one's claims.
+// recreated replaces the object by another one of the same name, which uses the volumes of the first one.
 func (s *scene) recreated() *scene {
 	s.Status = redisv1alpha1.RedisEnterpriseClusterStatus{Nodes: s.Status.Nodes}
 	return s
@@ -129,12 +129,12 @@ func TestAClusterThatIsBeingFormedHasLostNothing(t *testing.T) {
 
 func TestOnlyTheAnnotationThatWasAskedForCounts(t *testing.T) {
 	for value, test := range map[string]struct{ step, words string }{
-		"0-5460@" + token:           {step: "forget h0", words: "given up as the annotation says"},
-		"0-9999@" + token:           {step: "forget h0", words: "given up as the annotation says"},
-		"5000-5460,0-4999@" + token: {step: "forget h0", words: "given up as the annotation says"},
-		"0-5459@" + token:           {words: "gives up other slots, or some of them"},
-		"5000-5470@" + token:        {words: "gives up other slots, or some of them"},
-		"0-5460@tj3anz":             {words: `"0-5460@tj3anz", is of another loss`},
+		"0-5460@" + token:           {step: "forget h0", words: "the annotation accepts the loss"},
+		"0-9999@" + token:           {step: "forget h0", words: "the annotation accepts the loss"},
+		"5000-5460,0-4999@" + token: {step: "forget h0", words: "the annotation accepts the loss"},
+		"0-5459@" + token:           {words: "names other slots, or only some of these"},
+		"5000-5470@" + token:        {words: "names other slots, or only some of these"},
+		"0-5460@tj3anz":             {words: `"0-5460@tj3anz" refers to another loss`},
 		"0-5460@":                   {words: "cannot be read"},
 		"0-5460":                    {words: "cannot be read"},
 		"@" + token:                 {words: "cannot be read"},
@@ -229,7 +229,7 @@ func TestAnAnnotationDoesNotCountForALaterLoss(t *testing.T) {
 		if got := s.step(); got != "" {
 			t.Errorf("%s: expected no step, got %q", name, got)
 		}
-		if got := s.risk(); !strings.Contains(got, "is of another loss") {
+		if got := s.risk(); !strings.Contains(got, "refers to another loss") {
 			t.Errorf("%s: expected a report that it is of another loss, got %s", name, got)
 		}
 	}
@@ -254,7 +254,8 @@ func TestWhatWasReportedOfALossStandsWhileItIsNotKnownToBeOver(t *testing.T) {
 	}
 }
 
-// scattered returns a ring of three whose first two shards alternate, slot by slot, in the same range.
+// scattered returns a cluster of three pods. In one range of slots, every second slot belongs to the first shard, and
+// the others to the second.
 func scattered() *scene {
 	s := running(3, clustertest.With(persistentSpec))
 	var odd, even []int
@@ -266,7 +267,7 @@ func scattered() *scene {
 	return s
 }
 
-// followCommand carries out the reported command.
+// followCommand annotates the object, as the reported kubectl command would.
 func (s *scene) followCommand(t *testing.T) *scene {
 	t.Helper()
 	_, value, found := strings.Cut(s.risk(), command)
@@ -291,7 +292,7 @@ func TestACommandOfOneRangeCountsForTheSlotsAloneThatWereLostWhenItWasReported(t
 		t.Errorf("expected no server to be given up when slots are lost within the range that were not when it was reported, got %q", got)
 	}
 	s.reportLoss(clustertest.Noon.Add(time.Minute))
-	if got := s.risk(); !strings.Contains(got, "is of another loss") {
+	if got := s.risk(); !strings.Contains(got, "refers to another loss") {
 		t.Errorf("expected a report that it is of another loss, got %s", got)
 	}
 	if got := s.followCommand(t).step(); !strings.HasPrefix(got, "forget h") {

@@ -19,7 +19,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// Users who log in with the operator's password could not be distinguished from the operator.
+// The operator's own Secret must not be used as the users' Secret. Otherwise users and the operator would log in with
+// the same password.
 func TestTheOperatorsOwnSecretIsNotForUsers(t *testing.T) {
 	s := running(3)
 	before := tuning.For(s.Cluster, s.credentials)
@@ -45,7 +46,7 @@ func TestTheOperatorsOwnSecretIsNotForUsers(t *testing.T) {
 }
 
 func TestASecretThatIsInTheWayMayBeUsed(t *testing.T) {
-	const remedy = "; to have users log in with it, write clusterCredentialSecretName: example"
+	const remedy = "; to let users log in with this Secret, set clusterCredentialSecretName: example"
 	for kind, want := range map[string]string{"Secret": "it is Helm's" + remedy, "Service": "it is Helm's"} {
 		s := running(3)
 		taken := ensure.Result{Action: ensure.Taken, Message: "it is Helm's", Ref: ensure.Ref{

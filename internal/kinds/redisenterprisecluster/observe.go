@@ -34,32 +34,32 @@ type reconciler struct {
 	memory   steps.Memory
 }
 
-// facts holds all that is read about a cluster.
+// facts holds everything that was read about a cluster.
 type facts struct {
 	workload.Members
-	// places are where the pods run.
+	// places are the nodes and zones of the pods.
 	places []workload.Place
 	now    time.Time
 	images desired.Images
 	// operator is the namespace of the operator.
 	operator string
-	// storage is what the claims of the pods show.
+	// storage describes the volume claims of the pods.
 	storage volumes.Storage
-	// unbound explains why the claim of a pod has no volume.
+	// unbound explains why a pod's volume claim has no volume.
 	unbound workload.UnboundCause
 	// credentials holds what was read from the Secrets.
 	credentials access.Credentials
 	// certificate explains why the status page cannot use the certificate that the spec names; "" if it can.
 	certificate string
-	// view is the prober's last view; seen is true if there is one.
+	// view is what the prober last read from the servers. seen is false if the prober has not read them yet.
 	view redis.View
 	seen bool
-	// known is what the process remembers about the cluster.
+	// known is what this process remembers about the cluster since its start.
 	known steps.Known
 }
 
-// Observe reads the StatefulSet and its pods, the claims, the Secrets, and the prober's view of the servers. It does
-// not query any server itself.
+// Observe reads the StatefulSet, its pods, their volume claims, the Secrets, and the prober's latest view of the
+// servers. It connects to no server itself.
 func (r *reconciler) Observe(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster) (facts, error) {
 	key := client.ObjectKeyFromObject(c)
 	f := facts{now: r.Clock.Now(), operator: r.Namespace, images: desired.Images{Agent: r.AgentImage, Redis: r.RedisImage}}
@@ -90,7 +90,7 @@ func (r *reconciler) observePods(ctx context.Context, c *redisv1alpha1.RedisEnte
 	return err
 }
 
-// observeRefusal finds out why pods are missing.
+// observeRefusal finds out why pods are missing, such as an exceeded quota.
 func (r *reconciler) observeRefusal(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster, f *facts) (err error) {
 	key := client.ObjectKeyFromObject(c)
 	if !f.Missing() {
@@ -105,7 +105,7 @@ func (r *reconciler) observeRefusal(ctx context.Context, c *redisv1alpha1.RedisE
 	return err
 }
 
-// observeUnbound finds out why the claim of a pod without a node has no volume.
+// observeUnbound finds out why the volume claim of an unscheduled pod has no volume.
 func (r *reconciler) observeUnbound(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster, f *facts) error {
 	claims, err := r.claims().Unscheduled(ctx, c, f.Pods)
 	if err != nil {
@@ -118,8 +118,8 @@ func (r *reconciler) observeUnbound(ctx context.Context, c *redisv1alpha1.RedisE
 	return nil
 }
 
-// observeClaims reads the claims of the pods. Before this cluster is formed, it also reads the claims that an earlier
-// cluster of the same name left.
+// observeClaims reads the volume claims of the pods. Before this cluster has formed, it also reads claims that an
+// earlier cluster of the same name left.
 func (r *reconciler) observeClaims(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster, f *facts) error {
 	created := volumes.AsCreated(c, f.Set)
 	if !desired.Persistent(c) && !desired.Persistent(created) {
@@ -150,8 +150,8 @@ func (r *reconciler) observeSecrets(ctx context.Context, c *redisv1alpha1.RedisE
 	return err
 }
 
-// observeServers gives the prober the servers to read, and takes its last view. c has the volumes that it was created
-// with.
+// observeServers gives the prober the servers to read, and takes the prober's latest view. c has the volume settings
+// that its pods were created with.
 func (r *reconciler) observeServers(c *redisv1alpha1.RedisEnterpriseCluster, f *facts) {
 	key := client.ObjectKeyFromObject(c)
 	pods := observed.PodsOf(c, f.Members, f.storage.Inherited, f.now)

@@ -14,7 +14,7 @@ import (
 
 func TestAPodThatLostItsLabelIsNamedWithWhatToDo(t *testing.T) {
 	for want, labels := range map[string]map[string]string{
-		"pod example-1 exists and lacks a label; put it back: kubectl label --overwrite pod -n shop example-1 redis.io/cluster=example": {
+		"pod example-1 exists but lacks a label of the StatefulSet's selector; restore the label: kubectl label --overwrite pod -n shop example-1 redis.io/cluster=example": {
 			"app": "redis-enterprise", "redis.io/role": "node", "app.kubernetes.io/managed-by": "opcrew",
 		},
 		"": {"app": "redis-enterprise", "redis.io/role": "node", "app.kubernetes.io/managed-by": "opcrew", "redis.io/cluster": "example"},

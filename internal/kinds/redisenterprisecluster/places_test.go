@@ -10,7 +10,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// on places pods on nodes. If zone is not empty, all of the nodes are in it.
+// on places the pods on the given nodes. If zone is not empty, all nodes are in that zone.
 func (s *scene) on(zone string, nodes ...string) *scene {
 	s.places = nil
 	for i, node := range nodes {
@@ -23,7 +23,7 @@ func placementOf(s *scene) string {
 	return conditionText(s.report().Status.Conditions, common.ConditionPlacement)
 }
 
-// Pod i has the primary of shard i, and the next pod has the replica.
+// In each case, pod i has the primary of shard i, and the next pod has its replica.
 func TestPlacementReportsWhichShardsAndPrimariesALossCosts(t *testing.T) {
 	for name, test := range map[string]struct {
 		scene *scene

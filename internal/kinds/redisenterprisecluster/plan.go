@@ -17,23 +17,23 @@ import (
 )
 
 const (
-	// changeInterval is the longest time until a cluster that changes, or is not healthy, is reconciled again. It is
-	// only a fallback, as the prober starts reconciles.
+	// changeInterval is the longest time until a cluster that changes or is unhealthy is reconciled again. It is only a
+	// fallback: normally the prober starts a reconcile when it notices a change.
 	changeInterval = 5 * time.Second
-	// badSecretInterval is the time between two reads of an unusable Secret of the user; secretInterval, of a usable
-	// one. Such Secrets may not be watched.
+	// badSecretInterval is the time between two reads of a user's Secret that is unusable, and secretInterval of one
+	// that is usable. opcrew reads such Secrets periodically because it may not be able to watch them.
 	badSecretInterval = 15 * time.Second
 	secretInterval    = time.Hour
 )
 
-// Plan declares the children, and at most one step. Deletion needs no plan: the garbage collector deletes all children
-// with their owner. The claims belong to the StatefulSet and stay.
+// Plan declares the children and at most one step. A deleted cluster needs no plan: the garbage collector deletes the
+// children. The volume claims stay, as they belong to the StatefulSet and not to the cluster.
 func (r *reconciler) Plan(c *redisv1alpha1.RedisEnterpriseCluster, f facts, d decision) kit.Plan {
 	if c.DeletionTimestamp != nil {
 		return kit.Plan{}
 	}
-	// Volume growth comes last and is independent: servers with a full disk may need it, and a quota that refuses it
-	// must not hold back the rest.
+	// Volumes grow last and independently of the other changes. A server with a full disk may need the space, and a
+	// quota that refuses it must not block the other changes.
 	plan := kit.Plan{
 		Children:    append(f.credentials.Children(d.cluster, d.remaining), children(d, f)...),
 		Independent: f.storage.Growth(), Waits: d.waits(),
@@ -49,11 +49,13 @@ func (r *reconciler) Plan(c *redisv1alpha1.RedisEnterpriseCluster, f facts, d de
 	return plan
 }
 
-// children are the children beside the Secrets. While the spec is invalid, the pods stay as they are.
+// children returns the children other than the Secrets. While the spec is invalid, the StatefulSet keeps its template,
+// so that the pods stay unchanged.
 func children(d decision, f facts) []ensure.Child {
 	out := build.Objects(d.cluster, f.operator, d.invalid == nil)
 	set := workload.Pinned(build.StatefulSet(d.spec, d.cluster, d.Replicas), d.spec.PodInputs(d.cluster))
-	// Claim templates are immutable, so the StatefulSet is recreated and adopts its pods.
+	// A StatefulSet's volume claim templates are immutable. To change them, opcrew recreates the StatefulSet, and the
+	// new one adopts the pods.
 	set.ReplaceOn, set.Orphan = []string{"spec.volumeClaimTemplates"}, true
 	switch {
 	case d.invalid == nil:
@@ -64,7 +66,7 @@ func children(d decision, f facts) []ensure.Child {
 	return out
 }
 
-// recheck returns the time until a reconcile without an event while the cluster changes; 0 if it does not change.
+// recheck returns the time until the next reconcile, while the cluster changes; 0 if it does not change.
 func (d decision) recheck() time.Duration {
 	if d.Why.Done() && len(d.untuned) == 0 && d.Restart == nil && d.Wait.Message == "" {
 		return 0
@@ -72,7 +74,7 @@ func (d decision) recheck() time.Duration {
 	return changeInterval
 }
 
-// recheckSecrets returns the time until the user's Secrets are read again; 0 if the operator owns them all.
+// recheckSecrets returns the time until the user's Secrets are read again; 0 if the operator owns all Secrets.
 func recheckSecrets(problem, external bool) time.Duration {
 	switch {
 	case problem:
@@ -83,7 +85,7 @@ func recheckSecrets(problem, external bool) time.Duration {
 	return 0
 }
 
-// soonest returns the shortest of some waits; 0 means never.
+// soonest returns the shortest of some times; 0 means never.
 func soonest(waits ...time.Duration) time.Duration {
 	waits = slices.DeleteFunc(waits, func(wait time.Duration) bool { return wait <= 0 })
 	if len(waits) == 0 {

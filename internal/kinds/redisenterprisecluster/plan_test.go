@@ -35,7 +35,7 @@ func TestAServerWhoseContainerDoesNotRunHasEnded(t *testing.T) {
 	s.pod(1).Status.ContainerStatuses[1].State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}
 	pods := s.decide().Ring.Pods
 	if ended := pods[1].Ended; !ended[redis.Guest] || ended[redis.Home] {
-		t.Errorf("expected the guest of pod 1 to have ended, and its home not, got %v", ended)
+		t.Errorf("expected the guest server of pod 1 to have ended, and its home not, got %v", ended)
 	}
 	if ended := pods[0].Ended; ended[redis.Guest] || ended[redis.Home] {
 		t.Errorf("expected none of pod 0 to have ended, got %v", ended)
@@ -57,17 +57,17 @@ func TestPodsAreRestartedOneByOneAndTheirPrimariesHandOverFirst(t *testing.T) {
 		do    func(*scene)
 		want  string
 	}{
-		"the last one hands over":                    {scene: running(3).changed(0, 1, 2), want: "have 10.0.0.1:6380 take the lead"},
+		"the last one hands over":                    {scene: running(3).changed(0, 1, 2), want: "have 10.0.0.1:6380 become primary"},
 		"and is restarted then":                      {scene: running(3).changed(0, 1, 2), do: func(s *scene) { s.swap("g0", "h2") }, want: "restart pod example-2"},
-		"one that came back leads again":             {scene: running(3).changed(0, 1), do: func(s *scene) { s.swap("g0", "h2") }, want: "have 10.0.0.3:6379 take the lead"},
-		"the next one hands over after it":           {scene: running(3).changed(0, 1), want: "have 10.0.0.3:6380 take the lead"},
+		"one that came back leads again":             {scene: running(3).changed(0, 1), do: func(s *scene) { s.swap("g0", "h2") }, want: "have 10.0.0.3:6379 become primary"},
+		"the next one hands over after it":           {scene: running(3).changed(0, 1), want: "have 10.0.0.3:6380 become primary"},
 		"none while another is away":                 {scene: running(3).changed(0, 1), do: func(s *scene) { s.swap("g0", "h2"); s.silence(2) }},
 		"nor while one catches up":                   {scene: running(3).changed(0), do: func(s *scene) { s.procs["g1"].LinkUp = false }},
 		"nor before all have their settings":         {scene: running(3).changed(2), do: func(s *scene) { s.swap("g0", "h2"); delete(s.known.Tuned, "run-h0") }, want: "give servers"},
 		"nor while the last refusal is new":          {scene: running(3).changed(2), do: func(s *scene) { s.known.RetryAt = clustertest.Noon.Add(time.Second) }},
 		"nor by a new process after a lost election": {scene: running(3).changed(2), do: func(s *scene) { s.known.Since = clustertest.Noon; s.epoch(99) }},
 		"but later by one": {
-			scene: running(3).changed(2), do: func(s *scene) { s.known.Since = clustertest.Noon.Add(-25 * time.Second); s.epoch(99) }, want: "have 10.0.0.1:6380 take the lead",
+			scene: running(3).changed(2), do: func(s *scene) { s.known.Since = clustertest.Noon.Add(-25 * time.Second); s.epoch(99) }, want: "have 10.0.0.1:6380 become primary",
 		},
 		"one that crashes goes at once":     {scene: running(3).changed(0, 1, 2), do: func(s *scene) { s.swap("g1", "h0"); s.crash(0) }, want: "restart pod example-0"},
 		"one whose node is silent does not": {scene: running(3).changed(0), do: func(s *scene) { s.swap("g1", "h0"); s.silence(0) }},
@@ -92,7 +92,7 @@ func TestPodsAreRestartedOneByOneAndTheirPrimariesHandOverFirst(t *testing.T) {
 	}
 }
 
-// replicas returns how many pods the StatefulSet requests.
+// replicas returns how many pods the declared StatefulSet requests.
 func replicas(t *testing.T, s *scene) int32 {
 	t.Helper()
 	return *s.set(t).Spec.Replicas

@@ -20,7 +20,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// report updates the status and returns the cluster.
+// report sets the status at noon and returns the cluster.
 func (s *scene) report() *clustertest.Cluster {
 	reportAt(s.Cluster, s.look(), kit.Outcome{}, clustertest.Noon)
 	return s.Cluster
@@ -30,10 +30,10 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 	for name, test := range map[string]struct {
 		scene *scene
 		do    func(*scene)
-		// wants has the start of conditions' texts, by type.
+		// wants maps condition types to the expected beginnings of their texts.
 		wants map[string]string
 		state string
-		says  string // somewhere in Ready
+		says  string // a text that Ready must contain
 	}{
 		"all is well": {scene: running(3), state: "Running", wants: map[string]string{
 			"Ready":     "True AllPodsReady: 3 of 3 pods are ready and every slot is served",
@@ -41,11 +41,11 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 			"DataAtRisk": "none", "Migrating": "none",
 		}},
 		"recovery is asked for and all is well": {scene: running(3), do: func(s *scene) { s.Spec.ClusterRecovery = true }, state: "Running", wants: map[string]string{
-			"RecoveryRequested": "True NotNeeded: clusterRecovery is true, and has no effect: the operator recovers a cluster by itself. Every slot is served; set clusterRecovery to false",
+			"RecoveryRequested": "True NotNeeded: clusterRecovery has no effect, because opcrew recovers clusters without it. Every slot is served, and you can set clusterRecovery to false",
 			"Ready":             "True",
 		}},
 		"recovery is asked for while slots are not served": {scene: running(3), do: func(s *scene) { s.Spec.ClusterRecovery = true; s.silence(0) }, state: "Error", wants: map[string]string{
-			"RecoveryRequested": "True Recovering: clusterRecovery is true, and has no effect: the operator recovers a cluster by itself. 10923 of 16384 slots",
+			"RecoveryRequested": "True Recovering: clusterRecovery has no effect, because opcrew recovers clusters without it. 10923 of 16384 slots",
 		}},
 		"encryption is asked for": {scene: running(3), do: func(s *scene) { s.Spec.DataInternodeEncryption = "true" }, state: "Running", wants: map[string]string{
 			"ProtectionMissing": "True ProtectionMissing: The spec requests a protection that opcrew does not implement: dataInternodeEncryption: replication and the cluster bus are not encrypted",
@@ -67,21 +67,21 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 			s.ghosts = []redis.Peer{{ID: "h0", Role: redis.Primary, Slots: s.procs["h0"].Slots}}
 			s.silence(0)
 		}, state: "Error", wants: map[string]string{
-			"Ready":      "False SlotsUnserved: 10923 of 16384 slots are served by 2 primaries; 0-5460 have no primary that answers, and these servers do not answer: home of example-0, guest of example-0: slots 0-5460: the guest of pod 1 has a copy, but may lack the last writes",
+			"Ready":      "False SlotsUnserved: 10923 of 16384 slots are served by 2 primaries; slots 0-5460 have no primary that answers; servers that do not answer: home server of example-0, guest server of example-0: slots 0-5460 have no primary: the guest server of pod 1 has a copy but may lack the last writes",
 			"DataAtRisk": "none",
 		}},
 		"no server reaches the others": {scene: running(3), do: func(s *scene) {
 			s.deaf = map[string]bool{"h0": true, "h1": true, "h2": true, "g0": true, "g1": true, "g2": true}
 		}, state: "RecoveringFirstPod", wants: map[string]string{
-			"Ready": "False SlotsUnserved: 0 of 16384 slots are served by 0 primaries; 0-16383 are refused to clients: home of example-0 considers the cluster down, " +
-				"as it reaches 1 of 3 primaries; check the ports of the bus (16379 and 16380: NetworkPolicy?)",
+			"Ready": "False SlotsUnserved: 0 of 16384 slots are served by 0 primaries; requests for slots 0-16383 are refused: the home server of example-0 considers the cluster down, " +
+				"because it reaches only 1 of 3 primaries; check that no NetworkPolicy blocks the cluster bus (ports 16379 and 16380)",
 			"DataAtRisk": "none", "Redundant": "True",
 		}},
 		"one reaches no other": {scene: running(3), do: func(s *scene) { s.deaf = map[string]bool{"h1": true} }, state: "Error", wants: map[string]string{
-			"Ready": "False SlotsUnserved: 10922 of 16384 slots are served by 2 primaries; 5461-10922 are refused to clients: home of example-1 considers",
+			"Ready": "False SlotsUnserved: 10922 of 16384 slots are served by 2 primaries; requests for slots 5461-10922 are refused: the home server of example-1 considers",
 		}},
 		"a primary has just been started": {scene: running(3), do: func(s *scene) { s.procs["h0"].ClusterOK = false }, state: "Error", wants: map[string]string{
-			"Ready": "False SlotsUnserved: 10923 of 16384 slots are served by 2 primaries; 0-5460 are refused to clients: home of example-0 considers the cluster down, and considers it up again in a moment",
+			"Ready": "False SlotsUnserved: 10923 of 16384 slots are served by 2 primaries; requests for slots 0-5460 are refused: the home server of example-0 considers the cluster down, and will consider it up again in a moment",
 		}},
 		"a replica has just been started": {scene: running(3), do: func(s *scene) { s.procs["g0"].ClusterOK = false }, state: "Running", wants: map[string]string{
 			"Available": "True AllSlotsServed", "Ready": "True",
@@ -95,13 +95,13 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 		"a new cluster takes no client yet": {scene: running(3), do: func(s *scene) {
 			s.Status.Conditions = nil
 			s.procs["h1"].ClusterOK = false
-		}, state: "Initializing", wants: map[string]string{"Available": "False Creating: The servers form a cluster: the home of pod 1 holds the cluster to be down"}},
+		}, state: "Initializing", wants: map[string]string{"Available": "False Creating: The servers are forming a cluster: the home server of pod 1 considers the cluster down"}},
 		"too few are left to vote": {scene: running(3), do: func(s *scene) {
 			s.ghosts = []redis.Peer{{ID: "h0", Role: redis.Primary, Slots: s.procs["h0"].Slots}, {ID: "h1", Role: redis.Primary, Slots: s.procs["h1"].Slots}}
 			s.silence(0, 1)
 		}, state: "Error", wants: map[string]string{"Ready": "False QuorumLost: "}},
 		"no server answers": {scene: running(3), do: func(s *scene) { s.silence(0, 1, 2) }, state: "RecoveringFirstPod", wants: map[string]string{
-			"Ready": "False Unreachable: No server answers; home of example-0: connection refused",
+			"Ready": "False Unreachable: No server answers; the home server of example-0 does not answer: connection refused",
 		}},
 		"all start again": {scene: running(3), do: func(s *scene) { s.crash(0, 1, 2) }, state: "RecoveringFirstPod", wants: map[string]string{
 			"Ready": "False Recovering",
@@ -110,7 +110,7 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 			"DataAtRisk": "none",
 		}},
 		"at first": {scene: running(3), do: func(s *scene) { s.Status.Conditions = nil; s.silence(0) }, state: "Initializing", wants: map[string]string{
-			"Ready": "False Creating: The servers form a cluster",
+			"Ready": "False Creating: The servers are forming a cluster",
 		}},
 		"an image cannot be pulled": {scene: running(3), do: func(s *scene) {
 			s.Status.Conditions = nil
@@ -122,14 +122,14 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 			"Ready": "False PodsNotReady: 0 of 3 pods are ready; example-0: ", "Available": "False Creating",
 		}},
 		"pods are changed": {scene: running(3).changed(2), state: "RunningRollingUpdate", wants: map[string]string{
-			"UpToDate": "False Updating: 2 of 3 pods run what the spec says; example-2 has yet to hand over: the home of pod 2 hands over to the guest of pod 0",
+			"UpToDate": "False Updating: 2 of 3 pods match the spec; example-2 has yet to hand over its primary role: the home server of pod 2 hands the primary role over to the guest server of pod 0",
 		}},
 		"a home that is back leads again": {scene: running(3), do: func(s *scene) { s.swap("g1", "h0"); s.pod(0).Status.Conditions = nil }, state: "Running", wants: map[string]string{
 			"PodsReady": "False FailingBack: 2 of 3 pods are ready; example-0: ",
 		}},
 		"a home hands over while another pod is not ready": {scene: running(3).changed(2), do: func(s *scene) { s.pod(1).Status.Conditions = nil }, state: "RunningRollingUpdate", wants: map[string]string{
 			"PodsReady": "False Updating: 2 of 3 pods are ready; example-1: ",
-			"UpToDate":  "False Updating: 2 of 3 pods run what the spec says; example-2 has yet to hand over: the home of pod 2 hands over to the guest of pod 0",
+			"UpToDate":  "False Updating: 2 of 3 pods match the spec; example-2 has yet to hand over its primary role: the home server of pod 2 hands the primary role over to the guest server of pod 0",
 		}},
 		"its data is nowhere else": {scene: running(1).changed(0), wants: map[string]string{
 			"Ready": "False NoPersistence: pod example-0 is not restarted", "DataAtRisk": "True NoPersistence",
@@ -139,7 +139,7 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 			s.Cluster.Status.Move = &redisv1alpha1.Move{Reason: redisv1alpha1.ReasonScalingUp, SlotsMoved: 558, SlotsTotal: 6000}
 			s.view.Move = &redis.Progress{Goal: 2, Shards: 3, Slots: 5461, Began: clustertest.Noon}
 		}, state: "Running", wants: map[string]string{
-			"Ready": "False ScalingDown: The number of pods goes from 3 to 2: slots are moved", "Migrating": "True ScalingDown: 0 of 5461 slots",
+			"Ready": "False ScalingDown: The number of pods goes from 3 to 2: slots are being moved", "Migrating": "True ScalingDown: 0 of 5461 slots",
 		}},
 		"there is no room for what has to go": {scene: running(5).changed(0, 1, 2, 3, 4), do: func(s *scene) {
 			wants(3)(s.Cluster)
@@ -147,45 +147,45 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 				p.MaxMemory, p.UsedMemory, p.Dataset = 100<<20, 80<<20, 79<<20
 			}
 		}, state: "RunningRollingUpdate", wants: map[string]string{
-			"PodsReady": "False TooLittleMemory: The number of pods goes from 5 to 3: the home of pod 0 would get about",
-		}, says: "to have the pods changed first, put nodes back to 5 until UpToDate is True"},
+			"PodsReady": "False TooLittleMemory: The number of pods goes from 5 to 3: the home server of pod 0 would receive about",
+		}, says: "to update the pods first, set nodes back to 5 until UpToDate is True"},
 		"a pod has come, and no slots yet": {scene: running(4), do: func(s *scene) {
 			s.procs["h0"].Slots, s.procs["h3"].Slots = append(s.procs["h0"].Slots, s.procs["h3"].Slots...), nil
 		}, state: "Running", wants: map[string]string{
-			"Ready": "False ScalingUp: All pods are ready, and not all have their slots yet", "Available": "True",
+			"Ready": "False ScalingUp: All pods are ready, but not all of them have their slots yet", "Available": "True",
 		}},
 		"a pod has come, and its server has not joined yet": {scene: running(4), do: func(s *scene) {
 			s.procs["h0"].Slots, s.procs["h3"].Slots = append(s.procs["h0"].Slots, s.procs["h3"].Slots...), nil
 			s.procs["h3"].Err = errors.New("connection refused")
 		}, state: "Running", wants: map[string]string{
-			"Ready": "False ScalingUp: All pods are ready, and not all of their servers have joined the cluster", "Available": "True",
+			"Ready": "False ScalingUp: All pods are ready, but not all of their servers have joined the cluster yet", "Available": "True",
 		}},
 		"a pod has come, and the move of slots to it fails": {scene: running(4), do: func(s *scene) {
 			s.procs["h0"].Slots, s.procs["h3"].Slots = append(s.procs["h0"].Slots, s.procs["h3"].Slots...), nil
 			s.view.Move = &redis.Progress{Goal: 4, Shards: 3, Slots: 4096, Began: clustertest.Noon, Ended: true, EndedAt: clustertest.Noon, Err: errors.New("no route to host"), Failures: 1}
 		}, state: "Running", wants: map[string]string{
-			"Ready": "False ScalingUp: All pods are ready, and not all have their slots yet: slots are moved; last: no route to host", "Migrating": "True ScalingUp: 0 of 4096 slots have been moved, for 4 pods; last: no route to host",
+			"Ready": "False ScalingUp: All pods are ready, but not all of them have their slots yet: slots are being moved; the last attempt failed: no route to host", "Migrating": "True ScalingUp: 0 of 4096 slots have been moved, to spread them over 4 pods; the last attempt failed: no route to host",
 		}},
 		"a move fails when some slots have come": {scene: running(4), do: func(s *scene) {
 			s.procs["h0"].Slots = append(s.procs["h0"].Slots, redis.SlotRange{First: 12288, Last: 16382})
 			s.procs["h3"].Slots = redis.SlotsOf(16383)
 			s.view.Move = &redis.Progress{Goal: 4, Shards: 4, Slots: 4096, Moved: 1, Began: clustertest.Noon, Ended: true, EndedAt: clustertest.Noon, Err: errors.New("no route to host"), Failures: 1}
 		}, state: "Running", wants: map[string]string{
-			"Ready": "False ScalingUp: All pods are ready, and not all have their slots yet", "Migrating": "True Rebalancing: 1 of 4096 slots have been moved, for 4 pods; last: no route to host",
+			"Ready": "False ScalingUp: All pods are ready, but not all of them have their slots yet", "Migrating": "True Rebalancing: 1 of 4096 slots have been moved, to spread them over 4 pods; the last attempt failed: no route to host",
 		}},
 		"a pod that has come has some of its slots": {scene: running(4), do: func(s *scene) {
 			s.procs["h0"].Slots = append(s.procs["h0"].Slots, redis.SlotRange{First: 12288, Last: 16382})
 			s.procs["h3"].Slots = redis.SlotsOf(16383)
 			s.view.Move = &redis.Progress{Goal: 4, Shards: 3, Slots: 4096, Moved: 1, Began: clustertest.Noon}
 		}, state: "Running", wants: map[string]string{
-			"Ready": "False ScalingUp: All pods are ready, and not all have their slots yet: slots are moved", "Migrating": "True ScalingUp: 1 of 4096",
+			"Ready": "False ScalingUp: All pods are ready, but not all of them have their slots yet: slots are being moved", "Migrating": "True ScalingUp: 1 of 4096",
 		}},
 		"a move had failed, and nothing is left to be moved": {scene: running(4), do: func(s *scene) {
 			s.view.Move = &redis.Progress{Goal: 4, Slots: 4096, Began: clustertest.Noon, Ended: true, Err: errors.New("no route to host"), Failures: 1}
 		}, state: "Running", wants: map[string]string{"Ready": "True", "Migrating": "none"}},
 		"slots wait for a pod that is silent": {scene: running(4), do: waitForPod3, state: "Running", wants: map[string]string{
-			"PodsReady": "False Updating: 3 of 4 pods are ready; example-3: it is starting: the guest of pod 0 has 7 keys of slots that were on their way to its primary: waiting for the home of pod 3",
-			"Migrating": "True ScalingUp: 9 of 4096 slots have been moved; the guest of pod 0 has 7 keys of slots",
+			"PodsReady": "False Updating: 3 of 4 pods are ready; example-3: it is starting: the guest server of pod 0 has 7 keys of slots that were being moved to its primary: waiting for the home server of pod 3",
+			"Migrating": "True ScalingUp: 9 of 4096 slots have been moved; the guest server of pod 0 has 7 keys of slots",
 		}},
 		"a pod has handed over, and is ready yet": {scene: running(3), do: func(s *scene) { s.swap("g1", "h0") }, state: "Running", wants: map[string]string{
 			"PodsReady": "True AllPodsReady",
@@ -199,30 +199,30 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 		"a primary is full": {scene: running(3), do: func(s *scene) {
 			s.procs["h1"].UsedMemory, s.procs["h1"].MaxMemory = 99<<20, 100<<20
 		}, state: "Running", wants: map[string]string{
-			"Ready": "False WritesRefused: The memory of the home of example-1 is full (100Mi), and it refuses writes; set more memory in", "Available": "True",
+			"Ready": "False WritesRefused: The memory of the home server of example-1 is full (100Mi), and the server refuses writes; increase the memory in", "Available": "True",
 		}},
 		"a primary that is full evicts keys": {scene: running(3, clustertest.With("redisConfig: {maxmemory-policy: allkeys-lru}")), do: func(s *scene) {
 			s.procs["h1"].UsedMemory, s.procs["h1"].MaxMemory = 99<<20, 100<<20
 		}, state: "Running", wants: map[string]string{"Ready": "True", "MemoryFull": "none"}},
 		"a primary cannot write its log": {scene: running(3), do: func(s *scene) { s.procs["h1"].LogFails = true }, state: "Running", wants: map[string]string{
-			"Ready": "False LogNotWritten: The home of example-1 cannot write its log, and it refuses writes; its disk is full or fails: see the log of container home, and make room on the disk of its node", "Available": "True",
+			"Ready": "False LogNotWritten: The home server of example-1 cannot write its append-only file, and it refuses writes; its disk is full or failing: read the log of container home, and free space on the disk of its node", "Available": "True",
 		}},
 		"a primary with a volume cannot write its log": {scene: running(3, clustertest.With(persistentSpec)), do: func(s *scene) { s.procs["h1"].LogFails = true }, state: "Running", wants: map[string]string{
-			"StorageFailing": "True LogNotWritten: The home of example-1 cannot write its log, and it refuses writes; its disk is full or fails: see the log of container home, and have a larger volume by persistentSpec.volumeSize and enablePersistentVolumeResize: true",
+			"StorageFailing": "True LogNotWritten: The home server of example-1 cannot write its append-only file, and it refuses writes; its disk is full or failing: read the log of container home, and enlarge the volume with persistentSpec.volumeSize and enablePersistentVolumeResize: true",
 		}},
 		"a replica cannot write its log": {scene: running(3), do: func(s *scene) { s.procs["g0"].LogFails = true }, state: "Running", wants: map[string]string{
-			"Ready": "False LogNotWritten: The guest of example-0 cannot write its log, and what it copies is in memory alone; its disk", "Redundant": "True",
+			"Ready": "False LogNotWritten: The guest server of example-0 cannot write its append-only file, and its copy of the data is only in memory; its disk", "Redundant": "True",
 		}},
 		"pods get another image": {scene: running(3).changed(0), do: func(s *scene) {
 			s.Set.Spec.Template.Spec.Containers = []corev1.Container{{Name: desired.HomeContainer, Image: "redis:8.0"}}
-		}, state: "Upgrade", wants: map[string]string{"UpToDate": "False Updating: 2 of 3 pods run what the spec says"}},
+		}, state: "Upgrade", wants: map[string]string{"UpToDate": "False Updating: 2 of 3 pods match the spec"}},
 		"a spec that cannot be": {scene: running(3), do: func(s *scene) { clustertest.With("redisConfig: {port: '1'}")(s.Cluster) }, state: "Invalid", wants: map[string]string{
 			"Ready": "False InvalidSpec: redisConfig: port",
 		}},
 		"a setting is refused": {scene: running(3), do: func(s *scene) {
 			s.known.Complaint, s.known.Complained = "maxmemory-policy: ERR", tuning.For(s.Cluster, s.credentials).Generation
 		}, state: "Running", wants: map[string]string{
-			"Ready": "False ConfigRefused: Servers refuse a setting: maxmemory-policy: ERR",
+			"Ready": "False ConfigRefused: The servers refuse a setting of redisConfig: maxmemory-policy: ERR",
 		}},
 		"it hibernates": {scene: running(3, clustertest.With("{hibernate: true, persistentSpec: {enabled: true}}")), do: func(s *scene) {
 			s.Set.Spec.Replicas, s.Pods = new(int32), nil
@@ -251,8 +251,8 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 	}
 }
 
-// waitForPod3 stops the servers of the last of four pods, which has no slots yet. Its replica has keys of a slot that
-// was being moved there.
+// waitForPod3 stops the servers of the last of four pods, which has no slots yet. The replica of that pod's shard has
+// keys of a slot that was being moved to it.
 func waitForPod3(s *scene) {
 	s.procs["h0"].Slots, s.procs["h3"].Slots = append(s.procs["h0"].Slots, s.procs["h3"].Slots...), nil
 	s.procs["h0"].Migrating, s.procs["g0"].Keys = map[int]string{5: "h3"}, 7
@@ -274,7 +274,8 @@ func TestAFullMemoryIsReportedUntilThereIsClearlyRoom(t *testing.T) {
 	}
 }
 
-// A process that has just started has not read the servers, and must not undo what another process reported about them.
+// An operator that has just started has not read the servers yet. It must keep what an earlier operator reported about
+// them.
 func TestAProcessThatHasNotLookedYetSaysWhatWasLastSaid(t *testing.T) {
 	for name, do := range map[string]func(*scene){
 		"a cluster that begins":      func(s *scene) { s.Status.Conditions = nil; s.silence(0) },
@@ -306,7 +307,7 @@ func TestAProcessThatHasNotLookedYetDoesNotSayThatAllIsWell(t *testing.T) {
 	}
 	s.pod(2).Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
 	s.seen = false
-	want := "All pods are ready, and their servers have yet to be looked at"
+	want := "All pods are ready, but their servers have not been read yet"
 	for range 2 {
 		if got := conditionText(s.report().Status.Conditions, "Ready"); !strings.HasPrefix(got, "False ") || !strings.HasSuffix(got, want) {
 			t.Errorf("expected False until the servers have been looked at, got %s", got)
@@ -326,8 +327,8 @@ func TestServersThatRefuseTheOperatorsPasswordAreReportedAsSuch(t *testing.T) {
 		f.view.Nodes[address] = redis.NodeStatus{Err: &redis.Refusal{Text: "WRONGPASS invalid username-password pair"}}
 	}
 	reportAt(s.Cluster, f, kit.Outcome{}, clustertest.Noon)
-	want := "False Unreachable: The servers refuse the operator's password (home of example-0: WRONGPASS invalid username-password pair): Secret example-system was changed. " +
-		"Restore the previous password in it; to read that: kubectl exec -n shop example-0 -c home -- grep auth /var/opcrew/home.conf"
+	want := "False Unreachable: The servers refuse the operator's password (home server of example-0: WRONGPASS invalid username-password pair): Secret example-system was changed. " +
+		"Restore the previous password in that Secret. To print the previous password: kubectl exec -n shop example-0 -c home -- grep auth /var/opcrew/home.conf"
 	if got := conditionText(s.Status.Conditions, "Ready"); got != want {
 		t.Errorf("expected\n%s, got\n%s", want, got)
 	}
@@ -356,14 +357,14 @@ func TestAClusterWhoseAwakeningIsBrokenOffIsNotTakenForOneThatNeverWas(t *testin
 	}
 }
 
-// misplace moves slots of the second home to the first.
+// misplace moves slots from the primary of the second shard to the primary of the first.
 func (s *scene) misplace(slots int) {
 	s.procs["h0"].Slots = redis.Slots{{First: 0, Last: 5461 + slots}}
 	s.procs["h1"].Slots = redis.Slots{{First: 5462 + slots, Last: 10922}}
 }
 
-// For a moment two processes may lead, and both may move slots. If each reported its own move, they would overwrite
-// each other endlessly.
+// Two operators may briefly run, and both may move slots. If each reported only its own move, they would overwrite each
+// other's status endlessly.
 func TestWhatIsReportedOfAMoveNeverGoesBack(t *testing.T) {
 	move := func(slots, moved int) func(*scene) {
 		return func(s *scene) {

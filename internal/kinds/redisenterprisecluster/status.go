@@ -15,14 +15,14 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Report fills the status from the facts, the decision and what was done.
+// Report sets the status from what was read (f), what was decided (d) and the results of the plan (done).
 func (r *reconciler) Report(object *redisv1alpha1.RedisEnterpriseCluster, f facts, d decision, done kit.Outcome) {
 	if object.DeletionTimestamp != nil {
 		object.Status.State = report.State(report.Situation{Deleting: true})
 		return
 	}
 	created := *object
-	created.Spec = d.cluster.Spec // with the volumes that it was created with
+	created.Spec = d.cluster.Spec // the volume settings that the pods were created with
 	c := &created
 	defer func() { object.Status = c.Status }()
 	set := condition.Set{Conditions: &c.Status.Conditions, Generation: c.Generation, Now: done.Now}
@@ -56,8 +56,8 @@ func (r *reconciler) Report(object *redisv1alpha1.RedisEnterpriseCluster, f fact
 	ring.Placement(set, f.places)
 }
 
-// fillNames sets what follows from the object itself, and from which pods exist. While the cluster hibernates, the
-// number of pods records how many to start later.
+// fillNames sets the names and the number of pods in the status. During hibernation, the number stays and records how
+// many pods to start later.
 func fillNames(c *redisv1alpha1.RedisEnterpriseCluster, members workload.Members) {
 	s := &c.Status
 	s.SecretName = desired.UserSecret(c)

@@ -24,16 +24,16 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// scene is an observed cluster and its servers.
+// scene is a cluster with simulated servers and everything that a reconciler reads about them.
 type scene struct {
 	*clustertest.Cluster
 	facts
 	procs map[string]*redis.NodeStatus
-	// apart has the servers that know no other server, and that no other server knows.
+	// apart holds the servers that know no other server and that no other server knows.
 	apart map[string]bool
-	// deaf has the servers that reach no other server, as their bus is blocked.
+	// deaf holds the servers that reach no other server, because their cluster bus is blocked.
 	deaf map[string]bool
-	// ghosts are additional entries in the tables of all servers.
+	// ghosts are additional entries in the node tables of all servers.
 	ghosts []redis.Peer
 }
 
@@ -64,7 +64,7 @@ func running(n int, options ...func(*clustertest.Cluster)) *scene {
 	return s
 }
 
-// volumes gives the StatefulSet claims of a class, or none.
+// volumes adds a claim template with a storage class to the StatefulSet, or removes it.
 func (s *scene) volumes(persistent bool, class string) {
 	s.Set.Spec.VolumeClaimTemplates = nil
 	if !persistent {
@@ -79,13 +79,13 @@ func (s *scene) volumes(persistent bool, class string) {
 	s.Set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{claim}
 }
 
-// password sets the users' password, and the hashes that servers accept.
+// password sets the users' password and the hashes of the passwords that servers accept.
 func (s *scene) password(password string, accepted ...string) {
 	s.credentials.Users = &corev1.Secret{Data: map[string][]byte{"username": []byte("demo@redislabs.com"), "password": []byte(password)}}
 	s.credentials.System = &corev1.Secret{Data: map[string][]byte{"password": []byte("inner"), "accepted": []byte(strings.Join(accepted, "\n"))}}
 }
 
-// tuned gives all servers their settings.
+// tuned records that all servers have their settings.
 func (s *scene) tuned() {
 	s.known.Tuned = map[string]string{}
 	for _, p := range s.procs {
@@ -107,7 +107,7 @@ func (s *scene) addPod(i int) {
 			Name: name, Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
 		})
 	}
-	_, _ = kit.Trim(pod) // as the cache trims pods
+	_, _ = kit.Trim(pod) // the real cache also trims pods
 	s.Pods[pod.Name] = pod
 	for _, name := range []string{"h", "g"} {
 		id := fmt.Sprintf("%s%d", name, i)
@@ -115,14 +115,15 @@ func (s *scene) addPod(i int) {
 	}
 }
 
-// form makes the home of pod i the primary of its shard, and the next pod's guest the replica.
+// form makes the home server of pod i (named h<i>) the primary of shard i, and the guest server of the next pod (named
+// g<i+1>) its replica.
 func (s *scene) form(i, n int) {
 	home, guest := s.procs[fmt.Sprintf("h%d", i)], s.procs[fmt.Sprintf("g%d", (i+1)%n)]
 	home.Slots = redis.Slots{{First: (i*redis.SlotCount + n/2) / n, Last: ((i+1)*redis.SlotCount+n/2)/n - 1}}
 	guest.Role, guest.PrimaryID, guest.LinkUp = redis.Replica, home.ID, true
 }
 
-// swap makes a replica the primary of its shard.
+// swap makes a replica the primary of its shard, and the primary its replica.
 func (s *scene) swap(replica, primary string) {
 	r, p := s.procs[replica], s.procs[primary]
 	r.Role, r.PrimaryID, r.Slots = redis.Primary, "", p.Slots
@@ -138,7 +139,7 @@ func (s *scene) epoch(n uint64) {
 
 func (s *scene) pod(i int) *corev1.Pod { return s.Pods[fmt.Sprintf("example-%d", i)] }
 
-// crash makes the containers of pods crash repeatedly.
+// crash makes the containers of the given pods crash repeatedly.
 func (s *scene) crash(pods ...int) {
 	for _, i := range pods {
 		s.silence(i)
@@ -148,7 +149,7 @@ func (s *scene) crash(pods ...int) {
 	}
 }
 
-// silence stops the servers of pods from answering.
+// silence makes the servers of the given pods not answer.
 func (s *scene) silence(pods ...int) {
 	for _, i := range pods {
 		delete(s.procs, fmt.Sprintf("h%d", i))
@@ -157,7 +158,7 @@ func (s *scene) silence(pods ...int) {
 	}
 }
 
-// changed makes pods outdated.
+// changed makes the given pods outdated.
 func (s *scene) changed(pods ...int) *scene {
 	for _, i := range pods {
 		s.pod(i).Labels[appsv1.ControllerRevisionHashLabelKey] = "before"
@@ -166,7 +167,7 @@ func (s *scene) changed(pods ...int) *scene {
 	return s
 }
 
-// look sets the view to the current state of the servers, and returns the facts.
+// look reads the simulated servers into the view, and returns everything that a reconciler reads.
 func (s *scene) look() facts {
 	s.view = redis.View{At: clustertest.Noon, Nodes: map[string]redis.NodeStatus{}, Move: s.view.Move}
 	for i := range len(s.Pods) {
@@ -185,7 +186,7 @@ func (s *scene) look() facts {
 	return s.facts
 }
 
-// table returns the cluster table of a server: all servers that answer and were in the cluster.
+// table returns the node table of a server. It lists all servers that answer and were in the cluster.
 func (s *scene) table(myself string) []redis.Peer {
 	var out []redis.Peer
 	for i := range len(s.Pods) {
@@ -219,5 +220,5 @@ func (s *scene) accepted() []string { return s.credentials.Accepted(s.Cluster, s
 
 func (s *scene) remaining() time.Duration { return access.Remaining(s.known.TunedSince, s.now) }
 
-// decide returns the decision for a scene.
+// decide returns the decision for the current state of the scene.
 func (s *scene) decide() decision { return (&reconciler{}).Decide(s.Cluster, s.look(), s.now) }

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// Cost is what a process needed at most during some time.
+// Cost is the largest heap and number of goroutines of a process during some time.
 type Cost struct {
 	Heap       uint64
 	Goroutines int
 }
 
-// Watch samples the heap and the goroutines for some time.
+// Watch samples the heap and the goroutines for some time, and returns the largest values.
 func Watch(during time.Duration) Cost {
 	var most Cost
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -27,7 +27,7 @@ func Watch(during time.Duration) Cost {
 	return most
 }
 
-// Kept is the heap and the goroutines that are left after a collection.
+// Kept returns the heap and the goroutines that are left after a garbage collection.
 func Kept() Cost {
 	runtime.GC()
 	var now runtime.MemStats

@@ -13,12 +13,12 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/encoding"
-	_ "google.golang.org/grpc/encoding/proto" // the codec of all answers
+	_ "google.golang.org/grpc/encoding/proto" // registers the codec that encoded replaces
 	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/status"
 )
 
-// member is a member of etcd that lies.
+// member is a fake etcd member whose answers are wrong.
 type member struct {
 	pb.UnimplementedKVServer
 	pb.UnimplementedClusterServer
@@ -40,7 +40,8 @@ func (m *member) Status(context.Context, *pb.StatusRequest) (*pb.StatusResponse,
 	return m.status, m.err
 }
 
-// encoded is a codec that encodes each answer once: else a large one would cost the server more than the client.
+// encoded is a codec that encodes each answer only once. Otherwise a large answer would cost the server more than the
+// client.
 type encoded struct {
 	encoding.CodecV2
 	done *sync.Map
@@ -59,7 +60,7 @@ func (e encoded) Marshal(answer any) (mem.BufferSlice, error) {
 	return mem.BufferSlice{mem.SliceBuffer(kept)}, nil
 }
 
-// Member serves a member of etcd that publishes such members and has such a status, and returns its URL.
+// Member starts a fake etcd member that returns the given member list, status and error. It returns the member's URL.
 func Member(members []*pb.Member, answer *pb.StatusResponse, err error) string {
 	listener := listen()
 	server := grpc.NewServer(grpc.MaxHeaderListSize(1<<30), grpc.ForceServerCodecV2(encoded{encoding.GetCodecV2("proto"), &sync.Map{}}))
@@ -71,12 +72,12 @@ func Member(members []*pb.Member, answer *pb.StatusResponse, err error) string {
 	return "http://" + listener.Addr().String()
 }
 
-// Well is the status of a member that leads.
+// Well returns the status of a healthy etcd member that is the leader.
 func Well() *pb.StatusResponse {
 	return &pb.StatusResponse{Header: &pb.ResponseHeader{ClusterId: 7, MemberId: 1}, Version: "3.6.8", Leader: 1, RaftTerm: 1}
 }
 
-// ServeEtcd serves each sort of hostile members, and returns their URLs by name.
+// ServeEtcd starts one fake member for each kind of hostile behaviour, and returns the URLs by kind.
 func ServeEtcd() map[string]string {
 	large, block := strings.Repeat("x", 16<<20), strings.Repeat("x", 64<<10)
 	many := make([]*pb.Member, 10_000)

@@ -25,17 +25,17 @@ import (
 )
 
 const (
-	// perSort is how many clusters of a sort are hostile at the same time.
+	// perSort is how many clusters of each hostile kind exist at the same time.
 	perSort = 50
-	// period is how long looks are counted.
+	// period is how long reads of the healthy cluster are counted.
 	period = 2 * time.Second
-	// interval is the time between two looks at the cluster that is well, and eager that of others.
+	// interval is the time between two reads of the healthy cluster, and eager the time between two reads of others.
 	interval, eager = 50 * time.Millisecond, 250 * time.Millisecond
 	// mostHeap is far below the 512 MiB of the operator's container (config/manager/deployment.yaml).
 	mostHeap = 160 << 20
-	// perCluster is how many goroutines one hostile cluster may need.
+	// perCluster is the maximum number of goroutines for each hostile cluster.
 	perCluster = 24
-	// own marks the target of the cluster that is well.
+	// own is the name of the healthy cluster.
 	own = "own"
 )
 
@@ -45,7 +45,8 @@ func named(name string) types.NamespacedName {
 	return types.NamespacedName{Namespace: "shop", Name: name}
 }
 
-// attack runs a prober of the cluster that is well, before, during and after it watches hostile ones.
+// attack runs a prober for a healthy cluster, and adds hostile clusters for a while. The healthy cluster must be read
+// as often as before.
 func attack[T, V any, S prober.Store](t *testing.T, p *prober.Prober[T, V, S], well T, looks *atomic.Int64, hostile map[string]T) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -76,7 +77,7 @@ func attack[T, V any, S prober.Store](t *testing.T, p *prober.Prober[T, V, S], w
 			during.judge(t, before, rest.Goroutines+perCluster*perSort)
 		})
 	}
-	count(looks) // the connections end meanwhile
+	count(looks) // gives the connections time to end
 	after, left := count(looks), hostiletest.Kept()
 	after.judge(t, before, rest.Goroutines+perSort)
 	if left.Heap > rest.Heap+32<<20 {
@@ -84,7 +85,7 @@ func attack[T, V any, S prober.Store](t *testing.T, p *prober.Prober[T, V, S], w
 	}
 }
 
-// counted is what a period showed.
+// counted holds what was measured during one period.
 type counted struct {
 	hostiletest.Cost
 	looks int64
@@ -104,7 +105,9 @@ func (c counted) judge(t *testing.T, before counted, goroutines int) {
 	if c.Goroutines > goroutines {
 		t.Errorf("expected at most %d goroutines, got %d", goroutines, c.Goroutines)
 	}
-	if c.looks < before.looks/4 { // the servers need a part of this machine; a cluster that waits for them is not looked at at all
+	// A quarter is enough, because the hostile servers use part of the CPU. If hostile clusters blocked the prober, it
+	// would not read the healthy cluster at all.
+	if c.looks < before.looks/4 {
 		t.Errorf("expected the looks at the other cluster to be as frequent as the %d before, got %d", before.looks, c.looks)
 	}
 }
@@ -167,7 +170,7 @@ func TestHostileMembersOfEtcdCostLittleAndDelayNoOtherCluster(t *testing.T) {
 func TestAMemberCannotSendTheOperatorToAnotherHost(t *testing.T) {
 	var asked atomic.Int64
 	victim := "http://" + hostiletest.Serve(hostiletest.Endless("HTTP/1.1 200 OK\r\n", "x"))
-	counted := hostiletest.Member(nil, nil, nil) // answers if it is asked
+	counted := hostiletest.Member(nil, nil, nil) // this address must never be contacted
 	members := []*pb.Member{{ID: 1, Name: "a", ClientURLs: []string{victim}}, {ID: 2, Name: "b", ClientURLs: []string{counted, "http://u@" + victim[7:]}}}
 	liar := hostiletest.Member(members, hostiletest.Well(), nil)
 	dialled := hostiletest.Dials(&asked, liar[7:])
@@ -181,7 +184,7 @@ func TestAMemberCannotSendTheOperatorToAnotherHost(t *testing.T) {
 		hostiletest.Watch(interval)
 		seen, _ = p.View(named("liar"))
 	}
-	hostiletest.Watch(10 * interval) // some more looks
+	hostiletest.Watch(10 * interval) // some more reads
 	cancel()
 	if err := <-ended; err != nil {
 		t.Error(err)

@@ -12,14 +12,14 @@ import (
 	"testing"
 )
 
-// serving is the variable that makes a test's process serve.
+// serving is the environment variable that makes a test binary run the hostile servers instead of its tests.
 const serving = "OPCREW_HOSTILE_SERVERS"
 
-// Addresses are those of all hostile servers, by store and name.
+// Addresses holds the addresses of all hostile servers, by store and kind.
 type Addresses struct{ Redis, Etcd map[string]string }
 
-// Main serves in a process that Start has started, until its input ends, and runs the tests in any other. The memory of the
-// servers would count as that of the client otherwise.
+// Main runs the tests or, in a process that Start has started, the hostile servers until the input ends. The servers
+// run in their own process so that their memory does not count as the client's.
 func Main(m *testing.M) {
 	if os.Getenv(serving) == "" {
 		os.Exit(m.Run())
@@ -31,7 +31,7 @@ func Main(m *testing.M) {
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
-// Start runs the servers in a process of their own until the test ends.
+// Start runs the hostile servers in a separate process until the test ends.
 func Start(t *testing.T) Addresses {
 	t.Helper()
 	servers := exec.Command(os.Args[0]) //nolint:gosec // the test program itself
@@ -49,7 +49,7 @@ func Start(t *testing.T) Addresses {
 	}
 	t.Cleanup(func() {
 		_ = input.Close()
-		_ = servers.Wait() // it ends with its input
+		_ = servers.Wait() // the servers end when their input is closed
 	})
 	var out Addresses
 	if err := json.NewDecoder(output).Decode(&out); err != nil {

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// ServeRedis serves each sort of hostile servers of Redis, and returns their addresses by name.
+// ServeRedis starts one fake Redis server for each kind of hostile behaviour, and returns the addresses by kind.
 func ServeRedis() map[string]string {
 	out := map[string]string{}
 	for name, serve := range redisSorts() {
@@ -43,7 +43,7 @@ func redisSorts() map[string]func(net.Conn) {
 	}
 }
 
-// answering answers every command with a text, also those of the login.
+// answering answers every command with the same text, except the commands of the login.
 func answering(text string) func(net.Conn) {
 	answer := fmt.Sprintf("$%d\r\n%s\r\n", len(text), text)
 	return func(conn net.Conn) {
@@ -67,7 +67,7 @@ func answering(text string) func(net.Conn) {
 	}
 }
 
-// command reads a command and returns its first word.
+// command reads one command and returns its first word.
 func command(in *bufio.Reader) (string, error) {
 	line, err := in.ReadString('\n')
 	if err != nil {
@@ -93,7 +93,8 @@ func command(in *bufio.Reader) (string, error) {
 	return first, nil
 }
 
-// table is a table of nodes at addresses elsewhere, some of which own all slots.
+// table returns the output of CLUSTER NODES with the given number of nodes, at addresses outside the cluster. The first
+// nodes, as many as owners says, each claim all slots.
 func table(nodes, owners int) string {
 	var out strings.Builder
 	for i := range nodes {

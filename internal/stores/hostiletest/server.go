@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package hostiletest has servers that speak enough of Redis and etcd to lie to a client, and a measure of what that costs the
-// client. Only tests use it.
+// Package hostiletest provides fake Redis and etcd servers that send wrong or excessive answers, and measures what
+// these answers cost a client. Only tests use it.
 package hostiletest
 
 import (
@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Serve serves connections for as long as the process runs, and returns the address.
+// Serve handles connections until the process ends, and returns the address.
 func Serve(serve func(net.Conn)) string {
 	listener := listen()
 	go func() {
@@ -33,12 +33,12 @@ func Serve(serve func(net.Conn)) string {
 func listen() net.Listener {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		panic(err) // of a test's helper: the test cannot go on
+		panic(err) // only tests call this, and they cannot continue without a listener
 	}
 	return listener
 }
 
-// Hang reads what is sent and answers nothing.
+// Hang reads requests and never answers.
 func Hang(conn net.Conn) {
 	p := make([]byte, 4<<10)
 	for {
@@ -48,10 +48,10 @@ func Hang(conn net.Conn) {
 	}
 }
 
-// Close reads a request and closes the connection.
+// Close reads a request and closes the connection without an answer.
 func Close(conn net.Conn) { _, _ = conn.Read(make([]byte, 4<<10)) }
 
-// Endless answers each request with a text and then with another one for ever.
+// Endless answers each request with one text, followed by another text again and again.
 func Endless(first, more string) func(net.Conn) {
 	return func(conn net.Conn) {
 		if _, err := conn.Read(make([]byte, 4<<10)); err != nil {
@@ -65,19 +65,19 @@ func Endless(first, more string) func(net.Conn) {
 	}
 }
 
-// Slow sends one byte of a text a second.
+// Slow sends a text at one byte per second.
 func Slow(text string) func(net.Conn) {
 	return func(conn net.Conn) {
 		for i := range len(text) {
 			if _, err := conn.Write([]byte{text[i]}); err != nil {
 				return
 			}
-			time.Sleep(time.Second) // that is what it is to do
+			time.Sleep(time.Second) // slowness is the purpose of this server
 		}
 	}
 }
 
-// Dials returns a dialer that counts connections to any other address than one.
+// Dials returns a dialer that counts in others the connections to any address except the expected one.
 func Dials(others *atomic.Int64, expected string) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		if address != expected {

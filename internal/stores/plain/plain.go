@@ -1,7 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package plain makes texts that a store has sent fit for a status and a log: they may be long, and have control characters.
+// Package plain makes texts from Redis or etcd safe for a status or a log. Such texts may be long and contain control
+// characters.
 package plain
 
 import (
@@ -9,8 +10,8 @@ import (
 	"unicode"
 )
 
-// Line returns a text without control characters, and of at most so many bytes. It shares no memory with the text, which may
-// be part of a large answer.
+// Line returns a text without control characters. It cuts the text to the length most in bytes, and copies it, so that
+// a large answer does not stay in memory.
 func Line(text string, most int) string {
 	if len(text) > most {
 		text = text[:most]
@@ -23,7 +24,8 @@ func Line(text string, most int) string {
 	}, strings.Clone(strings.ToValidUTF8(text, "")))
 }
 
-// Words reports whether a text has only printable ASCII characters and no blanks, and at most so many.
+// Words reports whether a text has only printable ASCII characters without blanks, and at most the length most in
+// bytes.
 func Words(text string, most int) bool {
 	return len(text) <= most && !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// Apply executes a step. The view on which the step was decided may be outdated, so a step that could harm another
-// process than intended first checks again.
+// Apply executes a step. The view from which the step was decided may be outdated. So a step that could harm a
+// different server at the same address checks that server first.
 func Apply(ctx context.Context, store Store, step Step) error {
 	if err := step.Apply(ctx, store); err != nil {
 		return fmt.Errorf("%s: %w", step, err)
@@ -25,7 +25,7 @@ func Apply(ctx context.Context, store Store, step Step) error {
 	return nil
 }
 
-// Apply introduces the processes to each other.
+// Apply introduces the servers to each other.
 func (s Introduce) Apply(ctx context.Context, store Store) error {
 	sure := map[string]bool{}
 	byAt := map[string][]Command{}
@@ -55,7 +55,7 @@ func (s SetEpoch) Apply(ctx context.Context, store Store) error {
 	for _, address := range slices.Sorted(maps.Keys(s.Epochs)) {
 		epoch := strconv.FormatUint(s.Epochs[address], 10)
 		_, err := store.Do(ctx, address, server.ClusterCommand("SET-CONFIG-EPOCH", epoch))
-		if err != nil && !server.Refused(err, "ERR") { // it has an epoch already, or knows others
+		if err != nil && !server.Refused(err, "ERR") { // the server already has an epoch or knows other servers
 			return err
 		}
 	}
@@ -80,7 +80,7 @@ func (s AssignSlots) Apply(ctx context.Context, store Store) error {
 	return nil
 }
 
-// Apply lets replicas copy the servers.
+// Apply lets replicas copy the given servers.
 func (s Admit) Apply(ctx context.Context, store Store) error {
 	var errs []error
 	for _, address := range slices.Sorted(maps.Keys(s.Runs)) {
@@ -95,12 +95,13 @@ func admit(ctx context.Context, store Store, address, run string) error {
 		return err
 	}
 	if server.Fields(server.Text(answers[0]))["run_id"] != run {
-		return fmt.Errorf("another server has %s by now", address)
+		return fmt.Errorf("another server has address %s now", address)
 	}
 	if _, err := store.Do(ctx, address, Command{"ACL", "SETUSER", store.Credentials().User, "+psync", "+sync"}); err != nil {
 		return err
 	}
-	// A server that cannot write its configuration is admitted again after its next start.
+	// A server that cannot write its configuration file forgets this permission when it restarts. The operator then
+	// grants it again.
 	if _, err := store.Do(ctx, address, Command{"CONFIG", "REWRITE"}); err != nil && !server.Refused(err, "") {
 		return err
 	}
@@ -113,13 +114,14 @@ func (s Replicate) Apply(ctx context.Context, store Store) error {
 	return err
 }
 
-// ErrNotElected reports that a replica was to become the primary, and was not elected.
-var ErrNotElected = errors.New("it was not elected")
+// ErrNotElected reports that a replica should have become the primary but was not elected.
+var ErrNotElected = errors.New("the replica was not elected")
 
-// Apply requests the failover and waits for the election. A second request meanwhile would make the replica start over.
+// Apply requests the failover and waits for the election. It sends no second request meanwhile, because that would make
+// the replica start over.
 func (s TakeLead) Apply(ctx context.Context, store Store) error {
 	if _, err := store.Do(ctx, s.Address, server.ClusterCommand("FAILOVER")); err != nil {
-		if server.Refused(err, "You should send CLUSTER FAILOVER to a replica") { // it is the primary already
+		if server.Refused(err, "You should send CLUSTER FAILOVER to a replica") { // the server is already the primary
 			return nil
 		}
 		return err
@@ -127,7 +129,7 @@ func (s TakeLead) Apply(ctx context.Context, store Store) error {
 	return awaitLead(ctx, store, s.Address)
 }
 
-// glance is how long to wait between two checks whether a replica has become the primary.
+// glance is the time between two checks of whether a replica has become the primary.
 const glance = 20 * time.Millisecond
 
 func awaitLead(ctx context.Context, store Store, address string) error {
@@ -144,19 +146,19 @@ func awaitLead(ctx context.Context, store Store, address string) error {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return fmt.Errorf("%s does not lead yet: %w: %w", address, ErrNotElected, ctx.Err())
+			return fmt.Errorf("%s is not the primary yet: %w: %w", address, ErrNotElected, ctx.Err())
 		}
 	}
 }
 
-// Apply first checks whether the primary is back: it would lose its writes.
+// Apply first checks whether the primary has come back. A takeover would then lose the primary's last writes.
 func (s Takeover) Apply(ctx context.Context, store Store) error {
 	status, err := store.Status(ctx, s.Address)
 	if err != nil {
 		return err
 	}
 	if status.LinkUp {
-		return fmt.Errorf("%s has found its primary again", s.Address)
+		return fmt.Errorf("%s is connected to its primary again, and no takeover is needed", s.Address)
 	}
 	_, err = store.Do(ctx, s.Address, server.ClusterCommand("FAILOVER", "TAKEOVER"))
 	return err

@@ -51,7 +51,8 @@ func TestASlotToCloseIsOpenedToTheProcessWithMostOfItsKeys(t *testing.T) {
 	}
 }
 
-// An operator that ends may leave thousands of slots open, and a step may take two seconds.
+// An operator that is killed may leave thousands of slots half moved. A step that ends their move must not take longer
+// than two seconds.
 func TestThousandsOfSlotsAreClosedInAFewRoundTrips(t *testing.T) {
 	store := holding{&scripted{}, nil}
 	if err := (CancelMove{Address: "a:1", Slots: SlotsOf(numbers(0, 4000)...), Others: []End{{Address: "b:1", ID: "b:1"}, {Address: "c:1", ID: "c:1"}}}).Apply(t.Context(), store); err != nil {

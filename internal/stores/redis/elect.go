@@ -10,26 +10,25 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// Apply first checks that the replica has not been connected to its primary since the step was decided, and that it has
-// keys of the primary's slots: a replica that never reached its primary may hold other keys. Then it waits for the
-// election as TakeLead does.
+// Apply first checks that the replica has had no connection to its primary since the step was decided, and has keys of
+// the primary's slots. A replica that never reached its primary may have other keys. Apply then waits for the election.
 func (s ForceFailover) Apply(ctx context.Context, store Store) error {
 	status, err := store.Status(ctx, s.Address)
-	primary, _ := status.Peer(status.PrimaryID) // without an address if another process has that address
+	primary, _ := status.Peer(status.PrimaryID) // the address is empty if another server now has it
 	switch {
 	case err != nil:
 		return err
 	case status.Role == Primary:
 		return nil
 	case !status.Unlinked && primary.Address != "" || status.LinkUp:
-		return fmt.Errorf("%s has been connected to its primary since", s.Address)
+		return fmt.Errorf("%s has been connected to its primary since the failover was decided", s.Address)
 	}
 	held, err := holds(ctx, store, s.Address, primary.Slots)
 	if err != nil {
 		return err
 	}
 	if !held {
-		return fmt.Errorf("%s holds no key of the slots of its primary", s.Address)
+		return fmt.Errorf("%s has no key of its primary's slots", s.Address)
 	}
 	if _, err := store.Do(ctx, s.Address, server.ClusterCommand("FAILOVER", "FORCE")); err != nil {
 		return err
@@ -37,7 +36,7 @@ func (s ForceFailover) Apply(ctx context.Context, store Store) error {
 	return awaitLead(ctx, store, s.Address)
 }
 
-// holds reports whether a process has a key of some slots.
+// holds reports whether a server has any key of the given slots.
 func holds(ctx context.Context, store Store, address string, slots Slots) (bool, error) {
 	if len(slots) == 0 {
 		return false, nil

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// moved lets a prober work on a plan for at most patience, and returns its progress.
+// moved runs a plan with a prober, ends it after the time patience, and returns the progress.
 func moved(t *testing.T, store *scripted, step MoveSlots, patience time.Duration) (p Progress) {
 	t.Helper()
 	probing(t, store, func(prober *Prober) {
@@ -27,14 +27,14 @@ func moved(t *testing.T, store *scripted, step MoveSlots, patience time.Duration
 	return p
 }
 
-// byJobs returns a plan that the servers carry out by jobs.
+// byJobs returns a plan that the servers execute with slot migration jobs.
 func byJobs(slots int, bytes int64) MoveSlots {
 	out := plan(numbers(0, slots)...)
 	out.ByJobs, out.Bytes = true, bytes
 	return out
 }
 
-// oneEach returns slots with one key each.
+// oneEach returns the given slots with one key each.
 func oneEach(slots []int) map[int][]any {
 	out := map[int][]any{}
 	for _, slot := range slots {
@@ -67,7 +67,7 @@ func TestAJobIsNoLargerThanWhatMayBeLost(t *testing.T) {
 
 func TestAJobKeepsToTheRateOfItsPlan(t *testing.T) {
 	step := byJobs(100, 100_000)
-	step.BytesPerSecond = 10_000 // 10 slots a second
+	step.BytesPerSecond = 10_000 // a rate of 10 slots per second
 	if got := moved(t, &scripted{jobs: []string{"success"}, keys: oneEach(numbers(0, 100))}, step, 4500*time.Millisecond); got.Moved != 50 || got.Ended {
 		t.Errorf("expected 50 slots to have been moved in 4.5 s, the first 10 at once, got %+v", got)
 	}
@@ -77,11 +77,11 @@ func TestAMoveEndsWithWhatTheServersSayOfItsJob(t *testing.T) {
 	for name, test := range map[string]struct {
 		store  *scripted
 		words  string
-		byJobs bool // whether the next move may be tried by jobs again
+		byJobs bool // whether the next attempt may use jobs again
 	}{
-		"it is refused":            {store: &scripted{}, words: "the servers do not move slots by themselves: ERR unknown subcommand"},
-		"it fails":                 {store: &scripted{jobs: []string{"snapshotting", "failed"}}, words: "their job has failed: because", byJobs: true},
-		"a user cancels it":        {store: &scripted{jobs: []string{"cancelled"}}, words: "their job was cancelled by another client: because", byJobs: true},
+		"it is refused":            {store: &scripted{}, words: "the servers do not support slot migration jobs: ERR unknown subcommand"},
+		"it fails":                 {store: &scripted{jobs: []string{"snapshotting", "failed"}}, words: "the slot migration job has failed: because", byJobs: true},
+		"a user cancels it":        {store: &scripted{jobs: []string{"cancelled"}}, words: "another client has cancelled the slot migration job: because", byJobs: true},
 		"whether it began is lost": {store: &scripted{jobs: []string{"streaming"}, fails: "MIGRATESLOTS"}, words: "connection reset by peer", byJobs: true},
 		"its state is not known":   {store: &scripted{jobs: []string{"streaming"}, fails: "GETSLOTMIGRATIONS"}, words: "connection reset by peer", byJobs: true},
 	} {
@@ -100,7 +100,8 @@ func TestAMoveEndsWithWhatTheServersSayOfItsJob(t *testing.T) {
 	}
 }
 
-// If the source stopped while the other end takes over the slots, all later writes would be lost.
+// opcrew must never cancel a job of Valkey. If the source stopped the job while the destination takes over the slots,
+// all later writes would be lost.
 func TestAJobIsNeverCalledOff(t *testing.T) {
 	store := &scripted{jobs: []string{"streaming"}}
 	probing(t, store, func(p *Prober) {
@@ -124,7 +125,7 @@ func TestAJobIsNeverCalledOff(t *testing.T) {
 func TestAnEndGetsNoMoreBeforeItsReplicaHasWhatItGot(t *testing.T) {
 	store := &scripted{jobs: []string{"success"}, replication: "role:master\r\nslave0:ip=c,port=2,state=online,offset=1000,lag=1\r\nmaster_repl_offset:5000000\r\n"}
 	got := moved(t, store, byJobs(5, 0), time.Minute)
-	if got.Moved != 0 || got.Err == nil || !strings.Contains(got.Err.Error(), "has a replica that is 4999000 bytes behind, and may be 1048576") {
+	if got.Moved != 0 || got.Err == nil || !strings.Contains(got.Err.Error(), "has a replica that is 4999000 bytes behind, and the limit is 1048576") {
 		t.Errorf("expected the move to have been given up, got %+v", got)
 	}
 	if len(store.got) > 0 {
@@ -132,7 +133,8 @@ func TestAnEndGetsNoMoreBeforeItsReplicaHasWhatItGot(t *testing.T) {
 	}
 }
 
-// A replica reports its offset only once a second, so that waiting for it would limit the rate.
+// A move by keys must not wait for a replica's report. Replicas report their offset only once per second, so waiting
+// would slow the move down.
 func TestAMoveByKeysDoesNotWaitForAReportOfAReplica(t *testing.T) {
 	behind := func(bytes int) string {
 		return fmt.Sprintf("role:master\r\nslave0:ip=c,port=2,state=online,offset=0,lag=1\r\nmaster_repl_offset:%d\r\n", bytes)

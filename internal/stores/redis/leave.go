@@ -11,8 +11,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// Apply removes the process from the tables of all processes that can be reached. A process that forgets it later than
-// the others may learn of it again for up to a minute.
+// Apply removes the server from the node tables of all servers that can be reached. A server that forgets it later than
+// the others may hear of it again for up to a minute.
 func (s Forget) Apply(ctx context.Context, store Store) error {
 	var errs []error
 	for _, at := range s.At {
@@ -24,12 +24,12 @@ func (s Forget) Apply(ctx context.Context, store Store) error {
 	return errors.Join(errs...)
 }
 
-// Apply resets the process only if it has no key now, whatever its role, because a reset drops the data of a replica.
+// Apply resets the server if it currently has no key, whatever its role. A reset would delete the data of a replica.
 func (s ResetEmpty) Apply(ctx context.Context, store Store) error {
 	return reset(ctx, store, s.Address, s.ID, "SOFT")
 }
 
-// Apply resets the server, which gets a new ID.
+// Apply resets the server, which gives it a new ID.
 func (s Renew) Apply(ctx context.Context, store Store) error {
 	return reset(ctx, store, s.Address, s.ID, "HARD")
 }
@@ -40,10 +40,10 @@ func reset(ctx context.Context, store Store, address, id, how string) error {
 		return err
 	}
 	if status.ID != id {
-		return fmt.Errorf("%s is %s by now, and not %s", address, status.ID, id)
+		return fmt.Errorf("the server at %s now has ID %s, not %s", address, status.ID, id)
 	}
 	if status.Keys > 0 || len(status.Slots) > 0 {
-		return fmt.Errorf("%s holds %d keys and %d slots", address, status.Keys, status.Slots.Len())
+		return fmt.Errorf("%s must be empty to be reset, but has %d keys and %d slots", address, status.Keys, status.Slots.Len())
 	}
 	_, err = store.Do(ctx, address, server.ClusterCommand("RESET", how))
 	return err

@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// noLibraries is the output of FUNCTION DUMP from a Redis 7.0 without libraries. aLibrary stands for the dump of one
-// library.
+// noLibraries is the output of FUNCTION DUMP from a Redis 7.0 without function libraries. aLibrary replaces a dump with
+// one library.
 const (
 	noLibraries = "\n\x00]\x9b\\@\x0f\x7f\xa2\xda"
 	aLibrary    = "a-library" + noLibraries
 )
 
-// bare returns a plan by which b:1 gets its first slots from two primaries. The first of them gives more slots than are
-// moved at once.
+// bare returns a plan by which the server b:1 gets its first slots from two primaries. The first of these gives more
+// slots than one batch moves.
 func bare(byJobs bool) MoveSlots {
 	out := plan()
 	out.Moves[0].Slots = Slots{{First: 0, Last: 499}}
@@ -27,7 +27,7 @@ func bare(byJobs bool) MoveSlots {
 	return out
 }
 
-// functions returns the indexes of the FUNCTION commands among the commands that servers got.
+// functions returns the positions of FUNCTION commands among all commands that the servers received.
 func (s *scripted) functions() (out []int) {
 	for i, line := range s.got {
 		if strings.Contains(line, "FUNCTION") {

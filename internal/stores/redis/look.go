@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Look reads all processes at the same time. It reads the progress of a move first, so that if the move has ended, the
-// processes are read after its end.
+// Look reads all servers concurrently. It reads the progress of a slot move first: if the move has ended, the servers
+// are read after its end.
 func (l *looker) Look(ctx context.Context, before View) View {
 	view := View{At: l.Clock().Now(), Move: l.moves.Progress()}
 	store, done, err := l.Use()
@@ -29,7 +29,8 @@ func (l *looker) Look(ctx context.Context, before View) View {
 }
 
 const (
-	// eager is the interval between two reads while something is wrong or in progress, and rested the interval otherwise.
+	// eager is the interval between two reads while something is wrong or in progress. rested is the interval
+	// otherwise.
 	eager  = 250 * time.Millisecond
 	rested = 2 * time.Second
 )
@@ -47,7 +48,7 @@ func DefaultInterval(view View) time.Duration {
 	return rested
 }
 
-// settled reports whether nothing about a process is expected to change soon.
+// settled reports whether no change of a server is expected soon.
 func settled(s NodeStatus) bool {
 	if !s.Answers() || !s.ClusterOK || len(s.Migrating)+len(s.Importing)+len(s.Jobs) > 0 || s.Role == Replica && !s.LinkUp {
 		return false

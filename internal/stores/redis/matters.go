@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// matters holds what a controller acts on in a View. Offsets, sizes, times and the text of errors change all the time,
-// and do not matter.
+// matters holds the parts of a View that a controller acts on. Offsets, sizes, times and error texts are omitted
+// because they change all the time.
 type matters struct {
 	failing, stale bool
 	nodes          map[string]state
-	unclaimed      string // without the slots in View.Passing
+	unclaimed      string // owned by no server; without the slots in View.Passing
 	move           moveState
 }
 
-// state holds what matters about a process.
+// state holds the parts of a server's status that a controller acts on.
 type state struct {
 	answers, loading, linkUp, unlinked, clusterOK, barred, evicts, logFails bool
 	id, run, role, primary, source, slots, open                             string
@@ -28,13 +28,13 @@ type state struct {
 	redirects                                                               bool
 }
 
-// moveState holds what matters about a move. Its progress is rounded to steps of some percent.
+// moveState holds the parts of a slot move that a controller acts on. The progress is rounded to steps of some percent.
 type moveState struct {
 	known, ended, failed bool
 	goal, twentieth      int
 }
 
-// alike reports whether two views look the same to a controller.
+// alike reports whether a controller would do the same for two views.
 func alike(a, b View) bool { return reflect.DeepEqual(a.matters(), b.matters()) }
 
 func (v View) matters() matters {
@@ -50,7 +50,8 @@ func (v View) matters() matters {
 	return out
 }
 
-// stateOf returns what matters about a process. While slots are moved it leaves out what changes with every slot.
+// stateOf returns the parts of a server's status that a controller acts on. While slots are being moved, it omits what
+// changes with every slot.
 func stateOf(s NodeStatus, moving bool) state {
 	out := state{
 		answers: s.Answers(), loading: s.Loading, linkUp: s.LinkUp, unlinked: s.Unlinked, clusterOK: s.ClusterOK, barred: s.NotAdmitted,
@@ -82,7 +83,7 @@ func line(p Peer, moving bool) string {
 	return strings.Join(words, " ")
 }
 
-// open returns the slots that are open at a process, or that a job of the process moves.
+// open returns the slots that are being moved to or from a server, one by one or by a job.
 func open(s NodeStatus) string {
 	var numbers []int
 	for _, slots := range []map[int]string{s.Migrating, s.Importing} {

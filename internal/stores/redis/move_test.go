@@ -63,7 +63,7 @@ func TestAMoveKeepsToItsRateAndIsStopped(t *testing.T) {
 	}
 	probing(t, store, func(p *Prober) {
 		step := plan(slots...)
-		step.Bytes, step.BytesPerSecond = 320_000, 32_000 // each batch has 32 slots with a key each, and takes a second
+		step.Bytes, step.BytesPerSecond = 320_000, 32_000 // each batch of 32 slots takes a second
 		if err := p.Take(t.Context(), shop, step); err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +109,7 @@ func TestASlotWithAKeyThatIsTooLargeStaysAndOthersGo(t *testing.T) {
 	if got.Moved != 2 || got.Failures != 1 {
 		t.Errorf("expected two slots to be moved, got %+v", got)
 	}
-	words := `key "key\n` + strings.Repeat("x", 96) + `"... keeps its slot from being moved, as it has 300 MiB and may have 256`
+	words := `key "key\n` + strings.Repeat("x", 96) + `"... is too large to be moved with its slot: it has 300 MiB, and the limit is 256 MiB`
 	if got.Err == nil || !strings.Contains(got.Err.Error(), words) {
 		t.Errorf("expected the move to end with %s, got %v", words, got.Err)
 	}
@@ -120,7 +120,7 @@ func TestASlotWithAKeyThatIsTooLargeStaysAndOthersGo(t *testing.T) {
 	}
 }
 
-// Otherwise the slot would stay half moved.
+// Once the move of a slot has started, its large key must be moved too. Otherwise the slot would stay half moved.
 func TestASlotThatIsOpenIsMovedEvenWithALargeKey(t *testing.T) {
 	store := &scripted{keys: map[int][]any{5: {"k1"}}, sizes: map[any]int64{"k1": 300 << 20}, replication: "used_memory:1000000000\r\n"}
 	step := plan(5)
@@ -141,8 +141,8 @@ func TestTheEndThatGetsASlotLearnsItsOwner(t *testing.T) {
 		"it knows":                     {table: ownTable},
 		"it lists no owner":            {table: "a:1 10.0.0.1:1@2 master - 0 0 3 connected 6-16383\n" + to, assign: true},
 		"it has it with who was lost":  {table: "a:1 10.0.0.1:1@2 master - 0 0 3 connected\nc:1 10.0.0.3:1@2 master,fail - 0 0 1 connected 0-9\n" + to, assign: true},
-		"it knows of a later owner":    {table: "a:1 10.0.0.1:1@2 master - 0 0 3 connected\nc:1 10.0.0.3:1@2 master - 0 0 4 connected 0-9\n" + to, failed: "slot 5 is now with c:1"},
-		"it holds the owner a replica": {table: "a:1 10.0.0.1:1@2 slave c:1 0 0 3 connected\n" + to, failed: "has yet to hear that a:1 is a primary"},
+		"it knows of a later owner":    {table: "a:1 10.0.0.1:1@2 master - 0 0 3 connected\nc:1 10.0.0.3:1@2 master - 0 0 4 connected 0-9\n" + to, failed: "slot 5 now belongs to c:1"},
+		"it holds the owner a replica": {table: "a:1 10.0.0.1:1@2 slave c:1 0 0 3 connected\n" + to, failed: "does not know yet that a:1 is a primary"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := &scripted{keys: map[int][]any{}, nodes: test.table}

@@ -5,8 +5,8 @@ package redis
 
 import "context"
 
-// beginMove begins a move in the background. It lasts until it is done or stopped, the cluster is forgotten, or the
-// prober ends.
+// beginMove starts a slot move in the background. The move runs until it is done or stopped, the cluster is forgotten,
+// or the prober ends.
 func (l *looker) beginMove(step MoveSlots) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	claim := func() error {
@@ -27,7 +27,7 @@ func (l *looker) beginMove(step MoveSlots) error {
 	return err
 }
 
-// End stops a move between two batches, or once the open slots are completed.
+// End stops a slot move between two batches, or when the slots that are half moved are complete.
 func (l *looker) End() {
 	l.moves.Stop()
 	l.Outdate()

@@ -1,12 +1,12 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package redis reads and changes Redis and Valkey clusters. A View holds what one read of all servers of a cluster
-// showed, and a Step is one change of a cluster, which takes at most two seconds and may be repeated. A Prober reads
-// many clusters, each at its own pace, executes steps, and moves slots in the background.
+// Package redis reads and changes Redis and Valkey clusters. A View is the result of one read of all servers of a
+// cluster. A Step is one change, which takes at most two seconds and may be repeated. A Prober reads many clusters
+// periodically, executes steps, and moves slots in the background.
 //
-// Package server talks to one server, and package reshard moves slots. Their types have names here too. Package redis
-// knows no pods, claims or other Kubernetes objects. From a View, package ring decides what to do next.
+// Package server talks to one server, and package reshard moves slots. This package re-exports their types. It knows no
+// Kubernetes objects, such as pods or claims. Package ring decides from a View what to do next.
 package redis
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// Servers and how to reach them.
+// Types for servers and connections to them.
 type (
 	Store         = server.Store
 	Dialer        = server.Dialer
@@ -27,7 +27,7 @@ type (
 	Refusal       = server.Refusal
 )
 
-// What a server reports.
+// Types for what a server reports.
 type (
 	NodeStatus = server.NodeStatus
 	Role       = server.Role
@@ -39,7 +39,7 @@ type (
 	SlotRange  = server.SlotRange
 )
 
-// Values of these types.
+// Values of the types Place, Role and Fill, and the number of slots of a cluster.
 const (
 	Home       = server.Home
 	Guest      = server.Guest
@@ -51,7 +51,7 @@ const (
 	SlotCount  = server.SlotCount
 )
 
-// The move of slots.
+// Types for moving slots.
 type (
 	End           = reshard.End
 	Move          = reshard.Move
@@ -64,24 +64,24 @@ type (
 	LargeKeyError = reshard.LargeKeyError
 )
 
-// Errors of a move of slots.
+// Errors of slot moves.
 var (
 	ErrMoving = reshard.ErrMoving
 	ErrNoJobs = reshard.ErrNoJobs
 )
 
-// Dial opens the store of a real cluster.
+// Dial opens connections to a real cluster.
 func Dial(target Target) (Store, error) { return server.Dial(target) }
 
-// DialThrough returns a Dialer for real clusters that opens connections with another dialer, such as one for a pod
-// network. With nil it uses the network of this process.
+// DialThrough returns a Dialer for real clusters that uses another dialer for its connections, such as one for a pod
+// network. If through is nil, it uses this process's own network.
 func DialThrough(through ContextDialer) Dialer { return server.DialThrough(through) }
 
-// SlotsOf returns numbers of slots as sorted ranges.
+// SlotsOf returns slot numbers as sorted ranges.
 func SlotsOf(numbers ...int) Slots { return server.SlotsOf(numbers...) }
 
-// ParseSlots parses comma-separated ranges, such as 0-5460,7000, in any order.
+// ParseSlots parses comma-separated ranges of slots, such as 0-5460,7000, in any order.
 func ParseSlots(text string) (Slots, error) { return server.ParseSlots(text) }
 
-// AccessDenied reports whether an error says that a server refused the user, or denied the user's request.
+// AccessDenied reports whether an error says that a server refused the operator's user or denied it a command.
 func AccessDenied(err error) bool { return server.AccessDenied(err) }

@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// twoOwners is a table in which a:1 and c:1 own half of the slots each.
+// twoOwners is a node table in which a:1 and c:1 own half of the slots each.
 const twoOwners = "a:1 10.0.0.1:1@2 master - 0 0 1 connected 0-8191\nc:1 10.0.0.3:1@2 master - 0 0 3 connected 8192-16383\n" +
 	"b:1 10.0.0.2:1@2 myself,master - 0 0 2 connected\n"
 
-// places returns the indexes of the first and the last command that contains all of some words.
+// places returns the positions of the first and the last command that contains all given words.
 func places(commands []string, words ...string) (first, last int) {
 	first, last = -1, -1
 	for i, line := range commands {
@@ -50,7 +50,8 @@ func TestThousandsOfEmptySlotsGoTogether(t *testing.T) {
 	}
 }
 
-// A server that answers SETSLOT only when its replicas have it reads no other command from that connection until then.
+// Commands are spread over several connections for servers that answer SETSLOT only after their replicas have executed
+// it. Such a server reads no other command from that connection meanwhile.
 func TestCommandsAreSpreadWhereServersWaitForTheirReplicas(t *testing.T) {
 	const connections, ack = 32, 5 * time.Millisecond
 	for name, test := range map[string]struct {
@@ -87,7 +88,7 @@ func TestPairsOfServersThatHaveNoneInCommonMoveSlotsAtTheSameTime(t *testing.T) 
 	if second < first || second < thirdEnd {
 		t.Errorf("expected a and d to wait for the moves of either: %d, %d, %d", second, first, thirdEnd)
 	}
-	// With two destinations at a time, each would outbid the other's epoch, and sync its disk each time.
+	// Two destinations at the same time would raise their epochs above each other's, and sync their disks each time.
 	toB, lastB := places(store.got, "NODE b:1")
 	toD, lastD := places(store.got, "SETSLOT 9", "NODE d:1")
 	if toD < lastB && toB < lastD {
@@ -124,7 +125,7 @@ func TestPairsGoOneByOneWhereThereIsARate(t *testing.T) {
 	store := &scripted{keys: oneEach([]int{1, 9000}), nodes: twoOwners}
 	step := plan()
 	step.Moves = []Move{between("a", "b", 1), between("c", "d", 9000)}
-	step.Bytes, step.BytesPerSecond = 2000, 1000 // one second for each key
+	step.Bytes, step.BytesPerSecond = 2000, 1000 // one second per key
 	if got := moved(t, store, step, 900*time.Millisecond); got.Moved != 0 || len(got.Ends) != 2 {
 		t.Errorf("expected one pair to be under way, got %+v", got)
 	}

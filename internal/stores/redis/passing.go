@@ -3,8 +3,8 @@
 
 package redis
 
-// unclaimed returns the slots that no answering process claims, but that an answering process lists for another
-// process.
+// unclaimed returns slots for which no server that answers claims to be the owner, although such a server lists another
+// owner.
 func (v View) unclaimed() Slots {
 	var claimed [SlotCount]bool
 	answers := map[string]bool{}
@@ -33,8 +33,8 @@ func (v View) unclaimed() Slots {
 	return SlotsOf(out...)
 }
 
-// passing returns the slots that changed hands while the view was read. A slot that was unclaimed in the previous view
-// too is lost, because the process that gets a slot claims it before the other gives it away.
+// passing returns the slots whose owner changed while the view was read. A slot that was unclaimed in the previous view
+// too is lost and not passing, because the new owner claims a slot before the old one gives it away.
 func (v View) passing(before View) Slots {
 	return v.unclaimed().Without(before.unclaimed())
 }

@@ -5,10 +5,11 @@ package redis
 
 import "testing"
 
-// claim returns what one of two primaries reports: its own slots, and those that it lists for the other.
+// claim returns what one of two primaries reports: the slots that it claims, and those that it lists for the other
+// primary.
 func claim(id, own, other, others string) NodeStatus {
 	read := func(text string) Slots {
-		slots, _ := ParseSlots(text) // "" stands for no slots
+		slots, _ := ParseSlots(text) // "" means no slots
 		return slots
 	}
 	return NodeStatus{ID: id, Role: Primary, Slots: read(own), Known: []Peer{

@@ -16,20 +16,21 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/reshard"
 )
 
-// ErrNotWatched is returned for a cluster that is not watched.
+// ErrNotWatched is returned for a cluster that the prober does not read.
 var ErrNotWatched = prober.ErrNotWatched
 
 // errLate replaces an answer that belongs to an earlier read.
-var errLate = errors.New("it answers again, and is asked once more")
+var errLate = errors.New("the server answers again, and is read once more")
 
-// Prober reads Redis clusters, and moves slots in the background.
+// Prober reads Redis clusters periodically and moves slots in the background.
 type Prober struct {
 	*prober.Prober[Target, View, Store]
 }
 
 type cluster = prober.Cluster[Target, View, Store]
 
-// NewProber returns a prober that dials with dial and waits interval between two reads; nil stands for DefaultInterval.
+// NewProber returns a prober that connects with dial and waits interval between two reads. If interval is nil, it uses
+// DefaultInterval.
 func NewProber(dial Dialer, clock clock.WithTicker, interval func(View) time.Duration) *Prober {
 	if interval == nil {
 		interval = DefaultInterval
@@ -39,8 +40,8 @@ func NewProber(dial Dialer, clock clock.WithTicker, interval func(View) time.Dur
 	}, clock)}
 }
 
-// Take executes a step as Do does. A step that moves slots only begins or stops the move, whose progress the View
-// shows.
+// Take executes a step like Do. For steps that move slots, it only starts or stops the move. The View shows the move's
+// progress.
 func (p *Prober) Take(ctx context.Context, key types.NamespacedName, step Step) error {
 	switch step := step.(type) {
 	case MoveSlots, StopMove:
@@ -76,7 +77,7 @@ func failed(before View, err error) View { return View{At: before.At, Err: err, 
 type looker struct {
 	*cluster
 	rounds *prober.Rounds[NodeStatus]
-	last   map[Node]NodeStatus // see remember
+	last   map[Node]NodeStatus // last status of servers that do not answer; see remember
 	moves  reshard.Moves
 }
 

@@ -6,15 +6,15 @@ package redis
 import "time"
 
 const (
-	// calm is the time without a redirect after which a process is no longer needed to redirect clients. The next command
-	// of a client with an old slot map is redirected, and the client then requests a new map.
+	// calm is the time without redirects after which a server that lost its slots is no longer needed. A client with an
+	// old slot map is redirected with its next command, and then requests a new map.
 	calm = 2 * time.Second
-	// RedirectGrace limits how long an emptied process stays to redirect clients. Clients commonly refresh their map every
-	// ten seconds, and a client that never follows redirects must not keep a pod for ever.
+	// RedirectGrace limits how long a server without slots stays to redirect clients. Most clients refresh their slot
+	// map every ten seconds. A client that never follows redirects must not keep a pod forever.
 	RedirectGrace = 15 * time.Second
 )
 
-// Redirects reports whether clients may still need the process at an address to redirect them after a move of slots.
+// Redirects reports whether clients may still need the server at an address to redirect them after a slot move.
 func (v View) Redirects(address string) bool {
 	if v.Move == nil || !v.Move.Ended || !v.At.Before(v.Move.EndedAt.Add(RedirectGrace)) {
 		return false
@@ -26,7 +26,7 @@ func (v View) Redirects(address string) bool {
 	return v.At.Before(last.Add(calm))
 }
 
-// redirecting reports whether any process may still be needed to redirect clients.
+// redirecting reports whether clients may still need any server to redirect them.
 func (v View) redirecting() bool {
 	for address := range v.Nodes {
 		if v.Redirects(address) {
@@ -36,8 +36,8 @@ func (v View) redirecting() bool {
 	return false
 }
 
-// countRedirects records which processes have redirected a client since the previous read. A count that cannot be read
-// is treated as rising, so that the process is kept for all of RedirectGrace.
+// countRedirects records which servers have redirected clients since the previous read. If a count cannot be read, it
+// is assumed to rise, so that the server stays for all of RedirectGrace.
 func (l *looker) countRedirects(at time.Time, target Target, nodes map[string]NodeStatus) {
 	for _, node := range target.Nodes {
 		status, last := nodes[node.Address], l.last[node]

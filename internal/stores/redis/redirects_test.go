@@ -48,7 +48,7 @@ func TestARedirectIsSeenByTheCountOfAServer(t *testing.T) {
 	node := Node{Address: "10.0.0.1:6379"}
 	for name, test := range map[string]struct {
 		looks []NodeStatus
-		last  int // the number of the read that saw the last redirect, from 1; 0 for none
+		last  int // the read that saw the last redirect, counted from 1; 0 for none
 	}{
 		"it redirects no client":        {[]NodeStatus{{}, {}, {}}, 0},
 		"it redirected some before":     {[]NodeStatus{{Redirects: 7}, {Redirects: 7}}, 1},

@@ -3,9 +3,8 @@
 
 package redis
 
-// remember keeps, for each process that does not answer, which process it copied when it last answered, as it may only
-// be cut off and still copy that process. The record ends when the process answers with another RunID, or is no longer
-// a target.
+// remember records, for each server that does not answer, which server it copied last, because it may only be
+// unreachable and still copy it. The record ends when the server restarts or is no longer read.
 func (l *looker) remember(target Target, nodes map[string]NodeStatus) {
 	now := map[Node]NodeStatus{}
 	for _, node := range target.Nodes {

@@ -21,42 +21,43 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/clusternodes"
 )
 
-// scripted is a store of processes with scripted answers. It records the commands that they get.
+// scripted is a store of servers with prepared answers. It records the commands that the servers receive.
 type scripted struct {
 	mu sync.Mutex
-	// keys holds the keys that are left at the source, by slot.
+	// keys holds the keys that are left at the source of a move, by slot.
 	keys map[int][]any
 	got  []string
-	// fails is a word of the command that fails.
+	// fails is a word of the command that should fail.
 	fails string
-	// jobs holds the successive states of a job. The last state is repeated. Without states the servers have no jobs.
+	// jobs holds the successive states of a slot migration job. The last state is repeated. Without states, the servers
+	// have no jobs.
 	jobs []string
 	job  string
-	// replication is the answer to INFO. The default is a primary whose replica has all data.
+	// replication is the answer to INFO. The default describes a primary whose replica has all data.
 	replication string
 	// sizes holds the sizes of keys that do not have the default size.
 	sizes map[any]int64
-	// role is the answer to ROLE; "" stands for master.
+	// role is the answer to ROLE; "" means master.
 	role string
 	// nodes is the answer to CLUSTER NODES. By default a:1 owns all slots.
 	nodes string
-	// dump is the answer to FUNCTION DUMP. refuses holds errors by a word of the command that is refused.
+	// dump is the answer to FUNCTION DUMP. refuses holds error answers, by a word of the refused command.
 	dump    string
 	refuses map[string]string
-	// calls counts round trips. setting is how long a SETSLOT blocks its connection.
+	// calls counts the round trips. setting is how long a SETSLOT blocks its connection.
 	calls   int
 	setting time.Duration
-	// task holds the successive states of a job of Redis. The last state is repeated.
+	// task holds the successive states of a slot migration job of Redis. The last state is repeated.
 	task []string
 }
 
-// ownTable is a table in which a:1 owns all slots.
+// ownTable is a node table in which a:1 owns all slots.
 const ownTable = "a:1 10.0.0.1:1@2 master - 0 0 1 connected 0-16383\nb:1 10.0.0.2:1@2 myself,master - 0 0 2 connected\n"
 
 // sheltered is the INFO replication of a primary whose replica has all data.
 const sheltered = "role:master\r\nslave0:ip=c,port=2,state=online,offset=5000000,lag=0\r\nmaster_repl_offset:5000000\r\n"
 
-// questions returns words of commands that change nothing, and are not recorded.
+// questions returns words of commands that only read. They are not recorded.
 func questions() []string {
 	return []string{"MYID", "MEMORY USAGE", "GETKEYSINSLOT", "COUNTKEYSINSLOT", "GETSLOTMIGRATIONS", "INFO", "ROLE", "STATUS"}
 }
@@ -171,12 +172,12 @@ func plan(slots ...int) MoveSlots {
 	return MoveSlots{Goal: 3, Moves: []Move{between("a", "b", slots...)}}
 }
 
-// between returns a move of slots from one process to another.
+// between returns a move of slots from one server to another.
 func between(from, to string, slots ...int) Move {
 	return Move{From: End{Address: from + ":1", ID: from + ":1"}, To: End{Address: to + ":1", ID: to + ":1"}, Slots: SlotsOf(slots...)}
 }
 
-// numbers returns consecutive slots.
+// numbers returns count consecutive slots from first.
 func numbers(first, count int) []int {
 	out := make([]int, count)
 	for i := range out {
@@ -185,7 +186,7 @@ func numbers(first, count int) []int {
 	return out
 }
 
-// probing calls do with a prober of one cluster in a synctest bubble, and ends the prober.
+// probing calls do with a prober of one cluster in a synctest bubble, and then stops the prober.
 func probing(t *testing.T, store *scripted, do func(p *Prober)) {
 	synctest.Test(t, func(t *testing.T) {
 		p := NewProber(func(Target) (Store, error) { return store, nil }, clock.RealClock{}, nil)

@@ -12,107 +12,106 @@ import (
 )
 
 // Step is one change of a cluster. It takes at most two seconds, may be repeated after a crash or a lost answer, and
-// describes itself in a few words. MoveSlots only begins a longer change.
+// describes itself in a few words. MoveSlots only starts a longer change.
 type Step interface {
 	fmt.Stringer
 	Apply(ctx context.Context, store Store) error
 }
 
-// Meeting introduces one process to another.
+// Meeting describes the introduction of one server to another.
 type Meeting struct {
-	// At is the address of the process that is informed.
+	// At is the address of the server that receives the command.
 	At string
-	// To and ID are the address and the ID of the other process.
+	// To and ID are the address and the ID of the server that it should meet.
 	To, ID string
 }
 
-// Introduce makes processes meet, because one of them is new or has a new address.
+// Introduce makes servers meet, because one of them is new or has a new address.
 type Introduce struct{ Meetings []Meeting }
 
-// SetEpoch gives fresh processes distinct epochs, by address, before they know each other. Otherwise all begin with
-// epoch 0 and resolve the conflicts one by one.
+// SetEpoch gives new servers distinct epochs, by address, before they know each other. Otherwise all start with epoch
+// 0, and resolve the conflicts one by one.
 type SetEpoch struct{ Epochs map[string]uint64 }
 
 // AssignSlots assigns slots without an owner to primaries, by address.
 type AssignSlots struct {
 	Slots map[string]Slots
-	// Outrank reports that the data of previous owners is given up. Servers believe the owner with the greater epoch. A
-	// previous owner that comes back late must not win, as the new writes would be dropped.
+	// Outrank reports that the data of previous owners is given up. The new owners then get higher epochs, because
+	// servers believe the owner with the highest epoch. A previous owner that comes back must not win.
 	Outrank bool
 }
 
-// Admit lets replicas copy processes, by address. A replica copies any process at its primary's address without
-// checking the ID, and drops its own data. Therefore a server that is new, or at a new address, starts without
-// permission to be copied.
+// Admit lets replicas copy servers, by address. A replica copies any server at its primary's address without checking
+// the ID, and drops its own data. So a server that is new, or at a new address, starts without permission to be copied.
 type Admit struct {
-	// Runs holds the expected RunIDs, by address. A process with another RunID is not admitted.
+	// Runs holds the expected RunIDs, by address. A server with another RunID gets no permission.
 	Runs map[string]string
 }
 
-// Replicate makes a process follow a primary. The process drops its own data.
+// Replicate makes a server follow a primary. The server drops its own data.
 type Replicate struct {
 	Address   string
 	PrimaryID string
 }
 
 // TakeLead makes a replica in sync the primary by agreement with its primary. No write is lost, and clients wait for
-// less than a second. It is used when a home is back, and for a guest whose primary is about to be stopped.
+// less than a second. It is used before a primary is stopped, and to make a shard's usual primary the primary again.
 type TakeLead struct{ Address string }
 
 // Takeover makes a replica the primary without votes.
 type Takeover struct{ Address string }
 
-// ForceFailover makes a replica request votes without waiting for its primary, which is gone (Redis: CLUSTER FAILOVER
-// FORCE). A replica does not do so by itself if it was restarted since it saw its primary (Redis:
-// cluster-replica-validity-factor), or if another process has its primary's address.
+// ForceFailover makes a replica request votes without waiting for its primary, which is gone (CLUSTER FAILOVER FORCE).
+// A replica does not request votes by itself if it has not seen its primary since its start, or if another server has
+// the primary's address.
 type ForceFailover struct{ Address string }
 
-// Forget removes a process from the tables of the processes at some addresses.
+// Forget removes a server from the node tables of the servers at some addresses.
 type Forget struct {
 	ID string
 	At []string
 }
 
-// ResetEmpty makes a process without keys forget the cluster, so that it can leave.
+// ResetEmpty makes a server without keys forget the cluster, so that it can leave.
 type ResetEmpty struct{ Address, ID string }
 
-// Renew gives a new ID to a process that was removed from the cluster. For a minute servers ignore a process that they
-// forgot (cluster.c, CLUSTER_BLACKLIST_TTL), and Valkey ignores even its introduction.
+// Renew gives a new ID to a server that was removed from the cluster. For a minute, servers ignore the ID of a server
+// that they forgot (cluster.c, CLUSTER_BLACKLIST_TTL), and Valkey even ignores its introduction.
 type Renew struct{ Address, ID string }
 
 func (s Introduce) String() string {
 	return fmt.Sprintf("introduce %s", join(s.Meetings, func(m Meeting) string { return m.To + " to " + m.At }))
 }
 
-func (s SetEpoch) String() string { return fmt.Sprintf("number %d new processes", len(s.Epochs)) }
+func (s SetEpoch) String() string { return fmt.Sprintf("give %d new servers an epoch", len(s.Epochs)) }
 
 func (s AssignSlots) String() string {
 	return fmt.Sprintf("assign slots to %d primaries", len(s.Slots))
 }
 
 func (s Admit) String() string {
-	return "let replicas copy " + strings.Join(slices.Sorted(maps.Keys(s.Runs)), ", ")
+	return "allow replicas to copy " + strings.Join(slices.Sorted(maps.Keys(s.Runs)), ", ")
 }
 
 func (s Replicate) String() string {
 	return fmt.Sprintf("have %s replicate %s", s.Address, s.PrimaryID)
 }
 
-func (s TakeLead) String() string { return "have " + s.Address + " take the lead by agreement" }
+func (s TakeLead) String() string { return "have " + s.Address + " become primary by agreement" }
 
 func (s Takeover) String() string {
-	return "have " + s.Address + " take the lead of a lost primary"
+	return "have " + s.Address + " become primary without votes"
 }
 
 func (s ForceFailover) String() string {
-	return "have " + s.Address + " be elected in the place of a lost primary"
+	return "have " + s.Address + " be elected in place of a lost primary"
 }
 
 func (s Forget) String() string { return "forget " + s.ID }
 
-func (s ResetEmpty) String() string { return "take " + s.Address + " out of the cluster" }
+func (s ResetEmpty) String() string { return "remove " + s.Address + " from the cluster" }
 
-func (s Renew) String() string { return "have " + s.Address + " be a new process" }
+func (s Renew) String() string { return "have " + s.Address + " get a new ID" }
 
 func join[T any](items []T, text func(T) string) string {
 	out := make([]string, len(items))

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// The answers follow https://redis.io/commands/cluster-migration. They have not been compared with a real server.
+// byTasks returns a plan that servers execute with the slot migration jobs of Redis. Their answers follow
+// https://redis.io/commands/cluster-migration and have not been compared with a real server.
 
 func byTasks(slots int) MoveSlots {
 	out := byJobs(slots, 0)
@@ -36,9 +37,9 @@ func TestAJobOfRedisThatKeepsFailingIsCalledOff(t *testing.T) {
 		words  string
 	}{
 		"it fails once and goes on": {task: []string{"failed", "failed", "connecting", "completed"}},
-		"it fails for ever":         {task: []string{"failed", "connecting", "failed", "connecting", "failed"}, called: true, words: "their job has failed: because"},
-		"a user cancels it":         {task: []string{"connecting", "canceled"}, words: "their job was canceled: because"},
-		"there are no such jobs":    {words: "the servers do not move slots by themselves"},
+		"it fails for ever":         {task: []string{"failed", "connecting", "failed", "connecting", "failed"}, called: true, words: "the slot migration job has failed: because"},
+		"a user cancels it":         {task: []string{"connecting", "canceled"}, words: "the slot migration job was canceled: because"},
+		"there are no such jobs":    {words: "the servers do not support slot migration jobs"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := &scripted{task: test.task}

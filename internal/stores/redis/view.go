@@ -5,20 +5,20 @@ package redis
 
 import "time"
 
-// View holds what one read of a cluster has shown.
+// View is the result of one read of all servers of a cluster.
 type View struct {
-	// At is when the read began. Everything in the view was read later.
+	// At is when the read started. Everything in the view was read later.
 	At time.Time
-	// Err says why no process could be reached. Then no process has a status.
+	// Err explains why no server could be reached. Then no server has a status.
 	Err error
-	// Nodes holds the status of each process of the target, by address.
+	// Nodes holds the status of each server of the cluster, by address.
 	Nodes map[string]NodeStatus
-	// Stale reports that a step has been taken since the read. The next read, which starts at once, shows its effect.
+	// Stale reports that a step was executed after the read. The next read starts at once and shows its effect.
 	Stale bool
-	// Passing holds slots that changed hands during the read: the answering processes name each other as the owner, and
+	// Passing holds slots whose owner changed during the read: the answering servers name each other as the owner, and
 	// none claims the slots. The next read shows their owners.
 	Passing Slots
-	// Move is the progress of the running or the latest move of slots; nil if there was none since the prober started.
+	// Move is the progress of the running or latest slot move; nil if there was none since the prober started.
 	Move *Progress
 }
 

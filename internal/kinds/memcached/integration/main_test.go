@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package integration tests Memcached end to end: the real manager with its deployed ServiceAccount and roles, a real
-// API server with the real controllers, and simulated nodes. The calls that it makes are read from the server's audit
-// log. Pure functions are tested beside their code.
+// Package integration tests Memcached end to end, with the real manager and its roles, a real API server with the real
+// controllers, and simulated nodes. The tests count the operator's API calls in the audit log. Unit tests are next to
+// the code.
 package integration
 
 import (

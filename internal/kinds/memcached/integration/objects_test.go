@@ -45,7 +45,7 @@ func annotated(key, value string) option {
 	return func(m *cachev1alpha1.Memcached) { metav1.SetMetaDataAnnotation(&m.ObjectMeta, key, value) }
 }
 
-// shop is the namespace of a test, with its nodes and the operator.
+// shop is the environment of one test: a namespace, its simulated nodes, and the operator.
 type shop struct {
 	*testing.T
 	ns       string
@@ -54,7 +54,7 @@ type shop struct {
 
 func newShop(t *testing.T) *shop {
 	t.Helper()
-	shops++ // kwok does not simulate pods on a node that is recreated under its old name
+	shops++ // each test needs new node names, because kwok does not simulate pods on a node that was recreated
 	env.Nodes(t, 2, testenv.NodeSpec{Prefix: fmt.Sprint("shop", shops)})
 	s := &shop{T: t, ns: env.Namespace(t), operator: env.Operator(t)}
 	env.Clear(t, &cachev1alpha1.MemcachedList{}, s.ns)
@@ -75,7 +75,7 @@ func (s *shop) create(size int32, options ...option) {
 	}
 }
 
-// edit changes the object as a user would.
+// edit changes the Memcached as a user would.
 func (s *shop) edit(options ...option) {
 	s.Helper()
 	m := s.get()
@@ -120,7 +120,8 @@ func (s *shop) patch(object client.Object, merge string) {
 	}
 }
 
-// await waits until a condition has a status, a reason and words in its message, for the current spec.
+// await waits until a condition has the given status and reason for the current spec, and its message contains the
+// given words.
 func (s *shop) await(kind, statusReason string, words ...string) *cachev1alpha1.Memcached {
 	s.Helper()
 	var m *cachev1alpha1.Memcached
@@ -145,7 +146,7 @@ func (s *shop) await(kind, statusReason string, words ...string) *cachev1alpha1.
 	return m
 }
 
-// awaitReady waits until a number of servers are ready, and expects exactly their names in the status.
+// awaitReady waits until the given number of servers are ready. It expects the status to list exactly these servers.
 func (s *shop) awaitReady(size int) *cachev1alpha1.Memcached {
 	s.Helper()
 	reason := cachev1alpha1.ReasonAllServersReady
@@ -169,7 +170,7 @@ func (s *shop) awaitReady(size int) *cachev1alpha1.Memcached {
 	return m
 }
 
-// children returns the kinds, names and UIDs of all children of the object.
+// children returns the UIDs of all children of the Memcached, by kind and name.
 func (s *shop) children() map[string]types.UID {
 	s.Helper()
 	out := map[string]types.UID{}

@@ -50,7 +50,7 @@ func TestScaleUpDownToZeroAndBack(t *testing.T) {
 	}
 }
 
-// running counts the pods that run an image now.
+// running returns how many pods currently run an image.
 func (s *shop) running(image string) int {
 	s.Helper()
 	pods := &corev1.PodList{}
@@ -60,12 +60,13 @@ func (s *shop) running(image string) int {
 	return len(slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool { return p.Spec.Containers[0].Image != image }))
 }
 
-// Regression: for a moment after a change Ready was True although the spec had not been carried out yet.
+// Regression test: after a change of the spec, Ready stayed True for a moment although the change had not been applied.
 func TestReadyIsNeverTrueOfAnImageThatIsNotThereYet(t *testing.T) {
 	s := newShop(t)
 	s.create(3)
 	s.awaitReady(3)
-	env.Settled(t, env.Audit.Mark(t)) // otherwise the next status would be written only after the change was carried out
+	// Wait until no call is pending; otherwise the next status would be written only after the change was applied.
+	env.Settled(t, env.Audit.Mark(t))
 	watch, err := env.Client.Watch(t.Context(), &cachev1alpha1.MemcachedList{}, client.InNamespace(s.ns))
 	if err != nil {
 		t.Fatal(err)

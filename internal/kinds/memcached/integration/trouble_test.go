@@ -26,7 +26,7 @@ const (
 	serversType = cachev1alpha1.MemcachedServersReady
 )
 
-// expectImage expects every pod to run an image.
+// expectImage expects every pod to run the given image.
 func (s *shop) expectImage(image string) {
 	s.Helper()
 	pods := &corev1.PodList{}
@@ -59,7 +59,7 @@ func TestABadImageIsNamedKeepsTheOtherServersAndDoesNotBlockItsRollback(t *testi
 	s.expectImage("memcached:1.6.39")
 }
 
-// saysOtherwise changes a kubelet's report about a pod, which does not make the StatefulSet change.
+// saysOtherwise changes the kubelet's report about a pod. The StatefulSet's status stays the same.
 func (s *shop) saysOtherwise(name, reason string) {
 	s.Helper()
 	pod := &corev1.Pod{}
@@ -94,7 +94,7 @@ func TestARefusalByAQuotaIsQuotedAndWorkContinuesWhenItIsLifted(t *testing.T) {
 		return nil
 	})
 	s.create(3)
-	m := s.await(readyType, "False ServersMissing", "1 of 3 servers cannot be made", "exceeded quota: small")
+	m := s.await(readyType, "False ServersMissing", "1 of 3 servers cannot be created", "exceeded quota: small")
 	if m.Status.ReadyReplicas != 2 {
 		t.Errorf("expected the two servers that the quota allows to answer, got %d", m.Status.ReadyReplicas)
 	}
@@ -108,7 +108,7 @@ func TestARefusalByAQuotaIsQuotedAndWorkContinuesWhenItIsLifted(t *testing.T) {
 	s.patch(quota, `{"spec":{"hard":{"pods":"5"}}}`)
 	s.awaitReady(3)
 
-	// Regression: a recreated pod was reported with the message of a refusal that was over.
+	// Regression test: a pod that was being recreated was reported with the message of an old refusal.
 	watched := s.reasons(serversType)
 	pod := &corev1.Pod{}
 	s.read("web-1", pod)
@@ -122,7 +122,7 @@ func TestARefusalByAQuotaIsQuotedAndWorkContinuesWhenItIsLifted(t *testing.T) {
 	}
 }
 
-// reasons records the reasons that a condition has from now on.
+// reasons records all reasons that a condition has from now on. The returned function ends the recording.
 func (s *shop) reasons(kind string) func() string {
 	s.Helper()
 	ctx, cancel := context.WithCancel(s.Context())
@@ -144,7 +144,7 @@ func (s *shop) reasons(kind string) func() string {
 		}
 	}()
 	return func() string {
-		time.Sleep(100 * time.Millisecond) // the last event may still be on its way
+		time.Sleep(100 * time.Millisecond) // the last event may not have arrived yet
 		watch.Stop()
 		cancel()
 		<-done
@@ -172,7 +172,7 @@ func TestAnotherOwnersServiceIsLeftAloneAndNamed(t *testing.T) {
 	if err := env.Client.Delete(t.Context(), found); err != nil {
 		t.Fatal(err)
 	}
-	s.edit(withSize(2)) // otherwise the name is tried again within a minute
+	s.edit(withSize(2)) // any change starts a reconcile; otherwise the operator retries the name only within a minute
 	s.awaitReady(2)
 }
 
@@ -240,7 +240,8 @@ func TestAnObjectDeletedAndMadeAgainAtOnceIsOnlyReadyWithServersOfItsOwn(t *test
 	}
 }
 
-// Regression: the API server keeps a copy of the account in a deprecated field, which restored the account.
+// Regression test: the API server keeps a copy of the service account in a deprecated field. When the spec no longer
+// named an account, that copy restored it.
 func TestAnAccountThatIsTakenOutOfTheSpecIsTakenFromTheServers(t *testing.T) {
 	s := newShop(t)
 	s.create(1, func(m *cachev1alpha1.Memcached) {

@@ -14,14 +14,14 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/desired"
 )
 
-// CertificateKey is the vendor's key for the certificate in a Secret.
+// CertificateKey is the key of the certificate in a Secret, as the Redis Enterprise operator names it.
 const CertificateKey = "certificate"
 
-// PrivateKeyKey is the vendor's key for the private key in such a Secret.
+// PrivateKeyKey is the key of the certificate's private key in the same Secret.
 const PrivateKeyKey = "key"
 
-// CertificateProblem returns why the status page cannot use the user's certificate; "" if it can, or if the spec names
-// none. Pods run without it.
+// CertificateProblem returns why the status page cannot use the user's certificate. It returns "" if the certificate is
+// usable, or if the spec names none. The pods run even without a usable certificate.
 func (r Reader) CertificateProblem(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster) (string, error) {
 	name := desired.PageSecret(c)
 	if name == "" {
@@ -32,12 +32,13 @@ func (r Reader) CertificateProblem(ctx context.Context, c *redisv1alpha1.RedisEn
 		return "", err
 	}
 	if problem := badCertificate(secret); problem != "" {
-		return fmt.Sprintf("cmCertificateSecretName: Secret %s %s; the status page keeps the certificate that it has, or uses a self-signed one", name, problem), nil
+		return fmt.Sprintf("cmCertificateSecretName: Secret %s %s; the status page keeps its current certificate, or uses a self-signed one", name, problem), nil
 	}
 	return "", nil
 }
 
-// badCertificate returns the problem with a Secret; "" if there is none. secret is nil if it does not exist.
+// badCertificate returns why the Secret is not a usable certificate; "" if it is one. A nil secret means that the
+// Secret does not exist.
 func badCertificate(secret *corev1.Secret) string {
 	if secret == nil {
 		return "does not exist"
@@ -48,7 +49,7 @@ func badCertificate(secret *corev1.Secret) string {
 		}
 	}
 	if _, err := tls.X509KeyPair(secret.Data[CertificateKey], secret.Data[PrivateKeyKey]); err != nil {
-		return fmt.Sprintf("has a certificate and a key that do not belong together: %v", err)
+		return fmt.Sprintf("has a certificate and a private key that do not match: %v", err)
 	}
 	return ""
 }

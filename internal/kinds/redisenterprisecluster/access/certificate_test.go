@@ -41,8 +41,8 @@ func TestACertificateThatCannotBeServedIsFound(t *testing.T) {
 		"does not exist":     nil,
 		"has no certificate": {Data: map[string][]byte{"tls.crt": certificate, "key": key}},
 		"has no key":         {Data: map[string][]byte{"certificate": certificate, "key": nil}},
-		"has a certificate and a key that do not belong together: tls: failed to find any PEM data in certificate input": {Data: map[string][]byte{"certificate": []byte("x"), "key": key}},
-		"has a certificate and a key that do not belong together: tls: private key does not match public key":            {Data: map[string][]byte{"certificate": certificate, "key": other}},
+		"has a certificate and a private key that do not match: tls: failed to find any PEM data in certificate input": {Data: map[string][]byte{"certificate": []byte("x"), "key": key}},
+		"has a certificate and a private key that do not match: tls: private key does not match public key":            {Data: map[string][]byte{"certificate": certificate, "key": other}},
 	} {
 		if got := badCertificate(secret); got != want {
 			t.Errorf("expected %q, got %q", want, got)

@@ -18,25 +18,26 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/desired"
 )
 
-// Credentials holds what was read from the Secrets.
+// Credentials holds the passwords that were read from the Secrets of a cluster.
 type Credentials struct {
-	// System is the operator's Secret; Users is the Secret with the users' password. Each is nil if it does not exist,
-	// or if it has another owner and the spec does not name it.
+	// System is the operator's Secret, and Users is the Secret with the users' password. Each is nil if the Secret does
+	// not exist, or if it has another owner and the spec does not name it.
 	System, Users *corev1.Secret
-	// External is true if the spec names the users' Secret, and it has another owner or none.
+	// External is true if the spec names the users' Secret and opcrew does not own that Secret.
 	External bool
-	// Generated holds random passwords for Secrets that do not exist yet. Decide must not generate them, as it is pure.
+	// Generated holds random passwords for Secrets that do not exist yet. They are generated here because Decide must
+	// be deterministic.
 	Generated Generated
 }
 
 // Generated holds random passwords.
 type Generated struct{ System, Users string }
 
-// Reader reads Secrets: from the cache, and if it has none from the API server. The cache lacks a Secret that was just
-// created, and any that is not labelled.
+// Reader reads Secrets from the cache or, if the cache has none, from the API server. The cache lacks Secrets that were
+// just created and Secrets without opcrew's labels.
 type Reader struct{ Cached, Live client.Reader }
 
-// Credentials reads both Secrets of a cluster.
+// Credentials reads the operator's Secret and the users' Secret of a cluster.
 func (r Reader) Credentials(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster) (out Credentials, err error) {
 	out.Generated = Generated{System: rand.Text(), Users: rand.Text()}
 	if out.System, err = r.secret(ctx, c, desired.SystemSecret(c)); err != nil {
@@ -49,7 +50,7 @@ func (r Reader) Credentials(ctx context.Context, c *redisv1alpha1.RedisEnterpris
 		return out, err
 	}
 	switch {
-	case c.Spec.ClusterCredentialSecretName != "": // the user may name a Secret of any owner
+	case c.Spec.ClusterCredentialSecretName != "": // the spec may name a Secret that has any owner
 		out.External = !metav1.IsControlledBy(out.Users, c)
 	case !guard.Owns(c, out.Users):
 		out.Users = nil
@@ -57,7 +58,7 @@ func (r Reader) Credentials(ctx context.Context, c *redisv1alpha1.RedisEnterpris
 	return out, nil
 }
 
-// secret reads one Secret; nil if it does not exist.
+// secret reads one Secret. It returns nil if the Secret does not exist.
 func (r Reader) secret(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster, name string) (*corev1.Secret, error) {
 	secret, key := &corev1.Secret{}, client.ObjectKey{Namespace: c.Namespace, Name: name}
 	err := r.Cached.Get(ctx, key, secret)
@@ -73,7 +74,7 @@ func (r Reader) secret(ctx context.Context, c *redisv1alpha1.RedisEnterpriseClus
 	return secret, nil
 }
 
-// SystemPassword returns the operator's own password; "" if there is none yet.
+// SystemPassword returns the password of the operator's own Redis user; "" if there is none yet.
 func (s Credentials) SystemPassword() string {
 	if s.System == nil {
 		return ""
@@ -89,7 +90,7 @@ func (s Credentials) Password() string {
 	return passwordIn(s.Users)
 }
 
-// Username returns the name that users log in with.
+// Username returns the name that users log in to Redis with.
 func (s Credentials) Username(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	if s.External {
 		return nameIn(s.Users)

@@ -28,7 +28,7 @@ func TestWhoseTheUsersSecretIs(t *testing.T) {
 	const ours, theirs, unused = "ours", "theirs", "not to be used"
 	for name, test := range map[string]struct {
 		secret         func(*corev1.Secret)
-		plain, spelled string // by default, and if the spec names it
+		plain, spelled string // the expected result if the spec does not name the Secret, and if it does
 	}{
 		"made for this cluster":              {owner("u-1"), ours, ours},
 		"made for it, without its reference": {labelled, ours, theirs},

@@ -13,12 +13,12 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// overlap is how long an old password stays valid after all servers accept the new one. It gives clients time to
+// overlap is how long an old password stays valid after all servers accept the new one. Clients have this time to
 // switch.
 const overlap = time.Minute
 
-// Remaining returns how long old passwords stay valid. since is when all servers came to accept the new password; zero
-// if a server does not accept it yet.
+// Remaining returns how long old passwords stay valid. since is the time since which all servers accept the new
+// password; it is zero while any server does not accept it yet.
 func Remaining(since, now time.Time) time.Duration {
 	if since.IsZero() {
 		return overlap
@@ -26,7 +26,7 @@ func Remaining(since, now time.Time) time.Duration {
 	return max(0, overlap-now.Sub(since))
 }
 
-// Stored returns the hashes of the passwords that servers accept.
+// Stored returns the hashes of the passwords that servers accept, as the operator's Secret lists them.
 func (s Credentials) Stored() []string {
 	if s.System == nil {
 		return nil
@@ -34,15 +34,14 @@ func (s Credentials) Stored() []string {
 	return acceptedIn(s.System)
 }
 
-// LosesPassword reports whether the users had a password that is no longer in their Secret. The operator then generates
-// another.
+// LosesPassword reports whether the users' Secret has lost its password. The operator then generates another password.
 func (s Credentials) LosesPassword() bool {
 	return !s.External && len(s.Stored()) > 0 && s.Password() == ""
 }
 
-// wanted returns the hash of the one password that should be valid in the end; "" if there is none yet. A generated
-// password counts only once it is in the Secret, as each reconcile generates another. The first one counts at once, as
-// servers cannot start without.
+// wanted returns the hash of the one password that stays valid; "" if there is none yet. A generated password counts
+// only when it is in the Secret, because each reconcile generates another one. The first password of a cluster counts
+// at once, because servers cannot start without one.
 func (s Credentials) wanted(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	switch {
 	case s.Problem(c) != "":
@@ -55,8 +54,8 @@ func (s Credentials) wanted(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	return desired.Hash(s.Generated.Users)
 }
 
-// Accepted returns the hashes of the passwords that servers should accept: the one in the Secret and, for the remaining
-// time, the previous ones.
+// Accepted returns the hashes of the passwords that servers should accept: the password in the Secret and, for the
+// remaining time, the previous passwords.
 func (s Credentials) Accepted(c *redisv1alpha1.RedisEnterpriseCluster, remaining time.Duration) []string {
 	stored, wanted := s.Stored(), s.wanted(c)
 	switch {
@@ -70,8 +69,8 @@ func (s Credentials) Accepted(c *redisv1alpha1.RedisEnterpriseCluster, remaining
 	return stored
 }
 
-// Recheck returns the time until old passwords may have to be dropped; 0 if there are none, or if no other password
-// would be left.
+// Recheck returns the time until old passwords may expire. It returns 0 if there is no old password, or if no other
+// password would be left.
 func (s Credentials) Recheck(c *redisv1alpha1.RedisEnterpriseCluster, remaining time.Duration) time.Duration {
 	if len(s.Stored()) < 2 || s.wanted(c) == "" {
 		return 0
@@ -79,8 +78,8 @@ func (s Credentials) Recheck(c *redisv1alpha1.RedisEnterpriseCluster, remaining 
 	return max(time.Second, remaining)
 }
 
-// Children declares the Secrets. Users may change their password: the operator generates it once, and then keeps what
-// is in the Secret.
+// Children declares the Secrets. The operator generates the users' password once, and afterwards keeps whatever the
+// Secret contains, so users may change it.
 func (s Credentials) Children(c *redisv1alpha1.RedisEnterpriseCluster, remaining time.Duration) []ensure.Child {
 	system := ensure.Child{Object: System(c, cmp.Or(s.SystemPassword(), s.Generated.System), s.Accepted(c, remaining)), Random: true}
 	if s.System != nil {
@@ -93,7 +92,7 @@ func (s Credentials) Children(c *redisv1alpha1.RedisEnterpriseCluster, remaining
 	if s.Users != nil {
 		users.DecidedOn = s.Users.ResourceVersion
 	}
-	if s.Users == nil || s.Password() != "" { // an empty password is replaced by a generated one
+	if s.Users == nil || s.Password() != "" { // if the Secret's password is empty, the operator writes a generated one
 		users.Carry = []string{"data." + passwordKey}
 	}
 	return []ensure.Child{users, system}

@@ -12,11 +12,11 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/redispod"
 )
 
-// maxPassword is how many bytes a server reads from a client that has not logged in yet.
+// maxPassword is the largest password, in bytes, that a Redis server reads from a client before login.
 const maxPassword = 16 * 1024
 
-// Problem returns why the operator does not use the users' Secret; "" if it does. Servers then keep their passwords. An
-// empty password in a Secret that the operator owns is not a problem, as the operator generates one.
+// Problem returns why the operator cannot use the users' Secret; "" if it can. While there is a problem, servers keep
+// their passwords. An empty password in a Secret of the operator is not a problem, because the operator generates one.
 func (s Credentials) Problem(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	if err := desired.CheckUserSecret(c); err != nil {
 		return err.Error()
@@ -35,15 +35,15 @@ func (s Credentials) Problem(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	case s.External && password == "":
 		return in + " has no " + passwordKey
 	case name == redispod.System:
-		return fmt.Sprintf("%s: %s is %q, which is the operator's own user; write another", in, usernameKey, name)
+		return fmt.Sprintf("%s: %s is %q, which is the operator's own user; choose another name", in, usernameKey, name)
 	case strings.ContainsFunc(name, isForbidden):
-		return fmt.Sprintf("%s: %s has a blank or a control character, which no server accepts; write it without", in, usernameKey)
+		return fmt.Sprintf("%s: %s contains a space or a control character, which no server accepts; remove that character", in, usernameKey)
 	case len(password) > maxPassword:
-		return fmt.Sprintf("%s: %s has %d characters, and servers accept at most %d; write a shorter one; the previous one is valid until then",
+		return fmt.Sprintf("%s: %s has %d characters, and servers accept at most %d; choose a shorter one; until then the previous password stays valid",
 			in, passwordKey, len(password), maxPassword)
 	}
 	return ""
 }
 
-// isForbidden reports whether a user name must not contain a character.
+// isForbidden reports whether a character must not be in a user name.
 func isForbidden(r rune) bool { return r <= ' ' || r == '\x7f' }

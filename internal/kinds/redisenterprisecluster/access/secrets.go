@@ -13,16 +13,16 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/desired"
 )
 
-// Keys in the Secrets with passwords.
+// Keys of the user name and the password in both Secrets.
 const (
 	usernameKey, passwordKey = "username", "password"
 	acceptedKey              = "accepted"
 )
 
-// UserKeys returns the keys of the users' Secret that the agent in a pod reads.
+// UserKeys returns the keys of the users' Secret that the agent in each pod needs.
 func UserKeys() []string { return []string{usernameKey} }
 
-// SystemKeys returns the keys of the operator's Secret that the agent in a pod reads.
+// SystemKeys returns the keys of the operator's Secret that the agent in each pod needs.
 func SystemKeys() []string { return []string{passwordKey, acceptedKey} }
 
 // Users declares the Secret that users log in with.
@@ -32,7 +32,7 @@ func Users(c *redisv1alpha1.RedisEnterpriseCluster, password string) *corev1ac.S
 		WithData(map[string][]byte{usernameKey: []byte(desired.Username(c)), passwordKey: []byte(password)})
 }
 
-// System declares the Secret with the password of the operator and the agents, and with the hashes of the users'
+// System declares the Secret with the password of the operator and the agents. It also lists the hashes of the users'
 // passwords that servers accept.
 func System(c *redisv1alpha1.RedisEnterpriseCluster, password string, accepted []string) *corev1ac.SecretApplyConfiguration {
 	return corev1ac.Secret(desired.SystemSecret(c), c.Namespace).WithLabels(desired.Labels(c)).
@@ -40,7 +40,8 @@ func System(c *redisv1alpha1.RedisEnterpriseCluster, password string, accepted [
 		WithData(map[string][]byte{passwordKey: []byte(password), acceptedKey: []byte(acceptedText(accepted))})
 }
 
-// acceptedText returns the text that the agent reads: the SHA-256 of each password in hexadecimal, one per line.
+// acceptedText returns the accepted passwords in the agent's format: the SHA-256 of each password in hexadecimal, one
+// per line.
 func acceptedText(accepted []string) string {
 	var text strings.Builder
 	for _, hash := range accepted {
@@ -49,7 +50,7 @@ func acceptedText(accepted []string) string {
 	return text.String()
 }
 
-// acceptedIn returns the hashes in a Secret.
+// acceptedIn returns the hashes of the accepted passwords in a Secret.
 func acceptedIn(secret *corev1.Secret) []string {
 	return strings.Fields(string(secret.Data[acceptedKey]))
 }
@@ -59,7 +60,7 @@ func passwordIn(secret *corev1.Secret) string {
 	return strings.TrimRight(string(secret.Data[passwordKey]), "\r\n")
 }
 
-// nameIn returns the user name in a Secret.
+// nameIn returns the user name in a Secret, without a line break at its end.
 func nameIn(secret *corev1.Secret) string {
 	return strings.TrimRight(string(secret.Data[usernameKey]), "\r\n")
 }

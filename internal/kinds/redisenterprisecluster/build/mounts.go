@@ -3,7 +3,7 @@
 
 package build
 
-// Volumes of a pod, and where its containers mount them.
+// Names of the pod's volumes and the paths where its containers mount them.
 const (
 	dataMount                   = "/data"
 	agentVolume, agentMount     = "opcrew", "/opcrew"
@@ -11,7 +11,7 @@ const (
 	configVolume, configMount   = "opcrew-config", "/etc/opcrew"
 	agentBinary                 = agentMount + "/opcrew-agent"
 	runVolume                   = "opcrew-run"
-	// RunMount is the directory that the programs of a pod share.
+	// RunMount is the directory that all containers of a pod share.
 	RunMount = "/var/opcrew"
 
 	certificateVolume, certificateMount = "opcrew-certificate", "/certificate"
@@ -20,7 +20,7 @@ const (
 	probesPort = 8080
 )
 
-// Folders below secretsMount, and the file below configMount, that the agent reads.
+// Names of the directories and the file that the agent reads, below secretsMount and configMount.
 const (
 	configKey = "redis.conf"
 

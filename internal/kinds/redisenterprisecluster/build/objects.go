@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package build declares the children of a Redis cluster: the StatefulSet with its pods, the Services, and the other
-// objects. Package access declares the Secrets.
+// Package build declares the children of a Redis cluster: the StatefulSet with its pod template, the Services, and
+// other objects. Package access declares the Secrets.
 package build
 
 import (
@@ -22,8 +22,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// NodeService gives the pods their DNS names, and clients first connect to it. It includes pods that are not ready, as
-// servers must find each other before they are ready, and a primary serves its slots while its replica is not in sync.
+// NodeService declares the Service that gives the pods DNS names and that clients connect to first. It includes pods
+// that are not ready: servers must find each other before they are ready, and a primary without a replica still serves.
 func NodeService(c *redisv1alpha1.RedisEnterpriseCluster) *corev1ac.ServiceApplyConfiguration {
 	return withAnnotations(corev1ac.Service(c.Name, c.Namespace).WithLabels(desired.Labels(c)).
 		WithSpec(corev1ac.ServiceSpec().
@@ -33,7 +33,7 @@ func NodeService(c *redisv1alpha1.RedisEnterpriseCluster) *corev1ac.ServiceApply
 			WithPorts(port("redis", redisv1alpha1.HomePort), port("metrics", redisv1alpha1.MetricsPort))), servicesAnnotations(c))
 }
 
-// PageService declares the Service for the status page. Any ready pod serves it.
+// PageService declares the Service of the status page. Every ready pod serves the page.
 func PageService(c *redisv1alpha1.RedisEnterpriseCluster) *corev1ac.ServiceApplyConfiguration {
 	annotations := servicesAnnotations(c)
 	maps.Copy(annotations, c.Spec.UIAnnotations)
@@ -48,7 +48,7 @@ func port(name string, number int32) *corev1ac.ServicePortApplyConfiguration {
 	return corev1ac.ServicePort().WithName(name).WithProtocol(corev1.ProtocolTCP).WithPort(number).WithTargetPort(intstr.FromInt32(number))
 }
 
-// servicesAnnotations returns the annotations of both Services.
+// servicesAnnotations returns the user's annotations for the NodeService and the PageService.
 func servicesAnnotations(c *redisv1alpha1.RedisEnterpriseCluster) map[string]string {
 	out := map[string]string{}
 	if c.Spec.Services != nil {
@@ -64,25 +64,25 @@ func withAnnotations(service *corev1ac.ServiceApplyConfiguration, annotations ma
 	return service.WithAnnotations(annotations)
 }
 
-// DisruptionBudget lets a drain evict one pod at a time. A pod becomes ready again only when its role in the ring is
-// restored, so that two drains never evict both copies of a shard.
+// DisruptionBudget declares a PodDisruptionBudget that lets node drains evict one pod after the other. An evicted pod
+// becomes ready only when it has its data again, so that two drains never evict both copies of a shard.
 func DisruptionBudget(c *redisv1alpha1.RedisEnterpriseCluster) *policyv1ac.PodDisruptionBudgetApplyConfiguration {
 	return desired.Identity(c).DisruptionBudget()
 }
 
-// ServiceAccount declares an account without permissions for the pods.
+// ServiceAccount declares a service account without permissions for the pods.
 func ServiceAccount(c *redisv1alpha1.RedisEnterpriseCluster) *corev1ac.ServiceAccountApplyConfiguration {
 	name, _ := desired.ServiceAccount(c)
 	return corev1ac.ServiceAccount(name, c.Namespace).WithLabels(desired.Labels(c)).WithAutomountServiceAccountToken(false)
 }
 
-// ConfigMap declares redisConfig for servers that start.
+// ConfigMap declares the configuration file with redisConfig, which servers read when they start.
 func ConfigMap(c *redisv1alpha1.RedisEnterpriseCluster) *corev1ac.ConfigMapApplyConfiguration {
 	return corev1ac.ConfigMap(desired.ConfigMap(c), c.Namespace).WithLabels(desired.Labels(c)).WithData(map[string]string{configKey: desired.ConfigFile(c)})
 }
 
-// NetworkPolicy opens the ports for clients, which are also the operator and the servers themselves, and leaves the cluster bus to
-// the servers. Metrics, and what containers of the user declare, are open to all.
+// NetworkPolicy opens the client ports to clients, the operator and the servers themselves. Only servers may reach the
+// cluster bus. The metrics port and the ports of the user's own containers are open to all.
 func NetworkPolicy(c *redisv1alpha1.RedisEnterpriseCluster, operator string) *networkingv1ac.NetworkPolicyApplyConfiguration {
 	const home, guest = redisv1alpha1.HomePort, redisv1alpha1.GuestPort
 	return desired.Identity(c).NetworkPolicy(workload.Network{
@@ -93,8 +93,8 @@ func NetworkPolicy(c *redisv1alpha1.RedisEnterpriseCluster, operator string) *ne
 	})
 }
 
-// Objects are the children beside the Secrets and the StatefulSet. operator is the namespace of the operator. The configuration of an
-// invalid spec is not written.
+// Objects declares the children other than the Secrets and the StatefulSet. operator is the namespace of the operator.
+// While the spec is invalid, the configuration is not written.
 func Objects(c *redisv1alpha1.RedisEnterpriseCluster, operator string, valid bool) []ensure.Child {
 	objects := []runtime.ApplyConfiguration{NetworkPolicy(c, operator), NodeService(c), PageService(c), DisruptionBudget(c)}
 	if _, created := desired.ServiceAccount(c); created {

@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podtemplate"
 )
 
-// placement sets where pods may run.
+// placement sets which nodes the pods may run on: node selector, tolerations, anti-affinity and spread constraints.
 func placement(spec *corev1ac.PodSpecApplyConfiguration, c *redisv1alpha1.RedisEnterpriseCluster) {
 	if len(c.Spec.NodeSelector) > 0 {
 		spec.WithNodeSelector(c.Spec.NodeSelector)
@@ -36,13 +36,13 @@ func placement(spec *corev1ac.PodSpecApplyConfiguration, c *redisv1alpha1.RedisE
 	}
 }
 
-// antiAffinity keeps pods apart: on different nodes if there are enough, and on nodes with different values for each
-// label that the spec names.
+// antiAffinity keeps pods apart: on different nodes if there are enough nodes, and on nodes with different values of
+// each label that the spec names.
 func antiAffinity(c *redisv1alpha1.RedisEnterpriseCluster, others *metav1ac.LabelSelectorApplyConfiguration) *corev1ac.PodAntiAffinityApplyConfiguration {
 	out := corev1ac.PodAntiAffinity()
 	if asked := c.Spec.PodAntiAffinity; asked != nil {
 		out = podtemplate.Convert[*corev1ac.PodAntiAffinityApplyConfiguration](asked)
-	} else { // required, as the scheduler weighs a preference to spread less than a node that has the image
+	} else { // required, because the scheduler may ignore a preference and choose a node that already has the image
 		out.WithPreferredDuringSchedulingIgnoredDuringExecution(corev1ac.WeightedPodAffinityTerm().WithWeight(100).
 			WithPodAffinityTerm(term(corev1.LabelHostname, others)))
 	}
@@ -60,7 +60,7 @@ func spread(key string, otherwise corev1.UnsatisfiableConstraintAction, others *
 	return corev1ac.TopologySpreadConstraint().WithMaxSkew(1).WithTopologyKey(key).WithWhenUnsatisfiable(otherwise).WithLabelSelector(others)
 }
 
-// without removes the constraint for a key, as the constraint for racks is stricter.
+// without removes the spread constraint for a topology key, because a stricter constraint replaces it.
 func without(key string, constraints []corev1ac.TopologySpreadConstraintApplyConfiguration) []corev1ac.TopologySpreadConstraintApplyConfiguration {
 	var out []corev1ac.TopologySpreadConstraintApplyConfiguration
 	for _, constraint := range constraints {

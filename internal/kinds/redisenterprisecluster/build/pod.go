@@ -17,14 +17,14 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// newServer declares one of the two servers of a pod. The agent checks its folder before it starts the server: see
-// internal/agents/redisserver.
+// newServer declares the container of one of the pod's two servers. The agent checks the server's data directory before
+// it starts the server: see internal/agents/redisserver.
 func newServer(r desired.Spec, c *redisv1alpha1.RedisEnterpriseCluster, place redisv1alpha1.Place) *corev1ac.ContainerApplyConfiguration {
 	port := desired.Port(place)
 	out := corev1ac.Container().WithName(string(place)).
 		WithImage(r.Image.Reference).
 		WithImagePullPolicy(r.Image.Policy).
-		WithTerminationMessagePolicy(corev1.TerminationMessageFallbackToLogsOnError). // its last log lines show why it exits
+		WithTerminationMessagePolicy(corev1.TerminationMessageFallbackToLogsOnError). // shows why it failed
 		WithCommand(agentBinary, "redis-server").
 		WithArgs(
 			"--place="+string(place),
@@ -67,21 +67,23 @@ func containerPort(name string, number int32) *corev1ac.ContainerPortApplyConfig
 	return corev1ac.ContainerPort().WithName(name).WithContainerPort(number).WithProtocol(corev1.ProtocolTCP)
 }
 
-// ping also succeeds while a server loads its data, which may take long.
+// ping returns a probe that also succeeds while a server loads its data. Loading may take long, and the kubelet must
+// not restart the server meanwhile.
 func ping(port int32) *corev1ac.ProbeApplyConfiguration {
 	return corev1ac.Probe().WithTimeoutSeconds(5).
 		WithExec(corev1ac.ExecAction().WithCommand(agentBinary, "redis-ping", fmt.Sprintf("--port=%d", port)))
 }
 
-// handover makes a primary's replica take over before the kubelet stops the primary, whatever deletes the pod.
+// handover returns a hook that makes a replica the new primary before the kubelet stops the current primary, whatever
+// the reason for the stop is.
 func handover(c *redisv1alpha1.RedisEnterpriseCluster, port int32) *corev1ac.LifecycleHandlerApplyConfiguration {
 	return corev1ac.LifecycleHandler().WithExec(corev1ac.ExecAction().
 		WithCommand(agentBinary, "redis-handover", fmt.Sprintf("--port=%d", port), "--service="+desired.Domain(c), "--secrets="+secretsMount,
-			fmt.Sprintf("--timeout=%ds", max(1, desired.GracePeriod(c)*2/3)))) // the rest is left for the server itself
+			// The last third of the time is for the server's own shutdown.
+			fmt.Sprintf("--timeout=%ds", max(1, desired.GracePeriod(c)*2/3))))
 }
 
-// newAgent declares the agent, which reports whether the pod has its role in the ring, and serves metrics and the
-// status page.
+// newAgent declares the container of the agent, which serves the pod's readiness probe, metrics, and the status page.
 func newAgent(r desired.Spec, c *redisv1alpha1.RedisEnterpriseCluster) *corev1ac.ContainerApplyConfiguration {
 	return corev1ac.Container().WithName(desired.AgentContainer).
 		WithImage(r.AgentImage).
@@ -111,7 +113,8 @@ func probe(path string) *corev1ac.ProbeApplyConfiguration {
 		WithHTTPGet(corev1ac.HTTPGetAction().WithPath(path).WithPort(intstr.FromInt32(probesPort)))
 }
 
-// newInstaller declares the init container that copies the agent into the pod, as the server images do not have it.
+// newInstaller declares the init container that copies the agent's binary into the pod, because the images of Redis do
+// not contain it.
 func newInstaller(r desired.Spec) *corev1ac.ContainerApplyConfiguration {
 	return corev1ac.Container().WithName("install-agent").
 		WithImage(r.AgentImage).
@@ -122,8 +125,8 @@ func newInstaller(r desired.Spec) *corev1ac.ContainerApplyConfiguration {
 		WithVolumeMounts(corev1ac.VolumeMount().WithName(agentVolume).WithMountPath(agentMount))
 }
 
-// agentResources returns the resources of the containers other than servers. Requests equal limits. If those of the
-// servers do too, the pod is among the last that a node out of memory evicts.
+// agentResources returns the resources of the agent's containers. Requests equal limits. If the servers' requests equal
+// their limits too, the pod is among the last that the kubelet evicts when the node runs out of memory.
 func agentResources() *corev1ac.ResourceRequirementsApplyConfiguration {
 	all := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("64Mi")}
 	return corev1ac.ResourceRequirements().WithRequests(all).WithLimits(all)

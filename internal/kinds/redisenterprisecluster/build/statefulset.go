@@ -20,11 +20,11 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// serverUser is the user that images of Redis and Valkey run as.
+// serverUser is the user ID that the images of Redis and Valkey run as.
 const serverUser = 999
 
-// StatefulSet declares a number of pods. All start at once, as a stopped cluster needs the majority of its primaries.
-// The operator itself replaces outdated pods, once their primaries have handed over.
+// StatefulSet declares the StatefulSet with a number of pods. All pods start at once, because a stopped cluster needs
+// most of its primaries to recover. The operator itself replaces outdated pods, one after the other.
 func StatefulSet(r desired.Spec, c *redisv1alpha1.RedisEnterpriseCluster, pods int32) *appsv1ac.StatefulSetApplyConfiguration {
 	const retain = appsv1.RetainPersistentVolumeClaimRetentionPolicyType
 	spec := appsv1ac.StatefulSetSpec().
@@ -42,8 +42,8 @@ func StatefulSet(r desired.Spec, c *redisv1alpha1.RedisEnterpriseCluster, pods i
 	return appsv1ac.StatefulSet(c.Name, c.Namespace).WithLabels(desired.Labels(c)).WithSpec(spec)
 }
 
-// claimTemplate declares the template of the claims. It has no kind and version, as the API server drops them and they
-// would drift for ever. It does not have the user's labels, as the template is immutable.
+// claimTemplate declares the template of the volume claims. It omits the kind and the version, because the API server
+// drops them and opcrew would see a difference forever. It omits the user's labels, because the template is immutable.
 func claimTemplate(r desired.Spec, c *redisv1alpha1.RedisEnterpriseCluster) *corev1ac.PersistentVolumeClaimApplyConfiguration {
 	spec := corev1ac.PersistentVolumeClaimSpec().
 		WithAccessModes(corev1.ReadWriteOnce).
@@ -84,15 +84,15 @@ func template(r desired.Spec, c *redisv1alpha1.RedisEnterpriseCluster) *corev1ac
 	return corev1ac.PodTemplateSpec().WithLabels(desired.Labels(c)).WithAnnotations(podAnnotations(c)).WithSpec(spec)
 }
 
-// sideContainer is a container of the user, restricted in all that it does not set itself.
+// sideContainer returns a container of the user's, with restricted permissions wherever the user sets none.
 func sideContainer(side corev1.Container) *corev1ac.ContainerApplyConfiguration {
 	security := podtemplate.Over(workload.Confined(), side.SecurityContext)
-	security.Capabilities.Drop = []corev1.Capability{"ALL"} // lists are not merged
+	security.Capabilities.Drop = []corev1.Capability{"ALL"} // Over does not merge lists
 	return podtemplate.Convert[*corev1ac.ContainerApplyConfiguration](side).WithSecurityContext(security)
 }
 
-// settingsAnnotation changes with the settings that servers read when they start. They are in a file, whose change alone replaces no
-// pod.
+// settingsAnnotation is a pod annotation that changes with the settings that servers read only at start. The settings
+// are in a mounted file, and a changed file alone would not replace the pods.
 const settingsAnnotation = "redis.opcrew.io/settings"
 
 func podAnnotations(c *redisv1alpha1.RedisEnterpriseCluster) map[string]string {

@@ -17,7 +17,7 @@ import (
 func volumes(c *redisv1alpha1.RedisEnterpriseCluster) []*corev1ac.VolumeApplyConfiguration {
 	out := []*corev1ac.VolumeApplyConfiguration{
 		corev1ac.Volume().WithName(agentVolume).WithEmptyDir(corev1ac.EmptyDirVolumeSource()),
-		// The agent writes a password there, which must not be on a disk.
+		// The agent writes a password to this volume, so it is in memory and never on a disk.
 		corev1ac.Volume().WithName(runVolume).WithEmptyDir(corev1ac.EmptyDirVolumeSource().
 			WithMedium(corev1.StorageMediumMemory).WithSizeLimit(resource.MustParse("1Mi"))),
 		corev1ac.Volume().WithName(secretsVolume).WithProjected(corev1ac.ProjectedVolumeSource().
@@ -37,8 +37,8 @@ func volumes(c *redisv1alpha1.RedisEnterpriseCluster) []*corev1ac.VolumeApplyCon
 	return out
 }
 
-// certificate declares the volume with the user's certificate for the status page, under the vendor's keys. Without it,
-// the agent creates one.
+// certificate declares the volume with the user's certificate for the status page. It is optional: without the
+// certificate, the agent generates one.
 func certificate(c *redisv1alpha1.RedisEnterpriseCluster) *corev1ac.VolumeApplyConfiguration {
 	out := corev1ac.Volume().WithName(certificateVolume)
 	secret := desired.PageSecret(c)
@@ -54,7 +54,7 @@ func certificate(c *redisv1alpha1.RedisEnterpriseCluster) *corev1ac.VolumeApplyC
 			corev1ac.KeyToPath().WithKey(access.PrivateKeyKey).WithPath("tls.key")))
 }
 
-// projected mounts keys of a Secret in a separate folder, where internal/agents/redisserver reads them.
+// projected mounts keys of a Secret in a directory, from which internal/agents/redisserver reads them.
 func projected(secret, folder string, keys ...string) *corev1ac.VolumeProjectionApplyConfiguration {
 	source := corev1ac.SecretProjection().WithName(secret)
 	for _, key := range keys {

@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package clustertest provides Redis clusters for tests of the kind and its packages.
+// Package clustertest provides RedisEnterpriseCluster objects for tests of this kind and its packages.
 package clustertest
 
 import (
@@ -16,13 +16,13 @@ import (
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 )
 
-// Noon is the current time in tests.
+// Noon is the fixed time that tests use as the current time.
 var Noon = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
-// Cluster abbreviates the API type.
+// Cluster is a short name for the API type.
 type Cluster = redisv1alpha1.RedisEnterpriseCluster
 
-// New returns a cluster of three pods, with defaults for the rest.
+// New returns a cluster of three pods. All other fields of its spec have their defaults.
 func New(options ...func(*Cluster)) *Cluster {
 	c := &Cluster{}
 	c.Namespace, c.Name, c.UID, c.Generation = "shop", "example", "u-1", 1
@@ -32,7 +32,7 @@ func New(options ...func(*Cluster)) *Cluster {
 	return c
 }
 
-// With overwrites the spec with YAML.
+// With returns an option that overwrites fields of the spec with the given YAML.
 func With(text string) func(*Cluster) {
 	return func(c *Cluster) {
 		if err := yaml.UnmarshalStrict([]byte(text), &c.Spec); err != nil {
@@ -41,7 +41,7 @@ func With(text string) func(*Cluster) {
 	}
 }
 
-// ReadFile reads a file of the repository.
+// ReadFile reads a file. The path is relative to the root of the repository.
 func ReadFile(t *testing.T, path string) []byte {
 	t.Helper()
 	for folder := ".."; len(folder) < 30; folder = filepath.Join("..", folder) {
@@ -53,7 +53,7 @@ func ReadFile(t *testing.T, path string) []byte {
 	return nil
 }
 
-// Accepted returns an object from the test table of what the CRD accepts.
+// Accepted returns an object from the manifests that the CRD's tests expect to be accepted.
 func Accepted(t *testing.T, file, name string) *Cluster {
 	t.Helper()
 	raw := ReadFile(t, "test/crds/testdata/redisenterpriseclusters/accept/"+file)

@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package decide decides what to do next for a Redis cluster: the step at its ring, the number of pods, and which
-// outdated pod to restart. It is pure. internal/stores/redis/ring has the rules of the ring; package steps carries out
-// steps.
+// Package decide decides what to do next for a Redis cluster: the next step in the cluster, the number of pods, and
+// which outdated pod to restart. Its functions have no side effects. Package internal/stores/redis/ring has the rules
+// for steps, and package steps executes steps.
 package decide
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// Decide decides what to do next. A hibernating cluster has no pods and no ring.
+// Decide decides what to do next. A hibernating cluster has no pods, so nothing is decided for its servers.
 func Decide(in Input) Decision {
 	if desired.Hibernates(in.Cluster) {
 		return Decision{}
@@ -43,8 +43,8 @@ func Decide(in Input) Decision {
 	return d
 }
 
-// replicas returns how many pods there should be. Surplus pods stay until they have no slots or copies that are needed.
-// Before the cluster has formed they have none, except what an earlier cluster left.
+// replicas returns how many pods the StatefulSet should have. Surplus pods stay until their data is elsewhere. Before
+// the cluster has formed, its pods have no data, except data that an earlier cluster of this name left.
 func (in Input) replicas(r ring.Ring) int32 {
 	n, wanted := int32(len(in.Pods.Names)), desired.Nodes(in.Cluster)
 	if n <= wanted || !observed.Formed(in.Cluster) && in.Inherited == 0 && !slices.ContainsFunc(in.Servers, observed.Server.Leads) {
@@ -56,7 +56,7 @@ func (in Input) replicas(r ring.Ring) int32 {
 	return n
 }
 
-// nextOutdated returns the outdated pod to restart first: one whose servers do not run, or else the last.
+// nextOutdated returns the outdated pod to restart first: a pod whose servers do not run, or otherwise the last pod.
 func nextOutdated(outdated []*corev1.Pod) *corev1.Pod {
 	for _, pod := range outdated {
 		if observed.Broken(pod) {

@@ -15,9 +15,9 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// Input holds what the decision depends on.
+// Input holds everything that Decide depends on.
 type Input struct {
-	// Cluster has the volumes that it was created with.
+	// Cluster is the object with the volume settings that its pods were created with.
 	Cluster *redisv1alpha1.RedisEnterpriseCluster
 	// Created is true if the StatefulSet exists.
 	Created bool
@@ -25,38 +25,39 @@ type Input struct {
 	// Outdated are the pods that do not match the spec.
 	Outdated []*corev1.Pod
 	Servers  observed.Servers
-	// Ring holds what the spec requires of the ring and what is known about elections, without its pods.
+	// Ring holds the desired layout of the shards and what is known about elections. Decide adds the pods.
 	Ring ring.Ring
 	View redis.View
-	// Seen is true if there is a view.
+	// Seen is true if View is valid, because the servers have been read.
 	Seen bool
-	// Untuned is true if servers have not got their passwords or settings yet.
+	// Untuned is true if some servers do not have their passwords or settings yet.
 	Untuned bool
-	// Inherited is how many pods an earlier cluster of the same name had; 0 once this one is formed.
+	// Inherited is how many pods an earlier cluster of the same name had, according to its volume claims. It is 0 once
+	// this cluster is formed.
 	Inherited int32
 }
 
-// Decision holds what to do.
+// Decision holds what Decide has decided.
 type Decision struct {
 	Ring ring.Ring
-	// Step is the next step at the ring, nil if there is none; Why has the reasons.
+	// Step is the next step in the cluster; nil if there is none. Why has the reasons.
 	Step ring.Step
 	Why  ring.Why
-	// Approval is what the user has decided about lost data.
+	// Approval is the data loss that the user has accepted.
 	Approval loss.Approval
-	// Replicas is how many pods there should be now.
+	// Replicas is how many pods the StatefulSet should have now.
 	Replicas int32
-	// Outdated are the pods that do not match the spec. Restart is the pod to restart now; nil if there is none, and
-	// Wait is why.
+	// Outdated are the pods that do not match the spec. Restart is the pod to restart now. If Restart is nil, Wait
+	// explains why.
 	Outdated []*corev1.Pod
 	Restart  *corev1.Pod
 	Wait     Wait
 }
 
-// Wait explains why a pod is not restarted. A Wait with a reason needs the user.
+// Wait explains why a pod is not restarted. Reason is set only if the user must act.
 type Wait struct{ Reason, Message string }
 
-// Because returns what is being done or waited for at the ring, as a clause to append to a message.
+// Because returns what opcrew does in the Redis cluster or waits for, as a clause that follows a message.
 func (d Decision) Because() string {
 	switch {
 	case d.Why.Doing != "":
@@ -67,7 +68,7 @@ func (d Decision) Because() string {
 	return ""
 }
 
-// Refusal returns the first refusal by one of the given guards, and whether there is one.
+// Refusal returns the first reason against a step that one of the given guards reports, and whether there is one.
 func (d Decision) Refusal(guards ...ring.Guard) (ring.Refusal, bool) {
 	i := slices.IndexFunc(d.Why.Refusals, func(r ring.Refusal) bool { return slices.Contains(guards, r.Guard) })
 	if i < 0 {

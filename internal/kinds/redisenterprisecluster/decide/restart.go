@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// verdict is what a rule decides about the restart of a pod.
+// verdict is what a rule decides about the restart of a pod: restart, wait or undecided.
 type verdict int
 
 const (
@@ -24,24 +24,24 @@ const (
 	wait
 )
 
-// rule checks one reason for or against the restart of a pod.
+// rule checks one reason for or against restarting a pod.
 type rule func(in Input, d Decision, pod *corev1.Pod) (verdict, Wait)
 
-// rules returns the rules in order: the first that decides wins. At most one pod is restarted at a time, and only if a
-// replica elsewhere has its data.
+// rules returns the rules in order; the first rule that decides wins. Together they restart at most one pod at a time,
+// and only a pod whose data is also on another pod.
 func rules() []rule {
 	return []rule{
-		neverFormed,   // there is no data yet
-		notSeen,       // an old view does not justify a restart
-		onlyCopy,      // a restart would lose the data
-		leads,         // a primary hands over first
-		isBroken,      // the change may be the remedy
-		ringNotDone,   // one disruption at a time
-		othersUntuned, // servers read the same settings when they start
+		neverFormed,   // restarts a pod before the cluster has any data
+		notSeen,       // waits until the servers have been read after the last change
+		onlyCopy,      // waits while a restart would lose data
+		leads,         // waits until the pod's primary has handed over to a replica
+		isBroken,      // restarts a broken pod, because the changed spec may repair it
+		ringNotDone,   // waits until no other change or repair of the cluster is needed
+		othersUntuned, // waits until all servers have their settings, because a restarted server reads the same settings
 	}
 }
 
-// wait returns why a pod is not restarted now; the zero Wait if it is.
+// wait returns why a pod is not restarted now. The zero Wait means that the pod is restarted.
 func (in Input) wait(d Decision, pod *corev1.Pod) Wait {
 	for _, look := range rules() {
 		switch v, why := look(in, d, pod); v {
@@ -63,24 +63,24 @@ func neverFormed(in Input, _ Decision, pod *corev1.Pod) (verdict, Wait) {
 
 func notSeen(in Input, _ Decision, _ *corev1.Pod) (verdict, Wait) {
 	if !in.Seen || in.View.Stale {
-		return wait, Wait{Message: "the servers are read first"}
+		return wait, Wait{Message: "opcrew reads the servers first"}
 	}
 	return undecided, Wait{}
 }
 
-// onlyCopy waits while a pod without a volume has, or may have, the only copy of data.
+// onlyCopy waits while a pod without a volume has, or may have, the only copy of some data.
 func onlyCopy(in Input, d Decision, pod *corev1.Pod) (verdict, Wait) {
 	alone := desired.Nodes(in.Cluster) == 1 || observed.Broken(pod) && ring.Unserved(in.View, d.Ring).Len() > 0
 	if desired.Persistent(in.Cluster) || !alone {
 		return undecided, Wait{}
 	}
 	return wait, Wait{redisv1alpha1.ReasonNoPersistence, fmt.Sprintf(
-		"pod %s is not restarted: it has no volume, and its data is nowhere else; delete it to have it restarted without", pod.Name)}
+		"pod %s is not restarted: it has no volume, and no other pod has its data; to restart it without the data, delete the pod", pod.Name)}
 }
 
 func leads(in Input, d Decision, pod *corev1.Pod) (verdict, Wait) {
 	if desired.Nodes(in.Cluster) > 1 && in.Servers.LeadOn(pod.Name) {
-		return wait, Wait{Message: pod.Name + " has yet to hand over" + d.Because()}
+		return wait, Wait{Message: pod.Name + " has yet to hand over its primary role" + d.Because()}
 	}
 	return undecided, Wait{}
 }
@@ -94,14 +94,14 @@ func isBroken(in Input, _ Decision, pod *corev1.Pod) (verdict, Wait) {
 
 func ringNotDone(_ Input, d Decision, pod *corev1.Pod) (verdict, Wait) {
 	if !d.Why.Done() {
-		return wait, Wait{Message: pod.Name + " waits for the others" + d.Because()}
+		return wait, Wait{Message: pod.Name + " waits until the cluster is in its desired state" + d.Because()}
 	}
 	return undecided, Wait{}
 }
 
 func othersUntuned(in Input, _ Decision, _ *corev1.Pod) (verdict, Wait) {
 	if in.Untuned {
-		return wait, Wait{Message: "servers are given their settings first"}
+		return wait, Wait{Message: "opcrew sends the servers their settings first"}
 	}
 	return undecided, Wait{}
 }

@@ -16,7 +16,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// replicasOnly returns a pod of a formed cluster whose servers run and are replicas.
+// replicasOnly returns an outdated pod of a formed cluster whose two servers run as replicas, so that it may be
+// restarted.
 func replicasOnly() (Input, Decision, *corev1.Pod) {
 	c := clustertest.New()
 	c.Status.Conditions = []metav1.Condition{{Type: redisv1alpha1.ConditionAvailable, Status: "True", Reason: redisv1alpha1.ReasonAllSlotsServed}}
@@ -46,18 +47,18 @@ func TestEachRuleDecidesOnTheRestartOfAPod(t *testing.T) {
 			in.Cluster.Status.Conditions, in.Seen = nil, false
 			stop(pod)
 		}, ""},
-		"the servers were not read": {func(in *Input, _ *Decision, _ *corev1.Pod) { in.Seen = false }, "the servers are read first"},
-		"a step was taken since":    {func(in *Input, _ *Decision, _ *corev1.Pod) { in.View.Stale = true }, "the servers are read first"},
-		"its data is nowhere else":  {func(in *Input, _ *Decision, _ *corev1.Pod) { clustertest.With("nodes: 1")(in.Cluster) }, "pod example-0 is not restarted: it has no volume, and its data is nowhere else; delete it to have it restarted without"},
+		"the servers were not read": {func(in *Input, _ *Decision, _ *corev1.Pod) { in.Seen = false }, "opcrew reads the servers first"},
+		"a step was taken since":    {func(in *Input, _ *Decision, _ *corev1.Pod) { in.View.Stale = true }, "opcrew reads the servers first"},
+		"its data is nowhere else":  {func(in *Input, _ *Decision, _ *corev1.Pod) { clustertest.With("nodes: 1")(in.Cluster) }, "pod example-0 is not restarted: it has no volume, and no other pod has its data; to restart it without the data, delete the pod"},
 		"it has a primary":          {func(in *Input, _ *Decision, _ *corev1.Pod) { lead(in) }, "example-0 has yet to hand over"},
 		"it is broken, and others wait": {func(in *Input, d *Decision, pod *corev1.Pod) {
 			stop(pod)
 			d.Why.Doing = "heal"
 			clustertest.With("persistentSpec: {}")(in.Cluster)
 		}, ""},
-		"the ring is being changed": {func(_ *Input, d *Decision, _ *corev1.Pod) { d.Why.Doing = "heal" }, "example-0 waits for the others: heal"},
-		"the ring waits":            {func(_ *Input, d *Decision, _ *corev1.Pod) { d.Why.Refusals = []ring.Refusal{{Message: "slow"}} }, "example-0 waits for the others: slow"},
-		"servers lack settings":     {func(in *Input, _ *Decision, _ *corev1.Pod) { in.Untuned = true }, "servers are given their settings first"},
+		"the ring is being changed": {func(_ *Input, d *Decision, _ *corev1.Pod) { d.Why.Doing = "heal" }, "example-0 waits until the cluster is in its desired state: heal"},
+		"the ring waits":            {func(_ *Input, d *Decision, _ *corev1.Pod) { d.Why.Refusals = []ring.Refusal{{Message: "slow"}} }, "example-0 waits until the cluster is in its desired state: slow"},
+		"servers lack settings":     {func(in *Input, _ *Decision, _ *corev1.Pod) { in.Untuned = true }, "opcrew sends the servers their settings first"},
 	} {
 		in, d, pod := replicasOnly()
 		test.change(&in, &d, pod)

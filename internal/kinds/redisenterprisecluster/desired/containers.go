@@ -5,12 +5,14 @@ package desired
 
 import redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 
-// Containers of a pod. The two servers are named home and guest.
+// Names of the containers in a pod. The home container runs the primary of the pod's own shard, and the guest container
+// runs a replica of another pod's shard.
 const (
 	HomeContainer  = string(redisv1alpha1.Home)
 	GuestContainer = string(redisv1alpha1.Guest)
 	AgentContainer = "agent"
 )
 
-// DataVolume is the vendor's name for the volumes with data. Their claims are named <dataVolume>-<pod>.
+// DataVolume is the name of the data volumes in the Redis Enterprise operator. Volume claims are named
+// <DataVolume>-<pod>.
 const DataVolume = "redis-enterprise-storage"

@@ -10,11 +10,11 @@ import (
 	"slices"
 )
 
-// Hash returns the SHA-256 of a text in hexadecimal. A server's ACL stores passwords in this form too.
+// Hash returns the SHA-256 of a text in hexadecimal. Redis ACLs store passwords in the same form.
 func Hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
 }
 
-// SortedKeys returns the keys of a map in order.
+// SortedKeys returns the keys of a map in alphabetical order.
 func SortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }

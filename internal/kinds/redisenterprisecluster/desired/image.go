@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// vendorRepository is the repository of the vendor's default image.
+// vendorRepository is the repository of the default image of the Redis Enterprise operator.
 const vendorRepository = "redislabs/redis"
 
 // Image is the image of the servers.
@@ -25,11 +25,13 @@ type Image struct {
 	Policy    corev1.PullPolicy
 	// IsDefault is true if it is the operator's default image.
 	IsDefault bool
-	// Replaced explains that the image runs instead of the vendor's image in the spec; "" if it does not.
+	// Replaced explains that opcrew runs this image instead of the vendor's image that the spec names; "" if it does
+	// not.
 	Replaced string
 }
 
-// imageOf returns the image for a spec. The vendor's image has no server that the operator could start.
+// imageOf returns the image of the servers. If the spec names the vendor's image, imageOf returns the default image,
+// because the vendor's image has no plain Redis server.
 func imageOf(spec *redisv1alpha1.RedisEnterpriseClusterSpec, standard string) (Image, error) {
 	asked := spec.RedisEnterpriseImageSpec
 	if asked == nil {
@@ -42,8 +44,8 @@ func imageOf(spec *redisv1alpha1.RedisEnterpriseClusterSpec, standard string) (I
 		return out, checkImage(out.Reference)
 	}
 	if asked.Repository+asked.VersionTag+asked.DigestHash != "" {
-		out.Replaced = fmt.Sprintf("%s is the vendor's own and has no server of a Redis cluster in it; %s runs in its place. "+
-			"Name an image of Redis or Valkey in redisEnterpriseImageSpec to choose another", out.Reference, standard)
+		out.Replaced = fmt.Sprintf("%s is the vendor's image, which has no Redis cluster server; opcrew runs %s instead. "+
+			"To choose another image, name an image of Redis or Valkey in redisEnterpriseImageSpec", out.Reference, standard)
 	}
 	out.Reference, out.IsDefault = standard, true
 	return out, nil
@@ -59,7 +61,7 @@ func referenceOf(repository string, asked *redisv1alpha1.ImageSpec) string {
 	return repository
 }
 
-// isVendors reports whether a repository is the vendor's, in any registry.
+// isVendors reports whether a repository is the vendor's, such as redislabs/redis, in any registry.
 func isVendors(repository string) bool {
 	parts := strings.Split(repository, "/")
 	if len(parts) < 2 {
@@ -69,12 +71,11 @@ func isVendors(repository string) bool {
 	return owner == "redislabs" && (name == "redis" || strings.HasPrefix(name, "redis-enterprise"))
 }
 
-// oldestMajor is the oldest major version that can run: Redis 7.0 and Valkey 7.2.
+// oldestMajor is the oldest supported major version: Redis 7.0 and Valkey 7.2 are the oldest supported releases.
 const oldestMajor = 7
 
-// checkVersion refuses a version older than the one that wrote the data. Servers cannot read the files of later
-// versions, and the pods would crash one after another. A tag is not taken for a version if it is no number, or lower
-// than any version that can run.
+// checkVersion refuses a version older than the one that wrote the data, because older servers cannot read newer files
+// and would crash. It ignores tags that are not version numbers, or are lower than any supported version.
 func checkVersion(c *redisv1alpha1.RedisEnterpriseCluster) error {
 	asked := c.Spec.RedisEnterpriseImageSpec
 	if asked == nil || asked.DigestHash != "" {
@@ -88,11 +89,11 @@ func checkVersion(c *redisv1alpha1.RedisEnterpriseCluster) error {
 	if !strings.HasSuffix(asked.Repository, runs) || wanted == nil || has == nil || wanted[0] < oldestMajor || slices.Compare(wanted, has) >= 0 {
 		return nil
 	}
-	return fmt.Errorf("redisEnterpriseImageSpec.versionTag: %s is before %s %s, which has written the data, and servers do not read what later ones have written; "+
-		"write %d.%d or later, or make another cluster and move the data", asked.VersionTag, runs, number, has[0], has[1])
+	return fmt.Errorf("redisEnterpriseImageSpec.versionTag: %s is older than %s %s, which wrote the data, and an older version cannot read that data; "+
+		"set %d.%d or later, or create another cluster and move the data", asked.VersionTag, runs, number, has[0], has[1])
 }
 
-// release returns the first two numbers of a version, such as 9.1 for 9.1.2-alpine; nil if there are none.
+// release returns the first two numbers of a version, such as [9 1] for 9.1.2-alpine; nil if the text has none.
 func release(version string) []int {
 	parts := strings.SplitN(version, ".", 3)
 	if len(parts) < 2 {

@@ -9,10 +9,10 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/clustertest"
 )
 
-// from are the images that pods are created from.
+// from holds the default images of the agent and of the Redis server.
 var from = Images{Agent: "opcrew/opcrew-agent:test", Redis: "docker.io/valkey/valkey:8.1"}
 
-// mustRead reads a valid spec.
+// mustRead parses a spec, and fails the test if the spec is invalid.
 func mustRead(t *testing.T, c *clustertest.Cluster) Spec {
 	t.Helper()
 	r, err := Read(c, from)

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package desired holds what the spec of a Redis cluster requests: names, labels, settings, resources, images and the
-// ring. It fills in defaults, parses loosely typed values, and refuses what cannot work. It does not know what exists.
+// Package desired derives the desired state of a Redis cluster from its spec: names, labels, settings, resources,
+// images and shards. It fills in defaults, parses values and refuses invalid ones. It does not read the current state.
 package desired
 
 import (
@@ -17,27 +17,28 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// UIService returns the name of the status page's Service.
+// UIService returns the name of the Service of the status page.
 func UIService(c *redisv1alpha1.RedisEnterpriseCluster) string { return c.Name + "-ui" }
 
-// SystemSecret returns the name of the Secret of the operator and the agents.
+// SystemSecret returns the name of the Secret with the password that the operator and the agents use.
 func SystemSecret(c *redisv1alpha1.RedisEnterpriseCluster) string { return c.Name + "-system" }
 
-// ConfigMap returns the name of the ConfigMap with the settings for servers that start.
+// ConfigMap returns the name of the ConfigMap with the settings that servers read when they start.
 func ConfigMap(c *redisv1alpha1.RedisEnterpriseCluster) string { return c.Name + "-config" }
 
-// UserSecret returns the name of the Secret that users log in with.
+// UserSecret returns the name of the Secret with the user name and password that clients log in with.
 func UserSecret(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	return cmp.Or(c.Spec.ClusterCredentialSecretName, c.Name)
 }
 
-// UsesSystemSecret reports whether the spec names the operator's own Secret, whose password is not for users.
+// UsesSystemSecret reports whether the spec names the operator's own Secret as the users' Secret. That is an error,
+// because its password is not for users.
 func UsesSystemSecret(c *redisv1alpha1.RedisEnterpriseCluster) bool {
 	return UserSecret(c) == SystemSecret(c)
 }
 
-// PageSecret returns the name of the Secret with the status page's certificate; "" if the agent creates a self-signed
-// one.
+// PageSecret returns the name of the Secret with the certificate of the status page; "" if the agent creates a
+// self-signed certificate.
 func PageSecret(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	if c.Spec.Certificates == nil {
 		return ""
@@ -45,12 +46,12 @@ func PageSecret(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	return c.Spec.Certificates.CMCertificateSecretName
 }
 
-// Username returns the name that users log in with, unless their Secret has another.
+// Username returns the name that users log in with, if their Secret does not contain another name.
 func Username(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	return cmp.Or(c.Spec.Username, redisv1alpha1.DefaultUsername)
 }
 
-// Nodes returns how many pods the spec requests while the cluster does not hibernate.
+// Nodes returns how many pods the spec requests. It ignores hibernation.
 func Nodes(c *redisv1alpha1.RedisEnterpriseCluster) int32 {
 	if c.Spec.Nodes != nil {
 		return *c.Spec.Nodes
@@ -58,17 +59,17 @@ func Nodes(c *redisv1alpha1.RedisEnterpriseCluster) int32 {
 	return redisv1alpha1.DefaultNodes
 }
 
-// Persistent reports whether pods have volumes.
+// Persistent reports whether the pods have volumes for their data.
 func Persistent(c *redisv1alpha1.RedisEnterpriseCluster) bool {
 	return c.Spec.PersistentSpec != nil && c.Spec.PersistentSpec.Enabled.Or(true)
 }
 
-// Hibernates reports whether the spec requests no pods for now. A cluster without volumes cannot hibernate.
+// Hibernates reports whether the spec requests that all pods stop. A cluster without volumes cannot hibernate.
 func Hibernates(c *redisv1alpha1.RedisEnterpriseCluster) bool {
 	return c.Spec.Hibernate && Persistent(c)
 }
 
-// ServiceAccount returns the name of the pods' account, and whether the operator creates it.
+// ServiceAccount returns the name of the pods' service account, and whether the operator creates it.
 func ServiceAccount(c *redisv1alpha1.RedisEnterpriseCluster) (name string, made bool) {
 	if c.Spec.CreateServiceAccount {
 		return cmp.Or(c.Spec.ServiceAccountName, c.Name), true
@@ -76,8 +77,8 @@ func ServiceAccount(c *redisv1alpha1.RedisEnterpriseCluster) (name string, made 
 	return c.Spec.ServiceAccountName, false
 }
 
-// Selector returns the labels that select the pods. It is immutable, so it has only labels that never change. opcrew's
-// label excludes pods of the vendor's operator.
+// Selector returns the labels that select the pods. The selector of a StatefulSet is immutable, so it has only labels
+// that never change. opcrew's own label excludes pods of the vendor's operator.
 func Selector(c *redisv1alpha1.RedisEnterpriseCluster) map[string]string {
 	return map[string]string{
 		redisv1alpha1.AppLabel:     redisv1alpha1.AppName,
@@ -87,7 +88,7 @@ func Selector(c *redisv1alpha1.RedisEnterpriseCluster) map[string]string {
 	}
 }
 
-// Labels returns the labels of every child. Our labels override the user's.
+// Labels returns the labels of every child. opcrew's labels override the user's labels.
 func Labels(c *redisv1alpha1.RedisEnterpriseCluster) map[string]string {
 	out := maps.Clone(c.Spec.ExtraLabels)
 	if out == nil {
@@ -103,12 +104,12 @@ func Labels(c *redisv1alpha1.RedisEnterpriseCluster) map[string]string {
 	return out
 }
 
-// Identity returns what identifies the pods of a cluster.
+// Identity returns the name and labels by which opcrew finds the pods of a cluster.
 func Identity(c *redisv1alpha1.RedisEnterpriseCluster) workload.Identity {
 	return workload.Identity{Namespace: c.Namespace, Name: c.Name, Labels: Labels(c), Selector: Selector(c)}
 }
 
-// Ordinal returns the number of a pod; -1 if the cluster has no pod with that name.
+// Ordinal returns the number at the end of a pod's name; -1 if the name does not belong to a pod of the cluster.
 func Ordinal(c *redisv1alpha1.RedisEnterpriseCluster, name string) int {
 	n, err := strconv.Atoi(strings.TrimPrefix(name, c.Name+"-"))
 	if err != nil {
@@ -117,12 +118,12 @@ func Ordinal(c *redisv1alpha1.RedisEnterpriseCluster, name string) int {
 	return n
 }
 
-// Domain returns the DNS domain of the pods.
+// Domain returns the DNS domain of the pods. A pod's host name is its name followed by this domain.
 func Domain(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	return fmt.Sprintf("%s.%s.svc", c.Name, c.Namespace)
 }
 
-// Endpoints returns the addresses of a cluster with a number of pods.
+// Endpoints returns the addresses for clients that the status lists, for a cluster with a number of pods.
 func Endpoints(c *redisv1alpha1.RedisEnterpriseCluster, pods int32) *redisv1alpha1.Endpoints {
 	out := &redisv1alpha1.Endpoints{
 		Cluster: fmt.Sprintf("%s:%d", Domain(c), redisv1alpha1.HomePort),
@@ -134,7 +135,8 @@ func Endpoints(c *redisv1alpha1.RedisEnterpriseCluster, pods int32) *redisv1alph
 	return out
 }
 
-// Port returns the port of a pod's home or guest server.
+// Port returns the client port of one of a pod's two servers: the home server (usually a primary) or the guest server
+// (usually a replica).
 func Port(place redisv1alpha1.Place) int32 {
 	if place == redisv1alpha1.Guest {
 		return redisv1alpha1.GuestPort
@@ -142,7 +144,7 @@ func Port(place redisv1alpha1.Place) int32 {
 	return redisv1alpha1.HomePort
 }
 
-// GracePeriod returns how many seconds a pod has to hand over and end.
+// GracePeriod returns how many seconds a pod has, when it stops, to hand its primary over and to end.
 func GracePeriod(c *redisv1alpha1.RedisEnterpriseCluster) int64 {
 	if wanted := c.Spec.RedisEnterpriseTerminationGracePeriodSeconds; wanted != nil {
 		return *wanted

@@ -9,11 +9,11 @@ import (
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 )
 
-// PodInputs holds all fields of the spec that pods depend on. Only a change of these fields replaces pods. What the
-// operator adds itself is left out, so that an upgrade of the operator alone restarts no pod.
+// PodInputs holds all fields of the spec that pods depend on. Only a change of these fields replaces pods. It omits
+// what the operator adds itself, so that an upgrade of the operator restarts no pod.
 type PodInputs struct {
 	Pod redisv1alpha1.PodSpec
-	// Image is empty for the default image, unless the spec follows the default.
+	// Image is empty for the default image, except if the spec requests automatic upgrades of the default image.
 	Image      string                       `json:",omitempty"`
 	Policy     corev1.PullPolicy            `json:",omitempty"`
 	Resources  *corev1.ResourceRequirements `json:",omitempty"`
@@ -23,8 +23,8 @@ type PodInputs struct {
 	Persistent bool                         `json:",omitempty"`
 }
 
-// PodInputs returns the inputs of a spec, independent of how values are spelled. It leaves out settings that can be
-// changed on running servers, and fields of the StatefulSet itself.
+// PodInputs returns the pod inputs of a spec. They do not depend on how values are spelled. They omit settings that
+// running servers can change, and fields of the StatefulSet itself.
 func (r Spec) PodInputs(c *redisv1alpha1.RedisEnterpriseCluster) PodInputs {
 	out := PodInputs{
 		Pod: c.Spec.PodSpec, Policy: r.Image.Policy, Settings: Settings(c, AtStart),
@@ -39,7 +39,7 @@ func (r Spec) PodInputs(c *redisv1alpha1.RedisEnterpriseCluster) PodInputs {
 	return out
 }
 
-// followsDefault reports whether an upgrade of the operator may change the image.
+// followsDefault reports whether the spec lets an upgrade of the operator change the image.
 func followsDefault(c *redisv1alpha1.RedisEnterpriseCluster) bool {
 	return c.Spec.UpgradeSpec != nil && c.Spec.UpgradeSpec.AutoUpgradeRedisEnterprise
 }

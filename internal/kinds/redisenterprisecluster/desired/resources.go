@@ -15,15 +15,15 @@ import (
 )
 
 const (
-	// minMemory is how many bytes two servers and their replication need at least.
+	// minMemory is the minimum memory of a pod in bytes: for two servers and their replication.
 	minMemory = 128 << 20
-	// volumePerMemory is how many times larger than a pod's memory its volume is, as the vendor advises: a server
-	// writes a new append-only file beside the old one.
+	// volumePerMemory is the ratio of a pod's volume size to its memory, as the vendor recommends. A server needs the
+	// space because it writes a new append-only file while it keeps the old one.
 	volumePerMemory = 5
 )
 
-// resources returns the resources of both servers of a pod together; the vendor's defaults if the spec has none. notes
-// report amounts that contain spaces; the error names what is invalid.
+// resources returns the resources of both servers of a pod together, or the vendor's defaults if the spec has none.
+// notes list amounts that contain spaces, and the error names invalid amounts.
 func resources(spec *redisv1alpha1.RedisEnterpriseClusterSpec) (out corev1.ResourceRequirements, notes []string, err error) {
 	wanted := spec.RedisEnterpriseNodeResources
 	if wanted == nil || len(wanted.Limits) == 0 && len(wanted.Requests) == 0 {
@@ -51,7 +51,7 @@ func quantities(field string, amounts map[corev1.ResourceName]redisv1alpha1.Amou
 		amount := amounts[name]
 		q, err := resource.ParseQuantity(amount.Normal())
 		if err != nil {
-			return nil, nil, fmt.Errorf("redisEnterpriseNodeResources.%s.%s: %q is no amount; write one such as 400m or 4Gi", field, name, amount)
+			return nil, nil, fmt.Errorf("redisEnterpriseNodeResources.%s.%s: %q is not a quantity; use a quantity such as 400m or 4Gi", field, name, amount)
 		}
 		notes = append(notes, noteNormalized(fmt.Sprintf("redisEnterpriseNodeResources.%s.%s", field, name), amount)...)
 		out[name] = q
@@ -62,7 +62,7 @@ func quantities(field string, amounts map[corev1.ResourceName]redisv1alpha1.Amou
 	return out, notes, nil
 }
 
-// noteNormalized returns a note if an amount contains spaces, which are ignored.
+// noteNormalized returns a note for the status if an amount contains spaces, which opcrew ignores.
 func noteNormalized(field string, amount redisv1alpha1.Amount) []string {
 	if amount.Normal() == string(amount) {
 		return nil
@@ -70,16 +70,16 @@ func noteNormalized(field string, amount redisv1alpha1.Amount) []string {
 	return []string{fmt.Sprintf("spec.%s: %q is read as %s", field, amount, amount.Normal())}
 }
 
-// checkMemory refuses a limit that is too low for a server to start.
+// checkMemory refuses a memory limit that is too low for the servers to start.
 func checkMemory(r corev1.ResourceRequirements) error {
 	limit, ok := r.Limits[corev1.ResourceMemory]
 	if !ok || limit.Value() >= minMemory {
 		return nil
 	}
-	return fmt.Errorf("redisEnterpriseNodeResources.limits.memory: %s is too little for a primary and a replica; write 128Mi or more", limit.String())
+	return fmt.Errorf("redisEnterpriseNodeResources.limits.memory: %s is too little for a primary and a replica; set 128Mi or more", limit.String())
 }
 
-// half returns the resources of one of the two servers of a pod.
+// half returns the resources of one of the pod's two servers: half of the pod's resources.
 func half(r corev1.ResourceRequirements) corev1.ResourceRequirements {
 	return corev1.ResourceRequirements{Limits: halves(r.Limits), Requests: halves(r.Requests)}
 }
@@ -99,14 +99,14 @@ func halves(list corev1.ResourceList) corev1.ResourceList {
 	return out
 }
 
-// MemoryLimit returns the memory limit of a server in bytes; 0 if it has none. The agent configures three quarters of
-// it for data.
+// MemoryLimit returns the memory limit of a server in bytes; 0 if it has none. The agent lets the server use three
+// quarters of it for data.
 func MemoryLimit(server corev1.ResourceRequirements) int64 {
 	limit := server.Limits[corev1.ResourceMemory]
 	return limit.Value()
 }
 
-// volumeSize returns the size of a pod's claim.
+// volumeSize returns the requested size of a pod's volume.
 func volumeSize(spec *redisv1alpha1.RedisEnterpriseClusterSpec, pod corev1.ResourceRequirements) resource.Quantity {
 	if p := spec.PersistentSpec; p != nil && p.VolumeSize != "" {
 		return p.VolumeSize.Quantity()

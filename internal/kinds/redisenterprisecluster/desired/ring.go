@@ -14,10 +14,11 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// ElectionAttempt is how long it may take until a replica's election begins (CLUSTER_MF_TIMEOUT).
+// ElectionAttempt is the longest time between a failover request and the start of the replica's election
+// (CLUSTER_MF_TIMEOUT).
 const ElectionAttempt = 5 * time.Second
 
-// ElectionPause returns how long a replica must wait after an election before it can start the next one.
+// ElectionPause returns how long a replica must wait after an election before it can start another one.
 func ElectionPause(c *redisv1alpha1.RedisEnterpriseCluster) time.Duration {
 	const byDefault = 5000 // milliseconds: see internal/agents/redisserver
 	timeout, err := strconv.Atoi(strings.TrimSpace(string(c.Spec.RedisConfig["cluster-node-timeout"])))
@@ -27,7 +28,8 @@ func ElectionPause(c *redisv1alpha1.RedisEnterpriseCluster) time.Duration {
 	return elections.Pause(time.Duration(timeout) * time.Millisecond)
 }
 
-// Ring returns what the spec requires of the ring, without what is known about its pods.
+// Ring returns the number of pods, the rate of slot moves and the election times that the spec requires. The caller
+// adds what is known about the pods.
 func Ring(c *redisv1alpha1.RedisEnterpriseCluster) ring.Ring {
 	rate := c.Spec.SlotMigrationRate.Quantity()
 	return ring.Ring{

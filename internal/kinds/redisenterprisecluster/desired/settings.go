@@ -14,21 +14,22 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/redispod"
 )
 
-// Class is the way in which a setting of redisConfig takes effect.
+// Class describes when a changed setting of redisConfig takes effect.
 type Class string
 
-// Classes of settings.
+// The classes of settings.
 const (
-	// Live settings are changed while a server runs (CONFIG SET).
+	// Live settings take effect while a server runs (CONFIG SET).
 	Live Class = "live"
-	// AtStart settings are read when a server starts.
+	// AtStart settings take effect when a server restarts.
 	AtStart Class = "restart"
-	// Forbidden settings are reserved for the operator. The CRD refuses them, but objects that were stored earlier may
-	// have them.
+	// Forbidden settings are reserved for the operator. The CRD refuses them, but objects that were stored under an
+	// older CRD may contain them.
 	Forbidden Class = "forbidden"
 )
 
-// operatorSettings are the settings that the cluster itself depends on. The CRD's rule has the same list.
+// operatorSettings are settings that only the operator may set, because the cluster depends on them. A validation rule
+// of the CRD lists the same settings.
 var (
 	operatorSettings = []string{
 		"port", "bind", "bind-source-addr", "dir", "dbfilename", "appendonly", "appendfilename", "appenddirname", "cluster-enabled", "cluster-port",
@@ -51,17 +52,17 @@ func classOf(name string) Class {
 	return Live
 }
 
-// minClients is how many connections a server must allow at least, as replicas, the agent and the operator are clients
-// too. If a server refused the operator, the operator could not raise the limit.
+// minClients is the minimum number of client connections that a server must allow. Replicas, the agent and the operator
+// need connections too. If a server refused the operator, the operator could not raise the limit again.
 const minClients = 100
 
-// locksOut reports whether a setting would keep the operator from ever changing it again.
+// locksOut reports whether a setting would lock the operator out, so that it could never correct the setting.
 func locksOut(name string, value redisv1alpha1.Setting) bool {
 	n, err := strconv.Atoi(strings.TrimSpace(string(value)))
 	return name == "maxclients" && err == nil && n < minClients
 }
 
-// Settings returns the settings of a class, without any that would lock the operator out.
+// Settings returns the settings of a class, without settings that would lock the operator out.
 func Settings(c *redisv1alpha1.RedisEnterpriseCluster, of Class) map[string]string {
 	out := map[string]string{}
 	for name, value := range c.Spec.RedisConfig {
@@ -72,11 +73,11 @@ func Settings(c *redisv1alpha1.RedisEnterpriseCluster, of Class) map[string]stri
 	return out
 }
 
-// endsStart is a setting that makes a server exit at start if the image lacks the locale (server.c, initServer of Redis
-// 7.2 and later; also Valkey). A running server just refuses it.
+// endsStart is a setting that makes a server exit at start if the image lacks the locale (server.c, initServer, in
+// Redis 7.2 and later and in Valkey). A running server only refuses it.
 const endsStart = "locale-collate"
 
-// ConfigFile returns redisConfig as the file that a server reads when it starts, sorted by name.
+// ConfigFile returns redisConfig in the format of redis.conf, sorted by name. Servers read it when they start.
 func ConfigFile(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	all := Settings(c, Live)
 	delete(all, endsStart)

@@ -23,7 +23,8 @@ func TestSettingsAreLiveOrReadAtTheStartOrTheOperatorsOwn(t *testing.T) {
 	}
 }
 
-// A setting that the CRD accepts but the agent refuses would keep servers from starting.
+// The CRD and the agent must refuse the same settings. If the CRD accepted a setting that the agent refuses, servers
+// could not start.
 func TestTheCRDRefusesAllThatIsTheOperatorsOwn(t *testing.T) {
 	crd := clustertest.ReadFile(t, "config/crd/bases/app.redislabs.com_redisenterpriseclusters.yaml")
 	rule := strings.Join(strings.Fields(string(crd)), " ")

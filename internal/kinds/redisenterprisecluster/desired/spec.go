@@ -17,24 +17,24 @@ import (
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 )
 
-// Images are the operator's default images.
+// Images are the operator's default images of the agent and of the Redis server.
 type Images struct {
 	Agent, Redis string
 }
 
-// Spec is a spec with defaults filled in and loosely typed values parsed.
+// Spec is the parsed spec of a cluster, with defaults filled in.
 type Spec struct {
 	AgentImage string
 	Image      Image
-	// ServerResources are the resources of each of the two servers of a pod. VolumeSize is the size of the pod's claim.
+	// ServerResources are the resources of each of the pod's two servers. VolumeSize is the size of the pod's volume.
 	ServerResources corev1.ResourceRequirements
 	VolumeSize      resource.Quantity
 	SideContainers  []corev1.Container
-	// Notes report amounts that contain spaces, and how each was read.
+	// Notes list amounts that contain spaces, and how opcrew read each of them.
 	Notes []string
 }
 
-// Read reads a spec. The error names everything that is invalid, and what to write instead.
+// Read parses the spec of a cluster. The error names every invalid field and what to write instead.
 func Read(c *redisv1alpha1.RedisEnterpriseCluster, from Images) (Spec, error) {
 	pod, notes, badResources := resources(&c.Spec)
 	img, badImage := imageOf(&c.Spec, from.Redis)
@@ -49,10 +49,11 @@ func Read(c *redisv1alpha1.RedisEnterpriseCluster, from Images) (Spec, error) {
 	return out, errors.Join(badResources, badImage, badSide, checkVersion(c), checkHibernation(c), CheckUserSecret(c), checkSettings(c))
 }
 
-// checkHibernation checks what the CRD cannot, as persistentSpec.enabled can be text.
+// checkHibernation refuses hibernation without volumes. The CRD cannot check this, because persistentSpec.enabled may
+// be a text.
 func checkHibernation(c *redisv1alpha1.RedisEnterpriseCluster) error {
 	if c.Spec.Hibernate && !Persistent(c) {
-		return errors.New("hibernate: a cluster without volumes would lose all of its data; make one with persistentSpec: {enabled: true}")
+		return errors.New("hibernate: a cluster without volumes would lose all its data; create the cluster with persistentSpec: {enabled: true}")
 	}
 	return nil
 }
@@ -60,7 +61,7 @@ func checkHibernation(c *redisv1alpha1.RedisEnterpriseCluster) error {
 // CheckUserSecret refuses the operator's own Secret as the users' Secret.
 func CheckUserSecret(c *redisv1alpha1.RedisEnterpriseCluster) error {
 	if UsesSystemSecret(c) {
-		return fmt.Errorf("clusterCredentialSecretName: %s is the operator's own Secret; write another name, or none for %s", SystemSecret(c), c.Name)
+		return fmt.Errorf("clusterCredentialSecretName: %s is the operator's own Secret; name another Secret, or remove this field to use Secret %s", SystemSecret(c), c.Name)
 	}
 	return nil
 }
@@ -68,15 +69,15 @@ func CheckUserSecret(c *redisv1alpha1.RedisEnterpriseCluster) error {
 func checkSettings(c *redisv1alpha1.RedisEnterpriseCluster) error {
 	const clients = "maxclients"
 	if value := c.Spec.RedisConfig[clients]; locksOut(clients, value) {
-		return fmt.Errorf("redisConfig: %s: %s is too few for replicas, agent and operator beside your clients; write %d or more", clients, value, minClients)
+		return fmt.Errorf("redisConfig: %s: %s is too low, because replicas, the agent and the operator are clients too; set %d or more", clients, value, minClients)
 	}
 	if own := Settings(c, Forbidden); len(own) > 0 {
-		return fmt.Errorf("redisConfig: %s: only the operator sets that", strings.Join(SortedKeys(own), ", "))
+		return fmt.Errorf("redisConfig: %s: only the operator may set this; remove it from redisConfig", strings.Join(SortedKeys(own), ", "))
 	}
 	return nil
 }
 
-// SideContainers are the containers of the spec that can be read, also while the spec as a whole is invalid.
+// SideContainers returns the valid additional containers in the spec, even if other parts of the spec are invalid.
 func SideContainers(c *redisv1alpha1.RedisEnterpriseCluster) []corev1.Container {
 	var out []corev1.Container
 	for _, text := range c.Spec.SideContainersSpec {
@@ -88,7 +89,7 @@ func SideContainers(c *redisv1alpha1.RedisEnterpriseCluster) []corev1.Container 
 	return out
 }
 
-// sideContainers parses the containers of the spec, which the CRD does not validate.
+// sideContainers parses the additional containers in the spec, which the CRD does not validate.
 func sideContainers(asked []common.Container) ([]corev1.Container, error) {
 	var out []corev1.Container
 	for i, text := range asked {
@@ -96,10 +97,10 @@ func sideContainers(asked []common.Container) ([]corev1.Container, error) {
 		decoder := json.NewDecoder(strings.NewReader(text.JSON()))
 		decoder.DisallowUnknownFields()
 		if err := decoder.Decode(&side); err != nil {
-			return nil, fmt.Errorf("sideContainersSpec[%d]: no container of a pod: %w", i, err)
+			return nil, fmt.Errorf("sideContainersSpec[%d] is not a valid container: %w", i, err)
 		}
 		if slices.Contains([]string{"", HomeContainer, GuestContainer, AgentContainer}, side.Name) {
-			return nil, fmt.Errorf("sideContainersSpec[%d].name: give it a name other than %s, %s and %s", i, HomeContainer, GuestContainer, AgentContainer)
+			return nil, fmt.Errorf("sideContainersSpec[%d].name: choose a name other than %s, %s and %s", i, HomeContainer, GuestContainer, AgentContainer)
 		}
 		out = append(out, side)
 	}

@@ -63,17 +63,17 @@ func TestWhatIsReadOtherwiseThanItIsWrittenIsReported(t *testing.T) {
 
 func TestASpecThatCannotBeSaysWhatToWriteInstead(t *testing.T) {
 	for spec, want := range map[string]string{
-		`redisEnterpriseNodeResources: {limits: {memory: a lot}}`:      `limits.memory: "a lot" is no amount; write one such as`,
-		`redisEnterpriseNodeResources: {requests: {cpu: 1 Core}}`:      `requests.cpu: "1 Core" is no amount`,
-		`redisEnterpriseNodeResources: {limits: {memory: 400m}}`:       "limits.memory: 400m is too little for a primary and a replica; write 128Mi or more",
+		`redisEnterpriseNodeResources: {limits: {memory: a lot}}`:      `limits.memory: "a lot" is not a quantity; use a quantity such as`,
+		`redisEnterpriseNodeResources: {requests: {cpu: 1 Core}}`:      `requests.cpu: "1 Core" is not a quantity`,
+		`redisEnterpriseNodeResources: {limits: {memory: 400m}}`:       "limits.memory: 400m is too little for a primary and a replica; set 128Mi or more",
 		`redisEnterpriseImageSpec: {repository: Redis, versionTag: x}`: `redisEnterpriseImageSpec: "Redis:x" is no image`,
 		`redisEnterpriseImageSpec: {repository: redis, digestHash: a}`: `"redis@sha256:a" is no image`,
-		`sideContainersSpec: [{nam: a}]`:                               `sideContainersSpec[0]: no container of a pod: json: unknown field "nam"`,
-		`sideContainersSpec: [{name: a}, {name: agent}]`:               "sideContainersSpec[1].name: give it a name other than home, guest and agent",
-		`{hibernate: true, persistentSpec: {enabled: "false"}}`:        "make one with persistentSpec: {enabled: true}",
-		`clusterCredentialSecretName: example-system`:                  "clusterCredentialSecretName: example-system is the operator's own Secret; write another name, or none for example",
-		`redisConfig: {maxclients: "99"}`:                              "redisConfig: maxclients: 99 is too few for replicas, agent and operator beside your clients; write 100 or more",
-		`redisConfig: {port: "1", user: x, save: ""}`:                  "redisConfig: port, user: only the operator sets that",
+		`sideContainersSpec: [{nam: a}]`:                               `sideContainersSpec[0] is not a valid container: json: unknown field "nam"`,
+		`sideContainersSpec: [{name: a}, {name: agent}]`:               "sideContainersSpec[1].name: choose a name other than home, guest and agent",
+		`{hibernate: true, persistentSpec: {enabled: "false"}}`:        "create the cluster with persistentSpec: {enabled: true}",
+		`clusterCredentialSecretName: example-system`:                  "clusterCredentialSecretName: example-system is the operator's own Secret; name another Secret, or remove this field to use Secret example",
+		`redisConfig: {maxclients: "99"}`:                              "redisConfig: maxclients: 99 is too low, because replicas, the agent and the operator are clients too; set 100 or more",
+		`redisConfig: {port: "1", user: x, save: ""}`:                  "redisConfig: port, user: only the operator may set this; remove it from redisConfig",
 	} {
 		if _, err := Read(clustertest.New(clustertest.With(spec)), from); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: expected an error with %q, got %v", spec, want, err)
@@ -90,9 +90,9 @@ func TestAVersionBeforeThatWhichHasWrittenTheDataIsRefused(t *testing.T) {
 		runs, repository, tag string
 		want                  string
 	}{
-		"an earlier one":               {"valkey 9.1.2", "opcrew/valkey", "8.1", "8.1 is before valkey 9.1.2, which has written the data, and servers do not read what later ones have written; write 9.1 or later"},
-		"an earlier one of Redis":      {"8.0.2", "docker.io/library/redis", "7.4.1-alpine", "7.4.1-alpine is before redis 8.0.2"},
-		"an earlier minor one":         {"valkey 9.1.2", "opcrew/valkey", "9.0.7", "write 9.1 or later"},
+		"an earlier one":               {"valkey 9.1.2", "opcrew/valkey", "8.1", "8.1 is older than valkey 9.1.2, which wrote the data, and an older version cannot read that data; set 9.1 or later"},
+		"an earlier one of Redis":      {"8.0.2", "docker.io/library/redis", "7.4.1-alpine", "7.4.1-alpine is older than redis 8.0.2"},
+		"an earlier minor one":         {"valkey 9.1.2", "opcrew/valkey", "9.0.7", "set 9.1 or later"},
 		"the same":                     {"valkey 9.1.2", "opcrew/valkey", "9.1", ""},
 		"an earlier patch":             {"valkey 9.1.2", "opcrew/valkey", "9.1.1", ""},
 		"a later one":                  {"valkey 8.1.1", "opcrew/valkey", "9.1", ""},
@@ -118,8 +118,8 @@ func TestTheVendorsImageIsReplacedAndAnyOtherIsUsed(t *testing.T) {
 	}{
 		`{}`:                            {"docker.io/valkey/valkey:8.1", ""},
 		`{imagePullPolicy: Always}`:     {"docker.io/valkey/valkey:8.1", ""},
-		`{versionTag: 5.4.2-27}`:        {"docker.io/valkey/valkey:8.1", "redislabs/redis:5.4.2-27 is the vendor's own"},
-		`{repository: redislabs/redis}`: {"docker.io/valkey/valkey:8.1", "redislabs/redis is the vendor's own"},
+		`{versionTag: 5.4.2-27}`:        {"docker.io/valkey/valkey:8.1", "redislabs/redis:5.4.2-27 is the vendor's image"},
+		`{repository: redislabs/redis}`: {"docker.io/valkey/valkey:8.1", "redislabs/redis is the vendor's image"},
 		`{repository: "mirror:5000/redislabs/redis", versionTag: a}`:                          {"docker.io/valkey/valkey:8.1", "mirror:5000/redislabs/redis:a is"},
 		`{repository: registry.connect.redhat.com/redislabs/redis-enterprise, digestHash: a}`: {"docker.io/valkey/valkey:8.1", "redis-enterprise@sha256:a is"},
 		`{repository: redis}`:                                     {"redis", ""},

@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	// article is the article's manifest.
+	// article is the manifest of a published article about the Redis Enterprise operator.
 	article = "test/crds/testdata/redisenterpriseclusters/accept/article.yaml"
-	// vendors is the vendor's own first example.
+	// vendors is the first example manifest in the documentation of the Redis Enterprise operator.
 	vendors = "test/crds/testdata/redisenterpriseclusters/accept/vendors.yaml"
 )
 
-// kubectl runs kubectl as a user would.
+// kubectl runs kubectl in the test's namespace, as a user would.
 func (s *site) kubectl(args ...string) {
 	s.Helper()
 	args = append([]string{"--kubeconfig", env.Kubeconfig, "--namespace", s.ns}, args...)
@@ -69,7 +69,7 @@ func expectTheArticle(t *testing.T, flags ...string) {
 	s.expectTheArticlesChildren()
 }
 
-// expectTheArticlesChildren expects the objects that users of the vendor's operator know.
+// expectTheArticlesChildren expects the objects that users know from the vendor's operator.
 func (s *site) expectTheArticlesChildren() {
 	s.Helper()
 	secret, page := &corev1.Secret{}, &corev1.Service{}

@@ -21,8 +21,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// A cluster takes two Secrets, which are created by a call that fails if one exists, two Services, a ConfigMap, a
-// budget, a StatefulSet, and two statuses: one when it starts, and one when it is ready.
+// A new cluster takes ten writes: two Secrets, a NetworkPolicy, two Services, a ConfigMap, a budget, a StatefulSet, and
+// two updates of the status, one when the cluster starts and one when it is ready.
 func TestFromCreationToReadyThereAreTenWrites(t *testing.T) {
 	for name, options := range map[string][]option{"emptyDir": nil, "claims": {withClaims}} {
 		t.Run(name, func(t *testing.T) {
@@ -31,7 +31,8 @@ func TestFromCreationToReadyThereAreTenWrites(t *testing.T) {
 			mark, begin := env.Audit.Mark(t), time.Now()
 			s.create(options...)
 			s.awaitWhole()
-			statuses := 2 + int(time.Since(begin)/(10*time.Second)) // progress, if the machine is slow
+			// A slow machine may report progress in additional statuses.
+			statuses := 2 + int(time.Since(begin)/(10*time.Second))
 			writes := env.Settled(t, mark).Writes()
 			want := map[string]int{
 				"create secrets": 2, "patch networkpolicies": 1, "patch services": 2, "patch configmaps": 1, "patch poddisruptionbudgets": 1, "patch statefulsets": 1,
@@ -130,7 +131,7 @@ func uids(pods []corev1.Pod) map[string]string {
 	return out
 }
 
-// owned lists the kinds of a cluster's children.
+// owned returns empty lists of all kinds of a cluster's children.
 func owned() []client.ObjectList {
 	return []client.ObjectList{
 		&appsv1.StatefulSetList{}, &corev1.PodList{}, &corev1.ServiceList{}, &corev1.SecretList{}, &policyv1.PodDisruptionBudgetList{}, &networkingv1.NetworkPolicyList{},
@@ -171,7 +172,7 @@ func TestADeletedClusterLeavesItsClaimsAloneAndChangesNothingOfOthers(t *testing
 		}
 	}
 	s.create(withClaims)
-	s.awaitWhole() // with the data that was written
+	s.awaitWhole() // expects all written data to be found
 }
 
 // remove deletes the cluster, and waits until it is gone.
@@ -187,7 +188,7 @@ func (s *site) remove() {
 	})
 }
 
-// left returns the first object of a list that has no other owner; "" if there is none.
+// left returns the name of the first listed object that the operator should have deleted; "" if there is none.
 func (s *site) left(list client.ObjectList) string {
 	s.Helper()
 	found := &metav1.PartialObjectMetadataList{}

@@ -22,8 +22,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// loseFirstShard deletes the volumes of both servers of the first shard in a cluster of three. The other data on those
-// two pods has copies on other servers.
+// loseFirstShard deletes the volumes of both servers of the first shard in a cluster of three pods. All other data on
+// these pods has copies on other servers.
 func (s *site) loseFirstShard() {
 	s.Helper()
 	pods := s.pods()
@@ -38,8 +38,8 @@ func (s *site) loseFirstShard() {
 	}
 }
 
-// awaitLoss waits until the loss is reported with the given words, and all other slots are served and have a replica.
-// It returns the command in the report.
+// awaitLoss waits until the status reports the loss with the given words, and all other slots are served and have a
+// replica. It returns the command that the report contains.
 func (s *site) awaitLoss(words ...string) string {
 	s.Helper()
 	command := fmt.Sprintf("kubectl annotate --overwrite rec rec -n %s %s=0-5460@", s.ns, redisv1alpha1.AcceptDataLossAnnotation)
@@ -60,7 +60,7 @@ func (s *site) awaitLoss(words ...string) string {
 	return "kubectl " + arguments
 }
 
-// carryOut annotates the object as a reported command would.
+// carryOut annotates the object, as the reported kubectl command would.
 func (s *site) carryOut(command string) {
 	s.Helper()
 	words := strings.Fields(command)
@@ -73,7 +73,7 @@ func (s *site) annotate(key, value string) {
 	s.patch(s.get(), fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, key, value))
 }
 
-// staysLost expects that no server serves the lost slots, and that the operator writes nothing.
+// staysLost expects that no server serves the lost slots for a while, and that the operator writes nothing.
 func (s *site) staysLost(why string) {
 	s.Helper()
 	env.Settled(s.T, env.Audit.Mark(s.T))
@@ -117,10 +117,10 @@ func TestALostShardIsServedAgainByTheCommandThatIsReportedAndByNothingElse(t *te
 	s.staysLost("no one said so")
 	_, token, _ := strings.Cut(command, "@")
 	for value, words := range map[string]string{
-		"yes":           `"yes", cannot be read`,
-		"0-5460":        `"0-5460", cannot be read`,
-		"0-5460@x":      `"0-5460@x", is of another loss`,
-		"0-99@" + token: "gives up other slots, or some of them",
+		"yes":           `"yes" cannot be read`,
+		"0-5460":        `"0-5460" cannot be read`,
+		"0-5460@x":      `"0-5460@x" refers to another loss`,
+		"0-99@" + token: "names other slots, or only some of these",
 	} {
 		s.annotate(redisv1alpha1.AcceptDataLossAnnotation, value)
 		if reported := s.awaitLoss(words); reported != command {
@@ -151,7 +151,7 @@ func TestAnAnnotationThatWasLeftThereDoesNotGiveUpALaterLoss(t *testing.T) {
 	s.awaitWhole()
 	s.write(300)
 	s.loseFirstShard()
-	second := s.awaitLoss("is of another loss")
+	second := s.awaitLoss("refers to another loss")
 	if second == first {
 		t.Fatalf("expected another loss to have another command, got %q again", second)
 	}
@@ -160,7 +160,8 @@ func TestAnAnnotationThatWasLeftThereDoesNotGiveUpALaterLoss(t *testing.T) {
 	s.awaitWhole()
 }
 
-// A cluster that is recreated on the claims of one that lost data has lost that data too.
+// A cluster is deleted after some of its volumes lost their data. A new cluster that uses the remaining volumes must
+// report the same loss.
 func TestAClusterThatIsCreatedAgainOnClaimsOfWhichSomeAreEmptyReportsTheLoss(t *testing.T) {
 	s := newSite(t)
 	s.create(withClaims)

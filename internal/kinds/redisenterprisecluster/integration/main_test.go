@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package integration tests RedisEnterpriseCluster end to end: the real manager with its deployed ServiceAccount and
-// roles, a real API server with the real controllers, simulated nodes, and Redis servers in memory. The calls that it
-// makes are read from the server's audit log. Pure functions are tested beside their code.
+// Package integration tests RedisEnterpriseCluster end to end, with the real manager and its roles, a real API server
+// with the real controllers, simulated nodes, and simulated Redis servers. The tests count the operator's API calls in
+// the audit log.
 package integration
 
 import (
@@ -16,7 +16,7 @@ import (
 
 var (
 	env operator.Suite
-	// store simulates every Redis server of the tests.
+	// store simulates all Redis servers of the tests.
 	store = &redissim.World{SyncLooks: 2}
 )
 

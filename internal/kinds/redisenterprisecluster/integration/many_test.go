@@ -18,7 +18,7 @@ import (
 
 var clusters = flag.Int("clusters", 20, "how many clusters of three pods run side by side")
 
-// Each of many clusters costs as many calls as one alone, and none once it is ready.
+// Each of many clusters must need as few API calls as a single cluster, and none once it is ready.
 func TestManyClustersCostTheirWritesAndRestWithoutACall(t *testing.T) {
 	s := newSiteOf(t, 2+*clusters/16)
 	env.Settled(t, env.Audit.Mark(t))
@@ -27,7 +27,8 @@ func TestManyClustersCostTheirWritesAndRestWithoutACall(t *testing.T) {
 		s.name = fmt.Sprintf("rec-%d", i)
 		s.create()
 	}
-	patience := 5*time.Minute + time.Duration(*clusters)*15*time.Second // a limit for hangs, high enough for a busy machine
+	// This limit only stops tests that hang, and is high enough for a busy machine.
+	patience := 5*time.Minute + time.Duration(*clusters)*15*time.Second
 	for ready := 0; ready < *clusters; time.Sleep(100 * time.Millisecond) {
 		list := &redisv1alpha1.RedisEnterpriseClusterList{}
 		if err := env.Client.List(t.Context(), list, client.InNamespace(s.ns)); err != nil {
@@ -51,7 +52,7 @@ func TestManyClustersCostTheirWritesAndRestWithoutACall(t *testing.T) {
 	if children != 8**clusters {
 		t.Errorf("expected 8 writes of children a cluster, got %d", children)
 	}
-	if each > 2.5+took.Seconds()/10 { // two, and progress if it takes long
+	if each > 2.5+took.Seconds()/10 { // two status updates, plus progress reports if it takes long
 		t.Errorf("expected 2 statuses a cluster, got %.2f", each)
 	}
 	for i := range *clusters {

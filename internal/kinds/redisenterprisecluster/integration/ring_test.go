@@ -22,7 +22,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// busy writes continuously as a client. done checks that every write was served and none was lost.
+// busy starts a client that writes continuously. The returned function stops it and expects that every write was served
+// and none was lost.
 func (s *site) busy() (done func()) {
 	s.Helper()
 	ctx, cancel := context.WithCancel(s.Context())
@@ -77,7 +78,7 @@ func TestSlotsThatMoveAreReportedAndAnotherNumberIsFollowedAtOnce(t *testing.T) 
 	s.awaitWhole()
 	s.write(2000)
 	s.edit(sized(5))
-	s.awaitCondition(redisv1alpha1.ConditionMigrating, "True ScalingUp", "slots have been moved, for 5 pods")
+	s.awaitCondition(redisv1alpha1.ConditionMigrating, "True ScalingUp", "slots have been moved, to spread them over 5 pods")
 	s.edit(sized(4))
 	s.awaitWhole()
 }
@@ -88,7 +89,7 @@ func TestAPausedClusterMovesNoSlotsUntilItGoesOn(t *testing.T) {
 	s.awaitWhole()
 	s.write(2000)
 	s.edit(sized(4))
-	s.awaitCondition(redisv1alpha1.ConditionMigrating, "True ScalingUp", "slots have been moved, for 4 pods")
+	s.awaitCondition(redisv1alpha1.ConditionMigrating, "True ScalingUp", "slots have been moved, to spread them over 4 pods")
 	s.annotate(common.PausedAnnotation, "true")
 	s.await("False Paused")
 	env.Settled(t, env.Audit.Mark(t))
@@ -152,7 +153,7 @@ func TestAllPodsDeletedAtOnceComeBackOnTheirClaims(t *testing.T) {
 	}
 }
 
-// Data that was only in memory is gone with the pods, so there is nothing to wait for.
+// Without volumes, the data is lost with the pods. The cluster must start again without waiting, and report that.
 func TestAllPodsDeletedAtOnceWithoutClaimsBeginAgainAndThatIsReported(t *testing.T) {
 	s := newSite(t)
 	s.create()
@@ -229,7 +230,7 @@ func TestASettingIsSentToServersThatRunAndOneThatIsReadAtTheStartRestartsThem(t 
 	s.awaitWhole()
 }
 
-// hasSetting returns an error that names a server without the setting.
+// hasSetting returns an error that names a server without the given value of a setting.
 func (s *site) hasSetting(name, value string) error {
 	for _, pod := range s.pods() {
 		for _, address := range addresses(pod) {
@@ -245,7 +246,8 @@ func addresses(pod corev1.Pod) []string {
 	return []string{pod.Status.PodIP + ":6379", pod.Status.PodIP + ":6380"}
 }
 
-// The previous password stays valid for a minute after all servers have the new one.
+// When a user edits the password, the new one is valid at once. The previous one stays valid for a minute after all
+// servers have the new one.
 func TestAPasswordThatIsEditedIsValidAtOnceAndTheOldOneForAnotherMinute(t *testing.T) {
 	s := newSite(t)
 	s.create()
@@ -298,7 +300,8 @@ func TestAProcessThatEndsInTheMiddleOfAMoveIsFollowedByOneThatFinishesIt(t *test
 	s.write(1000)
 	done := s.busy()
 	s.edit(sized(4))
-	for end := time.Now().Add(leisurely); !store.Opened(s.cluster()); time.Sleep(time.Millisecond) { // all slots are moved within a moment
+	// All slots are moved within a moment, so the loop checks often.
+	for end := time.Now().Add(leisurely); !store.Opened(s.cluster()); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("expected slots to be open within %s", leisurely)
 		}

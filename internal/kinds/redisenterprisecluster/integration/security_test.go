@@ -30,7 +30,7 @@ func withHostPath(c *redisv1alpha1.RedisEnterpriseCluster) {
 	c.Spec.Volumes = []corev1.Volume{{Name: "host", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/"}}}}
 }
 
-// The CRD refuses most of these: the first four are as an earlier CRD has stored them.
+// The CRD refuses most of these specs. The first four are specs that an earlier CRD may have stored.
 func TestATenantGetsNoPodsWithRightsOnTheNode(t *testing.T) {
 	s := newSite(t)
 	restore := s.withoutRules()
@@ -69,7 +69,7 @@ func TestATenantGetsNoPodsWithRightsOnTheNode(t *testing.T) {
 	})
 }
 
-// tryCreate creates the smallest object.
+// tryCreate creates the smallest valid object, changed by the options.
 func (s *site) tryCreate(options ...option) error {
 	c := &redisv1alpha1.RedisEnterpriseCluster{}
 	c.Namespace, c.Name = s.ns, s.name
@@ -79,7 +79,8 @@ func (s *site) tryCreate(options ...option) error {
 	return env.Client.Create(s.Context(), c)
 }
 
-// withoutRules serves the CRD as it was before it had rules about volumes and containers, until restore is called.
+// withoutRules replaces the CRD by its earlier version, which had no rules about volumes and containers. restore undoes
+// this.
 func (s *site) withoutRules() (restore func(context.Context)) {
 	s.Helper()
 	crd := &unstructured.Unstructured{}
@@ -109,7 +110,7 @@ func (s *site) withoutRules() (restore func(context.Context)) {
 	return restore
 }
 
-// fieldOf is the schema of a field of the spec.
+// fieldOf returns the schema of a field of the spec.
 func fieldOf(crd map[string]any, field string) any {
 	version := crd["versions"].([]any)[0].(map[string]any)
 	schema, found, err := unstructured.NestedFieldNoCopy(version, "schema", "openAPIV3Schema", "properties", "spec", "properties", field)

@@ -29,7 +29,7 @@ func sized(n int32) option {
 	return func(c *redisv1alpha1.RedisEnterpriseCluster) { c.Spec.Nodes = &n }
 }
 
-// withClaims gives pods volumes. There are no StorageClasses here, so the spec names none.
+// withClaims requests volumes for the pods. The test environment has no StorageClass, so the spec names none.
 func withClaims(c *redisv1alpha1.RedisEnterpriseCluster) {
 	c.Spec.PersistentSpec = &redisv1alpha1.PersistentSpec{Enabled: "true", VolumeSize: "1Gi"}
 }
@@ -54,7 +54,7 @@ func hibernating(is bool) option {
 	return func(c *redisv1alpha1.RedisEnterpriseCluster) { c.Spec.Hibernate = is }
 }
 
-// site is the namespace of a test, with its nodes and the operator.
+// site is the environment of one test: a namespace, its simulated nodes, and the operator.
 type site struct {
 	*testing.T
 	ns, name string
@@ -71,7 +71,7 @@ func newSite(t *testing.T) *site {
 
 func newSiteOf(t *testing.T, nodes int) *site {
 	t.Helper()
-	sites++ // kwok does not simulate pods on a node that is recreated under its old name
+	sites++ // each test needs new node names, because kwok does not simulate pods on a node that was recreated
 	env.Nodes(t, nodes, testenv.NodeSpec{Prefix: fmt.Sprint("site", sites)})
 	s := &site{T: t, ns: env.Namespace(t), name: "rec"}
 	s.kubelets = redispods.Follow(t, env.Config, env.Client, store)
@@ -85,7 +85,7 @@ func newSiteOf(t *testing.T, nodes int) *site {
 	return s
 }
 
-// in returns the site for a subtest.
+// in returns the same site for a subtest.
 func (s *site) in(t *testing.T) *site {
 	part := *s
 	part.T = t
@@ -122,7 +122,7 @@ func (s *site) read(name string, object client.Object) {
 	}
 }
 
-// edit changes the object as a user would.
+// edit changes the cluster's object as a user would.
 func (s *site) edit(options ...option) {
 	s.Helper()
 	c := s.get()
@@ -152,13 +152,14 @@ func (s *site) delete(objects ...client.Object) {
 	}
 }
 
-// await waits until Ready reports the status and reason for the current spec, with a message that contains the words.
+// await waits until Ready has the given status and reason for the current spec, and its message contains the given
+// words.
 func (s *site) await(statusReason string, words ...string) *redisv1alpha1.RedisEnterpriseCluster {
 	s.Helper()
 	return s.awaitCondition(redisv1alpha1.ConditionReady, statusReason, words...)
 }
 
-// leisurely is the limit for steps that wait 15 seconds for clients with an old slot map.
+// leisurely is the time limit for steps that wait up to 15 seconds for clients with an old slot map.
 const leisurely = time.Minute
 
 func (s *site) awaitCondition(kind, statusReason string, words ...string) *redisv1alpha1.RedisEnterpriseCluster {
@@ -185,10 +186,10 @@ func (s *site) awaitCondition(kind, statusReason string, words ...string) *redis
 	return c
 }
 
-// cluster returns the cluster's name in the simulated store.
+// cluster returns the name of the cluster among the simulated Redis clusters.
 func (s *site) cluster() string { return redispods.Cluster(s.ns, s.name) }
 
-// awaitWhole waits until the cluster matches the spec, and the status reports that.
+// awaitWhole waits until the cluster is healthy and matches the spec, and the status reports that.
 func (s *site) awaitWhole() *redisv1alpha1.RedisEnterpriseCluster {
 	s.Helper()
 	var c *redisv1alpha1.RedisEnterpriseCluster
@@ -214,7 +215,8 @@ func pods(c *redisv1alpha1.RedisEnterpriseCluster) int32 {
 	return *c.Spec.Nodes
 }
 
-// reportsTheSlots returns an error unless the status has, for each pod, the slots of its home and of its guest.
+// reportsTheSlots returns an error if the status does not list the slots of both servers of each pod: the home server
+// (usually a primary) and the guest server (usually a replica).
 func reportsTheSlots(c *redisv1alpha1.RedisEnterpriseCluster) error {
 	shards, copies := map[string]string{}, map[string]string{}
 	for _, line := range c.Status.Slots {
@@ -234,7 +236,7 @@ func reportsTheSlots(c *redisv1alpha1.RedisEnterpriseCluster) error {
 	return nil
 }
 
-// write writes keys as a client would.
+// write makes a client write the given number of keys.
 func (s *site) write(keys int) {
 	s.Helper()
 	if err := store.Write(s.cluster(), keys, 1000); err != nil {
@@ -242,7 +244,7 @@ func (s *site) write(keys int) {
 	}
 }
 
-// pods returns the pods of the cluster, in the order of their names.
+// pods returns the pods of the cluster, sorted by name.
 func (s *site) pods() []corev1.Pod {
 	s.Helper()
 	list := &corev1.PodList{}
@@ -261,7 +263,7 @@ func (s *site) claims() []corev1.PersistentVolumeClaim {
 	return list.Items
 }
 
-// replaced waits until none of the old pods exists any more.
+// replaced waits until none of the given pods exists any more.
 func (s *site) replaced(old ...corev1.Pod) {
 	s.Helper()
 	eventually.True(s.T, leisurely, "the pods are others", func() error {

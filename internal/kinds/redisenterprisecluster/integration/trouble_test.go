@@ -104,13 +104,13 @@ func TestAShrinkForWhichThereIsNoMemoryIsRefusedWithTheArithmetic(t *testing.T) 
 	s := newSite(t)
 	s.create(memory("256Mi"), sized(4))
 	s.awaitWhole()
-	if err := store.Write(s.cluster(), 290, 1<<20); err != nil { // of 96 MiB on each of the four
+	if err := store.Write(s.cluster(), 290, 1<<20); err != nil { // each of the four pods has 96 MiB
 		t.Fatal(err)
 	}
-	s.operator.Stop() // so that the operator does not use a view that is up to two seconds old
+	s.operator.Stop() // the operator must not act on a view of the servers that is up to two seconds old
 	s.operator.Start()
 	s.edit(sized(3))
-	s.await("False TooLittleMemory", "would get about", "has room for")
+	s.await("False TooLittleMemory", "would receive about", "has room for")
 	if n := len(s.pods()); n != 4 {
 		t.Errorf("expected four pods to stay, got %d", n)
 	}
@@ -123,7 +123,7 @@ func TestANameThatIsTakenIsReportedAndItsObjectIsLeftAlone(t *testing.T) {
 	theirs := s.secret("rec", "theirs")
 	version := theirs.ResourceVersion
 	s.create()
-	s.await("False NameTaken", "Secret", "rec", "write clusterCredentialSecretName: rec")
+	s.await("False NameTaken", "Secret", "rec", "set clusterCredentialSecretName: rec")
 	s.awaitServed()
 	env.Settled(t, env.Audit.Mark(t))
 	env.Rests(t)
@@ -241,7 +241,7 @@ func TestASecretThatLosesItsOwnerReferenceKeepsItsPassword(t *testing.T) {
 	}
 }
 
-// secret creates a Secret of the user, or of a controller that manages it for them.
+// secret creates a Secret that belongs to the user, or to another controller.
 func (s *site) secret(name, password string, owners ...metav1.OwnerReference) *corev1.Secret {
 	s.Helper()
 	secret := &corev1.Secret{StringData: map[string]string{"username": redisv1alpha1.DefaultUsername, "password": password}}
@@ -260,13 +260,13 @@ func (s *site) accepted() string {
 	return string(secret.Data["accepted"])
 }
 
-// awaitServed waits until every slot has a primary and a replica, whatever the status reports.
+// awaitServed waits until every slot has a primary and a replica. It ignores the status.
 func (s *site) awaitServed() {
 	s.Helper()
 	eventually.True(s.T, leisurely, "the cluster is whole", func() error { return store.Whole(s.cluster(), redisv1alpha1.DefaultNodes) })
 }
 
-// awaitLetIn waits until servers accept the password of a Secret.
+// awaitLetIn waits until all servers accept the password in a Secret.
 func (s *site) awaitLetIn(name string) {
 	s.Helper()
 	secret := &corev1.Secret{}
@@ -274,7 +274,7 @@ func (s *site) awaitLetIn(name string) {
 	operator.Until(s.T, "servers take the password of Secret "+name, func() error { return s.letIn(string(secret.Data["password"])) })
 }
 
-// events returns how often an event of the cluster was written.
+// events returns how often the operator wrote an event with the given reason about the cluster.
 func (s *site) events(reason string) int {
 	s.Helper()
 	list, n := &eventsv1.EventList{}, 0

@@ -19,7 +19,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// class creates a StorageClass that does or does not allow volume expansion.
+// class creates a StorageClass that allows volume expansion, or does not.
 func (s *site) class(name string, grows bool) {
 	s.Helper()
 	class := &storagev1.StorageClass{Provisioner: testenv.VolumeProvisioner, AllowVolumeExpansion: &grows}
@@ -29,7 +29,7 @@ func (s *site) class(name string, grows bool) {
 	}
 }
 
-// elastic requests volumes of a class and a size, and that they follow the spec.
+// elastic requests volumes of a class and a size, and lets them grow with the spec.
 func elastic(class string, size redisv1alpha1.Amount) option {
 	return func(c *redisv1alpha1.RedisEnterpriseCluster) {
 		c.Spec.PersistentSpec = &redisv1alpha1.PersistentSpec{
@@ -38,7 +38,7 @@ func elastic(class string, size redisv1alpha1.Amount) option {
 	}
 }
 
-// grow simulates a volume driver: it gives all volumes the size that their claims request.
+// grow simulates a volume driver. It gives all volumes the size that their claims request.
 func (s *site) grow() {
 	s.Helper()
 	for _, claim := range s.claims() {
@@ -50,7 +50,7 @@ func (s *site) grow() {
 	}
 }
 
-// asked waits until all claims request a size.
+// asked waits until all claims request the given size.
 func (s *site) asked(size string) {
 	s.Helper()
 	eventually.True(s.T, leisurely, "all claims ask for "+size, func() error {
@@ -86,7 +86,7 @@ func TestVolumesGrowWhileTheyAreInUse(t *testing.T) {
 	env.Settled(t, env.Audit.Mark(t))
 	mark := env.Audit.Mark(t)
 	s.edit(elastic("elastic", "2Gi"))
-	s.await("False VolumesGrowing", "0 of 3 volumes have their size", "claim redis-enterprise-storage-rec-0 has 1Gi of 2Gi")
+	s.await("False VolumesGrowing", "0 of 3 volumes have the requested size", "claim redis-enterprise-storage-rec-0 has 1Gi of 2Gi")
 	s.asked("2Gi")
 	writes := env.Settled(t, mark).Writes().Where(func(c testenv.Call) bool { return c.Subresource != "status" })
 	want := map[string]int{"patch persistentvolumeclaims": 3, "delete statefulsets": 1, "patch statefulsets": 2} // one of the two is a dry run
@@ -129,10 +129,11 @@ func TestVolumesThatCannotGrowAreReportedAndHoldUpNothing(t *testing.T) {
 	s.edit(func(c *redisv1alpha1.RedisEnterpriseCluster) {
 		c.Spec.PersistentSpec.EnablePersistentVolumeResize = "false"
 	})
-	s.awaitWhole() // as the status advised
+	s.awaitWhole() // the user follows the advice in the status
 }
 
-// A storage quota refuses larger claims. The status reports that, and servers are still repaired.
+// A storage quota refuses larger volume claims. The status must report that, and the operator must still repair
+// servers.
 func TestClaimsToWhichMoreIsRefusedAreReportedAndHoldUpNothing(t *testing.T) {
 	s := newSite(t)
 	s.class("elastic", true)

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package loss handles slots whose data is lost: how the status reports them, and how a user accepts the loss.
-// internal/stores/redis/ring decides which slots are lost.
+// Package loss handles slots whose data is lost: it reports them in the status, and reads the annotation by which a
+// user accepts the loss. Package internal/stores/redis/ring decides which slots are lost.
 package loss
 
 import (
@@ -21,25 +21,26 @@ import (
 )
 
 const (
-	// maxText is how long the list of slots may be. Longer lists are replaced by one range that spans them all, as a
-	// truncated command would be useless.
+	// maxText is the maximum length of the list of slots in a command. Longer lists are replaced by one range that
+	// spans all slots, because a truncated command would not work.
 	maxText = 400
-	// digestLength is how many characters of a hash of the slots follow the token of a command with such a range.
+	// digestLength is the length of the hash that a command with such a spanning range contains. The hash identifies
+	// the slots in the range that are lost.
 	digestLength = 8
-	// maxQuoted is how many characters of the user's annotation a message repeats.
+	// maxQuoted is how many characters of the user's annotation a status message repeats.
 	maxQuoted = 100
 )
 
-// Approval holds which lost slots the user has given up.
+// Approval holds the lost slots that the user has given up with an annotation.
 type Approval struct {
-	// Slots are the slots whose data the user gives up.
+	// Slots are the slots whose lost data the user accepts.
 	Slots redis.Slots
-	// Problem explains why the annotation has no effect; "" if it has, or there is none.
+	// Problem explains why the annotation has no effect; "" if it has an effect or does not exist.
 	Problem string
 }
 
-// Approve reads the approval of the loss that the status reports. A loss that is not in the status yet cannot be
-// approved.
+// Approve reads the user's approval of the data loss that the status reports. Users can only approve a loss that the
+// status already reports.
 func Approve(c *redisv1alpha1.RedisEnterpriseCluster, lost func() redis.Slots) Approval {
 	reported := Reported(c)
 	if reported == nil {
@@ -48,7 +49,7 @@ func Approve(c *redisv1alpha1.RedisEnterpriseCluster, lost func() redis.Slots) A
 	return approvalOf(c, lost(), reported.LastTransitionTime.Time)
 }
 
-// approvalOf reads the annotation, for a loss of slots that was first reported at a given time.
+// approvalOf reads the annotation that approves the loss of slots. at is when the status first reported this loss.
 func approvalOf(c *redisv1alpha1.RedisEnterpriseCluster, lost redis.Slots, at time.Time) Approval {
 	value := c.Annotations[redisv1alpha1.AcceptDataLossAnnotation]
 	if value == "" {
@@ -60,14 +61,14 @@ func approvalOf(c *redisv1alpha1.RedisEnterpriseCluster, lost redis.Slots, at ti
 	quoted := strconv.Quote(condition.Cut(value, maxQuoted))
 	switch {
 	case err != nil || token == "":
-		return Approval{Problem: fmt.Sprintf("; the annotation that is there, %s, cannot be read", quoted)}
+		return Approval{Problem: fmt.Sprintf("; the existing annotation %s cannot be read", quoted)}
 	case token != wanted:
-		return Approval{Problem: fmt.Sprintf("; the annotation that is there, %s, is of another loss", quoted)}
+		return Approval{Problem: fmt.Sprintf("; the existing annotation %s refers to another loss", quoted)}
 	}
 	return Approval{Slots: slots}
 }
 
-// Reported returns the condition that last reported lost slots; nil if there is none.
+// Reported returns the condition of the status that reports lost slots; nil if none does.
 func Reported(c *redisv1alpha1.RedisEnterpriseCluster) *metav1.Condition {
 	found := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionDataAtRisk)
 	if found == nil || found.Status != metav1.ConditionTrue || found.Reason != redisv1alpha1.ReasonDataMissing {
@@ -76,11 +77,12 @@ func Reported(c *redisv1alpha1.RedisEnterpriseCluster) *metav1.Condition {
 	return found
 }
 
-// tokenOf returns the token of a loss: when it was first reported, in seconds.
+// tokenOf returns the token that identifies a loss: the time when it was first reported, in seconds.
 func tokenOf(at time.Time) string { return strconv.FormatInt(at.Unix(), 36) }
 
-// argument returns what the command names: the lost slots and the token. Too many ranges are replaced by one that spans
-// them all. Its token then has a hash of exactly the lost slots, as other slots in the range may be lost later.
+// argument returns the slots and the token for the command that accepts a loss. A long list of slots is replaced by one
+// range that spans them. The token then includes a hash of the lost slots, because the range includes slots that may be
+// lost later.
 func argument(lost redis.Slots, at time.Time) (slots, token string) {
 	slots, token = lost.String(), tokenOf(at)
 	if len(slots) <= maxText {
@@ -90,7 +92,7 @@ func argument(lost redis.Slots, at time.Time) (slots, token string) {
 	return span.String(), token + "-" + desired.Hash(slots)[:digestLength]
 }
 
-// isUsed reports whether none of the slots that the user gave up is still lost.
+// isUsed reports whether the approval has done its work: none of the slots that the user gave up is still lost.
 func (a Approval) isUsed(lost redis.Slots) bool {
 	return len(a.Slots) > 0 && len(lost.Within(a.Slots)) == 0
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// Report sets the condition with the lost slots, and how to continue without them. It stays until the slots are served,
-// even while a server that may have them is silent, as the approval waits for that server. A loss after one that was
-// given up gets a new token. because is a clause to append.
+// Report sets the condition that lists the lost slots and explains how to continue without their data. The condition
+// stays until the slots are served. A new loss after an accepted one gets a new token. because is a clause that is
+// appended.
 func (a Approval) Report(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, missing ring.Loss, because string) {
 	const kind = redisv1alpha1.ConditionDataAtRisk
 	at, reported := set.Now, Reported(c)
@@ -38,12 +38,12 @@ func text(c *redisv1alpha1.RedisEnterpriseCluster, lost redis.Slots, at time.Tim
 	slots, token := argument(lost, at)
 	left := lost.Without(approval.Slots)
 	if len(left) == 0 {
-		return fmt.Sprintf("The data of slots %s is lost, and given up as the annotation says: they are to be served without it%s", slots, because)
+		return fmt.Sprintf("The data of slots %s is lost, and the annotation accepts the loss: the slots will be served again without the lost data%s", slots, because)
 	}
 	if len(approval.Slots) > 0 {
-		approval.Problem = "; the annotation that is there gives up other slots, or some of them"
+		approval.Problem = "; the annotation names other slots, or only some of these"
 	}
-	return fmt.Sprintf("The data of slots %s is lost: no server has a copy of it%s. If a volume that has it can be brought back, do that. "+
-		"To go on without it: kubectl annotate --overwrite rec %s -n %s %s=%s@%s",
+	return fmt.Sprintf("The data of slots %s is lost: no server has a copy of it%s. If a volume with this data exists, restore it. "+
+		"To go on without the data: kubectl annotate --overwrite rec %s -n %s %s=%s@%s",
 		slots, approval.Problem, c.Name, c.Namespace, redisv1alpha1.AcceptDataLossAnnotation, slots, token)
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// Ended reports whether, by the kubelet's report, no container of a pod is running or will run again.
+// Ended reports whether the kubelet has reported that all containers of a pod have stopped for good.
 func Ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 }
 
-// Broken reports whether, by the kubelet's report, one of the servers of a pod does not run. A rollout does not wait
-// for such a pod, as the change may be the remedy.
+// Broken reports whether the kubelet has reported that one of the servers of a pod does not run. A rollout replaces
+// such a pod without waiting, because the new template may repair it.
 func Broken(pod *corev1.Pod) bool {
 	running := 0
 	for _, status := range pod.Status.ContainerStatuses {
@@ -27,7 +27,7 @@ func Broken(pod *corev1.Pod) bool {
 	return running < 2
 }
 
-// AnyRuns reports whether both servers of any pod run, by the kubelets' reports.
+// AnyRuns reports whether the kubelet has reported any pod whose two servers both run.
 func AnyRuns(pods map[string]*corev1.Pod) bool {
 	for _, pod := range pods {
 		if !Broken(pod) {
@@ -37,7 +37,7 @@ func AnyRuns(pods map[string]*corev1.Pod) bool {
 	return false
 }
 
-// notRunning returns the servers of a pod whose containers do not run, by the kubelet's report.
+// notRunning returns the servers of a pod whose containers do not run, as the kubelet reported.
 func notRunning(pod *corev1.Pod) map[redis.Place]bool {
 	out := map[redis.Place]bool{}
 	for _, status := range pod.Status.ContainerStatuses {

@@ -13,8 +13,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Outdated returns the pods that do not match the spec, in order. This is known only once the StatefulSet's controller
-// has observed the last change.
+// Outdated returns the pods that do not match the spec, in order of their ordinals. It returns none until the
+// StatefulSet controller has observed the last change.
 func (p Pods) Outdated(members workload.Members) []*corev1.Pod {
 	set := members.Set
 	if set == nil || members.Behind || set.Status.ObservedGeneration < set.Generation || set.Status.UpdateRevision == "" {
@@ -29,7 +29,7 @@ func (p Pods) Outdated(members workload.Members) []*corev1.Pod {
 	return out
 }
 
-// Upgrades reports whether outdated pods run another server image than the StatefulSet has.
+// Upgrades reports whether any outdated pod runs another server image than the StatefulSet's template.
 func Upgrades(set *appsv1.StatefulSet, outdated []*corev1.Pod) bool {
 	if set == nil {
 		return false

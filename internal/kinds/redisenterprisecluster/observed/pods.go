@@ -19,16 +19,17 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// unscheduled is how long a pod with a volume must have had no node before its servers count as gone. Until then it may
-// return and be the primary again, with the last writes, which a replica may lack.
+// unscheduled is how long a pod with a volume must have had no node before its servers count as gone. Before that, the
+// pod may come back as the primary with its last writes, which its replica may lack.
 const unscheduled = time.Minute
 
-// Pods are the pods that belong to the ring. Pods that the StatefulSet is removing no longer belong to it.
+// Pods are the pods of a cluster, without pods that the StatefulSet is removing.
 type Pods struct {
 	Names []string
 	// ByOrdinal holds the pods in the order of Names; nil for a pod that does not exist.
 	ByOrdinal []*corev1.Pod
-	// Persistent is true if pods have volumes. MayReturn has the pods whose data may come back with their volume.
+	// Persistent is true if pods have volumes. MayReturn holds the names of gone pods whose data may come back with
+	// their volume.
 	Persistent bool
 	MayReturn  map[string]bool
 	Now        time.Time
@@ -46,8 +47,8 @@ func PodsOf(c *redisv1alpha1.RedisEnterpriseCluster, members workload.Members, i
 	return out
 }
 
-// Count returns how many pods the ring has at present. Without a StatefulSet, or while the cluster hibernates, it is
-// how many there were last, even in an earlier cluster of the same name.
+// Count returns how many pods the cluster has now. Without a StatefulSet or during hibernation, it returns how many
+// pods the cluster, or an earlier cluster of the same name, had last.
 func Count(c *redisv1alpha1.RedisEnterpriseCluster, members workload.Members, inherited int32) int32 {
 	return cmp.Or(members.Replicas(), c.Status.Nodes, inherited)
 }
@@ -56,7 +57,7 @@ func address(pod *corev1.Pod, place redisv1alpha1.Place) string {
 	return net.JoinHostPort(pod.Status.PodIP, strconv.Itoa(int(desired.Port(place))))
 }
 
-// Targets returns the servers of all pods that have an address.
+// Targets returns the servers that the prober should read: both servers of every pod that has an address.
 func (p Pods) Targets() []redis.Node {
 	var out []redis.Node
 	for i, pod := range p.ByOrdinal {
@@ -70,7 +71,7 @@ func (p Pods) Targets() []redis.Node {
 	return out
 }
 
-// Ring returns what the rules of the ring need to know about the pods.
+// Ring returns what the rules in package ring need to know about the pods.
 func (p Pods) Ring() []ring.Pod {
 	out := make([]ring.Pod, 0, len(p.ByOrdinal))
 	for _, pod := range p.ByOrdinal {
@@ -86,8 +87,8 @@ func (p Pods) Ring() []ring.Pod {
 	return out
 }
 
-// Gone reports whether the servers of a pod neither run nor are about to. Without a volume, the next pod of the same
-// name has no data. With one, the data may come back: see Pods.MayReturn.
+// Gone reports whether the servers of a pod do not run and will not start. Without a volume, the next pod of the same
+// name has no data. With a volume, the data may come back: see Pods.MayReturn.
 func Gone(pod *corev1.Pod, persistent bool, now time.Time) bool {
 	switch {
 	case pod == nil || Ended(pod):
@@ -109,7 +110,7 @@ func (p Pods) Gone() []string {
 	return out
 }
 
-// Index returns the index of a pod in the ring; -1 if it is not in the ring.
+// Index returns the position of a pod among the cluster's pods; -1 if it is not one of them.
 func (p Pods) Index(pod *corev1.Pod) int {
 	if pod == nil {
 		return -1

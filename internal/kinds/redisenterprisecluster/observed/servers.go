@@ -14,45 +14,47 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// Ranges is a set of slots: how many, and which, such as 0-5460,10923.
+// Ranges is a set of slots. Len is their number, and String lists them as ranges, such as 0-5460,10923.
 type Ranges interface {
 	Len() int
 	String() string
 }
 
-// Server is what the last view shows about one of the two servers of a pod.
+// Server describes one of the two servers of a pod, as the prober last read it.
 type Server struct {
 	Pod   string
 	Place redisv1alpha1.Place
-	// Answers is true if the server answered. If not, only Err and Loading are known.
+	// Answers is true if the server answered. Otherwise only Err and Loading are known.
 	Answers bool
 	Role    redisv1alpha1.Role
-	// Shard is the ID of the shard's primary: the server itself, or the primary that it replicates.
+	// Shard is the node ID of the shard's primary: the server's own ID, or the ID of the primary that it replicates.
 	Shard string
-	// Slots are the slots of a primary.
+	// Slots are the slots that a primary owns.
 	Slots Ranges
-	// Down explains why the server considers the cluster down, and refuses clients; "" if it does not.
+	// Down explains why the server considers the cluster down and refuses clients; "" if it does not.
 	Down string
-	// InSync is true if a replica is connected, and has all data that its primary had when they connected.
+	// InSync is true if a replica is connected to its primary and has received all data that the primary had at that
+	// time.
 	InSync bool
-	// Run identifies a start of the server. Err explains why it does not answer.
+	// Run identifies one start of the server. Err explains why the server does not answer.
 	Address, Run string
 	Version      redis.Version
 	Loading      bool
 	Err          error
 }
 
-// Leads reports whether the server is a primary with slots.
+// Leads reports whether the server is a primary that owns slots.
 func (s Server) Leads() bool {
 	return s.Answers && s.Role == redisv1alpha1.Primary && s.Slots != nil && s.Slots.Len() > 0
 }
 
-func (s Server) String() string { return fmt.Sprintf("%s of %s", s.Place, s.Pod) }
+func (s Server) String() string { return fmt.Sprintf("%s server of %s", s.Place, s.Pod) }
 
-// Servers are the servers of all pods, in the order of the pods, each home before its guest.
+// Servers are the servers of all pods, in the order of the pods. In each pod, the home server (for the pod's own shard)
+// comes before the guest server (a replica of another pod's shard).
 type Servers []Server
 
-// At returns the server at an address.
+// At returns the server at an address, or the zero Server.
 func (all Servers) At(address string) Server {
 	for _, s := range all {
 		if s.Address == address {
@@ -62,7 +64,7 @@ func (all Servers) At(address string) Server {
 	return Server{}
 }
 
-// Answering returns how many servers answer.
+// Answering returns how many servers answered.
 func (all Servers) Answering() int {
 	n := 0
 	for _, s := range all {
@@ -73,8 +75,8 @@ func (all Servers) Answering() int {
 	return n
 }
 
-// LostElections returns the addresses of replicas that lost an election and must not be proposed again yet. until has,
-// by run, when each may be.
+// LostElections returns the addresses of replicas that lost an election and must not start another one yet. until holds
+// the time when each replica may try again, by Server.Run.
 func (all Servers) LostElections(until map[string]time.Time, now time.Time) map[string]bool {
 	out := map[string]bool{}
 	for _, s := range all {
@@ -85,7 +87,7 @@ func (all Servers) LostElections(until map[string]time.Time, now time.Time) map[
 	return out
 }
 
-// Shards returns how many primaries have slots.
+// Shards returns how many primaries own slots.
 func (all Servers) Shards() int32 {
 	var n int32
 	for _, s := range all {
@@ -96,12 +98,12 @@ func (all Servers) Shards() int32 {
 	return n
 }
 
-// LeadOn reports whether a server of a pod is a primary with slots.
+// LeadOn reports whether a server of a pod is a primary that owns slots.
 func (all Servers) LeadOn(pod string) bool {
 	return slices.ContainsFunc(all, func(s Server) bool { return s.Pod == pod && s.Leads() })
 }
 
-// MayLeadUnseenOn reports whether a server of a pod runs but does not answer, so that it may be a primary with slots.
+// MayLeadUnseenOn reports whether a server of a pod runs but does not answer. It may then be a primary that owns slots.
 func (all Servers) MayLeadUnseenOn(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Status.ContainerStatuses, func(status corev1.ContainerStatus) bool {
 		i := slices.IndexFunc(all, func(s Server) bool { return s.Pod == pod.Name && string(s.Place) == status.Name })
@@ -109,7 +111,7 @@ func (all Servers) MayLeadUnseenOn(pod *corev1.Pod) bool {
 	})
 }
 
-// SlotMap returns which server has which slots. A replica has its primary's slots.
+// SlotMap returns for each server which slots it serves. A replica is listed with the slots of its primary.
 func (all Servers) SlotMap() []redisv1alpha1.ServerSlots {
 	of := map[string]string{}
 	for _, s := range all {

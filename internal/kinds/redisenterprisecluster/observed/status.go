@@ -10,8 +10,8 @@ import (
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 )
 
-// Formed reports whether the status records that all slots have been served once, so that clients may have written
-// data.
+// Formed reports whether the status records that all slots have been served at least once. Since then, clients may have
+// written data.
 func Formed(c *redisv1alpha1.RedisEnterpriseCluster) bool {
 	available := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionAvailable)
 	switch {
@@ -23,13 +23,13 @@ func Formed(c *redisv1alpha1.RedisEnterpriseCluster) bool {
 	return true
 }
 
-// Reported reports whether the status reports anything about the servers.
+// Reported reports whether the status already has a report about the servers.
 func Reported(c *redisv1alpha1.RedisEnterpriseCluster) bool {
 	available := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionAvailable)
 	return available != nil && available.Reason != common.ReasonPending
 }
 
-// HasReason reports whether a condition of the status has a reason.
+// HasReason reports whether a condition in the status has one of the given reasons.
 func HasReason(c *redisv1alpha1.RedisEnterpriseCluster, kind string, reasons ...string) bool {
 	found := meta.FindStatusCondition(c.Status.Conditions, kind)
 	for _, reason := range reasons {

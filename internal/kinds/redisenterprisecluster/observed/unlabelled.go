@@ -15,8 +15,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Unlabelled describes a pod that has lost a label of the selector, which keeps the StatefulSet from creating a pod of
-// the same name; "" if there is none. The StatefulSet's controller writes no event about it.
+// Unlabelled describes a pod that has lost a label of the StatefulSet's selector; "" if there is none. The pod keeps
+// the StatefulSet from creating a pod of the same name, and no event reports this.
 func Unlabelled(ctx context.Context, reader client.Reader, c *redisv1alpha1.RedisEnterpriseCluster, members workload.Members) (string, error) {
 	for _, name := range desired.Identity(c).Names(members.Replicas()) {
 		if members.Pods[name] != nil {
@@ -27,13 +27,13 @@ func Unlabelled(ctx context.Context, reader client.Reader, c *redisv1alpha1.Redi
 			return "", fmt.Errorf("read pod %s: %w", name, err)
 		}
 		if missing := missingLabel(c, pod); pod.Name != "" && missing != "" {
-			return fmt.Sprintf("pod %s exists and lacks a label; put it back: kubectl label --overwrite pod -n %s %s %s", name, c.Namespace, name, missing), nil
+			return fmt.Sprintf("pod %s exists but lacks a label of the StatefulSet's selector; restore the label: kubectl label --overwrite pod -n %s %s %s", name, c.Namespace, name, missing), nil
 		}
 	}
 	return "", nil
 }
 
-// missingLabel returns the first label of the selector that a pod lacks; "" if it has them all.
+// missingLabel returns the first label of the selector that a pod lacks, as key=value; "" if it has all of them.
 func missingLabel(c *redisv1alpha1.RedisEnterpriseCluster, pod *corev1.Pod) string {
 	selector := desired.Selector(c)
 	for _, key := range desired.SortedKeys(selector) {

@@ -13,7 +13,7 @@ import (
 // busOffset is the difference between a server's bus port and its port (cluster.h, CLUSTER_PORT_INCR).
 const busOffset = 10000
 
-// Servers returns the servers of the pods, as a view shows them.
+// Servers returns the servers of the pods with what the view shows about them.
 func (p Pods) Servers(view redis.View) Servers {
 	var out Servers
 	for i, name := range p.Names {
@@ -42,16 +42,16 @@ func (s *Server) fill(address string, view redis.View) {
 	}
 }
 
-// whyDown returns why a server considers the cluster down; "" if it does not. A server that reaches enough others has
-// just started, or has just reached them again.
+// whyDown returns why a server considers the cluster down; "" if it does not. A server that reaches enough primaries
+// has just started, or has just reached them again, and will soon accept clients.
 func whyDown(status redis.NodeStatus) string {
 	switch of, all := status.ReachablePrimaries(); {
 	case status.ClusterOK:
 		return ""
 	case of > all/2:
-		return "and considers it up again in a moment"
+		return "and will consider it up again in a moment"
 	default:
-		return fmt.Sprintf("as it reaches %d of %d primaries; check the ports of the bus (%d and %d: NetworkPolicy?)",
+		return fmt.Sprintf("because it reaches only %d of %d primaries; check that no NetworkPolicy blocks the cluster bus (ports %d and %d)",
 			of, all, redisv1alpha1.HomePort+busOffset, redisv1alpha1.GuestPort+busOffset)
 	}
 }

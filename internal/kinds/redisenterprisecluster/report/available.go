@@ -17,13 +17,13 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// reportAvailable reports whether all slots are served and, if not, why.
+// reportAvailable sets the condition Available: whether all slots are served and, if not, why.
 func (in Ring) reportAvailable(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster) {
 	const kind = redisv1alpha1.ConditionAvailable
 	complete, reason, text := served(in.Servers, in.unserved(), in.refusing())
 	if complete {
 		if slots, by := ring.OwnerUnknown(in.View, in.Decision.Ring); len(slots) > 0 {
-			set.False(kind, redisv1alpha1.ReasonSlotsUnserved, fmt.Sprintf("slots %s are served, but %s has yet to hear by whom, and refuses clients that ask it%s",
+			set.False(kind, redisv1alpha1.ReasonSlotsUnserved, fmt.Sprintf("Slots %s are served, but %s does not know their owner yet and refuses clients that request them%s",
 				slots, by, in.Decision.Because()))
 			return
 		}
@@ -37,7 +37,7 @@ func (in Ring) reportAvailable(set condition.Set, c *redisv1alpha1.RedisEnterpri
 	set.False(kind, reason, text+in.Decision.Because())
 }
 
-// whyUnavailable returns why slots are not served; "" if the only cause is that servers do not answer.
+// whyUnavailable returns a specific reason why slots are not served; "" if the caller's general report is enough.
 func (in Ring) whyUnavailable(c *redisv1alpha1.RedisEnterpriseCluster) (reason, message string) {
 	fenced, waits := in.Decision.Refusal(ring.Fenced)
 	barred := firstBarred(in.Servers)
@@ -48,17 +48,17 @@ func (in Ring) whyUnavailable(c *redisv1alpha1.RedisEnterpriseCluster) (reason, 
 	case waits && !ring.Majority(in.View, in.Decision.Ring):
 		return redisv1alpha1.ReasonQuorumLost, fenced.Message
 	case in.View.Err != nil:
-		return redisv1alpha1.ReasonUnreachable, "The servers cannot be asked: " + in.View.Err.Error()
+		return redisv1alpha1.ReasonUnreachable, "The servers cannot be reached: " + in.View.Err.Error()
 	case answering == 0 && in.AnyRuns:
 		return redisv1alpha1.ReasonUnreachable, "No server answers" + firstSilent(in.Servers)
 	case answering == 0:
-		return redisv1alpha1.ReasonRecovering, "The pods start, and no server answers yet"
+		return redisv1alpha1.ReasonRecovering, "The pods are starting; no server answers yet"
 	}
 	return "", ""
 }
 
-// served reports whether each slot has a primary that serves it, and describes how many have. unserved are the slots
-// without a primary that answers; refused are the slots of primaries that refuse clients.
+// served reports whether each slot has a primary that serves it, and returns a text with the counts. unserved are the
+// slots without a primary that answers, and refused the slots whose primaries refuse clients.
 func served(all observed.Servers, unserved, refused observed.Ranges) (complete bool, reason, text string) {
 	n, primaries := redisv1alpha1.Slots-unserved.Len()-refused.Len(), 0
 	for _, s := range all {
@@ -68,10 +68,10 @@ func served(all observed.Servers, unserved, refused observed.Ranges) (complete b
 	}
 	text = fmt.Sprintf("%d of %d slots are served by %d primaries", n, redisv1alpha1.Slots, primaries)
 	if unserved.Len() > 0 {
-		text += fmt.Sprintf("; %s have no primary that answers%s", unserved, silent(all))
+		text += fmt.Sprintf("; slots %s have no primary that answers%s", unserved, silent(all))
 	}
 	if refused.Len() > 0 {
-		text += fmt.Sprintf("; %s are refused to clients: %s", refused, firstDown(all))
+		text += fmt.Sprintf("; requests for slots %s are refused: %s", refused, firstDown(all))
 	}
 	if n < redisv1alpha1.Slots {
 		return false, redisv1alpha1.ReasonSlotsUnserved, text
@@ -79,7 +79,7 @@ func served(all observed.Servers, unserved, refused observed.Ranges) (complete b
 	return true, redisv1alpha1.ReasonAllSlotsServed, text
 }
 
-// silent names the servers that do not answer.
+// silent returns a clause that names the servers that do not answer; "" if all answer.
 func silent(all observed.Servers) string {
 	var names []string
 	for _, s := range all {
@@ -90,14 +90,14 @@ func silent(all observed.Servers) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return ", and these servers do not answer: " + strings.Join(names, ", ")
+	return "; servers that do not answer: " + strings.Join(names, ", ")
 }
 
-// firstDown returns the first primary that considers the cluster down.
+// firstDown describes the first primary that considers the cluster down; "" if there is none.
 func firstDown(all observed.Servers) string {
 	for _, s := range all {
 		if s.Leads() && s.Down != "" {
-			return fmt.Sprintf("%s considers the cluster down, %s", s, s.Down)
+			return fmt.Sprintf("the %s considers the cluster down, %s", s, s.Down)
 		}
 	}
 	return ""
@@ -111,9 +111,9 @@ func firstBarred(all observed.Servers) *observed.Server {
 	return nil
 }
 
-// wrongPassword explains how to restore the operator's password. A server's configuration file has the password that it
-// started with.
+// wrongPassword explains how to restore the operator's password. Each server's configuration file contains the password
+// that the server started with.
 func wrongPassword(s observed.Server, c *redisv1alpha1.RedisEnterpriseCluster) string {
-	return fmt.Sprintf("The servers refuse the operator's password (%s: %v): Secret %s was changed. Restore the previous password in it; to read that: "+
+	return fmt.Sprintf("The servers refuse the operator's password (%s: %v): Secret %s was changed. Restore the previous password in that Secret. To print the previous password: "+
 		"kubectl exec -n %s %s -c %s -- grep auth %s/%s.conf", s, s.Err, desired.SystemSecret(c), c.Namespace, s.Pod, s.Place, build.RunMount, s.Place)
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Hibernation reports a cluster whose pods are stopped, or are being stopped.
+// Hibernation sets the conditions of a cluster whose pods are stopped, or are being stopped, because it hibernates.
 func Hibernation(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, members workload.Members) {
-	const message = "The spec says so: there are no pods, and their claims are kept"
+	const message = "The spec sets hibernate: there are no pods, and their volume claims are kept"
 	set.False(redisv1alpha1.ConditionAvailable, redisv1alpha1.ReasonHibernating, message)
 	set.False(redisv1alpha1.ConditionRedundant, redisv1alpha1.ReasonHibernating, message)
 	for _, kind := range []string{
@@ -26,7 +26,7 @@ func Hibernation(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, mem
 	c.Status.Move = nil
 	c.Status.State = State(Situation{Created: members.Set != nil, Hibernates: true})
 	if members.ScalingDown(set.Now) || members.Replicas() > 0 {
-		stopping := fmt.Sprintf("%d pods are stopping", len(members.Pods))
+		stopping := fmt.Sprintf("The cluster is about to hibernate: %d pods are stopping", len(members.Pods))
 		set.False(redisv1alpha1.ConditionPodsReady, common.ReasonUpdating, stopping)
 		set.False(redisv1alpha1.ConditionReady, common.ReasonUpdating, stopping)
 		return

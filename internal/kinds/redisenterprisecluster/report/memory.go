@@ -18,11 +18,11 @@ import (
 
 const (
 	evictionSetting = "maxmemory-policy"
-	noEviction      = "noeviction" // the default of Redis
+	noEviction      = "noeviction" // the default policy of Redis, which refuses writes when the memory is full
 )
 
-// reportMemory reports a primary that refuses writes, as its memory is full and it may not evict keys. The condition
-// stays until there is clearly room again, as the used memory goes up and down with every client.
+// reportMemory reports a primary that refuses writes because its memory is full and it may not evict keys. The
+// condition stays until some memory is free again, so that it does not change with every write.
 func (in Ring) reportMemory(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster) {
 	const kind = redisv1alpha1.ConditionMemoryFull
 	if in.View.Err != nil || in.View.Stale {
@@ -37,7 +37,7 @@ func (in Ring) reportMemory(set condition.Set, c *redisv1alpha1.RedisEnterpriseC
 		status := in.View.Nodes[s.Address]
 		if s.Leads() && status.Fill() >= atLeast && !evicts {
 			set.True(kind, redisv1alpha1.ReasonWritesRefused, fmt.Sprintf(
-				"The memory of the %s is full (%s), and it refuses writes; set more memory in redisEnterpriseNodeResources, or more nodes, delete keys, or let keys be evicted by redisConfig: {%s: allkeys-lru}",
+				"The memory of the %s is full (%s), and the server refuses writes; increase the memory in redisEnterpriseNodeResources, increase nodes, delete keys, or allow eviction with redisConfig: {%s: allkeys-lru}",
 				s, resource.NewQuantity(status.MaxMemory, resource.BinarySI), evictionSetting))
 			return
 		}
@@ -45,8 +45,8 @@ func (in Ring) reportMemory(set condition.Set, c *redisv1alpha1.RedisEnterpriseC
 	set.Remove(kind)
 }
 
-// reportLogs reports a server that cannot write its log. Then a primary refuses writes (MISCONF), and a replica keeps
-// its copy only in memory.
+// reportLogs reports a server that cannot write its append-only file. A primary then refuses writes (MISCONF), and a
+// replica has its copy of the data only in memory.
 func (in Ring) reportLogs(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster) {
 	const kind = redisv1alpha1.ConditionStorageFailing
 	if in.View.Err != nil || in.View.Stale {
@@ -56,21 +56,21 @@ func (in Ring) reportLogs(set condition.Set, c *redisv1alpha1.RedisEnterpriseClu
 		if !s.Answers || !in.View.Nodes[s.Address].LogFails {
 			continue
 		}
-		effect := "what it copies is in memory alone"
+		effect := "its copy of the data is only in memory"
 		if s.Leads() {
 			effect = "it refuses writes"
 		}
-		set.True(kind, redisv1alpha1.ReasonLogNotWritten, fmt.Sprintf("The %s cannot write its log, and %s; "+
-			"its disk is full or fails: see the log of container %s, and %s", s, effect, s.Place, moreRoom(c)))
+		set.True(kind, redisv1alpha1.ReasonLogNotWritten, fmt.Sprintf("The %s cannot write its append-only file, and %s; "+
+			"its disk is full or failing: read the log of container %s, and %s", s, effect, s.Place, moreRoom(c)))
 		return
 	}
 	set.Remove(kind)
 }
 
-// moreRoom returns advice on a full disk.
+// moreRoom returns advice for the user on how to get more disk space.
 func moreRoom(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	if desired.Persistent(c) {
-		return "have a larger volume by persistentSpec.volumeSize and enablePersistentVolumeResize: true"
+		return "enlarge the volume with persistentSpec.volumeSize and enablePersistentVolumeResize: true"
 	}
-	return "make room on the disk of its node"
+	return "free space on the disk of its node"
 }

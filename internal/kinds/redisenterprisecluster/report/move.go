@@ -14,16 +14,16 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// reportMove reports a move of slots, from the first open slot until none is open. Another process may restart the
-// move, and for a moment two operators may lead. So progress follows from how many slots are left, and never decreases.
-// Otherwise both would overwrite each other's report endlessly.
+// reportMove reports a move of slots until it is finished. Operators may restart during the move, and two may briefly
+// run. So the progress is derived from the slots that are left and never decreases; otherwise both would overwrite each
+// other's report.
 func (in Ring) reportMove(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster) {
 	const kind = redisv1alpha1.ConditionMigrating
 	_, continues := in.Decision.Step.(redis.MoveSlots)
 	switch failed, stuck := in.moveFailed(), in.standstill(); {
 	case in.View.Moving() || failed != "":
 		c.Status.Move = in.progress(c)
-		set.True(kind, c.Status.Move.Reason, fmt.Sprintf("%d of %d slots have been moved, for %d pods%s", c.Status.Move.SlotsMoved, c.Status.Move.SlotsTotal, in.View.Move.Goal, failed))
+		set.True(kind, c.Status.Move.Reason, fmt.Sprintf("%d of %d slots have been moved, to spread them over %d pods%s", c.Status.Move.SlotsMoved, c.Status.Move.SlotsTotal, in.View.Move.Goal, failed))
 	case c.Status.Move == nil || !slotsAreOpen(in.View) && !continues:
 		set.Remove(kind)
 		c.Status.Move = nil
@@ -32,7 +32,7 @@ func (in Ring) reportMove(set condition.Set, c *redisv1alpha1.RedisEnterpriseClu
 	}
 }
 
-// standstill returns why open slots are not being moved; "" if they are, or are about to be.
+// standstill returns why an interrupted move of slots does not continue; "" if it continues.
 func (in Ring) standstill() string {
 	waits, stands := in.Decision.Refusal(ring.Fenced, ring.Election)
 	if in.View.Moving() || in.Decision.Step != nil || !stands {
@@ -41,17 +41,17 @@ func (in Ring) standstill() string {
 	return waits.Message
 }
 
-// moveFailed returns why the last move of slots failed, if another move follows; "" otherwise.
+// moveFailed returns why the last move of slots failed, if opcrew will try again; otherwise "".
 func (in Ring) moveFailed() string {
 	_, waits := in.Decision.Refusal(ring.Moving)
 	if move := in.View.Move; move == nil || !move.Ended || !move.Failed() || !waits && in.Decision.Step == nil {
 		return ""
 	}
-	return "; last: " + in.View.Move.Err.Error()
+	return "; the last attempt failed: " + in.View.Move.Err.Error()
 }
 
-// progress returns how far a move is, from the earlier report and how many slots are misplaced. The current move may
-// cover only a few slots that an earlier move left open.
+// progress returns how far a move is, from the previous report and the number of slots that are not at their
+// destination. The current move alone does not show it: it may only finish a few slots of an interrupted move.
 func (in Ring) progress(c *redisv1alpha1.RedisEnterpriseCluster) *redisv1alpha1.Move {
 	move, reported := in.View.Move, c.Status.Move
 	left, known := ring.ToMove(in.View, in.Decision.Ring)
@@ -68,7 +68,7 @@ func (in Ring) progress(c *redisv1alpha1.RedisEnterpriseCluster) *redisv1alpha1.
 	return &redisv1alpha1.Move{Reason: reason, SlotsMoved: int32(move.Moved), SlotsTotal: int32(move.Moved + left), StartedAt: &began}
 }
 
-// purpose returns what a move is for, in a cluster with a number of pods.
+// purpose returns why slots are moved: to add pods, to remove pods, or to rebalance. pods is the number of pods.
 func purpose(move *redis.Progress, pods int) string {
 	switch {
 	case pods > move.Goal:
@@ -79,8 +79,8 @@ func purpose(move *redis.Progress, pods int) string {
 	return redisv1alpha1.ReasonRebalancing
 }
 
-// slotsAreOpen reports whether slots are being moved, whichever process moves them. It ignores what replicas report, as
-// that may be old.
+// slotsAreOpen reports whether any primary is moving slots, no matter who started the move. It ignores replicas,
+// because their reports may be outdated.
 func slotsAreOpen(view redis.View) bool {
 	for _, status := range view.Nodes {
 		if status.Role == redis.Primary && len(status.Migrating)+len(status.Importing)+len(status.Jobs) > 0 {

@@ -16,8 +16,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Placement reports which pods would be lost together. Primaries and replicas change during changes of the ring, so the
-// earlier report stays until these are done.
+// Placement reports which pods would fail together, such as pods on the same node. While primaries and replicas are
+// being changed, the previous report stays.
 func (in Ring) Placement(set condition.Set, places []workload.Place) {
 	before := meta.FindStatusCondition(*set.Conditions, common.ConditionPlacement)
 	if in.Servers.Shards() == 0 || before != nil && (in.IsOld() || !in.Decision.Why.Done()) {
@@ -26,8 +26,8 @@ func (in Ring) Placement(set condition.Set, places []workload.Place) {
 	workload.ReportPlacement(set, places, costOf(in.Servers))
 }
 
-// costOf returns what the loss of some pods would cost: shards without a copy, and the majority of the primaries,
-// without which no replica can be elected.
+// costOf returns a function that describes what the cluster loses with some pods: the only copies of shards, or the
+// majority of the primaries, without which no replica can be elected.
 func costOf(all observed.Servers) func(lost []string) workload.Cost {
 	return func(lost []string) workload.Cost {
 		gone := func(s observed.Server) bool { return slices.Contains(lost, s.Pod) }

@@ -22,19 +22,19 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Pods holds what the condition PodsReady depends on.
+// Pods holds everything that the condition PodsReady depends on.
 type Pods struct {
 	Ring
 	Members workload.Members
-	// Unbound explains why the claim of a pod has no volume.
+	// Unbound explains why a pod's volume claim has no volume.
 	Unbound workload.UnboundCause
 	// Refused explains why the servers refused the last step.
 	Refused string
-	// Unchanged is true if as many pods are ready as in the last report.
+	// Unchanged is true if the number of ready pods is the same as in the last report.
 	Unchanged bool
 }
 
-// Report sets why pods are not ready, and what is being done about it at the ring.
+// Report sets the condition PodsReady: why pods are not ready, and what opcrew does about their servers.
 func (in Pods) Report(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, done kit.Outcome) {
 	const kind = redisv1alpha1.ConditionPodsReady
 	names, before := desired.Identity(c).Names(desired.Nodes(c)), metav1.Condition{}
@@ -60,42 +60,43 @@ func (in Pods) Report(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster
 	}
 }
 
-// atRing returns what is being done at the ring, as a clause to append to a message. The progress of a slot move has
-// its own condition.
+// atRing returns what opcrew does in the Redis cluster, as a clause that is appended to a message. It omits the
+// progress of a slot move, which has its own condition.
 func (in Pods) atRing(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	if c.Status.Move != nil {
-		return ": " + cmp.Or(in.standstill(), "slots are moved")
+		return ": " + cmp.Or(in.standstill(), "slots are being moved")
 	}
 	if in.Refused == "" {
 		return in.Decision.Because()
 	}
-	return in.Decision.Because() + "; last: " + in.Refused
+	return in.Decision.Because() + "; the last step failed: " + in.Refused
 }
 
-// stands reports whether an earlier report is kept until the servers are read, as the spec, the number of ready pods
-// and the reason are the same. Otherwise a process that crashed after each write would undo and repeat the report for
-// ever.
+// stands reports whether the previous report stays until the servers are read. It stays if the spec, the number of
+// ready pods and the reason are the same. Otherwise an operator that crashes repeatedly would change the report each
+// time.
 func (in Pods) stands(before metav1.Condition, set condition.Set, reason string) bool {
 	same := before.Reason == reason || before.Reason == redisv1alpha1.ReasonTooLittleMemory ||
 		before.Reason == redisv1alpha1.ReasonFailingBack && reason == common.ReasonUpdating
 	return same && in.IsOld() && in.Unchanged && isOfGeneration(before, set)
 }
 
-// isOfGeneration reports whether an earlier condition is False, and for the current spec.
+// isOfGeneration reports whether a previous condition is False and was reported for the current spec.
 func isOfGeneration(before metav1.Condition, set condition.Set) bool {
 	return before.Status == metav1.ConditionFalse && before.ObservedGeneration == set.Generation
 }
 
-// changeFirst explains how to change the pods, for example their memory, before slots are moved off some of them.
+// changeFirst explains how to update the pods, such as their memory, before slots are moved away from some of them.
 func (in Pods) changeFirst(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	count := len(in.Decision.Ring.Pods)
 	if len(in.Decision.Outdated) == 0 || count <= int(desired.Nodes(c)) {
 		return ""
 	}
-	return fmt.Sprintf("; to have the pods changed first, put nodes back to %d until UpToDate is True", count)
+	return fmt.Sprintf("; to update the pods first, set nodes back to %d until UpToDate is True", count)
 }
 
-// reason returns why not all pods are ready, if that is intended.
+// reason returns the reason for the condition PodsReady while a planned change keeps pods from being ready; otherwise
+// the given reason.
 func (in Pods) reason(c *redisv1alpha1.RedisEnterpriseCluster, otherwise string) string {
 	switch n := in.Members.Replicas(); {
 	case in.Members.Set != nil && n > desired.Nodes(c):
@@ -108,8 +109,8 @@ func (in Pods) reason(c *redisv1alpha1.RedisEnterpriseCluster, otherwise string)
 	return otherwise
 }
 
-// reportSlots reports pods that are ready and do not have all their slots yet, or whose servers have yet to join. Before the
-// servers are read, an earlier report of that stays, and nothing that was False becomes True.
+// reportSlots reports pods that are ready but lack some of their slots, or whose servers have not joined the cluster.
+// Until the servers are read, such a previous report stays, and no condition changes from False to True.
 func (in Pods) reportSlots(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, before metav1.Condition) {
 	const kind = redisv1alpha1.ConditionPodsReady
 	missing := ""
@@ -121,26 +122,26 @@ func (in Pods) reportSlots(set condition.Set, c *redisv1alpha1.RedisEnterpriseCl
 		set.False(kind, before.Reason, before.Message)
 	case !observed.Formed(c):
 	case missing != "":
-		set.False(kind, redisv1alpha1.ReasonScalingUp, "All pods are ready, and "+missing)
+		set.False(kind, redisv1alpha1.ReasonScalingUp, "All pods are ready, but "+missing)
 	case !in.Seen && before.Status == metav1.ConditionFalse:
-		set.False(kind, before.Reason, "All pods are ready, and their servers have yet to be looked at")
+		set.False(kind, before.Reason, "All pods are ready, but their servers have not been read yet")
 	}
 }
 
-// unfinished returns what a scale-out has yet to do at the ring; "" for nothing.
+// unfinished returns what a scale-out has yet to do with servers and slots; "" if nothing.
 func (in Pods) unfinished(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	slots, known := ring.ToMove(in.View, in.Decision.Ring)
 	switch {
 	case slots > 0:
-		return "not all have their slots yet: " + cmp.Or(in.standstill(), "slots are moved"+in.moveFailed())
+		return "not all of them have their slots yet: " + cmp.Or(in.standstill(), "slots are being moved"+in.moveFailed())
 	case !known && in.View.Err == nil:
-		return "not all of their servers have joined the cluster" + in.atRing(c)
+		return "not all of their servers have joined the cluster yet" + in.atRing(c)
 	}
 	return ""
 }
 
-// failsBack reports whether a home is about to become the primary again. The same step makes a home hand over before
-// its restart, but that is part of a rollout.
+// failsBack reports whether the server that should be the primary of a shard (the pod's home server) is about to
+// replace the replica that took over. A rollout also promotes servers with this step, but only replicas.
 func failsBack(in Ring) bool {
 	asked, is := in.Decision.Step.(redis.TakeLead)
 	return is && slices.ContainsFunc(in.Servers, func(s observed.Server) bool {

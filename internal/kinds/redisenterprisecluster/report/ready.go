@@ -17,8 +17,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// Children reports the results for the children. A Secret that blocks one of them may be one that a user meant for the
-// users' login.
+// Children sets the condition ChildrenReady. If a Secret of another owner blocks a child, the user may have created it
+// for the users' login, so the message explains how to use it.
 func Children(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, done kit.Outcome) {
 	const kind = redisv1alpha1.ConditionChildrenReady
 	done.ReportChildren(set, kind)
@@ -27,18 +27,18 @@ func Children(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, done k
 		return
 	}
 	if taken, _ := done.First(ensure.Taken); taken.Ref.Kind == "Secret" && taken.Ref.Name == c.Name {
-		set.False(kind, found.Reason, fmt.Sprintf("%s; to have users log in with it, write clusterCredentialSecretName: %s", found.Message, c.Name))
+		set.False(kind, found.Reason, fmt.Sprintf("%s; to let users log in with this Secret, set clusterCredentialSecretName: %s", found.Message, c.Name))
 	}
 }
 
-// Ready sets Ready from the other conditions.
+// Ready sets the condition Ready from the other conditions.
 func Ready(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster) {
 	pods := meta.FindStatusCondition(*set.Conditions, redisv1alpha1.ConditionPodsReady)
 	set.SumUp(blockers(c), redisv1alpha1.ReasonAllPodsReady, pods.Message+" and every slot is served")
 }
 
-// blockers returns the conditions that keep a cluster from being Ready; the first that does is its reason. A cluster of
-// one pod has no replica, as its spec requests.
+// blockers returns the conditions that must be True before the cluster is Ready, the most important first. A cluster of
+// one pod is exempt from redundancy, because its spec leaves no place for a replica.
 func blockers(c *redisv1alpha1.RedisEnterpriseCluster) []condition.Blocker {
 	out := []condition.Blocker{
 		condition.Unless(redisv1alpha1.ConditionChildrenReady),
@@ -59,8 +59,8 @@ func blockers(c *redisv1alpha1.RedisEnterpriseCluster) []condition.Blocker {
 	return append(out, condition.WhenTrue(common.ConditionProtectionMissing))
 }
 
-// podsBlock reports whether a problem with pods, such as an image that cannot be pulled, keeps a cluster from being
-// formed. The servers do not answer because of it.
+// podsBlock reports whether a problem with pods, such as an image that cannot be pulled, keeps the cluster from
+// forming.
 func podsBlock(c *redisv1alpha1.RedisEnterpriseCluster) bool {
 	return !observed.Formed(c) && observed.HasReason(c, redisv1alpha1.ConditionPodsReady, common.ReasonPodsNotReady, common.ReasonPodsMissing)
 }

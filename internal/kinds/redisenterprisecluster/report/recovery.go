@@ -13,22 +13,22 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// Recovery responds to clusterRecovery, by which users of the vendor's operator request what this operator does by
-// itself. Available must be set before.
+// Recovery reports on clusterRecovery, a field of the vendor's API that requests a recovery. opcrew recovers clusters
+// without such a request. The condition Available must be set before the call.
 func Recovery(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, d decide.Decision) {
 	const kind = redisv1alpha1.ConditionRecoveryRequested
-	const asked = "clusterRecovery is true, and has no effect: the operator recovers a cluster by itself. "
+	const asked = "clusterRecovery has no effect, because opcrew recovers clusters without it. "
 	available := meta.FindStatusCondition(*set.Conditions, redisv1alpha1.ConditionAvailable)
 	switch {
 	case !c.Spec.ClusterRecovery:
 		set.Remove(kind)
 	case desired.Hibernates(c):
-		set.True(kind, redisv1alpha1.ReasonNotNeeded, asked+"The cluster hibernates; set clusterRecovery to false")
+		set.True(kind, redisv1alpha1.ReasonNotNeeded, asked+"The cluster hibernates, and you can set clusterRecovery to false")
 	case available == nil:
-		set.True(kind, redisv1alpha1.ReasonRecovering, asked+"The servers have yet to be asked")
+		set.True(kind, redisv1alpha1.ReasonRecovering, asked+"The servers have not been read yet")
 	case available.Status != metav1.ConditionTrue:
 		set.True(kind, redisv1alpha1.ReasonRecovering, asked+available.Message+d.Because())
 	default:
-		set.True(kind, redisv1alpha1.ReasonNotNeeded, asked+"Every slot is served; set clusterRecovery to false")
+		set.True(kind, redisv1alpha1.ReasonNotNeeded, asked+"Every slot is served, and you can set clusterRecovery to false")
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// reportRedundant reports whether each shard has an in-sync replica on another pod and, if not, the first shard
-// without.
+// reportRedundant sets the condition Redundant: whether each shard has an in-sync replica on another pod, and otherwise
+// the first shard without one.
 func reportRedundant(set condition.Set, all observed.Servers) {
 	const kind = redisv1alpha1.ConditionRedundant
 	var copied int32
@@ -30,7 +30,7 @@ func reportRedundant(set condition.Set, all observed.Servers) {
 	}
 	switch shards := all.Shards(); {
 	case shards == 0:
-		set.False(kind, redisv1alpha1.ReasonReplicaMissing, "No shard is seen, and so no replica of one")
+		set.False(kind, redisv1alpha1.ReasonReplicaMissing, "No shard has been observed yet, and no replica either")
 	case reason == "":
 		set.True(kind, redisv1alpha1.ReasonAllShardsReplicated, fmt.Sprintf("%d of %d shards have a replica in sync on another pod", copied, shards))
 	default:
@@ -40,14 +40,14 @@ func reportRedundant(set condition.Set, all observed.Servers) {
 
 // whyAlone returns why the shard of a primary has no in-sync replica on another pod; "" if it has one.
 func whyAlone(all observed.Servers, primary observed.Server) (reason, why string) {
-	reason, why = redisv1alpha1.ReasonReplicaMissing, fmt.Sprintf("that of %s has none", primary)
+	reason, why = redisv1alpha1.ReasonReplicaMissing, fmt.Sprintf("the shard of the %s has no replica", primary)
 	for _, s := range all {
 		switch {
 		case !s.Answers || s.Role != redisv1alpha1.Replica || s.Shard != primary.Shard:
 		case s.Pod == primary.Pod:
-			reason, why = redisv1alpha1.ReasonTooFewNodes, fmt.Sprintf("that of %s is on the same pod; set nodes to 3 or more", primary)
+			reason, why = redisv1alpha1.ReasonTooFewNodes, fmt.Sprintf("the replica of the %s is on the same pod; set nodes to 3 or more", primary)
 		case !s.InSync:
-			reason, why = redisv1alpha1.ReasonReplicaBehind, fmt.Sprintf("%s has not caught up with %s yet", s, primary)
+			reason, why = redisv1alpha1.ReasonReplicaBehind, fmt.Sprintf("the %s has not caught up with the %s yet", s, primary)
 		default:
 			return "", ""
 		}

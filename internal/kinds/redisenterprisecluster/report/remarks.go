@@ -13,12 +13,12 @@ import (
 )
 
 // Remarks sets the conditions that exist only while there is something to report. certificate explains why the status
-// page does not use the user's certificate.
+// page does not use the user's certificate; "" if it does.
 func Remarks(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, spec desired.Spec, certificate string) {
 	set.Remark(redisv1alpha1.ConditionImageReplaced, redisv1alpha1.ReasonVendorImage, spec.Image.Replaced)
 	var ignored string
 	if names := c.Spec.Ignored(); len(names) > 0 {
-		ignored = "Accepted and not served: " + strings.Join(names, ", ")
+		ignored = "opcrew accepts these fields but ignores them: " + strings.Join(names, ", ")
 	}
 	set.Remark(redisv1alpha1.ConditionFieldsIgnored, redisv1alpha1.ReasonNotServed, ignored)
 	set.Remark(redisv1alpha1.ConditionSpecNormalized, redisv1alpha1.ReasonBlanksDropped, strings.Join(spec.Notes, "; "))

@@ -10,20 +10,22 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// Report reports what the servers show. Until they have been read, it keeps the previous report.
+// Report sets everything in the status that depends on the servers. Until the servers are read, it keeps the previous
+// report.
 func (in Ring) Report(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster) {
 	s := &c.Status
 	switch {
 	case !in.Seen && observed.Reported(c):
 		return
 	case in.forms(c):
-		text := "The servers form a cluster" + in.Decision.Because()
+		text := "The servers are forming a cluster" + in.Decision.Because()
 		set.False(redisv1alpha1.ConditionAvailable, redisv1alpha1.ReasonCreating, text)
 		set.False(redisv1alpha1.ConditionRedundant, redisv1alpha1.ReasonCreating, text)
 		return
 	}
 	s.Slots = in.Servers.SlotMap()
-	if n := in.Servers.Shards(); n > 0 || !observed.Formed(c) { // while it hibernates, the number shows that it has data
+	// A hibernating cluster has no servers, but its shard count still shows that it has data.
+	if n := in.Servers.Shards(); n > 0 || !observed.Formed(c) {
 		s.Shards = n
 	}
 	if version := lowestVersion(in.Servers); version != "" {
@@ -37,8 +39,8 @@ func (in Ring) Report(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster
 	in.reportMove(set, c)
 }
 
-// forms reports whether the servers have not formed a cluster yet. Servers that have lost data did form one, perhaps
-// for an earlier object of this name.
+// forms reports whether the servers have not formed a cluster yet. Servers with lost data did form a cluster before,
+// perhaps for an earlier object of the same name.
 func (in Ring) forms(c *redisv1alpha1.RedisEnterpriseCluster) bool {
 	if observed.Formed(c) || in.Seen && in.unserved().Len()+in.refusing().Len() == 0 {
 		return false

@@ -11,23 +11,23 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/observed"
 )
 
-// Situation holds all that the vendor's state depends on.
+// Situation holds everything that the vendor's state field depends on.
 type Situation struct {
-	// Deleting: the object is being deleted. Invalid: its spec is invalid. Refused: children cannot be written.
-	// Hibernates: the spec requests no pods.
+	// Deleting is true while the object is being deleted, and Invalid if its spec is invalid. Refused is true if
+	// children cannot be written. Hibernates is true if the spec requests no pods.
 	Deleting, Invalid, Refused, Hibernates bool
-	// Created is true if there is a StatefulSet. Answering is how many servers answer.
+	// Created is true if the StatefulSet exists. Answering is the number of servers that answer.
 	Created   bool
 	Answering int
-	// Formed is true if all slots have been served once. Served is how many slots are served now.
+	// Formed is true if all slots have been served at least once. Served is the number of slots that are served now.
 	Formed bool
 	Served int
-	// RollsOut is true if pods are outdated; Upgrades, if they get another image.
+	// RollsOut is true if any pod is outdated. Upgrades is true if outdated pods get another image.
 	RollsOut, Upgrades bool
 }
 
-// SituationOf fills in what the servers show and the status reports. Until the servers are read, it relies on the last
-// report.
+// SituationOf completes a Situation with what the servers show. Until the servers are read, it uses the previous
+// status.
 func (in Ring) SituationOf(c *redisv1alpha1.RedisEnterpriseCluster, s Situation) Situation {
 	s.Refused = s.Refused || observed.HasReason(c, redisv1alpha1.ConditionChildrenReady, common.ReasonRefused, common.ReasonNameTaken)
 	s.Formed = observed.Formed(c)
@@ -48,7 +48,7 @@ func (in Ring) SituationOf(c *redisv1alpha1.RedisEnterpriseCluster, s Situation)
 	return s
 }
 
-// State returns the state in the vendor's words. A cluster with an invalid spec keeps running, but the vendor calls it
+// State returns the value of the vendor's state field. A cluster with an invalid spec keeps running, but its state is
 // Invalid.
 func State(s Situation) redisv1alpha1.State {
 	switch {
@@ -89,7 +89,7 @@ func stateFormed(s Situation) redisv1alpha1.State {
 	return redisv1alpha1.StateRunning
 }
 
-// SpecStatus returns whether the spec is valid, in the vendor's words.
+// SpecStatus returns whether the spec is valid, in the vendor's terms.
 func SpecStatus(invalid error) redisv1alpha1.SpecStatus {
 	if invalid != nil {
 		return redisv1alpha1.SpecInvalid

@@ -20,7 +20,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// some is a number of slots, with their text.
+// some is a set of slots: their number and their text.
 type some struct {
 	n    int
 	text string
@@ -29,7 +29,7 @@ type some struct {
 func (s some) Len() int       { return s.n }
 func (s some) String() string { return s.text }
 
-// ringOf returns a ring of three with every server in its place.
+// ringOf returns the servers of a healthy cluster of three pods, changed by the given functions.
 func ringOf(changes ...func(observed.Servers)) observed.Servers {
 	slots := []some{{5461, "0-5460"}, {5462, "5461-10922"}, {5461, "10923-16383"}}
 	var all observed.Servers
@@ -45,7 +45,7 @@ func ringOf(changes ...func(observed.Servers)) observed.Servers {
 	return all
 }
 
-// failedOver removes pod 0, and makes the guest of pod 1 the primary of its shard.
+// failedOver removes pod 0, and makes its replica (the guest server of pod 1) the primary of pod 0's shard.
 func failedOver(all observed.Servers) {
 	gone := all[0]
 	for i := range 2 {
@@ -88,7 +88,7 @@ func TestTheSlotMapNamesThePrimaryAndItsReplicaOfEachShard(t *testing.T) {
 	}
 }
 
-// conditionText formats a condition as one line.
+// conditionText formats a condition as "status reason: message"; "none" if it does not exist.
 func conditionText(conditions []metav1.Condition, kind string) string {
 	c := meta.FindStatusCondition(conditions, kind)
 	if c == nil {
@@ -104,11 +104,11 @@ func TestAvailableCountsSlotsAndNamesThoseThatNoServerServes(t *testing.T) {
 		unserved, refused some
 	}{
 		"True AllSlotsServed: 16384 of 16384 slots are served by 3 primaries": {ringOf(), some{}, some{}},
-		"False SlotsUnserved: 10923 of 16384 slots are served by 2 primaries; 0-5460 have no primary that answers, and these servers do not answer: home of example-0": {
+		"False SlotsUnserved: 10923 of 16384 slots are served by 2 primaries; slots 0-5460 have no primary that answers; servers that do not answer: home server of example-0": {
 			silent, some{5461, "0-5460"}, some{},
 		},
-		"False SlotsUnserved: 16383 of 16384 slots are served by 3 primaries; 7 have no primary that answers": {ringOf(), some{1, "7"}, some{}},
-		"False SlotsUnserved: 10923 of 16384 slots are served by 2 primaries; 0-5460 are refused to clients: home of example-0 considers the cluster down, as it is deaf": {
+		"False SlotsUnserved: 16383 of 16384 slots are served by 3 primaries; slots 7 have no primary that answers": {ringOf(), some{1, "7"}, some{}},
+		"False SlotsUnserved: 10923 of 16384 slots are served by 2 primaries; requests for slots 0-5460 are refused: the home server of example-0 considers the cluster down, as it is deaf": {
 			ringOf(func(all observed.Servers) { all[0].Down, all[1].Down = "as it is deaf", "as it is deaf" }), some{}, some{5461, "0-5460"},
 		},
 	} {
@@ -126,23 +126,23 @@ func TestRedundantReportsTheFirstShardThatHasNoCopyElsewhere(t *testing.T) {
 		want string
 	}{
 		"all have one":  {ringOf(), "True AllShardsReplicated: 3 of 3 shards have a replica in sync on another pod"},
-		"a pod is gone": {ringOf(failedOver), "False ReplicaMissing: 1 of 3 shards have a replica in sync on another pod; that of guest of example-1 has none"},
+		"a pod is gone": {ringOf(failedOver), "False ReplicaMissing: 1 of 3 shards have a replica in sync on another pod; the shard of the guest server of example-1 has no replica"},
 		"one is being filled": {
 			ringOf(func(all observed.Servers) { all[3].InSync = false }),
-			"False ReplicaBehind: 2 of 3 shards have a replica in sync on another pod; guest of example-1 has not caught up with home of example-0 yet",
+			"False ReplicaBehind: 2 of 3 shards have a replica in sync on another pod; the guest server of example-1 has not caught up with the home server of example-0 yet",
 		},
 		"one that does not answer is none": {
 			ringOf(func(all observed.Servers) { all[3].Answers = false }),
-			"False ReplicaMissing: 2 of 3 shards have a replica in sync on another pod; that of home of example-0 has none",
+			"False ReplicaMissing: 2 of 3 shards have a replica in sync on another pod; the shard of the home server of example-0 has no replica",
 		},
 		"a ring of one": {
 			observed.Servers{
 				{Pod: "example-0", Place: "home", Answers: true, Role: "primary", Shard: "0", Slots: some{16384, "0-16383"}},
 				{Pod: "example-0", Place: "guest", Answers: true, Role: "replica", Shard: "0", InSync: true},
 			},
-			"False TooFewNodes: 0 of 1 shards have a replica in sync on another pod; that of home of example-0 is on the same pod; set nodes to 3 or more",
+			"False TooFewNodes: 0 of 1 shards have a replica in sync on another pod; the replica of the home server of example-0 is on the same pod; set nodes to 3 or more",
 		},
-		"no server answers": {observed.Servers{{Pod: "example-0", Place: "home"}}, "False ReplicaMissing: No shard is seen, and so no replica of one"},
+		"no server answers": {observed.Servers{{Pod: "example-0", Place: "home"}}, "False ReplicaMissing: No shard has been observed yet, and no replica either"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var list []metav1.Condition
@@ -191,10 +191,10 @@ func TestRemarksAreThereOnlyWhereThereIsSomethingToRemark(t *testing.T) {
 	c := clustertest.Accepted(t, "article.yaml", "redis-enterprise")
 	c.Spec.License, c.Spec.LDAP = `"words"`, `{"protocol":"LDAP"}`
 	Remarks(set, c, mustRead(t, c), "")
-	if got := conditionText(list, "ImageReplaced"); !strings.HasPrefix(got, "True VendorImage: redislabs/redis:5.4.0-19 is the vendor's own") {
+	if got := conditionText(list, "ImageReplaced"); !strings.HasPrefix(got, "True VendorImage: redislabs/redis:5.4.0-19 is the vendor's image") {
 		t.Errorf("expected a report of another image than the article's, got %q", got)
 	}
-	if got := conditionText(list, "FieldsIgnored"); got != "True NotServed: Accepted and not served: ldap, license" {
+	if got := conditionText(list, "FieldsIgnored"); got != "True NotServed: opcrew accepts these fields but ignores them: ldap, license" {
 		t.Errorf("expected the fields to be named and not what is in them, got %q", got)
 	}
 	if got, want := conditionText(list, "SpecNormalized"), `True BlanksDropped: spec.redisEnterpriseNodeResources.limits.memory: "4 Gi" is read as 4Gi; `+

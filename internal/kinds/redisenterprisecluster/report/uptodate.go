@@ -17,26 +17,26 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Rollout holds what the condition UpToDate depends on.
+// Rollout holds everything that the condition UpToDate depends on.
 type Rollout struct {
-	// Problem is the problem with the spec or with the users' Secret.
+	// Problem is what is wrong with the spec or with the users' Secret.
 	Problem string
-	// Complaint explains how a server refused a setting.
+	// Complaint is a server's refusal of a setting.
 	Complaint string
 	Members   workload.Members
-	// Outdated is how many pods do not match the spec; Wait explains why none of them is restarted.
+	// Outdated is the number of pods that do not match the spec. Wait explains why none of them is restarted.
 	Outdated int
 	Wait     decide.Wait
-	// Difference describes how the volumes in the spec differ from the pods' volumes.
+	// Difference describes how the volume settings in the spec differ from the pods' volumes.
 	Difference string
 	Storage    volumes.Storage
-	// IsOld is true if the servers have not been read yet, or not since the last step.
+	// IsOld is true if the servers have not been read yet, or have not been read since the last step.
 	IsOld bool
-	// Unchanged is true if as many pods are ready as in the last report.
+	// Unchanged is true if the number of ready pods is the same as in the last report.
 	Unchanged bool
 }
 
-// Report sets whether every pod matches the spec and, if not, what the rollout waits for.
+// Report sets the condition UpToDate: whether every pod matches the spec and, if not, what the rollout waits for.
 func (in Rollout) Report(set condition.Set) {
 	const kind = redisv1alpha1.ConditionUpToDate
 	members := in.Members.Set
@@ -44,19 +44,19 @@ func (in Rollout) Report(set condition.Set) {
 	case in.Problem != "":
 		set.False(kind, redisv1alpha1.ReasonInvalidSpec, in.Problem)
 	case in.Complaint != "":
-		set.False(kind, redisv1alpha1.ReasonConfigRefused, "Servers refuse a setting: "+in.Complaint)
+		set.False(kind, redisv1alpha1.ReasonConfigRefused, "The servers refuse a setting of redisConfig: "+in.Complaint)
 	case in.Outdated > 0:
 		in.reportProgress(set)
 	case members != nil && members.Status.ObservedGeneration < members.Generation:
 		set.False(kind, common.ReasonUpdating, "The StatefulSet is being changed")
 	case in.Difference != "":
-		set.False(kind, redisv1alpha1.ReasonVolumesFixed, in.Difference+"; volumes are chosen when a cluster is created: create another and move the data, or put persistentSpec back")
+		set.False(kind, redisv1alpha1.ReasonVolumesFixed, in.Difference+"; a cluster keeps the volumes that it was created with: create another cluster and move the data, or restore the previous persistentSpec")
 	default:
 		in.reportStorage(set)
 	}
 }
 
-// reportStorage reports volumes that should grow.
+// reportStorage reports volumes that the spec wants to be larger.
 func (in Rollout) reportStorage(set condition.Set) {
 	const kind = redisv1alpha1.ConditionUpToDate
 	growing, have := in.Storage.Growing()
@@ -64,14 +64,14 @@ func (in Rollout) reportStorage(set condition.Set) {
 	case stuck != "":
 		set.False(kind, redisv1alpha1.ReasonVolumesFixed, stuck)
 	case growing != "":
-		set.False(kind, redisv1alpha1.ReasonVolumesGrowing, fmt.Sprintf("%d of %d volumes have their size; %s", have, len(in.Storage.Claims), growing))
+		set.False(kind, redisv1alpha1.ReasonVolumesGrowing, fmt.Sprintf("%d of %d volumes have the requested size; %s", have, len(in.Storage.Claims), growing))
 	default:
-		set.True(kind, redisv1alpha1.ReasonAllUpToDate, "Every pod runs what the spec says")
+		set.True(kind, redisv1alpha1.ReasonAllUpToDate, "Every pod matches the spec")
 	}
 }
 
-// reportProgress reports how far a rollout is, and what its next step waits for. Until the servers are read, an earlier
-// report is kept if its reason, the spec and the number of ready pods are the same: see Pods.stands.
+// reportProgress reports the progress of a rollout and what its next step waits for. Until the servers are read, the
+// previous report stays if its reason, the spec and the number of ready pods are the same: see Pods.stands.
 func (in Rollout) reportProgress(set condition.Set) {
 	const kind = redisv1alpha1.ConditionUpToDate
 	before := meta.FindStatusCondition(*set.Conditions, kind)
@@ -79,14 +79,14 @@ func (in Rollout) reportProgress(set condition.Set) {
 		return
 	}
 	n := in.Members.Replicas()
-	message := fmt.Sprintf("%d of %d pods run what the spec says", int(n)-in.Outdated, n)
+	message := fmt.Sprintf("%d of %d pods match the spec", int(n)-in.Outdated, n)
 	if in.Wait.Message != "" {
 		message += "; " + in.Wait.Message
 	}
 	set.False(kind, cmp.Or(in.Wait.Reason, common.ReasonUpdating), message)
 }
 
-// isProgress reports whether a reason is one that reportProgress sets.
+// isProgress reports whether reportProgress may have set a reason.
 func isProgress(reason string) bool {
 	return reason == common.ReasonUpdating || reason == redisv1alpha1.ReasonNoPersistence
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// lowestVersion returns the lowest version that any server runs, such as 7.0.15 or valkey 8.1.3; "" if none is known.
+// lowestVersion returns the lowest version that any server runs, such as "7.0.15" or "valkey 8.1.3"; "" if none is
+// known.
 func lowestVersion(all observed.Servers) string {
 	var low redis.Version
 	for _, s := range all {
@@ -27,7 +28,7 @@ func lowestVersion(all observed.Servers) string {
 	return low.Number
 }
 
-// compare compares versions by their numbers.
+// compare compares two versions number by number. It returns a negative number if a is lower than b.
 func compare(a, b string) int {
 	return slices.CompareFunc(strings.Split(a, "."), strings.Split(b, "."), func(a, b string) int {
 		x, _ := strconv.Atoi(a)

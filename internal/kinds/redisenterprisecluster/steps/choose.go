@@ -14,36 +14,36 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// Choose adds at most one step to a plan, with its events. Clients that cannot log in come first. A pod is restarted
-// only if nothing is left to do at the ring.
+// Choose adds at most one step and its events to a plan. Settings come first, because clients may be unable to log in
+// without them. Pods are restarted last, when the Redis cluster needs no other step.
 func (r *Runner) Choose(in Input, plan *kit.Plan) {
 	d := in.Decision
 	take := func(ctx context.Context) error { return r.take(ctx, in) }
 	switch {
-	case d.Step == ring.Step(redis.StopMove{}): // otherwise the move would continue while the rest waits or is held back
+	case d.Step == ring.Step(redis.StopMove{}): // otherwise the move would continue while the other changes wait
 		plan.Step = &kit.Step{Name: d.Step.String(), Why: d.Why.Doing, DuringPause: true, Do: take}
 	case len(in.Pending) > 0 && !in.Stale:
 		plan.Step = &kit.Step{Name: "give servers their settings", Do: func(ctx context.Context) error { return r.tune(ctx, in) }}
 	case d.Restart != nil && (observed.Broken(d.Restart) || d.Step == nil):
 		pod := d.Restart
 		plan.Step = &kit.Step{Name: "restart pod " + pod.Name, Do: func(ctx context.Context) error { return r.restart(ctx, pod) }}
-		plan.Events = []kit.Event{{Related: pod, Reason: "PodRestarted", Action: "Restart", Note: "Pod " + pod.Name + " is recreated: it does not run what the spec says"}}
+		plan.Events = []kit.Event{{Related: pod, Reason: "PodRestarted", Action: "Restart", Note: "Pod " + pod.Name + " is recreated, because it does not match the spec"}}
 	case d.Step != nil:
 		plan.Step = &kit.Step{Name: d.Step.String(), Why: d.Why.Doing, Do: take}
 		plan.Events = events(d, observed.Formed(in.Cluster))
 	}
 }
 
-// events returns events for the steps that users should know about. If all servers of a formed cluster are new, it has
-// lost its data.
+// events returns events for steps that users should know about. If all servers of a formed cluster are new, the cluster
+// has lost its data.
 func events(d decide.Decision, formed bool) []kit.Event {
 	switch d.Step.(type) {
 	case redis.AssignSlots:
 		switch {
 		case len(d.Ring.GivenUp) > 0:
-			return []kit.Event{{Warning: true, Reason: "DataLossAccepted", Action: "AssignSlots", Note: d.Why.Doing + ", as annotation " + redisv1alpha1.AcceptDataLossAnnotation + " says"}}
+			return []kit.Event{{Warning: true, Reason: "DataLossAccepted", Action: "AssignSlots", Note: d.Why.Doing + ", because annotation " + redisv1alpha1.AcceptDataLossAnnotation + " accepts the loss"}}
 		case formed:
-			return []kit.Event{{Warning: true, Reason: "StartedOver", Action: "Create", Note: "All servers are new, and none has any data: the cluster starts again without it"}}
+			return []kit.Event{{Warning: true, Reason: "StartedOver", Action: "Create", Note: "All servers are new and have no data: the cluster starts again empty"}}
 		}
 	case redis.Takeover:
 		return []kit.Event{{Warning: true, Reason: "Takeover", Action: "TakeOver", Note: d.Why.Doing}}

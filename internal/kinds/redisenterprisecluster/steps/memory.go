@@ -12,44 +12,45 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// A step that was not taken is tried again after a pause. The first pause is short, as most of what servers wait for
-// happens soon.
+// minPause and maxPause limit the pause before a failed step is retried. The first pause is short, because most
+// failures pass quickly.
 const (
 	minPause = 100 * time.Millisecond
 	maxPause = 2 * time.Second
 )
 
-// Memory is what the process remembers about clusters. A restarted process can do without it: it just tunes the servers
-// once more.
+// Memory is what the process remembers about clusters. It may be lost: after a restart, the operator only sends all
+// settings to the servers once more.
 type Memory struct {
 	clusters kit.Memory[types.NamespacedName, Known]
 }
 
-// Known holds what is remembered about one cluster.
+// Known holds what Memory stores about one cluster.
 type Known struct {
 	uid types.UID
-	// Since is when the process first read the cluster.
+	// Since is when the process first saw the cluster.
 	Since time.Time
-	// Refused explains why the last step was not taken. The next step waits until RetryAt.
+	// Refused explains why the last step failed. The next step waits until RetryAt.
 	Refused string
 	RetryAt time.Time
 	pause   time.Duration
-	// Tuned has, by run of a server, the generation of settings that it has. Complaint explains how a server refused
-	// the settings of generation Complained.
+	// Tuned holds the generation of settings that each server has, by the ID of the server's start. Complaint explains
+	// how a server refused the settings of generation Complained.
 	Tuned                 map[string]string
 	Complaint, Complained string
-	// TunedSince is when all servers came to have their settings; zero if a server lacks them.
+	// TunedSince is the time since which all servers have their settings; zero if any server lacks them.
 	TunedSince time.Time
-	// libraries is the last reported refusal of function libraries.
+	// libraries is the last reported refusal to copy function libraries.
 	libraries string
-	// LostElections has, by run of a replica that lost an election, until when it must not be proposed as primary.
+	// LostElections holds, by the ID of a replica's start, the time before which opcrew must not make that replica a
+	// primary because it lost an election.
 	LostElections map[string]time.Time
 }
 
-// RetriesIn is how long the next step must wait; 0 if it need not.
+// RetriesIn returns how long the next step must wait; 0 if it need not wait.
 func (k Known) RetriesIn(now time.Time) time.Duration { return max(0, k.RetryAt.Sub(now)) }
 
-// IsAnother reports whether the name now belongs to another cluster. What was known about the earlier one is forgotten.
+// IsAnother reports whether the name now belongs to another cluster than before. It then forgets the previous cluster.
 func (m *Memory) IsAnother(key types.NamespacedName, uid types.UID) (another bool) {
 	m.clusters.Update(key, func(k Known) Known {
 		if k.uid == uid {
@@ -61,8 +62,8 @@ func (m *Memory) IsAnother(key types.NamespacedName, uid types.UID) (another boo
 	return another
 }
 
-// Recall returns what is known about a cluster. complete reports, from the generation of each run, whether all servers
-// have their settings.
+// Recall returns what is known about a cluster. complete reports whether all servers have their settings, given the
+// generation that each has.
 func (m *Memory) Recall(key types.NamespacedName, now time.Time, complete func(map[string]string) bool) Known {
 	return m.clusters.Update(key, func(k Known) Known {
 		if k.Since.IsZero() {
@@ -80,7 +81,7 @@ func (m *Memory) Recall(key types.NamespacedName, now time.Time, complete func(m
 	})
 }
 
-// Postpone makes the next step wait, and keeps why the last one was not taken; "" if no command was sent to the
+// Postpone makes the next step wait, and stores why the last step failed. refusal is "" if no command was sent to the
 // servers.
 func (m *Memory) Postpone(key types.NamespacedName, now time.Time, refusal string) {
 	m.clusters.Update(key, func(k Known) Known {
@@ -93,7 +94,7 @@ func (m *Memory) Postpone(key types.NamespacedName, now time.Time, refusal strin
 	})
 }
 
-// LostElection keeps a replica from being proposed as primary until a time.
+// LostElection records that a replica lost an election, and must not become the primary before a given time.
 func (m *Memory) LostElection(key types.NamespacedName, run string, until time.Time) {
 	m.clusters.Update(key, func(k Known) Known {
 		k.LostElections = with(k.LostElections, run, until)
@@ -101,7 +102,7 @@ func (m *Memory) LostElection(key types.NamespacedName, run string, until time.T
 	})
 }
 
-// Taken forgets earlier refusals, as a step was taken.
+// Taken forgets earlier failures, because a step has succeeded.
 func (m *Memory) Taken(key types.NamespacedName) {
 	m.clusters.Update(key, func(k Known) Known {
 		k.Refused, k.RetryAt, k.pause = "", time.Time{}, 0
@@ -109,7 +110,7 @@ func (m *Memory) Taken(key types.NamespacedName) {
 	})
 }
 
-// Tuned remembers that a server has the settings of a generation, and how it refused any of them.
+// Tuned records that a server has the settings of a generation, and how it refused any of them.
 func (m *Memory) Tuned(key types.NamespacedName, run, generation, complaint string) {
 	m.clusters.Update(key, func(k Known) Known {
 		if k.Complained != generation {
@@ -123,7 +124,7 @@ func (m *Memory) Tuned(key types.NamespacedName, run, generation, complaint stri
 	})
 }
 
-// IsNewRefusal reports whether a refusal of function libraries has not been reported yet, and remembers it.
+// IsNewRefusal reports whether a refusal of function libraries has not been reported yet, and records it as reported.
 func (m *Memory) IsNewRefusal(key types.NamespacedName, refusal string) (isNew bool) {
 	m.clusters.Update(key, func(k Known) Known {
 		isNew = k.libraries != refusal
@@ -133,7 +134,7 @@ func (m *Memory) IsNewRefusal(key types.NamespacedName, refusal string) (isNew b
 	return isNew
 }
 
-// KeepRuns forgets all runs of servers except the given ones.
+// KeepRuns forgets everything about servers that no longer run. runs holds the IDs of the current starts.
 func (m *Memory) KeepRuns(key types.NamespacedName, runs map[string]bool) {
 	m.clusters.Update(key, func(k Known) Known {
 		k.Tuned = maps.Clone(k.Tuned)
@@ -142,10 +143,11 @@ func (m *Memory) KeepRuns(key types.NamespacedName, runs map[string]bool) {
 	})
 }
 
-// Forget drops what is known about a cluster.
+// Forget removes a cluster from the memory.
 func (m *Memory) Forget(key types.NamespacedName) { m.clusters.Forget(key) }
 
-// with returns a copy of a map with one more entry, as earlier copies are still read.
+// with returns a copy of a map with one more entry. It does not change the map, because other goroutines may still read
+// it.
 func with[V any](m map[string]V, key string, value V) map[string]V {
 	out := maps.Clone(m)
 	if out == nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// Runner carries out steps.
+// Runner executes steps.
 type Runner struct {
 	Prober *redis.Prober
 	Memory *Memory
@@ -24,16 +24,16 @@ type Runner struct {
 	Clock clock.PassiveClock
 }
 
-// Input holds what a step depends on.
+// Input holds everything that a step depends on.
 type Input struct {
 	Cluster  *redisv1alpha1.RedisEnterpriseCluster
 	Decision decide.Decision
 	Servers  observed.Servers
-	// Tuning is what servers should be given; Pending are the servers that do not have it yet.
+	// Tuning holds the settings that all servers should have. Pending are the servers that do not have them yet.
 	Tuning  tuning.Tuning
 	Pending observed.Servers
-	// Gone has the names of the pods that the decision considers gone.
+	// Gone holds the names of the pods that the decision considers gone.
 	Gone []string
-	// Stale is true if the view is older than the last step.
+	// Stale is true if the servers have not been read since the last step.
 	Stale bool
 }

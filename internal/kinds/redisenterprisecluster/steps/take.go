@@ -19,8 +19,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// take carries out a step at the ring. A step that the servers refuse is retried soon. The status reports the refusal,
-// and no event is written for a step that was not taken.
+// take executes a step in the Redis cluster. If servers refuse the step, it is retried soon. The status then reports
+// the refusal, and no event is written.
 func (r *Runner) take(ctx context.Context, in Input) error {
 	key, step := client.ObjectKeyFromObject(in.Cluster), in.Decision.Step
 	if needsGone(in.Decision) {
@@ -47,8 +47,8 @@ func (r *Runner) take(ctx context.Context, in Input) error {
 	return kit.ErrNotNow
 }
 
-// needsGone reports whether a step loses data if a pod that is considered gone is not: a replica with fewer writes
-// would become the primary, or data would be given up that may still exist.
+// needsGone reports whether a step would lose data if a pod that is considered gone still runs. Such a step promotes a
+// replica with fewer writes, or gives up data that may still exist.
 func needsGone(d decide.Decision) bool {
 	switch d.Step.(type) {
 	case redis.Takeover, redis.ForceFailover:
@@ -57,14 +57,14 @@ func needsGone(d decide.Decision) bool {
 	return len(d.Ring.GivenUp) > 0
 }
 
-// stillGone reads live whether pods are still gone.
+// stillGone reads from the API server whether the pods are still gone.
 func (r *Runner) stillGone(ctx context.Context, namespace string, pods []string) (bool, error) {
 	for _, name := range pods {
 		pod := &corev1.Pod{}
 		err := r.Live.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, pod)
 		switch {
 		case client.IgnoreNotFound(err) != nil:
-			return false, fmt.Errorf("is pod %s there: %w", name, err)
+			return false, fmt.Errorf("check whether pod %s is gone: %w", name, err)
 		case err == nil && pod.Spec.NodeName != "" && !observed.Ended(pod):
 			return false, nil
 		}
@@ -72,7 +72,7 @@ func (r *Runner) stillGone(ctx context.Context, namespace string, pods []string)
 	return true, nil
 }
 
-// restart deletes the pod only if it is exactly as it was read. The StatefulSet's controller recreates it.
+// restart deletes the pod if it has not changed since it was read. The StatefulSet controller then recreates it.
 func (r *Runner) restart(ctx context.Context, pod *corev1.Pod) error {
 	uid, version := pod.UID, pod.ResourceVersion
 	err := r.Client.Delete(ctx, pod, client.Preconditions{UID: &uid, ResourceVersion: &version})

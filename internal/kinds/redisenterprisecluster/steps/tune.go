@@ -14,7 +14,7 @@ import (
 )
 
 // tune sends servers their passwords and settings. A server that does not answer gets them later. A refused setting is
-// sent again only when the server restarts, or when the settings change.
+// sent again only after the server restarts or the settings change.
 func (r *Runner) tune(ctx context.Context, in Input) error {
 	key := client.ObjectKeyFromObject(in.Cluster)
 	err := r.Prober.Do(ctx, key, func(ctx context.Context, store redis.Store) error {

@@ -11,8 +11,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// Send sends the commands one by one to a server, so that a refused command does not hold back the others. It returns
-// the first refusal.
+// Send sends the commands to a server one by one, so that a refused command does not block the others. It returns the
+// first refusal.
 func (t Tuning) Send(ctx context.Context, store redis.Store, address string) error {
 	var refused error
 	for _, command := range t.Commands {

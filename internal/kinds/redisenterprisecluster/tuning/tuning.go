@@ -1,8 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package tuning determines what running servers are sent: the users' passwords, and settings that need no restart. A
-// server that starts reads the same from files, but these may be a minute old by then.
+// Package tuning determines the commands that running servers need: for the users' passwords, and for settings that
+// need no restart. A starting server reads the same values from files, but the kubelet may update these files a minute
+// late.
 package tuning
 
 import (
@@ -18,15 +19,15 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// Tuning holds the commands that every server should carry out once per start. Generation is a hash of them; "" before
-// there are passwords.
+// Tuning holds the commands that every server should execute once after each start. Generation is a hash of the
+// commands; "" while there are no passwords yet.
 type Tuning struct {
 	Commands   []redis.Command
 	Generation string
 }
 
-// For returns the tuning of a cluster. It is empty while the users' Secret is unusable, so that servers keep what they
-// have.
+// For returns the passwords and settings that the servers of a cluster should have, as commands. The result is empty
+// while the users' Secret is unusable, so that servers keep what they have.
 func For(c *redisv1alpha1.RedisEnterpriseCluster, credentials access.Credentials) Tuning {
 	hashes := credentials.Stored()
 	if len(hashes) == 0 || credentials.Problem(c) != "" {
@@ -44,8 +45,9 @@ func For(c *redisv1alpha1.RedisEnterpriseCluster, credentials access.Credentials
 	return out
 }
 
-// permit lets a user log in with the given passwords and no others, like internal/agents/redisserver. Servers that
-// started under an operator with other permissions for users get the current ones.
+// permit returns a command that lets a user log in with the given passwords only. It also updates the user's
+// permissions on servers that an older operator started. internal/agents/redisserver grants the same permissions at
+// start.
 func permit(name string, hashes []string) redis.Command {
 	out := redis.Command{"ACL", "SETUSER", name, "on", "resetpass"}
 	for _, hash := range hashes {
@@ -57,14 +59,15 @@ func permit(name string, hashes []string) redis.Command {
 	return out
 }
 
-// IsComplete reports whether all servers have the tuning; tuned is the generation that each run of a server has.
+// IsComplete reports whether all servers have these passwords and settings. tuned holds the generation that each server
+// has, by the ID of its start.
 func (t Tuning) IsComplete(all observed.Servers, tuned map[string]string) bool {
 	return t.Generation != "" && len(all) > 0 && !slices.ContainsFunc(all, func(s observed.Server) bool {
 		return !s.Answers || tuned[s.Run] != t.Generation
 	})
 }
 
-// Pending returns the servers that answer and do not have the tuning yet.
+// Pending returns the servers that answer but do not have these passwords and settings yet.
 func (t Tuning) Pending(all observed.Servers, tuned map[string]string) observed.Servers {
 	if t.Generation == "" {
 		return nil

@@ -14,9 +14,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// AsCreated returns the cluster with the volumes that its StatefulSet was created with, if the spec has others. A pod
-// can neither get nor lose a volume, and a StatefulSet with other claim templates would not recreate a deleted pod.
-// Another size is no difference, as claims can grow.
+// AsCreated returns the cluster with the volume settings that its StatefulSet was created with, if the spec has others.
+// Pods cannot gain or lose a volume later. A changed size is allowed, because claims can grow.
 func AsCreated(c *redisv1alpha1.RedisEnterpriseCluster, set *appsv1.StatefulSet) *redisv1alpha1.RedisEnterpriseCluster {
 	if Difference(c, set) == "" {
 		return c
@@ -32,7 +31,7 @@ func AsCreated(c *redisv1alpha1.RedisEnterpriseCluster, set *appsv1.StatefulSet)
 	return &out
 }
 
-// Difference describes how the volumes in the spec differ from the pods' volumes; "" if they are the same.
+// Difference describes how the volume settings in the spec differ from the pods' volumes; "" if they are the same.
 func Difference(c *redisv1alpha1.RedisEnterpriseCluster, set *appsv1.StatefulSet) string {
 	if set == nil {
 		return ""
@@ -40,19 +39,19 @@ func Difference(c *redisv1alpha1.RedisEnterpriseCluster, set *appsv1.StatefulSet
 	claim := claimTemplate(set)
 	switch {
 	case desired.Persistent(c) && claim == nil:
-		return "persistentSpec asks for volumes, and the pods were created without"
+		return "persistentSpec requests volumes, but the pods were created without volumes"
 	case !desired.Persistent(c) && claim != nil:
-		return "The spec asks for no volumes, and the pods were created with them"
+		return "The spec requests no volumes, but the pods were created with volumes"
 	case claim != nil && c.Spec.PersistentSpec.StorageClassName != workload.ClassOf(claim):
-		return "persistentSpec asks for volumes of " + className(c.Spec.PersistentSpec.StorageClassName) +
-			", and those of the pods are of " + className(workload.ClassOf(claim))
+		return "persistentSpec requests volumes of " + className(c.Spec.PersistentSpec.StorageClassName) +
+			", but the pods have volumes of " + className(workload.ClassOf(claim))
 	}
 	return ""
 }
 
 func className(class string) string { return cmp.Or(class, "the default storage class") }
 
-// claimTemplate returns the template of the claims with data; nil if there is none.
+// claimTemplate returns the StatefulSet's template of the claims for data; nil if there is none.
 func claimTemplate(set *appsv1.StatefulSet) *corev1.PersistentVolumeClaim {
 	for i := range set.Spec.VolumeClaimTemplates {
 		if claim := &set.Spec.VolumeClaimTemplates[i]; claim.Name == desired.DataVolume {

@@ -10,12 +10,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// createdTogether is the largest difference in age between a pod and a claim that was created with it.
+// createdTogether is the largest age difference between a pod and a volume claim that was created with it.
 const createdTogether = 10 * time.Second
 
-// mayHoldData reports whether a claim's volume may have data. A volume provisioned for a claim that was created with
-// its pod is empty if the pod has had no node since: the claim comes just before the pod, or while it waits, and some
-// classes provision before the pod has a node.
+// mayHoldData reports whether a claim's volume may contain data. It contains none if it was provisioned for a claim
+// that was created together with its pod, and the pod has not had a node since.
 func mayHoldData(claim *corev1.PersistentVolumeClaim, pod *corev1.Pod) bool {
 	if claim == nil || claim.Spec.VolumeName == "" || claim.Status.Phase == corev1.ClaimLost {
 		return false
@@ -24,9 +23,8 @@ func mayHoldData(claim *corev1.PersistentVolumeClaim, pod *corev1.Pod) bool {
 	return before || !createdEmpty(claim)
 }
 
-// createdEmpty reports whether a claim's volume was provisioned empty for it. Provisioners name volumes after the
-// claim's UID (external-provisioner, --volume-name-prefix). A claim that was restored, written by hand or bound to an
-// existing volume has a volume with another name.
+// createdEmpty reports whether a claim's volume was provisioned empty for this claim. Provisioners then name the volume
+// after the claim's UID (external-provisioner, --volume-name-prefix). Restored or existing volumes have other names.
 func createdEmpty(claim *corev1.PersistentVolumeClaim) bool {
 	return claim.UID != "" && strings.HasSuffix(claim.Spec.VolumeName, string(claim.UID)) &&
 		claim.Spec.DataSource == nil && claim.Spec.DataSourceRef == nil

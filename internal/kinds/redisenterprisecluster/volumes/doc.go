@@ -1,7 +1,6 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package volumes handles the claims of a Redis cluster's pods: which volumes the cluster was created with, which
-// claims an earlier cluster left, which data may come back with its volume, and how volumes grow. Package build
-// declares the claim template.
+// Package volumes handles the volume claims of a Redis cluster: which volumes its pods were created with, which claims
+// an earlier cluster left, which data may come back, and how volumes grow. Package build declares the claim template.
 package volumes

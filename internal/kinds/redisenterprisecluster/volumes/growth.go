@@ -10,15 +10,15 @@ import (
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 )
 
-// Stuck returns which volume cannot get its size, and what to do about it; "" if all can.
+// Stuck returns which volume cannot get its requested size and what the user can do; "" if all volumes can.
 func (s Storage) Stuck() string {
 	if why := s.Volumes.Stuck(); why != "" {
-		return why + "; with enablePersistentVolumeResize: false volumes stay as they are"
+		return why + "; to keep the volumes at their current size, set enablePersistentVolumeResize: false"
 	}
 	return ""
 }
 
-// Recheck returns the time until a check without an event while volumes should grow; 0 means never.
+// Recheck returns the time until the next check while volumes grow that send no events; 0 means never.
 func (s Storage) Recheck(soon time.Duration) time.Duration {
 	if growing, _ := s.Growing(); s.unwatched && growing != "" {
 		return soon
@@ -26,7 +26,7 @@ func (s Storage) Recheck(soon time.Duration) time.Duration {
 	return s.Again(soon)
 }
 
-// Status returns how far the volumes are, in the vendor's words; nil if the cluster has no claims.
+// Status returns how many volumes have their size, in the vendor's terms; nil if the cluster has no claims.
 func (s Storage) Status() *redisv1alpha1.PersistenceStatus {
 	if len(s.Claims) == 0 {
 		return nil

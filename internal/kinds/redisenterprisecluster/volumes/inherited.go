@@ -13,11 +13,11 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/desired"
 )
 
-// maxNodes is the maximum number of pods, as in the CRD.
+// maxNodes is the maximum number of pods. The CRD has the same limit.
 const maxNodes = 100
 
-// inherited returns how many pods an earlier cluster of the same name had, from the claims that are older than this
-// cluster.
+// inherited returns how many pods an earlier cluster of the same name had. It counts the claims that are older than
+// this cluster.
 func inherited(c *redisv1alpha1.RedisEnterpriseCluster, claims []corev1.PersistentVolumeClaim) int32 {
 	most := 0
 	for i := range claims {

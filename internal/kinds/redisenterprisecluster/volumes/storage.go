@@ -18,27 +18,27 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Storage holds what the pods' claims show about their volumes.
+// Storage describes the volumes of the pods' claims.
 type Storage struct {
-	// Volumes are the volumes of the claims that should exist, in the order of the pods; nil if a claim does not exist
-	// or is being deleted.
+	// Volumes are the volumes of the claims that should exist, in the order of the pods. An entry is nil if its claim
+	// does not exist or is being deleted.
 	workload.Volumes
-	// MayReturn has the pods whose claims may still have the pods' data. That includes claims that cannot be read.
+	// MayReturn holds the pods whose claims may still have data, including claims that could not be read.
 	MayReturn map[string]bool
 	// Inherited is how many pods an earlier cluster of the same name had; 0 once this cluster is formed.
 	Inherited int32
-	// unwatched is true if a claim has lost its labels, so that no event reports its changes.
+	// unwatched is true if any claim has lost opcrew's labels. opcrew then receives no events about that claim.
 	unwatched bool
 }
 
-// Reader reads claims and their classes.
+// Reader reads volume claims and their storage classes.
 type Reader struct {
 	Cached, Live client.Reader
 	Classes      *workload.Classes
 	Children     *ensure.Applier
 }
 
-// Claims lists the claims of a cluster in the cache.
+// Claims lists the volume claims of a cluster that are in the cache.
 func (r Reader) Claims(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster) ([]corev1.PersistentVolumeClaim, error) {
 	list := &corev1.PersistentVolumeClaimList{}
 	if err := r.Cached.List(ctx, list, client.InNamespace(c.Namespace), client.MatchingLabels(desired.Selector(c))); err != nil {
@@ -47,7 +47,7 @@ func (r Reader) Claims(ctx context.Context, c *redisv1alpha1.RedisEnterpriseClus
 	return list.Items, nil
 }
 
-// Inherited returns how many pods an earlier cluster of the same name had; 0 once this one is formed.
+// Inherited returns how many pods an earlier cluster of the same name had; 0 once this cluster is formed.
 func Inherited(c *redisv1alpha1.RedisEnterpriseCluster, claims []corev1.PersistentVolumeClaim) int32 {
 	if !desired.Persistent(c) || observed.Formed(c) {
 		return 0
@@ -55,8 +55,8 @@ func Inherited(c *redisv1alpha1.RedisEnterpriseCluster, claims []corev1.Persiste
 	return inherited(c, claims)
 }
 
-// Storage collects the claims of the pods, and reads the classes of those that are too small. c has the volumes that it
-// was created with.
+// Storage collects the volume claims of the pods, and reads the storage classes of claims that are too small. c has the
+// volume settings that its pods were created with.
 func (r Reader) Storage(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster, pods observed.Pods, claims []corev1.PersistentVolumeClaim) Storage {
 	s := Storage{Volumes: workload.Volumes{Patched: map[string]bool{}}, MayReturn: map[string]bool{}}
 	if p := c.Spec.PersistentSpec; p.EnablePersistentVolumeResize.Or(false) && p.VolumeSize != "" {
@@ -72,7 +72,8 @@ func (r Reader) Storage(ctx context.Context, c *redisv1alpha1.RedisEnterpriseClu
 	return s
 }
 
-// claim returns the claim of a pod. If the cache lacks a claim that the pod uses, or may use, it is read live.
+// claim returns the volume claim of a pod. If the cache lacks a claim that the pod uses or may use, it is read from the
+// API server.
 func (r Reader) claim(ctx context.Context, s *Storage, pod client.ObjectKey, pods observed.Pods, i int, claims []corev1.PersistentVolumeClaim) *corev1.PersistentVolumeClaim {
 	key := client.ObjectKey{Namespace: pod.Namespace, Name: desired.DataVolume + "-" + pod.Name}
 	claim, p := named(key.Name, claims), pods.ByOrdinal[i]
@@ -99,8 +100,8 @@ func named(name string, claims []corev1.PersistentVolumeClaim) *corev1.Persisten
 	return &claims[i]
 }
 
-// unlabelled reads a claim that the cache does not have, as a claim that a user restored from a backup lacks our
-// labels. nil if it does not exist, or is being deleted.
+// unlabelled reads a claim from the API server, because the cache lacks claims without opcrew's labels, such as claims
+// restored from a backup. It returns nil if the claim does not exist or is being deleted.
 func (r Reader) unlabelled(ctx context.Context, key client.ObjectKey) (*corev1.PersistentVolumeClaim, error) {
 	claim := &corev1.PersistentVolumeClaim{}
 	if err := r.Live.Get(ctx, key, claim); err != nil || claim.DeletionTimestamp != nil {

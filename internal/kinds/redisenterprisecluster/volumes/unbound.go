@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/desired"
 )
 
-// Unscheduled reads the claims of pods that have no node. The result is by pod name.
+// Unscheduled reads the volume claims of pods that have no node. The result is keyed by pod name.
 func (r Reader) Unscheduled(ctx context.Context, c *redisv1alpha1.RedisEnterpriseCluster, pods map[string]*corev1.Pod) (map[string]*corev1.PersistentVolumeClaim, error) {
 	out := map[string]*corev1.PersistentVolumeClaim{}
 	for name, pod := range pods {

@@ -13,7 +13,7 @@ import (
 
 var tight = Limits{Bytes: 1000, Text: 100, Elements: 10, Depth: 3, Line: 50}
 
-// sends is a connection on which a server sends some chunks.
+// sends is a connection on which a server sends the given chunks.
 type sends struct {
 	net.Conn
 	chunks []string
@@ -38,7 +38,7 @@ func (c *sends) Close() error {
 	return nil
 }
 
-// once reads one large chunk.
+// once reads an answer that arrives in one large chunk.
 func once(chunk string) (text string, closed bool, err error) {
 	server := &sends{chunks: []string{chunk}}
 	p := make([]byte, 4<<10)
@@ -81,7 +81,7 @@ func TestAnAnswerBeyondALimitClosesTheConnectionBeforeItIsPassedOn(t *testing.T)
 
 func TestTheErrorSaysWhatWasAnnouncedBeforeAllDigitsAreThere(t *testing.T) {
 	_, _, err := read("$922", "3372036854775800\r\n")
-	if err == nil || !strings.Contains(err.Error(), "at least 922 are announced and 100 are allowed") {
+	if err == nil || !strings.Contains(err.Error(), "at least 922 are announced, and the limit is 100") {
 		t.Errorf("expected the first digits to be refused, got %v", err)
 	}
 }

@@ -8,17 +8,17 @@ import (
 	"sync"
 )
 
-// Budget bounds the memory of all answers that are being received together: many servers could each send one of the size
-// that is allowed.
+// Budget limits the memory of all answers that are being received at the same time. Without it, many servers could each
+// send an answer of the allowed size and together exhaust the operator's memory.
 type Budget struct {
 	mu   sync.Mutex
 	left int64
 }
 
-// NewBudget returns a budget of so many bytes.
+// NewBudget returns a budget of the given number of bytes.
 func NewBudget(bytes int64) *Budget { return &Budget{left: bytes} }
 
-// take reports whether so many bytes were left, and if so takes them.
+// take takes n bytes from the budget. It reports whether so many bytes were left.
 func (b *Budget) take(n int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -36,28 +36,30 @@ func (b *Budget) giveBack(n int64) {
 }
 
 const (
-	// free is the size of an answer that is always received: INFO and CLUSTER NODES of a hundred servers have less.
+	// free is the size of an answer, in bytes, that is always received. INFO and CLUSTER NODES of a hundred servers are
+	// smaller.
 	free = 32 << 10
-	// portion is how much is taken at a time.
+	// portion is how many bytes an account takes from the budget in one call.
 	portion = 64 << 10
-	// perElement is what the library needs for an element, besides its bytes.
+	// perElement is the memory, in bytes, that the client library needs for each list element in addition to its text.
 	perElement = 48
 )
 
-// BusyError reports that other clusters send so much that this answer was not received. The next attempt may succeed.
+// BusyError reports that an answer was not received because answers for other clusters use the whole budget. The next
+// attempt may succeed.
 type BusyError struct{ Bytes int64 }
 
 func (e *BusyError) Error() string {
-	return fmt.Sprintf("an answer of more than %d bytes was not received, as other clusters send large answers at the same time; it is asked for again", e.Bytes)
+	return fmt.Sprintf("opcrew did not receive an answer of more than %d bytes, because other clusters send large answers at the same time; opcrew retries", e.Bytes)
 }
 
-// account is what the answers on one connection have taken.
+// account records how many bytes the answers on one connection have taken from the budget.
 type account struct {
 	budget *Budget
 	taken  int64
 }
 
-// cover takes what is missing for an answer that needs so many bytes.
+// cover takes more bytes from the budget if an answer needs more than the account has.
 func (a *account) cover(needs int64) error {
 	if needs -= free; needs <= a.taken {
 		return nil

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package bounded has connections to Redis whose answers are checked before a client library sees them. A library allocates
-// what an answer announces: two lines of a hostile server would end the process.
+// Package bounded provides connections to Redis that check answers before a client library sees them. Libraries
+// allocate as much memory as an answer announces, so two lines from a hostile server could crash the operator.
 package bounded
 
 import (
@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// conn checks what is read. A write begins the answers to it.
+// conn checks all data that is read. The limits start again with each write, because a write starts new answers.
 type conn struct {
 	net.Conn
 	mu      sync.Mutex
@@ -20,11 +20,12 @@ type conn struct {
 	refused error
 }
 
-// Conn returns a connection whose answers are within the limits and the budget. It is for the plain text: inside of TLS.
+// Conn returns a connection whose answers stay within the limits and the budget. inner must deliver plain text, so with
+// TLS it is the TLS connection.
 func Conn(inner net.Conn, limits Limits, budget *Budget) net.Conn {
 	c := &conn{Conn: inner, scanner: scanner{limits: limits}, account: account{budget: budget}}
 	if raw, ok := inner.(syscall.Conn); ok {
-		return &inspected{conn: c, raw: raw} // libraries look at idle connections that can be inspected
+		return &inspected{conn: c, raw: raw} // client libraries check idle connections through this interface
 	}
 	return c
 }
@@ -36,14 +37,14 @@ type inspected struct {
 
 func (c *inspected) SyscallConn() (syscall.RawConn, error) { return c.raw.SyscallConn() }
 
-// Read passes on nothing of a chunk with an answer beyond the limits, and closes the connection.
+// Read passes no data of a chunk that contains an answer beyond the limits. It then closes the connection.
 func (c *conn) Read(p []byte) (int, error) {
 	if err := c.ended(); err != nil {
 		return 0, err
 	}
 	n, err := c.Conn.Read(p)
 	if refused := c.check(p[:n]); refused != nil {
-		_ = c.Close() // nothing is read or written any more
+		_ = c.Close() // after an invalid answer, the connection must not be used any more
 		return 0, refused
 	}
 	return n, err
@@ -70,7 +71,7 @@ func (c *conn) check(chunk []byte) error {
 	return c.refused
 }
 
-// Write begins other answers.
+// Write resets the limits, because the data that is written starts new answers.
 func (c *conn) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	c.scanner.begin()
@@ -79,7 +80,7 @@ func (c *conn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// Close gives back what the answers have taken.
+// Close closes the connection and returns the account's bytes to the budget.
 func (c *conn) Close() error {
 	c.mu.Lock()
 	c.account.settle()

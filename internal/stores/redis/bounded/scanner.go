@@ -5,32 +5,33 @@ package bounded
 
 import "fmt"
 
-// Limits bound the answers to what was written last to a connection: those of one pipeline together.
+// Limits limits the answers to the last write on a connection. If the write was a pipeline of commands, the limits
+// apply to all of its answers together.
 type Limits struct {
-	// Bytes is the most bytes, announced or received, and Text the most bytes of one text.
+	// Bytes is the maximum number of bytes, announced or received. Text is the maximum number of bytes in one text.
 	Bytes, Text int64
-	// Elements is the most elements of all lists, and Depth how deep lists may be nested.
+	// Elements is the maximum number of elements in all lists. Depth is how deep lists may be nested.
 	Elements int64
 	Depth    int
-	// Line is the most bytes of a line.
+	// Line is the maximum number of bytes in a line.
 	Line int64
 }
 
-// ExceededError reports an answer beyond a limit. The connection is closed then.
+// ExceededError reports an answer beyond a limit. The connection is then closed.
 type ExceededError struct {
 	What         string
 	Found, Limit int64
 }
 
 func (e *ExceededError) Error() string {
-	return fmt.Sprintf("an answer with %s is refused, as at least %d are announced and %d are allowed: check what listens at this address", e.What, e.Found, e.Limit)
+	return fmt.Sprintf("opcrew refuses an answer with %s: at least %d are announced, and the limit is %d; check what listens at this address", e.What, e.Found, e.Limit)
 }
 
-// InvalidError reports an answer that is not RESP2. The connection is closed then.
+// InvalidError reports an answer that does not follow the protocol RESP2. The connection is then closed.
 type InvalidError struct{ What string }
 
 func (e *InvalidError) Error() string {
-	return "an answer is refused, as it is not of Redis: " + e.What
+	return "opcrew refuses an answer that does not follow the Redis protocol: " + e.What
 }
 
 type state int
@@ -41,30 +42,30 @@ const (
 	inText
 )
 
-// scanner follows the structure of RESP2 byte by byte and keeps none of its content.
+// scanner follows the structure of RESP2 byte by byte. It stores none of the content.
 type scanner struct {
 	limits Limits
 
 	state    state
 	kind     byte
-	last     byte // of the line
+	last     byte // last byte of the current line
 	length   int64
 	number   int64
 	digits   int
 	negative bool
-	rest     int64   // of the text
-	open     []int64 // elements left in the lists that are open
+	rest     int64   // bytes left in the current text
+	open     []int64 // elements left in each list that is being read
 
-	bytes, elements int64 // since the last write
+	bytes, elements int64 // received since the last write
 }
 
-// begin begins the answers to another write.
+// begin resets the counts for the answers to another write.
 func (s *scanner) begin() { s.bytes, s.elements = 0, 0 }
 
 // between reports whether the last answer is complete.
 func (s *scanner) between() bool { return s.state == atKind && len(s.open) == 0 }
 
-// scan reads the next bytes. After an error the answer must not be read further.
+// scan checks the next bytes of an answer. After an error, the answer must not be read further.
 func (s *scanner) scan(p []byte) error {
 	for len(p) > 0 {
 		if s.state == inText {
@@ -91,7 +92,7 @@ func (s *scanner) next(b byte) error {
 		return s.begins(b)
 	}
 	if s.length++; s.length > s.limits.Line {
-		return &ExceededError{"a line of many bytes", s.length, s.limits.Line}
+		return &ExceededError{"too many bytes in a line", s.length, s.limits.Line}
 	}
 	last := s.last
 	s.last = b
@@ -113,10 +114,10 @@ func (s *scanner) begins(b byte) error {
 		s.state, s.kind, s.last, s.length, s.number, s.digits, s.negative = inLine, b, 0, 0, 0, 0, false
 		return nil
 	}
-	return &InvalidError{fmt.Sprintf("it begins with %q", b)}
+	return &InvalidError{fmt.Sprintf("a value begins with %q", b)}
 }
 
-// digit checks a length as its digits pass: the library must not see it before.
+// digit checks a length while its digits arrive, before the client library sees the complete number.
 func (s *scanner) digit(b, last byte) error {
 	switch {
 	case b == '-' && s.digits == 0 && !s.negative:
@@ -133,17 +134,17 @@ func (s *scanner) digit(b, last byte) error {
 	return s.announced()
 }
 
-// announced checks the length so far. It only grows with further digits, and is below the limits before each.
+// announced checks the length that was read so far. Further digits can only increase it.
 func (s *scanner) announced() error {
 	switch {
 	case s.negative:
 		return nil
 	case s.kind == '$' && s.number > s.limits.Text:
-		return &ExceededError{"a text of many bytes", s.number, s.limits.Text}
+		return &ExceededError{"too many bytes in a text", s.number, s.limits.Text}
 	case s.kind == '$' && s.bytes+s.number > s.limits.Bytes:
-		return &ExceededError{"texts of many bytes", s.bytes + s.number, s.limits.Bytes}
+		return &ExceededError{"too many bytes in all texts", s.bytes + s.number, s.limits.Bytes}
 	case s.kind == '*' && s.elements+s.number > s.limits.Elements:
-		return &ExceededError{"lists of many elements", s.elements + s.number, s.limits.Elements}
+		return &ExceededError{"too many list elements", s.elements + s.number, s.limits.Elements}
 	}
 	return nil
 }
@@ -162,21 +163,21 @@ func (s *scanner) endLine() error {
 	}
 	s.elements += s.number
 	if len(s.open) >= s.limits.Depth {
-		return &ExceededError{"lists nested many times", int64(len(s.open)) + 1, int64(s.limits.Depth)}
+		return &ExceededError{"too many levels of nested lists", int64(len(s.open)) + 1, int64(s.limits.Depth)}
 	}
 	s.open, s.state = append(s.open, s.number), atKind
 	return nil
 }
 
-// count counts bytes before they are passed on.
+// count counts bytes before they are passed to the client library.
 func (s *scanner) count(n int64) error {
 	if s.bytes += n; s.bytes > s.limits.Bytes {
-		return &ExceededError{"many bytes", s.bytes, s.limits.Bytes}
+		return &ExceededError{"too many bytes", s.bytes, s.limits.Bytes}
 	}
 	return nil
 }
 
-// complete ends a value, and the lists of which it is the last element.
+// complete ends a value, and all lists whose last element this value is.
 func (s *scanner) complete() {
 	s.state = atKind
 	for n := len(s.open); n > 0; n-- {

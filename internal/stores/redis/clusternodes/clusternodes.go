@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package clusternodes parses the table of nodes that a Redis or Valkey server in cluster mode keeps in nodes.conf and
-// prints for CLUSTER NODES. It draws no conclusions.
+// Package clusternodes parses the table of nodes of a Redis or Valkey cluster. Servers store the table in nodes.conf
+// and print it for CLUSTER NODES. The package does not interpret the table.
 package clusternodes
 
 import (
@@ -12,49 +12,48 @@ import (
 	"strings"
 )
 
-// Node is one line of the table: what a server knows about itself or about another server.
+// Node is one line of the table. It describes the server itself or another server that it knows.
 type Node struct {
 	ID       string
-	Address  string // host and port for clients; the host is empty while it is not known
-	Hostname string // as announced; empty if none is
+	Address  string // host and port for clients; the host is empty if it is not known
+	Hostname string // the host name that the node announces; empty if it announces none
 	Flags    []string
-	Primary  string // the ID of a replica's primary
-	Epoch    uint64 // if two nodes claim a slot, the others believe the one with the greater epoch
-	Linked   bool   // whether the link to the node is up
+	Primary  string // the ID of the primary, if the node is a replica
+	Epoch    uint64 // if two nodes claim a slot, the other nodes believe the one with the higher epoch
+	Linked   bool   // whether the connection to the node is up
 	Slots    []Range
-	// Migrating and Importing hold the open slots, with the ID of the other end. Only the server's own line has them.
-	// Unreadable holds open slots in an unknown format. They are still owned by the source, and the rest of the table is
-	// valid.
+	// Migrating and Importing hold the slots that are being moved, with the ID of the node at the other end. Only the
+	// server's own line has them. Unreadable holds such slots in an unknown format; their source still owns them.
 	Migrating, Importing map[int]string
 	Unreadable           []string
 }
 
-// Range is a range of slots. It includes both ends.
+// Range is a range of slots. It includes First and Last.
 type Range struct{ First, Last int }
 
-// LastSlot is the highest slot (cluster specification, "Key distribution model").
+// LastSlot is the highest slot number (cluster specification, "Key distribution model").
 const LastSlot = 16383
 
 const (
-	// lineFields are the fields before the slots.
+	// lineFields is the number of fields before the slots of a line.
 	lineFields = 8
-	// mostNodes is how many nodes a table may have: Redis recommends up to a thousand.
+	// mostNodes is the maximum number of nodes in a table. Redis recommends at most a thousand nodes.
 	mostNodes = 2000
-	// mostFields is how many fields a line may have: each slot may be owned, migrating and importing.
+	// mostFields is the maximum number of fields in a line. Each slot may be listed as owned, migrating and importing.
 	mostFields = lineFields + 3*(LastSlot+1)
-	// mostField is the longest field, an address with names and shard.
+	// mostField is the maximum length of a field in bytes. The longest field is an address with names and a shard ID.
 	mostField = 1 << 10
-	// mostSlots is how many slots all nodes may have together. There are LastSlot+1, but a table that a server has yet to
-	// compare with those of others can list some of them twice.
+	// mostSlots is the maximum number of slots of all nodes together. A cluster has LastSlot+1 slots, but a table may
+	// list some twice until the servers have agreed on their owners.
 	mostSlots = 4 * (LastSlot + 1)
-	// mostUnreadable is how many open slots in another form are kept, for a message.
+	// mostUnreadable is how many slots in an unknown format are kept for an error message.
 	mostUnreadable = 16
 )
 
 // Is reports whether a node has a flag, such as myself, master, slave, fail or handshake.
 func (n Node) Is(flag string) bool { return slices.Contains(n.Flags, flag) }
 
-// SlotCount returns the number of slots of a node, without the slots that it is importing.
+// SlotCount returns the number of slots that a node owns, without slots that it is importing.
 func (n Node) SlotCount() int {
 	count := 0
 	for _, r := range n.Slots {
@@ -72,7 +71,8 @@ func Myself(nodes []Node) (Node, bool) {
 	return nodes[i], true
 }
 
-// Parse reads a table. It skips the line of variables at the end of nodes.conf. The nodes share no memory with the text.
+// Parse parses a table. It skips the line of variables at the end of nodes.conf. The result shares no memory with the
+// text.
 func Parse(text string) ([]Node, error) {
 	var nodes []Node
 	left := mostSlots
@@ -101,11 +101,11 @@ func Parse(text string) ([]Node, error) {
 
 func parseLine(fields []string) (Node, error) {
 	if len(fields) < lineFields {
-		return Node{}, fmt.Errorf("it has %d fields, expected %d at least", len(fields), lineFields)
+		return Node{}, fmt.Errorf("the line has %d fields, expected at least %d", len(fields), lineFields)
 	}
 	for i, field := range fields[:lineFields] {
 		if !isWord(field) {
-			return Node{}, fmt.Errorf("field %d is longer than %d bytes or has characters that cannot be printed", i+1, mostField)
+			return Node{}, fmt.Errorf("field %d is longer than %d bytes or has unprintable characters", i+1, mostField)
 		}
 		fields[i] = strings.Clone(field)
 	}
@@ -114,17 +114,17 @@ func parseLine(fields []string) (Node, error) {
 	if fields[3] != "-" {
 		n.Primary = fields[3]
 	}
-	n.Epoch, _ = strconv.ParseUint(fields[6], 10, 64) // 0 where there is none
+	n.Epoch, _ = strconv.ParseUint(fields[6], 10, 64) // 0 if the field is empty
 	err := n.addSlots(fields[lineFields:])
 	return n, err
 }
 
-// isWord reports whether a field is short and has printable ASCII characters only: it may become part of a status.
+// isWord reports whether a field is short and has only printable ASCII characters. Fields may end up in a status.
 func isWord(field string) bool {
 	return len(field) <= mostField && !strings.ContainsFunc(field, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// addSlots reads the slots of a line. A node has each slot once at most, and each open slot too.
+// addSlots parses the slots of a line. A slot may be listed once as owned and once as being moved.
 func (n *Node) addSlots(fields []string) error {
 	for _, field := range fields {
 		if open, is := strings.CutPrefix(field, "["); is {
@@ -140,7 +140,7 @@ func (n *Node) addSlots(fields []string) error {
 	return nil
 }
 
-// addOpen parses SLOT->-ID and SLOT-<-ID.
+// addOpen parses a slot that is being moved, in the form SLOT->-ID or SLOT-<-ID.
 func (n *Node) addOpen(field string) {
 	for sign, to := range map[string]*map[int]string{"->-": &n.Migrating, "-<-": &n.Importing} {
 		text, id, is := strings.Cut(field, sign)
@@ -159,17 +159,17 @@ func (n *Node) addOpen(field string) {
 	}
 }
 
-// splitAddress parses IP:PORT@BUSPORT[,HOSTNAME[,KEY=VALUE...]].
+// splitAddress parses an address field: IP:PORT@BUSPORT[,HOSTNAME[,KEY=VALUE...]].
 func splitAddress(field string) (address, hostname string) {
 	endpoint, rest, _ := strings.Cut(field, ",")
 	hostname, _, _ = strings.Cut(rest, ",")
 	if strings.Contains(hostname, "=") {
-		hostname = "" // it is a KEY=VALUE: there is no hostname
+		hostname = "" // the second part is a KEY=VALUE, so there is no host name
 	}
 	address, _, _ = strings.Cut(endpoint, "@")
 	i := strings.LastIndexByte(address, ':')
 	if i > 0 && strings.Contains(address[:i], ":") {
-		address = "[" + address[:i] + "]" + address[i:] // IPv6, which the table writes without brackets
+		address = "[" + address[:i] + "]" + address[i:] // an IPv6 address, which the table lists without brackets
 	}
 	return address, hostname
 }
@@ -182,12 +182,12 @@ func parseRange(field string) (Range, error) {
 	from, errFrom := strconv.Atoi(first)
 	to, errTo := strconv.Atoi(last)
 	if errFrom != nil || errTo != nil || from < 0 || to > LastSlot || from > to {
-		return Range{}, fmt.Errorf("%.40q is no range of slots", field)
+		return Range{}, fmt.Errorf("%.40q is not a range of slots", field)
 	}
 	return Range{from, to}, nil
 }
 
-// String formats a range as the servers do.
+// String formats a range as Redis does, such as 5 or 0-5460.
 func (r Range) String() string {
 	if r.First == r.Last {
 		return strconv.Itoa(r.First)

@@ -14,13 +14,13 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// banned is the time for which a process ignores a forgotten node that others mention.
+// banned is how long a server ignores a forgotten node that other servers mention.
 const banned = time.Minute
 
 // reads lists the commands that change nothing.
 var reads = []string{"PING", "ROLE", "MEMORY", "MYID", "COUNTKEYSINSLOT", "GETKEYSINSLOT", "INFO", "GETSLOTMIGRATIONS", "DUMP", "STATUS"}
 
-// do executes a command, or refuses it as Redis does.
+// do executes a command, or refuses it with the error of a real server.
 func (n console) do(command redis.Command) (any, error) {
 	words := make([]string, len(command))
 	for i, word := range command {
@@ -74,7 +74,7 @@ func (n console) setEpoch(args []string) (any, error) {
 	return "OK", nil
 }
 
-// bumpEpoch changes nothing if the process alone has the greatest epoch.
+// bumpEpoch implements CLUSTER BUMPEPOCH. It changes nothing if this server alone has the highest epoch.
 func (n console) bumpEpoch([]string) (any, error) {
 	most := n.current
 	for _, p := range n.peers {
@@ -104,8 +104,8 @@ func (n console) replicate(args []string) (any, error) {
 	return "OK", nil
 }
 
-// failover promotes a replica: by agreement with its primary and a majority, by the votes of a majority (FORCE), or
-// without votes (TAKEOVER).
+// failover implements CLUSTER FAILOVER. It promotes a replica by agreement with its primary and a majority, by the
+// votes of a majority (FORCE), or without votes (TAKEOVER).
 func (n console) failover(args []string) (any, error) {
 	if n.primary == "" {
 		return nil, refuse("ERR You should send CLUSTER FAILOVER to a replica")
@@ -122,7 +122,7 @@ func (n console) failover(args []string) (any, error) {
 		n.world.violated(n.Cluster, "%s got FAILOVER %s, and its primary %s runs", n.Address, args[0], p.address)
 	}
 	if takes := !agreed && args[0] == "TAKEOVER"; !takes && (agreed && !n.synced || !n.elected()) {
-		return "OK", nil // Redis too answers OK when the failover then fails
+		return "OK", nil // a real server too answers OK when the failover fails later
 	}
 	n.promote()
 	n.world.gossip(n.Cluster)

@@ -9,7 +9,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// console executes the commands of clients on a process.
+// console executes the commands that clients send to a simulated server.
 type console struct{ *node }
 
 func refuse(text string, args ...any) error { return &redis.Refusal{Text: fmt.Sprintf(text, args...)} }

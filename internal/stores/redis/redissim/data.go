@@ -11,7 +11,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// Write makes a client write a number of keys, spread over all slots. Acknowledged writes must not be lost.
+// Write makes a client write the given number of keys, spread over all slots. Later, Lost reports writes that were
+// acknowledged and are missing.
 func (w *World) Write(cluster string, keys int, bytes int64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -33,14 +34,14 @@ func (w *World) Write(cluster string, keys int, bytes int64) error {
 	return nil
 }
 
-// Abandon drops the record of acknowledged writes. Call it when the data was deleted with the cluster.
+// Abandon deletes the record of acknowledged writes. Call it when a cluster was deleted with its data.
 func (w *World) Abandon(cluster string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.acked, cluster)
 }
 
-// GiveUp drops the record of the acknowledged writes that are in no folder, and returns their keys.
+// GiveUp deletes the record of acknowledged writes that no data directory contains any more, and returns their keys.
 func (w *World) GiveUp(cluster string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -60,8 +61,8 @@ func (w *World) GiveUp(cluster string) []string {
 	return out
 }
 
-// kept returns a written key of some slots that is still in a folder, whether or not a process uses that folder; "" if
-// there is none.
+// kept returns a written key of the given slots that is still in a data directory, even in an unused one; "" if there
+// is none.
 func (w *World) kept(cluster string, slots set) string {
 	for _, f := range w.folders {
 		for key, value := range f.data {
@@ -86,7 +87,7 @@ func (w *World) Lost(cluster string) []string {
 	return out
 }
 
-// serves returns the process that a client reaches for a key if it follows redirects.
+// serves returns the server that a client reaches for a key if it follows redirects.
 func (w *World) serves(cluster, key string) *node {
 	slot := slotOf(key)
 	for _, n := range w.of(cluster) {
@@ -104,8 +105,8 @@ func (w *World) serves(cluster, key string) *node {
 	return nil
 }
 
-// Ask makes a client with an old slot map send a request for a slot to a process, and reports whether the process
-// redirects it.
+// Ask makes a client with an outdated slot map send a request for a slot to a server. It reports whether the server
+// redirects the client.
 func (w *World) Ask(address string, slot int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -117,7 +118,7 @@ func (w *World) Ask(address string, slot int) bool {
 	return true
 }
 
-// followers returns the replicas of a process that are in sync.
+// followers returns the replicas of a server that are in sync.
 func (n *node) followers() []*node {
 	return slices.DeleteFunc(n.world.of(n.Cluster), func(other *node) bool { return other.primary != n.id || !other.synced })
 }

@@ -1,11 +1,11 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package redissim simulates Redis clusters in memory: a World of processes that gossip, claim slots, elect, move keys
-// and refuse commands as servers do. A test decides which processes run, and on which volumes. World.Dial is the
-// redis.Dialer.
+// Package redissim simulates Redis clusters in memory. Its World contains simulated servers that exchange gossip, claim
+// slots, elect primaries, move keys, and refuse commands like real servers. A test decides which servers run and with
+// which volumes.
 //
-// News spreads with every read: a process then knows at once what a server would know a second later. Violations
-// returns what must never happen, such as a reset of a primary that holds keys. Pods and a kubelet are in
-// test/testenv/redispods.
+// Servers exchange news at every read, so that they know at once what real servers would know a second later.
+// Violations returns events that must never happen, such as a reset of a primary that has keys. Package
+// test/testenv/redispods simulates pods and a kubelet.
 package redissim

@@ -6,8 +6,7 @@ package redissim
 import "slices"
 
 // elect promotes a replica whose primary is silent, if most primaries vote for it and no other replica has more data. A
-// replica that has not seen its primary since it started does not request votes (cluster.c, clusterHandleSlaveFailover:
-// its data is too old unless cluster-replica-validity-factor is 0).
+// replica that has not seen its primary since its start requests no votes (cluster.c, clusterHandleSlaveFailover).
 func (n *node) elect() {
 	if n.primary == "" || !n.linked || n.peers[n.primary] == nil || n.peers[n.primary].slots.empty() || !n.failing(n.primary) || !n.elected() {
 		return
@@ -18,7 +17,8 @@ func (n *node) elect() {
 	n.promote()
 }
 
-// elected reports whether most primaries vote for the replica. A primary does if it knows whom the replica follows.
+// elected reports whether most primaries vote for the replica. A primary votes for it if it knows which primary the
+// replica follows.
 func (n *node) elected() bool {
 	all, votes := 0, 0
 	for _, p := range n.peers {
@@ -37,8 +37,8 @@ func (n *node) elected() bool {
 	return votes > all/2
 }
 
-// HandOver promotes replicas on other pods, so that they replace the primaries of a pod that is about to be stopped.
-// The hook of the pod's containers does the same.
+// HandOver promotes replicas on other pods to replace the primaries of a pod that is about to stop. In a real cluster,
+// the pod's preStop hook does this.
 func (w *World) HandOver(pod string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -11,34 +11,34 @@ import (
 	"strings"
 )
 
-// folder holds what a process stores: its nodes.conf and its data.
+// folder is the data directory of a simulated server: its nodes.conf and its data.
 type folder struct {
 	cluster        string
-	id, primary    string // primary is empty if the process is a primary
+	id, primary    string // primary is the ID of a replica's primary; empty for a primary
 	current, epoch uint64
 	slots          set
-	peers          map[string]*peer // by ID
+	peers          map[string]*peer // other servers that this one knows, by ID
 	data           map[string]written
 	offset         int64
-	libraries      map[string]bool // function libraries, by name
-	// migrating and importing hold the open slots, with the ID of the other end.
+	libraries      map[string]bool // names of the function libraries
+	// migrating and importing hold the slots that are being moved, with the ID of the server at the other end.
 	migrating, importing map[int]string
 }
 
-// written is the value of a key: the serial number of its write, and its size.
+// written is the value of a key: the serial number of its last write, and its size.
 type written struct {
 	serial int
 	bytes  int64
 }
 
-// slotOf returns the slot of a key, which is named <slot>/<number>.
+// slotOf returns the slot of a key. Keys are named <slot>/<number>.
 func slotOf(key string) int {
 	slot, _, _ := strings.Cut(key, "/")
-	n, _ := strconv.Atoi(slot) // all keys have such names
+	n, _ := strconv.Atoi(slot) // all keys have names of this form
 	return n
 }
 
-// peer holds what a process knows about another process.
+// peer holds what a server knows about another server.
 type peer struct {
 	id, address, primary string
 	epoch                uint64
@@ -49,14 +49,14 @@ func newID(n int) string { return fmt.Sprintf("%040x", n) }
 
 func (f *folder) leads() bool { return f.primary == "" && !f.slots.empty() }
 
-// known returns its peers, sorted by ID.
+// known returns the servers that this one knows, sorted by ID.
 func (f *folder) known() []*peer {
 	out := slices.Collect(maps.Values(f.peers))
 	slices.SortFunc(out, func(a, b *peer) int { return compare(a.id, b.id) })
 	return out
 }
 
-// addressOf returns the known address of a peer, or "".
+// addressOf returns the known address of another server; "" if there is none.
 func (f *folder) addressOf(id string) string {
 	if p := f.peers[id]; p != nil {
 		return p.address
@@ -64,7 +64,7 @@ func (f *folder) addressOf(id string) string {
 	return ""
 }
 
-// bump raises the process's epoch above all epochs that it knows.
+// bump raises the server's epoch above all epochs that it knows.
 func (f *folder) bump() {
 	f.current = max(f.current, f.epoch)
 	for _, p := range f.peers {
@@ -74,7 +74,7 @@ func (f *folder) bump() {
 	f.epoch = f.current
 }
 
-// owner returns the ID of the owner of a slot, as far as the process knows, or "".
+// owner returns the ID of a slot's owner, as far as the server knows; "" if it knows none.
 func (f *folder) owner(slot int) string {
 	if f.slots.has(slot) {
 		return f.id
@@ -87,7 +87,7 @@ func (f *folder) owner(slot int) string {
 	return ""
 }
 
-// outbid makes the process's epoch the only highest one, so that its claim of an imported slot wins.
+// outbid gives the server a higher epoch than all others, so that its claim of an imported slot wins.
 func (f *folder) outbid() {
 	for _, p := range f.peers {
 		if p.epoch >= f.epoch || f.current > f.epoch {

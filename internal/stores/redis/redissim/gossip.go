@@ -5,10 +5,10 @@ package redissim
 
 import "time"
 
-// rounds is the number of rounds after which news has reached every process that can be reached.
+// rounds is the number of rounds after which news has reached every server that can be reached.
 const rounds = 4
 
-// gossip lets the processes of a cluster exchange news, elect primaries, and catch up with them.
+// gossip lets the servers of a cluster exchange news, elect primaries, and copy data from them.
 func (w *World) gossip(cluster string) {
 	nodes := w.of(cluster)
 	for range rounds {
@@ -31,8 +31,8 @@ func (w *World) gossip(cluster string) {
 	w.judge(cluster, nodes)
 }
 
-// greet introduces the node to the peers that it has to meet. Every peer answers a MEET, except one that was instructed
-// to forget the node a moment ago.
+// greet introduces the server to the servers that it was instructed to meet. They accept, except a server that has just
+// forgotten this one.
 func (n *node) greet() {
 	for _, address := range n.meets {
 		other := n.world.running[address]
@@ -64,11 +64,11 @@ func (n *node) know(other *node) {
 	}
 }
 
-// call exchanges news with all known peers. A peer listens only if it knows the caller.
+// call exchanges news with all known servers. A server ignores callers that it does not know.
 func (n *node) call() {
 	for _, p := range n.known() {
 		if n.peers[p.id] != p {
-			continue // it has been forgotten meanwhile
+			continue // an earlier exchange of this loop has removed the peer
 		}
 		other := n.reach(p)
 		if other == nil {
@@ -85,7 +85,7 @@ func (n *node) call() {
 	}
 }
 
-// miss records that a peer is silent. If another process has the peer's address, the peer's address is no longer known.
+// miss records that a known server is silent. If another server now has its address, the address is no longer known.
 func (n *node) miss(p *peer) {
 	if other := n.world.running[p.address]; other != nil && other.id != p.id {
 		p.address = ""
@@ -95,8 +95,8 @@ func (n *node) miss(p *peer) {
 	}
 }
 
-// hearOfOthers learns the peers that another process can reach. The node will meet unknown peers, and takes over the
-// new addresses of peers that it cannot reach.
+// hearOfOthers learns about the servers that another server can reach. It will meet unknown ones, and takes over new
+// addresses of those that it cannot reach itself.
 func (n *node) hearOfOthers(other *node) {
 	for _, p := range other.known() {
 		if p.id == n.id || other.reach(p) == nil || time.Now().Before(n.banned[p.id]) {

@@ -11,10 +11,10 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// failed is the state of a move that ended without moving any slot.
+// failed is the state of a slot migration that ended without moving any slot.
 const failed = "failed"
 
-// job is a slot migration of Valkey. The process that owns the slots carries it out.
+// job is a slot migration of Valkey. The server that owns the slots executes it.
 type job struct {
 	name, to, state, message string
 	slots                    set
@@ -76,7 +76,7 @@ func (n console) getSlotMigrations([]string) (any, error) {
 	return out, nil
 }
 
-// Jobs counts the jobs that the running processes of a cluster have had.
+// Jobs returns how many slot migrations the running servers of a cluster have had.
 func (w *World) Jobs(cluster string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -87,7 +87,7 @@ func (w *World) Jobs(cluster string) int {
 	return n
 }
 
-// work continues a job. The job is done after enough reads, and fails when one of its ends has changed.
+// work continues a job. The job is done after enough reads, and fails if its source or destination has changed.
 func work(n *node, j *job) {
 	if j.looks++; j.ended() || j.looks < n.world.JobLooks {
 		return
@@ -104,7 +104,7 @@ func work(n *node, j *job) {
 	j.state = "success"
 }
 
-// handOver moves slots to another process, with their keys.
+// handOver moves slots with their keys to another server.
 func handOver(n *node, given set, to *node) {
 	for _, slot := range given.all() {
 		for _, key := range n.keysIn(slot) {
@@ -124,13 +124,13 @@ func hasJobOf(n *node, slot int) bool {
 	return slices.ContainsFunc(n.jobs, func(j *job) bool { return !j.ended() && j.slots.has(slot) }) || hasTaskOf(n, slot)
 }
 
-// ends returns the running jobs that a process takes part in.
+// ends returns the running slot migrations from or to a server.
 func ends(n *node) []redis.Job {
 	out := taskEnds(n)
 	for _, other := range n.world.of(n.Cluster) {
 		for _, j := range other.jobs {
 			if other == n && !j.ended() {
-				work(n, j) // a job continues whether or not its state is read
+				work(n, j) // a real job also continues when its state is not read
 			}
 			if !j.ended() && n.primary == "" && (other == n || j.to == n.id) {
 				out = append(out, redis.Job{Name: j.name, Import: other != n, Slots: j.slots.ranges(), To: j.to, State: j.state})

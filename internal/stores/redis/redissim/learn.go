@@ -3,7 +3,7 @@
 
 package redissim
 
-// learn takes over what a peer reports about itself.
+// learn takes over what another server reports about itself.
 func (n *node) learn(other *node) {
 	p := n.peers[other.id]
 	n.current = max(n.current, other.current)
@@ -18,7 +18,8 @@ func (n *node) learn(other *node) {
 	n.concede(p, other.slots)
 }
 
-// concede records slots that a peer claims with a higher epoch. Slots that the process imports are not changed.
+// concede gives up slots that another server claims with a higher epoch. Slots that this server is importing stay
+// unchanged.
 func (n *node) concede(p *peer, claimed set) {
 	news, lost := claimed, set{}
 	news.takeAll(p.slots)
@@ -44,8 +45,8 @@ func (n *node) concede(p *peer, claimed set) {
 	n.replaced(p, claimed, lost)
 }
 
-// replaced makes the process follow a peer that has won an election for all slots of its shard. If it lost slots in
-// another way, it drops their keys.
+// replaced makes the server a replica of the one that won an election for all slots of its shard. If the server lost
+// its slots in another way, replaced deletes their keys.
 func (n *node) replaced(p *peer, claimed, lost set) {
 	if lost.empty() {
 		return
@@ -71,7 +72,7 @@ func (n *node) catchUp() {
 		return
 	}
 	p := n.peers[n.primary]
-	if p != nil && p.primary != "" && p.primary != n.id && n.peers[p.primary] != nil { // the primary has become a replica
+	if p != nil && p.primary != "" && p.primary != n.id && n.peers[p.primary] != nil { // the primary is a replica now
 		n.primary = p.primary
 		p = n.peers[n.primary]
 		n.source = n.addressOf(n.primary)
@@ -86,8 +87,8 @@ func (n *node) catchUp() {
 	}
 }
 
-// copyWrong makes a replica copy the process that now has the address of its primary. Servers do the same, as they do
-// not check the ID.
+// copyWrong makes a replica copy the server that now has its primary's address. Real servers make the same mistake,
+// because they do not check the ID.
 func (n *node) copyWrong() {
 	other := n.world.running[n.source]
 	if other == nil || other.Cluster != n.Cluster || other.id == n.primary || other.primary != "" || other.barred {

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// footer stands for the version and the checksum at the end of a dump.
+// footer replaces the version and the checksum at the end of a real FUNCTION DUMP.
 const footer = "\nfooter..."
 
-// Load makes a client load a library of functions on all primaries that have slots.
+// Load makes a client load a function library on all primaries that have slots.
 func (w *World) Load(cluster, library string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -23,8 +23,8 @@ func (w *World) Load(cluster, library string) {
 	}
 }
 
-// Without returns the address of a primary with slots, or of a replica in sync, that lacks a library; "" if there is
-// none.
+// Without returns the address of a server that should have a function library but lacks it: a primary with slots, or a
+// replica in sync. It returns "" if there is none.
 func (w *World) Without(cluster, library string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -47,7 +47,7 @@ func (n console) dumpLibraries([]string) (any, error) {
 	return strings.Join(slices.Sorted(maps.Keys(n.libraries)), ",") + footer, nil
 }
 
-// restoreLibraries implements FUNCTION RESTORE <dump> REPLACE. Libraries with the same name are the same library.
+// restoreLibraries implements FUNCTION RESTORE <dump> REPLACE. It identifies libraries by name only.
 func (n console) restoreLibraries(args []string) (any, error) {
 	names, whole := strings.CutSuffix(args[0], footer)
 	switch {

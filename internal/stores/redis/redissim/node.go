@@ -5,7 +5,7 @@ package redissim
 
 import "time"
 
-// node is a running process.
+// node is a running simulated server.
 type node struct {
 	Process
 	*folder
@@ -13,22 +13,23 @@ type node struct {
 	run    string
 	users  map[string][]string
 	config map[string]string
-	// synced: the replica is in sync with its primary; linked: it has been since it started, or began to follow. looks
-	// counts the reads since it started, began to follow, or last could not reach its primary.
+	// synced reports that the replica is in sync with its primary. linked reports that it has been in sync since its
+	// start or since it got this primary. looks counts the reads since then, or since it last could not reach the
+	// primary.
 	synced bool
 	linked bool
 	looks  int
-	// barred reports that no replica may copy the process yet. source is the address that a replica copies.
+	// barred reports that replicas may not copy this server yet. source is the address that a replica copies.
 	barred bool
 	source string
-	// silent holds the times since which peers cannot be reached, by ID. meets holds the addresses of peers to meet.
-	// banned holds the times until which forgotten peers are ignored, by ID.
+	// silent holds since when other servers cannot be reached, by ID. meets holds the addresses of servers to meet.
+	// banned holds how long forgotten servers are ignored, by ID.
 	silent map[string]time.Time
 	meets  []string
 	banned map[string]time.Time
-	// jobs holds the slot migrations out of the process, the latest first.
+	// jobs holds the slot migrations from this server, the latest first.
 	jobs []*job
-	// tasks holds the slot migrations into the process, the latest first.
+	// tasks holds the slot migrations to this server, the latest first.
 	tasks     []*task
 	redirects int64
 }
@@ -41,10 +42,10 @@ func (w *World) newFolder(cluster string) *folder {
 	}
 }
 
-// heard forgets which peers could not be reached.
+// heard deletes the records of silent and forgotten servers.
 func (n *node) heard() { n.silent, n.banned = map[string]time.Time{}, map[string]time.Time{} }
 
-// reach returns the process of a peer if it runs at the known address, otherwise nil.
+// reach returns a known server if it runs at its known address; otherwise nil.
 func (n *node) reach(p *peer) *node {
 	if other := n.world.running[p.address]; other != nil && other.id == p.id && other.Cluster == n.Cluster {
 		return other
@@ -52,13 +53,13 @@ func (n *node) reach(p *peer) *node {
 	return nil
 }
 
-// failing reports whether a peer has been silent for too long.
+// failing reports whether another server has been silent for longer than the timeout.
 func (n *node) failing(id string) bool {
 	since, is := n.silent[id]
 	return is && time.Since(since) >= n.world.timeout()
 }
 
-// ok reports whether most of the primaries with slots answer, as far as the process knows.
+// ok reports whether the server considers the cluster up, because most primaries that own slots answer it.
 func (n *node) ok() bool {
 	all, there := 0, 0
 	if n.leads() {
@@ -75,7 +76,7 @@ func (n *node) ok() bool {
 	return all > 0 && there > all/2
 }
 
-// follow makes the process a replica without slots of its own.
+// follow makes the server a replica, without slots of its own.
 func (n *node) follow(id string) {
 	n.slots.takeAll(n.slots)
 	n.primary, n.synced, n.linked, n.looks = id, false, false, 0
@@ -84,7 +85,7 @@ func (n *node) follow(id string) {
 	clear(n.importing)
 }
 
-// promote makes the replica the primary in place of its primary.
+// promote makes the replica the primary of its shard.
 func (n *node) promote() {
 	if old := n.peers[n.primary]; old != nil {
 		n.slots.addAll(old.slots)

@@ -28,26 +28,26 @@ const (
 
 var key = types.NamespacedName{Namespace: "shop", Name: "rec"}
 
-// rig is a cluster with the part of the controller that runs a ring.
+// rig is a simulated cluster and the controller's loop that manages its servers.
 type rig struct {
 	*testing.T
 	world  *redissim.World
 	prober *redis.Prober
 	nodes  int
 	server redis.Version
-	hosts  []string // by pod
+	hosts  []string // host of each pod
 	gone   map[int]bool
 	made   int
 	why    ring.Why
 	steps  []string
 }
 
-// rigged runs a test in a synctest bubble, which has its own time.
+// rigged runs a test in a synctest bubble, in which time passes only when all goroutines wait.
 func rigged(t *testing.T, pods int, test func(r *rig)) {
 	riggedOf(t, redis.Version{Number: "7.0.15"}, pods, test)
 }
 
-// riggedOf does what rigged does, with servers of the given version.
+// riggedOf is like rigged, with servers of the given version.
 func riggedOf(t *testing.T, version redis.Version, pods int, test func(r *rig)) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &rig{T: t, server: version, world: &redissim.World{SyncLooks: 2}, gone: map[int]bool{}}
@@ -79,7 +79,7 @@ func (r *rig) scale(n int) {
 
 func (r *rig) pod(i int) string { return fmt.Sprintf("rec-%d", i) }
 
-// start runs a pod at a new address.
+// start starts a pod at a new address.
 func (r *rig) start(i int) {
 	r.made++
 	r.hosts[i] = fmt.Sprintf("10.0.0.%d", r.made)
@@ -110,7 +110,7 @@ func (r *rig) wanted() ring.Ring {
 	return out
 }
 
-// reconcile takes one step, if there is one.
+// reconcile executes the next step, if there is one.
 func (r *rig) reconcile() {
 	target := redis.Target{Credentials: redis.Credentials{User: "opcrew", Password: secret}}
 	wanted := r.wanted()
@@ -132,7 +132,7 @@ func (r *rig) reconcile() {
 	}
 }
 
-// until reconciles until a condition holds.
+// until reconciles until the condition holds, or fails the test after the given time.
 func (r *rig) until(within time.Duration, what string, holds func() bool) {
 	r.Helper()
 	for begin := time.Now(); !holds(); r.reconcile() {
@@ -164,7 +164,7 @@ func (r *rig) write(keys int) {
 	}
 }
 
-// scaled grows and shrinks the cluster while clients write.
+// scaled adds and removes pods while clients write.
 func scaled(r *rig, byJobs bool) {
 	const library = "shop"
 	r.write(1000)
@@ -195,8 +195,8 @@ func scaled(r *rig, byJobs bool) {
 	}
 }
 
-// leave waits until pods have left, and returns how long after the end of the slot move that was. A client with an old
-// map sends a request every second, for the time asks after the end of the move.
+// leave waits until the surplus pods have left, and returns how long that took after the end of the slot move. For the
+// time asks, a client with an old slot map sends a request every second.
 func (r *rig) leave(asks time.Duration) time.Duration {
 	r.Helper()
 	var ended, asked time.Time

@@ -9,7 +9,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// judge reports slots that clients could write to at two processes.
+// judge records a violation if clients could write to the same slot on two servers.
 func (w *World) judge(cluster string, nodes []*node) {
 	var seen set
 	for _, n := range nodes {
@@ -17,7 +17,7 @@ func (w *World) judge(cluster string, nodes []*node) {
 			continue
 		}
 		serves := n.slots
-		for slot := range n.migrating { // their owner redirects clients
+		for slot := range n.migrating { // a migrating slot's source redirects clients
 			serves.take(slot)
 		}
 		if twice := seen.both(serves); !twice.empty() {
@@ -27,9 +27,8 @@ func (w *World) judge(cluster string, nodes []*node) {
 	}
 }
 
-// Whole returns what is wrong with a cluster that should be complete and have a number of pods: each slot has one
-// primary, each primary has a replica in sync on another pod, the processes know each other and no others, and no write
-// is lost.
+// Whole returns what is wrong with a cluster of a number of pods; nil if nothing is. Each slot must have one primary,
+// each primary a replica in sync on another pod, all servers must know each other, and no write may be lost.
 func (w *World) Whole(cluster string, pods int) error {
 	w.mu.Lock()
 	nodes := w.of(cluster)
@@ -69,17 +68,17 @@ func whole(nodes []*node, pods int) error {
 	return nil
 }
 
-// wholeNode returns what is wrong with one process.
+// wholeNode returns what is wrong with one server.
 func wholeNode(n *node, nodes []*node) error {
 	switch {
 	case len(n.peers) != len(nodes)-1:
 		return fmt.Errorf("it knows %d others, of %d", len(n.peers), len(nodes)-1)
 	case len(n.migrating)+len(n.importing) > 0:
-		return fmt.Errorf("slots are open: %v and %v", n.migrating, n.importing)
+		return fmt.Errorf("slots are still being moved: %v and %v", n.migrating, n.importing)
 	case n.primary != "" && !n.synced:
 		return fmt.Errorf("it is not in sync")
 	case !n.ok():
-		return fmt.Errorf("it holds the cluster to be down")
+		return fmt.Errorf("it considers the cluster down")
 	case n.leads() && !copied(n):
 		return fmt.Errorf("it has no replica in sync on another pod")
 	}
@@ -101,8 +100,8 @@ func copied(n *node) bool {
 	return false
 }
 
-// InRing reports whether a pod is ready, as its agent would: its home is a primary with slots, and its guest a replica
-// in sync, as far as the two processes know.
+// InRing reports whether a pod's agent would report the pod as ready: one of its servers (home) is a primary with
+// slots, and the other one (guest) is a replica in sync.
 func (w *World) InRing(pod string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -23,8 +23,8 @@ func TestAClusterIsScaledAndKeepsWhatWasWritten(t *testing.T) {
 
 func TestEmptiedPodsLeaveOnceNoClientNeedsThemAnyMore(t *testing.T) {
 	for name, test := range map[string]struct {
-		asks        time.Duration // how long after the move a client uses an old slot map
-		least, most time.Duration // how long it takes until the pods have left
+		asks        time.Duration // how long a client still uses an old slot map after the move
+		least, most time.Duration // how long it may take until the pods have left
 	}{
 		"no client has an old map":        {0, 2 * time.Second, 6 * time.Second},
 		"a client has it for a while":     {5 * time.Second, 6 * time.Second, 11 * time.Second},
@@ -45,7 +45,8 @@ func TestEmptiedPodsLeaveOnceNoClientNeedsThemAnyMore(t *testing.T) {
 	}
 }
 
-// A job outlives the operator that began it. The next operator waits for the job, and moves the remaining slots.
+// A slot migration job continues when the operator that started it ends. The next operator must wait for the job, and
+// then move the remaining slots.
 func TestAJobOfAnEarlierOperatorIsWaitedFor(t *testing.T) {
 	riggedOf(t, redis.Version{Number: "9.1.2", Valkey: true}, 3, func(r *rig) {
 		r.write(1000)
@@ -77,7 +78,7 @@ func TestAShrinkForWhichThereIsNoMemoryIsRefused(t *testing.T) {
 		if err := r.world.Write(cluster, 290, 10<<20); err != nil { // each of the four pods has 1 GiB
 			t.Fatal(err)
 		}
-		for range 20 { // the last read may be two seconds old
+		for range 20 { // wait longer than two seconds, because the last read may be that old
 			r.reconcile()
 		}
 		r.scale(3)

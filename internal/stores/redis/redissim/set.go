@@ -10,7 +10,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// set is a set of slots, with one bit for each.
+// set is a set of slots, with one bit per slot.
 type set [redis.SlotCount / 64]uint64
 
 func (s *set) has(slot int) bool { return s[slot/64]&(1<<(slot%64)) != 0 }
@@ -48,7 +48,7 @@ func (s set) count() int {
 	return n
 }
 
-// all returns the slots one by one.
+// all returns the slot numbers one by one.
 func (s set) all() []int {
 	out := make([]int, 0, s.count())
 	for i, word := range s {

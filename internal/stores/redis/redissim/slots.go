@@ -10,7 +10,7 @@ import (
 )
 
 func number(text string) int {
-	n, _ := strconv.Atoi(text) // tests send only numbers
+	n, _ := strconv.Atoi(text) // tests send only valid numbers
 	return n
 }
 
@@ -117,7 +117,7 @@ func (n console) usage(args []string) (any, error) {
 	return value.bytes, nil
 }
 
-// migrate implements MIGRATE: it moves all keys or none, to a process that owns or imports their slot.
+// migrate implements MIGRATE. It moves either all keys or none, to a server that owns or imports their slot.
 func (n console) migrate(args []string) (any, error) {
 	to := n.world.running[net.JoinHostPort(args[0], args[1])]
 	if to == nil {

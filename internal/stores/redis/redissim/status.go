@@ -9,10 +9,10 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// idle is the memory of a process without keys, in bytes.
+// idle is the memory of a simulated server without keys, in bytes.
 const idle = 2 << 20
 
-// status returns what INFO and CLUSTER NODES would show.
+// status returns what INFO and CLUSTER NODES would report.
 func (n *node) status() redis.NodeStatus {
 	jobs := ends(n)
 	out := redis.NodeStatus{
@@ -36,7 +36,7 @@ func (n *node) status() redis.NodeStatus {
 	return out
 }
 
-// line returns the entry of a peer in the table.
+// line returns the entry of a known server in the node table.
 func (n *node) line(p *peer) redis.Peer {
 	out := redis.Peer{
 		ID: p.id, Address: p.address, Role: redis.Primary, PrimaryID: p.primary,

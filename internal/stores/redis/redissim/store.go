@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// store is a redis.Store of the running processes.
+// store implements redis.Store for the simulated servers.
 type store struct {
 	*World
 	by redis.Credentials
@@ -28,7 +28,7 @@ func (s *store) Credentials() redis.Credentials { return s.by }
 
 func (s *store) Close() error { return nil }
 
-// Status implements redis.Store. Before it answers, news spreads through the cluster.
+// Status implements redis.Store. Before it answers, the servers of the cluster exchange news.
 func (s *store) Status(_ context.Context, address string) (redis.NodeStatus, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,7 +63,7 @@ func (s *store) Do(ctx context.Context, address string, commands ...redis.Comman
 	return out, nil
 }
 
-// Login returns an error if a process refuses a user.
+// Login returns an error if a server refuses the user and password.
 func (w *World) Login(address, user, password string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -11,10 +11,10 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// The jobs of Redis are simulated after its source (cluster_asm.c) and its documentation
+// The slot migrations of Redis are simulated according to its source code (cluster_asm.c) and its documentation
 // (https://redis.io/commands/cluster-migration). They have not been compared with a real server.
 
-// task is a slot migration of Redis. The process that gets the slots carries it out, and retries it until it is
+// task is a slot migration of Redis. The server that receives the slots executes it, and retries it until it is
 // cancelled.
 type task struct {
 	name, from, state, message string
@@ -37,7 +37,8 @@ func (n console) migration(args []string) (any, error) {
 	return n.cancelTask(args[2])
 }
 
-// importSlots begins a task. A process takes part in at most one task, and in none while slots are open.
+// importSlots starts a task. A server takes part in at most one task, and in none while slots are being moved by other
+// means.
 func (n console) importSlots(args []string) (any, error) {
 	t := &task{state: "accumulate-buffer"}
 	for pair := range slices.Chunk(args, 2) {
@@ -68,7 +69,7 @@ func (n console) importSlots(args []string) (any, error) {
 	return t.name, nil
 }
 
-// busy reports whether a process takes part in a running task.
+// busy reports whether a server takes part in a running task.
 func busy(n *node) bool {
 	for _, other := range n.world.of(n.Cluster) {
 		for _, t := range other.tasks {
@@ -80,7 +81,7 @@ func busy(n *node) bool {
 	return false
 }
 
-// hasTaskOf reports whether a process takes part in a running task that moves a slot.
+// hasTaskOf reports whether a running task moves the slot from or to a server.
 func hasTaskOf(n *node, slot int) bool {
 	for _, other := range n.world.of(n.Cluster) {
 		for _, t := range other.tasks {
@@ -121,7 +122,7 @@ func (n console) cancelTask(name string) (any, error) {
 	return int64(0), nil
 }
 
-// workOn continues a task, as work continues a job. A task that fails is begun again.
+// workOn continues a task, like work continues a job. A failed task starts again.
 func workOn(n *node, t *task) {
 	if t.looks++; t.ended() || t.looks < n.world.JobLooks {
 		return
@@ -139,7 +140,7 @@ func workOn(n *node, t *task) {
 	t.state = "completed"
 }
 
-// taskEnds returns the running tasks that a process takes part in.
+// taskEnds returns the running tasks that a server takes part in.
 func taskEnds(n *node) []redis.Job {
 	var out []redis.Job
 	for _, other := range n.world.of(n.Cluster) {

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// settings holds some settings of Redis, and whether CONFIG SET can change them.
+// settings holds some settings of Redis, and whether CONFIG SET can change each of them.
 var settings = map[string]bool{
 	"maxmemory-policy": true, "timeout": true, "hz": true, "slowlog-max-len": true, "maxclients": true, "databases": false, "io-threads": false,
 }
 
-// acl implements ACL SETUSER. Only passwords and the right to copy have an effect.
+// acl implements ACL SETUSER. Only passwords and the permission to replicate have an effect.
 func (n console) acl(args []string) (any, error) {
 	if args[0] != "SETUSER" {
 		return nil, refuse("ERR unknown subcommand '%s'. Try ACL HELP.", args[0])
@@ -48,7 +48,7 @@ func (n console) configure(args []string) (any, error) {
 	return "OK", nil
 }
 
-// Setting returns the value that CONFIG SET gave to a setting of a process, or "".
+// Setting returns the value that CONFIG SET gave to a setting of a server; "" if it was not set.
 func (w *World) Setting(address, name string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -13,45 +13,47 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// World holds all processes. Set its fields before use.
+// World holds all simulated servers of a test. Set its fields before use.
 type World struct {
-	// Timeout is how long a process must be silent before the others elect another in its place; 0 stands for 300 ms.
+	// Timeout is how long a primary must be silent before the other primaries elect a replica to replace it; 0 means
+	// 300 ms.
 	Timeout time.Duration
-	// SyncLooks is the number of reads after which a replica is in sync.
+	// SyncLooks is the number of reads after which a new replica is in sync.
 	SyncLooks int
-	// JobLooks is the number of reads after which a job is done.
+	// JobLooks is the number of reads after which a slot migration is done.
 	JobLooks int
 
 	mu         sync.Mutex
-	running    map[string]*node              // by address
-	clusters   map[string][]*node            // running processes, in a fixed order
-	pods       map[string][]*node            // running processes, by pod
-	folders    map[string]*folder            // by volume
-	acked      map[string]map[string]written // acknowledged writes, by cluster
-	violations map[string][]string           // by cluster
+	running    map[string]*node              // running servers, by address
+	clusters   map[string][]*node            // running servers, by cluster, in a fixed order
+	pods       map[string][]*node            // running servers, by pod
+	folders    map[string]*folder            // data directories, by volume
+	acked      map[string]map[string]written // acknowledged writes, by cluster and key
+	violations map[string][]string           // by cluster; see Violations
 	made       int
 	changes    int
 }
 
-// Process is a Redis server at one place of a pod.
+// Process describes one of the two simulated Redis servers of a pod. Place says which one it is: home (usually a
+// primary) or guest (usually a replica).
 type Process struct {
-	// Cluster is the name of its cluster. Processes of two clusters must never meet.
+	// Cluster is the name of the server's cluster. Servers of two clusters must never meet.
 	Cluster string
-	// Pod is the name of its pod: see Stop.
+	// Pod is the name of the server's pod: see Stop.
 	Pod   string
 	Place redis.Place
-	// Address is host:port. A process that ran at this address before has ended.
+	// Address is host:port. A server that ran at this address before has ended.
 	Address string
-	// Volume is the name of its folder, which outlives the process.
+	// Volume is the name of the server's data directory, which remains when the server ends.
 	Volume  string
 	Version redis.Version
-	// MaxMemory is in bytes; 0 means no limit.
+	// MaxMemory is the memory limit in bytes; 0 means no limit.
 	MaxMemory int64
-	// Users holds the SHA-256 of the passwords of each user, in hexadecimal.
+	// Users holds the accepted passwords of each user, as SHA-256 in hexadecimal.
 	Users map[string][]string
 }
 
-// Run starts a process.
+// Run starts a simulated server.
 func (w *World) Run(p Process) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -70,7 +72,7 @@ func (w *World) Run(p Process) {
 	n.heard()
 	before := w.running[p.Address]
 	n.barred = before == nil || before.folder != n.folder || before.barred
-	n.source = "" // a server drops the address that it knew: see internal/agents/redisserver
+	n.source = "" // a starting server forgets its primary's address: see internal/agents/redisserver
 	w.end(before)
 	w.running[p.Address] = n
 	w.pods[p.Pod] = append(w.pods[p.Pod], n)
@@ -91,7 +93,7 @@ func (w *World) end(n *node) {
 	}
 }
 
-// Stop ends the processes of a pod.
+// Stop ends the servers of a pod.
 func (w *World) Stop(pod string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -100,7 +102,7 @@ func (w *World) Stop(pod string) {
 	}
 }
 
-// Wipe empties a folder that no process uses.
+// Wipe empties a data directory that no server uses.
 func (w *World) Wipe(volume string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -114,7 +116,7 @@ func (w *World) Violations(cluster string) []string {
 	return slices.Clone(w.violations[cluster])
 }
 
-// Changes counts the commands that change something, or are meant to.
+// Changes returns how many commands have changed something or tried to.
 func (w *World) Changes() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -127,7 +129,7 @@ func (w *World) violated(cluster, format string, args ...any) {
 	}
 }
 
-// of returns the running processes of a cluster, by address.
+// of returns the running servers of a cluster, sorted by address.
 func (w *World) of(cluster string) []*node { return slices.Clone(w.clusters[cluster]) }
 
 func (w *World) timeout() time.Duration {

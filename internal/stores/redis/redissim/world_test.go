@@ -24,7 +24,7 @@ func TestWhomAReplicaCopiedThatDoesNotAnswerStaysKnown(t *testing.T) {
 			return status.Err != nil
 		})
 		if status.Source != r.hosts[0]+":6379" || status.PrimaryID == "" {
-			t.Errorf("expected it to be taken to copy the home of pod 0, got %q for %q", status.Source, status.PrimaryID)
+			t.Errorf("expected it to be taken to copy the home server of pod 0, got %q for %q", status.Source, status.PrimaryID)
 		}
 		r.start(1)
 		r.settled(time.Minute)
@@ -71,7 +71,8 @@ func TestALostVolumeIsFilledAgain(t *testing.T) {
 	})
 }
 
-// A replica that was restarted does not request votes until the operator forces it.
+// All servers restart and one has lost its volume. Its replica does not request votes until the operator forces it,
+// because it has not seen its primary since its start.
 func TestAllComeBackAndOneHasLostItsVolume(t *testing.T) {
 	rigged(t, 3, func(r *rig) {
 		r.write(300)
@@ -84,7 +85,7 @@ func TestAllComeBackAndOneHasLostItsVolume(t *testing.T) {
 		}
 		r.settled(time.Minute)
 		forced := func(step string) bool {
-			return strings.HasSuffix(step, "be elected in the place of a lost primary: <nil>")
+			return strings.HasSuffix(step, "be elected in place of a lost primary: <nil>")
 		}
 		if !slices.ContainsFunc(r.steps, forced) {
 			t.Errorf("expected a replica to be made to ask for votes, the steps were:\n%s", strings.Join(r.steps, "\n"))

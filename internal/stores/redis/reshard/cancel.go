@@ -11,8 +11,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// Apply closes slots that have no keys at another process. If another process has keys of a slot, it opens the slot
-// again at both ends, because these keys can only be reached when the slot is moved there.
+// Apply ends the move of slots that have no keys at another server. If another server has keys of a slot, Apply
+// prepares both servers to move the slot there, because otherwise clients could not reach these keys.
 func (s CancelMove) Apply(ctx context.Context, store server.Store) error {
 	status, err := store.Status(ctx, s.Address)
 	if err != nil {
@@ -31,8 +31,8 @@ func (s CancelMove) Apply(ctx context.Context, store server.Store) error {
 	return closeSlots(ctx, store, rest, here, status.Slots)
 }
 
-// holders returns the slots that have keys at other processes, by the process with the most keys, and the remaining
-// slots.
+// holders returns the slots that have keys at other servers, grouped by the server that has the most keys, and the
+// remaining slots.
 func (s CancelMove) holders(ctx context.Context, store server.Store) (held map[End][]int, rest []int, err error) {
 	slots := s.Slots.Numbers()
 	most, holders := make([]int64, len(slots)), make([]*End, len(slots))
@@ -58,8 +58,8 @@ func (s CancelMove) holders(ctx context.Context, store server.Store) (held map[E
 	return held, rest, nil
 }
 
-// closeSlots closes the slots that the process owns or has no keys of. The error reports the first slot that is not
-// closed.
+// closeSlots ends the move of slots that the server owns or has no keys of. The error reports the first slot whose move
+// does not end.
 func closeSlots(ctx context.Context, store server.Store, slots []int, at End, owned server.Slots) error {
 	counts, err := countKeys(ctx, store, at.Address, slots)
 	if err != nil {
@@ -69,7 +69,7 @@ func closeSlots(ctx context.Context, store server.Store, slots []int, at End, ow
 	var refused error
 	for i, slot := range slots {
 		if counts[i] > 0 && !owned.Contains(slot) {
-			refused = cmp.Or(refused, fmt.Errorf("%s holds %d keys of slot %d, which another process owns", at.Address, counts[i], slot))
+			refused = cmp.Or(refused, fmt.Errorf("%s has %d keys of slot %d, which another server owns", at.Address, counts[i], slot))
 			continue
 		}
 		commands = append(commands, server.ClusterCommand("SETSLOT", slot, "STABLE"))
@@ -77,7 +77,7 @@ func closeSlots(ctx context.Context, store server.Store, slots []int, at End, ow
 	return cmp.Or(spread(ctx, store, mostLanes, at.Address, commands), refused)
 }
 
-// reopen opens slots at both ends.
+// reopen marks slots as being moved, at both servers.
 func reopen(ctx context.Context, store server.Store, slots []int, from, to End) error {
 	b := &batch{Store: store, Move: Move{From: from, To: to}, lanes: mostLanes}
 	if err := b.setSlots(ctx, to.Address, slots, "IMPORTING", from.ID); err != nil {

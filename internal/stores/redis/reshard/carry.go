@@ -10,9 +10,9 @@ import (
 	"slices"
 )
 
-// carry moves slots key by key (https://redis.io/docs/latest/commands/cluster-setslot): it opens them, moves the keys,
-// and closes them, each time at the importing end first: see docs/design/redis.md. When the move is stopped, paced ends
-// before ctx, and open slots are then completed without regard to the rate.
+// carry moves slots key by key (https://redis.io/docs/latest/commands/cluster-setslot): it marks them as moving, moves
+// the keys, and changes their owner. When the move is stopped, paced ends before ctx, and the rest is moved without a
+// rate limit.
 func (b *batch) carry(ctx, paced context.Context) error {
 	large, err := b.mayOpen(ctx, paced)
 	if err != nil || len(b.slots) == 0 {
@@ -30,8 +30,8 @@ func (b *batch) carry(ctx, paced context.Context) error {
 	return large
 }
 
-// close empties slots, and then makes the importing end their owner, first there and then at the source, which refuses
-// while it has keys of them. The importing end informs all other processes at once (cluster.c, clusterBroadcastPong).
+// close moves the remaining keys and makes the destination the owner of the slots. It informs the destination first,
+// then the source. The destination informs all other servers at once (cluster.c, clusterBroadcastPong).
 func (b *batch) close(ctx, paced context.Context, slots []int) error {
 	if err := b.empty(ctx, paced, slots); err != nil {
 		return err
@@ -53,12 +53,12 @@ func (b *batch) close(ctx, paced context.Context, slots []int) error {
 	return nil
 }
 
-// stillEmpty checks again that the owner has no keys, right before slots are given away: a new primary may not know
-// that the slots are open, and accept writes.
+// stillEmpty checks again that the source has no keys, just before the slots change their owner. A new primary at the
+// source may not know that the slots are being moved, and accept writes.
 func (b *batch) stillEmpty(ctx context.Context, slots []int) error {
 	left, err := b.keys(ctx, slots)
 	if err == nil && len(left) > 0 {
-		return fmt.Errorf("%s has keys again of slots that were empty", b.From.Address)
+		return fmt.Errorf("%s has new keys in slots that were empty", b.From.Address)
 	}
 	return err
 }

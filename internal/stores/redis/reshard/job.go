@@ -10,8 +10,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// carryByJob makes the owner move the slots by a job, and waits until it is done. A stop does not undo anything: see
-// Job.
+// carryByJob starts a slot migration job at the owner of the slots, and waits until it is done. If ctx ends, the job
+// continues: see Job.
 func (b *batch) carryByJob(ctx context.Context) error {
 	if err := b.shelter(ctx, mostBehind); err != nil {
 		return err
@@ -32,7 +32,7 @@ func (b *batch) carryByJob(ctx context.Context) error {
 	return b.pause(ctx, bytes)
 }
 
-// byJob makes the servers move the slots. Redis and Valkey have different jobs.
+// byJob moves the slots with a slot migration job. Redis and Valkey have different commands for jobs.
 func (b *batch) byJob(ctx context.Context) error {
 	if b.plan.ByTasks {
 		return b.byTask(ctx)
@@ -43,7 +43,8 @@ func (b *batch) byJob(ctx context.Context) error {
 	return b.await(ctx)
 }
 
-// begin starts the job. If the answer is lost the job may have begun: the next read of the server shows it.
+// begin starts the job. If the answer is lost, the job may have started anyway, and the next read of the server shows
+// it.
 func (b *batch) begin(ctx context.Context) error {
 	command := server.ClusterCommand("MIGRATESLOTS", "SLOTSRANGE")
 	for _, r := range server.SlotsOf(b.slots...) {
@@ -70,13 +71,13 @@ func (b *batch) await(ctx context.Context) error {
 		job, found := b.own(jobs)
 		switch {
 		case !found:
-			return fmt.Errorf("%s no longer has a job of these slots", b.From.Address)
+			return fmt.Errorf("%s no longer has a job that moves these slots", b.From.Address)
 		case job.State == "success":
 			return nil
 		case job.State == "failed":
-			return fmt.Errorf("their job has failed: %s", job.Message)
+			return fmt.Errorf("the slot migration job has failed: %s", job.Message)
 		case job.Ended():
-			return fmt.Errorf("their job was %s by another client: %s", job.State, job.Message)
+			return fmt.Errorf("another client has %s the slot migration job: %s", job.State, job.Message)
 		}
 		if err := b.sleep(ctx, jobPoll); err != nil {
 			return err
@@ -84,7 +85,7 @@ func (b *batch) await(ctx context.Context) error {
 	}
 }
 
-// own returns the latest job of exactly these slots.
+// own returns the latest job that moves exactly these slots.
 func (b *batch) own(jobs []server.Job) (server.Job, bool) {
 	slots := server.SlotsOf(b.slots...).String()
 	for _, job := range jobs {

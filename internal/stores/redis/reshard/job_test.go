@@ -9,7 +9,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// A move waits until a replica of the receiving end has the data that this end has received so far.
+// A move waits until a replica of the destination has the data that the destination has received so far.
 func TestAnEndIsShelteredByAReplicaThatIsNotFarBehind(t *testing.T) {
 	for text, want := range map[string]string{
 		"role:master\r\nslave0:ip=c,port=2,state=online,offset=5000000,lag=0\r\nmaster_repl_offset:5000000\r\n": "",

@@ -13,13 +13,12 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// emptyDump is the size of a FUNCTION DUMP without libraries: a version and a checksum (functions.c,
-// functionDumpCommand).
+// emptyDump is the size of a FUNCTION DUMP without libraries, in bytes. It has only a version and a checksum
+// (functions.c, functionDumpCommand).
 const emptyDump = 10
 
-// equip copies the function libraries to a primary before it gets its first slot, once in a move. MIGRATE and jobs do
-// not copy them, so clients could not call functions for keys of that primary. redis-cli does the same
-// (clusterManagerCommandAddNode).
+// equip copies the function libraries to a primary before that primary gets its first slot. Moving slots does not copy
+// them, and clients could not call the functions there. redis-cli does the same (clusterManagerCommandAddNode).
 func (b *batch) equip(ctx context.Context) error {
 	to := b.To.ID
 	if !b.isBare(to) {
@@ -47,11 +46,12 @@ func (m *mover) isBare(id string) bool {
 func (m *mover) isEquipped(id string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.plan.Bare = slices.DeleteFunc(slices.Clone(m.plan.Bare), func(other string) bool { return other == id }) // the slice is shared with the step
+	// The slice is cloned, because the step shares it.
+	m.plan.Bare = slices.DeleteFunc(slices.Clone(m.plan.Bare), func(other string) bool { return other == id })
 }
 
-// copyLibraries copies all libraries or none (functions.c, libraryJoin), and may be repeated. It replaces libraries
-// with the same names, which CLUSTER RESET and FLUSHALL leave behind, and keeps others.
+// copyLibraries copies all libraries or none (functions.c, libraryJoin), and may be repeated. It replaces libraries of
+// the same name, which CLUSTER RESET and FLUSHALL do not delete, and keeps others.
 func (b *batch) copyLibraries(ctx context.Context) error {
 	answers, err := b.do(ctx, b.From.Address, server.Command{"FUNCTION", "DUMP"})
 	if err != nil {
@@ -65,9 +65,9 @@ func (b *batch) copyLibraries(ctx context.Context) error {
 	return err
 }
 
-// refusedForGood reports whether the libraries would be refused again: the server has no FUNCTION (ERR), forbids it (NOPERM), or
-// has a function of that name in another library (ERR), or they are larger than what the operator reads. Slots then go without libraries. Any other error passes, and the move
-// is tried again.
+// refusedForGood reports whether a retry would fail too, because of missing support (ERR), permissions (NOPERM), a
+// conflicting library (ERR) or the size. The slots then move without the libraries. After other errors, the move is
+// retried.
 func refusedForGood(err error) bool {
 	refusal, is := errors.AsType[*server.Refusal](err)
 	return server.TooLarge(err) || is && (strings.HasPrefix(refusal.Text, "ERR ") || strings.HasPrefix(refusal.Text, "NOPERM "))

@@ -8,37 +8,36 @@ import (
 	"time"
 )
 
-// ErrNoJobs reports that the servers have no jobs, so that slots must be moved key by key.
-var ErrNoJobs = errors.New("the servers do not move slots by themselves")
+// ErrNoJobs reports that the servers have no slot migration jobs, so that slots must be moved key by key.
+var ErrNoJobs = errors.New("the servers do not support slot migration jobs")
 
 const (
-	// slotsTogether is how many slots are opened at a time. The servers then sync their disks once for all of them.
+	// slotsTogether is how many slots are moved as one group. The servers then sync their disks once per group.
 	slotsTogether = 4096
-	// bytesTogether limits how many bytes of slots are opened at a time: a move that is stopped still completes its open
-	// slots.
+	// bytesTogether limits the bytes of slots that are moved as one group. A move that is stopped still completes its
+	// current group.
 	bytesTogether = 32 << 20
-	// closedTogether is how many slots are checked to be empty, and then given away, at a time. Little can change in
-	// between. It also limits how many commands are in flight to a process.
+	// closedTogether is how many slots are checked to be empty and then given to their new owner in one go. Little can
+	// change between both. It also limits the commands in flight to a server.
 	closedTogether = 1024
-	// batchTimeout is the timeout of one command of a move. Servers give up a MIGRATE earlier.
+	// batchTimeout is the timeout of one command of a move. The servers themselves give up a MIGRATE earlier.
 	batchTimeout = 12 * time.Second
-	// closing limits how long a stopped move may take to complete its open slots. Left half moved, they would block what
-	// the move was stopped for, such as a failover: a Redis 7 replica that becomes primary does not know which slots are
-	// open.
+	// closing limits how long a stopped move may take to complete its current slots. Half-moved slots would block what
+	// the move was stopped for, such as a failover: a new primary of Redis 7 does not know which slots are being moved.
 	closing = 10 * time.Second
 )
 
 const (
-	// bytesPerJob limits the size of a job: a stop waits for the job, a failed job starts over, and the servers keep new
-	// writes in memory while it runs.
+	// bytesPerJob limits the bytes that a job moves. A stop waits for the job, a failed job starts over, and the
+	// servers keep new writes in memory while it runs.
 	bytesPerJob = 64 << 20
-	// jobPoll is how long to wait between two reads of a job.
+	// jobPoll is the time between two reads of a job's state.
 	jobPoll = 50 * time.Millisecond
-	// mostBehind is how many bytes the replica of the receiving end may lack before a job sends more. shelterPatience is
-	// how long a move waits for the replica.
+	// mostBehind is how many bytes the destination's replica may lack before another job starts. shelterPatience is how
+	// long a move waits for that replica.
 	mostBehind      = 1 << 20
 	shelterPatience = 30 * time.Second
-	// mostBehindByKeys is the same limit for moves by keys. Replicas report their offset only once a second
-	// (replication.c, replicationCron), so that a lower limit would limit the rate.
+	// mostBehindByKeys replaces mostBehind when keys are moved one by one. Replicas report their offset only once per
+	// second (replication.c, replicationCron), so a lower limit would slow the move down.
 	mostBehindByKeys = bytesPerJob
 )

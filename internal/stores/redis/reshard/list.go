@@ -10,8 +10,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// list lists up to so many keys of each slot. If all of that is more than the operator reads, it asks for less at a time: names
-// of keys may be long.
+// list returns keys of each slot; the parameter most limits their number per slot. If the answer is larger than the
+// operator reads, it requests fewer slots or keys per command, because key names may be long.
 func (b *batch) list(ctx context.Context, slots []int, most int) ([][]any, error) {
 	out, err := b.ask(ctx, slots, most)
 	switch half := len(slots) / 2; {
@@ -29,8 +29,8 @@ func (b *batch) list(ctx context.Context, slots []int, most int) ([][]any, error
 	}
 }
 
-// ask asks for keys in one round trip. A process that has become a replica must not be believed: its new primary may have got
-// keys since.
+// ask requests keys in one round trip. It returns an error if the server has become a replica, because the new primary
+// may have got keys since.
 func (b *batch) ask(ctx context.Context, slots []int, most int) ([][]any, error) {
 	commands := make([]server.Command, len(slots))
 	for i, slot := range slots {

@@ -13,20 +13,20 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// mover moves slots in batches: by jobs of the servers if the plan says so, else with commands that all versions have.
-// Only the servers hold the state of a move. A new plan continues an interrupted move.
+// mover moves the slots of a plan in batches: with jobs if the plan says so, otherwise with commands that all versions
+// have. Only the servers store the state of a move, so a new plan can continue an interrupted move.
 type mover struct {
 	use   func() (server.Store, func(), error)
 	clock clock.WithTicker
 	note  func(func(*Progress))
 	plan  MoveSlots
 	mu    sync.Mutex // protects plan.Bare
-	// giving is locked while slots change hands. Two destinations at a time would outbid each other's epochs, and sync the
-	// disk each time (cluster.c, clusterBumpConfigEpochWithoutConsensus).
+	// giving is locked while slots change their owner. Two destinations at the same time would raise their epochs above
+	// each other's, and sync the disk each time (cluster.c, clusterBumpConfigEpochWithoutConsensus).
 	giving chan struct{}
 }
 
-// lanes returns the number of connections over which commands to one process are spread.
+// lanes returns the number of connections over which commands to one server are spread.
 func (m *mover) lanes() int {
 	if m.plan.Spread {
 		return mostLanes
@@ -34,7 +34,7 @@ func (m *mover) lanes() int {
 	return 1
 }
 
-// pause waits for as long as the plan's rate requires after moving bytes.
+// pause waits as long as the plan's rate limit requires after moving the given number of bytes.
 func (m *mover) pause(ctx context.Context, bytes int64) error {
 	if m.plan.BytesPerSecond <= 0 {
 		return ctx.Err()
@@ -53,7 +53,7 @@ func (m *mover) sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// bytesPerSlot returns the plan's estimate of the size of a slot.
+// bytesPerSlot returns the estimated bytes per slot, from the plan's total.
 func (m *mover) bytesPerSlot() int64 {
 	slots := 0
 	for _, move := range m.plan.Moves {

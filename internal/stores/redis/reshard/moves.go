@@ -15,9 +15,9 @@ import (
 )
 
 // ErrMoving reports that slots of the cluster are already being moved.
-var ErrMoving = errors.New("slots are being moved already")
+var ErrMoving = errors.New("slots of this cluster are already being moved")
 
-// Moves runs the slot moves of one cluster, one at a time.
+// Moves runs the slot moves of one cluster, one after the other.
 type Moves struct {
 	mu     sync.Mutex
 	cancel context.CancelFunc // nil while no move is running
@@ -44,14 +44,14 @@ func (m *Moves) Begin(plan MoveSlots, now time.Time, cancel context.CancelFunc) 
 	return m.begin(progress, cancel)
 }
 
-// Run executes the registered move until all slots are moved or the context ends. use returns a connection and a
-// function that releases it.
+// Run executes the registered move until all slots are moved or ctx ends. use returns a connection and a function that
+// releases the connection.
 func (m *Moves) Run(ctx context.Context, plan MoveSlots, use func() (server.Store, func(), error), clock clock.WithTicker) {
 	err := (&mover{use: use, clock: clock, note: m.note, plan: plan}).run(ctx)
 	m.end(clock.Now(), err)
 }
 
-// Stop makes the running move end soon: between two batches, or once the open slots are completed.
+// Stop ends the running move soon: between two batches, or when its current slots are complete.
 func (m *Moves) Stop() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

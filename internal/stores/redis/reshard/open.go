@@ -11,7 +11,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// mayOpen checks whether slots may be opened. Slots that are already open must be completed in any case.
+// mayOpen checks whether the move of slots may start. A move that had already started must be completed in any case.
 func (b *batch) mayOpen(ctx, paced context.Context) (large, err error) {
 	if b.plan.Open {
 		return nil, nil
@@ -22,8 +22,8 @@ func (b *batch) mayOpen(ctx, paced context.Context) (large, err error) {
 	return b.leaveOut(ctx)
 }
 
-// open opens the slots at both ends, also if they were left open, because either end may have a new primary that does
-// not know that they are open.
+// open marks slots as moving at both servers. It does so even if they were marked before, because either server may
+// have been replaced by a new primary that does not know about the move.
 func (b *batch) open(ctx context.Context) error {
 	if err := b.rebind(ctx); err != nil {
 		return err
@@ -34,9 +34,8 @@ func (b *batch) open(ctx context.Context) error {
 	return b.setSlots(ctx, b.From.Address, b.slots, "MIGRATING", b.To.ID)
 }
 
-// rebind makes the importing end list the right owner of the slots. While a slot is open there, that end accepts no
-// news about its owner, and would refuse the keys (cluster.c, clusterUpdateSlotsConfigWith). SETSLOT STABLE is not an
-// option: see docs/design/redis.md.
+// rebind corrects the owner that the destination lists for the slots. While a slot is being imported, the destination
+// ignores news about its owner and refuses keys from a new one (cluster.c, clusterUpdateSlotsConfigWith).
 func (b *batch) rebind(ctx context.Context) error {
 	asking, cancel := context.WithTimeout(ctx, prober.CallTimeout)
 	defer cancel()
@@ -51,12 +50,12 @@ func (b *batch) rebind(ctx context.Context) error {
 	return b.setSlots(ctx, b.To.Address, wrong, "NODE", b.From.ID)
 }
 
-// misplaced returns the slots that a process lists under another owner than id. It returns an error if that other owner
-// has a later epoch, because the slots then have a new owner.
+// misplaced returns the slots that a server lists under another owner than id. If that owner has a higher epoch,
+// misplaced returns an error, because the slots then really have a new owner.
 func misplaced(s server.NodeStatus, slots []int, id string) ([]int, error) {
 	owner, known := s.Peer(id)
 	if !known || owner.Role != server.Primary {
-		return nil, fmt.Errorf("%s has yet to hear that %s is a primary", s.ID, id)
+		return nil, fmt.Errorf("%s does not know yet that %s is a primary", s.ID, id)
 	}
 	out := server.SlotsOf(slots...).Without(owner.Slots)
 	if len(out) == 0 {
@@ -64,7 +63,7 @@ func misplaced(s server.NodeStatus, slots []int, id string) ([]int, error) {
 	}
 	for _, peer := range s.Known {
 		if theirs := out.Within(peer.Slots); peer.ConfigEpoch > owner.ConfigEpoch && len(theirs) > 0 {
-			return nil, fmt.Errorf("%s has heard that slot %d is now with %s", s.ID, theirs[0].First, peer.ID)
+			return nil, fmt.Errorf("%s reports that slot %d now belongs to %s", s.ID, theirs[0].First, peer.ID)
 		}
 	}
 	return out.Numbers(), nil

@@ -11,18 +11,18 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/prober"
 )
 
-// pairsAtOnce limits how many moves run at the same time.
+// pairsAtOnce limits how many moves run concurrently.
 const pairsAtOnce = 8
 
-// schedule holds the moves of a plan that are waiting or running, and how others ended.
+// schedule holds the moves of a plan that are waiting or running, and the errors of the finished ones.
 type schedule struct {
 	waiting, moving []Move
 	// failed is the first failure. A failure replaces an error that only reports a stop.
 	failed, large error
 }
 
-// next returns a move that may begin. Neither of its ends may be an end of a running move, as a process takes part in
-// one move at a time.
+// next returns a move that may start. A server takes part in only one move at a time, so neither end of the move may be
+// in a running move.
 func (p *schedule) next(atOnce int) (Move, bool) {
 	if len(p.moving) >= atOnce {
 		return Move{}, false
@@ -37,12 +37,12 @@ func (p *schedule) next(atOnce int) (Move, bool) {
 	return move, true
 }
 
-// touches reports whether two moves share an end.
+// touches reports whether two moves have a server in common.
 func (m Move) touches(other Move) bool {
 	return m.From == other.From || m.From == other.To || m.To == other.From || m.To == other.To
 }
 
-// ended records how a move has ended.
+// ended records the result of a move.
 func (p *schedule) ended(move Move, err error) {
 	p.moving = slices.DeleteFunc(p.moving, func(other Move) bool { return other.From == move.From && other.To == move.To })
 	_, isLarge := errors.AsType[*LargeKeyError](err)
@@ -62,8 +62,8 @@ func (m *mover) run(ctx context.Context) error {
 	return m.inPairs(ctx)
 }
 
-// inPairs executes all moves of the plan. Moves between disjoint pairs of processes run at the same time, and a failure
-// stops the others. With a rate limit, which applies to all moves together, they run one by one.
+// inPairs executes all moves of the plan. Moves without a common server run concurrently, and a failure stops the
+// others. With a rate limit, which applies to all moves together, they run one by one.
 func (m *mover) inPairs(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -100,7 +100,7 @@ func (m *mover) inPairs(ctx context.Context) error {
 	return p.large
 }
 
-// noteEnds publishes the ends of the running moves.
+// noteEnds publishes the servers that take part in running moves.
 func (m *mover) noteEnds(moving []Move) {
 	var ends []End
 	for _, move := range moving {

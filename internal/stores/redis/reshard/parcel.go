@@ -12,24 +12,25 @@ import (
 )
 
 const (
-	// keysAtOnce and bytesAtOnce limit the size of one MIGRATE command, because both ends serve no client while it runs.
+	// keysAtOnce and bytesAtOnce limit the size of one MIGRATE command, because neither server answers clients while it
+	// runs.
 	keysAtOnce  = 100
 	bytesAtOnce = 1 << 20
-	// parcelsAtOnce limits how many parcels with only a key or two are sent at once: each is a round trip between the
-	// ends.
+	// parcelsAtOnce limits how many MIGRATE commands with only a key or two are sent in one go. Each needs a round trip
+	// between the servers.
 	parcelsAtOnce = 100
-	// migrateTimeout is how long one end waits for the other, in milliseconds.
+	// migrateTimeout is how long one server waits for the other, in milliseconds.
 	migrateTimeout = 5000
 )
 
-// parcel is a set of keys of one slot that are moved by one command, with their total size.
+// parcel is a set of keys of one slot that one command moves, with their total size.
 type parcel struct {
 	keys  []any
 	bytes int64
 }
 
-// empty moves the keys of slots until there are none, as no new keys appear in open slots. It keeps to the rate of the
-// plan until the move is stopped.
+// empty moves the keys of slots until none are left. No new keys appear in slots that are being moved. It keeps to the
+// plan's rate limit until the move is stopped.
 func (b *batch) empty(ctx, paced context.Context, slots []int) error {
 	for {
 		keys, err := b.keys(ctx, slots)
@@ -45,19 +46,19 @@ func (b *batch) empty(ctx, paced context.Context, slots []int) error {
 			if err := b.send(ctx, parcels[:n]); err != nil {
 				return err
 			}
-			_ = b.pause(paced, bytes) // a move that is stopped does not wait
+			_ = b.pause(paced, bytes) // a stopped move does not wait
 			parcels = parcels[n:]
 		}
 	}
 }
 
-// keys are some keys of each slot that has any.
+// keys returns some keys of each slot that has any.
 func (b *batch) keys(ctx context.Context, slots []int) ([][]any, error) {
 	listed, err := b.list(ctx, slots, keysAtOnce)
 	return slices.DeleteFunc(listed, func(keys []any) bool { return len(keys) == 0 }), err
 }
 
-// pack groups keys into parcels by their sizes, each within one slot.
+// pack groups keys into parcels by their sizes. Each parcel has keys of one slot.
 func (b *batch) pack(ctx context.Context, slots [][]any) ([]parcel, error) {
 	sizes, err := b.sizes(ctx, slices.Concat(slots...))
 	if err != nil {
@@ -79,7 +80,7 @@ func (b *batch) pack(ctx context.Context, slots [][]any) ([]parcel, error) {
 	return out, nil
 }
 
-// fitting returns how many of the first parcels are sent together, at least one, and their total size.
+// fitting returns how many of the first parcels are sent together, at least one, and their total size in bytes.
 func fitting(parcels []parcel) (n int, bytes int64) {
 	for _, p := range parcels {
 		if n > 0 && (bytes+p.bytes > bytesAtOnce || n >= parcelsAtOnce) {
@@ -90,8 +91,8 @@ func fitting(parcels []parcel) (n int, bytes int64) {
 	return n, bytes
 }
 
-// send moves parcels, and replaces keys that the other end has already. These are older, from an earlier command or
-// from an owner that was replaced: while a key is at this end, this end serves it.
+// send moves parcels. It replaces keys that the destination already has: these are outdated copies, from an earlier
+// command or a previous owner, because only the source serves a key until the key is moved.
 func (b *batch) send(ctx context.Context, parcels []parcel) error {
 	host, port, err := net.SplitHostPort(b.To.Address)
 	if err != nil {

@@ -6,7 +6,7 @@ package reshard
 import "context"
 
 // portions divides the slots of a move into groups that are moved together, by their number and the size of their keys.
-// Thousands of empty slots may be in one group.
+// One group may have thousands of empty slots.
 func (m *mover) portions(ctx context.Context, move Move) ([][]int, error) {
 	slots := move.Slots.Numbers()
 	counts, err := m.countKeys(ctx, move.From.Address, slots)
@@ -16,8 +16,8 @@ func (m *mover) portions(ctx context.Context, move Move) ([][]int, error) {
 	return cut(slots, counts, m.bytesPerSlot()*int64(len(slots)), m.bytesAtOnce()), nil
 }
 
-// cut divides slots into groups, by the number of keys of each slot and the size of all keys. Each group has at most
-// that many bytes, or is a single slot.
+// cut divides slots into groups. A group has as many bytes as the parameter most allows, or is a single slot. keys
+// holds the number of keys of each slot, and bytes the size of all keys together.
 func cut(slots []int, keys []int64, bytes, most int64) [][]int {
 	total := int64(0)
 	for _, n := range keys {
@@ -36,8 +36,8 @@ func cut(slots []int, keys []int64, bytes, most int64) [][]int {
 	return append(out, slots[first:])
 }
 
-// bytesAtOnce returns the largest size of a group: what may be open at a time, and at most what the rate allows in a
-// second.
+// bytesAtOnce returns the maximum size of a group in bytes. With a rate limit, a group is at most what may be moved in
+// a second.
 func (m *mover) bytesAtOnce() int64 {
 	most := int64(bytesTogether)
 	if m.plan.ByJobs {
@@ -49,7 +49,7 @@ func (m *mover) bytesAtOnce() int64 {
 	return most
 }
 
-// countKeys returns how many keys of each slot a process has.
+// countKeys returns how many keys of each slot a server has.
 func (m *mover) countKeys(ctx context.Context, address string, slots []int) ([]int64, error) {
 	store, done, err := m.use()
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// OpenSlots opens the slots of interrupted moves at both ends until they are finished. A server that has replaced one
-// of the ends does not know that they are open (Redis before 8.0). Clients would then miss keys that are at the other
-// end, and create them again.
+// OpenSlots marks the slots of interrupted moves as moving at both servers, until the moves are finished. In Redis
+// before 8.0, a new primary does not know about the move. Clients would then miss keys at the other server and create
+// them again.
 type OpenSlots struct{ Moves []Move }
 
 func (s OpenSlots) String() string {
@@ -20,10 +20,10 @@ func (s OpenSlots) String() string {
 	for _, move := range s.Moves {
 		n += move.Slots.Len()
 	}
-	return fmt.Sprintf("open %d slots again", n)
+	return fmt.Sprintf("mark %d slots as moving again", n)
 }
 
-// Apply opens the slots at both ends of their move.
+// Apply marks the slots as moving at both servers of each move.
 func (s OpenSlots) Apply(ctx context.Context, store server.Store) error {
 	for _, move := range s.Moves {
 		b := &batch{Store: store, Move: move, slots: move.Slots.Numbers(), lanes: mostLanes}

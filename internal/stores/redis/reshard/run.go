@@ -12,7 +12,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// move moves the slots of one pair of processes, group by group. A slot with a key that is too large is left out.
+// move moves the slots between one pair of servers, group by group. It leaves out a slot that has a key that is too
+// large.
 func (m *mover) move(ctx context.Context, move Move) error {
 	var large error
 	portions, err := m.portions(ctx, move)
@@ -25,7 +26,8 @@ func (m *mover) move(ctx context.Context, move Move) error {
 			large, err = cmp.Or(large, err), nil
 		}
 		if err == nil {
-			err = ctx.Err() // checked only after a batch, so that a plan that is stopped again and again still makes progress
+			// The move stops only after a batch, so that a plan that is stopped again and again still makes progress.
+			err = ctx.Err()
 		}
 		if err != nil {
 			return fmt.Errorf("move slots %s from %s to %s: %w", abridged(slots), move.From.Address, move.To.Address, err)
@@ -34,7 +36,7 @@ func (m *mover) move(ctx context.Context, move Move) error {
 	return large
 }
 
-// abridged formats slots for an error, as thousands of slots can be thousands of ranges.
+// abridged formats slots for an error message. It shortens the list, because there may be thousands of ranges.
 func abridged(slots []int) string {
 	const most = 4
 	ranges := server.SlotsOf(slots...)
@@ -54,11 +56,11 @@ func (m *mover) some(ctx context.Context, move Move, slots []int) error {
 	return m.batch(lasting, move, slots, func(b *batch, lasting context.Context) error { return b.carry(lasting, ctx) })
 }
 
-// outlast returns a context that ends some time after ctx has ended.
+// outlast returns a context that ends some time after ctx.
 func (m *mover) outlast(ctx context.Context) (context.Context, context.CancelFunc) {
 	lasting, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	forget := context.AfterFunc(ctx, func() {
-		_ = m.sleep(lasting, closing) // ends early when the batch is done
+		_ = m.sleep(lasting, closing) // the sleep ends early when the batch is done
 		cancel()
 	})
 	return lasting, func() {
@@ -67,7 +69,7 @@ func (m *mover) outlast(ctx context.Context) (context.Context, context.CancelFun
 	}
 }
 
-// batch checks both ends, and moves slots in the given way.
+// batch checks both servers, and moves the slots with the given function.
 func (m *mover) batch(ctx context.Context, move Move, slots []int, way func(*batch, context.Context) error) error {
 	store, done, err := m.use()
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// shelter waits until a replica of the receiving end lacks at most some bytes of what that end has received. Otherwise
-// the loss of a single process would lose all of it.
+// shelter waits until the destination has a replica that lacks few enough bytes (the parameter most). Otherwise the
+// loss of one server would lose all data that the destination has received.
 func (b *batch) shelter(ctx context.Context, most int64) error {
 	for until := b.clock.Now().Add(shelterPatience); ; {
 		answers, err := b.do(ctx, b.To.Address, server.Command{"INFO", "replication"})
@@ -33,12 +33,12 @@ func (b *batch) shelter(ctx context.Context, most int64) error {
 	}
 }
 
-// unsheltered returns why a process may not get slots, from its INFO replication; "" if it may.
+// unsheltered returns why a server may not receive slots, from its INFO replication; "" if it may.
 func unsheltered(info map[string]string, most int64) string {
 	if info["role"] != "master" {
 		return "is no longer a primary"
 	}
-	written, _ := strconv.ParseInt(info["master_repl_offset"], 10, 64) // it has this format in all versions
+	written, _ := strconv.ParseInt(info["master_repl_offset"], 10, 64) // all versions print a number
 	least := int64(-1)
 	for name, line := range info {
 		if !strings.HasPrefix(name, "slave") || !strings.Contains(line, "state=online") {
@@ -46,7 +46,7 @@ func unsheltered(info map[string]string, most int64) string {
 		}
 		for word := range strings.SplitSeq(line, ",") {
 			if offset, is := strings.CutPrefix(word, "offset="); is {
-				n, _ := strconv.ParseInt(offset, 10, 64) // it has this format in all versions
+				n, _ := strconv.ParseInt(offset, 10, 64) // all versions print a number
 				least = max(least, n)
 			}
 		}
@@ -55,7 +55,7 @@ func unsheltered(info map[string]string, most int64) string {
 	case least < 0:
 		return "has no replica in sync"
 	case lag > most:
-		return fmt.Sprintf("has a replica that is %d bytes behind, and may be %d", lag, most)
+		return fmt.Sprintf("has a replica that is %d bytes behind, and the limit is %d", lag, most)
 	}
 	return ""
 }

@@ -14,19 +14,19 @@ import (
 )
 
 const (
-	// mostLanes limits the number of connections over which commands to one process are spread. Since 8.0, Valkey blocks a
-	// connection until replicas have executed a SETSLOT. The SETSLOT commands of several connections go to the replicas
-	// together (cluster_legacy.c, clusterCommandSetSlot).
+	// mostLanes limits the number of connections to one server. Since version 8.0, Valkey blocks a connection until its
+	// replicas have executed a SETSLOT. SETSLOTs from several connections reach the replicas together
+	// (cluster_legacy.c, clusterCommandSetSlot).
 	mostLanes = 32
-	// perLane is the least number of commands for each connection. With fewer, another connection costs more than it
+	// perLane is the minimum number of commands per connection. With fewer, an additional connection costs more than it
 	// saves.
 	perLane = 8
-	// pipelined is how many commands are sent over one connection at a time.
+	// pipelined is how many commands are sent over one connection before their answers are read.
 	pipelined = 1024
 )
 
-// spread sends commands in any order over several connections, and returns the first error. After an error it is not
-// known which of the commands were executed.
+// spread sends commands in any order over several connections, and returns the first error. After an error, any of the
+// commands may have been executed.
 func spread(ctx context.Context, store server.Store, lanes int, address string, commands []server.Command) error {
 	each := min(pipelined, max(perLane, (len(commands)+lanes-1)/lanes))
 	if lanes == 1 {
@@ -47,7 +47,7 @@ func spread(ctx context.Context, store server.Store, lanes int, address string, 
 	return nil
 }
 
-// countKeys returns how many keys of each slot a process has.
+// countKeys returns how many keys of each slot a server has.
 func countKeys(ctx context.Context, store server.Store, address string, slots []int) ([]int64, error) {
 	out := make([]int64, 0, len(slots))
 	for some := range slices.Chunk(slots, closedTogether) {
@@ -62,7 +62,7 @@ func countKeys(ctx context.Context, store server.Store, address string, slots []
 		for _, answer := range answers {
 			keys, ok := answer.(int64)
 			if !ok {
-				return nil, fmt.Errorf("%s: CLUSTER COUNTKEYSINSLOT: %v is no number", address, answer)
+				return nil, fmt.Errorf("%s: CLUSTER COUNTKEYSINSLOT: %v is not a number", address, answer)
 			}
 			out = append(out, keys)
 		}

@@ -11,57 +11,58 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// CancelMove closes slots that are open at a process but no longer moved. If other processes have keys of a slot, the
-// slot is instead opened at both ends, towards the process with the most keys, so that the move can be finished.
+// CancelMove ends the interrupted move of slots at a server. If other servers have keys of a slot, the move of that
+// slot is instead prepared again at both servers, towards the server with the most keys, so that it can be finished.
 type CancelMove struct {
 	Address string
 	Slots   server.Slots
 	Others  []End
 }
 
-// End is one end of a move.
+// End identifies the source or the destination of a move.
 type End struct{ Address, ID string }
 
-// Move moves slots from one primary to another.
+// Move describes a move of slots from one primary to another.
 type Move struct {
 	From, To End
 	Slots    server.Slots
 }
 
-// MoveSlots begins a move of slots in the background. Prober.Take executes it.
+// MoveSlots starts a move of slots in the background. Prober.Take executes this step.
 type MoveSlots struct {
 	Moves []Move
 	// Bare holds the IDs of the primaries without slots. They get function libraries before their first slot.
 	Bare []string
-	// Goal is the number of pods after the moves. The move is stopped if another number becomes desired.
+	// Goal is the number of pods after the move. The move is stopped if the spec requests another number.
 	Goal int
 	// Shards is the number of primaries with slots before the move.
 	Shards int
-	// Bytes is the estimated size of the move, and BytesPerSecond its highest rate; 0 means no limit.
+	// Bytes is the estimated size of the move. BytesPerSecond is its maximum rate; 0 means no limit.
 	Bytes, BytesPerSecond int64
-	// Open reports that the slots were left open. They are moved even to a primary that has lost its replica.
+	// Open reports that these slots belong to an interrupted move. They are moved even to a primary that has lost its
+	// replica.
 	Open bool
-	// Spread reports that commands are sent over several connections. It is for servers that answer SETSLOT only when
-	// their replicas have executed it.
+	// Spread reports that commands are sent over several connections, for servers that answer SETSLOT only after their
+	// replicas have executed it.
 	Spread bool
-	// ByJobs reports that the servers move the slots by jobs: see Job.
+	// ByJobs reports that the servers move the slots with slot migration jobs: see Job.
 	ByJobs bool
-	// ByTasks reports that these are the jobs of Redis, not of Valkey: see Job.
+	// ByTasks reports that these jobs are those of Redis, and not of Valkey: see Job.
 	ByTasks bool
 }
 
-// CancelJob cancels a job of Redis, at the process that gets the slots.
+// CancelJob cancels a slot migration job of Redis, at the server that receives the slots.
 type CancelJob struct{ Address, Name string }
 
-// StopMove ends the running move of slots within ten seconds. Open slots are first completed, without a rate limit.
-// Slots that stay open are left to the next plan, as is a job of the servers once it has ended.
+// StopMove stops the running move of slots within ten seconds. Slots that are half moved are completed first, without a
+// rate limit. The next plan continues with slots that remain half moved.
 type StopMove struct{}
 
 func (s CancelMove) String() string {
-	return fmt.Sprintf("close slots %s at %s", s.Slots, s.Address)
+	return fmt.Sprintf("cancel the move of slots %s at %s", s.Slots, s.Address)
 }
 
-func (s CancelJob) String() string { return "cancel job " + s.Name + " of " + s.Address }
+func (s CancelJob) String() string { return "cancel slot migration job " + s.Name + " of " + s.Address }
 
 func (s MoveSlots) String() string {
 	n := 0

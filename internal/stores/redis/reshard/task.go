@@ -10,12 +10,12 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// mostRetries is the number of failures after which a job of Redis is cancelled. After a brief fault the servers' own
+// mostRetries is the number of failures after which a job of Redis is cancelled. After a brief fault, the servers' own
 // retry is better than a new job.
 const mostRetries = 3
 
-// byTask makes the receiving end import the slots, and waits until it is done. After a stop or a lost answer the job
-// continues, and the next read of the server shows it.
+// byTask makes the destination import the slots with a job of Redis, and waits until it is done. After a stop or a lost
+// answer, the job continues, and the next read of the server shows it.
 func (b *batch) byTask(ctx context.Context) error {
 	command := server.ClusterCommand("MIGRATION", "IMPORT")
 	for _, r := range server.SlotsOf(b.slots...) {
@@ -31,8 +31,8 @@ func (b *batch) byTask(ctx context.Context) error {
 	return b.awaitTask(ctx, server.Text(answers[0]))
 }
 
-// awaitTask polls a job until it has ended. A job that keeps failing is cancelled, as the servers would retry it for
-// ever.
+// awaitTask polls a job until it has ended. It cancels a job that keeps failing, because the servers would retry it
+// forever.
 func (b *batch) awaitTask(ctx context.Context, id string) error {
 	failures := 0
 	for failing := false; ; {
@@ -43,7 +43,7 @@ func (b *batch) awaitTask(ctx context.Context, id string) error {
 		case job.State == "completed":
 			return nil
 		case job.Ended():
-			return fmt.Errorf("their job was %s: %s", job.State, job.Message)
+			return fmt.Errorf("the slot migration job was %s: %s", job.State, job.Message)
 		case job.Retried && !failing:
 			failures++
 		}
@@ -59,12 +59,12 @@ func (b *batch) awaitTask(ctx context.Context, id string) error {
 
 func errJob(job server.Job, cancelled error) error {
 	if cancelled != nil {
-		return fmt.Errorf("their job keeps failing: %s; it cannot be cancelled: %w", job.Message, cancelled)
+		return fmt.Errorf("the slot migration job keeps failing: %s; cancelling the job failed too: %w", job.Message, cancelled)
 	}
-	return fmt.Errorf("their job has failed: %s", job.Message)
+	return fmt.Errorf("the slot migration job has failed: %s", job.Message)
 }
 
-// task returns the job as the receiving server reports it.
+// task returns the job as the destination reports it.
 func (b *batch) task(ctx context.Context, id string) (server.Job, error) {
 	answers, err := b.do(ctx, b.To.Address, server.ClusterCommand("MIGRATION", "STATUS", "ID", id))
 	if err != nil {
@@ -80,7 +80,8 @@ func (b *batch) task(ctx context.Context, id string) (server.Job, error) {
 	return jobs[0], nil
 }
 
-// Apply cancels the job at the end that decides who owns the slots. By then that end owns either all of them or none.
+// Apply cancels the job at the destination, which decides who owns the slots. Afterwards the destination owns either
+// all of the slots or none.
 func (s CancelJob) Apply(ctx context.Context, store server.Store) error {
 	_, err := store.Do(ctx, s.Address, server.ClusterCommand("MIGRATION", "CANCEL", "ID", s.Name))
 	return err

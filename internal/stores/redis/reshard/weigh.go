@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	// mostOfAKey is the size, in bytes, of the largest key that is moved by MIGRATE. Neither server answers clients during
-	// MIGRATE, and no server accepts a dump of more than 512 MB (proto-max-bulk-len).
+	// mostOfAKey is the maximum size, in bytes, of a key that is moved with MIGRATE. During MIGRATE, neither server
+	// answers clients, and no server accepts a dump of more than 512 MB (proto-max-bulk-len).
 	mostOfAKey = 256 << 20
-	// mostWeighed is how many keys of a slot are measured before the move starts. Further keys are moved if the servers
-	// accept them, as a slot must not stay half moved.
+	// mostWeighed is how many keys of a slot are measured before the move starts. Keys beyond that number are moved if
+	// the servers accept them, because a slot must not stay half moved.
 	mostWeighed = 10_000
 	// weighedTogether is the number of slots whose keys are listed in one request.
 	weighedTogether = 8
-	// mostOfAName is how many bytes of a key an error shows.
+	// mostOfAName is how many bytes of a key's name an error shows.
 	mostOfAName = 100
 )
 
@@ -37,11 +37,11 @@ func (e *LargeKeyError) Error() string {
 	if len(e.Key) > mostOfAName {
 		key = strconv.Quote(e.Key[:mostOfAName]) + "..."
 	}
-	return fmt.Sprintf("key %s keeps its slot from being moved, as it has %d MiB and may have %d: delete it or make it smaller; "+
-		"where all servers are Valkey 9.1.2 or later slots move without this bound", key, e.Bytes>>20, mostOfAKey>>20)
+	return fmt.Sprintf("key %s is too large to be moved with its slot: it has %d MiB, and the limit is %d MiB; delete the key or make it smaller, "+
+		"or run Valkey 9.1.2 or later on all servers, which has no such limit", key, e.Bytes>>20, mostOfAKey>>20)
 }
 
-// leaveOut removes slots with a key that is too large from the batch. The error large reports the first such key.
+// leaveOut removes slots that have a key that is too large from the batch. The error large reports the first such key.
 func (b *batch) leaveOut(ctx context.Context) (large, err error) {
 	if small, err := b.small(ctx); small || err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (b *batch) leaveOut(ctx context.Context) (large, err error) {
 	return large, nil
 }
 
-// small reports whether the owner uses so little memory that none of its keys can be too large.
+// small reports whether the source uses so little memory that none of its keys can be too large.
 func (b *batch) small(ctx context.Context) (bool, error) {
 	answers, err := b.do(ctx, b.From.Address, server.Command{"INFO", "memory"})
 	if err != nil {
@@ -80,8 +80,8 @@ func (b *batch) small(ctx context.Context) (bool, error) {
 	return err == nil && used <= mostOfAKey, nil
 }
 
-// weigh measures the keys of slots, and returns the slots without a key that is too large. tooLarge reports the first
-// such key.
+// weigh measures the keys of slots, and returns the slots in which no key is too large. tooLarge reports the first key
+// that is.
 func (b *batch) weigh(ctx context.Context, slots []int) (light []int, tooLarge, err error) {
 	listed, err := b.list(ctx, slots, mostWeighed)
 	if err != nil {
@@ -115,7 +115,7 @@ func (b *batch) sizes(ctx context.Context, keys []any) ([]int64, error) {
 			return nil, err
 		}
 		for _, answer := range answers {
-			size, _ := answer.(int64) // nil for a key that has expired
+			size, _ := answer.(int64) // the answer is nil if the key has expired
 			out = append(out, size)
 		}
 	}

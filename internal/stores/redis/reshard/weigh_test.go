@@ -11,7 +11,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// small is a server that uses little memory, and answers no other command.
+// small is a server that uses little memory. It answers no command except INFO.
 type small struct{ server.Store }
 
 func (small) Do(_ context.Context, _ string, commands ...server.Command) ([]any, error) {

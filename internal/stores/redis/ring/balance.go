@@ -10,8 +10,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// balance moves slots until the shards of the ring have equal numbers of slots, give or take one, and no other process
-// has any.
+// balance moves slots until all shards have equally many, up to a difference of one, and no other server has any.
 func balance(in *input) verdict {
 	leaders, all := in.shards()
 	if !all {
@@ -30,11 +29,10 @@ func balance(in *input) verdict {
 	for _, move := range moves {
 		plan.Bytes += weight(move, in.byID[move.From.ID].status)
 	}
-	return take(plan, "%s, about %s, for %d pods to have as many each", plan, size(plan.Bytes), in.nodes)
+	return take(plan, "%s (about %s of data), so that %d pods have equally many slots", plan, size(plan.Bytes), in.nodes)
 }
 
-// ToMove returns how many slots are not in the shard where the ring has them. The number is not known while a shard has
-// no primary.
+// ToMove returns how many slots are not in the shard where they should be. known is false while a shard has no primary.
 func ToMove(view redis.View, wanted Ring) (slots int, known bool) {
 	in := survey(view, wanted)
 	leaders, all := in.shards()
@@ -47,18 +45,18 @@ func ToMove(view redis.View, wanted Ring) (slots int, known bool) {
 	return slots, true
 }
 
-// waitToDrain reports that a pod which leaves keeps its slots until every shard that stays has a primary.
+// waitToDrain reports that pods that will be removed keep their slots until every remaining shard has a primary.
 func waitToDrain(leaders []*proc, nodes int) verdict {
 	for _, p := range leaders {
 		if p.leaves {
-			return refuse(Silent, "%s leaves, and keeps its slots until each of the %d shards that stay has a primary", p, nodes)
+			return refuse(Silent, "%s will be removed, but keeps its slots until each of the %d remaining shards has a primary", p, nodes)
 		}
 	}
 	return verdict{}
 }
 
-// evenMoves returns the fewest moves after which the leaders that stay have equal numbers of slots and the others have
-// none. If the slots do not divide evenly, the leaders with the most slots keep one more.
+// evenMoves returns the fewest moves after which the remaining primaries have equally many slots and the other
+// primaries none. If the slots do not divide evenly, the primaries with the most slots keep one more.
 func evenMoves(leaders, stay []*proc) []redis.Move {
 	lacks := lacking(stay)
 	var out []redis.Move
@@ -80,7 +78,7 @@ func evenMoves(leaders, stay []*proc) []redis.Move {
 	return out
 }
 
-// lacking returns how many slots each of the leaders that stay lacks; negative for a surplus.
+// lacking returns how many slots each remaining primary lacks; a negative number means that it has too many.
 func lacking(stay []*proc) map[*proc]int {
 	byCount := slices.Clone(stay)
 	slices.SortStableFunc(byCount, func(a, b *proc) int { return cmp.Compare(b.status.Slots.Len(), a.status.Slots.Len()) })
@@ -95,8 +93,8 @@ func lacking(stay []*proc) map[*proc]int {
 	return lacks
 }
 
-// mayMove refuses moves while the processes disagree about slots, moves to a shard without a replica, and moves to a
-// process without enough memory.
+// mayMove refuses moves while the servers disagree about slot owners, moves to a shard without a replica, and moves to
+// a server without enough memory.
 func mayMove(in *input, moves []redis.Move) verdict {
 	if reason := in.election(); reason != "" {
 		return refuse(Election, "slots are not moved now: %s", reason)
@@ -107,13 +105,13 @@ func mayMove(in *input, moves []redis.Move) verdict {
 	for _, move := range moves {
 		from, to := in.byID[move.From.ID], in.byID[move.To.ID]
 		if in.handsOver(from) || in.handsOver(to) {
-			return refuse(Moving, "slots are not moved between %s and %s: one is about to be stopped", from, to)
+			return refuse(Moving, "slots are not moved between %s and %s: one of them is about to be stopped", from, to)
 		}
-		if !to.status.ClusterOK { // for 2 s after its start a primary refuses clients (Redis: CLUSTER_WRITABLE_DELAY)
-			return refuse(Serving, "slots are not moved to %s before it holds the cluster to be up", to)
+		if !to.status.ClusterOK { // a primary refuses clients for 2 s after its start (CLUSTER_WRITABLE_DELAY)
+			return refuse(Serving, "slots are not moved to %s until that server considers the cluster up", to)
 		}
 		if !in.secured(to, nil) {
-			return refuse(InSync, "slots are not moved to %s before it has a replica in sync", to)
+			return refuse(InSync, "slots are not moved to %s until that server has a replica in sync", to)
 		}
 	}
 	return room(moves, in.byID)

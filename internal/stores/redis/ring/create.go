@@ -9,14 +9,14 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// create gives an epoch to each process of a new cluster. It waits until all processes answer: a process that does not
-// answer may have data, and then the cluster is not new.
+// create gives an epoch to each server of a new cluster. It waits until all servers answer. A silent server may have
+// data, and then the cluster is not new.
 func create(in *input) verdict {
 	if slices.ContainsFunc(in.answering(), func(p *proc) bool { return !p.status.Fresh() }) {
 		return verdict{}
 	}
 	if silent := in.silent(); len(silent) > 0 {
-		return halt(AllThere, "a cluster begins when all %d processes are there: waiting for %s", len(in.all), list(silent))
+		return halt(AllThere, "opcrew forms the cluster when all %d servers answer: waiting for %s", len(in.all), list(silent))
 	}
 	epochs := map[string]uint64{}
 	for _, p := range in.all {
@@ -27,11 +27,11 @@ func create(in *input) verdict {
 	if len(epochs) == 0 {
 		return verdict{}
 	}
-	return take(redis.SetEpoch{Epochs: epochs}, "begin a cluster of %d pods", in.nodes)
+	return take(redis.SetEpoch{Epochs: epochs}, "form a new cluster of %d pods", in.nodes)
 }
 
-// number returns the first epoch of a process. Homes get the greater epochs. If a guest had the greatest epoch, no
-// primary would have it once the guest follows a home, as after a lost election (see spent).
+// number returns the first epoch of a server. Home servers become primaries and get higher epochs than guest servers,
+// which become replicas. If no primary had the highest epoch, an election would seem to have been lost (see spent).
 func number(p *proc) uint64 {
 	if p.Place == redis.Home {
 		return 2*uint64(p.Pod) + 2
@@ -39,41 +39,43 @@ func number(p *proc) uint64 {
 	return 2*uint64(p.Pod) + 1
 }
 
-// share returns the slots of shard i when slots are divided evenly among n shards, as redis-cli divides them.
+// share returns the slots of shard i if all slots are divided evenly among n shards. redis-cli divides them in the same
+// way.
 func share(i, n int) redis.Slots {
 	first := func(i int) int { return (i*redis.SlotCount + n/2) / n }
 	return redis.Slots{{First: first(i), Last: first(i+1) - 1}}
 }
 
-// assign assigns the slots of a new cluster, also if an earlier attempt was interrupted: each shard has its even share
-// or nothing, and no other process was ever part of the cluster. In other clusters unowned slots may belong to lost
-// data.
+// assign assigns the slots of a new cluster, even after an interrupted attempt. A cluster counts as new if each shard
+// has its even share or nothing, and no other server was ever part of it. In other clusters, slots without an owner may
+// have lost data.
 func assign(in *input) verdict {
 	if len(in.unowned) == 0 {
 		return verdict{}
 	}
 	given := in.givenUp().Within(in.unowned)
 	if silent := in.silent(); len(silent) > 0 && len(given) == 0 {
-		return halt(Unowned, "no process that answers claims slots %s: waiting for %s", brief(in.unowned), list(silent))
+		return halt(Unowned, "none of the servers that answer owns slots %s: waiting for %s", brief(in.unowned), list(silent))
 	}
 	if unacquainted := unacquainted(in.members()); len(unacquainted) > 0 {
-		return halt(Acquainted, "%s has not heard of all others", unacquainted[0])
+		return halt(Acquainted, "%s does not know all other servers yet", unacquainted[0])
 	}
 	if len(given) > 0 {
 		return reassign(in.processes, given)
 	}
 	if dead := in.dead(); len(dead) > 0 && in.begins() {
 		id := sortedKeys(dead)[0]
-		return take(redis.Forget{ID: id, At: dead[id]}, "forget %s, which has gone before there were any slots", id)
+		return take(redis.Forget{ID: id, At: dead[id]}, "forget %s: that server disappeared before any slots were assigned", id)
 	}
 	slots, ok := shares(in.processes)
 	if !ok {
-		return halt(Unowned, "no process claims slots %s, and this is not a new cluster: their data may be lost", brief(in.unowned))
+		return halt(Unowned, "no server owns slots %s, and the cluster is not new: the data of these slots may be lost", brief(in.unowned))
 	}
-	return take(redis.AssignSlots{Slots: slots}, "give the slots to %d primaries", len(slots))
+	return take(redis.AssignSlots{Slots: slots}, "assign all slots to %d primaries", len(slots))
 }
 
-// shares returns the slots that each home without slots is to get, by address; false if the cluster is not new.
+// shares returns the slots that each server without slots should get, by address, if it is the usual primary of its
+// shard (the home server). It returns false if the cluster is not new.
 func shares(ps processes) (map[string]redis.Slots, bool) {
 	if len(ps.all) != 2*ps.nodes || len(ps.dead()) > 0 {
 		return nil, false
@@ -97,7 +99,7 @@ func shares(ps processes) (map[string]redis.Slots, bool) {
 	return out, len(out) > 0
 }
 
-// reassign assigns slots that the user has given up to the leaders of the shards that they belong to.
+// reassign assigns slots that the user has given up to the primaries of the shards that the slots belong to.
 func reassign(ps processes, given redis.Slots) verdict {
 	out := map[string]redis.Slots{}
 	for i := range ps.nodes {
@@ -106,7 +108,7 @@ func reassign(ps processes, given redis.Slots) verdict {
 		}
 	}
 	if len(out) == 0 {
-		return halt(Unowned, "slots %s are given up, and wait for a primary of their shard", brief(given))
+		return halt(Unowned, "the data of slots %s is given up, and these slots wait for a primary of their shard", brief(given))
 	}
-	return take(redis.AssignSlots{Slots: out, Outrank: true}, "give out slots %s without the data that they had", brief(given))
+	return take(redis.AssignSlots{Slots: out, Outrank: true}, "assign slots %s again, without their lost data", brief(given))
 }

@@ -5,7 +5,8 @@ package ring
 
 import "github.com/opcrew/opcrew/internal/stores/redis"
 
-// failback makes homes that follow their guest the primary of their shard again.
+// failback makes the usual primary of each shard (the home server) the primary again, after a failover to the shard's
+// replica (the guest server).
 func failback(in *input) verdict {
 	var out verdict
 	for _, home := range in.all {
@@ -20,13 +21,13 @@ func failback(in *input) verdict {
 			out.add(found)
 			continue
 		}
-		out.add(take(redis.TakeLead{Address: home.Address}, "%s takes the lead back from %s", home, guest))
+		out.add(take(redis.TakeLead{Address: home.Address}, "%s becomes the primary again in place of %s", home, guest))
 	}
 	return out
 }
 
-// handover makes the guest the primary before the pod of its primary is stopped. Clients then wait for less than a
-// second instead of for an election.
+// handover makes the replica of a shard (the guest server) the primary before the current primary's pod is stopped.
+// Clients then wait for less than a second instead of for an election.
 func handover(in *input) verdict {
 	var out verdict
 	for i := range in.nodes {
@@ -38,7 +39,7 @@ func handover(in *input) verdict {
 			out.add(found)
 			continue
 		}
-		out.add(take(redis.TakeLead{Address: guest.Address}, "%s hands over to %s", home, guest))
+		out.add(take(redis.TakeLead{Address: guest.Address}, "%s hands the primary role over to %s", home, guest))
 	}
 	return out
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// Seen on a real cluster: a replica that had just joined requested votes before the voters had heard of it, or were
-// connected to it. It lost the elections, and after each attempt its primary served no client, for 20 seconds in all.
+// Regression test: a replica that had just joined requested votes before the voters knew it. It lost the elections, and
+// after each attempt its primary served no clients for a while, 20 seconds in total.
 func TestAReplicaIsAskedToLeadOnlyWhenItWouldBeElected(t *testing.T) {
-	// change changes what one process knows about another process.
+	// change changes what one server knows about another server.
 	change := func(view redis.View, w *world, of, about string, do func(*redis.Peer)) {
 		known := view.Nodes[w.one(of).address].Known
 		for i := range known {
@@ -43,28 +43,28 @@ func TestAReplicaIsAskedToLeadOnlyWhenItWouldBeElected(t *testing.T) {
 		"only the primary would vote for it": {func(v redis.View, w *world) {
 			change(v, w, "h1", "h0", apart)
 			change(v, w, "h2", "h0", func(p *redis.Peer) { p.Handshake = true })
-		}, "1 of 3 primaries have heard"},
+		}, "1 of 3 primaries know"},
 		"it has no link to the voters": {func(v redis.View, w *world) {
 			change(v, w, "h0", "h1", apart)
 			change(v, w, "h0", "h2", apart)
-		}, "1 of 3 primaries have heard"},
+		}, "1 of 3 primaries know"},
 		"the primary has not heard of it": {func(v redis.View, w *world) {
 			change(v, w, "g1", "h0", func(p *redis.Peer) { p.PrimaryID = "" })
-		}, "the guest of pod 1 has yet to hear that the home of pod 0 follows it"},
+		}, "the guest server of pod 1 does not know yet that the home server of pod 0 replicates it"},
 		"it has not heard of the last election": {func(v redis.View, w *world) {
 			for _, name := range []string{"h1", "h2", "g1"} {
 				status := v.Nodes[w.one(name).address]
 				status.CurrentEpoch = 9
 				v.Nodes[w.one(name).address] = status
 			}
-		}, "yet to hear"},
+		}, "does not know yet"},
 		"it has just lost an election": {func(_ redis.View, w *world) {
 			w.ring.LostElection = map[string]bool{w.one("h0").address: true}
-		}, "the home of pod 0 has just lost an election"},
+		}, "the home server of pod 0 has just lost an election"},
 		"an earlier operator may have asked for an election, and no replica has won the last election": {func(v redis.View, w *world) {
 			w.ring.New = true
 			count(v, 9)
-		}, "the home of pod 0 may have lost an election, as no replica has won the last one"},
+		}, "the home server of pod 0 may have lost the last election, which no replica has won"},
 		"that is not known, and the last election was won":         {func(_ redis.View, w *world) { w.ring.New = true }, ""},
 		"no replica has won the last election, which was long ago": {func(v redis.View, _ *world) { count(v, 9) }, ""},
 	} {
@@ -83,7 +83,8 @@ func TestAReplicaIsAskedToLeadOnlyWhenItWouldBeElected(t *testing.T) {
 	}
 }
 
-// Seen with Redis 7.0 and 8.0: see elections.Pause.
+// Regression test from Redis 7.0 and 8.0: a replica that was a primary a moment ago must not be asked to become one
+// again. See elections.Pause.
 func TestAReplicaThatMayHaveLedAMomentAgoIsNotAskedToLead(t *testing.T) {
 	demoted := func(following time.Duration) func(*process) {
 		return func(p *process) { p.Past = elections.Past{Led: true, Following: following} }
@@ -107,7 +108,7 @@ func TestAReplicaThatMayHaveLedAMomentAgoIsNotAskedToLead(t *testing.T) {
 		if asked := step != nil; asked == test.waits {
 			t.Errorf("%s: expected to wait: %t, got %v, refused: %v", name, test.waits, step, why.Refusals)
 		}
-		if test.waits && (len(why.Refusals) == 0 || why.Refusals[0].Message != "the guest of pod 1 may have led a moment ago, and servers let no election follow so soon") {
+		if test.waits && (len(why.Refusals) == 0 || why.Refusals[0].Message != "the guest server of pod 1 may have been the primary a moment ago, and a server cannot win another election so soon") {
 			t.Errorf("%s: expected a refusal that names what is waited for, got %v", name, why.Refusals)
 		}
 	}

@@ -11,13 +11,14 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// judge checks steps against what must never happen, independently of the rules of package ring. It uses only the view.
+// judge checks that a step causes no harm, independently of the rules in package ring. It uses only the view and the
+// desired state.
 type judge struct {
 	redis.View
 	ring ring.Ring
 }
 
-// forbidden returns what is wrong with a step, or "".
+// forbidden returns why a step must not be taken; "" if it may be.
 func forbidden(view redis.View, wanted ring.Ring, step redis.Step) string {
 	j := judge{view, wanted}
 	switch step := step.(type) {
@@ -63,7 +64,7 @@ func (j judge) answering() map[string]redis.NodeStatus {
 	return out
 }
 
-// silent counts the processes of the ring that do not answer, and how many of these may be running.
+// silent returns how many servers of the cluster do not answer, and how many of these may be running.
 func (j judge) silent() (silent, mayRun int) {
 	for _, pod := range j.ring.Pods {
 		for _, address := range []string{pod.Home, pod.Guest} {
@@ -79,14 +80,14 @@ func (j judge) silent() (silent, mayRun int) {
 	return silent, mayRun
 }
 
-// mayReturn reports whether a process that is gone may come back with data.
+// mayReturn reports whether any server that is gone may come back with data.
 func (j judge) mayReturn() bool {
 	return slices.ContainsFunc(j.ring.Pods, func(pod ring.Pod) bool {
 		return pod.Gone && pod.Returns && (!j.Nodes[pod.Home].Answers() || !j.Nodes[pod.Guest].Answers())
 	})
 }
 
-// claimed reports whether any process lists an owner of a slot.
+// claimed reports whether any server lists an owner of a slot.
 func (j judge) claimed(slot int) bool {
 	for _, status := range j.answering() {
 		if status.Slots.Contains(slot) || slices.ContainsFunc(status.Known, func(p redis.Peer) bool { return p.Slots.Contains(slot) }) {
@@ -96,8 +97,8 @@ func (j judge) claimed(slot int) bool {
 	return false
 }
 
-// owners returns the IDs of slot owners. A process that answers counts if it claims slots itself, and any other process
-// if it is listed as the owner of slots.
+// owners returns the IDs of slot owners. A server that answers counts if it claims slots itself. Any other server
+// counts if it is listed as the owner of slots.
 func (j judge) owners() map[string]bool {
 	out := map[string]bool{}
 	all := j.answering()
@@ -164,8 +165,8 @@ func (j judge) assign(step redis.AssignSlots) string {
 	return ""
 }
 
-// formed reports whether the cluster has been in use: a process does not have the slots of a new cluster, or a process
-// lists a peer that does not answer.
+// formed reports whether the cluster has been in use: some server has other slots than in a new cluster, or lists a
+// server that does not answer.
 func (j judge) formed() bool {
 	all := j.answering()
 	for id, status := range all {
@@ -192,7 +193,7 @@ func (j judge) admit(step redis.Admit) string {
 	return ""
 }
 
-// ended reports whether the kubelet reports that the process at an address does not run.
+// ended reports whether the kubelet reports that the server at an address does not run.
 func (j judge) ended(address string) bool {
 	return slices.ContainsFunc(j.ring.Pods, func(p ring.Pod) bool {
 		return p.Home == address && p.Ended[redis.Home] || p.Guest == address && p.Ended[redis.Guest]
@@ -224,14 +225,14 @@ func (j judge) replicate(step redis.Replicate) string {
 	return ""
 }
 
-// isMissed reports whether a replica may have the only copy of its primary's data, or of keys that are being moved to
+// isMissed reports whether a replica may have the only copy of its primary's data, or of keys that were being moved to
 // its primary.
 func (j judge) isMissed(replica redis.NodeStatus) bool {
 	id := replica.PrimaryID
 	return j.owners()[id] && !j.mayBeForgotten(id) || replica.Keys > 0 && j.expects(id)
 }
 
-// expects reports whether a process has open slots that are being moved to the process with an ID.
+// expects reports whether any server is moving slots to the server with the given ID.
 func (j judge) expects(id string) bool {
 	for _, status := range j.answering() {
 		for _, to := range status.Migrating {

@@ -9,7 +9,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// force allows a forced failover only for a replica that the other primaries can elect, and that does not request votes
+// force allows a forced failover only for a replica that the other primaries can elect and that does not request votes
 // by itself.
 func (j judge) force(step redis.ForceFailover) string {
 	status := j.Nodes[step.Address]
@@ -30,7 +30,7 @@ func (j judge) force(step redis.ForceFailover) string {
 	return j.inherits(status)
 }
 
-// inherits returns what speaks against making a replica the primary of a shard for good, or "".
+// inherits returns why a replica must not become the primary of a shard for good; "" if it may.
 func (j judge) inherits(status redis.NodeStatus) string {
 	if status.Unlinked && status.Keys == 0 {
 		return "it has never had the data"
@@ -43,8 +43,8 @@ func (j judge) inherits(status redis.NodeStatus) string {
 	return ""
 }
 
-// mayBeForgotten reports whether the user has given up all slots of a process that is gone, and no process has a copy
-// of its data.
+// mayBeForgotten reports whether the user has given up all slots of a server that is gone, and no server has a copy of
+// its data.
 func (j judge) mayBeForgotten(id string) bool {
 	if _, mayRun := j.silent(); mayRun > 0 || j.mayReturn() {
 		return false
@@ -61,7 +61,7 @@ func (j judge) mayBeForgotten(id string) bool {
 	return len(had) > 0 && len(had.Without(j.ring.GivenUp)) == 0
 }
 
-// had returns the slots of a process that is gone, as far as other processes know them.
+// had returns the slots of a server that is gone, as the other servers list them.
 func (j judge) had(id string) redis.Slots {
 	var out []int
 	for _, status := range j.answering() {
@@ -72,7 +72,7 @@ func (j judge) had(id string) redis.Slots {
 	return redis.SlotsOf(out...)
 }
 
-// giveUp judges a step that forgets a primary with slots.
+// giveUp checks a step that makes servers forget a primary with slots.
 func (j judge) giveUp(step redis.Forget) string {
 	if all, _ := j.followers(step.ID); all > 0 {
 		return "a replica cannot forget its primary"
@@ -90,7 +90,7 @@ func (j judge) giveUp(step redis.Forget) string {
 	return ""
 }
 
-// alone reports whether a process that is gone had slots that no other process serves.
+// alone reports whether a server that is gone had slots that no other server serves.
 func (j judge) alone(id string) bool {
 	had := j.had(id)
 	for _, status := range j.answering() {

@@ -15,20 +15,20 @@ func (j judge) takeLead(step redis.TakeLead) string {
 	primary := j.answering()[status.PrimaryID]
 	switch answer, all := j.voters(); {
 	case j.Moving():
-		return "slots are moved"
+		return "slots are being moved"
 	case status.Role != redis.Replica || !status.LinkUp:
 		return "it is no replica in sync"
 	case !primary.Leads():
 		return "its primary does not lead"
 	case len(primary.Migrating)+len(primary.Importing) > 0:
-		return "its primary has slots open"
+		return "some slots of its primary are being moved"
 	case answer*2 <= all:
 		return "no majority can elect it"
 	}
 	return ""
 }
 
-// voters counts the slot owners that answer, and all slot owners.
+// voters returns how many slot owners answer, and how many there are.
 func (j judge) voters() (answer, all int) {
 	for id := range j.owners() {
 		all++
@@ -154,7 +154,8 @@ func (j judge) move(step redis.MoveSlots) string {
 	return ""
 }
 
-// open allows OpenSlots only for slots that are already open at one of the two ends. Other slots must not be moved.
+// open allows the step OpenSlots only for slots that one of the two servers already marks as moving. Other slots must
+// not be moved.
 func (j judge) open(step redis.OpenSlots) string {
 	for _, move := range step.Moves {
 		from, to := j.Nodes[move.From.Address], j.Nodes[move.To.Address]
@@ -172,7 +173,7 @@ func (j judge) open(step redis.OpenSlots) string {
 	return ""
 }
 
-// between reports whether a move is between two different processes that can take part in it.
+// between reports whether a move is between two different servers that can take part in it.
 func between(move redis.Move, from, to redis.NodeStatus) bool {
 	same := from.ID == move.From.ID && to.ID == move.To.ID && from.ID != to.ID
 	return same && from.Answers() && to.Answers() && to.Role == redis.Primary

@@ -5,22 +5,21 @@ package ring
 
 import "github.com/opcrew/opcrew/internal/stores/redis"
 
-// forget removes the IDs of replaced processes from the tables. All processes must answer, as a silent process may have
-// one of these IDs. A primary is not removed while its replica waits for votes, nor at the replica itself, because its
-// shard would be lost.
+// forget removes the IDs of lost servers from the node tables. All servers must answer, because a silent one may have
+// such an ID. A lost primary stays listed while its replica waits for votes, because the election needs it.
 func forget(in *input) verdict {
 	dead := in.dead()
 	if len(dead) == 0 || len(in.silent()) > 0 {
 		return verdict{}
 	}
 	if reason := in.election(); reason != "" {
-		return refuse(Election, "%d lost IDs are kept in the tables: %s", len(dead), reason)
+		return refuse(Election, "%d IDs of lost servers stay in the cluster's node tables: %s", len(dead), reason)
 	}
 	for _, id := range sortedKeys(dead) {
 		if slots := in.claimed(id); len(slots) > 0 {
-			return refuse(Agreement, "%s is said to own slots %s", id, brief(slots))
+			return refuse(Agreement, "some servers still list %s as the owner of slots %s", id, brief(slots))
 		}
 	}
 	id := sortedKeys(dead)[0]
-	return take(redis.Forget{ID: id, At: dead[id]}, "forget %s: no process has this ID any more", id)
+	return take(redis.Forget{ID: id, At: dead[id]}, "forget %s: no server has this ID any more", id)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/loopback"
 )
 
-// A server that has no connection left for clients closes new ones, so that it seems to be broken.
+// A server without room for another client closes new connections. It must be reported as full, and not as broken.
 func TestAServerWithNoRoomForTheOperatorIsReportedAsFull(t *testing.T) {
 	full := &server{place: redis.Home, dir: t.TempDir()}
 	full.start(t, loopback.Host())

@@ -5,18 +5,19 @@ package ring
 
 import "github.com/opcrew/opcrew/internal/stores/redis"
 
-// gaps holds the slots that no process which answers serves.
+// gaps holds the slots that none of the answering servers serves.
 type gaps struct {
-	// lost holds the slots of the primaries that do not answer, by primary ID, as far as the other processes know them.
+	// lost holds the slots of silent primaries, by the primary's ID, as the other servers list them.
 	lost map[string]redis.Slots
-	// unowned holds the slots that no process claims. Slots that changed owner while the view was read are neither lost
+	// unowned holds the slots that no server claims. A slot whose owner changed while the view was read is neither lost
 	// nor unowned.
 	unowned redis.Slots
 	// accepted holds the slots whose data the user has given up.
 	accepted redis.Slots
 }
 
-// findGaps finds the gaps. The slots of a silent process are taken from the tables of the others.
+// findGaps finds the slots that no server serves. It takes the slots of a silent server from the node tables of the
+// other servers.
 func findGaps(answering []*proc, byID map[string]*proc, passing redis.Slots) gaps {
 	g := gaps{lost: map[string]redis.Slots{}}
 	var seen slotSet
@@ -38,10 +39,10 @@ func findGaps(answering []*proc, byID map[string]*proc, passing redis.Slots) gap
 	return g
 }
 
-// slotSet records which slots have been seen.
+// slotSet is a set of slots.
 type slotSet [redis.SlotCount]bool
 
-// mark adds slots, and returns those that were not in the set yet.
+// mark adds slots, and returns those that were not in the set before.
 func (s *slotSet) mark(slots redis.Slots) (added []int) {
 	for _, n := range slots.Numbers() {
 		if !s[n] {

@@ -5,7 +5,8 @@ package ring
 
 import "github.com/opcrew/opcrew/internal/stores/redis"
 
-// giveUp removes lost primaries whose data has been given up. Their slots then have no owner.
+// giveUp removes lost primaries from the cluster if the user has accepted the loss of their data. Their slots then have
+// no owner.
 func giveUp(in *input) verdict {
 	var out verdict
 	for _, id := range sortedKeys(in.lost) {
@@ -16,18 +17,18 @@ func giveUp(in *input) verdict {
 	return out
 }
 
-// forgetLost makes all processes forget a lost primary. A replica cannot forget its own primary, so it gets another
-// primary first. While a replica may still be elected, all voters must count the same primaries.
+// forgetLost makes all servers forget a lost primary. A replica cannot forget its own primary, so it first gets another
+// one. It waits while an election is possible, because all voters must count the same primaries.
 func forgetLost(in *input, id string) verdict {
 	slots := brief(in.lost[id])
 	for _, other := range sortedKeys(in.lost) {
 		if heir := in.heir(other); heir != nil {
-			return refuse(Election, "slots %s are given up once %s leads", slots, heir)
+			return refuse(Election, "slots %s are given up once %s has become a primary", slots, heir)
 		}
 	}
 	if follows := in.followers(id); len(follows) > 0 {
-		return refuse(Election, "slots %s are given up once %s, which is empty, has another primary", slots, follows[0])
+		return refuse(Election, "slots %s are given up once the empty replica %s has another primary", slots, follows[0])
 	}
 	at := in.where(func(p *proc) bool { return p.answers && p.lists(id) })
-	return take(redis.Forget{ID: id, At: addresses(at)}, "give up slots %s: forget their primary %s", slots, id)
+	return take(redis.Forget{ID: id, At: addresses(at)}, "give up the lost data of slots %s: forget their primary %s", slots, id)
 }

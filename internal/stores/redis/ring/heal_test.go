@@ -13,24 +13,25 @@ import (
 func TestALostPrimaryIsReplacedByAnElectionWhereThereCanBeOne(t *testing.T) {
 	expect(t, map[string]situation{
 		"two of three elect": {world: formed(3), do: func(w *world) { w.kill("h0") },
-			refused: ring.Election, words: "the guest of pod 1 is about to be elected by 2 of 3 primaries"},
+			refused: ring.Election, words: "the guest server of pod 1 is about to be elected by 2 of 3 primaries"},
 		"also while the pod is gone": {world: formed(3), do: func(w *world) { w.gone(0) },
 			refused: ring.Election, words: "by 2 of 3"},
 		"one of three cannot, and a primary that may still run is not taken over": {world: formed(3), do: func(w *world) { w.kill("h0 h1") },
 			refused: ring.Fenced, words: "1 of 3 primaries are too few"},
 		"one of two neither": {world: formed(2), do: func(w *world) { w.kill("h0") }, refused: ring.Fenced, words: "1 of 2 primaries"},
 		"but is once the pod is gone": {world: formed(2), do: func(w *world) { w.gone(0) },
-			step: "have 10.0.0.2:6380 take the lead"},
+			step: "have 10.0.0.2:6380 become primary"},
 		"one gone and one silent: either may be it": {world: formed(3), do: func(w *world) { w.gone(0); w.kill("h1") },
-			refused: ring.Fenced, words: "the home of pod 1 may still run"},
+			refused: ring.Fenced, words: "the home server of pod 1 may still run"},
 		"no replica answers": {world: formed(3), do: func(w *world) { w.kill("h0 g1") },
-			refused: ring.Lost, words: "waiting for the home of pod 0, the guest of pod 1"},
+			refused: ring.Lost, words: "waiting for the home server of pod 0, the guest server of pod 1"},
 		"no replica is left": {world: formed(2), do: func(w *world) { w.gone(0); w.wipe("g1") },
 			step: "introduce", refused: ""},
 	})
 }
 
-// The keys of a slot that is moved reach the new primary and its replica before the slot does.
+// During a move, the keys of a slot reach the new primary and its replica before the slot itself. If the new primary is
+// lost, its replica has the only copy of these keys.
 func TestAReplicaLeadsThatHasKeysOnTheirWayToAPrimaryThatWentWithoutASlot(t *testing.T) {
 	half := func() *world {
 		w := ringed()
@@ -42,15 +43,15 @@ func TestAReplicaLeadsThatHasKeysOnTheirWayToAPrimaryThatWentWithoutASlot(t *tes
 	expect(t, map[string]situation{
 		"it runs": {world: half(), step: "move 1 slots"},
 		"it is silent": {world: half(), do: func(w *world) { w.kill("h3") }, refused: ring.Fenced,
-			words: "the guest of pod 4 has 10 keys of slots that were on their way to its primary: waiting for the home of pod 3"},
+			words: "the guest server of pod 4 has 10 keys of slots that were being moved to its primary: waiting for the home server of pod 3"},
 		"it may come back": {world: half(), do: func(w *world) { w.gone(3); w.ring.Pods[3].Returns = true }, refused: ring.Fenced,
-			words: "pod 3 has no node, and its volume is there"},
-		"it is gone":             {world: half(), do: func(w *world) { w.gone(3) }, step: "have 10.0.0.5:6380 take the lead"},
-		"it has lost its folder": {world: half(), do: func(w *world) { w.wipe("h3"); w.join("h3") }, step: "have 10.0.0.5:6380 take the lead"},
+			words: "pod 3 has no node, but its volume still exists"},
+		"it is gone":             {world: half(), do: func(w *world) { w.gone(3) }, step: "have 10.0.0.5:6380 become primary"},
+		"it has lost its folder": {world: half(), do: func(w *world) { w.wipe("h3"); w.join("h3") }, step: "have 10.0.0.5:6380 become primary"},
 		"and is to leave": {world: half(), do: func(w *world) { w.wipe("h3"); w.join("h3"); w.ring.Nodes = 3 },
-			step: "have 10.0.0.5:6380 take the lead"},
+			step: "have 10.0.0.5:6380 become primary"},
 		"its replica is gone too": {world: half(), do: func(w *world) { w.kill("h3 g4") }, refused: ring.Fenced,
-			words: "slot 5 is open to id-h3: waiting for the home of pod 3, the guest of pod 4"},
+			words: "slot 5 is being moved to id-h3: waiting for the home server of pod 3, the guest server of pod 4"},
 		"another may have been elected by itself": {world: half(), do: func(w *world) {
 			w.wipe("h3")
 			w.join("h3")
@@ -63,7 +64,7 @@ func TestAReplicaLeadsThatHasKeysOnTheirWayToAPrimaryThatWentWithoutASlot(t *tes
 			w.kill("g4")
 			w.follow("g3", "h3")
 			w.ring.Nodes = 4
-		}, step: "have 10.0.0.4:6380 replicate id-h2", refused: ring.Fenced, words: "slot 5 is open to id-h3: waiting for the guest of pod 4"},
+		}, step: "have 10.0.0.4:6380 replicate id-h2", refused: ring.Fenced, words: "slot 5 is being moved to id-h3: waiting for the guest server of pod 4"},
 		"another shard is led by its guest, and its home is empty": {world: half(), do: func(w *world) {
 			w.kill("h3 g3")
 			w.promote("g1", "h0")
@@ -73,19 +74,19 @@ func TestAReplicaLeadsThatHasKeysOnTheirWayToAPrimaryThatWentWithoutASlot(t *tes
 				w.join(name)
 			}
 			w.ring.Nodes, w.ring.Pods = 4, w.ring.Pods[:4]
-		}, step: "have 10.0.0.1:6379 replicate id-g1", refused: ring.Fenced, words: "slot 5 is open to id-h3: waiting for the home of pod 3"},
+		}, step: "have 10.0.0.1:6379 replicate id-g1", refused: ring.Fenced, words: "slot 5 is being moved to id-h3: waiting for the home server of pod 3"},
 		"another has keys, and no slot is open to it": {world: half(), do: func(w *world) {
 			w.wipe("h3")
 			w.join("h3")
 			w.one("g3").Role, w.one("g3").PrimaryID, w.one("g3").Keys = redis.Primary, "", 3
-		}, step: "have 10.0.0.5:6380 take the lead"},
+		}, step: "have 10.0.0.5:6380 become primary"},
 		"none had been moved": {world: half(), do: func(w *world) { w.wipe("h3"); w.join("h3"); w.one("g4").Keys = 0 },
 			step: "have 10.0.0.5:6380 replicate id-h3-new"},
 		"then the slot is looked for there": {world: half(), do: func(w *world) {
 			w.wipe("h3")
 			w.join("h3")
 			w.one("g4").Role, w.one("g4").PrimaryID = redis.Primary, ""
-		}, step: "close slots 5 at 10.0.0.1:6379"},
+		}, step: "cancel the move of slots 5 at 10.0.0.1:6379"},
 	})
 }
 
@@ -96,13 +97,13 @@ func TestAHomeTakesTheLeadBackOnceItIsInSync(t *testing.T) {
 		return w
 	}
 	expect(t, map[string]situation{
-		"in sync":       {world: led(), step: "have 10.0.0.1:6379 take the lead by agreement"},
-		"not connected": {world: led(), do: func(w *world) { w.one("h0").LinkUp = false }, refused: ring.InSync, words: "has yet to get the data"},
+		"in sync":       {world: led(), step: "have 10.0.0.1:6379 become primary by agreement"},
+		"not connected": {world: led(), do: func(w *world) { w.one("h0").LinkUp = false }, refused: ring.InSync, words: "has not copied all data"},
 		"far behind": {world: led(), do: func(w *world) { w.one("g1").Offset += 3 << 20 },
-			refused: ring.InSync, words: "3.0 MiB behind the guest of pod 1, and may be 1.0 MiB"},
+			refused: ring.InSync, words: "3.0 MiB behind the guest server of pod 1, and the limit is 1.0 MiB"},
 		"no majority to vote": {world: led(), do: func(w *world) { w.kill("h1 h2") }, refused: ring.Quorum, words: "1 of 3 primaries"},
 		"slots are open": {world: led(), do: func(w *world) { w.one("g1").Migrating = map[int]string{1: "id-h1"}; w.kill("h1") },
-			refused: ring.Moving, words: "the guest of pod 1 has slots open"},
+			refused: ring.Moving, words: "some slots of the guest server of pod 1 are being moved"},
 		"a new home follows first": {world: led(), do: func(w *world) { w.wipe("h0"); w.join("h0") },
 			step: "have 10.0.0.1:6379 replicate id-g1"},
 	})
@@ -111,7 +112,7 @@ func TestAHomeTakesTheLeadBackOnceItIsInSync(t *testing.T) {
 func TestAReplicaIsKeptWhereItIsNeeded(t *testing.T) {
 	expect(t, map[string]situation{
 		"the only one of a shard, as two follow another": {world: formed(3), do: func(w *world) { w.follow("g1", "h2"); w.one("g0").LinkUp = false },
-			refused: ring.LastReplica, words: "the guest of pod 1 is the only replica of the home of pod 2"},
+			refused: ring.LastReplica, words: "the guest server of pod 1 is the only replica of the home server of pod 2"},
 		"one of two may go": {world: formed(3), do: func(w *world) { w.follow("g1", "h2") },
 			step: "have 10.0.0.2:6380 replicate id-h0"},
 		"one whose primary is lost": {world: formed(3), do: func(w *world) { w.follow("g1", "h2"); w.kill("h2") },
@@ -133,14 +134,14 @@ func TestIDsAreForgottenOnceTheyAreReplaced(t *testing.T) {
 	}
 	expect(t, map[string]situation{
 		"all answer":                  {world: replaced(), step: "forget id-g1"},
-		"one does not, and may be it": {world: replaced(), do: func(w *world) { w.kill("g2") }, refused: ring.Silent, words: "guest of pod 2"},
-		"one loads, and may be it":    {world: replaced(), do: func(w *world) { w.one("g2").Loading = true }, refused: ring.Silent, words: "loads its data"},
+		"one does not, and may be it": {world: replaced(), do: func(w *world) { w.kill("g2") }, refused: ring.Silent, words: "guest server of pod 2"},
+		"one loads, and may be it":    {world: replaced(), do: func(w *world) { w.one("g2").Loading = true }, refused: ring.Silent, words: "is loading its data"},
 		"not before its replica has another primary": {world: replaced(), do: func(w *world) {
 			w.one("g0").PrimaryID = "id-lost"
 			w.restart("g0")
 		}, step: "have 10.0.0.1:6380 replicate id-h2"},
 		"and not where that may have what another was about to get": {world: replaced(), do: func(w *world) { w.one("g0").PrimaryID = "id-lost" },
-			refused: ring.Election, words: "keys of a primary that does not answer; if that has left for good and no key is missing, delete pod 0"},
+			refused: ring.Election, words: "keys of a primary that does not answer; if that primary is gone for good and no key is missing, delete pod 0"},
 		"its replica may be elected": {world: replaced(), do: func(w *world) {
 			w.one("g0").PrimaryID = "id-lost"
 			w.ghosts = []redis.Peer{{ID: "id-lost", Role: redis.Primary, Slots: even(2, 3)}}
@@ -160,21 +161,21 @@ func TestMovesThatWereLeftOpenAreFinished(t *testing.T) {
 		"only the migrating end": {world: formed(3), do: func(w *world) { w.open(5, "h0", "h1"); w.one("h1").Importing = nil },
 			step: "move 1 slots"},
 		"the importing end owns it": {world: formed(3), do: func(w *world) { w.open(6000, "h0", "h1") },
-			step: "close slots 6000 at 10.0.0.1:6379"},
+			step: "cancel the move of slots 6000 at 10.0.0.1:6379"},
 		"another took the place of the importing end": {world: formed(3), do: func(w *world) {
 			w.open(5, "h0", "h1")
 			w.promote("g2", "h1")
 			w.one("h1").Importing = nil
 		}, step: "move 1 slots"},
 		"no process has the ID of the importing end": {world: formed(3), do: func(w *world) { w.one("h0").Migrating = map[int]string{5: "id-past"} },
-			step: "close slots 5 at 10.0.0.1:6379"},
+			step: "cancel the move of slots 5 at 10.0.0.1:6379"},
 		"the importing end may come back": {world: formed(3), do: func(w *world) { w.open(5, "h0", "h1"); w.kill("h1") },
-			refused: ring.Election, words: "slot 5 is open"},
+			refused: ring.Election, words: "slot 5 is being moved"},
 		"another leads where it went, and knows nothing of it": {world: formed(3), do: func(w *world) {
 			w.open(5, "h0", "h1")
 			w.kill("h1 g1")
 			w.promote("g2", "h1")
-		}, step: "close slots 5 at 10.0.0.1:6379"},
+		}, step: "cancel the move of slots 5 at 10.0.0.1:6379"},
 		"and its volume may come back, while others have no slots yet": {world: ringed(), do: func(w *world) {
 			w.one("h3").Slots, w.one("h0").Slots = redis.Slots{{First: 0, Last: 99}}, redis.Slots{{First: 100, Last: 5460}}
 			w.open(500, "h0", "h3")
@@ -182,24 +183,24 @@ func TestMovesThatWereLeftOpenAreFinished(t *testing.T) {
 			w.ring.Pods[3].Returns = true
 			w.follow("g4", "h3")
 			w.promote("g4", "h3")
-		}, step: "close slots 500 at 10.0.0.1:6379"},
+		}, step: "cancel the move of slots 500 at 10.0.0.1:6379"},
 		"the owner is lost": {world: formed(3), do: func(w *world) { w.open(5, "h0", "h1"); w.kill("h0") },
-			refused: ring.Election, words: "no process that answers owns it"},
+			refused: ring.Election, words: "none of the servers that answer owns it"},
 		"a new owner knows nothing of it, and a move has just failed": {world: formed(3), do: func(w *world) {
 			w.open(5, "h0", "h1")
 			w.promote("g1", "h0")
 			w.one("h0").Migrating = nil
 			w.failed()
-		}, step: "open 1 slots again"},
+		}, step: "mark 1 slots as moving again"},
 		"the importing end lists no owner, and a move has just failed": {world: formed(3), do: func(w *world) {
 			w.open(5, "h0", "h1")
 			w.one("h0").heard = redis.Slots{{First: 6, Last: 5460}}
 			w.failed()
-		}, step: "open 1 slots again"},
+		}, step: "mark 1 slots as moving again"},
 		"both ends know of it, and a move has just failed": {world: formed(3), do: func(w *world) {
 			w.open(5, "h0", "h1")
 			w.failed()
-		}, refused: ring.Moving, words: "slots are moved again"},
+		}, refused: ring.Moving, words: "a move of slots failed and is retried"},
 	})
 }
 
@@ -213,13 +214,13 @@ func TestAHomeThatIsAboutToBeStoppedHandsOverAndDoesNotTakeTheLeadBack(t *testin
 		return w
 	}
 	expect(t, map[string]situation{
-		"its guest takes the lead":  {world: yields(3, nil), step: "have 10.0.0.1:6380 take the lead by agreement"},
+		"its guest takes the lead":  {world: yields(3, nil), step: "have 10.0.0.1:6380 become primary by agreement"},
 		"and keeps it":              {world: yields(3, func(w *world) { w.promote("g0", "h2") })},
-		"one of two":                {world: yields(2, nil), step: "have 10.0.0.1:6380 take the lead by agreement"},
+		"one of two":                {world: yields(2, nil), step: "have 10.0.0.1:6380 become primary by agreement"},
 		"one alone has no guest to": {world: yields(1, nil)},
 		"not to one that is behind": {world: yields(3, func(w *world) { w.one("g0").LinkUp = false }),
-			refused: ring.InSync, words: "the guest of pod 0 has yet to get the data of the home of pod 2"},
-		"others go home meanwhile": {world: yields(3, func(w *world) { w.promote("g1", "h0") }), step: "have 10.0.0.1:6379 take the lead by agreement"},
+			refused: ring.InSync, words: "the guest server of pod 0 has not copied all data of the home server of pod 2"},
+		"others go home meanwhile": {world: yields(3, func(w *world) { w.promote("g1", "h0") }), step: "have 10.0.0.1:6379 become primary by agreement"},
 	})
 }
 
@@ -231,40 +232,40 @@ func TestAProcessIsCopiedOnlyByItsOwnReplicas(t *testing.T) {
 	}
 	expect(t, map[string]situation{
 		"new ones before they have anything": {world: fresh(3), do: func(w *world) { w.join("h0 g0 h1 g1 h2 g2"); barred(w, "h0 g0 h1 g1 h2 g2") },
-			step: "let replicas copy 10.0.0.1:6379, 10.0.0.1:6380, 10.0.0.2:6379, 10.0.0.2:6380, 10.0.0.3:6379, 10.0.0.3:6380"},
+			step: "allow replicas to copy 10.0.0.1:6379, 10.0.0.1:6380, 10.0.0.2:6379, 10.0.0.2:6380, 10.0.0.3:6379, 10.0.0.3:6380"},
 		"whatever else is wrong": {world: formed(3), do: func(w *world) { barred(w, "g1"); w.one("g2").elsewhere = "10.9.9.9:6380" },
-			step: "let replicas copy 10.0.0.2:6380"},
-		"one that has moved": {world: formed(3), do: func(w *world) { barred(w, "h1") }, step: "let replicas copy 10.0.0.2:6379"},
+			step: "allow replicas to copy 10.0.0.2:6380"},
+		"one that has moved": {world: formed(3), do: func(w *world) { barred(w, "h1") }, step: "allow replicas to copy 10.0.0.2:6379"},
 		"not while a replica of the previous process would copy it": {world: formed(3), do: func(w *world) {
 			w.wipe("h0")
 			w.join("h0")
 			barred(w, "h0")
-		}, refused: ring.Misled, words: "the guest of pod 1 would copy the home of pod 0, which has the address of its primary id-h0 by now"},
+		}, refused: ring.Misled, words: "the guest server of pod 1 would copy the wrong server: the home server of pod 0 now has the address of the replica's primary id-h0"},
 		"nor where another has taken the address": {world: formed(3), do: func(w *world) {
 			w.kill("h0 g0")
 			w.one("g1").Source = "10.0.0.3:6379"
 			barred(w, "h2")
-		}, refused: ring.Misled, words: "the guest of pod 1 would copy the home of pod 2"},
+		}, refused: ring.Misled, words: "the guest server of pod 1 would copy the wrong server: the home server of pod 2"},
 		"nor while a replica does not answer that copied that address before": {world: formed(3), do: func(w *world) {
 			w.kill("h0 g0")
 			w.one("g1").Source = "10.0.0.3:6379"
 			w.cutOff("g1")
 			barred(w, "h2")
-		}, refused: ring.Misled, words: "the guest of pod 1 would copy the home of pod 2"},
+		}, refused: ring.Misled, words: "the guest server of pod 1 would copy the wrong server: the home server of pod 2"},
 		"unless its kubelet reports that it does not run": {world: formed(3), do: func(w *world) {
 			w.one("g1").Source = "10.0.0.3:6379"
 			w.cutOff("g1")
 			w.ring.Pods[1].Ended = map[redis.Place]bool{redis.Guest: true}
 			barred(w, "h2")
-		}, step: "let replicas copy 10.0.0.3:6379"},
+		}, step: "allow replicas to copy 10.0.0.3:6379"},
 		"nor one that loads a full copy of an unknown primary": {world: formed(3), do: func(w *world) {
 			*w.one("g1") = process{address: "10.0.0.2:6380", NodeStatus: redis.NodeStatus{RunID: "run-g1", Loading: true, Source: "10.0.0.3:6379"}}
 			barred(w, "h2")
-		}, refused: ring.Misled, words: "the guest of pod 1 would copy the home of pod 2"},
+		}, refused: ring.Misled, words: "the guest server of pod 1 would copy the wrong server: the home server of pod 2"},
 		"nor is one waited for that does not answer and copied its own primary": {world: formed(3), do: func(w *world) {
 			w.cutOff("g1")
 			barred(w, "h0 h2")
-		}, step: "let replicas copy 10.0.0.1:6379, 10.0.0.3:6379"},
+		}, step: "allow replicas to copy 10.0.0.1:6379, 10.0.0.3:6379"},
 		"and no replica waits for an election that never comes": {world: formed(3), do: func(w *world) {
 			w.wipe("h0")
 			w.join("h0")

@@ -9,15 +9,15 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// input holds what the rules decide on: a view, arranged by pod and place.
+// input holds everything that the rules need: the view, sorted by pod, and the desired state.
 type input struct {
 	processes
 	gaps
 	view redis.View
-	// rate is the desired rate of slot moves. paused reports that nothing may be changed.
+	// rate is the maximum rate of slot moves in bytes per second. paused reports that nothing may be changed.
 	rate   int64
 	paused bool
-	// closes reports that open slots are closed before the step is taken.
+	// closes reports that interrupted moves of slots are ended before the step is executed.
 	closes bool
 }
 
@@ -28,28 +28,28 @@ func survey(view redis.View, ring Ring) *input {
 	return in
 }
 
-// election returns why a primary may be about to be elected, or "".
+// election returns why a replica may be about to be elected; "" if no election is expected.
 func (in *input) election() string {
 	for _, id := range sortedKeys(in.lost) {
-		return fmt.Sprintf("slots %s are those of %s, which does not answer", brief(in.lost[id]), id)
+		return fmt.Sprintf("slots %s belong to primary %s, which does not answer", brief(in.lost[id]), id)
 	}
 	for _, p := range in.answering() {
 		if p.status.Role != redis.Replica {
 			continue
 		}
 		if primary := in.byID[p.status.PrimaryID]; primary == nil || primary.status.Role != redis.Primary {
-			return fmt.Sprintf("%s follows %s, which is no primary that answers", p, p.status.PrimaryID)
+			return fmt.Sprintf("%s replicates %s, and no primary with this ID answers", p, p.status.PrimaryID)
 		}
 	}
 	return ""
 }
 
-// served reports whether the processes that answer serve all slots.
+// served reports whether the answering servers serve all slots.
 func (in *input) served() bool {
 	return len(in.lost) == 0 && len(in.unowned) == 0 && len(in.view.Passing) == 0
 }
 
-// quorum counts the slot owners that answer, and all slot owners.
+// quorum returns how many slot owners answer, and how many there are.
 func (in *input) quorum() (answer, all int) {
 	answer = len(in.leaders())
 	return answer, answer + len(in.lost)

@@ -9,26 +9,26 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// mostMeetings limits how many processes are introduced in one step.
+// mostMeetings limits how many servers are introduced to each other in one step.
 const mostMeetings = 200
 
-// renew gives a new ID to a process that left the cluster and comes back: the others may ignore its old ID for a while.
+// renew gives a new ID to a server that left the cluster and comes back. The other servers may ignore its old ID for a
+// while.
 func renew(in *input) verdict {
-	if len(in.leaders()) == 0 { // the cluster is new
+	if len(in.leaders()) == 0 { // a new cluster has no slot owners, and its servers keep their IDs
 		return verdict{}
 	}
 	var out verdict
 	for _, p := range in.answering() {
 		if p.status.Fresh() && !p.leaves && p.status.CurrentEpoch > 0 {
-			out.add(take(redis.Renew{Address: p.Address, ID: p.id()}, "make %s, which left before, a new process", p))
+			out.add(take(redis.Renew{Address: p.Address, ID: p.id()}, "give a new ID to %s, which has left the cluster before", p))
 		}
 	}
 	return out
 }
 
-// introduce makes the best-connected member meet the members whose current address it does not know. The others hear of
-// them from it. If that is not enough, such as after all addresses changed at once, all members meet. Only a MEET gives
-// a process a new address: the cluster bus dials addresses, never names.
+// introduce makes the best-connected server meet servers whose current address it does not know. The others learn about
+// them from it. If that is not enough, all servers meet. Only CLUSTER MEET announces a new address.
 func introduce(in *input) verdict {
 	members := in.members()
 	if len(members) == 0 {
@@ -45,12 +45,12 @@ func introduce(in *input) verdict {
 	}
 	if len(meetings) > 0 {
 		meetings = meetings[:min(len(meetings), mostMeetings)]
-		out.add(take(redis.Introduce{Meetings: meetings}, "introduce %s", in.byID[meetings[0].ID]))
+		out.add(take(redis.Introduce{Meetings: meetings}, "introduce %s to other servers", in.byID[meetings[0].ID]))
 	}
 	return out
 }
 
-// acquaintances returns how many members a process knows.
+// acquaintances returns how many of the given servers a server knows.
 func acquaintances(members []*proc, p *proc) int {
 	n := 0
 	for _, other := range members {
@@ -61,7 +61,7 @@ func acquaintances(members []*proc, p *proc) int {
 	return n
 }
 
-// unacquainted returns the members that do not know the current address of some other member.
+// unacquainted returns the servers that do not know the current address of some other server.
 func unacquainted(members []*proc) []*proc {
 	var out []*proc
 	for _, p := range members {
@@ -82,8 +82,8 @@ func meetingsAt(p *proc, members []*proc) []redis.Meeting {
 	return out
 }
 
-// unrelated returns the members of another cluster than the hub's. They claim slots that the hub's cluster claims too,
-// and no chain of acquaintances connects them with the hub.
+// unrelated returns servers of a different cluster than the server hub. They claim slots that hub's cluster claims too,
+// and no chain of servers that know each other connects both clusters.
 func unrelated(members []*proc, hub *proc) (out verdict, found []*proc) {
 	circle := circle(members, hub)
 	for _, p := range members {
@@ -94,13 +94,13 @@ func unrelated(members []*proc, hub *proc) (out verdict, found []*proc) {
 		if len(both) == 0 {
 			continue
 		}
-		out.add(halt(Unrelated, "%s and %s have never met, and both know of an owner of slots %s: who has the data?", hub, p, brief(both)))
+		out.add(halt(Unrelated, "%s and %s belong to different clusters, and both clusters have an owner of slots %s: opcrew cannot decide whose data to keep", hub, p, brief(both)))
 		found = append(found, p)
 	}
 	return out, found
 }
 
-// circle returns the members that are connected with the first one by a chain of acquaintances.
+// circle returns the servers that are connected with the first one by a chain of servers that know each other.
 func circle(members []*proc, first *proc) []*proc {
 	in := []*proc{first}
 	for i := 0; i < len(in); i++ {
@@ -113,7 +113,7 @@ func circle(members []*proc, first *proc) []*proc {
 	return in
 }
 
-// claims returns the slots that some of the processes know an owner of.
+// claims returns the slots for which some of the servers list an owner.
 func claims(procs []*proc) redis.Slots {
 	var owned slotSet
 	var out []int

@@ -9,18 +9,17 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// leave removes the processes of unwanted pods from the cluster once they hold no needed data. A replica first follows
-// the emptied home of its own pod, so that it drops its keys, which a reset requires. Then it is reset, and all others
-// forget it.
+// leave removes the servers of surplus pods from the cluster when their data is not needed. A replica first follows the
+// emptied primary of its own pod, so that it drops its keys. Then it is reset, and all other servers forget it.
 func leave(in *input) verdict {
 	var out verdict
 	leaving := in.leaving()
 	for _, p := range leaving {
 		if in.view.Redirects(p.Address) {
-			return refuse(Moving, "%s redirects clients that have yet to hear who has its slots, until none comes, for up to %s", p, redis.RedirectGrace)
+			return refuse(Moving, "%s redirects clients to the new owners of its slots until no client needs this, for at most %s", p, redis.RedirectGrace)
 		}
 	}
-	slices.SortStableFunc(leaving, func(a, b *proc) int { // replicas before their primaries
+	slices.SortStableFunc(leaving, func(a, b *proc) int { // remove replicas before their primaries
 		return rank(a) - rank(b)
 	})
 	for _, p := range leaving {
@@ -42,45 +41,46 @@ func takeOut(in *input, p *proc) verdict {
 	case p.gone:
 		return verdict{}
 	case !p.answers:
-		return refuse(Silent, "%s leaves, and it is not known what it holds: it %s", p, p.trouble())
+		return refuse(Silent, "%s will be removed, but opcrew does not know which data it has: it %s", p, p.trouble())
 	case p.status.Fresh():
 		return forgetLeft(in.members(), p)
 	case p.leads():
-		return refuse(Moving, "%s leaves, and still has slots %s", p, brief(p.status.Slots))
+		return refuse(Moving, "%s will be removed, but still has slots %s", p, brief(p.status.Slots))
 	case len(in.followers(p.id())) > 0:
-		return refuse(LastReplica, "%s leaves, and %s still follows it", p, in.followers(p.id())[0])
+		return refuse(LastReplica, "%s will be removed, but %s still replicates it", p, in.followers(p.id())[0])
 	case p.status.Role == redis.Replica:
 		return release(in, p)
 	case p.status.Keys > 0:
-		return refuse(HoldsKeys, "%s leaves, has no slots, and yet %d keys: is that data that is missing elsewhere?", p, p.status.Keys)
+		return refuse(HoldsKeys, "%s will be removed; it has no slots but %d keys: check whether these keys are missing elsewhere", p, p.status.Keys)
 	case p.open():
-		return refuse(Moving, "%s leaves, and has slots open", p)
+		return refuse(Moving, "%s will be removed, but some of its slots are still being moved", p)
 	case next != nil:
-		return refuse(LastReplica, "%s leaves after %s", p, next)
+		return refuse(LastReplica, "%s is removed after %s", p, next)
 	}
-	return take(redis.ResetEmpty{Address: p.Address, ID: p.id()}, "take %s out of the cluster", p)
+	return take(redis.ResetEmpty{Address: p.Address, ID: p.id()}, "remove %s from the cluster", p)
 }
 
-// release makes a leaving replica drop its data, and then removes it from the cluster.
+// release makes a replica of a surplus pod drop its data, and then removes it from the cluster.
 func release(in *input, p *proc) verdict {
 	if found := mayUnfollow(in, p); found.refusals != nil {
 		return found
 	}
 	if primary := in.byID[p.status.PrimaryID]; primary != nil && primary.idle() {
 		if p.status.Keys > 0 || !p.status.LinkUp {
-			return refuse(HoldsKeys, "%s leaves, and has yet to drop what it held", p)
+			return refuse(HoldsKeys, "%s will be removed, but has yet to drop its copy of the data", p)
 		}
-		return take(redis.ResetEmpty{Address: p.Address, ID: p.id()}, "take %s out of the cluster", p)
+		return take(redis.ResetEmpty{Address: p.Address, ID: p.id()}, "remove %s from the cluster", p)
 	}
 	for _, empty := range in.leaving() {
 		if empty.idle() && !empty.status.Fresh() && !empty.open() {
 			return follow(in, p, empty)
 		}
 	}
-	return refuse(HoldsKeys, "%s leaves with a copy of what %s has, as no emptied home is left for it to follow", p, p.status.PrimaryID)
+	return refuse(HoldsKeys, "%s will be removed, but cannot drop its copy of the data of %s: no emptied home server is left that it could replicate", p, p.status.PrimaryID)
 }
 
-// replicaOf returns the first replica among processes that leave. It may still have to follow an emptied home.
+// replicaOf returns the first replica among servers of surplus pods. It must be removed before the server that it may
+// still have to follow.
 func replicaOf(leaving []*proc) *proc {
 	for _, p := range leaving {
 		if p.replica() {
@@ -90,7 +90,7 @@ func replicaOf(leaving []*proc) *proc {
 	return nil
 }
 
-// forgetLeft makes all other members forget a process that has been reset.
+// forgetLeft makes all other servers forget a server that has been reset.
 func forgetLeft(members []*proc, p *proc) verdict {
 	var at []string
 	for _, other := range members {
@@ -101,5 +101,5 @@ func forgetLeft(members []*proc, p *proc) verdict {
 	if len(at) == 0 {
 		return verdict{}
 	}
-	return take(redis.Forget{ID: p.id(), At: at}, "forget %s, which has left", p)
+	return take(redis.Forget{ID: p.id(), At: at}, "forget %s, which was removed from the cluster", p)
 }

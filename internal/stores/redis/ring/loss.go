@@ -7,16 +7,16 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// Loss describes the part of a cluster's data that is missing.
+// Loss describes which part of a cluster's data is missing.
 type Loss struct {
-	// Slots are the slots that no process serves, and of which no process that answers has a copy.
+	// Slots are the slots that no server serves and of which none of the answering servers has a copy.
 	Slots redis.Slots
-	// Waits names the silent processes that may be running or come back, as one of them may have the data. It is "" when
-	// the loss is certain.
+	// Waits names the silent servers that may run or come back, and may have the data. It is "" when the loss is
+	// certain.
 	Waits string
 }
 
-// Missing returns what is lost, as far as a view shows it.
+// Missing returns the data loss that a view shows.
 func Missing(view redis.View, wanted Ring) Loss {
 	in := survey(view, wanted)
 	if len(in.keepers()) == 0 && in.begins() {
@@ -25,14 +25,14 @@ func Missing(view redis.View, wanted Ring) Loss {
 	return Loss{Slots: in.missing(), Waits: list(in.keepers())}
 }
 
-// begins reports whether the processes that answer form a new cluster: none of them has, or lists for another, a slot
-// or a key. Their tables may list processes that were added and removed when the number of pods changed.
+// begins reports whether the answering servers form a new cluster: they have no key, and list no slot owner. They may
+// list servers that were added and removed before.
 func (in *input) begins() bool {
 	return in.unowned.Len() == redis.SlotCount && len(in.view.Passing) == 0 && !hasKeys(in.answering())
 }
 
-// missing returns the slots whose data is missing. A slot is not missing if a replica has a copy of it and a process
-// still lists the replica's primary as its owner.
+// missing returns the slots whose data is missing. The data is not missing if a replica has a copy and some server
+// still lists that replica's primary as the owner.
 func (in *input) missing() redis.Slots {
 	missing := in.unowned.Numbers()
 	for _, slots := range in.lost {
@@ -49,13 +49,13 @@ func (in *input) missing() redis.Slots {
 	return out
 }
 
-// orphans returns the replicas that have a copy of the data of a primary that does not answer.
+// orphans returns the replicas that have a copy of the data of a silent primary.
 func (in *input) orphans() []*proc {
 	return in.where(func(p *proc) bool { return p.answers && p.status.HasCopy() && in.byID[p.status.PrimaryID] == nil })
 }
 
-// givenUp returns the missing slots whose loss the user has accepted. There are none while a process that may have the
-// data may be running or come back.
+// givenUp returns the missing slots whose loss the user has accepted. It returns none while a server that may have the
+// data may still run or come back.
 func (in *input) givenUp() redis.Slots {
 	if len(in.accepted) == 0 || len(in.keepers()) > 0 {
 		return nil

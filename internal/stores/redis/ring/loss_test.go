@@ -10,7 +10,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// restarted returns a ring of n pods in which all processes were restarted and the home of pod 0 lost its folder.
+// restarted returns a cluster of n pods in which all servers were restarted, and the primary of pod 0 lost its data.
 func restarted(n int) *world {
 	w := formed(n)
 	w.restart("g1")
@@ -19,14 +19,15 @@ func restarted(n int) *world {
 	return w
 }
 
-// restart restarts replicas, which have not connected to their primaries since.
+// restart restarts replicas that then cannot connect to their primaries.
 func (w *world) restart(names string) {
 	for _, p := range w.p(names) {
 		p.LinkUp, p.Unlinked = false, p.Role == redis.Replica
 	}
 }
 
-// wiped returns a ring of three in which both copies of the first shard are lost.
+// wiped returns a cluster of three pods in which both copies of the first shard are lost. The user has given up the
+// slots forsaken.
 func wiped(forsaken redis.Slots) *world { return wipedOf(3, forsaken) }
 
 func wipedOf(n int, forsaken redis.Slots) *world {
@@ -44,20 +45,20 @@ func TestAReplicaThatWasRestartedLeadsOnceNoProcessCanHaveMore(t *testing.T) {
 	expect(t, map[string]situation{
 		"it is elected by order, as it would not ask by itself": {world: restarted(3), step: "have 10.0.0.2:6380 be elected"},
 		"not while its primary may still run": {world: formed(3), do: func(w *world) { w.restart("g1"); w.kill("h0") },
-			refused: ring.Fenced, words: "the guest of pod 1 has a copy, but may lack the last writes: it may not lead before the home of pod 0 answers, or is gone for certain"},
-		"nor while another may run, which may be it": {world: restarted(3), do: func(w *world) { w.kill("g2") }, refused: ring.Fenced, words: "the guest of pod 2"},
+			refused: ring.Fenced, words: "the guest server of pod 1 has a copy but may lack the last writes, and cannot become primary until the home server of pod 0 answers or is certainly gone"},
+		"nor while another may run, which may be it": {world: restarted(3), do: func(w *world) { w.kill("g2") }, refused: ring.Fenced, words: "the guest server of pod 2"},
 		"but when the pod is gone":                   {world: formed(3), do: func(w *world) { w.restart("g1"); w.gone(0) }, step: "have 10.0.0.2:6380 be elected"},
 		"not while its volume is there, which has more": {world: formed(3), do: func(w *world) { w.restart("g1"); w.gone(0); w.ring.Pods[0].Returns = true },
-			refused: ring.Fenced, words: "the guest of pod 0 answers, or is gone for certain; pod 0 has no node, and its volume is there: if that is lost for good, delete its claim"},
+			refused: ring.Fenced, words: "the guest server of pod 0 answers or is certainly gone; pod 0 has no node, but its volume still exists: if the volume is lost for good, delete its claim"},
 		"nor take over": {world: formed(2), do: func(w *world) { w.restart("g1"); w.gone(0); w.ring.Pods[0].Returns = true },
-			refused: ring.Fenced, words: "may not take over while the home of pod 0"},
+			refused: ring.Fenced, words: "cannot take over while the home server of pod 0"},
 		"one that was connected all the time may": {world: formed(2), do: func(w *world) { w.gone(0); w.ring.Pods[0].Returns = true },
-			step: "have 10.0.0.2:6380 take the lead of a lost primary"},
+			step: "have 10.0.0.2:6380 become primary without votes"},
 		"one that saw its primary asks by itself": {world: formed(3), do: func(w *world) { w.wipe("h0"); w.join("h0") },
 			refused: ring.Election, words: "is about to be elected"},
 		"one that saw its primary goes before one that did not": {world: formed(3), do: func(w *world) { w.follow("g2", "h0"); w.restart("g1"); w.wipe("h0"); w.join("h0") },
-			refused: ring.Election, words: "the guest of pod 2 is about to be elected"},
-		"where too few are left to vote it takes over": {world: formed(2), do: func(w *world) { w.restart("g1"); w.gone(0) }, step: "have 10.0.0.2:6380 take the lead of a lost primary"},
+			refused: ring.Election, words: "the guest server of pod 2 is about to be elected"},
+		"where too few are left to vote it takes over": {world: formed(2), do: func(w *world) { w.restart("g1"); w.gone(0) }, step: "have 10.0.0.2:6380 become primary without votes"},
 		"one that is empty may never have had anything": {world: restarted(3), do: func(w *world) { w.one("g1").Keys = 0 },
 			refused: ring.Lost, words: "slots 0-5460 are lost"},
 		"nor does it take over": {world: formed(2), do: func(w *world) { w.restart("g1"); w.one("g1").Keys = 0; w.gone(0) },
@@ -79,14 +80,14 @@ func TestSlotsThatAreLostAreGivenUpOnlyWhereTheUserSaysSo(t *testing.T) {
 		"their primary goes then":             {world: wiped(first), step: "forget id-h0"},
 		"and nothing else that is said to be": {world: formed(3), do: func(w *world) { w.ring.GivenUp = all }},
 		"not while a process may run that has them": {world: wiped(first), do: func(w *world) { w.kill("g2") },
-			refused: ring.Lost, words: "waiting for the guest of pod 2"},
+			refused: ring.Lost, words: "waiting for the guest server of pod 2"},
 		"nor while a process may come back that has them": {world: wiped(first), do: func(w *world) { w.promote("g0", "h2"); w.gone(2); w.ring.Pods[2].Returns = true },
-			refused: ring.Lost, words: "waiting for the home of pod 2"},
+			refused: ring.Lost, words: "waiting for the home server of pod 2"},
 		"but while one is gone for certain": {world: wiped(first), do: func(w *world) { w.promote("g0", "h2"); w.gone(2); w.ring.GivenUp = all },
 			step: "forget id-h0"},
 		"not while there is a copy": {world: restarted(3), do: func(w *world) { w.ring.GivenUp = all }, step: "have 10.0.0.2:6380 be elected"},
 		"nor while another shard elects": {world: wipedOf(5, all), do: func(w *world) { w.wipe("h2"); w.join("h2") },
-			refused: ring.Election, words: "slots 0-3276 are given up once the guest of pod 3 leads"},
+			refused: ring.Election, words: "slots 0-3276 are given up once the guest server of pod 3 has become a primary"},
 		"an empty replica of it gets another primary first": {world: wiped(first), do: func(w *world) {
 			w.one("g1").PrimaryID, w.one("g1").Keys = "id-h0", 0
 			w.restart("g1")
@@ -94,12 +95,12 @@ func TestSlotsThatAreLostAreGivenUpOnlyWhereTheUserSaysSo(t *testing.T) {
 		"and keeps it where nothing is given up": {world: wiped(nil), do: func(w *world) {
 			w.one("g1").PrimaryID, w.one("g1").Keys = "id-h0", 0
 			w.restart("g1")
-		}, refused: ring.Election, words: "the guest of pod 1 has slots 0-5460"},
+		}, refused: ring.Election, words: "the guest server of pod 1 has a copy of slots 0-5460"},
 		"then they are given out again": {world: forgotten(first), step: "assign slots to 1 primaries"},
 		"those that were given up, and no others": {world: forgotten(even(1, 3)), do: func(w *world) { w.one("h1").Slots = redis.Slots{{First: 5461, Last: 9999}} },
 			step: "assign slots to 1 primaries"},
 		"not while a process may run that claims them": {world: forgotten(first), do: func(w *world) { w.kill("g2") },
-			refused: ring.Unowned, words: "waiting for the guest of pod 2"},
+			refused: ring.Unowned, words: "waiting for the guest server of pod 2"},
 		"nor while their shard has no leader": {world: forgotten(first), do: func(w *world) { w.one("h0").Keys = 3; w.follow("g1", "h1"); w.follow("g1", "h2") },
 			refused: ring.Unowned, words: "wait for a primary of their shard"},
 	})
@@ -134,11 +135,11 @@ func TestMissingSlotsAreReportedWithTheProcessesThatMayHaveThem(t *testing.T) {
 			w.join("h0 g0 h1 g1 h2 g2")
 			w.ghosts = []redis.Peer{{ID: "id-h3", Role: redis.Primary}}
 		}},
-		"while others may have all of it": {world: fresh(2), do: func(w *world) { w.kill("g1") }, slots: "0-16383", waits: "the guest of pod 1"},
+		"while others may have all of it": {world: fresh(2), do: func(w *world) { w.kill("g1") }, slots: "0-16383", waits: "the guest server of pod 1"},
 		"a copy is there":                 {world: restarted(3)},
 		"a process may come back with it": {world: wiped(nil), do: func(w *world) { w.promote("g0", "h2"); w.gone(2); w.ring.Pods[2].Returns = true },
-			slots: "0-5460", waits: "the home of pod 2, the guest of pod 2"},
-		"a process may have it": {world: wiped(nil), do: func(w *world) { w.kill("g2") }, slots: "0-5460", waits: "the guest of pod 2"},
+			slots: "0-5460", waits: "the home server of pod 2, the guest server of pod 2"},
+		"a process may have it": {world: wiped(nil), do: func(w *world) { w.kill("g2") }, slots: "0-5460", waits: "the guest server of pod 2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if test.do != nil {
@@ -199,13 +200,13 @@ func TestSlotsWhoseOwnerAPrimaryDoesNotKnowAreReported(t *testing.T) {
 		slots, by string
 	}{
 		"all know all":                     {do: func(*world) {}},
-		"a process has forgotten an owner": {func(w *world) { w.one("h2").alone = true }, "10923-16383", "the home of pod 0"},
+		"a process has forgotten an owner": {func(w *world) { w.one("h2").alone = true }, "10923-16383", "the home server of pod 0"},
 		"while slots are moved": {func(w *world) {
 			w.one("h2").alone = true
 			w.move = &redis.Progress{Goal: 3, Slots: 10, Moved: 4}
 		}, "", ""},
 		"a replica knows no other":                   {func(w *world) { w.one("g2").alone = true }, "", ""},
-		"they are listed under their previous owner": {func(w *world) { w.promote("g1", "h0"); w.one("g1").heard = even(2, 3) }, "0-5460", "the home of pod 1"},
+		"they are listed under their previous owner": {func(w *world) { w.promote("g1", "h0"); w.one("g1").heard = even(2, 3) }, "0-5460", "the home server of pod 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := formed(3)

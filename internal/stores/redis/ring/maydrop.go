@@ -5,24 +5,24 @@ package ring
 
 import "github.com/opcrew/opcrew/internal/stores/redis"
 
-// mayDrop refuses to make a process drop data that may be needed.
+// mayDrop refuses steps that make a server drop data that may be needed.
 func mayDrop(in *input, p *proc) verdict {
 	if p.status.Role == redis.Replica {
 		return mayUnfollow(in, p)
 	}
 	switch {
 	case len(p.status.Slots) > 0:
-		return refuse(HoldsKeys, "%s has slots %s, which are to be moved first", p, brief(p.status.Slots))
+		return refuse(HoldsKeys, "%s still has slots %s, which must be moved first", p, brief(p.status.Slots))
 	case p.open():
-		return refuse(Moving, "%s has slots open", p)
+		return refuse(Moving, "some slots of %s are being moved", p)
 	case p.status.Keys > 0:
-		return refuse(HoldsKeys, "%s has no slots, and yet %d keys: is that data that is missing elsewhere?", p, p.status.Keys)
+		return refuse(HoldsKeys, "%s has no slots but %d keys: check whether these keys are missing elsewhere", p, p.status.Keys)
 	}
 	return verdict{}
 }
 
-// mayUnfollow refuses to make a replica follow another primary. A replica whose primary is lost keeps following it. Any
-// other replica waits until its primary has another replica in sync, or has nothing to replicate.
+// mayUnfollow refuses to make a replica follow another primary. If its primary is lost, the replica keeps following it.
+// Otherwise the primary must first have another replica in sync, or no data.
 func mayUnfollow(in *input, p *proc) verdict {
 	if primary := in.byID[p.status.PrimaryID]; primary != nil {
 		if primary.leads() && !in.secured(primary, p) {
@@ -37,18 +37,18 @@ func mayUnfollow(in *input, p *proc) verdict {
 	slots := in.lost[id]
 	switch {
 	case len(slots) > 0:
-		return refuse(Election, "%s has slots %s of a primary that does not answer", p, brief(slots))
+		return refuse(Election, "%s has a copy of slots %s of a primary that does not answer", p, brief(slots))
 	case p.status.Keys == 0 || in.election() == "" || outlived(in, p):
 		return verdict{}
 	case in.expects(id):
-		return refuse(Election, "%s has %d keys of a primary that does not answer, and slots are open that go there", p, p.status.Keys)
+		return refuse(Election, "%s has %d keys of a primary that does not answer, and slots were being moved to that primary", p, p.status.Keys)
 	}
-	return refuse(Election, "%s has %d keys of a primary that does not answer; if that has left for good and no key is missing, delete pod %d", p, p.status.Keys, p.Pod)
+	return refuse(Election, "%s has %d keys of a primary that does not answer; if that primary is gone for good and no key is missing, delete pod %d", p, p.status.Keys, p.Pod)
 }
 
-// outlived reports whether a replica has no needed data, because its primary left for good without slots while the
-// replica was stopped. All slots must be served, all processes answer, and none list slots of that primary. A replica
-// that kept running may have the only keys of a slot that was being moved to its primary: see docs/design/redis.md.
+// outlived reports whether a replica has no needed data, because it was stopped while its primary left without slots.
+// All slots must be served, and no server may list slots of that primary. For replicas that kept running, see
+// docs/design/redis.md.
 func outlived(in *input, replica *proc) bool {
 	id := replica.status.PrimaryID
 	return replica.status.Unlinked && in.served() && len(in.silent()) == 0 && len(in.claimed(id)) == 0 && !in.expects(id)

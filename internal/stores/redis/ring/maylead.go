@@ -5,8 +5,8 @@ package ring
 
 import "github.com/opcrew/opcrew/internal/stores/redis"
 
-// mostLag is how many bytes a replica may be behind its primary before a failover by agreement. The primary serves no
-// client until the replica has caught up.
+// mostLag is how many bytes a replica may lag behind its primary before a failover by agreement. The primary serves no
+// clients until the replica has caught up.
 const mostLag = 1 << 20
 
 // mayLead refuses a failover that the replica would not win, or that would make clients wait too long.
@@ -16,27 +16,28 @@ func mayLead(in *input, replica, primary *proc) verdict {
 	lag := primary.status.Offset - replica.status.Offset
 	switch {
 	case !replica.status.LinkUp:
-		return refuse(InSync, "%s has yet to get the data of %s", replica, primary)
+		return refuse(InSync, "%s has not copied all data of %s yet", replica, primary)
 	case lag > mostLag:
-		return refuse(InSync, "%s is %s behind %s, and may be %s", replica, size(lag), primary, size(mostLag))
+		return refuse(InSync, "%s is %s behind %s, and the limit is %s", replica, size(lag), primary, size(mostLag))
 	case answer <= all/2 || !primary.status.ClusterOK || !replica.status.ClusterOK:
-		return refuse(Quorum, "%d of %d primaries answer: %s could not be elected", answer, all, replica)
+		return refuse(Quorum, "only %d of %d primaries answer, too few to elect %s", answer, all, replica)
 	case primary.open() && !in.closes:
-		return refuse(Moving, "%s has slots open", primary)
+		return refuse(Moving, "some slots of %s are being moved", primary)
 	case !primary.knows(replica) || !replica.knows(primary):
-		return refuse(Acquainted, "%s and %s have yet to hear of each other", replica, primary)
+		return refuse(Acquainted, "%s and %s do not know each other yet", replica, primary)
 	case replica.mustRest != "":
-		return refuse(Acquainted, "%s %s, and servers let no election follow so soon", replica, replica.mustRest)
-	case !votesFor(primary, replica, primary): // a primary ignores the request of a replica that it does not know as its own
-		return refuse(Acquainted, "%s has yet to hear that %s follows it", primary, replica)
+		return refuse(Acquainted, "%s %s, and a server cannot win another election so soon", replica, replica.mustRest)
+	case !votesFor(primary, replica, primary):
+		// A primary ignores the failover request of a replica that it does not list as its own.
+		return refuse(Acquainted, "%s does not know yet that %s replicates it", primary, replica)
 	case voters <= all/2:
-		return refuse(Acquainted, "%d of %d primaries have heard that %s follows %s", voters, all, replica, primary)
+		return refuse(Acquainted, "only %d of %d primaries know that %s replicates %s, too few to elect it", voters, all, replica, primary)
 	}
 	return verdict{}
 }
 
-// voters counts the primaries that would vote for a replica. With too few votes the primary serves no client until the
-// attempt times out.
+// voters counts the primaries that would vote for a replica. With too few votes, the primary serves no clients until
+// the attempt times out.
 func voters(leaders []*proc, replica, primary *proc) int {
 	n := 0
 	for _, p := range leaders {
@@ -47,9 +48,8 @@ func voters(leaders []*proc, replica, primary *proc) int {
 	return n
 }
 
-// votesFor reports whether a voter would vote for a replica (cluster.c, clusterSendFailoverAuthIfNeeded): the voter
-// knows whose replica it is, and its epoch is not higher. Both links must be up, as the voter answers over its own
-// link, and packets of unknown nodes are dropped (clusterProcessPacket).
+// votesFor reports whether a primary would vote for a replica (cluster.c, clusterSendFailoverAuthIfNeeded). It must
+// know the replica's primary, and must not have a higher epoch. Both links between them must be up.
 func votesFor(voter, replica, primary *proc) bool {
 	there, heard := voter.status.Peer(replica.id())
 	back, knows := replica.status.Peer(voter.id())

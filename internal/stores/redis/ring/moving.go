@@ -16,24 +16,24 @@ func moving(in *input) verdict {
 	}
 	move := in.view.Move
 	if move.Stopping {
-		return halt(Moving, "slots are moved: %d of %d, and the move is about to stop", move.Moved, move.Slots)
+		return halt(Moving, "slots are being moved: %d of %d are done, and the move is about to stop", move.Moved, move.Slots)
 	}
 	if reason := stops(in, move); reason != "" {
-		return take(redis.StopMove{}, "stop a move of slots: %s", reason)
+		return take(redis.StopMove{}, "stop the move of slots: %s", reason)
 	}
-	return halt(Moving, "slots are moved: %d of %d", move.Moved, move.Slots)
+	return halt(Moving, "slots are being moved: %d of %d are done", move.Moved, move.Slots)
 }
 
-// stops returns why a move of slots has to be stopped before it is done, or "". A move may take hours, and a failover
-// or a new replica only moments, so the move is continued afterwards.
+// stops returns why a move of slots must be stopped before it is done; "" if it may continue. A move may take hours,
+// but a failover only moments, so the move is continued afterwards.
 func stops(in *input, move *redis.Progress) string {
 	switch {
 	case in.paused:
 		return "the cluster is paused"
 	case move.Goal != in.nodes:
-		return fmt.Sprintf("it is for %d pods, and %d are wanted", move.Goal, in.nodes)
+		return fmt.Sprintf("the move is for %d pods, but the spec requests %d", move.Goal, in.nodes)
 	case move.BytesPerSecond != in.rate:
-		return "another rate is wanted"
+		return "the spec requests another rate"
 	}
 	for _, end := range move.Ends {
 		if p := in.byID[end.ID]; p != nil && in.handsOver(p) {
@@ -50,8 +50,8 @@ func stops(in *input, move *redis.Progress) string {
 	return ""
 }
 
-// jobs waits for the slot migration jobs of the servers, which an earlier operator may have started. A job that the
-// servers would retry for ever is cancelled.
+// jobs waits for slot migration jobs of the servers, which an earlier operator may have started. It cancels a job that
+// the servers would retry forever.
 func jobs(primaries []*proc) verdict {
 	for _, p := range primaries {
 		if len(p.status.Jobs) == 0 {
@@ -59,9 +59,9 @@ func jobs(primaries []*proc) verdict {
 		}
 		job := p.status.Jobs[0]
 		if job.Retried {
-			return take(redis.CancelJob{Address: p.Address, Name: job.Name}, "cancel a job of %s that fails: %s", p, job.Message)
+			return take(redis.CancelJob{Address: p.Address, Name: job.Name}, "cancel a slot migration job of %s that keeps failing: %s", p, job.Message)
 		}
-		return halt(Moving, "slots %s are moved by a job of %s, which is at %s", brief(job.Slots), p, job.State)
+		return halt(Moving, "slots %s are moved by a job of %s in state %s", brief(job.Slots), p, job.State)
 	}
 	return verdict{}
 }

@@ -19,9 +19,9 @@ import (
 type situation struct {
 	world *world
 	do    func(*world)
-	// step is the prefix of the expected step as text; "" if no step is expected.
+	// step is the beginning of the expected step as text; "" if no step is expected.
 	step string
-	// refused is the guard that is expected to refuse, and words are part of its message.
+	// refused is the guard that is expected to refuse a step. words must be part of its message.
 	refused ring.Guard
 	words   string
 }
@@ -70,16 +70,16 @@ func TestNothingIsDoneWhenAllIsWell(t *testing.T) {
 
 func TestNothingIsDoneOnAViewThatShowsTooLittle(t *testing.T) {
 	expect(t, map[string]situation{
-		"an old view": {world: fresh(3), do: func(w *world) { w.stale = true }, refused: ring.Unseen, words: "a step has just been taken"},
+		"an old view": {world: fresh(3), do: func(w *world) { w.stale = true }, refused: ring.Unseen, words: "opcrew has just changed the cluster, and reads all servers again first"},
 		"no pods":     {world: fresh(3), do: func(w *world) { w.ring.Nodes = 0 }, refused: ring.Unseen, words: "at least one pod"},
 		"two processes with one id": {world: formed(3), do: func(w *world) { w.one("g1").ID = w.one("h0").ID },
-			refused: ring.Twins, words: "the home of pod 0 and the guest of pod 1"},
+			refused: ring.Twins, words: "the home server of pod 0 and the guest server of pod 1"},
 	})
 }
 
 func TestAClusterIsMade(t *testing.T) {
 	expect(t, map[string]situation{
-		"fresh processes get numbers": {world: fresh(3), step: "number 6 new processes"},
+		"fresh processes get numbers": {world: fresh(3), step: "give 6 new servers an epoch"},
 		"and are introduced": {world: fresh(3), do: func(w *world) {
 			for _, p := range w.procs {
 				p.ConfigEpoch = 7
@@ -100,9 +100,9 @@ func TestAClusterIsMade(t *testing.T) {
 			*w.one("g1") = process{address: w.one("g1").address, NodeStatus: redis.NodeStatus{ID: "id-g1", Role: redis.Primary}}
 		}, step: "have 10.0.0.2:6380 replicate id-h0"},
 		"it waits for all": {world: fresh(3), do: func(w *world) { w.kill("g2") },
-			refused: ring.AllThere, words: "waiting for the guest of pod 2"},
+			refused: ring.AllThere, words: "waiting for the guest server of pod 2"},
 		"it waits for those without an address": {world: fresh(3), do: func(w *world) { w.ring.Pods = w.ring.Pods[:2] },
-			refused: ring.AllThere, words: "the home of pod 2, the guest of pod 2"},
+			refused: ring.AllThere, words: "the home server of pod 2, the guest server of pod 2"},
 	})
 }
 
@@ -120,7 +120,7 @@ func TestSlotsWithoutAnOwnerAreNotGivenOutInAClusterThatHadData(t *testing.T) {
 		"a process that does not answer": {world: formed(3), do: func(w *world) {
 			w.one("h0").Slots = nil
 			w.kill("g2")
-		}, refused: ring.Unowned, words: "waiting for the guest of pod 2"},
+		}, refused: ring.Unowned, words: "waiting for the guest server of pod 2"},
 	})
 }
 
@@ -183,9 +183,9 @@ func TestTheRestWaitsWhileSlotsAreMoved(t *testing.T) {
 		"but once only": {world: formed(3), do: func(w *world) {
 			w.ring.Rate = 1000
 			w.move = &redis.Progress{Goal: 3, Slots: 10, Moved: 4, Stopping: true}
-		}, refused: ring.Moving, words: "4 of 10, and the move is about to stop"},
+		}, refused: ring.Moving, words: "4 of 10 are done, and the move is about to stop"},
 		"no slots are moved from a home that is about to hand over": {world: ringed(), do: func(w *world) { w.ring.Pods[0].Yields = true; w.one("h0").Offset += 2 << 20 },
-			refused: ring.Moving, words: "one is about to be stopped"},
+			refused: ring.Moving, words: "one of them is about to be stopped"},
 		"but not the rate that it has": {world: formed(3), do: func(w *world) {
 			w.ring.Rate = 1000
 			w.move = &redis.Progress{Goal: 3, BytesPerSecond: 1000, Slots: 10, Moved: 4}
@@ -193,17 +193,17 @@ func TestTheRestWaitsWhileSlotsAreMoved(t *testing.T) {
 		"a job that an earlier operator began is waited for": {world: formed(3), do: func(w *world) {
 			w.promote("g1", "h0")
 			w.one("h2").Jobs = []redis.Job{{Name: "a", To: "id-g1", Slots: redis.SlotsOf(16000), State: "streaming"}}
-		}, refused: ring.Moving, words: "slots 16000 are moved by a job of the home of pod 2, which is at streaming"},
+		}, refused: ring.Moving, words: "slots 16000 are moved by a job of the home server of pod 2 in state streaming"},
 		"one that failed is reported, and not repeated at once": {world: ringed(), do: func(w *world) {
 			w.move = &redis.Progress{Goal: 5, Ended: true, Err: errors.New("no route to host"), EndedAt: w.at.Add(-time.Second)}
-		}, refused: ring.Moving, words: "slots are moved again 2s after this: no route to host"},
+		}, refused: ring.Moving, words: "a move of slots failed and is retried after 2s: no route to host"},
 		"nor is what it left open": {world: formed(3), do: func(w *world) {
 			w.open(5, "h0", "h1")
 			w.move = &redis.Progress{Goal: 3, Ended: true, Err: errors.New("no route to host"), EndedAt: w.at.Add(-time.Second)}
-		}, refused: ring.Moving, words: "slots are moved again 2s after this: no route to host"},
+		}, refused: ring.Moving, words: "a move of slots failed and is retried after 2s: no route to host"},
 		"later, the more have failed": {world: ringed(), do: func(w *world) {
 			w.move = &redis.Progress{Goal: 5, Ended: true, Err: errors.New("no route to host"), Failures: 20, EndedAt: w.at.Add(-15 * time.Second)}
-		}, refused: ring.Moving, words: "slots are moved again 16s after this: no route to host"},
+		}, refused: ring.Moving, words: "a move of slots failed and is retried after 16s: no route to host"},
 		"but soon": {world: ringed(), do: func(w *world) {
 			w.move = &redis.Progress{Goal: 5, Ended: true, Err: errors.New("no route to host"), EndedAt: w.at.Add(-2 * time.Second)}
 		}, step: "move 6553 slots"},

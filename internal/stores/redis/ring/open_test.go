@@ -37,7 +37,7 @@ func TestSlotsThatACrashLeftOpenAreMovedAndKeepTheirKeys(t *testing.T) {
 	}
 }
 
-// command sends commands to a process, and returns the reply to the first command.
+// command sends commands to a server, and returns the reply to the first one.
 func (o *operator) command(to *server, commands ...redis.Command) any {
 	o.t.Helper()
 	store, err := redis.Dial(redis.Target{Credentials: redis.Credentials{User: "opcrew", Password: secret}})

@@ -23,7 +23,8 @@ import (
 
 var shop = types.NamespacedName{Namespace: "shop", Name: "rec"}
 
-// operator does with a ring what the controller does: it reads the processes, decides, and takes one step at a time.
+// operator manages a real Redis cluster like the controller: it reads the servers, decides, and executes one step after
+// the other.
 type operator struct {
 	t      *testing.T
 	prober *redis.Prober
@@ -45,10 +46,10 @@ type pod struct{ home, guest *server }
 
 func (p *pod) servers() []*server { return []*server{p.home, p.guest} }
 
-// operate starts a cluster of n pods with an operator.
+// operate starts a cluster of n pods and an operator that manages it.
 func operate(t *testing.T, n int) *operator {
 	t.Helper()
-	t.Parallel() // the test waits for elections, and uses little CPU
+	t.Parallel() // tests can run in parallel, because they mostly wait for elections
 	o := &operator{t: t, gone: map[int]bool{}}
 	o.scale(n)
 	o.run()
@@ -69,7 +70,7 @@ func (o *operator) run() {
 	})
 }
 
-// crash ends the operator while it works.
+// crash stops the operator, even in the middle of a step.
 func (o *operator) crash() {
 	o.end()
 	o.ended.Wait()
@@ -100,7 +101,7 @@ func (o *operator) note(why ring.Why) {
 	o.why = why
 }
 
-// wanted returns the ring that a controller would want.
+// wanted returns the desired cluster and what is known about its pods.
 func (o *operator) wanted() ring.Ring {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -115,7 +116,7 @@ func (o *operator) wanted() ring.Ring {
 	return out
 }
 
-// scale sets the number of pods, and starts those that are missing.
+// scale sets the desired number of pods, and starts missing pods.
 func (o *operator) scale(n int) {
 	o.t.Helper()
 	for i := len(o.pods); i < n; i++ {
@@ -142,7 +143,7 @@ func newServer(t *testing.T, place redis.Place, pod int) *server {
 	return &server{place: place, pod: pod, dir: dir}
 }
 
-// shrink deletes the pods that have left the cluster.
+// shrink deletes the surplus pods that have left the cluster.
 func (o *operator) shrink() {
 	o.t.Helper()
 	view, _ := o.prober.View(shop)
@@ -161,7 +162,7 @@ func (o *operator) shrink() {
 	o.pods = o.pods[:o.nodes]
 }
 
-// restart restarts processes, at a given address.
+// restart restarts servers at the given address.
 func (o *operator) restart(host string, servers ...*server) {
 	o.t.Helper()
 	for _, s := range servers {
@@ -174,7 +175,7 @@ func (o *operator) restart(host string, servers ...*server) {
 	}
 }
 
-// settled waits until the ring is as desired and every shard has all of its data.
+// settled waits until the cluster is as desired and every shard has all of its data.
 func (o *operator) settled(within time.Duration) {
 	o.t.Helper()
 	began := time.Now()

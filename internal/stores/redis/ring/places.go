@@ -7,10 +7,10 @@ import "github.com/opcrew/opcrew/internal/stores/redis"
 
 func (ps processes) home(i int) *proc { return ps.all[2*i] }
 
-// guest returns the process that is to replicate shard i.
+// guest returns the server that should replicate shard i. It is the guest server of the next pod.
 func (ps processes) guest(i int) *proc { return ps.all[2*host(i, ps.nodes)+1] }
 
-// other returns the process of shard i that is not its leader.
+// other returns the server of shard i that is not its primary.
 func (ps processes) other(i int, leader *proc) *proc {
 	if leader == ps.home(i) {
 		return ps.guest(i)
@@ -18,8 +18,8 @@ func (ps processes) other(i int, leader *proc) *proc {
 	return ps.home(i)
 }
 
-// leader returns the process that leads shard i, or is to lead it; nil if that is not known. A home without slots is
-// the leader of an empty shard.
+// leader returns the server that is the primary of shard i, or should become it; nil if that is not known. A home
+// server (the shard's usual primary) without slots is the primary of an empty shard.
 func (ps processes) leader(i int) *proc {
 	home, guest := ps.home(i), ps.guest(i)
 	for _, p := range []*proc{home, guest} {
@@ -30,13 +30,13 @@ func (ps processes) leader(i int) *proc {
 	switch {
 	case home.idle():
 		return home
-	case home.answers && guest.idle(): // the home follows another shard for now
+	case home.answers && guest.idle(): // the server follows another shard for now
 		return guest
 	}
 	return nil
 }
 
-// shards returns the leaders of the shards of the ring, and whether each shard has a leader.
+// shards returns the primaries of all shards, and whether each shard has one.
 func (ps processes) shards() (leaders []*proc, all bool) {
 	for i := range ps.nodes {
 		if leader := ps.leader(i); leader != nil {
@@ -46,9 +46,9 @@ func (ps processes) shards() (leaders []*proc, all bool) {
 	return leaders, len(leaders) == ps.nodes
 }
 
-// covered reports whether each shard has a primary that answers: a slot owner, or an empty home that has a replica. An
-// empty home without replica may have replaced a lost primary whose replica has the data. While two primaries claim the
-// same slots, covered returns false.
+// covered reports whether each shard has a primary that answers: a slot owner, or an empty server with a replica. An
+// empty server without a replica may have replaced a lost primary that had data. The result is false while two
+// primaries claim the same slots.
 func (ps processes) covered() bool {
 	var claimed []int
 	for _, p := range ps.leaders() {
@@ -64,9 +64,8 @@ func (ps processes) covered() bool {
 	return missing <= 0 && redis.SlotsOf(claimed...).Len() == len(claimed)
 }
 
-// handsOver reports whether a primary in its home is about to fail over to its guest, because its pod will be stopped.
-// A pod that leaves the ring is emptied instead, and a guest that is not yet in sync with this primary cannot take
-// over.
+// handsOver reports whether a primary is about to hand over to its replica, because its pod will be stopped. A replica
+// that is not in sync cannot take over. In a surplus pod, the primary gives its slots away instead.
 func (ps processes) handsOver(p *proc) bool {
 	if !p.yields || p.Place != redis.Home || !p.leads() || p.leaves {
 		return false

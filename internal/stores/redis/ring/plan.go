@@ -22,14 +22,14 @@ func newPlan(in *input) redis.MoveSlots {
 	}
 }
 
-// spreads reports whether a move uses several connections, because a server answers only when its replicas have
-// executed a command. After a failure a move uses one connection, as the server may have no room for more.
+// spreads reports whether a move uses several connections, because servers answer only after their replicas have
+// executed a command. After a failure, a move uses one connection, because the server may have no room for more.
 func spreads(last *redis.Progress, primaries []*proc) bool {
 	failed := last != nil && last.Failures > 0
 	return !failed && slices.ContainsFunc(primaries, func(p *proc) bool { return p.status.Version.AwaitsReplicas() })
 }
 
-// bare returns the IDs of the primaries that have no slots.
+// bare returns the IDs of the primaries without slots.
 func bare(primaries []*proc) []string {
 	var out []string
 	for _, p := range primaries {
@@ -40,8 +40,8 @@ func bare(primaries []*proc) []string {
 	return out
 }
 
-// byJobs reports whether slots are moved by jobs of the servers: all servers have jobs of the same kind, and the last
-// attempt did not fail too often. A replica without jobs would not understand what its primary sends it about a job.
+// byJobs reports whether slots are moved with slot migration jobs. All servers, even replicas, must support the same
+// kind of jobs, and the last attempts must not have failed too often.
 func byJobs(last *redis.Progress, procs []*proc, valkey bool) bool {
 	if last != nil && (errors.Is(last.Err, redis.ErrNoJobs) || last.Failures >= mostFailures) {
 		return false
@@ -51,22 +51,22 @@ func byJobs(last *redis.Progress, procs []*proc, valkey bool) bool {
 	})
 }
 
-// afterFailure reports why the last move of slots failed, until the next move may begin.
+// afterFailure reports why the last move of slots failed, until the next move may start.
 func afterFailure(in *input) verdict {
 	if !pausing(in.view) {
 		return verdict{}
 	}
-	return refuse(Moving, "slots are moved again %s after this: %v", pause(in.view.Move.Failures), in.view.Move.Err)
+	return refuse(Moving, "a move of slots failed and is retried after %s: %v", pause(in.view.Move.Failures), in.view.Move.Err)
 }
 
-// pausing reports whether a move failed so recently that the next must wait.
+// pausing reports whether a move failed so recently that the next one must wait.
 func pausing(view redis.View) bool {
 	move := view.Move
 	return move != nil && move.Failed() && view.At.Before(move.EndedAt.Add(pause(move.Failures)))
 }
 
-// pause returns how long to wait after a move that failed. It grows with the number of failures, because their cause is
-// likely still there.
+// pause returns how long to wait after a failed move. It grows with the number of failures, because their cause
+// probably persists.
 func pause(failures int) time.Duration {
 	const first, most = 2 * time.Second, 16 * time.Second
 	return min(most, first<<min(10, max(0, failures-1)))

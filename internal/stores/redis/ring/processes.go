@@ -10,11 +10,12 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// processes holds the processes of all pods.
+// processes holds the servers of all pods.
 type processes struct {
-	// all holds the processes in the order of their pods, the home before the guest.
+	// all holds the servers in the order of their pods. In each pod, the home server (usually a primary) comes before
+	// the guest server (usually a replica).
 	all  []*proc
-	byID map[string]*proc // processes that answer
+	byID map[string]*proc // answering servers, by ID
 	// nodes is the desired number of pods.
 	nodes int
 }
@@ -42,45 +43,45 @@ func (ps processes) where(is func(*proc) bool) []*proc {
 
 func (ps processes) answering() []*proc { return ps.where(func(p *proc) bool { return p.answers }) }
 
-// leaders returns the processes that serve slots.
+// leaders returns the primaries that serve slots.
 func (ps processes) leaders() []*proc { return ps.where((*proc).leads) }
 
 func (ps processes) primaries() []*proc { return ps.where((*proc).primary) }
 
-// leaving returns the processes of pods that are no longer wanted.
+// leaving returns the servers of pods that are no longer wanted.
 func (ps processes) leaving() []*proc { return ps.where(func(p *proc) bool { return p.leaves }) }
 
-// members returns the processes that must know each other. A leaving process that has already been removed is not a
-// member.
+// members returns the servers that must know each other. A server of a surplus pod that was already removed is not
+// included.
 func (ps processes) members() []*proc {
 	return ps.where(func(p *proc) bool { return p.answers && (!p.leaves || !p.status.Fresh()) })
 }
 
-// silent returns the processes that do not answer, whether or not they may be running.
+// silent returns the servers that do not answer, whether or not they may run.
 func (ps processes) silent() []*proc { return ps.where(func(p *proc) bool { return !p.answers }) }
 
-// running returns the processes that do not answer and may be running.
+// running returns the servers that do not answer but may run.
 func (ps processes) running() []*proc {
 	return ps.where(func(p *proc) bool { return !p.answers && !p.gone })
 }
 
-// keepers returns the silent processes that may have the only copy of some data: they may be running, or come back.
+// keepers returns the silent servers that may have the only copy of some data, because they may run or come back.
 func (ps processes) keepers() []*proc {
 	return ps.where(func(p *proc) bool { return !p.answers && (!p.gone || p.returns) })
 }
 
-// followers returns the replicas of the process with an ID. That process may not answer.
+// followers returns the replicas of the server with the given ID. That server may be silent.
 func (ps processes) followers(id string) []*proc {
 	return ps.where(func(p *proc) bool { return p.replica() && p.status.PrimaryID == id })
 }
 
-// secured reports whether a primary has a replica in sync, without counting the process except.
+// secured reports whether a primary has a replica in sync other than the server except.
 func (ps processes) secured(primary, except *proc) bool {
 	return slices.ContainsFunc(ps.followers(primary.id()), func(p *proc) bool { return p != except && p.status.LinkUp })
 }
 
-// heir returns the replica of a lost primary that has most of the primary's writes. A replica that never had a copy of
-// the data is no heir: if it became the primary, the loss would go unnoticed.
+// heir returns the replica of a lost primary that has the most of the primary's writes. A replica that never had a copy
+// of the data is not eligible: as a primary, it would hide the loss.
 func (ps processes) heir(id string) *proc {
 	var best *proc
 	for _, p := range ps.followers(id) {
@@ -91,7 +92,7 @@ func (ps processes) heir(id string) *proc {
 	return best
 }
 
-// owner returns the process that serves a slot, or nil.
+// owner returns the server that serves a slot, or nil.
 func (ps processes) owner(slot int) *proc {
 	for _, p := range ps.leaders() {
 		if p.status.Slots.Contains(slot) {
@@ -101,7 +102,7 @@ func (ps processes) owner(slot int) *proc {
 	return nil
 }
 
-// openSlots returns the slots that are open at a primary.
+// openSlots returns the slots that a primary reports as being moved.
 func (ps processes) openSlots() []int {
 	open := map[int]bool{}
 	for _, p := range ps.primaries() {
@@ -114,15 +115,15 @@ func (ps processes) openSlots() []int {
 	return slices.Sorted(maps.Keys(open))
 }
 
-// expects reports whether a primary has open slots that are being moved to the process with an ID. Replicas do not
-// count: a replica that was cut off may not have heard that slots were closed (valkey-io/valkey#998).
+// expects reports whether a primary is moving slots to the server with the given ID. Replicas do not count, because
+// they may have missed the end of a move (valkey-io/valkey#998).
 func (ps processes) expects(id string) bool {
 	return slices.ContainsFunc(ps.primaries(), func(p *proc) bool {
 		return slices.Contains(slices.Collect(maps.Values(p.status.Migrating)), id)
 	})
 }
 
-// claimed returns slots that some process still lists as owned by an ID.
+// claimed returns slots that some server still lists as owned by the given ID.
 func (ps processes) claimed(id string) redis.Slots {
 	for _, p := range ps.answering() {
 		if peer, ok := p.status.Peer(id); ok && len(peer.Slots) > 0 {
@@ -132,8 +133,8 @@ func (ps processes) claimed(id string) redis.Slots {
 	return nil
 }
 
-// dead returns the listed IDs that no answering process has, with the addresses of the processes that list them. The ID
-// of a handshake is not dead: it disappears by itself.
+// dead returns the listed IDs that none of the answering servers has, with the addresses of the servers that list them.
+// An ID of a handshake is not included, because it disappears by itself.
 func (ps processes) dead() map[string][]string {
 	out := map[string][]string{}
 	for _, p := range ps.members() {

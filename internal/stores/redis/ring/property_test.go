@@ -39,7 +39,7 @@ func TestNoViewLeadsToAForbiddenStep(t *testing.T) {
 			t.Errorf("expected some of %d views to lead to %s, so that it is tried here: %v", seeds, name, seen)
 		}
 	}
-	if seen["give up"] == 0 || seen["give out"] == 0 {
+	if seen["give up"] == 0 || seen["assign slots"] == 0 {
 		t.Errorf("expected some of %d views to lead to slots being given up, and given out again: %v", seeds, seen)
 	}
 }
@@ -74,8 +74,8 @@ func random(r *rand.Rand) *world {
 	return w
 }
 
-// lose loses both copies of a shard, in some cases also what the others know of them, or it restarts the replica
-// without the primary. The user gives up the shard's data.
+// lose removes both copies of a shard, or restarts the replica without the primary. In some cases the other servers
+// forget the primary too. The user gives up the shard's data.
 func (w *world) lose(shard, how int) {
 	home, guest := fmt.Sprintf("h%d", shard), fmt.Sprintf("g%d", (shard+1)%len(w.ring.Pods))
 	w.ring.GivenUp = redis.SlotsOf(append(w.ring.GivenUp.Numbers(), w.one(home).Slots.Numbers()...)...)
@@ -93,7 +93,7 @@ func (w *world) lose(shard, how int) {
 	}
 }
 
-// drain takes all slots from the pods that leave.
+// drain takes all slots away from the surplus pods.
 func (w *world) drain() {
 	for i := w.ring.Nodes; i < len(w.ring.Pods); i++ {
 		p := w.one(fmt.Sprintf("h%d", i))
@@ -104,7 +104,7 @@ func (w *world) drain() {
 	}
 }
 
-// happens changes the cluster, or what the operator sees of it, by one random event.
+// happens changes the cluster, or what the operator knows about it, by one random event.
 func happens(w *world, r *rand.Rand) { //nolint:gocyclo // a list, one line or two each
 	name, other := w.order[r.IntN(len(w.order))], w.order[r.IntN(len(w.order))]
 	p, q := w.one(name), w.one(other)

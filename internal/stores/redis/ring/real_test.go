@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/loopback"
 )
 
-// soon is longer than a step or an election takes on a busy machine. It is a time limit: no test waits for all of it.
+// soon and later are time limits for steps and for slot moves on a busy machine. No test waits for the whole time.
 const (
 	soon  = 3 * time.Minute
 	later = 5 * soon
@@ -105,7 +105,7 @@ func TestAHomeThatIsKilledTakesTheLeadBack(t *testing.T) {
 	o.led(1, o.pods[2].guest)
 	o.restart(o.host(1), o.pods[1].home)
 	o.settled(soon)
-	o.tookSteps("take the lead by agreement")
+	o.tookSteps("become primary by agreement")
 	o.keeps(w)
 }
 
@@ -118,7 +118,7 @@ func TestAHomeThatLostItsFolderIsReplacedAndItsOldIDForgotten(t *testing.T) {
 	o.pods[0].home.wipe(t)
 	o.restart(loopback.Host(), o.pods[0].home)
 	o.settled(soon)
-	o.tookSteps("take the lead by agreement", "forget")
+	o.tookSteps("become primary by agreement", "forget")
 	o.keeps(w)
 }
 
@@ -139,7 +139,7 @@ func TestAMoveThatWasCutOffIsFinishedByTheNextOperator(t *testing.T) {
 	o := operate(t, 3)
 	o.settled(soon)
 	w := o.write()
-	o.rate = 20_000 // slow enough to interrupt the move
+	o.rate = 20_000 // slow enough to interrupt the move in the middle
 	o.scale(4)
 	o.inTheMiddle()
 	o.crash()
@@ -168,7 +168,7 @@ func TestAnEndOfAMoveIsKilledInItsMiddleAndNothingIsLost(t *testing.T) {
 	}
 }
 
-// inTheMiddle waits until slots are open, or jobs have moved some.
+// inTheMiddle waits until a move has started: some slots are half moved, or a job has moved some.
 func (o *operator) inTheMiddle() {
 	o.t.Helper()
 	o.await(later, "slots to be moved", func(view redis.View, _ ring.Ring, _ ring.Why) bool {
@@ -202,14 +202,14 @@ func (o *operator) kill(servers ...*server) {
 	}
 }
 
-// fence reports that a pod is gone.
+// fence records that a pod is certainly gone.
 func (o *operator) fence(pod int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.gone[pod] = true
 }
 
-// led waits until a process is the leader of a shard.
+// led waits until a server is the primary of a shard.
 func (o *operator) led(shard int, by *server) {
 	o.t.Helper()
 	o.await(soon, "the "+string(by.place)+" to lead", func(view redis.View, wanted ring.Ring, _ ring.Why) bool {
@@ -228,7 +228,7 @@ func (o *operator) tookSteps(like ...string) {
 	}
 }
 
-// keeps expects that no acknowledged write is lost. Clients may have seen errors.
+// keeps expects that no acknowledged write is lost. Clients may have got errors.
 func (o *operator) keeps(w *writer) {
 	o.t.Helper()
 	if lost := w.lost(o.client()); len(lost) > 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// An operator that ends in the middle of a large batch leaves slots open at one or both ends, or already assigned at
-// one end.
+// An operator that is killed during a large batch leaves slots that one or both servers mark as moving, or that only
+// the destination already owns.
 func TestThousandsOfSlotsThatAnOperatorLeftHalfMovedAreFinished(t *testing.T) {
 	const opened, atBoth, given = 2000, 1500, 700
 	o := operate(t, 3)

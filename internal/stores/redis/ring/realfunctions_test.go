@@ -19,7 +19,7 @@ func TestFunctionsAreCalledOnEachPrimaryAfterTheClusterGrew(t *testing.T) {
 	o.settled(later)
 	o.calls("version", 1)
 	w.spotless()
-	// Servers that leave keep their functions, and still have them when they come back.
+	// Servers that leave the cluster keep their function libraries, and still have them when they come back.
 	o.scale(3)
 	o.settled(later)
 	o.load("version", 2)
@@ -41,7 +41,7 @@ func (o *operator) load(function string, answer int) {
 	}
 }
 
-// calls makes a client call a function with keys of all primaries, and expects replicas to have the function too.
+// calls makes a client call a function with keys of all primaries. It also expects the replicas to have the function.
 func (o *operator) calls(function string, answer int64) {
 	o.t.Helper()
 	client := o.client()

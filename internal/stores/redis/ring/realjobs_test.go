@@ -42,7 +42,8 @@ func TestAnEndOfAJobIsKilledInItsMiddleAndNothingIsLost(t *testing.T) {
 	}
 }
 
-// needsJobs skips the test if the servers have no slot migration jobs. OPCREW_REDIS_SERVER selects the server.
+// needsJobs skips the test if the servers have no slot migration jobs. The variable OPCREW_REDIS_SERVER selects the
+// server.
 func (o *operator) needsJobs() {
 	o.t.Helper()
 	o.await(soon, "the servers to report their version", func(view redis.View, _ ring.Ring, _ ring.Why) bool {
@@ -71,7 +72,7 @@ func (o *operator) fill() (keys []string) {
 	return keys
 }
 
-// holds expects the keys of fill to be there.
+// holds expects that all keys of fill exist.
 func (o *operator) holds(keys []string) {
 	o.t.Helper()
 	client := o.client()
@@ -83,7 +84,7 @@ func (o *operator) holds(keys []string) {
 	}
 }
 
-// killInAJob kills one end of a job while the other end reports that the job is running.
+// killInAJob kills the source or the destination of a job while the other server reports that the job is running.
 func (o *operator) killInAJob(victim func(from, to *server) (killed, left *server)) (killed, left *server) {
 	o.t.Helper()
 	to := o.pods[3].home
@@ -117,7 +118,7 @@ func (o *operator) signal(s *server, signal syscall.Signal) {
 func (o *operator) jobs(s *server) string {
 	o.t.Helper()
 	client := goredis.NewClient(&goredis.Options{Addr: s.address, Username: "opcrew", Password: secret, Protocol: 2})
-	defer func() { _ = client.Close() }() // its errors have been checked
+	defer func() { _ = client.Close() }() // errors of the calls have been checked
 	lines, err := client.Do(o.t.Context(), "CLUSTER", "GETSLOTMIGRATIONS").Slice()
 	if err != nil {
 		o.t.Fatal(err)

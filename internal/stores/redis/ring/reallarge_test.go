@@ -21,7 +21,7 @@ func TestASlotWithAKeyThatIsTooLargeIsReportedAndOthersAreMoved(t *testing.T) {
 			o.command(s, redis.Command{"CONFIG", "SET", "maxmemory", 0})
 		}
 	}
-	key := o.keyFrom(o.pods[0].home, 4096, 5460) // the slot moves to a fourth pod
+	key := o.keyFrom(o.pods[0].home, 4096, 5460) // this slot moves to a fourth pod
 	if err := o.client().SetRange(t.Context(), key, 270<<20, "end").Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestASlotWithAKeyThatIsTooLargeIsReportedAndOthersAreMoved(t *testing.T) {
 	o.settled(soon)
 }
 
-// keyFrom returns a key whose slot is in a range.
+// keyFrom returns a key whose slot is in the given range.
 func (o *operator) keyFrom(at *server, first, last int64) string {
 	for i := 0; ; i++ {
 		key := fmt.Sprint("large:", i)

@@ -26,7 +26,7 @@ func TestAShardIsServedByAReplicaThatWasRestartedWhenItsPrimaryIsGone(t *testing
 		o.restart(loopback.Host(), p.servers()...)
 	}
 	o.settled(soon)
-	o.tookSteps("be elected in the place of a lost primary", "take the lead by agreement")
+	o.tookSteps("be elected in place of a lost primary", "become primary by agreement")
 	o.keeps(w)
 }
 
@@ -75,9 +75,9 @@ func TestAReplicaDoesNotCopyANewServerInThePlaceOfItsPrimary(t *testing.T) {
 	home := o.pods[0].home
 	o.kill(home)
 	home.wipe(t)
-	o.restart(o.host(0), home) // at once, before any process has noticed that it is missing
+	o.restart(o.host(0), home) // restarted before any other server has noticed that it was missing
 	o.settled(soon)
-	o.tookSteps("take the lead by agreement") // after an election: forced on Redis 7.0, not on Valkey 9
+	o.tookSteps("become primary by agreement") // after an election: forced on Redis 7.0, not on Valkey 9
 	o.keeps(w)
 }
 
@@ -94,14 +94,14 @@ func TestAReplicaDoesNotCopyAnotherPrimaryThatHasTheAddressOfItsOwn(t *testing.T
 func TestAReplicaThatDoesNotAnswerDoesNotCopyAnotherPrimaryThatHasTheAddressOfItsOwn(t *testing.T) {
 	o, w := written(t)
 	guest := o.pods[1].guest
-	o.signal(guest, syscall.SIGSTOP) // it looks cut off: it runs, and receives nothing
+	o.signal(guest, syscall.SIGSTOP) // the server seems to be unreachable: it runs but receives nothing
 	o.kill(append(o.pods[0].servers(), o.pods[2].servers()...)...)
 	o.usurp(func() { o.signal(guest, syscall.SIGCONT) })
 	o.keeps(w)
 }
 
-// usurp gives pod 2 the address of pod 0, which comes back at another address without data. Only the guest of pod 1
-// still has pod 0's data. That guest is resumed once the operator has seen the danger.
+// usurp gives pod 2 the address of pod 0, which comes back elsewhere without data. Only pod 0's replica on pod 1, which
+// is suspended, has the data. goOn resumes it after the operator has noticed the danger.
 func (o *operator) usurp(goOn func()) {
 	o.t.Helper()
 	was := o.host(0)
@@ -109,7 +109,7 @@ func (o *operator) usurp(goOn func()) {
 	o.restart(was, o.pods[2].servers()...)
 	o.await(soon, "it to be reported", refuses(ring.Misled))
 	goOn()
-	time.Sleep(5 * time.Second) // meanwhile it tries to copy the process there, which must fail
+	time.Sleep(5 * time.Second) // meanwhile the replica tries to copy the wrong server, which must fail
 	o.pods[0].home.wipe(o.t)
 	o.restart(loopback.Host(), o.pods[0].servers()...)
 	o.settled(soon)
@@ -134,7 +134,7 @@ func TestAPrimaryThatWasGivenUpAndComesBackLateDoesNotWinOverWhatWasWrittenSince
 			t.Fatal(err)
 		}
 	}
-	time.Sleep(time.Second) // until the replica has the keys
+	time.Sleep(time.Second) // gives the replica time to receive the keys
 	o.kill(home)
 	home.dir = late
 	o.restart(o.host(0), home)
@@ -152,7 +152,7 @@ func TestNoReplicaIsForcedToLeadWithoutDataOrThatMayAskByItself(t *testing.T) {
 	o.forced(guest, "has been connected to its primary since")
 	o.kill(home, guest)
 	o.restart(o.host(1), guest)
-	o.forced(guest, "holds no key of the slots of its primary")
+	o.forced(guest, "has no key of its primary's slots")
 }
 
 // unplace removes the address of a pod.
@@ -164,7 +164,7 @@ func (o *operator) unplace(pod int) {
 	}
 }
 
-// forced expects that a process may not become the primary, once it answers.
+// forced expects that a forced failover to a server is refused with the given words.
 func (o *operator) forced(s *server, words string) {
 	o.t.Helper()
 	var err error
@@ -181,7 +181,7 @@ func (o *operator) forced(s *server, words string) {
 	o.t.Errorf("expected to be refused, as it %s; got %v", words, err)
 }
 
-// written returns a cluster of three pods with data, and replicas in sync.
+// written returns a cluster of three pods with data and with replicas in sync.
 func written(t *testing.T) (*operator, *writer) {
 	t.Helper()
 	o := operate(t, 3)
@@ -189,7 +189,7 @@ func written(t *testing.T) (*operator, *writer) {
 	w := o.write()
 	time.Sleep(2 * time.Second)
 	w.stop()
-	time.Sleep(2 * time.Second) // the servers write to disk once a second
+	time.Sleep(2 * time.Second) // servers write to disk once per second
 	return o, w
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// A replica of Redis 7.0 that becomes the primary does not know which slots are open: it does not find keys that have
-// been moved, and the importing end lists no owner of the slots once the old owner follows another process.
+// A replica of Redis 7.0 that becomes a primary does not know which slots are being moved. It does not find keys that
+// were already moved, and the destination lists no owner of the slots.
 func TestSlotsThatWereOpenWhenAnotherTookTheLeadAreMovedAndKeepTheirKeys(t *testing.T) {
 	for name, replace := range replacements() {
 		t.Run(name, func(t *testing.T) {
@@ -52,7 +52,7 @@ func TestKeysThatHadGoneAreFoundAsSoonAsTheirSlotIsOpenAgain(t *testing.T) {
 	}
 }
 
-// cutOff moves keys from the first shard to the home of pod 2, and leaves their slot open.
+// cutOff moves keys from the primary of the first shard to a primary of pod 2, and leaves their slot half moved.
 func (o *operator) cutOff(keys ...string) {
 	o.t.Helper()
 	from, to := o.pods[0].home, o.pods[2].home
@@ -79,7 +79,7 @@ func (o *operator) apply(step redis.Step) {
 	}
 }
 
-// failover makes a replica the primary by agreement. An attempt that fails ends after 5 seconds.
+// failover makes a replica the primary by agreement. A failed attempt ends after 5 seconds.
 func (o *operator) failover(replica *server) {
 	o.t.Helper()
 	for end := time.Now().Add(soon); time.Now().Before(end); {
@@ -91,7 +91,7 @@ func (o *operator) failover(replica *server) {
 	o.t.Fatalf("expected the %s of pod %d to take the lead", replica.place, replica.pod)
 }
 
-// leads waits until a server is a primary, and all others know it.
+// leads waits until a server is a primary and all others know it.
 func (o *operator) leads(s *server) {
 	o.t.Helper()
 	if !o.leadsWithin(s, soon) {
@@ -103,14 +103,14 @@ func (o *operator) leadsWithin(s *server, limit time.Duration) bool {
 	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		role, _ := o.command(s, redis.Command{"ROLE"}).([]any)
 		if len(role) > 0 && role[0] == "master" {
-			time.Sleep(time.Second) // until all have heard of it
+			time.Sleep(time.Second) // gives all servers time to hear of it
 			return true
 		}
 	}
 	return false
 }
 
-// In each case one end of the move is no longer a primary.
+// In each case, the source or the destination of the move is replaced by its replica.
 func TestAMoveByKeysIsFinishedAfterFailovers(t *testing.T) {
 	for name, replace := range replacements() {
 		t.Run(name, func(t *testing.T) {
@@ -133,7 +133,8 @@ func TestAMoveByKeysIsFinishedAfterFailovers(t *testing.T) {
 	}
 }
 
-// replacements returns ways to replace the primary of shard 0, which gives slots away, or of the shard that gets them.
+// replacements returns ways to replace a primary: that of shard 0, which gives slots away, or that of the shard that
+// gets them.
 func replacements() map[string]func(o *operator, to int) {
 	return map[string]func(*operator, int){
 		"its source hands over": func(o *operator, _ int) { o.failover(o.pods[1].guest) },
@@ -146,7 +147,7 @@ func replacements() map[string]func(o *operator, to int) {
 	}
 }
 
-// needsKeys skips the test if the servers move slots by jobs instead of key by key.
+// needsKeys skips the test if the servers move slots with jobs instead of key by key.
 func (o *operator) needsKeys() {
 	o.t.Helper()
 	view, _ := o.prober.View(shop)
@@ -157,7 +158,7 @@ func (o *operator) needsKeys() {
 	}
 }
 
-// items is how many items a list has.
+// items is the number of items in each list.
 const items = 50
 
 func (o *operator) fillLists(keys []string) {
@@ -169,7 +170,7 @@ func (o *operator) fillLists(keys []string) {
 		values[item] = fmt.Sprintf("item %020d", item)
 	}
 	for _, key := range keys {
-		// A client that is redirected too often gives up. The refused commands had no effect.
+		// A client that is redirected too often gives up, so the write is repeated. Refused commands had no effect.
 		eventually.True(o.t, soon, "a list to be filled", func() error {
 			err := client.RPush(o.t.Context(), key, values...).Err()
 			if err != nil && !strings.HasPrefix(err.Error(), "MOVED") {
@@ -197,14 +198,14 @@ func (o *operator) listsAreWhole(keys []string) {
 	}
 }
 
-// pace sets the rate of moves.
+// pace sets the rate of slot moves in bytes per second.
 func (o *operator) pace(rate int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.rate = rate
 }
 
-// half waits until the first shard has open slots and some of their keys have been moved.
+// half waits until slots of the first shard are being moved and some of their keys have been moved.
 func (o *operator) half() {
 	o.t.Helper()
 	from, to := o.pods[0].home.address, o.pods[3].home.address

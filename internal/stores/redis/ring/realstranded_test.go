@@ -11,8 +11,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// The replica of a primary without slots has the only copy of some keys. Redis elects no replica for such a primary.
-// Valkey does from version 8 on, as its replicas know which slots are open.
+// A primary without slots is lost while it receives keys, and its replica has the only copy. Redis elects no replica
+// for such a primary. Valkey does since version 8, because its replicas know which slots are being moved.
 func TestKeysOfAnOpenSlotOutliveThePrimaryThatWasToGetIt(t *testing.T) {
 	o, lists := withLists(t)
 	o.pass(2, 0)
@@ -28,7 +28,7 @@ func TestKeysOfAnOpenSlotOutliveThePrimaryThatWasToGetIt(t *testing.T) {
 	o.listsAreWhole(lists)
 }
 
-// pass assigns all slots of one of three pods, which have no keys, to the home of another pod.
+// pass assigns all slots of one of three pods, which have no keys, to the primary of another pod.
 func (o *operator) pass(from, to int) {
 	o.t.Helper()
 	id, commands := o.id(o.pods[to].home), []redis.Command{}
@@ -41,7 +41,8 @@ func (o *operator) pass(from, to int) {
 	}
 }
 
-// The move leaves out the old primary: clients would be redirected to it for as long as it stays away.
+// A move must continue with the new primary and not with the old one. Otherwise clients would be redirected to the old
+// one for as long as it is gone.
 func TestAMoveIsFinishedWithTheNewPrimaryInPlaceOfOneThatStaysAway(t *testing.T) {
 	o, lists := withLists(t)
 	o.cutOff(lists[0])
@@ -60,7 +61,7 @@ func TestAMoveIsFinishedWithTheNewPrimaryInPlaceOfOneThatStaysAway(t *testing.T)
 	o.listsAreWhole(lists)
 }
 
-// withLists returns a cluster of three pods with two lists in one slot. Its operator has ended.
+// withLists returns a cluster of three pods with two lists in one slot. Its operator has been stopped.
 func withLists(t *testing.T) (*operator, []string) {
 	t.Helper()
 	o := operate(t, 3)
@@ -71,7 +72,7 @@ func withLists(t *testing.T) (*operator, []string) {
 	return o, lists
 }
 
-// copied waits until the replica of the home of pod 2 has as many keys as its primary.
+// copied waits until the replica of pod 2's primary has as many keys as that primary.
 func (o *operator) copied() {
 	o.t.Helper()
 	size := redis.Command{"DBSIZE"}

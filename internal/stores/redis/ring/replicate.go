@@ -5,7 +5,7 @@ package ring
 
 import "github.com/opcrew/opcrew/internal/stores/redis"
 
-// replicate makes the process of each shard that is not the leader follow the leader.
+// replicate makes the second server of each shard follow the shard's primary.
 func replicate(in *input) verdict {
 	var out verdict
 	for i := range in.nodes {
@@ -19,13 +19,13 @@ func replicate(in *input) verdict {
 			}
 		}
 		if p := in.other(i, leader); p.follows(leader.id()) && !p.status.LinkUp {
-			out.add(refuse(InSync, "%s has yet to get the data of %s", p, leader))
+			out.add(refuse(InSync, "%s has not copied all data of %s yet", p, leader))
 		}
 	}
 	return out
 }
 
-// serving takes no step. It reports processes that are wanted and do not answer, or consider the cluster down.
+// serving takes no step. It reports servers that should run but do not answer, or that consider the cluster down.
 func serving(in *input) verdict {
 	var out verdict
 	for _, p := range in.all {
@@ -34,19 +34,19 @@ func serving(in *input) verdict {
 		case !p.answers:
 			out.add(refuse(Silent, "%s %s", p, p.trouble()))
 		case !p.status.ClusterOK:
-			out.add(refuse(Serving, "%s holds the cluster to be down", p))
+			out.add(refuse(Serving, "%s considers the cluster down", p))
 		}
 	}
 	return out
 }
 
-// follow makes a process follow another process, unless that would lose data or the last replica of a shard.
+// follow makes a server follow another one, if that loses neither data nor the last replica of a shard.
 func follow(in *input, p, leader *proc) verdict {
 	if found := mayDrop(in, p); found.refusals != nil {
 		return found
 	}
 	if !p.knows(leader) || !leader.knows(p) {
-		return refuse(Acquainted, "%s and %s have yet to hear of each other", p, leader)
+		return refuse(Acquainted, "%s and %s do not know each other yet", p, leader)
 	}
 	return take(redis.Replicate{Address: p.Address, PrimaryID: leader.id()}, "%s replicates %s", p, leader)
 }

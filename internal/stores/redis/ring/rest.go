@@ -10,21 +10,21 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/elections"
 )
 
-// mustRest returns why a process cannot be elected yet because of an election a moment ago, or "".
+// mustRest returns why a server cannot be elected so soon after another election; "" if it can.
 func mustRest(address string, status redis.NodeStatus, ring Ring) string {
 	switch {
 	case ring.LostElection[address]:
 		return "has just lost an election"
 	case status.Past.Recent(ring.Elections) && !elections.Free(status.Version.Number, status.Version.Valkey):
-		return "may have led a moment ago"
+		return "may have been the primary a moment ago"
 	case ring.New && spent(status):
-		return "may have lost an election, as no replica has won the last one"
+		return "may have lost the last election, which no replica has won"
 	}
 	return ""
 }
 
-// spent reports whether no replica has won the latest election: no primary has the epoch that this replica has counted
-// up to.
+// spent reports whether no replica has won the latest election. In that case no server has the epoch up to which this
+// replica has counted.
 func spent(replica redis.NodeStatus) bool {
 	return !slices.ContainsFunc(replica.Known, func(p redis.Peer) bool { return p.ConfigEpoch >= replica.CurrentEpoch })
 }

@@ -1,13 +1,12 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ring decides what to do next so that the processes of a Redis cluster form a ring. Each pod has two
-// processes, at its places home and guest: the home of pod i is the primary of shard i, and the guest of pod i is the
-// replica of shard i-1. So each shard is on two pods, and any one pod can be lost. The leader of a shard is its current
-// primary, which after a failover is the guest.
+// Package ring decides what to do next in a Redis cluster. Each pod has two servers: the home server of pod i is the
+// primary of shard i, and the guest server of pod i is the replica of shard i-1, so that any one pod can be lost. The
+// leader of a shard is its current primary, which after a failover is the guest server.
 //
-// The package is pure: from what all processes report and what is desired it chooses at most one step, and names why
-// other steps are not taken. Package redis reads and writes.
+// The package has no side effects. From the status of all servers and the desired state it chooses at most one step,
+// and explains why other steps must wait. Package redis reads the servers and executes steps.
 package ring
 
 import (
@@ -16,47 +15,50 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// Ring is the desired ring with what is known about its pods.
+// Ring describes the desired cluster and what is known about its pods. The shards' replicas are arranged in a ring: pod
+// i+1 has the replica of pod i's shard.
 type Ring struct {
 	// Nodes is the desired number of pods, at least 1.
 	Nodes int
 	// Rate limits how many bytes are moved per second; 0 means no limit.
 	Rate int64
-	// Paused reports that nothing may be changed for now, so that a move of slots is stopped.
+	// Paused reports that nothing may be changed for now. A running move of slots is then stopped.
 	Paused bool
-	// Pods are the existing pods, by ordinal. Pods beyond Nodes leave the ring. Pods that have yet to be created are
-	// missing at the end.
+	// Pods are the existing pods, by ordinal. Pods with an ordinal of Nodes or more will be removed. Pods that do not
+	// exist yet are missing at the end.
 	Pods []Pod
-	// GivenUp are slots whose data the user gives up if it is lost. In a cluster that had data, only these are assigned
-	// without data.
+	// GivenUp are the slots whose data the user gives up if it is lost. Only these slots are assigned without their
+	// data.
 	GivenUp redis.Slots
-	// Elections is the time after an election in which a replica must not take part in another: see elections.Pause.
+	// Elections is how long a replica must not take part in another election after one: see elections.Pause.
 	Elections time.Duration
-	// LostElection holds the addresses of replicas that have just lost an election, which may have begun some time after
-	// the request.
+	// LostElection holds the addresses of replicas that have just lost an election. An election may start some time
+	// after the request for it.
 	LostElection map[string]bool
-	// New reports that the operator has known the ring for less than Elections, so that an earlier operator may have
+	// New reports that the operator has known the cluster for less than Elections. An earlier operator may then have
 	// requested elections.
 	New bool
 }
 
 // Pod holds what is known about one pod.
 type Pod struct {
-	// Home and Guest are the addresses of its two processes, or "" while they have none.
+	// Home and Guest are the addresses of the pod's two servers; "" while they have none. The home server is usually a
+	// primary, and the guest server a replica of another pod's shard.
 	Home, Guest string
-	// Gone reports that neither process of the pod runs or is about to be started: the pod has been deleted and its
-	// kubelet has confirmed it, or its machine is fenced.
+	// Gone reports that neither server of the pod runs or will start: the kubelet has confirmed the pod's deletion, or
+	// its node is fenced.
 	Gone bool
-	// Returns reports that a pod that is gone still has its volume, so that it may come back with all its data.
+	// Returns reports that a gone pod still has its volume and may come back with all its data.
 	Returns bool
-	// Ended holds the places whose containers do not run, as the kubelet reports. They may be about to start.
+	// Ended holds which servers of the pod (home or guest) have a container that does not run, as the kubelet reports.
+	// The containers may be about to start.
 	Ended map[redis.Place]bool
-	// Yields reports that the pod is about to be stopped, so that its home hands over to its guest and is not made the
-	// primary again.
+	// Yields reports that the pod is about to be stopped. Its primary then hands over to a replica on another pod, and
+	// is not made the primary again.
 	Yields bool
 }
 
-// Home returns the address of the home of pod i, or "" while it has none.
+// Home returns the address of the home server of pod i, which is the usual primary of shard i; "" while it has none.
 func (r Ring) Home(i int) string {
 	if i < 0 || i >= len(r.Pods) {
 		return ""
@@ -64,7 +66,8 @@ func (r Ring) Home(i int) string {
 	return r.Pods[i].Home
 }
 
-// Guest returns the address of the guest of pod i, or "" while it has none.
+// Guest returns the address of the guest server of pod i, which is the usual replica of shard i-1; "" while it has
+// none.
 func (r Ring) Guest(i int) string {
 	if i < 0 || i >= len(r.Pods) {
 		return ""
@@ -72,7 +75,7 @@ func (r Ring) Guest(i int) string {
 	return r.Pods[i].Guest
 }
 
-// Host returns the ordinal of the pod whose guest replicates shard i.
+// Host returns the ordinal of the pod that has the replica of shard i (as its guest server).
 func (r Ring) Host(i int) int { return host(i, r.Nodes) }
 
 func host(i, nodes int) int { return (i + 1) % nodes }

@@ -5,18 +5,17 @@ package ring
 
 import "github.com/opcrew/opcrew/internal/stores/redis"
 
-// fill is the largest share of its memory, in percent, that a process may use after a move. The rest is for writes of
-// clients.
+// fill is the largest share of its memory, in percent, that a server may use after a move. The remaining memory is for
+// writes of clients.
 const fill = 90
 
-// weight estimates the bytes of a move.
+// weight estimates how many bytes a move moves.
 func weight(move redis.Move, from redis.NodeStatus) int64 {
 	return from.Dataset / int64(max(1, from.Slots.Len())) * int64(move.Slots.Len())
 }
 
-// room refuses moves to a process that has too little memory for them. Memory that the process itself gives away may
-// become free later, so it does not count. A process that may evict any key is full most of the time, and makes room by
-// evicting.
+// room refuses moves to a server that has too little memory for them. Memory of slots that it gives away does not
+// count, because it may become free later. A server that may evict any key always has room.
 func room(moves []redis.Move, byID map[string]*proc) verdict {
 	var out verdict
 	gets := map[string]int64{}
@@ -27,14 +26,14 @@ func room(moves []redis.Move, byID map[string]*proc) verdict {
 		p := byID[id]
 		most := p.status.MaxMemory / 100 * fill
 		if room := most - p.status.UsedMemory; p.status.MaxMemory > 0 && !p.status.Evicts && gets[id] > room {
-			out.add(refuse(Memory, "%s would get about %s and has room for %s: %d%% of %s, less %s in use", p,
+			out.add(refuse(Memory, "%s would receive about %s of data but has room for %s (%d%% of %s, minus %s in use)", p,
 				size(gets[id]), size(max(0, room)), fill, size(p.status.MaxMemory), size(p.status.UsedMemory)))
 		}
 	}
 	return out
 }
 
-// disagreement names a member that does not know the slots or role of another member correctly; "" if there is none.
+// disagreement describes a server that is wrong about another server's slots or role; "" if there is none.
 func disagreement(members []*proc) string {
 	for _, p := range members {
 		for _, other := range members {
@@ -43,7 +42,7 @@ func disagreement(members []*proc) string {
 				return p.String() + " does not know " + other.String()
 			}
 			if peer.Slots.String() != other.status.Slots.String() || peer.Role != other.status.Role {
-				return p.String() + " has yet to hear what " + other.String() + " owns"
+				return p.String() + " does not know yet which slots " + other.String() + " owns"
 			}
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// grown returns a ring of three pods that grows to five. The new processes have been introduced to the others.
+// grown returns a cluster of three pods that grows to five. Its servers already know the new servers.
 func grown() *world {
 	w := formed(3)
 	w.add()
@@ -23,7 +23,7 @@ func grown() *world {
 	return w
 }
 
-// ringed returns grown with all replicas following their desired primaries.
+// ringed is like grown, and all replicas follow their desired primaries.
 func ringed() *world {
 	w := grown()
 	w.follow("g3", "h2")
@@ -32,14 +32,14 @@ func ringed() *world {
 	return w
 }
 
-// shrunk returns a ring of five pods that shrinks to three.
+// shrunk returns a cluster of five pods that shrinks to three.
 func shrunk() *world {
 	w := formed(5)
 	w.ring.Nodes = 3
 	return w
 }
 
-// drained returns shrunk after the pods that leave have lost their slots.
+// drained is like shrunk, and the surplus pods have lost their slots.
 func drained() *world {
 	w := shrunk()
 	for i, name := range []string{"h0", "h1", "h2"} {
@@ -58,20 +58,20 @@ func TestPodsThatAreAddedGetReplicasAndThenSlots(t *testing.T) {
 			w.follow("g3", "h2")
 			w.follow("g4", "h3")
 			w.one("g3").LinkUp = false
-		}, refused: ring.LastReplica, words: "the guest of pod 0 is the only replica of the home of pod 2"},
+		}, refused: ring.LastReplica, words: "the guest server of pod 0 is the only replica of the home server of pod 2"},
 		"and then goes": {world: grown(), do: func(w *world) { w.follow("g3", "h2"); w.follow("g4", "h3") },
 			step: "have 10.0.0.1:6380 replicate id-h4"},
 		"one that left before first": {world: grown(), do: func(w *world) { w.one("h4").alone, w.one("h4").CurrentEpoch = true, 7 },
-			step: "have 10.0.0.5:6379 be a new process"},
+			step: "have 10.0.0.5:6379 get a new ID"},
 		"slots come last": {world: ringed(), step: "move 6553 slots"},
 		"no shard gets any before it has a replica": {world: ringed(), do: func(w *world) { w.one("g0").LinkUp = false },
-			refused: ring.InSync, words: "before it has a replica in sync"},
+			refused: ring.InSync, words: "until that server has a replica in sync"},
 		"not while a process disagrees about owners": {world: ringed(), do: func(w *world) { w.one("h1").heard = even(0, 3) },
-			refused: ring.Agreement, words: "the home of pod 1 owns"},
+			refused: ring.Agreement, words: "the home server of pod 1 owns"},
 		"not without the memory": {world: ringed(), do: func(w *world) {
 			w.one("h3").MaxMemory = gib / 4
 			w.one("h3").UsedMemory = gib / 8
-		}, refused: ring.Memory, words: "the home of pod 3 would get about 122.9 MiB and has room for 102.4 MiB: 90% of 256.0 MiB, less 128.0 MiB in use"},
+		}, refused: ring.Memory, words: "the home server of pod 3 would receive about 122.9 MiB of data but has room for 102.4 MiB (90% of 256.0 MiB, minus 128.0 MiB in use)"},
 	})
 }
 
@@ -137,7 +137,7 @@ func TestPodsThatLeaveAreEmptiedAndTakenOut(t *testing.T) {
 			for _, p := range w.p("h0 h1 h2") {
 				p.MaxMemory, p.UsedMemory, p.Evicts = gib, gib, p != w.one("h1")
 			}
-		}, refused: ring.Memory, words: "the home of pod 1 would get"},
+		}, refused: ring.Memory, words: "the home server of pod 1 would receive"},
 		"not while one that stays has no primary": {world: shrunk(), do: func(w *world) { w.kill("h0 g1") },
 			refused: ring.Silent, words: "keeps its slots"},
 		"then replicas of those that stay are set free": {world: drained(), step: "have 10.0.0.1:6380 replicate id-h2"},
@@ -151,7 +151,7 @@ func TestPodsThatLeaveAreEmptiedAndTakenOut(t *testing.T) {
 			w.follow("g0", "h2")
 			w.move = &redis.Progress{Goal: 3, Ended: true, EndedAt: w.at.Add(-14 * time.Second)}
 			w.one("g4").Redirected = w.at.Add(-time.Second)
-		}, refused: ring.Moving, words: "the guest of pod 4 redirects clients"},
+		}, refused: ring.Moving, words: "the guest server of pod 4 redirects clients"},
 		"and no longer": {world: drained(), do: func(w *world) {
 			w.follow("g0", "h2")
 			w.move = &redis.Progress{Goal: 3, Ended: true, EndedAt: w.at.Add(-14 * time.Second)}
@@ -163,7 +163,7 @@ func TestPodsThatLeaveAreEmptiedAndTakenOut(t *testing.T) {
 			w.one("g4").Redirected = w.at
 		}, step: "have 10.0.0.4:6380 replicate id-h3"},
 		"the emptied replica is reset": {world: drained(), do: func(w *world) { w.follow("g0", "h2"); w.follow("g3", "h3") },
-			step: "take 10.0.0.4:6380 out of the cluster"},
+			step: "remove 10.0.0.4:6380 from the cluster"},
 		"not before it is empty": {world: drained(), do: func(w *world) {
 			w.follow("g0", "h2")
 			w.follow("g3", "h3")
@@ -174,14 +174,14 @@ func TestPodsThatLeaveAreEmptiedAndTakenOut(t *testing.T) {
 			w.follow("g0", "h2")
 			*w.one("g3") = process{address: w.one("g3").address, alone: true, NodeStatus: redis.NodeStatus{ID: "id-g3", Role: redis.Primary}}
 			*w.one("g4") = process{address: w.one("g4").address, alone: true, NodeStatus: redis.NodeStatus{ID: "id-g4", Role: redis.Primary}}
-		}, step: "take 10.0.0.4:6379 out of the cluster"},
+		}, step: "remove 10.0.0.4:6379 from the cluster"},
 		"not one that holds keys": {world: drained(), do: func(w *world) {
 			w.follow("g0", "h2")
 			w.one("h3").Keys = 7
 			w.one("h4").Keys = 7
 		}, refused: ring.HoldsKeys, words: "7 keys"},
 		"a silent one is not given up": {world: drained(), do: func(w *world) { w.follow("g0", "h2"); w.kill("h3 g3 h4 g4") },
-			refused: ring.Silent, words: "it is not known what it holds"},
+			refused: ring.Silent, words: "opcrew does not know which data it has"},
 		"what was taken out is forgotten": {world: formed(3), do: func(w *world) {
 			w.add()
 			w.ghosts = []redis.Peer{{ID: "id-h3", Role: redis.Primary}}

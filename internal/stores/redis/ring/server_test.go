@@ -17,19 +17,19 @@ import (
 
 const secret = "s3cret"
 
-// server is a Redis process and its folder.
+// server is a real Redis server and its data directory.
 type server struct {
 	place   redis.Place
 	pod     int
 	dir     string
 	address string
-	// ran holds the folder and the address of the last run.
+	// ran holds the data directory and the address of the last run.
 	ran string
 	cmd *exec.Cmd
 }
 
-// redisBinary returns OPCREW_REDIS_SERVER, else bin/redis-server. On Debian use apt-get install redis-server, or
-// apt-get download and unpack the package with dpkg -x.
+// redisBinary returns the path in OPCREW_REDIS_SERVER, or bin/redis-server. On Debian, get it with apt-get install
+// redis-server, or download and unpack that package (apt-get download, dpkg -x).
 func redisBinary(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
@@ -79,14 +79,14 @@ func (s *server) start(t *testing.T, host string) {
 	t.Cleanup(func() {
 		s.stop()
 		if t.Failed() {
-			tail, _ := os.ReadFile(log.Name()) // the file may not exist
+			tail, _ := os.ReadFile(log.Name()) // without an error check, because the file may not exist
 			t.Logf("the %s of pod %d ended with:\n%s", s.place, s.pod, tail[max(0, len(tail)-2500):])
 		}
 	})
 }
 
-// config makes servers sync acknowledged writes to disk. With everysec, a server with a busy disk keeps writes in
-// memory for two seconds (aof.c, flushAppendOnlyFile), and loses them when it is killed.
+// config returns the content of redis.conf. Servers sync acknowledged writes to disk, because with everysec, a server
+// with a busy disk may lose two seconds of writes when it is killed (aof.c, flushAppendOnlyFile).
 func (s *server) config(host, port, rights string) string {
 	return strings.Join([]string{
 		"bind " + host, "port " + port, "dir " + s.dir, "protected-mode no",
@@ -100,17 +100,17 @@ func (s *server) config(host, port, rights string) string {
 	}, "\n")
 }
 
-// stop kills the server, as the kernel would.
+// stop kills the server without a warning.
 func (s *server) stop() {
 	if s.cmd == nil {
 		return
 	}
-	_ = s.cmd.Process.Kill() // it may have ended already
-	_ = s.cmd.Wait()         // it returns that it was killed
+	_ = s.cmd.Process.Kill() // the server may have ended already
+	_ = s.cmd.Wait()         // Wait returns an error, because the server was killed
 	s.cmd = nil
 }
 
-// wipe deletes the server's folder.
+// wipe deletes the server's data directory.
 func (s *server) wipe(t *testing.T) {
 	t.Helper()
 	if err := os.RemoveAll(s.dir); err != nil {

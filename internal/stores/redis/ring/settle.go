@@ -7,8 +7,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// settle finishes interrupted moves. An open slot may have keys at both ends, so that closing it at its owner would
-// lose some keys. If the other end is not known, the slot is closed once no other primary has keys of it.
+// settle finishes interrupted moves. A half-moved slot may have keys at both servers, so that ending its move could
+// lose keys. If the destination is not known, the move ends once no other primary has keys of the slot.
 func settle(in *input) verdict {
 	var out verdict
 	var moves moveSet
@@ -25,22 +25,23 @@ func settle(in *input) verdict {
 		}
 	}
 	if step := closes.first(); step != nil {
-		out.add(take(*step, "close slots at %s that are no longer moved", step.Address))
+		out.add(take(*step, "cancel the interrupted move of slots at %s", step.Address))
 	}
 	plan := newPlan(in)
 	plan.Open, plan.Moves = true, moves.all()
 	switch halfOpen := halfOpen(in.byID, plan.Moves); {
 	case len(plan.Moves) == 0:
 	case !pausing(in.view):
-		out.add(take(plan, "finish the move of slots that were left open"))
-	case len(halfOpen) > 0: // until the slots are open at both ends, clients cannot get keys that have been moved
-		out.add(take(redis.OpenSlots{Moves: halfOpen}, "open slots again that are not open at both ends of their move"))
+		out.add(take(plan, "finish an interrupted move of slots"))
+	case len(halfOpen) > 0:
+		// A slot must be marked as moving at both servers, so that clients can get the keys that were already moved.
+		out.add(take(redis.OpenSlots{Moves: halfOpen}, "mark slots of an interrupted move as moving on both servers again"))
 	}
 	return out
 }
 
-// halfOpen returns the slots that are open at only one end of their move, or that the importing end does not list under
-// the source.
+// halfOpen returns the slots that only one server of their move marks as moving, or whose owner the destination does
+// not list correctly.
 func halfOpen(byID map[string]*proc, moves []redis.Move) []redis.Move {
 	var out moveSet
 	for _, move := range moves {
@@ -55,11 +56,11 @@ func halfOpen(byID map[string]*proc, moves []redis.Move) []redis.Move {
 	return out.all()
 }
 
-// unfinished returns the move that an open slot is part of, or else a verdict on what to do about the slot.
+// unfinished returns the move that a half-moved slot is part of, or otherwise a verdict on what to do about the slot.
 func unfinished(in *input, slot int) (*redis.Move, verdict) {
 	owner := in.owner(slot)
 	if owner == nil {
-		return nil, refuse(Election, "slot %d is open, and no process that answers owns it", slot)
+		return nil, refuse(Election, "slot %d is being moved, and none of the servers that answer owns it", slot)
 	}
 	for _, p := range in.primaries() {
 		_, importing := p.status.Importing[slot]
@@ -71,19 +72,20 @@ func unfinished(in *input, slot int) (*redis.Move, verdict) {
 	to := destination(in.processes, owner, slot)
 	switch {
 	case to != nil && !to.status.ClusterOK:
-		return nil, refuse(Serving, "slot %d is open, and %s holds the cluster to be down", slot, to)
+		return nil, refuse(Serving, "slot %d is being moved to %s, which considers the cluster down", slot, to)
 	case to != nil:
 		return &redis.Move{From: owner.end(), To: to.end()}, verdict{}
 	case in.election() != "":
-		return nil, refuse(Election, "slot %d is open: %s", slot, in.election())
-	case awaits(in.processes, slot) && len(in.keepers()) > 0: // if it were closed, its owner would serve it without the keys that have been moved
-		return nil, refuse(Fenced, "slot %d is open to %s: waiting for %s%s", slot, owner.status.Migrating[slot], list(in.keepers()), remedy(in.keepers()))
+		return nil, refuse(Election, "slot %d is being moved: %s", slot, in.election())
+	case awaits(in.processes, slot) && len(in.keepers()) > 0:
+		// If the move ended now, the owner would serve the slot without the keys that were moved.
+		return nil, refuse(Fenced, "slot %d is being moved to %s: waiting for %s%s", slot, owner.status.Migrating[slot], list(in.keepers()), remedy(in.keepers()))
 	}
 	return nil, cancel(in.processes, owner, slot)
 }
 
-// cancel closes a slot at one end. If that end owns the slot, the step first checks that no other primary has keys of
-// it.
+// cancel ends the move of a slot at one server. If that server owns the slot, the step first checks that no other
+// primary has keys of the slot.
 func cancel(ps processes, p *proc, slot int) verdict {
 	step := redis.CancelMove{Address: p.Address}
 	for _, other := range ps.primaries() {
@@ -91,11 +93,11 @@ func cancel(ps processes, p *proc, slot int) verdict {
 			step.Others = append(step.Others, other.end())
 		}
 	}
-	return take(step, "close slots at %s that are no longer moved", p)
+	return take(step, "cancel the interrupted move of slots at %s", p)
 }
 
-// destination returns where a slot goes: to the process that imports it, or to the process that has replaced the
-// importing process.
+// destination returns the server that a slot should move to: the one that imports it, or the one that replaced that
+// server.
 func destination(ps processes, owner *proc, slot int) *proc {
 	for _, p := range ps.primaries() {
 		if _, importing := p.status.Importing[slot]; importing {

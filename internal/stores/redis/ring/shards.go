@@ -10,13 +10,13 @@ type Shard struct {
 	// Leader is the address of the primary that serves the shard's slots; "" while there is none.
 	Leader string
 	Slots  redis.Slots
-	// Replicas are the addresses of the replicas in sync. Elsewhere reports whether one of them is on another pod than the
-	// primary.
+	// Replicas are the addresses of the replicas in sync. Elsewhere reports whether one of them is on another pod than
+	// the primary.
 	Replicas  []string
 	Elsewhere bool
 }
 
-// Shards returns the shards of the ring, indexed by the ordinal of their home pod.
+// Shards returns the shards of the cluster. Shard i is the one whose usual primary is on pod i.
 func Shards(view redis.View, wanted Ring) []Shard {
 	in := survey(view, wanted)
 	out := make([]Shard, max(0, wanted.Nodes))
@@ -39,8 +39,8 @@ func shard(leader *proc, followers []*proc) Shard {
 	return out
 }
 
-// Unserved returns the slots that no answering process owns, without those that changed hands while the view was read.
-// For slots whose owner refuses clients see Refused.
+// Unserved returns the slots that none of the answering servers owns, without slots whose owner changed while the view
+// was read. See Refused for slots whose owner refuses clients.
 func Unserved(view redis.View, wanted Ring) redis.Slots {
 	served := view.Passing.Numbers()
 	for _, p := range survey(view, wanted).leaders() {
@@ -49,8 +49,8 @@ func Unserved(view redis.View, wanted Ring) redis.Slots {
 	return redis.Slots{{First: 0, Last: redis.SlotCount - 1}}.Without(redis.SlotsOf(served...))
 }
 
-// Refused returns the slots whose owners answer but consider the cluster down, so that clients get an error for these
-// slots. They are neither lost nor unowned.
+// Refused returns the slots whose owners answer but consider the cluster down. Clients get an error for these slots,
+// but their data is not lost.
 func Refused(view redis.View, wanted Ring) redis.Slots {
 	var refused, served []int
 	for _, p := range survey(view, wanted).leaders() {
@@ -63,9 +63,8 @@ func Refused(view redis.View, wanted Ring) redis.Slots {
 	return redis.SlotsOf(refused...).Without(redis.SlotsOf(served...))
 }
 
-// OwnerUnknown returns slots that others serve and that one primary knows no owner of, and the name of that primary,
-// which refuses clients that request these slots. It returns nothing while slots are moved: at times only the two ends
-// then know the owner.
+// OwnerUnknown returns slots of which one primary knows no owner although others serve them, and the name of that
+// primary. It refuses clients that request these slots. While slots are being moved, OwnerUnknown returns nothing.
 func OwnerUnknown(view redis.View, wanted Ring) (slots redis.Slots, by string) {
 	in := survey(view, wanted)
 	if view.Moving() {

@@ -11,8 +11,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// takeover replaces lost primaries when too few primaries are left to elect a replica. A replica may only take over
-// without votes if its primary does not run. Otherwise both would accept writes, and one of them would lose its writes.
+// takeover replaces lost primaries when too few primaries are left to elect a replica. A replica may take over without
+// votes only if its primary certainly does not run. Otherwise both would accept writes, and some writes would be lost.
 func takeover(in *input) verdict {
 	var out verdict
 	for _, id := range sortedKeys(in.lost) {
@@ -30,31 +30,32 @@ func replace(in *input, id string) verdict {
 	answer, all := in.quorum()
 	slots, majority := brief(in.lost[id]), answer > all/2
 	heir, running := in.heir(id), in.running()
-	if heir == nil || heir.status.Unlinked { // another process may have newer data, and would drop it
+	// A silent server may have newer data, which it would drop if this replica became the primary.
+	if heir == nil || heir.status.Unlinked {
 		running = in.keepers()
 	}
 	switch {
 	case heir == nil && len(running) > 0:
-		return refuse(Lost, "no process serves slots %s: waiting for %s%s", slots, list(running), remedy(running))
+		return refuse(Lost, "no server serves slots %s: waiting for %s%s", slots, list(running), remedy(running))
 	case heir == nil && in.isGivenUp(id):
 		return verdict{}
 	case heir == nil:
-		return refuse(Lost, "slots %s are lost: their primary %s is gone, and no replica of it answers", slots, id)
+		return refuse(Lost, "slots %s are lost: their primary %s is gone, and none of its replicas answers", slots, id)
 	case majority && asks(in.answering(), heir):
-		return refuse(Election, "slots %s: %s is about to be elected by %d of %d primaries", slots, heir, answer, all)
+		return refuse(Election, "slots %s have no primary: %s is about to be elected by %d of %d primaries", slots, heir, answer, all)
 	case majority && len(running) > 0:
-		return refuse(Fenced, "slots %s: %s has a copy, but may lack the last writes: it may not lead before %s answers, or is gone for certain%s",
+		return refuse(Fenced, "slots %s have no primary: %s has a copy but may lack the last writes, and cannot become primary until %s answers or is certainly gone%s",
 			slots, heir, list(running), remedy(running))
 	case majority:
-		return take(redis.ForceFailover{Address: heir.Address}, "make %s ask for votes for slots %s: it would wait for its primary, which is gone", heir, slots)
+		return take(redis.ForceFailover{Address: heir.Address}, "make %s request votes for slots %s: otherwise it would wait for its primary, which is gone", heir, slots)
 	case len(running) > 0:
-		return refuse(Fenced, "slots %s: %d of %d primaries are too few to elect %s, which may not take over while %s may still run, or come back%s",
+		return refuse(Fenced, "slots %s have no primary: %d of %d primaries are too few to elect %s, which cannot take over while %s may still run or come back%s",
 			slots, answer, all, heir, list(running), remedy(running))
 	}
 	return take(redis.Takeover{Address: heir.Address}, "make %s take over slots %s: %d of %d primaries are too few to elect it", heir, slots, answer, all)
 }
 
-// remedy returns what the user can do about processes that may never come back; "" if all of them may be running.
+// remedy returns what the user can do about servers that may never come back; "" if all of them may be running.
 func remedy(waited []*proc) string {
 	var pods []string
 	for _, p := range waited {
@@ -66,14 +67,13 @@ func remedy(waited []*proc) string {
 	case 0:
 		return ""
 	case 1:
-		return fmt.Sprintf("; %s has no node, and its volume is there: if that is lost for good, delete its claim", pods[0])
+		return fmt.Sprintf("; %s has no node, but its volume still exists: if the volume is lost for good, delete its claim", pods[0])
 	}
-	return fmt.Sprintf("; %s have no node, and their volumes are there: delete the claims of those that are lost for good", strings.Join(pods, ", "))
+	return fmt.Sprintf("; %s have no node, but their volumes still exist: delete the claims of volumes that are lost for good", strings.Join(pods, ", "))
 }
 
-// asks reports whether a replica of a lost primary requests votes by itself. It does not if it was restarted and has
-// not seen its primary since, or if another process has its primary's address: a primary without an address is never
-// marked as failed (cluster.c, clusterCron).
+// asks reports whether a replica of a lost primary requests votes by itself. It does not after a restart without a
+// connection to its primary, or if another server has the primary's address (cluster.c, clusterCron).
 func asks(answering []*proc, heir *proc) bool {
 	if heir.status.Unlinked {
 		return false
@@ -84,7 +84,7 @@ func asks(answering []*proc, heir *proc) bool {
 	})
 }
 
-// Majority reports whether enough of the primaries that have slots answer to elect others.
+// Majority reports whether enough of the primaries with slots answer to elect others.
 func Majority(view redis.View, wanted Ring) bool {
 	answer, all := survey(view, wanted).quorum()
 	return answer > all/2

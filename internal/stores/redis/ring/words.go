@@ -12,7 +12,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// most is how many items a message lists.
+// most is how many items a message lists. The number of remaining items follows.
 const most = 4
 
 func list[T fmt.Stringer](items []T) string {
@@ -28,7 +28,7 @@ func list[T fmt.Stringer](items []T) string {
 
 func brief(slots redis.Slots) string { return list(slots) }
 
-// size formats a number of bytes.
+// size formats a number of bytes, such as 1.5 MiB.
 func size(bytes int64) string {
 	const unit = 1024
 	value, name := float64(bytes), "B"

@@ -13,36 +13,37 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// world is a cluster from which views are made. Its processes are named by place and pod: h0, g0, h1 and so on.
+// world is a fake Redis cluster from which views are made. Its servers are named by place and pod: h0 is the home
+// server of pod 0, g0 its guest server, and so on.
 type world struct {
 	ring  ring.Ring
 	at    time.Time
 	stale bool
 	move  *redis.Progress
 	procs map[string]*process
-	// ghosts are additional entries in the tables of all processes.
+	// ghosts are additional entries in the node tables of all servers.
 	ghosts []redis.Peer
 	order  []string
 }
 
-// process is one process of a world.
+// process is one fake server.
 type process struct {
 	redis.NodeStatus
 	address string
-	// down marks a process that does not answer, but whose address the others know. alone marks a process that has never
-	// met another process.
+	// down marks a server that does not answer, but whose address the others know. alone marks a server that has never
+	// met another one.
 	down, alone bool
-	// remembered marks a process that is down after it reported which process it copies.
+	// remembered marks a silent server of which the view still contains the last answer.
 	remembered bool
-	// elsewhere is the address that the others have for the process, if it is not its current address.
+	// elsewhere is the address that the other servers have for this one, if it is not the current address.
 	elsewhere string
-	// heard is what the others believe that the process owns, if they are wrong.
+	// heard holds the slots that the other servers list for this one, if that is wrong.
 	heard redis.Slots
 }
 
 const gib = 1 << 30
 
-// fresh returns n pods whose processes have never met.
+// fresh returns n pods whose servers have never met.
 func fresh(n int) *world {
 	w := &world{at: time.Unix(1_000_000, 0), procs: map[string]*process{}}
 	w.ring.Nodes = n
@@ -52,7 +53,7 @@ func fresh(n int) *world {
 	return w
 }
 
-// add adds a pod with two fresh processes.
+// add adds a pod with two fresh servers.
 func (w *world) add() {
 	i := len(w.ring.Pods)
 	pod := ring.Pod{Home: fmt.Sprintf("10.0.0.%d:6379", i+1), Guest: fmt.Sprintf("10.0.0.%d:6380", i+1)}
@@ -66,7 +67,7 @@ func (w *world) add() {
 	w.order = append(w.order, fmt.Sprintf("h%d", i), fmt.Sprintf("g%d", i))
 }
 
-// formed returns n pods in a ring. Each shard has a thousand keys.
+// formed returns a healthy cluster of n pods. Each shard has a thousand keys.
 func formed(n int) *world {
 	w := fresh(n)
 	for i := range n {
@@ -86,7 +87,7 @@ func even(i, n int) redis.Slots {
 	return redis.Slots{{First: (i*redis.SlotCount + n/2) / n, Last: ((i+1)*redis.SlotCount+n/2)/n - 1}}
 }
 
-// p returns processes by their names, such as "h0 g1".
+// p returns servers by their names, such as "h0 g1".
 func (w *world) p(names string) []*process {
 	var out []*process
 	for name := range strings.FieldsSeq(names) {
@@ -103,21 +104,21 @@ func (w *world) fill(names string) {
 	}
 }
 
-// join introduces fresh processes to the others.
+// join introduces fresh servers to the others.
 func (w *world) join(names string) {
 	for _, p := range w.p(names) {
 		p.alone = false
 	}
 }
 
-// follow makes a process a replica in sync.
+// follow makes a server a replica in sync.
 func (w *world) follow(name, primary string) {
 	p, of := w.procs[name], w.procs[primary]
 	p.alone, p.Role, p.PrimaryID, p.Source, p.LinkUp, p.Slots = false, redis.Replica, of.ID, of.address, true, nil
 	p.Keys, p.UsedMemory, p.Dataset, p.Offset = of.Keys, of.UsedMemory, of.Dataset, of.Offset
 }
 
-// promote makes a replica the primary in place of another process.
+// promote makes a replica the primary, and its former primary a replica.
 func (w *world) promote(name, instead string) {
 	p, old := w.procs[name], w.procs[instead]
 	p.Role, p.PrimaryID, p.Source, p.LinkUp, p.Slots = redis.Primary, "", "", false, old.Slots
@@ -133,14 +134,14 @@ func (w *world) kill(names string) {
 	}
 }
 
-// cutOff makes processes that answered stop answering.
+// cutOff makes servers stop answering.
 func (w *world) cutOff(names string) {
 	for _, p := range w.p(names) {
 		p.down, p.remembered = true, true
 	}
 }
 
-// gone makes pods gone for certain.
+// gone marks pods as certainly gone.
 func (w *world) gone(pods ...int) {
 	for _, i := range pods {
 		w.kill(fmt.Sprintf("h%d g%d", i, i))
@@ -148,14 +149,14 @@ func (w *world) gone(pods ...int) {
 	}
 }
 
-// wipe turns a process into a new one, and its previous ID into a ghost.
+// wipe replaces a server by a new one without data. The previous ID stays in the node tables.
 func (w *world) wipe(name string) {
 	p := w.procs[name]
 	w.ghosts = append(w.ghosts, redis.Peer{ID: p.ID, Address: p.address, Role: p.Role, PrimaryID: p.PrimaryID, Slots: p.Slots, Failed: true})
 	w.procs[name] = &process{address: p.address, alone: true, NodeStatus: redis.NodeStatus{ID: p.ID + "-new", RunID: p.RunID + "-new", Role: redis.Primary}}
 }
 
-// open opens a slot at both ends of a move.
+// open marks a slot as moving at both servers of a move.
 func (w *world) open(slot int, from, to string) {
 	w.one(from).Migrating = map[int]string{slot: w.one(to).ID}
 	w.one(to).Importing = map[int]string{slot: w.one(from).ID}
@@ -184,7 +185,7 @@ func (w *world) view() redis.View {
 	return out
 }
 
-// table returns the table of peers that a process has.
+// table returns the node table of a server.
 func (w *world) table(of *process) []redis.Peer {
 	out := []redis.Peer{of.peer()}
 	out[0].Myself, out[0].Address, out[0].Slots = true, of.address, of.Slots
@@ -199,7 +200,7 @@ func (w *world) table(of *process) []redis.Peer {
 	return append(out, w.ghosts...)
 }
 
-// peer returns what others know of a process.
+// peer returns the entry of a server in the other servers' node tables.
 func (p *process) peer() redis.Peer {
 	out := redis.Peer{ID: p.ID, Address: p.address, Role: p.Role, PrimaryID: p.PrimaryID, Slots: p.Slots, Failed: p.down, Connected: !p.down}
 	if p.elsewhere != "" {

@@ -13,7 +13,7 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 )
 
-// writer is a client that writes all the time, and records which writes were acknowledged.
+// writer is a client that writes continuously and records which writes were acknowledged.
 type writer struct {
 	t      *testing.T
 	client *goredis.ClusterClient
@@ -28,7 +28,7 @@ type writer struct {
 
 const (
 	writers = 4
-	// keysEach is how many keys each client writes, in turn.
+	// keysEach is how many keys each client writes, one after the other.
 	keysEach = 2000
 )
 
@@ -76,7 +76,7 @@ func (w *writer) note(key string, n int, err error) {
 	w.acked[key] = n
 }
 
-// check reads a key back, and compares it with the acknowledged value.
+// check reads a key, and compares its value with the last acknowledged one.
 func (w *writer) check(key string, n int) {
 	got, err := w.client.Get(context.Background(), key).Int()
 	if err == nil && got < n {
@@ -94,8 +94,8 @@ func (w *writer) stop() {
 	w.ended.Wait()
 }
 
-// lost ends the writing, and returns the keys that do not have their last acknowledged value. A write that failed may
-// have been executed, so a later value is not a loss.
+// lost stops the writer, and returns the keys that do not have their last acknowledged value. A failed write may have
+// been executed, so a later value is not a loss.
 func (w *writer) lost(client *goredis.ClusterClient) []string {
 	w.stop()
 	var out []string
@@ -107,7 +107,7 @@ func (w *writer) lost(client *goredis.ClusterClient) []string {
 	return out
 }
 
-// spotless expects that no client has seen an error, and no write is lost.
+// spotless expects that no client got an error and no write is lost.
 func (w *writer) spotless() {
 	w.t.Helper()
 	if lost := w.lost(w.client); len(lost) > 0 {

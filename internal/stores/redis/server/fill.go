@@ -3,11 +3,11 @@
 
 package server
 
-// Fill is how much of its memory for data a process uses. A stage changes less often than a percentage.
+// Fill describes in stages how much of its memory for data a server uses. A stage changes less often than a percentage.
 type Fill int
 
-// A full process refuses writes or evicts keys, depending on its maxmemory-policy. A process between RoomLeft and Full may be
-// filling up or emptying.
+// The stages of memory use. A full server refuses writes or evicts keys, as its maxmemory-policy says. A server between
+// RoomLeft and Full may be filling up or emptying.
 const (
 	RoomLeft Fill = iota
 	NearlyFull
@@ -16,10 +16,10 @@ const (
 
 const (
 	nearlyFull = 90 // percent
-	full       = 98 // client buffers take the rest (evict.c)
+	full       = 98 // the last percents are for client buffers (evict.c)
 )
 
-// Fill is the stage of a process.
+// Fill returns the stage of a server's memory use.
 func (s NodeStatus) Fill() Fill {
 	switch used := s.UsedMemory; {
 	case s.MaxMemory <= 0 || used < s.MaxMemory/100*nearlyFull:

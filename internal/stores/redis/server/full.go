@@ -12,11 +12,11 @@ import (
 	"syscall"
 )
 
-// errFull explains a connection to a process without room for another client: the server writes an error before the first
-// command and closes the connection, which often loses the error.
-var errFull = errors.New("it closes connections without an answer, as a server does with the max number of clients reached")
+// errFull explains why a server without room for another client closes a connection. Such a server sends an error
+// before the first command and closes, and the error is often lost.
+var errFull = errors.New("the server closes connections without an answer, as servers do with the max number of clients reached")
 
-// unanswered is a connection that detects that it was closed before the first answer.
+// unanswered is a connection that detects that the server closed it before the first answer.
 type unanswered struct {
 	*net.TCPConn
 	answered bool
@@ -44,7 +44,7 @@ func (c *unanswered) explain(err error) error {
 	return err
 }
 
-// explaining makes connections explain why they were closed.
+// explaining returns a dialer whose connections explain why a server closed them.
 func explaining(dial ContextDialer) ContextDialer {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dial(ctx, network, address)

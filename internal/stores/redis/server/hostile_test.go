@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// announces refuses HELLO, as servers before version 6 do, and answers everything else with a text that no client can hold.
+// announces refuses HELLO, as servers before version 6 do. It answers everything else with a text that announces more
+// bytes than any client can hold.
 func announces(conn net.Conn) {
 	defer conn.Close()
 	for p := make([]byte, 4<<10); ; {
@@ -33,9 +34,10 @@ func announces(conn net.Conn) {
 	}
 }
 
-// Regression: the client library allocated what an answer announces, in a goroutine whose panic ended the operator.
+// Regression test: the client library allocated as much memory as an answer announced, and the panic of its goroutine
+// ended the operator.
 func TestAnAnswerBeyondAllMemoryIsAnErrorOverEveryKindOfConnection(t *testing.T) {
-	issuer := httptest.NewTLSServer(http.NotFoundHandler()) // its certificate is for example.com
+	issuer := httptest.NewTLSServer(http.NotFoundHandler()) // its certificate is for the name example.com
 	t.Cleanup(issuer.Close)
 	roots := x509.NewCertPool()
 	roots.AddCert(issuer.Certificate())
@@ -71,11 +73,11 @@ func TestAnAnswerBeyondAllMemoryIsAnErrorOverEveryKindOfConnection(t *testing.T)
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() { _ = store.Close() }) // no call is under way
+			t.Cleanup(func() { _ = store.Close() }) // no call is in progress
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 			defer cancel()
 			_, err = store.Status(ctx, address)
-			if !TooLarge(err) || !strings.Contains(err.Error(), "are allowed") {
+			if !TooLarge(err) || !strings.Contains(err.Error(), "the limit is") {
 				t.Errorf("expected an error that names the limit, got %v", err)
 			}
 		})

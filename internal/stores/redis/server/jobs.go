@@ -12,28 +12,29 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/plain"
 )
 
-// Job is a move of slots that the servers carry out by themselves, with all keys or none: Valkey since 9.0
-// (https://valkey.io/topics/atomic-slot-migration), Redis since 8.4 (https://redis.io/commands/cluster-migration). A job
-// outlives the client that began it.
+// Job is a move of slots that the servers execute by themselves, with all keys or none: Valkey since 9.0
+// (https://valkey.io/topics/atomic-slot-migration), Redis since 8.4 (https://redis.io/commands/cluster-migration). A
+// job continues when the client that started it ends.
 //
-// Jobs of Valkey are never cancelled: see docs/design/redis.md. Jobs of Redis are cancelled when they fail, as the servers
-// would retry them for ever.
+// opcrew never cancels jobs of Valkey: see docs/design/redis.md. It cancels jobs of Redis that fail, because the
+// servers would retry them forever.
 type Job struct {
-	// Name is the name that the servers gave it.
+	// Name is the job's name, which the servers chose.
 	Name string
-	// Import reports that the process gets the slots.
+	// Import reports that this server receives the slots.
 	Import bool
 	Slots  Slots
-	// To is the ID of the process that gets the slots.
+	// To is the ID of the server that receives the slots.
 	To string
-	// State is the state as the servers report it, and Message the reason why it ended, or of its last failure.
+	// State is the job's state as the servers report it. Message is the reason for its end or for its last failure.
 	State, Message string
-	// Retried reports that it has failed and is retried until it is cancelled.
+	// Retried reports that the job has failed and is retried until it is cancelled.
 	Retried bool
 }
 
-// HasJobs reports whether processes of a version have jobs that work reliably. In earlier versions of Valkey 9 jobs failed
-// under writes with I/O threads (https://github.com/valkey-io/valkey/issues/4545), and could hang with TLS or end the server.
+// HasJobs reports whether servers of this version have reliable slot migration jobs. In earlier versions of Valkey 9,
+// jobs failed under writes with I/O threads (https://github.com/valkey-io/valkey/issues/4545), hung with TLS, or
+// crashed servers.
 func (v Version) HasJobs() bool {
 	if v.Valkey {
 		return v.since(9, 1, 2)
@@ -41,10 +42,11 @@ func (v Version) HasJobs() bool {
 	return v.since(8, 4)
 }
 
-// AwaitsReplicas reports whether processes of a version answer CLUSTER SETSLOT only when their replicas have it.
+// AwaitsReplicas reports whether servers of this version answer CLUSTER SETSLOT only after their replicas have executed
+// it.
 func (v Version) AwaitsReplicas() bool { return v.Valkey && v.since(8) }
 
-// since reports whether a version is at least another.
+// since reports whether a version is at least the given one.
 func (v Version) since(first ...int) bool {
 	var numbers []int
 	for part := range strings.SplitSeq(v.Number, ".") {
@@ -66,19 +68,20 @@ func (j Job) Ended() bool {
 	return j.State == "failed" && !j.Retried
 }
 
-// mostJobs is how many jobs are read. Servers remember a thousand by default, the last one first.
+// mostJobs is the maximum number of jobs that are read from a server. Servers remember a thousand by default, the
+// latest first.
 const mostJobs = 4096
 
-// listed are the elements of an answer that is a list of jobs.
+// listed returns the elements of an answer that lists jobs.
 func listed(answer any) ([]any, error) {
 	lines, _ := answer.([]any)
 	if len(lines) > mostJobs {
-		return nil, fmt.Errorf("the server lists %d jobs, and at most %d are read", len(lines), mostJobs)
+		return nil, fmt.Errorf("the server lists %d jobs, and opcrew reads at most %d", len(lines), mostJobs)
 	}
 	return lines, nil
 }
 
-// ParseJobs reads CLUSTER GETSLOTMIGRATIONS, the last job first.
+// ParseJobs parses the answer to CLUSTER GETSLOTMIGRATIONS. The latest job is first.
 func ParseJobs(answer any) ([]Job, error) {
 	lines, err := listed(answer)
 	if err != nil {
@@ -99,7 +102,7 @@ func ParseJobs(answer any) ([]Job, error) {
 	return out, nil
 }
 
-// pairs reads a list of names and values.
+// pairs converts a list of alternating names and values to a map.
 func pairs(answer any) map[string]string {
 	words, _ := answer.([]any)
 	out := map[string]string{}
@@ -111,7 +114,7 @@ func pairs(answer any) map[string]string {
 	return out
 }
 
-// underWay are the jobs that have not ended.
+// underWay returns the jobs that have not ended.
 func underWay(jobs []Job) []Job {
 	var out []Job
 	for _, job := range jobs {
@@ -122,7 +125,7 @@ func underWay(jobs []Job) []Job {
 	return out
 }
 
-// ParseTasks reads CLUSTER MIGRATION STATUS.
+// ParseTasks parses the answer to CLUSTER MIGRATION STATUS.
 func ParseTasks(answer any) ([]Job, error) {
 	lines, err := listed(answer)
 	if err != nil {
@@ -139,7 +142,8 @@ func ParseTasks(answer any) ([]Job, error) {
 			Name: word(task["id"]), Import: task["operation"] == "import", Slots: slots, To: word(task["dest"]),
 			State: word(task["state"]), Message: plain.Line(task["last_error"], mostRefusal),
 		}
-		job.Retried = job.Import && job.State == "failed" // the other end may wait for a next attempt that never comes
+		// opcrew cancels such a job, because the other server may wait forever for the next attempt.
+		job.Retried = job.Import && job.State == "failed"
 		out = append(out, job)
 	}
 	return out, nil

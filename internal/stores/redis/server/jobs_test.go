@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// jobLine is a job as Valkey 9.1.2 reports it.
+// jobLine returns a job as Valkey 9.1.2 lists it.
 func jobLine(operation, slots, to, state string) []any {
 	return []any{
 		"name", "0a49", "operation", operation, "slot_ranges", slots, "target_node", to, "source_node", "a", "create_time", int64(1795325924),

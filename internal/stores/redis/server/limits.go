@@ -11,27 +11,28 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/bounded"
 )
 
-// mostTogether bounds the memory of all large answers at a time. It leaves most of the operator's memory, which
-// config/manager/deployment.yaml limits to 512 MiB, to everything else.
+// mostTogether limits the memory of all large answers that are received at the same time. Most of the operator's
+// memory, which config/manager/deployment.yaml limits to 512 MiB, stays free for everything else.
 const mostTogether = 32 << 20
 
-// size is how large the answers to some commands may be.
+// size is a class of commands whose answers may be equally large.
 type size int
 
 const (
-	// small is for looks and steps.
+	// small is for commands that read the status of a server or execute a step.
 	small size = iota
-	// large is for the content of a server: names of keys and libraries.
+	// large is for commands that read a server's content: names of keys, and function libraries.
 	large
 )
 
-// limits are those of answers of a size.
+// limits returns the limits for answers of a size.
 //
-// Small: CLUSTER NODES of a thousand servers has 250 KiB, and 700 KiB if every slot is a range of its own and 8,000 are open. A
-// server of Valkey remembers 1,000 moves of slots with 24 elements each. The deepest answer is ROLE or HELLO, with 3 levels.
+// Small answers: CLUSTER NODES of a thousand servers has 250 KiB, or 700 KiB if every slot is a separate range and
+// 8,000 are being moved. Valkey remembers 1,000 moves of slots with 24 elements each. ROLE and HELLO have the deepest
+// answers, with 3 levels.
 //
-// Large: GETKEYSINSLOT is asked for 1,024 slots with 100 keys each, and FUNCTION DUMP has the code of all libraries. A key that
-// is moved goes from server to server and not through the operator.
+// Large answers: GETKEYSINSLOT requests 100 keys of each of 1,024 slots, and FUNCTION DUMP returns the code of all
+// libraries. Keys that are moved go from server to server and not through the operator.
 func (s size) limits() bounded.Limits {
 	out := bounded.Limits{Bytes: 2 << 20, Text: 1 << 20, Elements: 1 << 16, Depth: 4, Line: 64 << 10}
 	if s == large {
@@ -40,7 +41,7 @@ func (s size) limits() bounded.Limits {
 	return out
 }
 
-// sizeOf is the size of the answers to commands.
+// sizeOf returns the size class of the answers to commands.
 func sizeOf(commands []Command) size {
 	for _, command := range commands {
 		switch strings.ToUpper(command.head()) {
@@ -51,12 +52,12 @@ func sizeOf(commands []Command) size {
 	return small
 }
 
-// head is the first two words of a command.
+// head returns the first two words of a command.
 func (c Command) head() string {
 	return strings.TrimSuffix(fmt.Sprintln(c[:min(len(c), 2)]...), "\n")
 }
 
-// TooLarge reports whether an error says that an answer was refused for its size. The same question has the same answer.
+// TooLarge reports whether an answer was refused because of its size. A repeated request would get the same answer.
 func TooLarge(err error) bool {
 	_, is := errors.AsType[*bounded.ExceededError](err)
 	return is

@@ -10,78 +10,81 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/elections"
 )
 
-// Role is the role of a process.
+// Role is the role of a server in its cluster.
 type Role string
 
 const (
-	// Primary is a process that may own slots, whether or not it does.
+	// Primary is a server that may own slots, whether or not it does.
 	Primary Role = "primary"
-	// Replica is a process that follows a primary.
+	// Replica is a server that follows a primary.
 	Replica Role = "replica"
 )
 
-// NodeStatus is what one process reports about itself and the others that it knows.
+// NodeStatus is what one server reports about itself and about the other servers that it knows.
 type NodeStatus struct {
-	// Err is why it could not be asked. Then only RunID, Source and PrimaryID are known, from its last answer: a process that
-	// is cut off goes on.
+	// Err explains why the server could not be read. Then only RunID, Source and PrimaryID are known, from its last
+	// answer, because a server that cannot be reached may still run.
 	Err error
-	// Loading reports that it loads its data from disk or from its primary. Then only RunID, Version, Source and the memory are
-	// known, and PrimaryID if it was known with the source.
+	// Loading reports that the server is loading its data from disk or from its primary. Then only RunID, Version,
+	// Source and the memory are known, and PrimaryID if it was known together with Source.
 	Loading bool
 
-	// ID is its name in the cluster, for as long as it keeps its folder; RunID changes with every start.
+	// ID is the server's ID in the cluster, which stays the same while the server keeps its data directory. RunID
+	// changes with every start.
 	ID, RunID string
 	Version   Version
 	Role      Role
-	// PrimaryID is the primary of a replica. LinkUp reports that the replica is connected and has received all data since it
-	// connected.
+	// PrimaryID is the ID of a replica's primary. LinkUp reports that the replica is connected and has received all
+	// data since it connected.
 	PrimaryID string
 	LinkUp    bool
-	// Past is what a replica was before it followed.
+	// Past describes what a replica was before it followed its primary.
 	Past elections.Past
-	// Unlinked reports that a replica has not been connected to its primary since it started: its data is what it read from
-	// disk, and it does not ask for votes by itself.
+	// Unlinked reports that a replica has not been connected to its primary since it started. Its data is what it read
+	// from disk, and it does not request votes by itself.
 	Unlinked bool
-	// Source is the address that a replica copies: that of its primary, as far as it knows. Servers do not check who is there.
+	// Source is the address that a replica copies: its primary's address, as far as it knows. Servers do not check
+	// which server has that address.
 	Source string
-	// NotAdmitted reports that no replica may copy the process yet: see Admit.
+	// NotAdmitted reports that no replica may copy this server yet: see Admit.
 	NotAdmitted bool
-	// Offset is the position in the stream of writes that it has written or received, in bytes.
+	// Offset is the server's position in the stream of writes, in bytes: how much it has written or received.
 	Offset int64
-	// Slots are those that it claims for itself. A replica claims none.
+	// Slots are the slots that the server claims. A replica claims none.
 	Slots                     Slots
 	ConfigEpoch, CurrentEpoch uint64
-	// Known are all processes in its table, including itself.
+	// Known holds all servers in this server's node table, including itself.
 	Known []Peer
-	// Migrating and Importing are its open slots, and the ID of the other end.
+	// Migrating and Importing hold the slots that are being moved, with the ID of the server at the other end.
 	Migrating, Importing map[int]string
-	// Jobs are the running jobs whose source or target it is, as a primary.
+	// Jobs are the running slot migration jobs from or to this server, if it is a primary.
 	Jobs []Job
-	// ClusterOK reports whether it considers the cluster up: as far as it knows a majority of the primaries has been there
-	// for 2 seconds (CLUSTER_WRITABLE_DELAY). Else it refuses all clients.
+	// ClusterOK reports whether the server considers the cluster up: it has reached a majority of the primaries for 2
+	// seconds (CLUSTER_WRITABLE_DELAY). Otherwise it refuses all clients.
 	ClusterOK bool
-	// Keys is the number of its keys; UsedMemory and Dataset are bytes, with and without its own needs; MaxMemory is 0 for no
-	// limit.
+	// Keys is the number of keys. UsedMemory is the used memory in bytes, and Dataset the part for data. MaxMemory is
+	// the limit; 0 means no limit.
 	Keys                           int64
 	UsedMemory, Dataset, MaxMemory int64
-	// Evicts reports that it evicts any keys when it is full: its maxmemory-policy is one of allkeys-*.
+	// Evicts reports that the server evicts any keys when its memory is full: its maxmemory-policy is one of allkeys-*.
 	Evicts bool
-	// LogFails reports that it cannot write its log, as on a full disk. A primary then refuses writes (MISCONF).
+	// LogFails reports that the server cannot write its append-only file, for example because the disk is full. A
+	// primary then refuses writes (MISCONF).
 	LogFails bool
-	// Redirects counts the MOVED answers to clients since it started; negative if that is not known. Redirected is when a look
-	// last saw the count change; zero if none did.
+	// Redirects counts the MOVED answers to clients since the server started; negative if the count is not known.
+	// Redirected is when the count last changed; zero if it has not.
 	Redirects  int64
 	Redirected time.Time
 }
 
-// Answers reports whether the process serves: its status is then complete.
+// Answers reports whether the server answers and is not loading. Its status is then complete.
 func (s NodeStatus) Answers() bool { return s.Err == nil && !s.Loading && s.ID != "" }
 
-// Leads reports whether it serves slots.
+// Leads reports whether the server is a primary that owns slots.
 func (s NodeStatus) Leads() bool { return s.Answers() && s.Role == Primary && len(s.Slots) > 0 }
 
-// ReachablePrimaries counts the primaries with slots in its table, and those of them that it can reach, including itself. A process that
-// reaches too few considers the cluster down (cluster.c, clusterUpdateState).
+// ReachablePrimaries counts the primaries with slots that the server can reach, including itself (of), and all that it
+// knows (all). A server that reaches too few considers the cluster down (cluster.c, clusterUpdateState).
 func (s NodeStatus) ReachablePrimaries() (of, all int) {
 	for _, peer := range s.Known {
 		if peer.Role != Primary || len(peer.Slots) == 0 {
@@ -95,18 +98,18 @@ func (s NodeStatus) ReachablePrimaries() (of, all int) {
 	return of, all
 }
 
-// HasCopy reports whether it is a replica with data of its primary: all of it, or what it read from disk.
+// HasCopy reports whether the server is a replica with data of its primary: all of it, or what it read from disk.
 func (s NodeStatus) HasCopy() bool {
 	return s.Answers() && s.Role == Replica && (!s.Unlinked || s.Keys > 0)
 }
 
-// Fresh reports whether it has never been in a cluster, or has been reset: it knows no other process, claims no slot and has no
-// key.
+// Fresh reports whether the server has never been in a cluster, or has been reset. It knows no other server, claims no
+// slot and has no key.
 func (s NodeStatus) Fresh() bool {
 	return s.Answers() && s.Role == Primary && len(s.Known) == 1 && len(s.Slots) == 0 && s.Keys == 0
 }
 
-// Peer finds a process in its table.
+// Peer returns a server from this server's node table, by ID.
 func (s NodeStatus) Peer(id string) (Peer, bool) {
 	if i := slices.IndexFunc(s.Known, func(p Peer) bool { return p.ID == id }); i >= 0 {
 		return s.Known[i], true
@@ -114,20 +117,21 @@ func (s NodeStatus) Peer(id string) (Peer, bool) {
 	return Peer{}, false
 }
 
-// Peer is a line in the table of a process.
+// Peer is one line in the node table of a server.
 type Peer struct {
 	ID string
-	// Address is host:port, or ""; Hostname is the name that it announces, if any.
+	// Address is host:port, or "" if it is not known. Hostname is the name that the server announces, if any.
 	Address, Hostname string
 	Role              Role
 	PrimaryID         string
-	// Myself is the line of the process itself.
+	// Myself reports that the line describes the server that printed the table.
 	Myself bool
-	// Handshake reports that it is being introduced: its ID will change.
+	// Handshake reports that the server is being introduced. Its ID will change.
 	Handshake bool
-	// Failing reports that it did not answer this process in time; Failed, that a majority of the primaries agrees.
+	// Failing reports that the server did not answer the owner of the table in time. Failed reports that a majority of
+	// the primaries agrees.
 	Failing, Failed bool
-	// Connected reports whether the link to it is up.
+	// Connected reports whether the link to the server is up.
 	Connected   bool
 	ConfigEpoch uint64
 	Slots       Slots
@@ -135,8 +139,8 @@ type Peer struct {
 
 // Version is the version of a server.
 type Version struct {
-	// Number is that of the server itself, such as 7.0.15 or, of Valkey, 8.1.4.
+	// Number is the version number of Redis or Valkey, such as 7.0.15 or 8.1.4.
 	Number string
-	// Valkey reports that it is Valkey, not Redis.
+	// Valkey reports that the server is Valkey, not Redis.
 	Valkey bool
 }

@@ -20,20 +20,20 @@ import (
 )
 
 const (
-	// connectTimeout is for one attempt to connect, and throughTimeout for one through another dialer.
+	// connectTimeout limits one attempt to connect. throughTimeout is the limit when another dialer is used.
 	connectTimeout = time.Second
 	throughTimeout = 10 * time.Second
-	// lanes are the connections to one process: for a look, a step and a mover at the same time.
+	// lanes is the number of connections to one server, so that reads, steps and slot moves can run concurrently.
 	lanes = 4
 )
 
 // ContextDialer opens one connection, as (*net.Dialer).DialContext does.
 type ContextDialer func(ctx context.Context, network, address string) (net.Conn, error)
 
-// remote is a Store over the network, with a client for each process.
+// remote implements Store over the network, with a client for each server.
 type remote struct {
 	target  Target
-	through ContextDialer // nil: the network of this process
+	through ContextDialer // if nil, remote connects directly
 	budget  *bounded.Budget
 
 	mu      sync.Mutex
@@ -41,13 +41,13 @@ type remote struct {
 	clients map[line]*goredis.Client
 }
 
-// line is one client of a process: answers of different sizes go over different connections.
+// line identifies a client of a server. Answers of different size classes use different connections.
 type line struct {
 	address string
 	size    size
 }
 
-// quiet disables the log of the client library: errors are in the View.
+// quiet disables the log of the client library, because its errors are in the View.
 var quiet = sync.OnceFunc(func() { goredis.SetLogger(silent{}) })
 
 type silent struct{}
@@ -57,7 +57,8 @@ func (silent) Printf(context.Context, string, ...any) {}
 // Dial opens the store of a real cluster.
 func Dial(target Target) (Store, error) { return DialThrough(nil)(target) }
 
-// DialThrough returns a Dialer for real clusters whose connections another dialer opens; nil is the network of this process.
+// DialThrough returns a Dialer for real clusters that opens its connections with another dialer. If through is nil, it
+// connects directly.
 func DialThrough(through ContextDialer) Dialer {
 	budget := bounded.NewBudget(mostTogether)
 	return func(target Target) (Store, error) {
@@ -72,7 +73,7 @@ func (r *remote) client(address string, of size) (*goredis.Client, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
-		return nil, errors.New("the connections have been closed")
+		return nil, errors.New("the connections to the cluster have been closed")
 	}
 	key := line{address, of}
 	if r.clients[key] == nil {
@@ -81,7 +82,8 @@ func (r *remote) client(address string, of size) (*goredis.Client, error) {
 	return r.clients[key], nil
 }
 
-// connect makes a client that does not retry: the operator looks again, and knows whether a step may be repeated.
+// connect creates a client that does not retry. The operator reads the servers again after an error, and knows which
+// steps may be repeated.
 func (r *remote) connect(address string, of size) *goredis.Client {
 	by := r.target.Credentials
 	options := &goredis.Options{
@@ -101,7 +103,7 @@ func (r *remote) connect(address string, of size) *goredis.Client {
 	return goredis.NewClient(options)
 }
 
-// limiting checks the answers on the connections of a dialer.
+// limiting returns a dialer whose connections limit the size of answers.
 func (r *remote) limiting(dial ContextDialer, of size) ContextDialer {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dial(ctx, network, address)
@@ -112,7 +114,7 @@ func (r *remote) limiting(dial ContextDialer, of size) ContextDialer {
 	}
 }
 
-// encrypting adds TLS, which the client library leaves to a custom dialer.
+// encrypting returns a dialer that adds TLS, because the client library does not do this for custom dialers.
 func encrypting(through ContextDialer, security *tls.Config) ContextDialer {
 	if security == nil {
 		return through
@@ -162,8 +164,8 @@ func exchange(ctx context.Context, client *goredis.Client, address string, comma
 	return collect(address, commands, sent, failed)
 }
 
-// collect takes the answers. Each command has its own error, unless the server refused the login: then none was sent, and they
-// have neither an error nor an answer.
+// collect returns the answers. Each command has its own error, except if the server refused the login. Then no command
+// was sent, and the commands have neither answers nor errors.
 func collect(address string, commands []Command, sent []*goredis.Cmd, failed error) ([]any, error) {
 	out := make([]any, len(sent))
 	for i, cmd := range sent {
@@ -179,7 +181,7 @@ func collect(address string, commands []Command, sent []*goredis.Cmd, failed err
 	return out, nil
 }
 
-// Close ends the connections.
+// Close closes all connections.
 func (r *remote) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// SlotCount is the number of slots of every cluster.
+// SlotCount is the number of slots of every Redis cluster.
 const SlotCount = 16384
 
-// SlotRange is a range of slots, both ends included.
+// SlotRange is a range of slots. It includes First and Last.
 type SlotRange struct{ First, Last int }
 
 func (r SlotRange) String() string {
@@ -23,10 +23,10 @@ func (r SlotRange) String() string {
 	return fmt.Sprintf("%d-%d", r.First, r.Last)
 }
 
-// Slots are ranges in ascending order that neither touch nor overlap.
+// Slots are ranges of slots in ascending order that neither touch nor overlap.
 type Slots []SlotRange
 
-// SlotsOf sorts numbers of slots into ranges.
+// SlotsOf returns slot numbers as sorted ranges.
 func SlotsOf(numbers ...int) Slots {
 	sorted := slices.Compact(slices.Sorted(slices.Values(numbers)))
 	var out Slots
@@ -40,7 +40,7 @@ func SlotsOf(numbers ...int) Slots {
 	return out
 }
 
-// parseSlot reads 5 or 0-5460.
+// parseSlot parses one slot or range, such as 5 or 0-5460.
 func parseSlot(text string) (SlotRange, error) {
 	first, last, isRange := strings.Cut(text, "-")
 	if !isRange {
@@ -48,20 +48,20 @@ func parseSlot(text string) (SlotRange, error) {
 	}
 	from, err := strconv.Atoi(first)
 	if err != nil {
-		return SlotRange{}, fmt.Errorf("slots %.40q are no numbers", text)
+		return SlotRange{}, fmt.Errorf("slots %.40q are not numbers", text)
 	}
 	to, err := strconv.Atoi(last)
 	if err != nil {
-		return SlotRange{}, fmt.Errorf("slots %.40q are no numbers", text)
+		return SlotRange{}, fmt.Errorf("slots %.40q are not numbers", text)
 	}
 	if from < 0 || to < from || to >= SlotCount {
-		return SlotRange{}, fmt.Errorf("slots %.40q: not within 0-%d", text, SlotCount-1)
+		return SlotRange{}, fmt.Errorf("slots %.40q are not within 0-%d", text, SlotCount-1)
 	}
 	return SlotRange{from, to}, nil
 }
 
-// ParseSlots reads ranges with commas between them, such as 0-5460,7000, in any order. What it needs does not grow with the
-// number of ranges.
+// ParseSlots parses comma-separated ranges of slots, such as 0-5460,7000, in any order. Its memory use does not grow
+// with the number of ranges.
 func ParseSlots(text string) (Slots, error) {
 	var has [SlotCount]bool
 	for part := range strings.SplitSeq(text, ",") {
@@ -82,7 +82,7 @@ func ParseSlots(text string) (Slots, error) {
 	return SlotsOf(numbers...), nil
 }
 
-// Len counts the slots.
+// Len returns the number of slots.
 func (s Slots) Len() int {
 	n := 0
 	for _, r := range s {
@@ -91,7 +91,7 @@ func (s Slots) Len() int {
 	return n
 }
 
-// Numbers are the slots one by one.
+// Numbers returns the slots one by one.
 func (s Slots) Numbers() []int {
 	out := make([]int, 0, s.Len())
 	for _, r := range s {
@@ -102,17 +102,17 @@ func (s Slots) Numbers() []int {
 	return out
 }
 
-// Contains reports whether a slot is among them.
+// Contains reports whether a slot is in one of the ranges.
 func (s Slots) Contains(slot int) bool {
 	return slices.ContainsFunc(s, func(r SlotRange) bool { return r.First <= slot && slot <= r.Last })
 }
 
-// Without are the slots that are not among others.
+// Without returns the slots that are not in others.
 func (s Slots) Without(others Slots) Slots {
 	return SlotsOf(slices.DeleteFunc(s.Numbers(), others.Contains)...)
 }
 
-// Within are the slots that are also among others.
+// Within returns the slots that are also in others.
 func (s Slots) Within(others Slots) Slots {
 	return SlotsOf(slices.DeleteFunc(s.Numbers(), func(n int) bool { return !others.Contains(n) })...)
 }

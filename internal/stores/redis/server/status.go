@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/elections"
 )
 
-// Status asks one process. While it loads its data it only answers INFO.
+// Status reads the status of one server. While the server loads its data, it only answers INFO.
 func (r *remote) Status(ctx context.Context, address string) (NodeStatus, error) {
 	answers, err := r.Do(ctx, address, Command{"INFO"})
 	if err != nil {
@@ -33,7 +33,7 @@ func (r *remote) Status(ctx context.Context, address string) (NodeStatus, error)
 		questions = append(questions, Command{"CLIENT", "LIST", "TYPE", "master"})
 	}
 	answers, err = r.Do(ctx, address, questions...)
-	if Refused(err, "LOADING") { // it began to load since
+	if Refused(err, "LOADING") { // the server has started to load its data since it answered INFO
 		status.Loading = true
 		return status, nil
 	}
@@ -51,11 +51,11 @@ func (r *remote) Status(ctx context.Context, address string) (NodeStatus, error)
 	return status, nil
 }
 
-// parseInfo reads what INFO reports about the process itself.
+// parseInfo parses what INFO reports about the server itself.
 func parseInfo(text string) NodeStatus {
 	info := Fields(text)
 	number := func(key string) int64 {
-		n, _ := strconv.ParseInt(info[key], 10, 64) // versions differ in their fields
+		n, _ := strconv.ParseInt(info[key], 10, 64) // some versions lack some fields
 		return n
 	}
 	status := NodeStatus{
@@ -80,18 +80,18 @@ func parseInfo(text string) NodeStatus {
 	return status
 }
 
-// keys reads keys=3,expires=0,avg_ttl=0.
+// keys parses the number of keys in text such as keys=3,expires=0,avg_ttl=0.
 func keys(db string) int64 {
 	for field := range strings.SplitSeq(db, ",") {
 		if n, ok := strings.CutPrefix(field, "keys="); ok {
-			count, _ := strconv.ParseInt(n, 10, 64) // as above
+			count, _ := strconv.ParseInt(n, 10, 64) // a missing number counts as 0
 			return count
 		}
 	}
 	return 0
 }
 
-// joinJobs adds the jobs of a primary. Replicas report those of their primary, which may be old.
+// joinJobs adds the slot migration jobs of a primary. Replicas report their primary's jobs, which may be outdated.
 func (s *NodeStatus) joinJobs(answers []any) error {
 	if !s.Version.HasJobs() || s.Role != Primary {
 		return nil
@@ -105,7 +105,7 @@ func (s *NodeStatus) joinJobs(answers []any) error {
 	return err
 }
 
-// jobsQuestion asks for the jobs of a process.
+// jobsQuestion returns the command that lists the jobs of a server.
 func jobsQuestion(v Version) Command {
 	if v.Valkey {
 		return ClusterCommand("GETSLOTMIGRATIONS")
@@ -113,7 +113,7 @@ func jobsQuestion(v Version) Command {
 	return ClusterCommand("MIGRATION", "STATUS", "ALL")
 }
 
-// join adds what the process knows about its cluster.
+// join adds what the server reports about its cluster.
 func (s *NodeStatus) join(info, nodes string) error {
 	values := Fields(info)
 	s.ClusterOK = values["cluster_state"] == "ok"
@@ -127,15 +127,16 @@ func (s *NodeStatus) join(info, nodes string) error {
 		if peer.Myself {
 			s.ID, s.Role, s.PrimaryID = peer.ID, peer.Role, peer.PrimaryID
 			s.Slots, s.ConfigEpoch = peer.Slots, peer.ConfigEpoch
-			s.Unlinked = s.Unlinked || s.Role == Replica && s.Source == "" // INFO reports a primary until the replica knows the address of its own
+			// Such a replica does not know its primary's address yet; until then INFO calls it a primary.
+			s.Unlinked = s.Unlinked || s.Role == Replica && s.Source == ""
 			return nil
 		}
 	}
-	return fmt.Errorf("CLUSTER NODES has no line of the process itself")
+	return fmt.Errorf("CLUSTER NODES has no line for the server itself")
 }
 
-// redirects reads how often a server answered with MOVED. After too many kinds of errors a server stops counting by kind, and
-// reports a kind that begins with ERRORSTATS_ (server.c, incrementErrorCount).
+// redirects returns how often a server answered with MOVED; negative if it stopped counting. After too many kinds of
+// errors, a server reports a kind that begins with ERRORSTATS_ instead (server.c, incrementErrorCount).
 func redirects(info map[string]string) int64 {
 	for key := range info {
 		if strings.HasPrefix(key, "errorstat_ERRORSTATS_") {

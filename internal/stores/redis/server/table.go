@@ -11,13 +11,14 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/clusternodes"
 )
 
-// table is the content of CLUSTER NODES.
+// table is the parsed output of CLUSTER NODES.
 type table struct {
 	peers                []Peer
 	migrating, importing map[int]string
 }
 
-// parseNodes reads CLUSTER NODES. An open slot that cannot be read is an error: decisions must not ignore it.
+// parseNodes parses the output of CLUSTER NODES. A slot that is being moved in an unknown format is an error, because
+// decisions must not ignore it.
 func parseNodes(text string) (table, error) {
 	nodes, err := clusternodes.Parse(text)
 	if err != nil {
@@ -26,7 +27,7 @@ func parseNodes(text string) (table, error) {
 	out := table{migrating: map[int]string{}, importing: map[int]string{}}
 	for _, node := range nodes {
 		if len(node.Unreadable) > 0 {
-			return table{}, fmt.Errorf("CLUSTER NODES: an open slot %.100q", node.Unreadable[0])
+			return table{}, fmt.Errorf("CLUSTER NODES has a moving slot in an unknown format: %.100q", node.Unreadable[0])
 		}
 		maps.Copy(out.migrating, node.Migrating)
 		maps.Copy(out.importing, node.Importing)
@@ -41,7 +42,7 @@ func peerOf(node clusternodes.Node) Peer {
 		Myself: node.Is("myself"), Handshake: node.Is("handshake"), Failing: node.Is("fail?"), Failed: node.Is("fail"),
 	}
 	if strings.HasPrefix(node.Address, ":") {
-		peer.Address = "" // the address is not known
+		peer.Address = "" // the table lists no address
 	}
 	if node.Is("slave") {
 		peer.Role, peer.PrimaryID = Replica, node.Primary

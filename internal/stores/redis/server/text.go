@@ -9,26 +9,26 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/plain"
 )
 
-// mostRefusal is the longest text of a refusal that is kept: those of the servers have less.
+// mostRefusal is how many bytes of a refusal's text are kept. Real servers send shorter texts.
 const mostRefusal = 512
 
-// mostWord is the longest ID, version or state: IDs have 40 characters.
+// mostWord is the maximum length of an ID, version or state, in bytes. IDs have 40 characters.
 const mostWord = 128
 
-// word is a short text of a server, which shares no memory with its answer.
+// word returns a short text from a server. It shares no memory with the server's answer.
 func word(text string) string { return plain.Line(text, mostWord) }
 
-// Text is an answer as text; "" for any other answer.
+// Text returns an answer as text; "" if it is no text.
 func Text(answer any) string {
 	s, _ := answer.(string)
 	return s
 }
 
-// mostFields is how many lines of INFO are read, and mostInfo how many bytes. Servers have 200 lines, and up to 128 kinds of
-// errors.
+// mostFields is how many lines of INFO are read, and mostInfo how many bytes. Real servers send 200 lines, plus up to
+// 128 kinds of errors.
 const mostFields, mostInfo = 4096, 256 << 10
 
-// Fields reads lines of key:value, up to mostFields and mostInfo.
+// Fields parses lines of the form key:value, up to the limits mostFields and mostInfo.
 func Fields(text string) map[string]string {
 	out := map[string]string{}
 	for line := range strings.Lines(text[:min(len(text), mostInfo)]) {

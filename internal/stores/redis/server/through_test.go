@@ -31,7 +31,7 @@ func pongs(conn net.Conn) {
 }
 
 func TestServersCanBeReachedByADialerThatIsGiven(t *testing.T) {
-	issuer := httptest.NewTLSServer(http.NotFoundHandler()) // its certificate is for example.com
+	issuer := httptest.NewTLSServer(http.NotFoundHandler()) // its certificate is for the name example.com
 	t.Cleanup(issuer.Close)
 	roots := x509.NewCertPool()
 	roots.AddCert(issuer.Certificate())
@@ -60,7 +60,7 @@ func TestServersCanBeReachedByADialerThatIsGiven(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() { _ = store.Close() }) // no call is under way
+			t.Cleanup(func() { _ = store.Close() }) // no call is in progress
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 			defer cancel()
 			answers, err := store.Do(ctx, c.address, Command{"PING"})

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ringtest runs a ring as its controller does, without Kubernetes, for tests and benchmarks with real servers.
-// The tests start the servers.
+// Package ringtest manages a real Redis cluster without Kubernetes, in the same way as the controller. Tests and
+// benchmarks use it, and start the servers themselves.
 package ringtest
 
 import (
@@ -21,16 +21,16 @@ type Operator struct {
 	Prober      *redis.Prober
 	Key         types.NamespacedName
 	Credentials redis.Credentials
-	// Wanted returns the current desired ring.
+	// Wanted returns the currently desired cluster.
 	Wanted func() ring.Ring
-	// Act takes a step. The step is nil if there is none.
+	// Act executes a step. The step is nil if there is none.
 	Act func(ctx context.Context, view redis.View, step ring.Step, why ring.Why)
 }
 
-// Run reads and decides until the context ends, and returns when the prober has ended too.
+// Run reads the servers and decides until ctx ends. It returns when the prober has ended too.
 func (o Operator) Run(ctx context.Context) {
 	var looking sync.WaitGroup
-	looking.Go(func() { _ = o.Prober.Start(ctx) }) // ends with the context, and never fails
+	looking.Go(func() { _ = o.Prober.Start(ctx) }) // the prober ends with the context, and never fails
 	for ctx.Err() == nil {
 		o.reconcile(ctx)
 	}
@@ -46,7 +46,7 @@ func (o Operator) reconcile(ctx context.Context) {
 	}
 	select {
 	case <-o.Prober.Events():
-	case <-time.After(200 * time.Millisecond): // the desired ring may have changed
+	case <-time.After(200 * time.Millisecond): // the desired cluster may have changed
 	case <-ctx.Done():
 	}
 }
