@@ -24,7 +24,7 @@ import (
 func TestADivaCostsItsChildrenAndTwoStatuses(t *testing.T) {
 	owner{
 		kind: "diva", resource: "divas", list: &opsv1.DivaList{},
-		object: system, namespaces: min(50, *objects), podsEach: 2, children: 11, statuses: 2,
+		object: system, namespaces: min(50, *objects), podsEach: 2, children: 12, statuses: 2,
 		childKinds: []schema.GroupVersionKind{
 			corev1.SchemeGroupVersion.WithKind("Secret"), corev1.SchemeGroupVersion.WithKind("ConfigMap"),
 			corev1.SchemeGroupVersion.WithKind("Service"), networkingv1.SchemeGroupVersion.WithKind("NetworkPolicy"),

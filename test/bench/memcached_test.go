@@ -21,7 +21,7 @@ import (
 func TestAMemcachedCostsItsChildrenAndTwoStatuses(t *testing.T) {
 	owner{
 		kind: "memcached", resource: "memcacheds", list: &cachev1alpha1.MemcachedList{},
-		object: memcached, namespaces: 1, children: 4, statuses: 2,
+		object: memcached, namespaces: 1, children: 5, statuses: 2,
 		childKinds: []schema.GroupVersionKind{
 			corev1.SchemeGroupVersion.WithKind("Service"), corev1.SchemeGroupVersion.WithKind("ConfigMap"),
 			appsv1.SchemeGroupVersion.WithKind("StatefulSet"), policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget"),
