@@ -11,6 +11,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -25,6 +26,7 @@ func TestAMemcachedCostsItsChildrenAndTwoStatuses(t *testing.T) {
 		childKinds: []schema.GroupVersionKind{
 			corev1.SchemeGroupVersion.WithKind("Service"), corev1.SchemeGroupVersion.WithKind("ConfigMap"),
 			appsv1.SchemeGroupVersion.WithKind("StatefulSet"), policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget"),
+			networkingv1.SchemeGroupVersion.WithKind("NetworkPolicy"),
 		},
 		pods:   &appsv1.StatefulSetList{},
 		serves: func(set client.Object) bool { return set.(*appsv1.StatefulSet).Status.ReadyReplicas > 0 },
