@@ -15,8 +15,8 @@ import (
 	"strings"
 )
 
-// Root is the tree's name below each hierarchy. Each kubelet gets Root/NODE as its root, so that kubelets do not delete
-// the groups of each other's pods.
+// Root is the name of the tree below the mount point of each hierarchy. Each kubelet gets Root/NODE as its root cgroup,
+// so that no kubelet deletes the cgroups of another kubelet's pods.
 const Root = "/opcrew-localcluster"
 
 // Group returns a machine's part of the tree, as a path below the mount points.
@@ -84,11 +84,12 @@ func Join(machine string) error {
 	return nil
 }
 
-// system returns a leaf group, as version 2 allows no processes in groups with children.
+// system returns the cgroup of a machine's own processes. It is a leaf, as version 2 allows no processes in cgroups
+// with children.
 func system(machine string) string { return filepath.Join(Group(machine), "system") }
 
-// create creates a group and its parents. In version 1, a new cpuset admits no process until it has CPUs and memory
-// nodes.
+// create creates a cgroup and its parents. In version 1 it also copies the parent's CPUs and memory nodes, because a
+// cpuset without them admits no process.
 func (h hierarchy) create(group string) error {
 	path := h.path
 	for part := range strings.SplitSeq(strings.Trim(group, "/"), "/") {
@@ -112,7 +113,7 @@ func (h hierarchy) create(group string) error {
 func inherit(parent, child, file string) error {
 	value, err := os.ReadFile(filepath.Join(parent, file))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // not the cpuset hierarchy
+		return nil // only the cpuset hierarchy needs them
 	}
 	if err != nil {
 		return err

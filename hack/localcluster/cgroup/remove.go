@@ -17,7 +17,8 @@ import (
 	"time"
 )
 
-// Remove kills every process in the tree and removes the tree. It repeats this until nothing is left or ctx ends.
+// Remove kills every process in the tree and deletes its cgroups. It repeats both steps until the tree is gone or ctx
+// ends.
 func Remove(ctx context.Context) error {
 	all, err := hierarchies()
 	if err != nil {
@@ -78,7 +79,7 @@ func killIn(group string) int {
 	count := 0
 	for _, pid := range processes(group) {
 		count++
-		// After an error the process stays, which the caller reports.
+		// Kill fails if the process is already gone. If the process survives, the caller reports it.
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 	return count

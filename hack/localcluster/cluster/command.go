@@ -13,10 +13,10 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// Load reads the record of the cluster that runs on this machine.
+// Load reads the record of the cluster that runs on this machine. It returns an error if no cluster runs.
 func Load() (*state.State, error) { return load(state.DefaultDir) }
 
-// Commands returns the subcommands for the cluster and its nodes.
+// Commands returns the subcommands that manage the cluster and its nodes.
 func Commands() []*cobra.Command {
 	return []*cobra.Command{newUp(), newDown(), newStatus(), newKubeconfig(), newNode()}
 }

@@ -51,7 +51,7 @@ func onNode(command *cobra.Command, name string, act func(context.Context, *stat
 	if err := privileged(); err != nil {
 		return err
 	}
-	if _, err := Load(); err != nil { // before the lock, which creates the directory
+	if _, err := Load(); err != nil { // must run before Lock, which creates the directory
 		return err
 	}
 	ctx, cancel := context.WithTimeout(command.Context(), actionTimeout)

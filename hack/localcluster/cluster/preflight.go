@@ -38,7 +38,8 @@ func programs() []program {
 
 type program struct{ path, debian string }
 
-// privileged checks the requirements of every command that changes the cluster.
+// privileged returns an error if this machine or this user cannot run a cluster. Every command that changes one calls
+// it.
 func privileged() error {
 	if runtime.GOOS != "linux" {
 		return fmt.Errorf("the local cluster is made of Linux namespaces; this is %s", runtime.GOOS)
@@ -49,7 +50,7 @@ func privileged() error {
 	return nil
 }
 
-// preflight returns an error of one line that says what prevents a new cluster from starting.
+// preflight returns a one-line error that says what prevents a new cluster from starting, or nil.
 func preflight(ctx context.Context, st *state.State, binaries string) error {
 	if err := packagesInstalled(); err != nil {
 		return err

@@ -17,8 +17,8 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// NewCommand returns `image` with its subcommands. load reads the record of the cluster; only the commands that need a
-// cluster call it.
+// NewCommand returns the command `image` with its subcommands. load reads the record of the cluster. Only subcommands
+// that need a cluster call it.
 func NewCommand(load func() (*state.State, error)) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "image",
@@ -96,7 +96,8 @@ func describeRecipes() string {
 	return text.String()
 }
 
-// printSaved prints the file name last, so that a script can take the last word.
+// printSaved prints the tags of a saved image and then the file name, so that a script can use the last word as the
+// file.
 func printSaved(w io.Writer, file string) error {
 	manifest, err := manifestOf(file)
 	if err != nil {
@@ -167,7 +168,7 @@ func printHeld(w io.Writer, held map[string][]string) error {
 	return table.Flush()
 }
 
-// running returns the nodes that can load an image now, and the names of the other nodes.
+// running splits the nodes into those that run and can load an image, and the names of those that do not run.
 func running(nodes []state.Node) (up []state.Node, down []string) {
 	for _, node := range nodes {
 		if node.Init.Alive() {

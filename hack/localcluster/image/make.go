@@ -54,7 +54,8 @@ func newCatalog() *cobra.Command {
 	}
 }
 
-// shown returns the tags, as far as they are known before the image is built.
+// shown returns the tags of an image before it is built. Placeholders stand for parts of the version that are not known
+// yet.
 func (s Source) shown() []string {
 	if s.Series == "" {
 		return s.Tags

@@ -16,10 +16,10 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// CommandName is the name of the supervised process.
+// CommandName is the name of the hidden subcommand, and of the service that runs it.
 const CommandName = "run-netpolicy"
 
-// NewCommand is the hidden command that each node runs as a service.
+// NewCommand returns the hidden subcommand that each node runs as a service.
 func NewCommand() *cobra.Command {
 	var kubeconfig, node string
 	command := &cobra.Command{
@@ -47,7 +47,7 @@ func NewCommand() *cobra.Command {
 	return command
 }
 
-// sortByName makes the text of the rules the same for the same objects.
+// sortByName sorts a list by name, so that the same objects always give the same rules.
 func sortByName[T any](list []T, name func(T) string) {
 	slices.SortFunc(list, func(a, b T) int { return cmp.Compare(name(a), name(b)) })
 }

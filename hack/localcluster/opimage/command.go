@@ -14,8 +14,8 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// NewCommand returns `opcrew` with its subcommands, which the Makefile calls. load reads the record of the local
-// cluster; only commands that send images there call it.
+// NewCommand returns the command `opcrew` with its subcommands, which the Makefile calls. load reads the record of the
+// local cluster. Only subcommands that load images into the cluster's nodes call it.
 func NewCommand(load func() (*state.State, error)) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "opcrew",
@@ -109,7 +109,7 @@ func newPush(names func() (Images, error), bin *string, load func() (*state.Stat
 	return command
 }
 
-// loader returns a function that loads saved images into the running nodes.
+// loader returns a function that loads saved images into the running nodes of the local cluster.
 func loader(load func() (*state.State, error), out io.Writer) func(context.Context, []string) error {
 	return func(ctx context.Context, files []string) error {
 		cluster, err := load()

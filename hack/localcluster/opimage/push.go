@@ -15,9 +15,9 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/image"
 )
 
-// Destinations of images.
+// Values of the Makefile variable PUSH, which say where images are sent.
 const (
-	// ToAuto sends images with a Local name to the local cluster, and all others to their registry.
+	// ToAuto loads images with a Local name into the local cluster's nodes, and pushes all others to their registry.
 	ToAuto     = "auto"
 	ToRegistry = "registry"
 	ToLocal    = "local"
@@ -27,14 +27,14 @@ const (
 type Pusher struct {
 	// To is ToAuto, ToRegistry or ToLocal.
 	To string
-	// Load loads saved images into the nodes of the local cluster.
+	// Load loads saved images into the local cluster's nodes.
 	Load func(ctx context.Context, files []string) error
 	// Out gets one line for each pushed image.
 	Out io.Writer
 	// Remote holds options for the connection to the registry.
 	Remote []remote.Option
-	// Manifests is a file with the default names; Install is the file that gets them with the digests of what
-	// was pushed. Empty: none is written.
+	// Manifests is a file with the default image names. Push writes a copy to Install, with the digests of the pushed
+	// images. If both are empty, Push writes no copy.
 	Manifests, Install string
 }
 
@@ -62,7 +62,8 @@ func (p Pusher) Push(ctx context.Context, images Images, bin string) error {
 	return p.install(images.byDigest(pushed))
 }
 
-// install writes manifests with the digests, unless some images are only on the nodes of the local cluster.
+// install writes the manifests with digests. It does nothing if an image was loaded into the local cluster and so has
+// no digest.
 func (p Pusher) install(images Images) error {
 	if slices.ContainsFunc(images.list(), func(p part) bool { return !strings.Contains(p.name, "@") }) {
 		return nil
@@ -79,7 +80,8 @@ func (p Pusher) install(images Images) error {
 	return nil
 }
 
-// send returns the names by digest of what went to a registry, by the names that it was pushed by.
+// send pushes or loads the images. It returns the digest names of pushed images by the names under which they were
+// pushed.
 func (p Pusher) send(ctx context.Context, images Images, bin string) (map[string]string, error) {
 	pushed, local := map[string]string{}, []string{}
 	for _, part := range images.list() {

@@ -15,10 +15,10 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// CommandName is the name of the supervised process.
+// CommandName is the name of the hidden subcommand, and of the service that runs it.
 const CommandName = "run-loadbalancer"
 
-// NewCommand returns the hidden command that `up` runs as a service.
+// NewCommand returns the hidden subcommand that runs the load balancer. `localcluster up` starts it as a service.
 func NewCommand() *cobra.Command {
 	var kubeconfig, pool string
 	command := &cobra.Command{

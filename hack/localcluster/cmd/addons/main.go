@@ -32,7 +32,7 @@ func main() {
 	}
 	switch name {
 	case "coredns":
-		// The order in which they handle a query, as in CoreDNS' own plugin.cfg.
+		// The order in which plugins handle a query, as in CoreDNS' own plugin.cfg.
 		dnsserver.Directives = []string{"bind", "errors", "template", "kubernetes"}
 		coremain.Run()
 	case "metrics-server":
