@@ -47,7 +47,8 @@ func run(args []string, in io.Reader, out io.Writer) error {
 	return errors.New("usage: rights table | rights namespaced NAMESPACE[,NAMESPACE...]")
 }
 
-// narrow copies manifests. It writes nothing unless all could be changed.
+// narrow reads the manifests of an installation, and writes them for the given namespaces. It writes nothing if it
+// cannot change one of the objects.
 func narrow(in io.Reader, out io.Writer, layers []marker.Layer, namespaces []string) error {
 	objects, err := decode(in)
 	if err != nil {

@@ -63,7 +63,8 @@ func TestManifestsAreAcceptedAndRefusedAsTheTableSays(t *testing.T) {
 	}
 }
 
-// Every row must fail in every way if its verdict is inverted, or else the table proves nothing.
+// A row with the wrong verdict must fail, whichever way the manifest is sent. Otherwise the tests could not find a
+// wrong CRD.
 func TestRowsWithTheWrongVerdictFail(t *testing.T) {
 	rows, err := readRows("testdata/widgets")
 	if err != nil {

@@ -20,7 +20,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/manifest"
 )
 
-// samples reads a folder below config/samples, or config/samples itself for "".
+// samples reads the manifests in a folder below config/samples. If folder is "", it reads those in config/samples
+// itself.
 func samples(t *testing.T, folder string) []manifest.Document {
 	t.Helper()
 	docs, err := manifest.Read(filepath.Join(env.Root, "config", "samples", folder))
@@ -33,15 +34,15 @@ func samples(t *testing.T, folder string) []manifest.Document {
 	return docs
 }
 
-// Samples are checked as strictly as the rows. Objects of Kubernetes' core group are left out, because whether a claim
-// is accepted depends on other objects in the cluster.
+// Samples are checked as strictly as the rows. The test leaves out objects of Kubernetes' core group: whether the
+// server accepts, for example, a PersistentVolumeClaim depends on other objects in the cluster.
 func TestSamplesAndArticlesAreAccepted(t *testing.T) {
 	for _, folder := range []string{"", "restore", "articles", "articles/plain"} {
 		for _, doc := range samples(t, folder) {
 			if doc.Object.GroupVersionKind().Group == "" {
 				continue
 			}
-			doc.Object.SetNamespace("") // the sample's namespace does not exist here
+			doc.Object.SetNamespace("") // the namespace of the sample does not exist in this test
 			for _, w := range ways {
 				if err := w.check(t.Context(), env.Client, row{name: doc.String(), obj: doc.Object}); err != nil {
 					t.Errorf("%s/%s, %s: %v", folder, doc, w.name, err)
@@ -75,7 +76,7 @@ func TestTheCatalogueHasASampleOfEveryKind(t *testing.T) {
 	}
 }
 
-// kubectl applies files in the order of their names, without a wait between them.
+// kubectl applies the files in alphabetical order and does not wait between them, so no object may need a later one.
 func TestTheSamplesCanBeAppliedAtOnce(t *testing.T) {
 	namespaces := map[string]bool{"": true}
 	for _, doc := range samples(t, "") {

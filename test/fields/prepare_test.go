@@ -22,7 +22,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// prepare creates the cluster-scoped objects that rows name, and waits until Activities can run.
+// prepare creates the cluster-scoped objects that rows name. It waits until the operator can run Activities.
 func prepare(t *testing.T) {
 	t.Helper()
 	class := &storagev1.StorageClass{Provisioner: testenv.VolumeProvisioner, AllowVolumeExpansion: new(true)}
@@ -39,7 +39,7 @@ func prepare(t *testing.T) {
 	policiesWork(t)
 }
 
-// policiesWork waits until the admission policies of Activities apply to all new objects.
+// policiesWork waits until the API server certainly applies the admission policies of Activities to new objects.
 func policiesWork(t *testing.T) {
 	t.Helper()
 	operator.Until(t, "the requester of an Activity is filled in, and has been for a while", func() error {

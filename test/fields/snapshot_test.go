@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// snapshot holds the pods of a namespace that are not being deleted, by UID.
+// snapshot holds the pods of a namespace at one moment, by UID. It leaves out pods that are being deleted.
 type snapshot map[types.UID]corev1.Pod
 
 func (t *trial) snap(ctx context.Context) (snapshot, error) {
@@ -32,7 +32,7 @@ func (t *trial) snap(ctx context.Context) (snapshot, error) {
 	return out, nil
 }
 
-// keptIn returns an error unless all of the pods still exist in a later snapshot.
+// keptIn returns an error unless all pods of the snapshot still exist in a later one.
 func (s snapshot) keptIn(later snapshot) error {
 	for uid, pod := range s {
 		if _, kept := later[uid]; !kept {
@@ -42,8 +42,8 @@ func (s snapshot) keptIn(later snapshot) error {
 	return nil
 }
 
-// replacedIn returns an error unless the selected pods are replaced in a later snapshot, and
-// all others still exist.
+// replacedIn returns an error unless the pods that match the selector have been replaced in a later snapshot. All other
+// pods must still exist.
 func (s snapshot) replacedIn(later snapshot, selector string) error {
 	chosen, err := labels.Parse(selector)
 	if err != nil {

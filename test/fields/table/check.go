@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// Check compares the rows with the fields of the CRD. Every field must have a row, every row must have a field, and
-// every row must be able to fail.
+// Check compares the rows of a kind with the fields in its CRD. Every field must have a row, every row must describe an
+// existing field, and the test of every row must be able to fail.
 func (f *File) Check(root string) error {
 	fields, err := f.Fields(root)
 	if err != nil {
@@ -44,7 +44,7 @@ func (f *File) Check(root string) error {
 	return errors.Join(wrong...)
 }
 
-// check returns an error if the row can never fail.
+// check returns an error if a row contradicts itself, or if its test could never fail.
 func (r Row) check(root string) error {
 	switch {
 	case len(r.Fields()) == 0:
@@ -63,7 +63,7 @@ func (r Row) check(root string) error {
 	return nil
 }
 
-// shownIn returns an error unless the test that the row names exists.
+// shownIn returns an error unless the test that the row names in "shown" exists.
 func (r Row) shownIn(root string) error {
 	folder, name, ok := strings.Cut(r.Shown, ".Test")
 	if !ok {

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// kind reads the repository's table of a kind.
+// kind returns the repository's table for a kind.
 func kind(t *testing.T, name string) *File {
 	t.Helper()
 	files, err := Read(root)
