@@ -22,7 +22,8 @@ import (
 	"github.com/opcrew/opcrew/test/faults"
 )
 
-// All Activities share one namespace for pods, so every case has its own server.
+// The pods of all Activities on a server share one namespace. So this kind counts as cluster-scoped, and each case has
+// its own server.
 func TestActivity(t *testing.T) {
 	faults.Attack(t, faults.Subject{
 		Kind:    activity.Kind(),
@@ -39,10 +40,10 @@ func TestActivity(t *testing.T) {
 	})
 }
 
-// policies applies the deployed admission policies, and waits until they are in force.
+// policies applies the deployed admission policies, and waits until the API server enforces them.
 func policies(w *faults.World) {
 	w.ApplyFile("config/cluster/activity_namespace.yaml", "config/cluster/activity_requester.yaml", "config/cluster/activity_rights.yaml")
-	// The API server mutates no objects of a type that it has only just discovered.
+	// The API server mutates no objects of a CRD that it has only just discovered, so wait until it sets the requester.
 	w.Await("the requester is filled in", func(ctx context.Context, c client.Client) error {
 		a := &egov1.Activity{}
 		a.Namespace, a.Name, a.Spec.Command, a.Spec.Host = "default", "probe", "true", "shared-0"
@@ -124,7 +125,7 @@ func choreIs(state egov1.State, run int64) func(faults.View) error {
 	}
 }
 
-// commandSucceeded checks what Ready promises: a pod of the run ended with the reported result.
+// commandSucceeded checks that a ready Activity is truly ready: a pod of its run ended with the reported result.
 func commandSucceeded(v faults.View, object client.Object) error {
 	a, pods := object.(*egov1.Activity), &corev1.PodList{}
 	if err := v.List(pods); err != nil {
@@ -136,7 +137,8 @@ func commandSucceeded(v faults.View, object client.Object) error {
 	return nil
 }
 
-// onePodARun holds if no two pods ever have the same name, since a pod name stands for one run.
+// onePodARun holds if no two pods ever have the same name. Each run has a pod with its own name, so a second pod of
+// that name would execute the run twice.
 func onePodARun(before, after faults.View, e faults.Event) error {
 	if e.Key.Kind != "Pod" || e.Gone {
 		return nil
@@ -151,7 +153,7 @@ func onePodARun(before, after faults.View, e faults.Event) error {
 	return nil
 }
 
-// endsStay holds if a reported end of a run never changes.
+// endsStay holds if a run that was reported as ended never changes its result.
 func endsStay(before, after faults.View, e faults.Event) error {
 	ends := []string{"Succeeded", "Failed", "Cancelled", "Unknown"}
 	for _, was := range before.Objects("Activity") {
@@ -172,7 +174,8 @@ func endOf(a *unstructured.Unstructured) (state string, run int64) {
 	return state, run
 }
 
-// maskActivity removes fields of pods that the scheduler and the simulation set.
+// maskActivity removes fields from pods that the scheduler and the simulated kubelet set, because they differ between
+// runs.
 func maskActivity(object *unstructured.Unstructured) {
 	switch object.GetKind() {
 	case "Pod":
@@ -183,7 +186,7 @@ func maskActivity(object *unstructured.Unstructured) {
 	case "Activity":
 		unstructured.RemoveNestedField(object.Object, "status", "runSince")
 		unstructured.RemoveNestedField(object.Object, "status", "endedAt")
-		// An operator that sees only the outcome cancels the run before any pod has started.
+		// An operator that sees only the last state of the Activity cancels the run before any pod has started.
 		if status, ok := object.Object["status"].(map[string]any); ok && status["prosta"] == "Cancelled" {
 			object.Object["status"] = map[string]any{"prosta": "Cancelled", "run": status["run"]}
 		}

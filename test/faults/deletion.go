@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// withDeletion adds the last step of every workload: all objects of the kind are deleted.
+// withDeletion adds a last step to a workload that deletes all objects of the kind.
 func withDeletion(s *Subject, w Workload, kind string) Workload {
 	w.Steps = append(slices.Clone(w.Steps), Step{
 		Name: "delete every " + kind,

@@ -27,7 +27,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/etcdpods"
 )
 
-// stores simulates etcd: members in memory that run where their pods run.
+// stores simulates etcd: each simulated pod is a member in memory.
 var stores = &etcdtest.World{LearnerLooks: 1}
 
 func TestEtcdCluster(t *testing.T) {
@@ -40,7 +40,8 @@ func TestEtcdCluster(t *testing.T) {
 			&corev1.Pod{}, &corev1.Service{}, &corev1.ConfigMap{}, &corev1.PersistentVolumeClaim{}, &policyv1.PodDisruptionBudget{},
 			&etcdv1beta2.EtcdRestore{},
 		},
-		// Their names contain the cluster's UID, and each replacement has another name.
+		// Pods and claims are not counted, because their names contain the cluster's UID, and a replacement has a new
+		// name.
 		Uncounted: []string{"Pod", "PersistentVolumeClaim"},
 		Server:    func(t *testing.T, env *testenv.Env) { etcdpods.Follow(t, env.Config, env.Client, stores) },
 		Truth:     membersServe,
@@ -80,12 +81,12 @@ func createEtcd(size int) faults.Step {
 		Name:  fmt.Sprintf("create a cluster of %d", size),
 		Do:    func(u *faults.User) { u.Apply(fmt.Sprintf(etcdManifest, size)) },
 		Until: etcdReady,
-		// The operator may crash after each of the dozen writes of this step.
+		// The operator may crash after each of the dozen writes in this step.
 		Patience: patience,
 	}
 }
 
-// patience is long enough for a step in which the operator crashes after each write.
+// patience is the time limit of a step in which the operator crashes after each write.
 const patience = 45 * time.Second
 
 func editEtcd(name, spec string) faults.Step {
@@ -93,11 +94,11 @@ func editEtcd(name, spec string) faults.Step {
 		Name:     name,
 		Do:       func(u *faults.User) { u.Patch("db", &etcdv1beta2.EtcdCluster{}, `{"spec":`+spec+`}`) },
 		Until:    etcdReady,
-		Patience: patience, // a member with an emptyDir is replaced by a new member, one at a time
+		Patience: patience, // the operator replaces members with an emptyDir one after the other
 	}
 }
 
-// etcdScaling grows and shrinks a cluster as the original article does.
+// etcdScaling creates a cluster, adds members and removes them, as the original article does.
 var etcdScaling = faults.Workload{
 	Name: "scaling",
 	Steps: []faults.Step{
@@ -107,8 +108,8 @@ var etcdScaling = faults.Workload{
 	},
 }
 
-// etcdChanging first changes the version, then the pods, which lose their emptyDir, and then the resources, which
-// change in place.
+// etcdChanging changes the version, then the pod template, for which pods are replaced and lose their emptyDir volumes,
+// and then the resources, which change in place.
 var etcdChanging = faults.Workload{
 	Name: "changing",
 	Steps: []faults.Step{
@@ -119,7 +120,7 @@ var etcdChanging = faults.Workload{
 	},
 }
 
-// etcdSleeping deletes a member's pod, and hibernates the cluster.
+// etcdSleeping deletes the pod of a member. Later it hibernates the cluster and resumes it.
 var etcdSleeping = faults.Workload{
 	Name: "sleeping",
 	Steps: []faults.Step{
@@ -181,8 +182,8 @@ func etcdAsleep(v faults.View) error {
 	return nil
 }
 
-// membersServe checks what Ready promises: the desired number of pods is ready with the desired version, and none of
-// them may start with an empty volume.
+// membersServe checks that a ready EtcdCluster is truly ready. The desired number of pods must be ready with the
+// desired version, and none of these pods may start with an empty volume.
 func membersServe(v faults.View, object client.Object) error {
 	c := object.(*etcdv1beta2.EtcdCluster)
 	pods := etcdPods(v)
@@ -209,8 +210,8 @@ func etcdPods(v faults.View) []corev1.Pod {
 	return slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool { return pod.DeletionTimestamp != nil })
 }
 
-// oneHistory reads the violations from the simulated store. All cases share it, so only violations that name a pod of
-// this case count.
+// oneHistory holds if the simulated etcd has detected no lost or diverging data. All cases share the simulated etcd, so
+// only violations that name a pod of this case count.
 func oneHistory(_, after faults.View, e faults.Event) error {
 	for _, bad := range stores.Violations() {
 		for _, pod := range etcdPods(after) {
@@ -234,7 +235,7 @@ func oneCluster(before, after faults.View, e faults.Event) error {
 	return nil
 }
 
-// quorumOfPods holds if the operator deletes no pod that the quorum needs.
+// quorumOfPods holds if the operator never deletes a pod that the cluster needs for its quorum.
 func quorumOfPods(before, after faults.View, e faults.Event) error {
 	c := &etcdv1beta2.EtcdCluster{}
 	if e.Key.Kind != "Pod" || !sees(after, "db", c) || c.DeletionTimestamp != nil || c.Spec.Hibernate || c.Status.ClusterID == "" {
@@ -253,8 +254,8 @@ func quorumOfPods(before, after faults.View, e faults.Event) error {
 	return nil
 }
 
-// clientsComeLate holds if the Service selects no member until the cluster is formed, because until then it may be
-// started again from scratch.
+// clientsComeLate holds if the Service selects no member before the cluster is formed. Until then, the operator may
+// delete the members and form the cluster again, which would lose data that clients had written.
 func clientsComeLate(_, after faults.View, e faults.Event) error {
 	c := &etcdv1beta2.EtcdCluster{}
 	if e.Key.Kind != "Pod" || !sees(after, "db", c) || c.Status.ClusterID != "" {
@@ -268,8 +269,9 @@ func clientsComeLate(_, after faults.View, e faults.Event) error {
 	return nil
 }
 
-// maskEtcd removes what depends on the UID or on attempts: member names and IDs, and texts with them. It also removes
-// the version that formed the cluster: it is the second version if the operator missed the first.
+// maskEtcd removes values that depend on the UID or on the number of attempts: member names, member IDs, and texts that
+// contain them. It also removes the version with which the cluster was formed, because an operator that missed the
+// first version uses the second.
 func maskEtcd(object *unstructured.Unstructured) {
 	remove := func(fields ...string) { unstructured.RemoveNestedField(object.Object, fields...) }
 	switch object.GetKind() {
@@ -278,7 +280,7 @@ func maskEtcd(object *unstructured.Unstructured) {
 			remove("status", field)
 		}
 	case "Pod", "PersistentVolumeClaim":
-		object.Object = map[string]any{} // Truth and the invariants check them
+		object.Object = map[string]any{} // Truth and the invariants check these objects
 	case "PodDisruptionBudget":
 		remove("status")
 	case "Service":

@@ -30,7 +30,8 @@ metadata: {name: db}
 spec: {etcdCluster: {name: db}, backupStorageType: S3, s3: {path: %s}}
 `
 
-// restoreEtcd requests a restore. It replaces an existing EtcdRestore, which is immutable.
+// restoreEtcd returns a step that creates an EtcdRestore. It deletes an existing EtcdRestore first, because its spec is
+// immutable.
 func restoreEtcd(name, path string, until func(faults.View) error) faults.Step {
 	return faults.Step{
 		Name: name,
@@ -49,14 +50,14 @@ var deleteRestore = faults.Step{
 	Until: etcdReady,
 }
 
-// etcdRestoring replaces the data with a backup.
+// etcdRestoring replaces the data of a running cluster with a backup.
 var etcdRestoring = faults.Workload{
 	Name:  "restoring",
 	Steps: []faults.Step{createEtcd(2), restoreEtcd("restore it", "backups/db", etcdRestored), deleteRestore},
 }
 
-// etcdRestoringAgain starts a restore while another restore is in progress, and a third restore after the second has
-// finished.
+// etcdRestoringAgain requests a second restore while the first one is in progress, and a third restore after the second
+// has finished.
 var etcdRestoringAgain = faults.Workload{
 	Name: "restoring-again",
 	Steps: []faults.Step{
@@ -68,8 +69,8 @@ var etcdRestoringAgain = faults.Workload{
 	},
 }
 
-// etcdRecovering makes a cluster with emptyDirs lose one of its two pods. The other member can never form a quorum
-// again.
+// etcdRecovering lets a cluster with emptyDir volumes lose one of its two members. The remaining member can never form
+// a quorum again, so the cluster needs a restore.
 var etcdRecovering = faults.Workload{
 	Name: "recovering",
 	Steps: []faults.Step{
@@ -88,18 +89,18 @@ var etcdRecovering = faults.Workload{
 				u.List(pods, client.MatchingLabels{"etcd_cluster": "db"})
 				for _, pod := range pods.Items {
 					if pod.Annotations["etcd.opcrew.io/serial"] == "1" {
-						stores.Hang(pod.Name) // otherwise the operator may replace the pod before it hangs
+						stores.Hang(pod.Name) // otherwise the operator may replace the pod before its member hangs
 						u.Delete(pod.Name, &corev1.Pod{})
 					}
 				}
 			},
-			Until:    etcdReady, // with late events, the pod may not have existed when it was to be lost
+			Until:    etcdReady, // if events are late, the pod may not have existed yet when the test tried to lose it
 			Patience: 45 * time.Second,
 		},
 	},
 }
 
-// restoreTakenUp holds when the existing restore has been started.
+// restoreTakenUp holds if the operator has started the existing EtcdRestore.
 func restoreTakenUp(v faults.View) error {
 	c, r := &etcdv1beta2.EtcdCluster{}, &etcdv1beta2.EtcdRestore{}
 	if err := errors.Join(v.Get("db", c), v.Get("db", r)); err != nil {
@@ -111,7 +112,7 @@ func restoreTakenUp(v faults.View) error {
 	return nil
 }
 
-// etcdRestored holds when all members come from the existing restore, and no earlier member is left.
+// etcdRestored holds if all members have the data of the existing EtcdRestore, and no earlier member exists.
 func etcdRestored(v faults.View) error {
 	c, r := &etcdv1beta2.EtcdCluster{}, &etcdv1beta2.EtcdRestore{}
 	if err := errors.Join(v.Get("db", c), v.Get("db", r)); err != nil {
@@ -121,7 +122,7 @@ func etcdRestored(v faults.View) error {
 		return fmt.Errorf("restore %s is not carried through, the status is %+v", r.UID, c.Status)
 	}
 	var members, pods []string
-	for _, m := range stores.Members(fmt.Sprintf("%s/%s", c.UID, r.UID)) { // the token of a restore
+	for _, m := range stores.Members(fmt.Sprintf("%s/%s", c.UID, r.UID)) { // the token of a restored cluster
 		members = append(members, m.Name)
 	}
 	for _, pod := range etcdPods(v) {
@@ -134,7 +135,7 @@ func etcdRestored(v faults.View) error {
 	return etcdReady(v)
 }
 
-// oneLineageServes holds if clients only ever reach the cluster before a restore or the cluster after it, never both.
+// oneLineageServes holds if clients never reach both members with the previous data and members with the restored data.
 func oneLineageServes(_, after faults.View, e faults.Event) error {
 	c := &etcdv1beta2.EtcdCluster{}
 	if e.Key.Kind != "Pod" || !sees(after, "db", c) || c.Status.Restore == nil {
@@ -157,8 +158,8 @@ func oneLineageServes(_, after faults.View, e faults.Event) error {
 	return nil
 }
 
-// oneRestoreInCharge holds if a restore only starts when the previous restore was completed or cancelled, and the
-// cluster only switches to the active restore.
+// oneRestoreInCharge holds if a restore starts only after the previous restore was completed or cancelled, and if the
+// cluster only switches to the data of the active restore.
 func oneRestoreInCharge(before, after faults.View, e faults.Event) error {
 	was, is := &etcdv1beta2.EtcdCluster{}, &etcdv1beta2.EtcdCluster{}
 	if e.Key.Kind != "EtcdCluster" || !sees(before, "db", was) || !sees(after, "db", is) || was.UID != is.UID {
@@ -177,7 +178,7 @@ func oneRestoreInCharge(before, after faults.View, e faults.Event) error {
 	return nil
 }
 
-// seedsOfTheirRestore holds if a member that starts from a backup uses the backup of its own restore.
+// seedsOfTheirRestore holds if a member that starts from a backup uses the backup that its EtcdRestore names.
 func seedsOfTheirRestore(before, _ faults.View, e faults.Event) error {
 	r := &etcdv1beta2.EtcdRestore{}
 	if e.Key.Kind != "Pod" || !e.New || !sees(before, "db", r) {

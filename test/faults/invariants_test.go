@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// boxes returns a subject whose objects are Pods. A Pod is ready in truth if it has the label true.
+// boxes returns a Subject whose objects are Pods. A Pod truly is ready if it has the label "true".
 func boxes() *Subject {
 	return &Subject{Primary: &corev1.Pod{}, Truth: func(_ View, object client.Object) error {
 		if object.GetLabels()["true"] == "" {
@@ -28,7 +28,7 @@ func boxes() *Subject {
 	}}
 }
 
-// box returns a Pod with a generation, a status that observed some generation, and more metadata.
+// box returns a Pod with the given generation, observed generation, status of Ready and additional metadata.
 func box(t *testing.T, generation, observed int, ready, more string) *unstructured.Unstructured {
 	t.Helper()
 	u := &unstructured.Unstructured{}
@@ -50,7 +50,7 @@ func TestBreachesAreFoundInAStory(t *testing.T) {
 	tests := []struct {
 		name  string
 		story []change
-		want  string // part of the only breach; empty if none is expected
+		want  string // part of the expected violation; empty if none is expected
 		slack time.Duration
 	}{
 		{"ready when it is so", []change{{box(t, 1, 0, "Unknown", labelled), "", 0}, {box(t, 1, 1, "True", labelled), "write 1", 0}}, "", 0},

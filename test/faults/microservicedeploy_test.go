@@ -41,8 +41,8 @@ func TestMicroServiceDeploy(t *testing.T) {
 			&corev1.Secret{}, &corev1.ResourceQuota{}, &policyv1.PodDisruptionBudget{}, &autoscalingv2.HorizontalPodAutoscaler{},
 			&networkingv1.NetworkPolicy{}, &networkingv1.Ingress{}, &corev1.Pod{},
 		},
-		// Depending on timing, the tenant keeps its quota and password between two instances of one name, or loses
-		// them.
+		// These objects are not counted: between two instances of the same name, the tenant keeps its quota and
+		// password or loses them, depending on timing.
 		Uncounted: []string{"ResourceQuota", "Secret opcrew-basic-auth", "Pod", "ReplicaSet"},
 		Truth:     instanceServes,
 		Invariants: []faults.Invariant{
@@ -74,7 +74,7 @@ var createInstance = faults.Step{
 	Until: instanceReady,
 }
 
-// editInstance returns a step in which a user changes the spec, and waits until the instance is ready.
+// editInstance returns a step in which a user changes the spec and waits until the instance is ready again.
 func editInstance(name, spec string) faults.Step {
 	return faults.Step{
 		Name:  name,
@@ -83,7 +83,7 @@ func editInstance(name, spec string) faults.Step {
 	}
 }
 
-// rollingInstance changes size, image and configuration.
+// rollingInstance changes the number of replicas, the image and the configuration.
 var rollingInstance = faults.Workload{
 	Name: "rolling",
 	Steps: []faults.Step{
@@ -95,7 +95,7 @@ var rollingInstance = faults.Workload{
 	},
 }
 
-// switchingInstance turns the optional features on and off.
+// switchingInstance enables and disables the optional features.
 var switchingInstance = faults.Workload{
 	Name: "switching",
 	Steps: []faults.Step{
@@ -108,7 +108,8 @@ var switchingInstance = faults.Workload{
 	},
 }
 
-// mendingInstance begins with an image that does not exist, and has another user interfere.
+// mendingInstance starts with an image that does not exist. Later, another user changes and deletes objects of the
+// operator.
 var mendingInstance = faults.Workload{
 	Name: "mending",
 	Steps: []faults.Step{
@@ -145,8 +146,8 @@ func instanceReady(v faults.View) error {
 	return instanceServes(v, m)
 }
 
-// instanceReportedFor returns the object once Ready has a status for the current spec, and the given reason if there is
-// one.
+// instanceReportedFor returns the MicroServiceDeploy once its condition Ready has the given status, and reason if it is
+// not empty, for the current spec.
 func instanceReportedFor(v faults.View, status metav1.ConditionStatus, reason string) (*customv1.MicroServiceDeploy, error) {
 	m := &customv1.MicroServiceDeploy{}
 	if err := v.Get("web", m); err != nil {
@@ -160,8 +161,8 @@ func instanceReportedFor(v faults.View, status metav1.ConditionStatus, reason st
 	return nil, fmt.Errorf("the status is %+v", m.Status)
 }
 
-// instanceServes checks what Ready promises: the desired number of pods is ready with the desired image, and the
-// Service for them exists.
+// instanceServes checks that a ready MicroServiceDeploy is truly ready. The desired number of pods must be ready with
+// the desired image, and the Service for them must exist.
 func instanceServes(v faults.View, object client.Object) error {
 	m := object.(*customv1.MicroServiceDeploy)
 	pods := &appsv1.Deployment{}
@@ -185,8 +186,8 @@ func instanceServes(v faults.View, object client.Object) error {
 	return nil
 }
 
-// instanceServesThroughout holds if the last ready pod of an instance is not removed while pods are desired. Pods of an
-// earlier instance of the same name may be removed.
+// instanceServesThroughout holds if the last ready pod of an instance is never removed while the spec requests pods.
+// Pods of a deleted instance of the same name may be removed.
 func instanceServesThroughout(before, after faults.View, e faults.Event) error {
 	m, deployment := &customv1.MicroServiceDeploy{}, &appsv1.Deployment{}
 	if e.Key.Kind != "Pod" || !sees(after, "web", m) || !sees(after, "web", deployment) || m.DeletionTimestamp != nil || *deployment.Spec.Replicas == 0 {
@@ -198,8 +199,8 @@ func instanceServesThroughout(before, after faults.View, e faults.Event) error {
 	return errors.New("no pod serves any more")
 }
 
-// servingOf returns the ready pods of a Deployment, without those of an earlier Deployment of the same name. Creation
-// times are too coarse to distinguish the two, as they are in seconds.
+// servingOf returns the ready pods of a Deployment. It leaves out the pods of a deleted Deployment of the same name. It
+// cannot use creation times for this, because they are in whole seconds.
 func servingOf(v faults.View, deployment *appsv1.Deployment) []corev1.Pod {
 	pods, sets := &corev1.PodList{}, &appsv1.ReplicaSetList{}
 	if v.List(pods) != nil || v.List(sets) != nil {
@@ -214,7 +215,7 @@ func servingOf(v faults.View, deployment *appsv1.Deployment) []corev1.Pod {
 
 func sees(v faults.View, name string, object client.Object) bool { return v.Get(name, object) == nil }
 
-// passwordStays holds if no one but the tenant changes a password that was reported to users.
+// passwordStays holds if the operator never changes a password that it has reported to users.
 func passwordStays(before, after faults.View, e faults.Event) error {
 	old, now := &corev1.Secret{}, &corev1.Secret{}
 	if e.Key.Kind != "Secret" || !credentialsReported(before) || !sees(before, "opcrew-basic-auth", old) || !sees(after, "opcrew-basic-auth", now) {
@@ -226,7 +227,7 @@ func passwordStays(before, after faults.View, e faults.Event) error {
 	return nil
 }
 
-// passwordIsLetIn holds if the password that was reported to users is accepted.
+// passwordIsLetIn holds if the service accepts the password that the operator has reported to users.
 func passwordIsLetIn(before, after faults.View, e faults.Event) error {
 	secret := &corev1.Secret{}
 	if e.Key.Kind != "Secret" || !credentialsReported(before) || !sees(after, "opcrew-basic-auth", secret) {
@@ -239,14 +240,15 @@ func passwordIsLetIn(before, after faults.View, e faults.Event) error {
 	return nil
 }
 
-// credentialsReported reports whether the instance's status says that credentials exist.
+// credentialsReported reports whether the status of the MicroServiceDeploy says that credentials exist.
 func credentialsReported(v faults.View) bool {
 	m := &customv1.MicroServiceDeploy{}
 	return sees(v, "web", m) && meta.IsStatusConditionTrue(m.Status.Conditions, customv1.MicroServiceDeployAuthReady)
 }
 
-// maskInstance removes what maskApp does, and values that are random or depend on history: credentials, the status of
-// an autoscaler without metrics, revision numbers (the operator may have missed a revision), and ReplicaSet names.
+// maskInstance removes what maskApp removes, and further values that differ between runs: credentials, the status of an
+// autoscaler without metrics, names of ReplicaSets, and revision numbers, since the operator may have missed a
+// revision.
 func maskInstance(object *unstructured.Unstructured) {
 	maskApp(object)
 	remove := func(fields ...string) { unstructured.RemoveNestedField(object.Object, fields...) }
@@ -273,10 +275,11 @@ func maskInstance(object *unstructured.Unstructured) {
 		remove("status")
 	}
 	switch object.GetName() {
-	case "opcrew-microservices": // shared by the instances of a namespace
+	case "opcrew-microservices": // the instances of a namespace share this object
 		remove("metadata", "ownerReferences")
 		remove("metadata", "labels", "opcrew.io/owner")
-	case "opcrew-basic-auth": // depending on timing, it is deleted between two instances without authentication, or is kept
+	// Whether this Secret is deleted between two instances without authentication depends on timing.
+	case "opcrew-basic-auth":
 		object.Object = map[string]any{}
 	}
 }

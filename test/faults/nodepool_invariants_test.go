@@ -18,14 +18,15 @@ import (
 	"github.com/opcrew/opcrew/test/faults"
 )
 
-// nodesAreLeftAlone holds if the operator changes only what pools specify on a node, and only under their keys.
+// nodesAreLeftAlone holds if the operator changes only those labels, annotations and taints of a node that pools
+// specify.
 func nodesAreLeftAlone(before, after faults.View, e faults.Event) error {
 	if e.Key.Kind != "Node" || e.Write == "" {
 		return nil
 	}
 	was, now := &corev1.Node{}, &corev1.Node{}
 	if err := before.Get(e.Key.Name, was); err != nil {
-		return err // the operator creates no nodes
+		return err // the operator creates no nodes, so this node existed before
 	}
 	if err := after.Get(e.Key.Name, now); err != nil {
 		return err
@@ -63,8 +64,8 @@ func changedKeys(was, now map[string]string) map[string]bool {
 	return keys
 }
 
-// nodesAreLedTowards holds if the operator removes nothing that a pool specifies and adds nothing that no pool
-// specifies, at times when it must know all pools.
+// nodesAreLedTowards holds if the operator removes nothing from a node that a pool specifies, and adds nothing that no
+// pool specifies. It is only checked when no pool has changed for a while, so that the operator must know all pools.
 func nodesAreLedTowards(before, after faults.View, e faults.Event) error {
 	if e.Key.Kind != "Node" || e.Write == "" || !before.Known("NodePool", e) {
 		return nil
@@ -95,7 +96,7 @@ func nodesAreLedTowards(before, after faults.View, e faults.Event) error {
 	return nil
 }
 
-// ours reports whether a key belongs to the workloads' pools or to the operator.
+// ours reports whether a label or taint key belongs to the pools of the workloads, or to the operator.
 func ours(key string) bool {
 	for _, prefix := range []string{"node-role.kubernetes.io/", "node-pool.lailin.xyz", "example.com/", "opcrew.io/"} {
 		if strings.HasPrefix(key, prefix) {
@@ -105,7 +106,7 @@ func ours(key string) bool {
 	return false
 }
 
-// classesHaveOwners holds if a RuntimeClass is only created for a pool that exists.
+// classesHaveOwners holds if the operator creates a RuntimeClass only for an existing pool.
 func classesHaveOwners(before, _ faults.View, e faults.Event) error {
 	if e.Key.Kind != "RuntimeClass" || !e.New || e.Write == "" {
 		return nil
@@ -137,14 +138,15 @@ func oneClass(_, after faults.View, _ faults.Event) error {
 	return nil
 }
 
-// maskNode removes what the simulation of nodes writes.
+// maskNode removes the node status, which the simulated kubelet writes.
 func maskNode(object *unstructured.Unstructured) {
 	if object.GetKind() == "Node" {
 		unstructured.RemoveNestedField(object.Object, "status")
 	}
 }
 
-// taintNode adds to a list of the node that the operator writes as a whole.
+// taintNode adds a taint to a node as another client. Taints are a list that the operator replaces as a whole, so it
+// might lose the taint.
 func taintNode(object *unstructured.Unstructured) {
 	if object.GetKind() != "Node" {
 		return

@@ -28,7 +28,8 @@ func all(checks ...func(faults.View) error) func(faults.View) error {
 	}
 }
 
-// poolReady expects a pool that reports Ready for its current spec with so many nodes, and truly is ready.
+// poolReady returns a condition that holds if a pool reports Ready for its current spec with the given number of nodes,
+// and truly is ready.
 func poolReady(name string, nodes int32) func(faults.View) error {
 	return func(v faults.View) error {
 		pool := &nodesv1.NodePool{}
@@ -54,7 +55,7 @@ func poolGone(name string) func(faults.View) error {
 	}
 }
 
-// condition expects Ready to have this status and reason for the current spec.
+// condition returns a condition that holds if Ready of a pool has the given status and reason for the current spec.
 func condition(name string, status metav1.ConditionStatus, reason string) func(faults.View) error {
 	return func(v faults.View) error {
 		pool := &nodesv1.NodePool{}
@@ -86,8 +87,8 @@ func classHandler(name, handler string) func(faults.View) error {
 	}
 }
 
-// poolIsAsWanted checks what Ready promises: the pool's own RuntimeClass has its handler, and every node with the role
-// label has what the pool specifies.
+// poolIsAsWanted checks that a ready pool is truly ready. Its RuntimeClass must have the handler in the spec. Every
+// node with the pool's role label must have the labels, annotations and taints in the spec.
 func poolIsAsWanted(v faults.View, object client.Object) error {
 	pool := object.(*nodesv1.NodePool)
 	class := &nodev1.RuntimeClass{}

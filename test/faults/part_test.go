@@ -50,7 +50,7 @@ func TestAPartIsANumberOfSeveral(t *testing.T) {
 	}
 }
 
-// A time budget may cut off the end of a sample.
+// A time limit may cut off the end of a sample, so the sample must start with a case of every class.
 func TestASampleHasEveryClassBeforeAnyComesAgain(t *testing.T) {
 	var jobs []job
 	for _, name := range []string{"crash/1", "crash/2", "lost/1", "crash/3", "late/1", "lost/2"} {
@@ -66,7 +66,7 @@ func TestASampleHasEveryClassBeforeAnyComesAgain(t *testing.T) {
 	}
 }
 
-// make faults runs the parts in the list, and reports them as complete.
+// make faults runs only the parts in the file "parts", and then reports that all fault tests have run.
 func TestTheListOfPartsHasEveryAttack(t *testing.T) {
 	listed := map[string]bool{}
 	for line := range strings.Lines(read(t, "parts")) {

@@ -13,7 +13,8 @@ import (
 	"github.com/opcrew/opcrew/test/faults/naive"
 )
 
-// planted lists for every class of faults a bug that it must find, and words that the failure must contain.
+// planted lists a bug for every class of faults. The class must find the bug, with a failure message that contains
+// words.
 var planted = []struct {
 	class string
 	bug   naive.Bug

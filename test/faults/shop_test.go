@@ -19,7 +19,7 @@ import (
 	"github.com/opcrew/opcrew/test/faults/naive"
 )
 
-// shops returns the fixture with some bugs, as a subject.
+// shops returns a Subject for the Shop controller of package naive, with the given bugs.
 func shops(bugs ...naive.Bug) faults.Subject {
 	return faults.Subject{
 		Kind:       naive.Kind(bugs...),
@@ -37,7 +37,7 @@ func shops(bugs ...naive.Bug) faults.Subject {
 	}
 }
 
-// shopping paints a shop, tears it down and builds it again.
+// shopping creates a shop, changes its color, deletes it and creates it again.
 var shopping = faults.Workload{
 	Name: "shopping",
 	World: func(w *faults.World) {
@@ -138,7 +138,7 @@ func oneKey(_, after faults.View, _ faults.Event) error {
 	return nil
 }
 
-// maskSign removes what some bugs write into the sign.
+// maskSign removes what the bugs LeavesItsMark and WritesAlways write into the sign.
 func maskSign(object *unstructured.Unstructured) {
 	for _, field := range []string{"painter", "time"} {
 		unstructured.RemoveNestedField(object.Object, "data", field)

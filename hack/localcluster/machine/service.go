@@ -1,21 +1,22 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package machine is a machine made of namespaces: it launches and ends its init, and
-// requests long-running processes from that init. The init itself is package
-// machineinit; links and addresses are package network.
+// Package machine starts and kills simulated machines, which consist of Linux namespaces. On each machine, a process
+// called the init runs services, which are long-running processes. Package machineinit implements the init, and package
+// network creates links and addresses.
 //
-// Services, in short:
+// To run a service:
 //
 //	machine.Run(st, state.ControlPlaneName, machine.Service{
 //		Name: "coredns",
 //		Args: []string{st.Binary("coredns"), "-conf", file},
 //	})
 //
-// starts the process on that machine (in its network and pid namespaces) within a moment, with its log in
-// st.LogFile(machine, name). The init restarts it when it ends, also after a crash of the machine. Run restarts a
-// service whose specification has changed, and otherwise does nothing. Remove ends it for good. A service ends with its
-// machine, so `down` needs no list. It inherits no open files, and only the environment given here.
+// Run starts the process in the machine's network and pid namespaces. The process writes its log to
+// st.LogFile(machine, name). The init restarts the process when it ends, and after a crash of the machine. If a service
+// with another specification runs, Run restarts it with the new specification. Remove ends a service permanently. All
+// services of a machine end with the machine, so `down` needs no list of services. A service inherits no open files, and
+// its environment contains only the variables of its specification.
 package machine
 
 import (
