@@ -16,7 +16,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// kubelet returns the pid of a node's kubelet, which the node's init restarts when it ends.
+// kubelet returns the pid of a node's kubelet. If the kubelet has just ended, it waits until the node's init restarts
+// it.
 func (c *chores) kubelet(t *testing.T, node string) string {
 	t.Helper()
 	pid := ""
@@ -30,7 +31,7 @@ func (c *chores) kubelet(t *testing.T, node string) string {
 	return pid
 }
 
-// restartKubelet kills the kubelet, and waits for the next one.
+// restartKubelet kills a node's kubelet, and waits until the node's init has started a new one.
 func (c *chores) restartKubelet(t *testing.T, node string) {
 	t.Helper()
 	before := c.kubelet(t, node)
@@ -43,14 +44,14 @@ func (c *chores) restartKubelet(t *testing.T, node string) {
 	})
 }
 
-// If a kubelet stops, the container runtime ends the containers that it was just starting. The run is then Unknown, and
-// must not start again.
+// If the kubelet is killed while it starts a container, the container runtime may end the container. The result of the
+// run is then Unknown, and the command must not start again.
 func TestACommandIsNeverBegunTwiceAtWhateverMomentItsKubeletIsKilled(t *testing.T) {
 	c := newChores(t)
 	var tallies []tally
 	for i := range 10 {
 		y := c.tallied(t, "node3", fmt.Sprint("chore-", i))
-		time.Sleep(time.Duration(i*200) * time.Millisecond) // a different moment of each start
+		time.Sleep(time.Duration(i*200) * time.Millisecond) // kill the kubelet at a different moment of each start
 		c.restartKubelet(t, "node3")
 		tallies = append(tallies, y)
 	}
@@ -98,7 +99,8 @@ func TestTheEndOfACommandIsReportedThoughNoKubeletSawIt(t *testing.T) {
 	y.awaitCounted(t, "begun")
 	kubelet := c.kubelet(t, "node3")
 	c.onNode(t, "node3", "kill", "-STOP", kubelet)
-	t.Cleanup(func() { _ = c.program("localcluster", "node", "exec", "node3", "--", "kill", "-CONT", kubelet).Run() }) // or it is gone
+	// The kubelet may already be gone.
+	t.Cleanup(func() { _ = c.program("localcluster", "node", "exec", "node3", "--", "kill", "-CONT", kubelet).Run() })
 	y.release(t)
 	y.awaitCounted(t, "ended")
 	c.onNode(t, "node3", "kill", "-KILL", kubelet)
@@ -122,7 +124,7 @@ func TestACommandRunsOnceThoughItsHostCrashes(t *testing.T) {
 	}
 }
 
-// awaitWell waits until all nodes are Ready, as the next test expects.
+// awaitWell waits until all nodes are Ready, so that the next test can start.
 func (c *chores) awaitWell(t *testing.T) {
 	t.Helper()
 	eventually.True(t, 2*time.Minute, "all nodes are well", func() error {

@@ -23,7 +23,7 @@ func TestWhatCanBecomeOfACommand(t *testing.T) {
 		name, command string
 		options       []chore
 		state         egov1.State
-		words         string // in the message of Ready
+		words         string // part of the message of Ready
 		output        string
 	}{
 		{"user", "id -un; id -Gn; pwd", []chore{asUser("www-data"), inDir("/var")}, egov1.StateSucceeded, "exit code 0", "www-data\nwww-data\n/var"},

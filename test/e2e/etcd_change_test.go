@@ -20,7 +20,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// sizes returns the sizes to which a cluster is scaled, one after the other.
+// sizes returns the sizes to which a test scales a cluster, one after the other.
 func sizes() []int { return []int{3, 5, 3, 1} }
 
 func TestNoRequestFailsWhileAnEtcdClusterIsScaled(t *testing.T) {
@@ -56,7 +56,8 @@ func TestNoRequestFailsWhileFieldsOfAnEtcdClusterChange(t *testing.T) {
 	})
 }
 
-// Resource changes that a running container accepts cause no restart, nor a new member where it has an emptyDir.
+// A container accepts some changes of its resources while it runs. They must not restart a member, nor replace a member
+// that has an emptyDir.
 func TestMembersOfAnEtcdClusterAreGivenOtherResourcesWhileTheyRun(t *testing.T) {
 	e := newEtcdTest(t, etcd.V36)
 	how := map[string]any{"pod": map[string]any{"resources": map[string]any{"limits": map[string]any{"memory": "256Mi"}}}}
@@ -96,8 +97,8 @@ func hasVariable(p corev1.Pod, name string) bool {
 	return false
 }
 
-// step returns a text that changes with each step of a membership change: the pods and their modes, and the members in
-// the status.
+// step returns a text that changes with each step of a membership change. It contains the pods, their modes, and the
+// members in the status.
 func (e *etcdTest) step(ctx context.Context) (string, error) {
 	pods := &corev1.PodList{}
 	if err := e.List(ctx, pods, client.InNamespace(e.ns), client.MatchingLabels{"etcd_cluster": articleEtcd}); err != nil {
@@ -134,7 +135,8 @@ func TestAnOperatorKilledAtAnyStepOfAnEtcdClusterLosesNothing(t *testing.T) {
 	}
 }
 
-// settle lets the operator be killed for up to a minute, then stops the kills and lets it finish.
+// settle waits up to a minute while the operator is killed again and again. Then it stops the kills and waits until the
+// change is complete.
 func (e *etcdTest) settle(t *testing.T, stop func() int, what string, size int, version string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

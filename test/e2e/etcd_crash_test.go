@@ -20,16 +20,16 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// healing sets how long a node must be silent before its member is replaced.
+// healing returns the part of a spec that sets how long a node must be silent before the operator replaces its member.
 func healing(after string) map[string]any {
 	return map[string]any{"healing": map[string]any{"nodeLossAfter": after}}
 }
 
-// both returns two parts of a spec.
+// both returns the two parts of a spec as a list.
 func both(a, b map[string]any) []map[string]any { return []map[string]any{a, b} }
 
-// nodeWithoutLeader returns a node that runs members but not the operator's leader, so that the measured time does not
-// include a failover of the operator.
+// nodeWithoutLeader returns a node that runs members, but not the leader of the operator. So the time that a test
+// measures after a crash of this node includes no failover of the operator.
 func (e *etcdTest) nodeWithoutLeader(t *testing.T) string {
 	t.Helper()
 	leader := &corev1.Pod{}
@@ -44,13 +44,13 @@ func (e *etcdTest) nodeWithoutLeader(t *testing.T) string {
 	return pods[i].Spec.NodeName
 }
 
-// membersOn returns the names of the members on a node.
+// membersOn returns the names of the members whose pods run on a node.
 func (e *etcdTest) membersOn(t *testing.T, node string) []string {
 	t.Helper()
 	return names(slices.DeleteFunc(e.pods(t), func(p corev1.Pod) bool { return p.Spec.NodeName != node }))
 }
 
-// awaitElsewhere waits until three members are ready on other nodes, and none of them is a lost member.
+// awaitElsewhere waits until three members are ready on other nodes. None of them may be a lost member.
 func (e *etcdTest) awaitElsewhere(t *testing.T, node string, lost []string) {
 	t.Helper()
 	eventually.True(t, 3*time.Minute, fmt.Sprintf("other members stand in for %q, past %s", lost, node), func() error {
@@ -89,7 +89,7 @@ func TestTheMembersOfANodeThatIsGoneAreReplaced(t *testing.T) {
 	}
 }
 
-// wantSpread expects the three members on three different nodes.
+// wantSpread checks that the three members run on three different nodes.
 func (e *etcdTest) wantSpread(t *testing.T) {
 	t.Helper()
 	nodes := map[string]bool{}
@@ -103,7 +103,7 @@ func (e *etcdTest) wantSpread(t *testing.T) {
 
 func TestANodeThatComesBackInTimeBringsItsMemberOfAnEtcdClusterBack(t *testing.T) {
 	e := newEtcdTest(t, etcd.V36)
-	e.create(t, asked(3, etcd.V36, withClaims())) // nodes count as lost after five minutes
+	e.create(t, asked(3, etcd.V36, withClaims())) // nodes count as lost after the default of five minutes
 	members := names(e.pods(t))
 	e.during(t, "a node away for a while", false, func() {
 		node := e.nodeWithoutLeader(t)
@@ -116,7 +116,7 @@ func TestANodeThatComesBackInTimeBringsItsMemberOfAnEtcdClusterBack(t *testing.T
 	})
 }
 
-// awaitUnready waits until the status reports an unready member.
+// awaitUnready waits until the status of the EtcdCluster reports that a member is not ready.
 func (e *etcdTest) awaitUnready(t *testing.T) {
 	t.Helper()
 	eventually.True(t, time.Minute, "a member is said not to be ready", func() error {
@@ -134,7 +134,7 @@ func TestANodeThatIsCutOffHurtsNoClientOfAnEtcdCluster(t *testing.T) {
 		node := e.nodeWithoutLeader(t)
 		e.run(t, "localcluster", "node", "cut", node)
 		heal := func() { e.run(t, "localcluster", "node", "heal", node) }
-		t.Cleanup(heal) // healing an intact link is no error
+		t.Cleanup(heal) // reconnecting a connected node is no error
 		e.awaitUnready(t)
 		heal()
 		e.await(t, 3, etcd.V36)
@@ -149,7 +149,7 @@ func TestAMemberOfAnEtcdClusterThatHangsHurtsNoClient(t *testing.T) {
 		for _, pod := range e.pods(t) {
 			e.toEtcd(t, pod, "kill -STOP $etcd")
 			e.awaitUnready(t)
-			// The process that hung may have been replaced by now.
+			// The stopped process may not exist any more, because the kubelet may have replaced its container.
 			_ = e.program("localcluster", "node", "exec", pod.Spec.NodeName, "--", "sh", "-c", "kill -CONT "+fmt.Sprintf(process, pod.Name)).Run()
 			e.await(t, 3, etcd.V36)
 		}

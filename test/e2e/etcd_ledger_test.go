@@ -22,13 +22,13 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// ledger writes numbered keys one after the other through the client Service, and records when each write was
-// acknowledged.
+// ledger writes numbered keys through the client Service, one after the other. It records when etcd acknowledged each
+// write.
 type ledger struct {
 	e       *etcdTest
 	mu      sync.Mutex
 	acked   map[int]time.Time
-	highest int64 // latest acknowledged revision
+	highest int64 // highest revision that etcd acknowledged
 }
 
 const ledgerKeys = "ledger/"
@@ -58,7 +58,7 @@ func (e *etcdTest) startLedger(t *testing.T) *ledger {
 	return l
 }
 
-// write makes one attempt. A write that was not acknowledged may or may not exist.
+// write tries to write one key. If etcd does not acknowledge the write, etcd may or may not have executed it.
 func (l *ledger) write(ctx context.Context, c *clientv3.Client, n int) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -83,7 +83,7 @@ func (l *ledger) all() map[int]time.Time {
 	return maps.Clone(l.acked)
 }
 
-// revision returns the latest acknowledged revision.
+// revision returns the highest revision that etcd has acknowledged.
 func (l *ledger) revision() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -101,7 +101,8 @@ func (l *ledger) awaitMore(t *testing.T, n int) {
 	})
 }
 
-// wantBound expects that every acknowledged write exists, except those that a recovery reports as possibly lost.
+// wantBound checks that every acknowledged write exists, except those that the status of a recovery reports as possibly
+// lost.
 func (l *ledger) wantBound(t *testing.T, at *etcdv1beta2.RestoreProgress) {
 	t.Helper()
 	var before time.Time
@@ -138,7 +139,7 @@ func (l *ledger) wantBound(t *testing.T, at *etcdv1beta2.RestoreProgress) {
 // scanned is a time that package fmt can scan.
 type scanned time.Time
 
-// Scan parses an RFC 3339 time.
+// Scan parses a time in RFC 3339 format.
 func (s *scanned) Scan(state fmt.ScanState, _ rune) error {
 	token, err := state.Token(true, nil)
 	if err != nil {

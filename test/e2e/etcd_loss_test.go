@@ -21,19 +21,20 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// process is a shell expression for the pid of a member's etcd on its node. It matches the exact name etcd, as the gate
-// that started it has another name, and --name, as the command lines of other members contain the name too.
+// process is a shell expression for the pid of a member's etcd on its node. It matches the exact name "etcd", because
+// the program that starts etcd has another name. It also matches --name, because other members' arguments contain the
+// member's name too.
 const process = `$(pgrep -x etcd -a | grep -E -- '--name[= ]%s( |$)' | cut -d ' ' -f 1)`
 
-// toEtcd runs a script on a member's node. In the script $etcd is the pid of the member's etcd.
+// toEtcd runs a script on the node of a member. In the script, $etcd is the pid of the member's etcd.
 func (e *etcdTest) toEtcd(t *testing.T, pod corev1.Pod, script string) {
 	t.Helper()
 	e.run(t, "localcluster", "node", "exec", pod.Spec.NodeName, "--", "sh", "-c",
 		"set -e; etcd="+fmt.Sprintf(process, pod.Name)+`; [ -n "$etcd" ]; `+script)
 }
 
-// wipe simulates the loss of a running member's volume: it deletes the files and kills the process. The process is
-// stopped first, so that it cannot create new files.
+// wipe simulates the loss of a running member's volume. It deletes the files and then kills the process. It first stops
+// the process with SIGSTOP, so that the process cannot create new files.
 const wipe = `kill -STOP $etcd; find /proc/$etcd/root/var/etcd/ -mindepth 1 -delete; kill -KILL $etcd`
 
 func TestAWipedMemberOfAnEtcdClusterIsReplacedByALearner(t *testing.T) {
@@ -52,7 +53,7 @@ func TestAWipedMemberOfAnEtcdClusterIsReplacedByALearner(t *testing.T) {
 	}
 }
 
-// memberID returns etcd's ID of a member.
+// memberID returns the ID that etcd has assigned to a member.
 func (e *etcdTest) memberID(t *testing.T, name string) uint64 {
 	t.Helper()
 	var id uint64
@@ -69,8 +70,8 @@ func (e *etcdTest) memberID(t *testing.T, name string) uint64 {
 	return id
 }
 
-// awaitMemberGone waits until the other members have removed a member. A wiped member must not continue under its ID,
-// as it has forgotten its votes.
+// awaitMemberGone waits until the other members have removed a member. A wiped member must not continue under the same
+// ID, because it has forgotten its votes.
 func (e *etcdTest) awaitMemberGone(t *testing.T, id uint64) {
 	t.Helper()
 	eventually.True(t, 2*time.Minute, fmt.Sprintf("member %x is counted out", id), func() error {
@@ -89,8 +90,8 @@ func (e *etcdTest) awaitMemberGone(t *testing.T, id uint64) {
 	})
 }
 
-// TestTwoWipedMembersOfThreeFormNoSecondHistory wipes two volumes at the same time. If both members started with empty
-// volumes, they would form a quorum without data under the same cluster ID.
+// TestTwoWipedMembersOfThreeFormNoSecondHistory wipes two of three volumes at the same time. If both members started
+// with empty volumes, they would form a quorum without data, under the same cluster ID.
 func TestTwoWipedMembersOfThreeFormNoSecondHistory(t *testing.T) {
 	e := newEtcdTest(t, etcd.V36)
 	e.create(t, asked(3, etcd.V36, withClaims()))
@@ -157,7 +158,7 @@ func TestAllPodsOfAnEtcdClusterDeletedAtOnceComeBackWithTheirData(t *testing.T) 
 	}
 }
 
-// awaitSuccessors waits until all of the pods have been replaced.
+// awaitSuccessors waits until all given pods are gone and as many new pods exist.
 func (e *etcdTest) awaitSuccessors(t *testing.T, old []corev1.Pod) {
 	t.Helper()
 	eventually.True(t, 2*time.Minute, fmt.Sprintf("%d pods have successors", len(old)), func() error {

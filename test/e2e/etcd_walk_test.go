@@ -22,7 +22,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// etcdctl runs etcdctl in a pod, as the article does, and returns its output.
+// etcdctl runs etcdctl in a new pod, as the original article does, and returns the output.
 func (e *etcdTest) etcdctl(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	pod := &corev1.Pod{Spec: corev1.PodSpec{
@@ -48,7 +48,7 @@ func (e *etcdTest) etcdctl(t *testing.T, name string, args ...string) string {
 	return e.kubectl(t, "logs", "-n", e.ns, name)
 }
 
-// deletePod deletes a member's pod and waits until it is gone or has been replaced.
+// deletePod deletes the pod of a member, and waits until the pod is gone or has been replaced.
 func (e *etcdTest) deletePod(t *testing.T, pod corev1.Pod) {
 	t.Helper()
 	if err := e.Delete(t.Context(), pod.DeepCopy()); err != nil {
@@ -64,7 +64,7 @@ func (e *etcdTest) deletePod(t *testing.T, pod corev1.Pod) {
 	})
 }
 
-// names returns the names of pods.
+// names returns the names of the pods.
 func names(pods []corev1.Pod) []string {
 	var out []string
 	for _, p := range pods {
@@ -119,7 +119,7 @@ func TestTheWalkOfTheArticleOnEtcd(t *testing.T) {
 	}
 }
 
-// remove deletes the object and waits until nothing that belongs to it is left.
+// remove deletes the EtcdCluster, and waits until all objects that belong to it are gone.
 func (e *etcdTest) remove(t *testing.T) {
 	t.Helper()
 	e.kubectl(t, "delete", "-n", e.ns, "etcdcluster/"+articleEtcd, "--timeout=60s")
@@ -134,7 +134,8 @@ func (e *etcdTest) remove(t *testing.T) {
 
 func TestTheManifestOfTheArticleIsExplainedWhereItsImageIsNotThere(t *testing.T) {
 	e := newEtcdTest(t, etcd.V35)
-	// The article's versions at creation, scaling and upgrade. There is no image of any of them here.
+	// These are the versions with which the article creates, scales and upgrades its cluster. The local cluster has no
+	// image of them.
 	for _, file := range []string{"etcd-cluster.yaml", "etcd-cluster-scaled.yaml", "etcd-cluster-upgraded.yaml"} {
 		e.kubectl(t, "apply", "-n", e.ns, "-f", filepath.Join(e.root, "test", "e2e", "testdata", file))
 		e.awaitSays(t, metav1.ConditionFalse, "ImagePullBackOff", "ErrImagePull", "ErrImageNeverPull")

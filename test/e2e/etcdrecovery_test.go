@@ -21,12 +21,12 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// recovering returns the part of a spec that enables recovery from the remaining data.
+// recovering returns the part of a spec that allows recovery from the remaining data after a loss of the quorum.
 func recovering(policy etcdv1beta2.RecoveryPolicy) map[string]any {
 	return map[string]any{"recovery": map[string]any{"quorumLoss": string(policy)}}
 }
 
-// typed reads the cluster as a typed object.
+// typed returns the EtcdCluster as a typed object.
 func (e *etcdTest) typed(t *testing.T) *etcdv1beta2.EtcdCluster {
 	t.Helper()
 	c := &etcdv1beta2.EtcdCluster{}
@@ -36,7 +36,7 @@ func (e *etcdTest) typed(t *testing.T) *etcdv1beta2.EtcdCluster {
 	return c
 }
 
-// newRecoveryTest creates a cluster with claims.
+// newRecoveryTest creates an EtcdCluster with volumes.
 func newRecoveryTest(t *testing.T, more ...map[string]any) *etcdTest {
 	t.Helper()
 	e := newEtcdTest(t, etcd.V36)
@@ -47,7 +47,7 @@ func newRecoveryTest(t *testing.T, more ...map[string]any) *etcdTest {
 	return e
 }
 
-// recovered waits until the cluster has recovered, and returns the progress that it reports.
+// recovered waits until the cluster has recovered, and returns the progress in its status.
 func (e *etcdTest) recovered(t *testing.T) *etcdv1beta2.RestoreProgress {
 	t.Helper()
 	eventually.True(t, 3*time.Minute, "the cluster has gone on from what is left of it", func() error {
@@ -60,7 +60,8 @@ func (e *etcdTest) recovered(t *testing.T) *etcdv1beta2.RestoreProgress {
 	return e.typed(t).Status.Restore
 }
 
-// annotateWithPlan waits for the plan in the status of a cluster without a quorum, and confirms it.
+// annotateWithPlan waits for the recovery plan in the status of a cluster without a quorum, and confirms the plan as a
+// user does.
 func (e *etcdTest) annotateWithPlan(t *testing.T) {
 	t.Helper()
 	digest := ""
@@ -94,7 +95,8 @@ func TestAnEtcdClusterThatHasLostTwoOfThreeVolumesUnderLoadGoesOnFromTheThird(t 
 			e.toEtcd(t, pods[0], wipe)
 			e.toEtcd(t, pods[1], wipe)
 			lost, known := time.Now(), writes.revision()
-			if report, violations := clients.Abandon(); len(violations) > 0 { // the history must be consistent up to here
+			// Until the loss, the history must be consistent.
+			if report, violations := clients.Abandon(); len(violations) > 0 {
 				t.Errorf("things were seen that may not be:\n%s\n%s", strings.Join(violations, "\n"), report)
 			}
 			if policy == etcdv1beta2.RecoveryManual {
@@ -131,8 +133,8 @@ func TestAnEtcdClusterThatHasLostAllVolumesGoesOnFromTheNewestBackupThatWasProve
 	e.wantValue(t, "foo", "saved")
 }
 
-// TestAnEtcdClusterWhoseMajorityIsCutOffIsNotGivenUp cuts off two nodes for longer than nodeLossAfter. Their members
-// may still run, and serve clients that the operator cannot see.
+// TestAnEtcdClusterWhoseMajorityIsCutOffIsNotGivenUp disconnects two nodes for longer than nodeLossAfter. The members
+// on these nodes may still run and serve clients that the operator cannot see, so the operator must not replace them.
 func TestAnEtcdClusterWhoseMajorityIsCutOffIsNotGivenUp(t *testing.T) {
 	e := newRecoveryTest(t, recovering(etcdv1beta2.RecoveryAutomatic), healing("5s"))
 	e.wantSpread(t)
@@ -141,7 +143,8 @@ func TestAnEtcdClusterWhoseMajorityIsCutOffIsNotGivenUp(t *testing.T) {
 	cut := e.nodesWithoutLeader(t)
 	for _, node := range cut {
 		e.run(t, "localcluster", "node", "cut", node)
-		t.Cleanup(func() { _ = e.program("localcluster", "node", "heal", node).Run() }) // it may be healed already
+		// The node may already be connected again.
+		t.Cleanup(func() { _ = e.program("localcluster", "node", "heal", node).Run() })
 	}
 	e.awaitSays(t, metav1.ConditionFalse, "is silent, and may still run it")
 	eventually.Stays(t, 30*time.Second, "the cluster waits for them", func() error {
@@ -160,7 +163,7 @@ func TestAnEtcdClusterWhoseMajorityIsCutOffIsNotGivenUp(t *testing.T) {
 	e.wantValue(t, "foo", "bar")
 }
 
-// nodesWithoutLeader returns the nodes of members that do not run the operator's leader.
+// nodesWithoutLeader returns the nodes that run members, but not the leader of the operator.
 func (e *etcdTest) nodesWithoutLeader(t *testing.T) []string {
 	t.Helper()
 	leader := &corev1.Pod{}

@@ -20,7 +20,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// asking returns the UID of the cluster's EtcdRestore.
+// asking returns the UID of the EtcdRestore for the test's cluster.
 func (e *etcdTest) asking(t *testing.T) string {
 	t.Helper()
 	r := &etcdv1beta2.EtcdRestore{}
@@ -30,7 +30,7 @@ func (e *etcdTest) asking(t *testing.T) string {
 	return string(r.UID)
 }
 
-// seed waits for the pod of the first member, which starts from the backup.
+// seed waits for the pod of the first member of a restored cluster, and returns it. This member starts from the backup.
 func (e *etcdTest) seed(t *testing.T) *corev1.Pod {
 	t.Helper()
 	uid := e.asking(t)
@@ -51,7 +51,7 @@ func (e *etcdTest) seed(t *testing.T) *corev1.Pod {
 	return found
 }
 
-// atSteps returns functions that wait for the steps of a restore at which something is killed.
+// atSteps returns functions by name. Each function waits for one step of a restore, at which the test kills a process.
 func (e *etcdTest) atSteps(t *testing.T) map[string]func() {
 	phase := func(want string) func() {
 		return func() {

@@ -28,7 +28,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// restore requests that the cluster be restored from a location.
+// restore creates an EtcdRestore that restores the test's cluster from a backup location.
 func (e *etcdTest) restore(t *testing.T, kind etcdv1beta2.StorageType, from etcdv1beta2.Storage) {
 	t.Helper()
 	r := &etcdv1beta2.EtcdRestore{Spec: etcdv1beta2.EtcdRestoreSpec{BackupStorageType: kind, Storage: from}}
@@ -38,7 +38,7 @@ func (e *etcdTest) restore(t *testing.T, kind etcdv1beta2.StorageType, from etcd
 	}
 }
 
-// restored waits until Ready of the restore has a status and a reason.
+// restored waits until Ready of the EtcdRestore has the given status and reason.
 func (e *etcdTest) restored(t *testing.T, status metav1.ConditionStatus, reason string) *etcdv1beta2.EtcdRestore {
 	t.Helper()
 	r := &etcdv1beta2.EtcdRestore{}
@@ -69,7 +69,7 @@ func (e *etcdTest) dialServing(ctx context.Context) (net.Conn, error) {
 	return nil, errors.New("no member serves")
 }
 
-// watcher watches the key foo from the next revision on, and sends how the watch ended.
+// watcher watches the key foo from the next revision on. The channel receives the error with which the watch ends.
 func (e *etcdTest) watcher(t *testing.T, revision int64) <-chan error {
 	t.Helper()
 	c, err := clientv3.New(clientv3.Config{
@@ -147,7 +147,7 @@ func TestARestoreThatFailsLeavesAnEtcdClusterAsItIs(t *testing.T) {
 }
 
 func TestAnEtcdClusterThatHasLostAllOfItsDataComesBackFromABackup(t *testing.T) {
-	e := newBackupTest(t, 3) // in emptyDir
+	e := newBackupTest(t, 3) // the members have emptyDir volumes
 	e.wantClaim(t, "backups")
 	place := onClaim("example/etcd")
 	e.backUp(t, "before", place)

@@ -27,7 +27,7 @@ import (
 
 const exporterImage = "opcrew-test/memcached-exporter:0.14"
 
-// wantExporter builds the Prometheus exporter of memcached (a separate module) and loads its image into the nodes.
+// wantExporter builds the Prometheus exporter for memcached, a separate Go module, and loads its image into the nodes.
 func (c *cluster) wantExporter(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
@@ -75,7 +75,7 @@ func (c *cacheTest) exporters(t *testing.T) error {
 	return nil
 }
 
-// figures reads the metrics of a server's exporter, as Prometheus does.
+// figures returns the metrics of a server's exporter. It requests them as Prometheus does.
 func (c *cacheTest) figures(t *testing.T, pod string) (string, error) {
 	t.Helper()
 	server := &corev1.Pod{}

@@ -33,11 +33,11 @@ import (
 const (
 	articleCache   = "example-memcached"
 	memcachedImage = cachev1alpha1.DefaultImage
-	// keys is enough to measure a share to within one percent.
+	// keys is the number of keys, which is enough to measure a server's share of them to within one percent.
 	keys = 4000
 )
 
-// cacheTest is a namespace with the article's Memcached in it.
+// cacheTest is a namespace with the Memcached from the original article.
 type cacheTest struct {
 	*cluster
 	ns string
@@ -50,7 +50,7 @@ func newCacheTest(t *testing.T) *cacheTest {
 	}
 	c := connect(t)
 	c.wantImage(t, memcachedImage)
-	c.removePools(t) // their taints would leave one node for all servers
+	c.removePools(t) // taints of pools would leave one node for all servers
 	ns := &corev1.Namespace{}
 	ns.GenerateName = "memcached-"
 	if err := c.Create(t.Context(), ns); err != nil {
@@ -60,7 +60,7 @@ func newCacheTest(t *testing.T) *cacheTest {
 	return &cacheTest{c, ns.Name}
 }
 
-// holds reports whether all nodes have an image.
+// holds reports whether all nodes have the image.
 func (c *cluster) holds(t *testing.T, image string) bool {
 	t.Helper()
 	return slices.ContainsFunc(strings.Split(c.run(t, "localcluster", "image", "list"), "\n"), func(line string) bool {
@@ -69,7 +69,8 @@ func (c *cluster) holds(t *testing.T, image string) bool {
 	})
 }
 
-// wantImage loads an image of the catalogue into all nodes, so that pods do not wait for its build.
+// wantImage loads an image of the catalogue into all nodes. Otherwise the first pod would wait until the image is
+// built.
 func (c *cluster) wantImage(t *testing.T, image string) {
 	t.Helper()
 	if c.holds(t, image) {
@@ -103,7 +104,7 @@ func (c *cacheTest) get(t *testing.T) *cachev1alpha1.Memcached {
 	return m
 }
 
-// await waits until Ready has the status and the words in its message, with so many servers.
+// await waits until Ready has the given status, its message contains words, and the given number of servers is ready.
 func (c *cacheTest) await(t *testing.T, status metav1.ConditionStatus, size int, words string) *cachev1alpha1.Memcached {
 	t.Helper()
 	var m *cachev1alpha1.Memcached
@@ -118,14 +119,14 @@ func (c *cacheTest) await(t *testing.T, status metav1.ConditionStatus, size int,
 	return m
 }
 
-// ring is a client with consistent hashing (ketama) over the names of the servers.
+// ring is a client that distributes keys over the servers by consistent hashing of the servers' names (ketama).
 type ring struct {
 	points []uint32
 	owner  map[uint32]string
-	addr   map[string]string // current address of a server, by name
+	addr   map[string]string // current address of each server, by the server's name
 }
 
-// ring reads the server list that applications mount, and the addresses of the servers.
+// ring returns a client that uses the server list which applications mount, and the current addresses of the servers.
 func (c *cacheTest) ring(t *testing.T) *ring {
 	t.Helper()
 	list := &corev1.ConfigMap{}
@@ -149,8 +150,8 @@ func (c *cacheTest) ring(t *testing.T) *ring {
 	return r
 }
 
-// newRing gives each server 400 points. Names contain the test's namespace, so shares must be accurate to a few percent
-// for any name.
+// newRing gives each server 400 points on the hash ring. With so many points, each server's share of the keys is
+// accurate to a few percent for any server names, which contain the namespace of the test.
 func newRing(servers []string) *ring {
 	r := &ring{owner: map[uint32]string{}, addr: map[string]string{}}
 	for _, server := range servers {
@@ -165,7 +166,7 @@ func newRing(servers []string) *ring {
 	return r
 }
 
-// server returns the server of a key.
+// server returns the name of the server that stores the key.
 func (r *ring) server(key string) string {
 	sum := md5.Sum([]byte(key))
 	i, _ := slices.BinarySearch(r.points, binary.LittleEndian.Uint32(sum[:]))
@@ -180,7 +181,7 @@ func keyNames() []string {
 	return out
 }
 
-// byServer groups the keys by their servers.
+// byServer returns the test's keys, grouped by the server that stores them.
 func (r *ring) byServer() map[string][]string {
 	out := map[string][]string{}
 	for _, key := range keyNames() {
@@ -189,7 +190,7 @@ func (r *ring) byServer() map[string][]string {
 	return out
 }
 
-// talk speaks memcached's text protocol with one server: one command and one response per key.
+// talk sends one command per key to a server in memcached's text protocol, and reads one response per key.
 func talk(t *testing.T, addr string, keys []string, say func(key string) string, hear func(key string, in *bufio.Reader) error) {
 	t.Helper()
 	conn, err := net.DialTimeout("tcp", addr, 5*time.Second)
@@ -212,7 +213,7 @@ func talk(t *testing.T, addr string, keys []string, say func(key string) string,
 	}
 }
 
-// fill writes every key to its server.
+// fill writes every key to the server that stores it.
 func (r *ring) fill(t *testing.T) {
 	t.Helper()
 	for server, keys := range r.byServer() {
@@ -227,7 +228,7 @@ func (r *ring) fill(t *testing.T) {
 	}
 }
 
-// misses returns how many keys are missing on each server, without the servers that are down.
+// misses returns how many keys are missing on each server. It does not query the servers in down.
 func (r *ring) misses(t *testing.T, down ...string) map[string]int {
 	t.Helper()
 	out := map[string]int{}
@@ -254,7 +255,7 @@ func (r *ring) misses(t *testing.T, down ...string) map[string]int {
 	return out
 }
 
-// wantMisses expects that all keys of exactly these servers are missing.
+// wantMisses checks that exactly the keys of the given servers are missing, and all of these.
 func (r *ring) wantMisses(t *testing.T, when string, servers ...string) {
 	t.Helper()
 	want := map[string]int{}
@@ -268,7 +269,7 @@ func (r *ring) wantMisses(t *testing.T, when string, servers ...string) {
 	t.Logf("%s: misses by server of %d keys: %v", when, keys, got)
 }
 
-// restart deletes a server's pod and waits for its replacement.
+// restart deletes a server's pod and waits until its replacement is ready.
 func (c *cacheTest) restart(t *testing.T, name string) {
 	t.Helper()
 	pod := &corev1.Pod{}
@@ -339,7 +340,7 @@ func TestSmokeMemcachedKeepsTheHitRateOfAConsistentClient(t *testing.T) {
 	c.remove(t)
 }
 
-// remove deletes the object and waits until its pods are gone.
+// remove deletes the Memcached and waits until its pods are gone.
 func (c *cacheTest) remove(t *testing.T) {
 	t.Helper()
 	c.kubectl(t, "delete", "-n", c.ns, "memcached/"+articleCache, "--timeout=60s")
@@ -387,7 +388,7 @@ func TestANodeThatCrashesTakesOnlyTheKeysOfItsServersAndTheyComeBack(t *testing.
 	c.remove(t)
 }
 
-// serversOn returns the servers whose pods run on a node.
+// serversOn returns those servers whose pods run on the node.
 func (c *cacheTest) serversOn(t *testing.T, node string, servers []string) []string {
 	t.Helper()
 	return slices.DeleteFunc(slices.Clone(servers), func(server string) bool {

@@ -33,14 +33,14 @@ const (
 	tenantAuth = "opcrew-basic-auth"
 )
 
-// serviceTest is a namespace of a tenant with one microservice in it.
+// serviceTest is a namespace of a tenant with one MicroServiceDeploy.
 type serviceTest struct {
 	*cluster
 	ns, name string
 }
 
-// sample is the article's manifest with an image that exists here, and with smaller requests, because the article's
-// requests fill three machines.
+// sample is the manifest in the original article, with an image that exists and with smaller resource requests. The
+// requests in the article would fill three machines.
 const sample = `{
 	"apiVersion": "custom.ops/v1", "kind": "MicroServiceDeploy", "metadata": {"name": "ms-sample-v1s0"},
 	"spec": {
@@ -65,7 +65,7 @@ func newServiceTest(t *testing.T) *serviceTest {
 	return &serviceTest{c, ns.Name, "ms-sample-v1s0"}
 }
 
-// wantWebapp builds the web application's image and loads it into the nodes.
+// wantWebapp builds the image of the test's web application and loads it into the nodes.
 func (c *cluster) wantWebapp(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
@@ -89,7 +89,7 @@ func (s *serviceTest) create(t *testing.T) {
 	s.kubectl(t, "apply", "-n", s.ns, "-f", file)
 }
 
-// edit merges a patch into the object, as a user does.
+// edit changes the object by a JSON merge patch, as a user does.
 func (s *serviceTest) edit(t *testing.T, patch string) {
 	t.Helper()
 	m := &customv1.MicroServiceDeploy{}
@@ -99,7 +99,7 @@ func (s *serviceTest) edit(t *testing.T, patch string) {
 	}
 }
 
-// await waits until Ready has the status and reason for the current generation.
+// await waits until Ready has the given status and reason for the current generation.
 func (s *serviceTest) await(t *testing.T, status metav1.ConditionStatus, reason string) *customv1.MicroServiceDeploy {
 	t.Helper()
 	m := &customv1.MicroServiceDeploy{}
@@ -116,7 +116,7 @@ func (s *serviceTest) await(t *testing.T, status metav1.ConditionStatus, reason 
 	return m
 }
 
-// url returns the URL of the Service inside the cluster.
+// url returns the URL of the object's Service in the cluster.
 func (s *serviceTest) url(t *testing.T) string {
 	t.Helper()
 	service := &corev1.Service{}
@@ -126,7 +126,7 @@ func (s *serviceTest) url(t *testing.T) string {
 	return fmt.Sprintf("http://%s/", service.Spec.ClusterIP)
 }
 
-// password returns the tenant's password.
+// password returns the password that clients of the tenant need.
 func (s *serviceTest) password(t *testing.T) string {
 	t.Helper()
 	secret := &corev1.Secret{}
@@ -136,7 +136,7 @@ func (s *serviceTest) password(t *testing.T) string {
 	return string(secret.Data["password"])
 }
 
-// wantAnswer waits until a visitor gets an expected response.
+// wantAnswer waits until the visitor gets a response with the given status code for which fits returns true.
 func wantAnswer(t *testing.T, v *visitor, what string, code int, fits func(answer) bool) {
 	t.Helper()
 	eventually.True(t, 3*time.Minute, what, func() error {
@@ -228,7 +228,7 @@ func TestAPasswordIsChangedWithoutARefusedClient(t *testing.T) {
 	if err := s.Patch(t.Context(), secret, client.RawPatch(types.MergePatchType, data)); err != nil {
 		t.Fatal(err)
 	}
-	for range 4 { // requests are spread over the pods, so this reaches every pod
+	for range 4 { // the Service spreads requests over the pods, so four requests reach each pod
 		wantAnswer(t, renewed, "the new password is let in", http.StatusOK, anyAnswer)
 	}
 	l.stop(t, "a change of the password")

@@ -23,7 +23,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/manifest"
 )
 
-// patient is a live object that is mutated.
+// patient is a live object that the test changes again and again.
 type patient struct {
 	*testing.T
 	c         *cluster
@@ -33,7 +33,7 @@ type patient struct {
 	restarts  int32
 }
 
-// The possible outcomes of a mutation.
+// The possible outcomes of a change.
 const (
 	refused   = "refused with a message"
 	settled   = "accepted, and Ready says how it is"
@@ -47,7 +47,7 @@ func newPatient(t *testing.T, c *cluster, declared []manifest.Document, namespac
 	return p
 }
 
-// create creates the objects of all documents, of which the last is the object to mutate.
+// create creates the objects of all documents. The last one is the object that the test changes.
 func (p *patient) create() {
 	for _, doc := range p.declared {
 		object := &unstructured.Unstructured{Object: table.Named(doc.Object.Object, p.name).(map[string]any)}
@@ -63,7 +63,7 @@ func (p *patient) create() {
 	p.until("an object is Ready before it is mutated", p.well)
 }
 
-// object reads the object.
+// object reads the object that the test changes.
 func (p *patient) object() (*unstructured.Unstructured, error) {
 	o := p.declared[len(p.declared)-1].Object
 	read := &unstructured.Unstructured{}
@@ -77,7 +77,7 @@ func (p *patient) object() (*unstructured.Unstructured, error) {
 	return read, p.c.Get(p.Context(), key, read)
 }
 
-// endure mutates the object, reverts the change, and returns the outcome.
+// endure changes the object, reverts the change, and returns the outcome.
 func (p *patient) endure(m table.Mutation) string {
 	o, err := p.object()
 	if err != nil {
@@ -110,7 +110,7 @@ func (p *patient) endure(m table.Mutation) string {
 	return outcome
 }
 
-// settles waits until the status describes the mutated spec.
+// settles waits until the status of the object describes the changed spec.
 func (p *patient) settles(m table.Mutation) string {
 	outcome := settled
 	p.until(m.Name+": the object settles, and Ready says how it is", func(o *unstructured.Unstructured) error {
@@ -123,8 +123,8 @@ func (p *patient) settles(m table.Mutation) string {
 	return outcome
 }
 
-// undo restores the previous spec and waits until the object is Ready. If the API server refuses the change, undo
-// recreates the object.
+// undo restores the previous spec and waits until the object is Ready. If the API server refuses to restore the spec,
+// undo recreates the object.
 func (p *patient) undo(m table.Mutation, wanted any) bool {
 	o, err := p.object()
 	for err == nil {
@@ -165,8 +165,8 @@ func (p *patient) remake() {
 	p.create()
 }
 
-// until waits until check accepts the object, which is nil if it does not exist. It reports whether check did so in
-// time.
+// until repeats check until it returns nil, and reports whether that happened in time. check gets nil if the object
+// does not exist.
 func (p *patient) until(what string, check func(*unstructured.Unstructured) error) bool {
 	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
 		o, err := p.object()
@@ -186,7 +186,7 @@ func (p *patient) until(what string, check func(*unstructured.Unstructured) erro
 	}
 }
 
-// observed returns an error unless the status describes the spec, and Ready has a message.
+// observed returns an error unless the status describes the current spec and Ready has a message.
 func observed(o *unstructured.Unstructured) error {
 	generation, _, _ := unstructured.NestedInt64(o.Object, "status", "observedGeneration")
 	ready := readyOf(o)
@@ -196,7 +196,8 @@ func observed(o *unstructured.Unstructured) error {
 	return nil
 }
 
-// well returns an error unless the object is Ready for its spec, or its manifest explains why it never will be.
+// well returns an error unless the object is Ready for its current spec. If the object's manifest has the comment
+// "settled", the object need not be Ready.
 func (p *patient) well(o *unstructured.Unstructured) error {
 	if o == nil {
 		return errors.New("it is not there")
@@ -228,7 +229,7 @@ func (p *patient) expectNoRestart(m table.Mutation) {
 	}
 }
 
-// operatorRestarts counts the restarts of all containers of the operator.
+// operatorRestarts returns how often containers of the operator have restarted.
 func (c *cluster) operatorRestarts(t *testing.T) int32 {
 	pods := &corev1.PodList{}
 	if err := c.List(t.Context(), pods, client.InNamespace(namespace)); err != nil {
@@ -243,7 +244,7 @@ func (c *cluster) operatorRestarts(t *testing.T) int32 {
 	return sum
 }
 
-// expectNoPanic expects no panic in the logs of the operator since a time.
+// expectNoPanic fails the test if the logs of the operator contain a panic since the given time.
 func (c *cluster) expectNoPanic(t *testing.T, since time.Time) {
 	t.Helper()
 	for _, layer := range []string{"machines", "applications", "data"} {

@@ -20,7 +20,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// wantCounts waits until a pool's status has these numbers of nodes and of ready nodes.
+// wantCounts waits until the status of a NodePool has the given numbers of nodes and of ready nodes.
 func (c *cluster) wantCounts(t *testing.T, name string, total, ready int32) {
 	t.Helper()
 	eventually.True(t, time.Minute, fmt.Sprintf("NodePool %s has %d nodes, %d of them ready", name, total, ready), func() error {
@@ -35,14 +35,14 @@ func (c *cluster) wantCounts(t *testing.T, name string, total, ready int32) {
 	})
 }
 
-// crash kills a node and starts it again when the test is over, whatever happens.
+// crash kills a node. It starts the node again at the end of the test, even if the test fails.
 func (c *cluster) crash(t *testing.T, node string) {
 	t.Helper()
 	c.run(t, "localcluster", "node", "crash", node)
 	t.Cleanup(func() { c.start(t, node) })
 }
 
-// start starts a crashed node. It is not an error if the node runs.
+// start starts a crashed node. It returns no error if the node already runs.
 func (c *cluster) start(t *testing.T, node string) {
 	t.Helper()
 	cmd := c.program("localcluster", "node", "start", node)

@@ -24,20 +24,20 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// testPod is a label of the pods that pool tests create.
+// testPod is the label of pods that the tests of pools create.
 const testPod = "opcrew-test/pool"
 
-// soon is the time limit, on a busy machine, for what a user expects at once.
+// soon is the time limit for an effect that users expect immediately. It is generous, for a busy machine.
 const soon = 20 * time.Second
 
-// carried holds the fields that pools may change on a node.
+// carried contains the fields of a node that pools may change.
 type carried struct {
 	Labels, Annotations map[string]string
 	Taints              []corev1.Taint
 	Unschedulable       bool
 }
 
-// removePools deletes the samples, and pools and role labels of earlier tests.
+// removePools deletes the samples, and NodePools and role labels that earlier tests left.
 func (c *cluster) removePools(t *testing.T) {
 	t.Helper()
 	c.removeSamples(t)
@@ -56,7 +56,7 @@ func (c *cluster) removePools(t *testing.T) {
 	})
 }
 
-// carriedByAll returns what every node carries, by node name.
+// carriedByAll returns the current labels, annotations and taints of every node, by the node's name.
 func (c *cluster) carriedByAll(t *testing.T) map[string]carried {
 	t.Helper()
 	nodes := &corev1.NodeList{}
@@ -70,13 +70,13 @@ func (c *cluster) carriedByAll(t *testing.T) map[string]carried {
 	return out
 }
 
-// role makes a node a member of a pool.
+// role adds a node to a pool by setting the pool's role label.
 func (c *cluster) role(t *testing.T, node, pool string) {
 	t.Helper()
 	c.kubectl(t, "label", "node", node, nodesv1.RolePrefix+pool+"=", "--overwrite")
 }
 
-// wantNode waits until a node has the labels and exactly the taints.
+// wantNode waits until a node has the given labels, and exactly the given taints.
 func (c *cluster) wantNode(t *testing.T, name string, labels map[string]string, taints ...string) {
 	t.Helper()
 	eventually.True(t, soon, fmt.Sprintf("%s carries labels %v and taints %v", name, labels, taints), func() error {
@@ -101,7 +101,7 @@ func (c *cluster) wantNode(t *testing.T, name string, labels map[string]string, 
 	})
 }
 
-// wantPool waits for the status and reason of a pool's Ready.
+// wantPool waits until Ready of a NodePool has the given status and reason.
 func (c *cluster) wantPool(t *testing.T, name string, status metav1.ConditionStatus, reason string) *nodesv1.NodePool {
 	t.Helper()
 	pool := &nodesv1.NodePool{}
@@ -118,7 +118,7 @@ func (c *cluster) wantPool(t *testing.T, name string, status metav1.ConditionSta
 	return pool
 }
 
-// wantClass waits until a pool's RuntimeClass has the node selector and the tolerations.
+// wantClass waits until the RuntimeClass of a pool has the given node selector and tolerations.
 func (c *cluster) wantClass(t *testing.T, name string, selector map[string]string, tolerations ...string) {
 	t.Helper()
 	eventually.True(t, soon, fmt.Sprintf("RuntimeClass %s selects %v and tolerates %v", name, selector, tolerations), func() error {
@@ -142,7 +142,7 @@ func (c *cluster) wantClass(t *testing.T, name string, selector map[string]strin
 	})
 }
 
-// pod starts a pod with a RuntimeClass, or without one, and waits until it runs.
+// pod starts a pod and waits until it runs. If class is not empty, the pod uses this RuntimeClass.
 func (c *cluster) pod(t *testing.T, name, class string) *corev1.Pod {
 	t.Helper()
 	pod := &corev1.Pod{Spec: corev1.PodSpec{
@@ -176,7 +176,7 @@ func (c *cluster) wantRunning(t *testing.T, pod *corev1.Pod) {
 	})
 }
 
-// wantAsBefore waits until every node has its previous state, and no RuntimeClass is left.
+// wantAsBefore waits until every node has the labels, annotations and taints in before, and no RuntimeClass exists.
 func (c *cluster) wantAsBefore(t *testing.T, before map[string]carried) {
 	t.Helper()
 	eventually.True(t, soon, "every node is as it was before the pools", func() error {
