@@ -16,10 +16,10 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// patience bounds how long an expectation is waited for. A busy machine needs some of it.
+// patience is the time limit for an expectation. It is generous, for a busy machine.
 const patience = 40 * time.Second
 
-// watched is for how long harm is looked for after opcrew has reported: it may report again.
+// watched is how long the test looks for harm after opcrew has reported its decision, because opcrew may act later.
 const watched = 2 * time.Second
 
 func TestNoAttackSucceeds(t *testing.T) {
@@ -47,7 +47,7 @@ func TestEveryAttackSucceedsWithoutItsDefence(t *testing.T) {
 	}
 }
 
-// withstand carries out an attack against all defences, and describes how they fail; "" if they do not.
+// withstand runs an attack against all defences. It describes how the defences failed, or returns "" if they did not.
 func (a attack) withstand(w *world) string {
 	w.Helper()
 	if a.before != nil {
@@ -68,10 +68,10 @@ func (a attack) withstand(w *world) string {
 	return a.await(w)
 }
 
-// await waits until opcrew has reported, and expects no harm until then and after.
+// await waits until opcrew reports what is expected, and for some time afterwards. It describes any harm in this time.
 func (a attack) await(w *world) string {
 	w.Helper()
-	quiet := time.Time{} // when harm was watched for long enough
+	quiet := time.Time{} // time at which the search for harm may end
 	for deadline := time.Now().Add(patience); ; {
 		if a.harm != nil {
 			if harm := a.harm(w); harm != "" {
@@ -91,7 +91,7 @@ func (a attack) await(w *world) string {
 	}
 }
 
-// reported returns nil once Ready reports what is expected.
+// reported returns nil once the condition Ready has what the attack expects.
 func (a attack) reported(w *world) error {
 	ready, err := w.ready()
 	switch {
@@ -112,7 +112,7 @@ func (a attack) reported(w *world) error {
 	return nil
 }
 
-// succeed carries out an attack without defences, and describes why it has no effect; "" if it has one.
+// succeed runs an attack without defences. It describes why the attack did no harm, or returns "" if it did.
 func (a attack) succeed(w *world) string {
 	w.Helper()
 	if a.before != nil {
@@ -136,12 +136,12 @@ func (a attack) succeed(w *world) string {
 	return ""
 }
 
-// attempt is the tenant's request.
+// attempt sends the tenant's request.
 func (a attack) attempt(w *world) error {
 	if a.act != nil {
 		return a.act(w)
 	}
-	if a.harm == nil && a.stops == nil { // admission alone decides: no operator needs to see it
+	if a.harm == nil && a.stops == nil { // only admission decides, so no operator needs to see the object
 		return w.apply(a.manifest, client.DryRunAll)
 	}
 	return w.apply(a.manifest)

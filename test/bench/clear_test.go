@@ -22,8 +22,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// clearFleet removes everything that a driver or the bare client left behind, so that all of them start from the same
-// state.
+// clearFleet removes everything that an operator or the bare client left behind, so that all of them start from the
+// same state.
 func clearFleet(t *testing.T) {
 	t.Helper()
 	concurrently(t, *pools, func(ctx context.Context, i int) error {
@@ -71,7 +71,7 @@ func awaitNoPools(t *testing.T) {
 	})
 }
 
-// awaitGone waits until namespaces are gone. It is called in a Cleanup, where the test's context has ended.
+// awaitGone waits until namespaces are gone. Cleanups call it, in which the context of the test has already ended.
 func awaitGone(t *testing.T, namespaces []string) {
 	t.Helper()
 	for deadline := time.Now().Add(*limit); len(namespaces) > 0; {

@@ -26,7 +26,7 @@ func TestRequestsAreCountedExactlyByUserVerbAndResource(t *testing.T) {
 	ada, bob := "ada@"+ns, "bob@"+ns
 	adas := env.ClientFor(t, env.ConfigAs(ada, "system:masters"))
 	bobs := env.ClientFor(t, env.ConfigAs(bob, "system:masters"))
-	// A client's first call also causes discovery requests, which would be counted.
+	// The first request of a client also causes discovery requests, so make a request before the count starts.
 	create(t, adas, configMap(ns, "ada-before"))
 	create(t, bobs, configMap(ns, "bob-before"))
 

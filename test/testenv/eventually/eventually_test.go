@@ -15,7 +15,7 @@ import (
 
 var errNotYet = errors.New("two pods are pending")
 
-// failFor returns a check that fails n times.
+// failFor returns a check that fails n times and then succeeds.
 func failFor(n int) func() error {
 	return func() error {
 		if n--; n >= 0 {
