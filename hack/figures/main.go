@@ -31,11 +31,11 @@ const (
 )
 
 func main() {
-	check := flag.Bool("check", false, "fail if a limit is exceeded or a glossary word is left")
+	check := flag.Bool("check", false, "fail if a limit is exceeded or a forbidden word remains")
 	all := flag.Bool("all", false, "print every package, not only those that exceed a limit")
-	imports := flag.Bool("imports", false, "check imports only, and fail if one points upward")
-	size := flag.Int("sample", 100, "the number of texts of a sample: 60 % comments, 30 % status messages, 10 % paragraphs of docs")
-	seed := flag.String("seed", "", "print a sample that depends on this text, such as the hash of a commit")
+	imports := flag.Bool("imports", false, "check only imports, and fail if a package imports a package of a higher layer")
+	size := flag.Int("sample", 100, "number of texts in a sample: 60 % comments, 30 % status messages, 10 % documentation paragraphs")
+	seed := flag.String("seed", "", "print a sample that is selected by this text, such as the hash of a commit")
 	flag.Parse()
 	switch {
 	case *imports:

@@ -46,12 +46,12 @@ func parse(args []string) (*step, error) {
 	flags := flag.NewFlagSet("step", flag.ContinueOnError)
 	flags.IntVar(&s.number, "n", 1, "number of this step")
 	flags.IntVar(&s.of, "of", 1, "number of steps")
-	flags.DurationVar(&s.expected, "expect", 0, "how long it takes on two idle processors, from nothing")
-	flags.IntVar(&s.total, "total", 0, "units of work there are at most, if that is known")
-	flags.StringVar(&s.unit, "unit", "", "what is counted")
-	flags.StringVar(&s.log, "log", "", "file for what the command says")
-	flags.BoolVar(&s.show, "show", false, "print what the command said below the line")
-	count := flags.String("count", "", "regular expression: a line of output that matches is a unit of work")
+	flags.DurationVar(&s.expected, "expect", 0, "expected duration on two idle processors without caches")
+	flags.IntVar(&s.total, "total", 0, "maximum number of units of work, if it is known")
+	flags.StringVar(&s.unit, "unit", "", "name of the units of work")
+	flags.StringVar(&s.log, "log", "", "file to which the output of the command is written")
+	flags.BoolVar(&s.show, "show", false, "print the output of the command below the line")
+	count := flags.String("count", "", "regular expression for the lines of output that count as units of work")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func (s *step) end(screen *screen, output *tail, elapsed time.Duration, failure 
 	if failure != nil {
 		screen.line(s.failed(elapsed))
 		screen.line(strings.Join(output.last, "\n"))
-		return fmt.Errorf("%s: %w; all of its output is in %s", s.name, failure, s.log)
+		return fmt.Errorf("%s: %w; the whole output is in %s", s.name, failure, s.log)
 	}
 	screen.line(s.done(elapsed, output.units))
 	if s.show && len(output.last) > 0 {

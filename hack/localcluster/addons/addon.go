@@ -70,7 +70,7 @@ func Install(ctx context.Context, st *state.State, say func(format string, args 
 
 func (a addon) start(ctx context.Context, st *state.State, api *applier) error {
 	if err := pki.ClientKubeconfig(st, kubeconfig(st, a.name), "localcluster:"+a.name); err != nil {
-		return fmt.Errorf("make its kubeconfig: %w", err)
+		return fmt.Errorf("create the kubeconfig of the add-on: %w", err)
 	}
 	objects, err := a.objects()
 	if err != nil {
@@ -89,7 +89,7 @@ func (a addon) objects() ([]*unstructured.Unstructured, error) {
 	if a.prepare != nil {
 		var err error
 		if values, err = a.prepare(); err != nil {
-			return nil, fmt.Errorf("write its files: %w", err)
+			return nil, fmt.Errorf("write the files of the add-on: %w", err)
 		}
 	}
 	return render(a.name, values)
@@ -109,7 +109,7 @@ func (a addon) await(ctx context.Context, st *state.State) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("add-on %s does not serve: %w\n%s", a.name, err,
+			return fmt.Errorf("add-on %s is not ready: %w\nend of its log:\n%s", a.name, err,
 				machine.LogTail(st, state.ControlPlaneName, a.name, 15))
 		case <-time.After(100 * time.Millisecond):
 		}

@@ -85,7 +85,7 @@ func newApplier(kubeconfig string) (*applier, error) {
 	}
 	groups, err := restmapper.GetAPIGroupResources(kinds)
 	if err != nil {
-		return nil, fmt.Errorf("ask the API server for its kinds: %w", err)
+		return nil, fmt.Errorf("list the kinds of the API server: %w", err)
 	}
 	return &applier{client: client, mapper: restmapper.NewDiscoveryRESTMapper(groups)}, nil
 }

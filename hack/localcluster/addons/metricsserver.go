@@ -87,5 +87,5 @@ func (a *applier) metricsAvailable(ctx context.Context) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("the API server does not reach it: %v", conditions)
+	return fmt.Errorf("the API server does not reach metrics-server: %v", conditions)
 }

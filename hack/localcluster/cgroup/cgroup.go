@@ -63,7 +63,7 @@ func Create(machine string) error {
 	}
 	for _, h := range all {
 		if err := h.create(system(machine)); err != nil {
-			return fmt.Errorf("control group of %s: %w", machine, err)
+			return fmt.Errorf("create the cgroup of %s: %w", machine, err)
 		}
 	}
 	return nil
@@ -78,7 +78,7 @@ func Join(machine string) error {
 	for _, h := range all {
 		file := filepath.Join(h.path, system(machine), "cgroup.procs")
 		if err := os.WriteFile(file, []byte("0"), 0); err != nil {
-			return fmt.Errorf("join control group: %w", err)
+			return fmt.Errorf("join the cgroup: %w", err)
 		}
 	}
 	return nil

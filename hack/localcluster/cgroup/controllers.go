@@ -25,7 +25,7 @@ func Controllers() ([]string, error) {
 	}
 	data, err := os.ReadFile(filepath.Join(h.path, controllersFile))
 	if err != nil {
-		return nil, fmt.Errorf("control groups: %w", err)
+		return nil, fmt.Errorf("read the enabled cgroup controllers: %w", err)
 	}
 	return strings.Fields(string(data)), nil
 }

@@ -31,7 +31,7 @@ func Remove(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("control groups %s cannot be removed, %d processes are left in them: %w", Root, left, errors.Join(err, ctx.Err()))
+			return fmt.Errorf("the cgroups %s cannot be removed, because %d processes in them did not end: %w", Root, left, errors.Join(err, ctx.Err()))
 		case <-time.After(20 * time.Millisecond):
 		}
 	}

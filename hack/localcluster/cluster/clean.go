@@ -77,7 +77,7 @@ func unmountBelow(ctx context.Context, dir string) error {
 			}
 		}
 		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("unmount what is below %s: %w", dir, err)
+			return fmt.Errorf("unmount the mounts below %s: %w", dir, err)
 		}
 	}
 }

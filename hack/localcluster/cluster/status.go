@@ -44,7 +44,7 @@ func Status(ctx context.Context, dir string, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "kubeconfig: %s\naudit log:  %s\n", st.Kubeconfig(), st.AuditLog())
 	if sick > 0 {
-		return fmt.Errorf("%d of %d machines are not well", sick, len(st.Machines()))
+		return fmt.Errorf("%d of %d machines do not work; the table shows why", sick, len(st.Machines()))
 	}
 	return nil
 }

@@ -59,15 +59,15 @@ func lock(ctx context.Context, dir string, p *progress) (func(), error) {
 // resume starts the missing nodes of a running cluster. The cluster may have been started by another user.
 func resume(ctx context.Context, st *state.State, o Options, p *progress) error {
 	if o.Nodes != 0 && o.Nodes != len(st.Nodes) {
-		return fmt.Errorf("a cluster of %d nodes runs already, not of %d; run `down` first to change that", len(st.Nodes), o.Nodes)
+		return fmt.Errorf("a cluster with %d nodes already runs; to start one with %d nodes, run `down` first", len(st.Nodes), o.Nodes)
 	}
 	if err := p.run(ctx, resumeSteps(st)...); err != nil {
-		return fmt.Errorf("%w; if it stays so, run `down` and `up`", err)
+		return fmt.Errorf("%w; if this error persists, run `down` and then `up`", err)
 	}
 	if err := shareKubeconfig(st, o.KubeconfigOut); err != nil {
 		return err
 	}
-	p.say("the cluster of %d nodes is up (since %s, started from %s)",
+	p.say("the cluster with %d nodes runs (started at %s from %s)",
 		len(st.Nodes), st.StartedAt.Format(time.DateTime), st.StartedFrom)
 	return nil
 }
@@ -102,7 +102,7 @@ func plan(o Options) (*state.State, error) {
 		count = defaultNodes
 	}
 	if count < 1 {
-		return nil, errors.New("a cluster has at least one node")
+		return nil, errors.New("a cluster needs at least one node; use --nodes 1 or more")
 	}
 	for i := range count {
 		address, pods, err := network.Node(st.Network, i)

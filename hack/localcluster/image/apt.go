@@ -39,7 +39,7 @@ func newApt(ctx context.Context, dir, suite string) (*apt, error) {
 	a := &apt{dir: filepath.Join(dir, suite), suite: suite}
 	for _, sub := range []string{"etc", "lists/partial", "cache"} {
 		if err := os.MkdirAll(filepath.Join(a.dir, sub), 0o755); err != nil {
-			return nil, fmt.Errorf("make apt's folders: %w", err)
+			return nil, fmt.Errorf("create folders for apt: %w", err)
 		}
 	}
 	if err := a.writeSources(ctx, host); err != nil {
@@ -52,14 +52,14 @@ func newApt(ctx context.Context, dir, suite string) (*apt, error) {
 func hostSuite() (string, error) {
 	content, err := os.ReadFile("/etc/os-release")
 	if err != nil {
-		return "", fmt.Errorf("tell which Debian this is: %w", err)
+		return "", fmt.Errorf("find out the Debian release of this machine: %w", err)
 	}
 	for line := range strings.Lines(string(content)) {
 		if value, found := strings.CutPrefix(line, "VERSION_CODENAME="); found {
 			return strings.Trim(strings.TrimSpace(value), `"`), nil
 		}
 	}
-	return "", fmt.Errorf("tell which Debian this is: no VERSION_CODENAME in /etc/os-release")
+	return "", fmt.Errorf("find out the Debian release of this machine: /etc/os-release has no VERSION_CODENAME")
 }
 
 // writeSources writes the mirrors for the suite, as the host's configuration lists them.
@@ -67,11 +67,11 @@ func (a *apt) writeSources(ctx context.Context, host string) error {
 	format := "$(REPO_URI) $(RELEASE) $(COMPONENT)"
 	out, err := exec.CommandContext(ctx, "apt-get", "indextargets", "--format", format, "Created-By: Packages").Output()
 	if err != nil {
-		return fmt.Errorf("ask apt for the host's mirrors: %w", err)
+		return fmt.Errorf("read the host's apt mirrors: %w", err)
 	}
 	sources := sourceList(string(out), host, a.suite)
 	if sources == "" {
-		return fmt.Errorf("no mirror of Debian %s (main) among the host's apt sources", host)
+		return fmt.Errorf("the host's apt sources contain no mirror of Debian %s (main)", host)
 	}
 	return os.WriteFile(a.path("etc/sources.list"), []byte(sources), 0o644)
 }
@@ -101,7 +101,7 @@ func sourceList(targets, host, suite string) string {
 func (a *apt) writeConfig(ctx context.Context) error {
 	acquire, err := exec.CommandContext(ctx, "apt-config", "dump", "--format", `%F "%v";%n`, "Acquire").Output()
 	if err != nil {
-		return fmt.Errorf("ask apt how to reach its mirrors: %w", err)
+		return fmt.Errorf("read the host's apt settings: %w", err)
 	}
 	config := string(acquire) + fmt.Sprintf(`
 Dir::Etc::main "/dev/null";

@@ -29,7 +29,7 @@ type BinaryImage struct {
 // tree returns the files of the image. Without a configured entrypoint, the image starts its first binary.
 func (b *BinaryImage) tree() (*Tree, error) {
 	if len(b.Binaries) == 0 {
-		return nil, fmt.Errorf("an image of binaries needs at least one binary")
+		return nil, fmt.Errorf("name at least one binary for the image")
 	}
 	tree := NewTree()
 	tree.addAccounts()
@@ -73,7 +73,7 @@ nonroot:x:65532:65532:nonroot:/home/nonroot:/sbin/nologin
 func (t *Tree) addCertificates() error {
 	content, err := os.ReadFile(hostCertificates)
 	if err != nil {
-		return fmt.Errorf("add trusted certificates (Debian's package ca-certificates has them): %w", err)
+		return fmt.Errorf("add trusted certificates (install Debian's package ca-certificates): %w", err)
 	}
 	t.AddContent(hostCertificates, content, 0o644)
 	return nil

@@ -70,7 +70,7 @@ func (c Cache) get(name, key string, build func(output string) error) (string, e
 		return output, nil
 	}
 	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
-		return "", fmt.Errorf("make the image cache: %w", err)
+		return "", fmt.Errorf("create the folder of the image cache: %w", err)
 	}
 	return output, build(output)
 }
@@ -105,7 +105,7 @@ func hashOf(description any, files ...string) (string, error) {
 func hashFile(hash io.Writer, file string) error {
 	reader, err := os.Open(file)
 	if err != nil {
-		return fmt.Errorf("read what an image is made of: %w", err)
+		return fmt.Errorf("read the files of an image: %w", err)
 	}
 	defer reader.Close()
 	_, err = io.Copy(hash, reader)

@@ -51,7 +51,7 @@ func FindRecipe(name string) (Recipe, error) {
 	recipes := Recipes()
 	i := slices.IndexFunc(recipes, func(r Recipe) bool { return r.Name == name })
 	if i < 0 {
-		return Recipe{}, fmt.Errorf("no image %q is known; there are: %s", name, strings.Join(recipeNames(), ", "))
+		return Recipe{}, fmt.Errorf("there is no image %q; the images are: %s", name, strings.Join(recipeNames(), ", "))
 	}
 	return recipes[i], nil
 }

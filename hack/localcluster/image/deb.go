@@ -88,7 +88,7 @@ func (t *Tree) addHeader(header *tar.Header, content io.Reader) error {
 	case tar.TypeLink:
 		target, found := t.entries[clean(header.Linkname)]
 		if !found {
-			return fmt.Errorf("%s is a second name of %s, which is not there", header.Name, header.Linkname)
+			return fmt.Errorf("%s is a hard link to %s, which the package does not contain", header.Name, header.Linkname)
 		}
 		e = target
 	case tar.TypeReg:

@@ -18,7 +18,7 @@ import (
 func UserCache() (Cache, error) {
 	dir, err := os.UserCacheDir()
 	if err != nil {
-		return Cache{}, fmt.Errorf("find a place for built images: %w", err)
+		return Cache{}, fmt.Errorf("find the user's cache folder for built images: %w", err)
 	}
 	return Cache{Dir: filepath.Join(dir, "opcrew", "images")}, nil
 }
@@ -32,11 +32,11 @@ func LoadDefaults(ctx context.Context, nodes []state.Node, pause string) error {
 	}
 	sandbox, err := cache.Binary(Pause(pause))
 	if err != nil {
-		return fmt.Errorf("make the sandbox image: %w", err)
+		return fmt.Errorf("build the sandbox image: %w", err)
 	}
 	shell, err := cache.Recipe(ctx, Default())
 	if err != nil {
-		return fmt.Errorf("make the image %s: %w", Default().Name, err)
+		return fmt.Errorf("build the image %s: %w", Default().Name, err)
 	}
 	for _, file := range []string{sandbox, shell} {
 		missing, err := without(ctx, nodes, file)

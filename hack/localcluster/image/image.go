@@ -36,7 +36,7 @@ func Build(tree *Tree, config Config) (v1.Image, error) {
 	layer, err := tarball.LayerFromOpener(tree.opener(),
 		tarball.WithCompressionLevel(gzip.BestSpeed), tarball.WithCompressedCaching)
 	if err != nil {
-		return nil, fmt.Errorf("make the layer: %w", err)
+		return nil, fmt.Errorf("create the layer: %w", err)
 	}
 	image, err := mutate.AppendLayers(empty.Image, layer)
 	if err != nil {

@@ -94,7 +94,7 @@ func (m Module) tags() []string {
 func (m Module) Write(ctx context.Context, _, output string) error {
 	dir, err := os.MkdirTemp("", m.Name+"-")
 	if err != nil {
-		return fmt.Errorf("make a folder for programs: %w", err)
+		return fmt.Errorf("create a folder for programs: %w", err)
 	}
 	defer os.RemoveAll(dir)
 	for name, content := range map[string]string{"go.mod": m.pin("mod"), "go.sum": m.pin("sum")} {

@@ -54,7 +54,7 @@ func target(tag string) (name.Tag, error) {
 	}
 	tagged, ok := ref.(reference.NamedTagged)
 	if !ok {
-		return name.Tag{}, errors.New("add a version after a colon")
+		return name.Tag{}, errors.New("the name has no tag; add one after a colon")
 	}
 	registry, err := name.NewRegistry(reference.Domain(ref))
 	if err != nil {
@@ -71,7 +71,7 @@ func Exists(ctx context.Context, digested string, options ...remote.Option) erro
 	}
 	canonical, ok := ref.(reference.Canonical)
 	if !ok {
-		return fmt.Errorf("look for %s: it names no digest", digested)
+		return fmt.Errorf("look for %s: the name contains no digest", digested)
 	}
 	registry, err := name.NewRegistry(reference.Domain(ref))
 	if err != nil {
@@ -100,7 +100,7 @@ func Holds(tarPath, tag string) error {
 		return err
 	}
 	if !slices.Contains(manifest.RepoTags, tag) {
-		return fmt.Errorf("%s holds %s, not %s", tarPath, strings.Join(manifest.RepoTags, ", "), tag)
+		return fmt.Errorf("%s contains the image %s, not %s", tarPath, strings.Join(manifest.RepoTags, ", "), tag)
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ type Recipe struct {
 func (r Recipe) Write(ctx context.Context, work, output string) error {
 	archives, err := os.MkdirTemp("", r.Name+"-")
 	if err != nil {
-		return fmt.Errorf("make a folder for packages: %w", err)
+		return fmt.Errorf("create a folder for packages: %w", err)
 	}
 	defer os.RemoveAll(archives)
 	debs, err := r.fetch(ctx, filepath.Join(work, "apt"), archives)

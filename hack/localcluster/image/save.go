@@ -24,7 +24,7 @@ func Save(image v1.Image, tags []string, output string) error {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(output), 0o755); err != nil {
-		return fmt.Errorf("make the folder of %s: %w", output, err)
+		return fmt.Errorf("create the folder of %s: %w", output, err)
 	}
 	partial, err := os.CreateTemp(filepath.Dir(output), "."+filepath.Base(output)+"-")
 	if err != nil {
@@ -139,7 +139,7 @@ func manifestOf(file string) (tarball.Descriptor, error) {
 		return tarball.Descriptor{}, fmt.Errorf("read the image %s: %w", file, err)
 	}
 	if len(manifest) != 1 {
-		return tarball.Descriptor{}, fmt.Errorf("%s holds %d images, not one", file, len(manifest))
+		return tarball.Descriptor{}, fmt.Errorf("%s contains %d images instead of one", file, len(manifest))
 	}
 	return manifest[0], nil
 }

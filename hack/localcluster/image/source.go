@@ -69,7 +69,7 @@ func FindSource(text string) (Source, error) {
 			return found[0], nil
 		}
 	}
-	return Source{}, fmt.Errorf("the catalogue has no image %q; `image catalog` lists what it has", text)
+	return Source{}, fmt.Errorf("the catalogue has no image %q; `image catalog` lists its images", text)
 }
 
 // Offers reports whether the image may have a tag. The exact tags are only known after the build, when Open checks

@@ -95,9 +95,9 @@ func awaitBoot(ctx context.Context, st *state.State, machine string, ended <-cha
 		}
 		select {
 		case err := <-ended:
-			return fmt.Errorf("its init ended: %w", err)
+			return fmt.Errorf("the init of the machine ended: %w", err)
 		case <-ctx.Done():
-			return fmt.Errorf("no word from its init: %w", ctx.Err())
+			return fmt.Errorf("the init of the machine did not report that it has booted: %w", ctx.Err())
 		case <-time.After(10 * time.Millisecond):
 		}
 	}

@@ -91,7 +91,7 @@ func overlay(lower, target, dir string) error {
 	}
 	options := fmt.Sprintf("index=on,lowerdir=%s,upperdir=%s,workdir=%s", lower, upper, work)
 	if err := mountWhenFree(target, options); err != nil {
-		fmt.Fprintf(os.Stderr, "overlay of %s: %v; it is empty on this node\n", lower, err)
+		fmt.Fprintf(os.Stderr, "the host's directory %s cannot be used as an overlay, so it is empty on this node: %v\n", lower, err)
 	}
 	return nil
 }
@@ -143,7 +143,7 @@ func pivot(root string) error {
 		return fmt.Errorf("change root: %w", err)
 	}
 	if err := unix.Unmount(".", unix.MNT_DETACH); err != nil {
-		return fmt.Errorf("let go of the old root: %w", err)
+		return fmt.Errorf("unmount the old root: %w", err)
 	}
 	return os.Chdir("/")
 }

@@ -24,7 +24,7 @@ func NewCommand() *cobra.Command {
 	var kubeconfig, node string
 	command := &cobra.Command{
 		Use:    CommandName,
-		Short:  "Enforce NetworkPolicies for the pods of a node, in whose network namespace it runs",
+		Short:  "Enforce NetworkPolicies for the pods of the node in whose network namespace this command runs",
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -42,7 +42,7 @@ func NewCommand() *cobra.Command {
 			return Run(ctx, client, node)
 		},
 	}
-	command.Flags().StringVar(&kubeconfig, "kubeconfig", "", "how to reach the API server")
+	command.Flags().StringVar(&kubeconfig, "kubeconfig", "", "path of the kubeconfig for the API server")
 	command.Flags().StringVar(&node, "node", "", "name of the node")
 	return command
 }

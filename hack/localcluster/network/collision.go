@@ -41,7 +41,7 @@ func collision(n state.Network, routes []route) error {
 		}
 		for _, p := range planned {
 			if p.Overlaps(taken) {
-				return fmt.Errorf("addresses %v, which the cluster needs, are in use here: route %s dev %s; remove that route first",
+				return fmt.Errorf("the cluster needs the addresses %v, but this host uses them: route %s dev %s; remove this route first",
 					p, r.Destination, r.Device)
 			}
 		}

@@ -26,7 +26,7 @@ func createNamespace(path string) error {
 	}
 	return onThrowawayThread(func() error {
 		if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
-			return fmt.Errorf("new network namespace: %w", err)
+			return fmt.Errorf("create a network namespace: %w", err)
 		}
 		if err := unix.Mount("/proc/thread-self/ns/net", path, "", unix.MS_BIND, ""); err != nil {
 			return fmt.Errorf("keep network namespace at %s: %w", path, err)

@@ -56,7 +56,7 @@ func KubernetesService(n state.Network) netip.Addr { return n.Services.Addr().Ne
 // Node returns the address and the pod range of the node with an index. Indexes start at 0.
 func Node(n state.Network, index int) (netip.Addr, netip.Prefix, error) {
 	if index < 0 || index >= MaxNodes {
-		return netip.Addr{}, netip.Prefix{}, fmt.Errorf("node number %d: only %d nodes fit", index+1, MaxNodes)
+		return netip.Addr{}, netip.Prefix{}, fmt.Errorf("node number %d: the cluster can have at most %d nodes", index+1, MaxNodes)
 	}
 	machines := n.Machines.Addr().As4()
 	machines[3] = byte(firstNode + index)

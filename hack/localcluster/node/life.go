@@ -96,7 +96,7 @@ func AwaitRuntime(ctx context.Context, st *state.State, n state.Node) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("containerd of %s does not answer: %s\n%s", n.Name,
+			return fmt.Errorf("containerd of %s does not respond: %s\n%s", n.Name,
 				strings.TrimSpace(string(out)), machine.LogTail(st, n.Name, "containerd", 10))
 		case <-time.After(50 * time.Millisecond):
 		}

@@ -90,7 +90,7 @@ func (i Images) Pinned(ctx context.Context, bin string, log io.Writer, options .
 		}
 		if why := unpinned(ctx, digests[p.name], options); why != "" {
 			delete(digests, p.name)
-			fmt.Fprintf(log, "%s is deployed by its tag, which a user of its registry can move: %s\n", p.name, why)
+			fmt.Fprintf(log, "%s is deployed by its tag, which another user of the registry can move, because %s\n", p.name, why)
 		}
 	}
 	return i.byDigest(digests), nil

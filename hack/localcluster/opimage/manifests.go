@@ -20,7 +20,7 @@ func (i Images) InManifests(manifests string) (string, error) {
 		// Match up to the line end, because opcrew/opcrew:dev is also the beginning of other names.
 		old := place.before + place.old + "\n"
 		if !strings.Contains(manifests, old) {
-			return "", fmt.Errorf("the manifests have no %q to put %s in its place", strings.TrimSpace(old), place.new)
+			return "", fmt.Errorf("the manifests do not contain %q, which %s should replace", strings.TrimSpace(old), place.new)
 		}
 		manifests = strings.ReplaceAll(manifests, old, place.before+place.new+"\n")
 	}

@@ -48,7 +48,7 @@ func Named(operator, agent, backup string) (Images, error) {
 // named returns given, or a name that it derives from the operator's if given is empty.
 func named(variable, given string, of typed, suffix string) (string, error) {
 	if given == "" && of.digest != "" {
-		return "", fmt.Errorf("%s=%s names a digest, which says nothing about the digests of the other images: give %s and %s too, as make docker-push prints them",
+		return "", fmt.Errorf("%s=%s names a digest, from which the digests of the other images cannot be derived: give %s and %s too, as make docker-push prints them",
 			operatorVariable, of, agentVariable, backupVariable)
 	}
 	if given == "" {
@@ -105,7 +105,7 @@ func (i Images) distinct() error {
 			return err
 		}
 		if other, taken := seen[ref.String()]; taken {
-			return fmt.Errorf("%s and %s are both %s: three images need three names; leave %s and %s out to have them derived from %s",
+			return fmt.Errorf("%s and %s are both %s, but three images need three names; leave out %s and %s to derive them from %s",
 				other, image.variable, image.name, agentVariable, backupVariable, operatorVariable)
 		}
 		seen[ref.String()] = image.variable
@@ -127,7 +127,7 @@ func (i Images) Buildable() error {
 		if tagged.tag == "" {
 			tagged.tag = "v1"
 		}
-		return fmt.Errorf("%s=%s: an image gets its digest when it is built, so it cannot be built or pushed by one: write %s=%s, and deploy by the digest that make docker-push prints",
+		return fmt.Errorf("%s=%s: an image cannot be built or pushed under a digest, because it gets its digest when it is built; write %s=%s, and deploy with the digest that make docker-push prints",
 			image.variable, image.name, image.variable, tagged)
 	}
 	return nil

@@ -39,7 +39,7 @@ func (i Images) Prepared(ctx context.Context, bin string, load func(context.Cont
 		return i, nil
 	}
 	if err := load(ctx, files); err != nil {
-		fmt.Fprintf(log, "%s and %s are on no node, so pods that need them cannot start (%v). Start the local cluster with make up, "+
+		fmt.Fprintf(log, "No node has the images %s and %s, so pods that need them cannot start (%v). Start the local cluster with make up, "+
 			"or use a registry: make docker-build docker-push run %s=registry.example.com/opcrew:v1\n", i.Agent, i.Backup, err, operatorVariable)
 	}
 	return i, nil

@@ -68,7 +68,7 @@ func (p Pusher) install(images Images) error {
 	if slices.ContainsFunc(images.list(), func(p part) bool { return !strings.Contains(p.name, "@") }) {
 		return nil
 	}
-	fmt.Fprintf(p.Out, "to deploy exactly these: make deploy %s=%s %s=%s %s=%s\n",
+	fmt.Fprintf(p.Out, "to deploy exactly these images: make deploy %s=%s %s=%s %s=%s\n",
 		operatorVariable, images.Operator, agentVariable, images.Agent, backupVariable, images.Backup)
 	if p.Install == "" {
 		return nil
@@ -76,7 +76,7 @@ func (p Pusher) install(images Images) error {
 	if err := images.writeInstall(p.Manifests, p.Install); err != nil {
 		return err
 	}
-	fmt.Fprintf(p.Out, "wrote them into %s: kubectl apply --server-side -f %s\n", p.Install, p.Install)
+	fmt.Fprintf(p.Out, "wrote manifests with these images to %s; to apply them: kubectl apply --server-side -f %s\n", p.Install, p.Install)
 	return nil
 }
 
@@ -100,7 +100,7 @@ func (p Pusher) send(ctx context.Context, images Images, bin string) (map[string
 		return pushed, nil
 	}
 	if err := p.Load(ctx, local); err != nil {
-		return nil, fmt.Errorf("load %s and the images beside it into the local cluster: %w; start it with make up, or name a registry: %s=registry.example.com/opcrew:v1",
+		return nil, fmt.Errorf("load %s and the other images into the local cluster: %w; start the cluster with make up, or name a registry: %s=registry.example.com/opcrew:v1",
 			images.Operator, err, operatorVariable)
 	}
 	return pushed, nil

@@ -295,7 +295,7 @@ func TestAnOperatorOutsideIsGivenImagesThatPodsCanHave(t *testing.T) {
 	if got, err := pushed.Prepared(t.Context(), bin, load, log); err != nil || got != pushed || loaded != nil {
 		t.Errorf("expected images of a registry to be left as they are, got %+v, loaded %v (%v)", got, loaded, err)
 	}
-	if _, err := ours.Prepared(t.Context(), bin, pusher(nil).Load, log); err != nil || !strings.Contains(log.String(), "are on no node") {
+	if _, err := ours.Prepared(t.Context(), bin, pusher(nil).Load, log); err != nil || !strings.Contains(log.String(), "No node has the images") {
 		t.Errorf("expected a missing local cluster to be said and to stop nothing, got %q (%v)", log, err)
 	}
 }

@@ -143,7 +143,7 @@ func parseAuthority(p Pair, err error) (*Authority, error) {
 	certBlock, _ := pem.Decode(p.Cert)
 	keyBlock, _ := pem.Decode(p.Key)
 	if certBlock == nil || keyBlock == nil {
-		return nil, fmt.Errorf("authority: not in PEM")
+		return nil, fmt.Errorf("the certificate of the authority is not in PEM")
 	}
 	cert, err := x509.ParseCertificate(certBlock.Bytes)
 	if err != nil {

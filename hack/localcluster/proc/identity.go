@@ -77,7 +77,7 @@ func (id Identity) Kill(timeout time.Duration) error {
 			return nil
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("process %d did not end within %v of SIGKILL", id.PID, timeout)
+			return fmt.Errorf("process %d did not end within %v after SIGKILL", id.PID, timeout)
 		}
 		time.Sleep(5 * time.Millisecond)
 	}

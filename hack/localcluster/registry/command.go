@@ -29,8 +29,8 @@ func NewCommand() *cobra.Command {
 		Use: CommandName, Hidden: true, Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return serve(listen, outside) },
 	}
-	command.Flags().StringVar(&listen, "listen", "", "address to serve at")
-	command.Flags().StringVar(&outside, "outside", "", "file of the network namespace in which images are made")
+	command.Flags().StringVar(&listen, "listen", "", "address on which the registry listens")
+	command.Flags().StringVar(&outside, "outside", "", "file of the network namespace in which images are built")
 	return command
 }
 

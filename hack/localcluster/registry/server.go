@@ -25,7 +25,7 @@ var pulls = regexp.MustCompile(`^/v2/(.+)/(manifests|blobs)/([^/]+)$`)
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		refuse(w, http.StatusMethodNotAllowed, "UNSUPPORTED", "this registry only gives images; `localcluster image push` loads one into the nodes")
+		refuse(w, http.StatusMethodNotAllowed, "UNSUPPORTED", "this registry is read-only; `localcluster image load` loads images into the nodes")
 		return
 	}
 	if r.URL.Path == "/v2/" || r.URL.Path == "/v2" {
@@ -34,7 +34,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	path := pulls.FindStringSubmatch(r.URL.Path)
 	if path == nil {
-		refuse(w, http.StatusNotFound, "UNSUPPORTED", "this registry only gives images")
+		refuse(w, http.StatusNotFound, "UNSUPPORTED", "this registry only serves manifests and blobs of images")
 		return
 	}
 	if path[2] == "blobs" {
@@ -63,8 +63,8 @@ func (s *server) manifest(w http.ResponseWriter, r *http.Request, repository, re
 	img, err := s.store.byTag(r.Context(), tag)
 	switch {
 	case errors.Is(err, errUnknown):
-		log.Printf("%s is not in the catalogue", tag)
-		refuse(w, http.StatusNotFound, "MANIFEST_UNKNOWN", fmt.Sprintf("%s: %v; `localcluster image catalog` lists what it has", tag, err))
+		log.Printf("image %s is not in the catalogue", tag)
+		refuse(w, http.StatusNotFound, "MANIFEST_UNKNOWN", fmt.Sprintf("%s: %v; `localcluster image catalog` lists its images", tag, err))
 	case err != nil:
 		refuse(w, http.StatusInternalServerError, "UNKNOWN", err.Error())
 	default:
@@ -76,7 +76,7 @@ func (s *server) manifest(w http.ResponseWriter, r *http.Request, repository, re
 // headers.
 func sendManifest(w http.ResponseWriter, img v1.Image) {
 	if img == nil {
-		refuse(w, http.StatusNotFound, "MANIFEST_UNKNOWN", "no image that was asked for by a tag has that digest")
+		refuse(w, http.StatusNotFound, "MANIFEST_UNKNOWN", "no image that a client requested by tag has this digest")
 		return
 	}
 	manifest, err := img.RawManifest()
@@ -106,7 +106,7 @@ func (s *server) blob(w http.ResponseWriter, reference string) {
 	}
 	layer := s.store.layer(digest)
 	if layer == nil {
-		refuse(w, http.StatusNotFound, "BLOB_UNKNOWN", "no image that was asked for by a tag has that layer")
+		refuse(w, http.StatusNotFound, "BLOB_UNKNOWN", "no image that a client requested by tag has this layer")
 		return
 	}
 	if err := sendBlob(w, digest, layer); err != nil {

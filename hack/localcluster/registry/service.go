@@ -25,7 +25,7 @@ const serviceName = "registry"
 func Start(st *state.State) error {
 	temporary := filepath.Join(st.MachineDir(state.ControlPlaneName), serviceName)
 	if err := os.MkdirAll(temporary, 0o700); err != nil {
-		return fmt.Errorf("make a folder for builds: %w", err)
+		return fmt.Errorf("create a folder for builds: %w", err)
 	}
 	return machine.Run(st, state.ControlPlaneName, machine.Service{
 		Name: serviceName,
@@ -64,7 +64,7 @@ func Await(ctx context.Context, st *state.State) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("the registry does not serve: %w\n%s", err, machine.LogTail(st, state.ControlPlaneName, serviceName, 15))
+			return fmt.Errorf("the registry does not respond: %w\n%s", err, machine.LogTail(st, state.ControlPlaneName, serviceName, 15))
 		case <-time.After(50 * time.Millisecond):
 		}
 	}

@@ -67,7 +67,7 @@ func (s *store) byTag(ctx context.Context, tag name.Tag) (v1.Image, error) {
 	for _, source := range image.Offering(s.sources, tag) {
 		file, err := s.file(ctx, source)
 		if err != nil {
-			return nil, fmt.Errorf("make %s: %w", source.Name, err)
+			return nil, fmt.Errorf("build %s: %w", source.Name, err)
 		}
 		img, has, err := image.Open(file, tag)
 		if err != nil {
@@ -103,15 +103,15 @@ func (s *store) buildOnce(source image.Source) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), buildTimeout)
 	defer cancel()
 	began := time.Now()
-	log.Printf("making %s of %s", source.Name, source.Tool)
+	log.Printf("building %s from %s", source.Name, source.Tool)
 	if err := s.build(ctx, source); err != nil {
-		log.Printf("%s could not be made: %v", source.Name, err)
+		log.Printf("building %s failed: %v", source.Name, err)
 		return "", err
 	}
-	log.Printf("made %s in %.1fs", source.Name, time.Since(began).Seconds())
+	log.Printf("built %s in %.1fs", source.Name, time.Since(began).Seconds())
 	file, err := s.built(source)
 	if err == nil && file == "" {
-		err = errors.New("the build left nothing in the cache")
+		err = errors.New("the build succeeded, but the cache does not contain the image")
 	}
 	return file, err
 }

@@ -83,7 +83,7 @@ func Load(dir string) (*State, error) {
 	}
 	st := &State{}
 	if err := json.Unmarshal(data, st); err != nil {
-		return nil, fmt.Errorf("read %s/state.json (`up` starts again): %w", dir, err)
+		return nil, fmt.Errorf("read %s/state.json: %w; run `up` to create the cluster again", dir, err)
 	}
 	st.Dir = dir
 	return st, nil
@@ -122,7 +122,7 @@ func (s *State) Node(name string) (*Node, error) {
 			return &s.Nodes[i], nil
 		}
 	}
-	return nil, fmt.Errorf("no node %q; there are %s", name, s.nodeNames())
+	return nil, fmt.Errorf("there is no node %q; the nodes are %s", name, s.nodeNames())
 }
 
 func (s *State) nodeNames() string {

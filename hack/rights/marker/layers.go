@@ -43,7 +43,7 @@ func Layers(root string) ([]Layer, error) {
 		layers = append(layers, layer)
 	}
 	if len(layers) == 0 {
-		return nil, fmt.Errorf("the Makefile below %s lists no LAYERS", root)
+		return nil, fmt.Errorf("the Makefile in %s has no variable LAYERS", root)
 	}
 	return layers, nil
 }

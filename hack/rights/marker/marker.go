@@ -122,7 +122,7 @@ func parse(text string) (Right, error) {
 		case "roleName":
 			right.Role = values[0]
 		default:
-			return Right{}, fmt.Errorf("a marker with the setting %q, which this program does not know", name)
+			return Right{}, fmt.Errorf("a marker has the unknown setting %q", name)
 		}
 	}
 	if len(right.Groups) == 0 || len(right.Resources) == 0 || len(right.Verbs) == 0 {

@@ -57,7 +57,7 @@ func TestTheLineAboveAMarkerIsItsReason(t *testing.T) {
 
 func TestAMarkerThatIsNotUnderstoodIsRefused(t *testing.T) {
 	for comment, says := range map[string]string{
-		"// +kubebuilder:rbac:groups=a,resources=b,urls=/metrics,verbs=get": `the setting "urls"`,
+		"// +kubebuilder:rbac:groups=a,resources=b,urls=/metrics,verbs=get": `the unknown setting "urls"`,
 		"// +kubebuilder:rbac:groups=a,verbs=get":                           "needs groups, resources and verbs",
 	} {
 		if _, err := OfPackage(folder(t, comment), ""); err == nil || !strings.Contains(err.Error(), says) {

@@ -95,7 +95,7 @@ func check(namespaces []string) error {
 	}
 	for _, name := range namespaces {
 		if name == ActivityNamespace || name == OperatorNamespace {
-			return fmt.Errorf("%s is opcrew's own namespace, and has no objects of users: leave it out of NAMESPACES", name)
+			return fmt.Errorf("%s is opcrew's own namespace, which contains no objects of users; leave it out of NAMESPACES", name)
 		}
 	}
 	return nil

@@ -40,7 +40,7 @@ func Write(out io.Writer, layers []marker.Layer) error {
 		fmt.Fprintf(page, "\n## %s\n\nServiceAccount `opcrew-%s`\n\n| kind | where | resources | verbs | why |\n|---|---|---|---|---|\n", layer.Name, layer.Name)
 		for _, right := range layer.Rights {
 			if right.Reason == "" {
-				return fmt.Errorf("%s: the marker has no reason: write one in the line above it", right.At)
+				return fmt.Errorf("%s: the marker has no reason; write the reason in a comment above it", right.At)
 			}
 			fmt.Fprintf(page, "| %s | %s | %s | %s | %s |\n", cmp.Or(right.Kind, "all"), where(right, layer.Name), resources(right), verbs(right), right.Reason)
 		}

@@ -78,5 +78,5 @@ func (a *Allocator) refusal(requested netip.Addr) error {
 	if owner, found := a.owners[requested]; found {
 		return fmt.Errorf("address %s is in use by %s", requested, owner)
 	}
-	return fmt.Errorf("address %s is not of the range %s", requested, a.pool)
+	return fmt.Errorf("address %s is not in the range %s", requested, a.pool)
 }

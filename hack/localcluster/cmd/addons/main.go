@@ -38,7 +38,7 @@ func main() {
 	case "metrics-server":
 		os.Exit(cli.Run(metricsserver.NewMetricsServerCommand(genericapiserver.SetupSignalHandler())))
 	default:
-		fmt.Fprintf(os.Stderr, "addons: no program %q; the first argument is coredns or metrics-server\n", name)
+		fmt.Fprintf(os.Stderr, "addons: unknown program %q; the first argument must be coredns or metrics-server\n", name)
 		os.Exit(2)
 	}
 }

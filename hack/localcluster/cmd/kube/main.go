@@ -55,7 +55,7 @@ func main() {
 	case "kubectl":
 		runKubectl()
 	default:
-		fmt.Fprintf(os.Stderr, "kube: no component %q; call it by the name of one of %s, or name it as the first argument\n",
+		fmt.Fprintf(os.Stderr, "kube: unknown component %q; the name of the binary or its first argument must be one of %s\n",
 			name, strings.Join(components, ", "))
 		os.Exit(2)
 	}
