@@ -56,14 +56,14 @@ func (a attack) withstand(w *world) string {
 	err := a.attempt(w)
 	switch {
 	case err != nil && len(a.refused) == 0:
-		return fmt.Sprintf("expected it to be accepted and to be harmless, got %v", err)
+		return fmt.Sprintf("expected the request to be accepted and to be harmless, got %v", err)
 	case err != nil:
 		if word := missing(err.Error(), a.refused); word != "" {
 			return fmt.Sprintf("expected a refusal that says %q, got %v", word, err)
 		}
 		return ""
 	case a.stops == nil && a.harm == nil:
-		return fmt.Sprintf("expected it to be refused with %q, it is accepted", a.refused)
+		return fmt.Sprintf("expected the request to be refused with %q, but it is accepted", a.refused)
 	}
 	return a.await(w)
 }
@@ -75,7 +75,7 @@ func (a attack) await(w *world) string {
 	for deadline := time.Now().Add(patience); ; {
 		if a.harm != nil {
 			if harm := a.harm(w); harm != "" {
-				return "harm is done: " + harm
+				return "the attack did harm: " + harm
 			}
 		}
 		err := a.reported(w)
@@ -100,7 +100,7 @@ func (a attack) reported(w *world) error {
 	case ready.Reason == "Pending":
 		return errors.New("the operator has not reported yet")
 	case a.stops == nil && a.pods && len(w.specs(w.ns)) == 0:
-		return fmt.Errorf("expected pods that are harmless, there are none; Ready is %s %s: %s", ready.Status, ready.Reason, ready.Message)
+		return fmt.Errorf("expected harmless pods, but there are none; Ready is %s %s: %s", ready.Status, ready.Reason, ready.Message)
 	case a.stops == nil:
 		return nil
 	case ready.Status != "False" || a.stops.reason != "" && ready.Reason != a.stops.reason:
@@ -121,15 +121,15 @@ func (a attack) succeed(w *world) string {
 	if a.control != nil {
 		a.control(w)
 	} else if err := a.attempt(w); err != nil {
-		return fmt.Sprintf("it is refused without its defence too: %v", err)
+		return fmt.Sprintf("the request is refused even without its defence: %v", err)
 	}
 	if a.harm == nil {
 		return ""
 	}
-	eventually.True(w, patience, "without its defence the attack does harm", func() error {
+	eventually.True(w, patience, "the attack does harm without its defence", func() error {
 		if a.harm(w) == "" {
 			ready, _ := w.ready()
-			return fmt.Errorf("no harm is seen; Ready is %s %s: %s", ready.Status, ready.Reason, ready.Message)
+			return fmt.Errorf("the attack did no harm; Ready is %s %s: %s", ready.Status, ready.Reason, ready.Message)
 		}
 		return nil
 	})

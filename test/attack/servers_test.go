@@ -49,7 +49,7 @@ func TestNoAnswerOfAServerEndsTheOperator(t *testing.T) {
 		t.Run(a.name, func(t *testing.T) {
 			out, err := ask(t, "operator", serve(t, a.text))
 			if err != nil {
-				t.Errorf("a process that asks a server with the operator's client ends with %v: the operator would end too, again after each restart\nsource: %s\nneeds %s\n%s", err, a.source, answers, beginning(out))
+				t.Errorf("a process that queries a hostile server with the operator's client crashed (%v); the operator would crash too, and again after each restart\nsource: %s\nneeds %s\n%s", err, a.source, answers, beginning(out))
 			}
 		})
 	}
@@ -176,7 +176,7 @@ func TestNoHashOccupiesTheOperator(t *testing.T) {
 		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()
 			if _, err := ask(t, "compare", a.text); err != nil {
-				t.Errorf("the operator is busy with one hash for longer than 20 seconds (%v): eight of them stop all tenants\nsource: %s\nneeds %s", err, a.source, hashCost)
+				t.Errorf("comparing one hash takes the operator longer than 20 seconds (%v); eight such hashes would block all tenants\nsource: %s\nneeds %s", err, a.source, hashCost)
 			}
 			if _, err := ask(t, "compare-bare", a.text); err == nil {
 				t.Error("expected a bare comparison to take longer: this hash proves nothing")

@@ -81,7 +81,7 @@ func TestTheTableCoversEveryItemOfTheReviewAndMoreThanTwentyOthers(t *testing.T)
 		}
 		names[a.name] = true
 		if a.source == "" || a.needs == "" || a.manifest == "" == (a.act == nil) || len(a.refused) == 0 && a.stops == nil && a.harm == nil {
-			t.Errorf("%s: an attack needs a source, a defence, a manifest or a request, and what is expected", a.name)
+			t.Errorf("%s: an attack needs a source, a defence, a manifest or a request, and an expected result", a.name)
 		}
 	}
 	for _, a := range installAttacks() {
@@ -92,7 +92,7 @@ func TestTheTableCoversEveryItemOfTheReviewAndMoreThanTwentyOthers(t *testing.T)
 	}
 	for item := 1; item <= 9; item++ {
 		if !items[item] {
-			t.Errorf("no attack is about item %d of the review", item)
+			t.Errorf("no attack covers item %d of the review", item)
 		}
 	}
 	if others < 20 {

@@ -45,7 +45,7 @@ func TestAnActivityCostsSevenWritesAtMost(t *testing.T) {
 // installed.
 func awaitRequesters(t *testing.T, chore func(int) *egov1.Activity) {
 	t.Helper()
-	eventually.True(t, time.Minute, "the API server fills in requesters", func() error {
+	eventually.True(t, time.Minute, "the API server records requesters", func() error {
 		a := chore(0)
 		if err := env.Client.Create(t.Context(), a, client.DryRunAll); err != nil || a.Spec.Requester == nil {
 			return fmt.Errorf("the requester is %v: %w", a.Spec.Requester, err)
@@ -113,7 +113,7 @@ func (r *choreRun) createAll() {
 func (r *choreRun) deleteAll() {
 	got := r.during(r.t, func() {
 		concurrently(r.t, *objects, func(ctx context.Context, i int) error { return env.Client.Delete(ctx, r.chore(i)) })
-		eventually.True(r.t, *limit, "all Activities go", func() error {
+		eventually.True(r.t, *limit, "all Activities are gone", func() error {
 			left := &egov1.ActivityList{}
 			if err := env.Client.List(r.t.Context(), left); err != nil || len(left.Items) > 0 {
 				return fmt.Errorf("%d are left: %w", len(left.Items), err)

@@ -58,14 +58,14 @@ func errorsOf(errs ...error) error {
 
 func awaitNoPools(t *testing.T) {
 	t.Helper()
-	eventually.True(t, time.Minute, "no pool and no RuntimeClass is left", func() error {
+	eventually.True(t, time.Minute, "all NodePools and RuntimeClasses are gone", func() error {
 		left, classes := &nodesv1.NodePoolList{}, &nodev1.RuntimeClassList{}
 		if err := errorsOf(env.Client.List(t.Context(), left), env.Client.List(t.Context(), classes)); err != nil {
 			return err
 		}
 		ours := slices.DeleteFunc(classes.Items, func(c nodev1.RuntimeClass) bool { return !strings.HasPrefix(c.Name, "pool-") })
 		if n := len(left.Items) + len(ours); n > 0 {
-			return fmt.Errorf("%d are", n)
+			return fmt.Errorf("%d still exist", n)
 		}
 		return nil
 	})

@@ -119,7 +119,7 @@ func (r *saverRun) save(row string, writes int, count int64, begin func(context.
 func (r *saverRun) deleteAll() {
 	got := r.during(r.t, func() {
 		concurrently(r.t, *objects, func(ctx context.Context, i int) error { return env.Client.Delete(ctx, r.saver(i)) })
-		eventually.True(r.t, *limit, "all EtcdBackups go", func() error {
+		eventually.True(r.t, *limit, "all EtcdBackups are gone", func() error {
 			left := &etcdv1beta2.EtcdBackupList{}
 			if err := env.Client.List(r.t.Context(), left, client.InNamespace(r.namespaces[0])); err != nil || len(left.Items) > 0 {
 				return fmt.Errorf("%d are left: %w", len(left.Items), err)

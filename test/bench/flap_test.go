@@ -33,7 +33,7 @@ func (r *ownerRun) flap() {
 				r.makeReady(status)
 				if _, ok := reported.done(*objects); !ok {
 					_, n := reported.count()
-					r.t.Fatalf("pods of %d objects became Ready=%s, %d objects tell of it", *objects, status, n)
+					r.t.Fatalf("pods of %d objects became Ready=%s, but only %d objects report it", *objects, status, n)
 				}
 				reported.stop()
 				transitions += *objects

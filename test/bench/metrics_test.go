@@ -67,6 +67,6 @@ func (p *process) heap(t *testing.T) float64 {
 			return now[live] / (1 << 20)
 		}
 	}
-	t.Fatalf("%s does not collect its garbage", p.name)
+	t.Fatalf("%s did not run a garbage collection in time", p.name)
 	return 0
 }

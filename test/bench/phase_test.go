@@ -60,7 +60,7 @@ func (p *process) calm(t *testing.T, d time.Duration) bool {
 		case len(seen) == 0:
 			return true
 		case late && p.gated():
-			t.Fatalf("%s does not come to rest within %s:\n%s", p.name, patience, seen)
+			t.Fatalf("%s did not stop making requests within %s:\n%s", p.name, patience, seen)
 		case late:
 			return false
 		}
@@ -77,10 +77,10 @@ func (p *process) resting(t *testing.T, tb *table, row string, asleep bool, nois
 	})
 	tb.set(row, p.name, "%s", got)
 	if p.gated() && len(got.calls) > 0 {
-		t.Errorf("%s: expected no call, %s made:\n%s", row, p.name, got.calls)
+		t.Errorf("%s: expected no requests, but %s made:\n%s", row, p.name, got.calls)
 	}
 	if p.gated() && asleep && got.reconciles > 0 {
-		t.Errorf("%s: expected no reconcile, %s had %d", row, p.name, got.reconciles)
+		t.Errorf("%s: expected no reconciles, but %s had %d", row, p.name, got.reconciles)
 	}
 }
 
@@ -94,6 +94,6 @@ func (p *process) restarted(t *testing.T, tb *table) {
 	got := phase{calls: env.Audit.Since(t, mark).By(p.user).Counted()}
 	tb.set("restart", p.name, "%d writes, %d reads%s", got.writes(), got.reads(), map[bool]string{false: ", and goes on"}[calm])
 	if p.gated() && got.writes() > 0 {
-		t.Errorf("a restart should write nothing, %s wrote:\n%s", p.name, got.calls.Writes())
+		t.Errorf("a restart should cause no writes, but %s wrote:\n%s", p.name, got.calls.Writes())
 	}
 }

@@ -81,7 +81,7 @@ func (p *process) run(t *testing.T) {
 	}()
 	eventually.True(t, time.Minute, p.name+" begins to work", func() error {
 		if text, err := os.ReadFile(p.log); err != nil || !bytes.Contains(text, []byte("Starting workers")) {
-			return errors.Join(err, fmt.Errorf("its log says %s", text))
+			return errors.Join(err, fmt.Errorf("the end of its log is %s", text))
 		}
 		return nil
 	})

@@ -56,14 +56,14 @@ func readRows(dir string) ([]row, error) {
 // rowsOf returns the rows in the documents of one file.
 func rowsOf(docs []manifest.Document, refuse bool) ([]row, error) {
 	if len(docs) == 0 {
-		return nil, errors.New("no object in it")
+		return nil, errors.New("the file contains no object")
 	}
 	step := 1
 	if slices.Contains(docs[0].Comments, "update") {
 		step = 2
 	}
 	if len(docs)%step != 0 {
-		return nil, fmt.Errorf("%d documents do not make pairs of old and new", len(docs))
+		return nil, fmt.Errorf("a file with `# update` needs pairs of documents, but has %d documents", len(docs))
 	}
 	var rows []row
 	for pair := range slices.Chunk(docs, step) {
@@ -96,7 +96,7 @@ func (r *row) expect(docs []manifest.Document, refuse bool) error {
 	case refuse && r.want == "":
 		return errors.New("a manifest that must be refused needs a line `# want: <part of the message>`")
 	case !refuse && r.want != "":
-		return errors.New("`# want:` in a file of manifests that must be accepted")
+		return errors.New("a manifest that must be accepted cannot have a line `# want:`")
 	}
 	return nil
 }

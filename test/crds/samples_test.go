@@ -82,15 +82,15 @@ func TestTheSamplesCanBeAppliedAtOnce(t *testing.T) {
 	for _, doc := range samples(t, "") {
 		o := doc.Object
 		if !namespaces[o.GetNamespace()] {
-			t.Errorf("%s: namespace %s is not made by what is applied before", doc, o.GetNamespace())
+			t.Errorf("%s: no earlier file creates namespace %s", doc, o.GetNamespace())
 		}
 		switch o.GetKind() {
 		case "Namespace":
 			namespaces[o.GetName()] = true
 		case "Pod":
-			t.Errorf("%s: a bare Pod is refused as long as the operator has not made its RuntimeClass; a Deployment tries again", doc)
+			t.Errorf("%s: the API server refuses a Pod until the operator has created its RuntimeClass; use a Deployment, which retries", doc)
 		case "EtcdRestore":
-			t.Errorf("%s: a restore replaces data, so it is not for a folder that is applied as a whole", doc)
+			t.Errorf("%s: a restore replaces data, so it must not be in a folder that users apply as a whole", doc)
 		}
 	}
 }
@@ -106,7 +106,7 @@ func TestSamplePoolsCloseNoNode(t *testing.T) {
 		}
 		for _, taint := range taints {
 			if effect := taint.(map[string]any)["effect"]; effect != "PreferNoSchedule" {
-				t.Errorf("%s: a taint %v closes a node of three to all other workloads", doc, effect)
+				t.Errorf("%s: the taint %v closes one of three nodes to all other workloads", doc, effect)
 			}
 		}
 	}
@@ -131,7 +131,7 @@ func TestTheArticlesManifestsAreWordForWord(t *testing.T) {
 		fmt.Fprintf(&got, "%x  %s\n", sha256.Sum256(text), filepath.Base(file))
 	}
 	if diff := cmp.Diff(string(sums), got.String()); diff != "" {
-		t.Errorf("an article's manifest is changed; samples of our own stand in config/samples (-SHA256SUMS +files):\n%s", diff)
+		t.Errorf("the manifest of an article has changed; put changed samples into config/samples instead (-SHA256SUMS +files):\n%s", diff)
 	}
 }
 

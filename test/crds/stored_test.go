@@ -63,7 +63,7 @@ func TestAnObjectThatWasStoredBeforeARuleCanBeChangedElsewhere(t *testing.T) {
 	another.SetName("another")
 	eventually.True(t, time.Minute, "a new object of that sort is refused", func() error {
 		if env.Client.Create(t.Context(), another.DeepCopy(), client.DryRunAll) == nil {
-			return fmt.Errorf("it is accepted")
+			return fmt.Errorf("the API server accepts the object, although a rule forbids it")
 		}
 		return nil
 	})

@@ -106,11 +106,11 @@ func (w way) send(ctx context.Context, c client.Client, obj *unstructured.Unstru
 func judge(answer error, want string) error {
 	switch {
 	case want == "" && answer != nil:
-		return fmt.Errorf("should be accepted, the server says: %w", answer)
+		return fmt.Errorf("the server should accept the manifest, but refuses it: %w", answer)
 	case want != "" && answer == nil:
-		return fmt.Errorf("should be refused with %q, the server accepts it", want)
+		return fmt.Errorf("the server should refuse the manifest with %q, but accepts it", want)
 	case want != "" && !strings.Contains(answer.Error(), want):
-		return fmt.Errorf("should be refused with %q, the server says: %w", want, answer)
+		return fmt.Errorf("the server should refuse the manifest with %q, but its message is: %w", want, answer)
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func (c *chores) kubelet(t *testing.T, node string) string {
 	eventually.True(t, time.Minute, "the kubelet of "+node+" runs", func() error {
 		out := c.onNode(t, node, "sh", "-c", "pgrep -x kube -a | grep ' kubelet ' || true")
 		if pid, _, _ = strings.Cut(out, " "); pid == "" {
-			return errors.New("there is none")
+			return errors.New("the node has no kubelet process")
 		}
 		return nil
 	})
@@ -38,7 +38,7 @@ func (c *chores) restartKubelet(t *testing.T, node string) {
 	c.onNode(t, node, "kill", "-KILL", before)
 	eventually.True(t, time.Minute, "the kubelet of "+node+" is started again", func() error {
 		if now := c.kubelet(t, node); now == before {
-			return fmt.Errorf("it is %s still", now)
+			return fmt.Errorf("the kubelet still has pid %s", now)
 		}
 		return nil
 	})
@@ -127,7 +127,7 @@ func TestACommandRunsOnceThoughItsHostCrashes(t *testing.T) {
 // awaitWell waits until all nodes are Ready, so that the next test can start.
 func (c *chores) awaitWell(t *testing.T) {
 	t.Helper()
-	eventually.True(t, 2*time.Minute, "all nodes are well", func() error {
+	eventually.True(t, 2*time.Minute, "all nodes are Ready", func() error {
 		out, err := c.program("localcluster", "status").CombinedOutput()
 		if err != nil {
 			return fmt.Errorf("%w\n%s", err, out)

@@ -22,7 +22,7 @@ import (
 func (c *chores) acting(t *testing.T) *corev1.Pod {
 	t.Helper()
 	pod := &corev1.Pod{}
-	eventually.True(t, time.Minute, "a process that is alive acts for Activities", func() error {
+	eventually.True(t, time.Minute, "the leader of the machines layer runs", func() error {
 		if err := c.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: c.leader(t, "machines")}, pod); err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func (y tally) awaitPod(t *testing.T) {
 		if err := y.List(t.Context(), pods, client.InNamespace("opcrew-activities"), client.MatchingLabels{common.OwnerLabel: uid}); err != nil || len(pods.Items) > 0 {
 			return err
 		}
-		return fmt.Errorf("it has none")
+		return fmt.Errorf("the run has no pod")
 	})
 }
 

@@ -65,7 +65,7 @@ func (y tally) awaitCounted(t *testing.T, what string) {
 	t.Helper()
 	eventually.True(t, time.Minute, "the command of "+y.name+" has "+what, func() error {
 		if y.counted(t, what) == 0 {
-			return fmt.Errorf("it has not; the Activity is %+v", y.get(t, y.name).Status)
+			return fmt.Errorf("the command has not; the Activity's status is %+v", y.get(t, y.name).Status)
 		}
 		return nil
 	})
@@ -76,7 +76,7 @@ func (y tally) awaitBegun(t *testing.T) {
 	t.Helper()
 	eventually.True(t, time.Minute, y.name+" has begun, or ended before", func() error {
 		if a := y.get(t, y.name); y.counted(t, "begun") == 0 && a.Status.EndedAt == nil {
-			return fmt.Errorf("it is %s: %s", a.Status.Prosta, says(a))
+			return fmt.Errorf("the Activity is %s: %s", a.Status.Prosta, says(a))
 		}
 		return nil
 	})
@@ -125,7 +125,7 @@ func (y tally) wantNothingLeft(t *testing.T) {
 	eventually.True(t, time.Minute, "the processes of "+y.name+" are gone from "+y.host, func() error {
 		alive := y.onNode(t, y.host, "sh", "-c", "for pid in $(cat "+y.dir+"/begun 2>/dev/null); do ps -o pid=,args= -p $pid || true; done")
 		if strings.TrimSpace(alive) != "" {
-			return fmt.Errorf("there are %s", alive)
+			return fmt.Errorf("the host runs the processes %s", alive)
 		}
 		return nil
 	})

@@ -90,7 +90,7 @@ func (c *chores) await(t *testing.T, name string, states ...egov1.State) *egov1.
 	eventually.True(t, 3*time.Minute, fmt.Sprintf("%s is %v", name, states), func() error {
 		if a = c.get(t, name); !slices.Contains(states, a.Status.Prosta) {
 			ready := meta.FindStatusCondition(a.Status.Conditions, egov1.ActivityReady)
-			return fmt.Errorf("it is %s: %+v", a.Status.Prosta, ready)
+			return fmt.Errorf("the Activity is %s: %+v", a.Status.Prosta, ready)
 		}
 		return nil
 	})
@@ -108,9 +108,9 @@ func says(a *egov1.Activity) string {
 func (c *chores) awaitWords(t *testing.T, name, words string) *egov1.Activity {
 	t.Helper()
 	var a *egov1.Activity
-	eventually.True(t, 2*time.Minute, fmt.Sprintf("Ready of %s says %q", name, words), func() error {
+	eventually.True(t, 2*time.Minute, fmt.Sprintf("Ready of %s contains %q", name, words), func() error {
 		if a = c.get(t, name); !strings.Contains(says(a), words) {
-			return fmt.Errorf("it is %s and says %q", a.Status.Prosta, says(a))
+			return fmt.Errorf("the Activity is %s with the message %q", a.Status.Prosta, says(a))
 		}
 		return nil
 	})

@@ -69,7 +69,7 @@ func (c *cluster) freePort(t *testing.T) {
 		eventually.True(t, time.Minute, "nothing answers at "+address+" any more", func() error {
 			conn, err := net.DialTimeout("tcp", address, time.Second)
 			if err == nil {
-				return errors.Join(errors.New("something does"), conn.Close())
+				return errors.Join(errors.New("a server still responds"), conn.Close())
 			}
 			return nil
 		})
@@ -102,14 +102,14 @@ func (a *appTest) edit(t *testing.T, patch string) {
 // await waits until Ready has the given status, its message contains words, and the given number of pods is ready.
 func (a *appTest) await(t *testing.T, status metav1.ConditionStatus, serving int, words string) {
 	t.Helper()
-	eventually.True(t, 2*time.Minute, fmt.Sprintf("Ready is %s with %d pods that serve and says %q", status, serving, words), func() error {
+	eventually.True(t, 2*time.Minute, fmt.Sprintf("Ready is %s with %d ready pods and the words %q", status, serving, words), func() error {
 		app := &appv1.AppService{}
 		if err := a.Get(t.Context(), client.ObjectKey{Namespace: a.ns, Name: articleApp}, app); err != nil {
 			return err
 		}
 		ready := meta.FindStatusCondition(app.Status.Conditions, appv1.AppServiceReady)
 		if ready == nil || ready.Status != status || int(app.Status.ReadyReplicas) != serving || app.Status.ObservedGeneration != app.Generation || !strings.Contains(ready.Message, words) {
-			return fmt.Errorf("%d pods serve and it is %+v", app.Status.ReadyReplicas, ready)
+			return fmt.Errorf("%d pods are ready, and Ready is %+v", app.Status.ReadyReplicas, ready)
 		}
 		return nil
 	})
@@ -146,7 +146,7 @@ func wantPages(t *testing.T, urls []string) {
 func wantPagesAtEveryVisit(t *testing.T, urls []string) {
 	t.Helper()
 	for _, ask := range visitors(welcome, urls...) {
-		eventually.True(t, 60*time.Second, "50 visitors in a row are served", func() error {
+		eventually.True(t, 60*time.Second, "50 consecutive requests succeed", func() error {
 			for range 50 {
 				if err := ask(t.Context()); err != nil {
 					return err
@@ -186,13 +186,13 @@ func TestSmokeAnAppServiceServesThroughEveryChange(t *testing.T) {
 // wantNothing waits until all objects that belonged to the AppService are gone.
 func (a *appTest) wantNothing(t *testing.T) {
 	t.Helper()
-	eventually.True(t, time.Minute, "nothing of it is left", func() error {
+	eventually.True(t, time.Minute, "all objects that belonged to the object are gone", func() error {
 		for _, list := range []client.ObjectList{&corev1.PodList{}, &corev1.ServiceList{}} {
 			if err := a.List(t.Context(), list, client.InNamespace(a.ns)); err != nil {
 				return err
 			}
 			if n := meta.LenList(list); n > 0 {
-				return fmt.Errorf("%d of %T are left", n, list)
+				return fmt.Errorf("%d objects in %T still exist", n, list)
 			}
 		}
 		return nil

@@ -56,11 +56,11 @@ func connect(t *testing.T) *cluster {
 	}
 	// Check this before the first request, because the address of a cluster that is down may belong to another machine.
 	if out, err := exec.Command(filepath.Join(root, "bin", "localcluster"), "status").CombinedOutput(); err != nil {
-		t.Fatalf("the local cluster is not well: run `make up` first: %v\n%s", err, out)
+		t.Fatalf("the local cluster does not work; run `make up` first: %v\n%s", err, out)
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", filepath.Join(root, "bin", "kubeconfig"))
 	if err != nil {
-		t.Fatalf("there is no local cluster: run `make up` first: %v", err)
+		t.Fatalf("there is no local cluster; run `make up` first: %v", err)
 	}
 	config.QPS = -1
 	ctrl.SetLogger(logr.Discard())
@@ -69,7 +69,7 @@ func connect(t *testing.T) *cluster {
 	}
 	c, err := client.New(config, client.Options{Scheme: clientgoscheme.Scheme})
 	if err != nil {
-		t.Fatalf("the local cluster does not answer: run `make up` first: %v", err)
+		t.Fatalf("the local cluster does not respond; run `make up` first: %v", err)
 	}
 	return &cluster{Client: c, root: root, config: config}
 }
@@ -115,7 +115,7 @@ func (c *cluster) audit(t *testing.T) *testenv.Audit {
 func (c *cluster) leader(t *testing.T, layer string) string {
 	t.Helper()
 	pod := ""
-	eventually.True(t, time.Minute, "some process leads layer "+layer, func() error {
+	eventually.True(t, time.Minute, "a process is the leader of layer "+layer, func() error {
 		lease := &coordinationv1.Lease{}
 		if err := c.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "opcrew-" + layer}, lease); err != nil {
 			return err

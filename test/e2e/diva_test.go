@@ -209,9 +209,9 @@ func TestDivaSmokeTheArticlesManifestComesUpAndAnsibleReachesItsClients(t *testi
 	shown := d.watched(t)
 	// The command kills its own container, so ignore its error.
 	_ = d.program("kubectl", "exec", "-n", d.ns, articleDiva+"-client-1", "-c", articleDiva, "--", "sh", "-c", "kill 1").Run()
-	eventually.True(t, time.Minute, "the table shows a client that died", func() error {
+	eventually.True(t, time.Minute, "the table shows that a client is not ready", func() error {
 		if table := shown(); !strings.Contains(table, "1/2") {
-			return fmt.Errorf("it was:\n%s", table)
+			return fmt.Errorf("the table was:\n%s", table)
 		}
 		return nil
 	})
@@ -266,7 +266,7 @@ func TestDivaARotationRefusesNoLogin(t *testing.T) {
 	}()
 	d.kubectl(t, "annotate", "-n", d.ns, "dv/"+articleDiva, opsv1.RotateAnnotation+"="+time.Now().Format(time.RFC3339))
 	diva := &opsv1.Diva{}
-	eventually.True(t, rotationTime, "another key is in use, and no other", func() error {
+	eventually.True(t, rotationTime, "only the new key is in use", func() error {
 		if err := d.Get(t.Context(), client.ObjectKey{Namespace: d.ns, Name: articleDiva}, diva); err != nil {
 			return err
 		}

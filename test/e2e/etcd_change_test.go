@@ -46,11 +46,11 @@ func TestNoRequestFailsWhileFieldsOfAnEtcdClusterChange(t *testing.T) {
 		e.edit(t, `{"pod":{"etcdEnv":[{"name":"ETCD_HEARTBEAT_INTERVAL","value":"150"}]}}`)
 		e.await(t, 3, etcd.V36)
 		if now := names(e.pods(t)); strings.Join(now, " ") != strings.Join(members, " ") {
-			t.Errorf("with claims the members should stay, they were %q and are %q", members, now)
+			t.Errorf("members with volumes should not be replaced; they were %q and are %q", members, now)
 		}
 		for _, p := range e.pods(t) {
 			if !hasVariable(p, "ETCD_HEARTBEAT_INTERVAL") {
-				t.Errorf("%s is said to be up to date, and lacks the variable", p.Name)
+				t.Errorf("the status says that %s is up to date, but its pod lacks the variable", p.Name)
 			}
 		}
 	})
@@ -70,16 +70,16 @@ func TestMembersOfAnEtcdClusterAreGivenOtherResourcesWhileTheyRun(t *testing.T) 
 	after := e.pods(t)
 	for i, p := range after {
 		if len(after) != len(before) || p.UID != before[i].UID {
-			t.Fatalf("the pods should stay, they were %q and are %q", names(before), names(after))
+			t.Fatalf("the pods should not be replaced; they were %q and are %q", names(before), names(after))
 		}
 		if n := p.Status.ContainerStatuses[0].RestartCount; n > 0 {
 			t.Errorf("%s was restarted %d times", p.Name, n)
 		}
 	}
-	eventually.True(t, time.Minute, "the kubelets have given what was asked for", func() error {
+	eventually.True(t, time.Minute, "the kubelets have applied the new resources", func() error {
 		for _, p := range e.pods(t) {
 			if has := p.Status.ContainerStatuses[0].Resources; has == nil || has.Limits.Memory().String() != "384Mi" {
-				return fmt.Errorf("the container of %s has %v", p.Name, has)
+				return fmt.Errorf("the container of %s has the resources %v", p.Name, has)
 			}
 		}
 		return nil
@@ -131,7 +131,7 @@ func TestAnOperatorKilledAtAnyStepOfAnEtcdClusterLosesNothing(t *testing.T) {
 		e.settle(t, stop, "the upgrade", 3, etcd.V36)
 	})
 	if now := e.await(t, 3, etcd.V36).ClusterID; now != id {
-		t.Errorf("the cluster was %s and is %s", id, now)
+		t.Errorf("the cluster ID was %s and is %s", id, now)
 	}
 }
 

@@ -40,7 +40,7 @@ func awaitServed(t *testing.T, c *etcdclient.Client, when string) {
 	eventually.True(t, 2*time.Minute, "clients are served "+when, func() error {
 		now := c.Totals()
 		if well := now.Requests - len(now.Failed); well < before.Requests-len(before.Failed)+served {
-			return fmt.Errorf("%d requests were served", well)
+			return fmt.Errorf("only %d requests were completed", well)
 		}
 		return nil
 	})
@@ -65,9 +65,9 @@ func (e *etcdTest) during(t *testing.T, what string, away bool, happens func()) 
 	report, violations := c.Stop(2 * time.Minute)
 	t.Logf("during %s: %s", what, report)
 	if len(violations) > 0 {
-		t.Errorf("during %s %d things were seen that may not be:\n%s", what, len(violations), strings.Join(violations, "\n"))
+		t.Errorf("during %s, the client found %d violations:\n%s", what, len(violations), strings.Join(violations, "\n"))
 	}
 	if n := len(report.Failed); n > 0 && !away {
-		t.Errorf("during %s %d of %d requests failed, the first: %+v", what, n, report.Requests, report.Failed[0])
+		t.Errorf("during %s, %d of %d requests failed, the first: %+v", what, n, report.Requests, report.Failed[0])
 	}
 }

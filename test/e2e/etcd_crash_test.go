@@ -39,7 +39,7 @@ func (e *etcdTest) nodeWithoutLeader(t *testing.T) string {
 	pods := e.pods(t)
 	i := slices.IndexFunc(pods, func(p corev1.Pod) bool { return p.Spec.NodeName != leader.Spec.NodeName })
 	if i < 0 {
-		t.Fatalf("all members are on %s: they should be spread over the nodes", leader.Spec.NodeName)
+		t.Fatalf("all members run on %s, but should be spread over the nodes", leader.Spec.NodeName)
 	}
 	return pods[i].Spec.NodeName
 }
@@ -53,7 +53,7 @@ func (e *etcdTest) membersOn(t *testing.T, node string) []string {
 // awaitElsewhere waits until three members are ready on other nodes. None of them may be a lost member.
 func (e *etcdTest) awaitElsewhere(t *testing.T, node string, lost []string) {
 	t.Helper()
-	eventually.True(t, 3*time.Minute, fmt.Sprintf("other members stand in for %q, past %s", lost, node), func() error {
+	eventually.True(t, 3*time.Minute, fmt.Sprintf("other members have replaced %q outside node %s", lost, node), func() error {
 		s, _ := e.status(t)
 		if len(s.Members.Ready) != 3 || s.Size != 3 {
 			return fmt.Errorf("the status is %+v", s)
@@ -64,7 +64,7 @@ func (e *etcdTest) awaitElsewhere(t *testing.T, node string, lost []string) {
 			}
 		}
 		if on := e.membersOn(t, node); len(slices.DeleteFunc(on, func(name string) bool { return slices.Contains(lost, name) })) > 0 {
-			return fmt.Errorf("%q are on %s", on, node)
+			return fmt.Errorf("the members %q run on %s", on, node)
 		}
 		return e.wantVoters(t, s.Members.Ready, s.CurrentVersion)
 	})
@@ -97,7 +97,7 @@ func (e *etcdTest) wantSpread(t *testing.T) {
 		nodes[p.Spec.NodeName] = true
 	}
 	if len(nodes) != 3 {
-		t.Errorf("the members should be on three nodes, they are on %v", nodes)
+		t.Errorf("the members should run on three nodes, but run on %v", nodes)
 	}
 }
 
@@ -119,9 +119,9 @@ func TestANodeThatComesBackInTimeBringsItsMemberOfAnEtcdClusterBack(t *testing.T
 // awaitUnready waits until the status of the EtcdCluster reports that a member is not ready.
 func (e *etcdTest) awaitUnready(t *testing.T) {
 	t.Helper()
-	eventually.True(t, time.Minute, "a member is said not to be ready", func() error {
+	eventually.True(t, time.Minute, "the status reports that a member is not ready", func() error {
 		if s, _ := e.status(t); len(s.Members.Unready) == 0 {
-			return errors.New("all are said to be ready")
+			return errors.New("the status says that all members are ready")
 		}
 		return nil
 	})
@@ -155,7 +155,7 @@ func TestAMemberOfAnEtcdClusterThatHangsHurtsNoClient(t *testing.T) {
 		}
 	})
 	if now := names(e.pods(t)); !slices.Equal(now, members) {
-		t.Errorf("a member that hangs has not lost its data; they were %q and are %q", members, now)
+		t.Errorf("a member that hangs must not be replaced; the members were %q and are %q", members, now)
 	}
 }
 
@@ -174,7 +174,7 @@ func TestAnEtcdClusterOutlivesTheRestartOfAllNodes(t *testing.T) {
 		e.waitOperator(t, dataLayer)
 		now := e.await(t, 3, etcd.V36)
 		if now.ClusterID != before.ClusterID || strings.Join(names(e.pods(t)), " ") != strings.Join(members, " ") {
-			t.Errorf("it was cluster %s of %q, and is %s of %q", before.ClusterID, members, now.ClusterID, names(e.pods(t)))
+			t.Errorf("the cluster ID was %s with members %q, and is %s with members %q", before.ClusterID, members, now.ClusterID, names(e.pods(t)))
 		}
 	})
 }

@@ -93,9 +93,9 @@ func (l *ledger) revision() int64 {
 func (l *ledger) awaitMore(t *testing.T, n int) {
 	t.Helper()
 	goal := l.count() + n
-	eventually.True(t, 2*time.Minute, fmt.Sprintf("%d writes more are acknowledged", n), func() error {
+	eventually.True(t, 2*time.Minute, fmt.Sprintf("%d more writes are acknowledged", n), func() error {
 		if now := l.count(); now < goal {
-			return fmt.Errorf("there are %d, and %d are expected", now, goal)
+			return fmt.Errorf("there are %d writes, expected %d", now, goal)
 		}
 		return nil
 	})
@@ -128,12 +128,12 @@ func (l *ledger) wantBound(t *testing.T, at *etcdv1beta2.RestoreProgress) {
 		case there[fmt.Sprint(ledgerKeys, n)]:
 			kept++
 		case when.Before(before):
-			t.Errorf("write %d was acknowledged at %s, before %s, and is lost", n, when.UTC(), before)
+			t.Errorf("write %d was acknowledged at %s, before the loss at %s, but is missing", n, when.UTC(), before)
 		default:
 			lost++
 		}
 	}
-	t.Logf("of %d acknowledged writes %d are there and %d are lost, none of them from before %s", len(acked), kept, lost, before)
+	t.Logf("of %d acknowledged writes, %d exist and %d are lost; no lost write is from before %s", len(acked), kept, lost, before)
 }
 
 // scanned is a time that package fmt can scan.

@@ -74,7 +74,7 @@ func (e *etcdTest) memberID(t *testing.T, name string) uint64 {
 // ID, because it has forgotten its votes.
 func (e *etcdTest) awaitMemberGone(t *testing.T, id uint64) {
 	t.Helper()
-	eventually.True(t, 2*time.Minute, fmt.Sprintf("member %x is counted out", id), func() error {
+	eventually.True(t, 2*time.Minute, fmt.Sprintf("the other members have removed member %x", id), func() error {
 		return e.ask(t, e.serviceURL(), func(ctx context.Context, c *clientv3.Client) error {
 			r, err := c.MemberList(ctx)
 			if err != nil {
@@ -82,7 +82,7 @@ func (e *etcdTest) awaitMemberGone(t *testing.T, id uint64) {
 			}
 			for _, m := range r.Members {
 				if m.ID == id {
-					return fmt.Errorf("it is %v", m)
+					return fmt.Errorf("etcd still lists the member: %v", m)
 				}
 			}
 			return nil
@@ -103,14 +103,14 @@ func TestTwoWipedMembersOfThreeFormNoSecondHistory(t *testing.T) {
 	e.toEtcd(t, pods[1], wipe)
 	e.awaitSays(t, metav1.ConditionFalse, "uorum")
 	before := c.Totals()
-	eventually.Stays(t, 45*time.Second, "the cluster decides nothing, and the member that is left keeps what it knows", func() error {
+	eventually.Stays(t, 45*time.Second, "the cluster has no quorum, and the remaining member keeps its data", func() error {
 		if now := c.Totals(); now.Requests-len(now.Failed) > before.Requests-len(before.Failed)+c.Workers {
-			return fmt.Errorf("requests were answered after quorum was lost: %+v", now)
+			return fmt.Errorf("etcd completed requests after the quorum was lost: %+v", now)
 		}
 		return e.ask(t, e.clientURL(pods[2].Name), func(ctx context.Context, c *clientv3.Client) error {
 			r, err := c.Get(ctx, "foo", clientv3.WithSerializable())
 			if err == nil && (len(r.Kvs) != 1 || string(r.Kvs[0].Value) != "bar") {
-				return fmt.Errorf("it says that foo is %v", r.Kvs)
+				return fmt.Errorf("the value of foo is %v", r.Kvs)
 			}
 			return err
 		})
@@ -119,7 +119,7 @@ func TestTwoWipedMembersOfThreeFormNoSecondHistory(t *testing.T) {
 	report, violations := c.Abandon()
 	t.Log(report)
 	if len(violations) > 0 {
-		t.Errorf("things were seen that may not be:\n%s", strings.Join(violations, "\n"))
+		t.Errorf("the client found violations:\n%s", strings.Join(violations, "\n"))
 	}
 }
 
@@ -133,7 +133,7 @@ func TestADeletedPodOfAnEtcdClusterIsNotMissed(t *testing.T) {
 					e.deletePod(t, pod)
 					ready := e.await(t, 3, etcd.V36).Members.Ready
 					if same := slices.Contains(ready, pod.Name); same != (storage == "claims") {
-						t.Errorf("a member stays if its data does; after the deletion of %s the members are %q", pod.Name, ready)
+						t.Errorf("a member that still has its data must not be replaced; after the deletion of %s the members are %q", pod.Name, ready)
 					}
 				}
 			})
@@ -151,7 +151,7 @@ func TestAllPodsOfAnEtcdClusterDeletedAtOnceComeBackWithTheirData(t *testing.T) 
 				e.kubectl(t, "delete", "pods", "-n", e.ns, "-l", "etcd_cluster="+articleEtcd, "--wait=false", grace)
 				e.awaitSuccessors(t, pods)
 				if now := e.await(t, 3, etcd.V36); now.ClusterID != id || !slices.Equal(names(e.pods(t)), names(pods)) {
-					t.Errorf("it was cluster %s of %q and is %s of %q", id, names(pods), now.ClusterID, names(e.pods(t)))
+					t.Errorf("the cluster ID was %s with members %q, and is %s with members %q", id, names(pods), now.ClusterID, names(e.pods(t)))
 				}
 			})
 		})
@@ -161,15 +161,15 @@ func TestAllPodsOfAnEtcdClusterDeletedAtOnceComeBackWithTheirData(t *testing.T) 
 // awaitSuccessors waits until all given pods are gone and as many new pods exist.
 func (e *etcdTest) awaitSuccessors(t *testing.T, old []corev1.Pod) {
 	t.Helper()
-	eventually.True(t, 2*time.Minute, fmt.Sprintf("%d pods have successors", len(old)), func() error {
+	eventually.True(t, 2*time.Minute, fmt.Sprintf("%d pods have been replaced", len(old)), func() error {
 		now := e.pods(t)
 		for _, p := range now {
 			if slices.ContainsFunc(old, func(o corev1.Pod) bool { return o.UID == p.UID }) {
-				return fmt.Errorf("%s is still there", p.Name)
+				return fmt.Errorf("%s still exists", p.Name)
 			}
 		}
 		if len(now) != len(old) {
-			return fmt.Errorf("there are %q", names(now))
+			return fmt.Errorf("the pods are %q", names(now))
 		}
 		return nil
 	})

@@ -53,13 +53,13 @@ func TestAnEtcdClusterThatSleepsWakesWithItsMembersAndItsData(t *testing.T) {
 	e.awaitSays(t, metav1.ConditionTrue, "Hibernating: spec.hibernate: no member runs; the claims of 3 members are kept")
 	eventually.True(t, time.Minute, "no member runs", func() error {
 		if pods := e.pods(t); len(pods) > 0 {
-			return fmt.Errorf("there are %q", names(pods))
+			return fmt.Errorf("the pods are %q", names(pods))
 		}
 		return nil
 	})
 	e.edit(t, `{"hibernate":false}`)
 	if now := e.await(t, 3, etcd.V36).ClusterID; now != id {
-		t.Errorf("the cluster was %s and is %s", id, now)
+		t.Errorf("the cluster ID was %s and is %s", id, now)
 	}
 	if now := e.memberIDs(t); now != members {
 		t.Errorf("the members were %s and are %s", members, now)
@@ -76,7 +76,7 @@ func TestAPausedEtcdClusterIsLeftAlone(t *testing.T) {
 	// Ten seconds are enough for two reconciles if the cluster were not paused.
 	eventually.Stays(t, 10*time.Second, "a paused cluster keeps its members", func() error {
 		if now := e.memberIDs(t); now != members {
-			return fmt.Errorf("they were %s and are %s", members, now)
+			return fmt.Errorf("the members were %s and are %s", members, now)
 		}
 		return nil
 	})
@@ -105,7 +105,7 @@ func TestAnEtcdClusterOfTheNameOfAnOrphanedOneIsNotMixedWithIt(t *testing.T) {
 	e.wantAlways(t, "foo", "new")
 	for _, name := range old {
 		if !slices.Contains(names(e.pods(t)), name) {
-			t.Errorf("%s, which holds the data of the orphaned cluster, is gone", name)
+			t.Errorf("%s, which has the data of the orphaned cluster, is gone", name)
 		}
 	}
 }
@@ -126,13 +126,13 @@ func TestAUsersChangeOfAMemberOfAnEtcdClusterIsReverted(t *testing.T) {
 	pod := before[1].Name
 	e.kubectl(t, "label", "pod", "-n", e.ns, pod, "app=foo", "--overwrite")
 	e.kubectl(t, "annotate", "pod", "-n", e.ns, pod, "etcd.version=1.1.1", "--overwrite")
-	eventually.True(t, 30*time.Second, "label and annotation are put back", func() error {
+	eventually.True(t, 30*time.Second, "the operator restores the label and the annotation", func() error {
 		now := &corev1.Pod{}
 		if err := e.Get(t.Context(), client.ObjectKey{Namespace: e.ns, Name: pod}, now); err != nil {
 			return err
 		}
 		if now.Labels["app"] != "etcd" || now.Annotations["etcd.version"] != etcd.V36 || now.UID != before[1].UID {
-			return fmt.Errorf("they are %v and %v", now.Labels, now.Annotations)
+			return fmt.Errorf("the labels are %v and the annotations are %v", now.Labels, now.Annotations)
 		}
 		return nil
 	})
@@ -153,7 +153,7 @@ func TestAVersionThatAnEtcdClusterCannotGoToIsRefusedInWords(t *testing.T) {
 	e.edit(t, fmt.Sprintf(`{"version":%q}`, etcd.V36))
 	e.await(t, 1, etcd.V36)
 	if now := e.pods(t)[0]; now.UID != before.UID || restarts(now) != restarts(before) {
-		t.Error("what was refused should have touched no member")
+		t.Error("a refused change should have affected no member")
 	}
 }
 

@@ -116,7 +116,7 @@ func (e *etcdTest) wantVoters(t *testing.T, names []string, version string) erro
 		}
 	}
 	if !slices.Equal(slices.Sorted(slices.Values(voters)), slices.Sorted(slices.Values(names))) {
-		return fmt.Errorf("etcd has the voters %q, the status says %q", voters, names)
+		return fmt.Errorf("etcd has the voters %q, but the status lists %q", voters, names)
 	}
 	return nil
 }
@@ -124,7 +124,7 @@ func (e *etcdTest) wantVoters(t *testing.T, names []string, version string) erro
 // put writes a key through the client Service.
 func (e *etcdTest) put(t *testing.T, key, value string) {
 	t.Helper()
-	eventually.True(t, 30*time.Second, "a key is written through the client Service", func() error {
+	eventually.True(t, 30*time.Second, "a write through the client Service succeeds", func() error {
 		return e.ask(t, e.serviceURL(), func(ctx context.Context, c *clientv3.Client) error {
 			_, err := c.Put(ctx, key, value)
 			return err
@@ -139,7 +139,7 @@ func (e *etcdTest) wantValue(t *testing.T, key, value string) {
 		return e.ask(t, e.serviceURL(), func(ctx context.Context, c *clientv3.Client) error {
 			r, err := c.Get(ctx, key)
 			if err == nil && (len(r.Kvs) != 1 || string(r.Kvs[0].Value) != value) {
-				return fmt.Errorf("it is %v", r.Kvs)
+				return fmt.Errorf("the value is %v", r.Kvs)
 			}
 			return err
 		})

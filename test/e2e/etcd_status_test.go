@@ -62,7 +62,7 @@ func (e *etcdTest) status(t *testing.T) (etcdStatus, int64) {
 func (e *etcdTest) await(t *testing.T, size int, version string) etcdStatus {
 	t.Helper()
 	var s etcdStatus
-	eventually.True(t, 5*time.Minute, fmt.Sprintf("%d members of %s are ready", size, version), func() error {
+	eventually.True(t, 5*time.Minute, fmt.Sprintf("%d members with version %s are ready", size, version), func() error {
 		var generation int64
 		s, generation = e.status(t)
 		ready := meta.FindStatusCondition(s.Conditions, "Ready")
@@ -84,7 +84,7 @@ func (e *etcdTest) wantContract(t *testing.T, s etcdStatus) {
 	}
 	e.wantService(t, articleEtcd, 2379, 2380)
 	if s := e.wantService(t, articleEtcd+"-client", 2379); s.Spec.ClusterIP == corev1.ClusterIPNone {
-		t.Error("the Service for clients should have an address")
+		t.Error("the client Service should have a ClusterIP")
 	}
 	pods := e.pods(t)
 	var names []string
@@ -98,7 +98,7 @@ func (e *etcdTest) wantContract(t *testing.T, s etcdStatus) {
 		}
 	}
 	if !slices.Equal(slices.Sorted(slices.Values(names)), slices.Sorted(slices.Values(s.Members.Ready))) {
-		t.Errorf("the pods are %q, status.members.ready says %q", names, s.Members.Ready)
+		t.Errorf("the pods are %q, but status.members.ready lists %q", names, s.Members.Ready)
 	}
 }
 
@@ -133,14 +133,14 @@ func (e *etcdTest) pods(t *testing.T) []corev1.Pod {
 // awaitSays waits until Ready has the given status, and its reason or message contains one of the words.
 func (e *etcdTest) awaitSays(t *testing.T, status metav1.ConditionStatus, words ...string) {
 	t.Helper()
-	eventually.True(t, 2*time.Minute, fmt.Sprintf("Ready is %s and names one of %q", status, words), func() error {
+	eventually.True(t, 2*time.Minute, fmt.Sprintf("Ready is %s and contains one of %q", status, words), func() error {
 		s, _ := e.status(t)
 		ready := meta.FindStatusCondition(s.Conditions, "Ready")
 		if ready == nil || ready.Status != status {
-			return fmt.Errorf("it is %+v", ready)
+			return fmt.Errorf("Ready is %+v", ready)
 		}
 		if !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(ready.Reason+": "+ready.Message, w) }) {
-			return fmt.Errorf("it says %s: %s", ready.Reason, ready.Message)
+			return fmt.Errorf("Ready has reason %s and message %s", ready.Reason, ready.Message)
 		}
 		return nil
 	})

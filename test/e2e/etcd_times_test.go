@@ -125,7 +125,7 @@ func (e *etcdTest) timed(t *testing.T, size int, version string, lost *corev1.Po
 	t.Helper()
 	begin := time.Now()
 	act()
-	return timeTo(t, fmt.Sprintf("%d members of %s are ready", size, version), begin, func() bool {
+	return timeTo(t, fmt.Sprintf("%d members with version %s are ready", size, version), begin, func() bool {
 		s, generation := e.status(t)
 		pods := e.pods(t)
 		return meta.IsStatusConditionTrue(s.Conditions, "Ready") && s.ObservedGeneration == generation && s.Size == size &&

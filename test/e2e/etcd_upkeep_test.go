@@ -49,7 +49,7 @@ func withVariable(how map[string]any, name, value string) map[string]any {
 // compaction can remove.
 func (e *etcdTest) fill(t *testing.T) {
 	t.Helper()
-	eventually.True(t, 2*time.Minute, "etcd has no room for a write", func() error {
+	eventually.True(t, 2*time.Minute, "etcd refuses a write because its storage is full", func() error {
 		return e.ask(t, e.serviceURL(), func(ctx context.Context, c *clientv3.Client) error {
 			for {
 				_, err := c.Put(ctx, "filler", filler())
@@ -69,11 +69,11 @@ func filler() string { return strings.Repeat("x", 128<<10) }
 // awaitNoAlarm waits until no alarm is active and etcd accepts writes.
 func (e *etcdTest) awaitNoAlarm(t *testing.T) {
 	t.Helper()
-	eventually.True(t, 3*time.Minute, "no alarm is raised, and writes are accepted", func() error {
+	eventually.True(t, 3*time.Minute, "no alarm is active, and writes succeed", func() error {
 		return e.ask(t, e.serviceURL(), func(ctx context.Context, c *clientv3.Client) error {
 			answer, err := c.AlarmList(ctx)
 			if err == nil && len(answer.Alarms) > 0 {
-				err = fmt.Errorf("there are %v", answer.Alarms)
+				err = fmt.Errorf("the alarms are %v", answer.Alarms)
 			}
 			if err == nil {
 				_, err = c.Put(ctx, "after", "alarm")
@@ -106,12 +106,12 @@ func TestAnEtcdClusterThatIsFullIsWrittenToAgain(t *testing.T) {
 func TestAnEtcdClusterFullOfWhatIsKeptSaysSoAndTakesALargerQuota(t *testing.T) {
 	e := newEtcdTest(t, etcd.V36)
 	e.create(t, asked(3, etcd.V36, withVariable(withClaims(), "ETCD_QUOTA_BACKEND_BYTES", fmt.Sprint(smallQuota))))
-	eventually.True(t, 3*time.Minute, "Ready says that there is no more to be given back", func() error {
+	eventually.True(t, 3*time.Minute, "Ready reports that no data is left to give up", func() error {
 		e.fill(t) // etcd keeps more revisions than this, so only defragmentation can free space
 		s, _ := e.status(t)
 		ready := meta.FindStatusCondition(s.Conditions, "Ready")
 		if ready == nil || ready.Reason != "NoSpace" || !strings.Contains(ready.Message, "all that can be given back was") {
-			return fmt.Errorf("it is %+v", ready)
+			return fmt.Errorf("Ready is %+v", ready)
 		}
 		return nil
 	})
@@ -163,7 +163,7 @@ func spoilFile(file string, old, changed []byte) error {
 		keys := tx.Bucket([]byte("key"))
 		at, value := keys.Cursor().Last()
 		if !bytes.Contains(value, old) {
-			return fmt.Errorf("the last value does not hold %q", old)
+			return fmt.Errorf("the last value in the data file is not %q", old)
 		}
 		return keys.Put(bytes.Clone(at), bytes.Replace(value, old, changed, 1))
 	})
@@ -202,7 +202,7 @@ func (e *etcdTest) wantEverywhere(t *testing.T, key, value string) {
 		err := e.ask(t, e.clientURL(p.Name), func(ctx context.Context, c *clientv3.Client) error {
 			r, err := c.Get(ctx, key, clientv3.WithSerializable())
 			if err == nil && (len(r.Kvs) != 1 || string(r.Kvs[0].Value) != value) {
-				err = fmt.Errorf("it says that %s is %v", key, r.Kvs)
+				err = fmt.Errorf("the value of %s is %v", key, r.Kvs)
 			}
 			return err
 		})
@@ -229,7 +229,7 @@ func (e *etcdTest) leaderOf(t *testing.T) string {
 			return p.Name
 		}
 	}
-	t.Fatal("no member leads")
+	t.Fatal("no member is the leader")
 	return ""
 }
 

@@ -41,7 +41,7 @@ func (e *etcdTest) etcdctl(t *testing.T, name string, args ...string) string {
 			return err
 		}
 		if pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
-			return fmt.Errorf("its pod is %s", pod.Status.Phase)
+			return fmt.Errorf("the pod of etcdctl is %s", pod.Status.Phase)
 		}
 		return nil
 	})
@@ -81,7 +81,7 @@ func TestSmokeAnEtcdClusterServesAndReplacesADeletedPod(t *testing.T) {
 	e.deletePod(t, before[0])
 	after := e.await(t, 3, etcd.V36)
 	if slices.Contains(after.Members.Ready, before[0].Name) {
-		t.Errorf("%s lived in emptyDir, and should have been replaced by another member", before[0].Name)
+		t.Errorf("%s had an emptyDir volume, so another member should have replaced it", before[0].Name)
 	}
 	e.wantValue(t, "foo", "bar")
 	e.scale(t, 1)
@@ -105,7 +105,7 @@ func TestTheWalkOfTheArticleOnEtcd(t *testing.T) {
 					e.edit(t, fmt.Sprintf(`{"version":%q}`, version))
 					e.await(t, 4, version)
 					if now := names(e.pods(t)); !slices.Equal(now, members) {
-						t.Errorf("an upgrade should change no member, they were %q and are %q", members, now)
+						t.Errorf("an upgrade should replace no member; the members were %q and are %q", members, now)
 					}
 				}
 			})
@@ -123,9 +123,9 @@ func TestTheWalkOfTheArticleOnEtcd(t *testing.T) {
 func (e *etcdTest) remove(t *testing.T) {
 	t.Helper()
 	e.kubectl(t, "delete", "-n", e.ns, "etcdcluster/"+articleEtcd, "--timeout=60s")
-	eventually.True(t, 2*time.Minute, "no pod of it is left, and no Service", func() error {
+	eventually.True(t, 2*time.Minute, "the object's pods and Services are gone", func() error {
 		if pods := e.pods(t); len(pods) > 0 {
-			return fmt.Errorf("there are %q", names(pods))
+			return fmt.Errorf("the pods are %q", names(pods))
 		}
 		err := e.Get(t.Context(), client.ObjectKey{Namespace: e.ns, Name: articleEtcd + "-client"}, &corev1.Service{})
 		return eventually.Gone(err, apierrors.IsNotFound)

@@ -76,12 +76,12 @@ func wantKept(t *testing.T, where string, before, revision int64, list func() []
 			number, _, _ := strings.Cut(strings.TrimPrefix(name, "digits_v"), "_")
 			n, err := strconv.ParseInt(number, 10, 64)
 			if err != nil || n < before {
-				return fmt.Errorf("%q is there", name)
+				return fmt.Errorf("backup %q still exists", name)
 			}
 			found, newest = append(found, n), newest || n == revision
 		}
 		if !newest || len(found) > 2 {
-			return fmt.Errorf("those of %v are there", found)
+			return fmt.Errorf("the backups of revisions %v exist", found)
 		}
 		return nil
 	})

@@ -23,7 +23,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-var errNotReady = errors.New("it is not ready")
+var errNotReady = errors.New("the EtcdBackup has not reached the expected state")
 
 // made returns the command that builds a program in bin.
 func (c *cluster) made(program string) *exec.Cmd {
@@ -76,7 +76,7 @@ func (e *etcdTest) backup(t *testing.T, name, what string, wanted func(*etcdv1be
 			return err
 		}
 		if !wanted(b) {
-			return fmt.Errorf("its status is %+v", b.Status)
+			return fmt.Errorf("the status of the EtcdBackup is %+v", b.Status)
 		}
 		return nil
 	})

@@ -50,7 +50,7 @@ func newRecoveryTest(t *testing.T, more ...map[string]any) *etcdTest {
 // recovered waits until the cluster has recovered, and returns the progress in its status.
 func (e *etcdTest) recovered(t *testing.T) *etcdv1beta2.RestoreProgress {
 	t.Helper()
-	eventually.True(t, 3*time.Minute, "the cluster has gone on from what is left of it", func() error {
+	eventually.True(t, 3*time.Minute, "the cluster has recovered from the remaining data", func() error {
 		if at := e.typed(t).Status.Restore; at == nil || at.Recovery == nil || at.Phase != etcdv1beta2.PhaseRestored {
 			return fmt.Errorf("the status is %+v", e.typed(t).Status)
 		}
@@ -65,10 +65,10 @@ func (e *etcdTest) recovered(t *testing.T) *etcdv1beta2.RestoreProgress {
 func (e *etcdTest) annotateWithPlan(t *testing.T) {
 	t.Helper()
 	digest := ""
-	eventually.True(t, 2*time.Minute, "there is a plan", func() error {
+	eventually.True(t, 2*time.Minute, "the status contains a recovery plan", func() error {
 		loss := e.typed(t).Status.QuorumLoss
 		if loss == nil || loss.Digest == "" {
-			return fmt.Errorf("the loss is %+v", loss)
+			return fmt.Errorf("status.quorumLoss is %+v", loss)
 		}
 		digest = loss.Digest
 		return nil
@@ -76,7 +76,7 @@ func (e *etcdTest) annotateWithPlan(t *testing.T) {
 	e.awaitSays(t, metav1.ConditionFalse, etcdv1beta2.RecoverAnnotation+"="+digest)
 	eventually.Stays(t, 10*time.Second, "nothing is done before a user requests it", func() error {
 		if at := e.typed(t).Status.Restore; at != nil {
-			return fmt.Errorf("it is %+v", at)
+			return fmt.Errorf("the progress is %+v", at)
 		}
 		return nil
 	})
@@ -97,13 +97,13 @@ func TestAnEtcdClusterThatHasLostTwoOfThreeVolumesUnderLoadGoesOnFromTheThird(t 
 			lost, known := time.Now(), writes.revision()
 			// Until the loss, the history must be consistent.
 			if report, violations := clients.Abandon(); len(violations) > 0 {
-				t.Errorf("things were seen that may not be:\n%s\n%s", strings.Join(violations, "\n"), report)
+				t.Errorf("the client found violations:\n%s\n%s", strings.Join(violations, "\n"), report)
 			}
 			if policy == etcdv1beta2.RecoveryManual {
 				e.annotateWithPlan(t)
 			}
 			at := e.recovered(t)
-			t.Logf("whole again after %s: %s", time.Since(lost).Round(100*time.Millisecond), at.Message)
+			t.Logf("the cluster had recovered after %s: %s", time.Since(lost).Round(100*time.Millisecond), at.Message)
 			if now := e.typed(t).Status.ClusterID; now == before || at.Recovery.Member != pods[2].Name || at.Revision <= known {
 				t.Errorf("expected another cluster, from %s, past revision %d; got %s, %+v", pods[2].Name, known, now, at)
 			}
@@ -158,7 +158,7 @@ func TestAnEtcdClusterWhoseMajorityIsCutOffIsNotGivenUp(t *testing.T) {
 	}
 	e.await(t, 3, etcd.V36)
 	if now := e.typed(t).Status.ClusterID; now != before.ClusterID {
-		t.Errorf("it was cluster %s and is %s", before.ClusterID, now)
+		t.Errorf("the cluster ID was %s and is %s", before.ClusterID, now)
 	}
 	e.wantValue(t, "foo", "bar")
 }

@@ -35,7 +35,7 @@ func (e *etcdTest) seed(t *testing.T) *corev1.Pod {
 	t.Helper()
 	uid := e.asking(t)
 	var found *corev1.Pod
-	eventually.True(t, time.Minute, "a member begins with the backup", func() error {
+	eventually.True(t, time.Minute, "a member starts from the backup", func() error {
 		pods := &corev1.PodList{}
 		if err := e.List(t.Context(), pods, client.InNamespace(e.ns), client.MatchingLabels{"etcd_cluster": articleEtcd}); err != nil {
 			return err
@@ -57,7 +57,7 @@ func (e *etcdTest) atSteps(t *testing.T) map[string]func() {
 		return func() {
 			eventually.True(t, 3*time.Minute, "the restore is "+want, func() error {
 				if at := e.typed(t).Status.Restore; at == nil || at.UID != e.asking(t) || at.Phase != want {
-					return fmt.Errorf("it is %+v", at)
+					return fmt.Errorf("the progress is %+v", at)
 				}
 				return nil
 			})

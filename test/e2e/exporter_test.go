@@ -49,7 +49,7 @@ func TestAMemcachedServesItsFiguresToPrometheus(t *testing.T) {
 	c.apply(t)
 	c.await(t, metav1.ConditionTrue, 3, "3 of 3 servers answer")
 	c.kubectl(t, "patch", "-n", c.ns, "memcached/"+articleCache, "--type=merge", "-p", fmt.Sprintf(`{"spec":{"exporter":{"image":%q}}}`, exporterImage))
-	eventually.True(t, 2*time.Minute, "every server has an exporter that serves", func() error { return c.exporters(t) })
+	eventually.True(t, 2*time.Minute, "every server has a working exporter", func() error { return c.exporters(t) })
 	c.await(t, metav1.ConditionTrue, 3, "3 of 3 servers answer")
 	ring := c.ring(t)
 	ring.fill(t)

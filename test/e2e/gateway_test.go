@@ -114,10 +114,10 @@ func TestMajorVersionsRunSideBySideBehindARealIngressAndGateway(t *testing.T) {
 			wantVersion(t, address, "ms-sample."+domain, "v2")
 			l.stop(t, "the microservice's own name goes to another major version")
 			s.kubectl(t, "delete", "-n", s.ns, "msd", "--all", "--wait")
-			eventually.True(t, time.Minute, "the names lead nowhere any more", func() error {
+			eventually.True(t, time.Minute, "the host names no longer resolve to a server", func() error {
 				code, _, err := through(address, "v1-ms-sample."+domain).visit(t.Context())
 				if err == nil && code != http.StatusNotFound {
-					return fmt.Errorf("the answer is %d", code)
+					return fmt.Errorf("the response has status code %d", code)
 				}
 				return err
 			})

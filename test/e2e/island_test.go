@@ -37,11 +37,11 @@ func newIsland(t *testing.T, c *cluster) *island {
 	var listener net.Listener
 	i.do(func() {
 		if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
-			t.Errorf("make a network namespace: %v", err)
+			t.Errorf("create a network namespace: %v", err)
 			return
 		}
 		if out, err := exec.Command("ip", "link", "set", "lo", "up").CombinedOutput(); err != nil {
-			t.Errorf("raise its loopback interface: %v: %s", err, out)
+			t.Errorf("set the loopback interface up: %v: %s", err, out)
 			return
 		}
 		var err error

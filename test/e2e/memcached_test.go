@@ -108,11 +108,11 @@ func (c *cacheTest) get(t *testing.T) *cachev1alpha1.Memcached {
 func (c *cacheTest) await(t *testing.T, status metav1.ConditionStatus, size int, words string) *cachev1alpha1.Memcached {
 	t.Helper()
 	var m *cachev1alpha1.Memcached
-	eventually.True(t, 3*time.Minute, fmt.Sprintf("Ready is %s with %d servers and says %q", status, size, words), func() error {
+	eventually.True(t, 3*time.Minute, fmt.Sprintf("Ready is %s with %d servers and the words %q", status, size, words), func() error {
 		m = c.get(t)
 		ready := meta.FindStatusCondition(m.Status.Conditions, cachev1alpha1.MemcachedReady)
 		if ready == nil || ready.Status != status || len(m.Status.Servers) != size || m.Status.ObservedGeneration != m.Generation || !strings.Contains(ready.Message, words) {
-			return fmt.Errorf("it has %d servers and is %+v", len(m.Status.Servers), ready)
+			return fmt.Errorf("the Memcached has %d servers, and Ready is %+v", len(m.Status.Servers), ready)
 		}
 		return nil
 	})
@@ -135,7 +135,7 @@ func (c *cacheTest) ring(t *testing.T) *ring {
 	}
 	servers := strings.Fields(list.Data["servers"])
 	if status := c.get(t).Status; !slices.Equal(servers, status.Servers) {
-		t.Fatalf("the ConfigMap lists %q and status.servers %q", servers, status.Servers)
+		t.Fatalf("the ConfigMap lists the servers %q, but status.servers lists %q", servers, status.Servers)
 	}
 	r := newRing(servers)
 	for _, server := range servers {
@@ -221,7 +221,7 @@ func (r *ring) fill(t *testing.T) {
 			func(key string) string { return fmt.Sprintf("set %s 0 0 %d\r\n%s\r\n", key, len(key), key) },
 			func(_ string, in *bufio.Reader) error {
 				if line, err := in.ReadString('\n'); err != nil || line != "STORED\r\n" {
-					return fmt.Errorf("it answers %q (%w)", line, err)
+					return fmt.Errorf("the server responds %q (%w)", line, err)
 				}
 				return nil
 			})
@@ -291,7 +291,7 @@ func (c *cacheTest) restart(t *testing.T, name string) {
 				return nil
 			}
 		}
-		return fmt.Errorf("it is %s, %s", fresh.UID, fresh.Status.Phase)
+		return fmt.Errorf("the pod has UID %s and phase %s", fresh.UID, fresh.Status.Phase)
 	})
 }
 
@@ -307,7 +307,7 @@ func TestSmokeMemcachedKeepsTheHitRateOfAConsistentClient(t *testing.T) {
 	list := c.await(t, metav1.ConditionTrue, 3, "").Status.Servers
 	after := c.ring(t)
 	if !slices.Equal(before.points, after.points) {
-		t.Errorf("a restart changed the ring")
+		t.Errorf("a restart changed which server stores which keys")
 	}
 	after.wantMisses(t, "pod 1 restarted", list[1])
 	after.fill(t)
@@ -329,7 +329,7 @@ func TestSmokeMemcachedKeepsTheHitRateOfAConsistentClient(t *testing.T) {
 	c.await(t, metav1.ConditionTrue, 3, "3 of 3 servers answer")
 	back := c.ring(t)
 	if !slices.Equal(before.points, back.points) {
-		t.Errorf("the ring is another one after size 0")
+		t.Errorf("the servers of keys changed after the size was 0")
 	}
 	back.wantMisses(t, "after size 0", list...)
 	c.remove(t)
@@ -344,10 +344,10 @@ func TestSmokeMemcachedKeepsTheHitRateOfAConsistentClient(t *testing.T) {
 func (c *cacheTest) remove(t *testing.T) {
 	t.Helper()
 	c.kubectl(t, "delete", "-n", c.ns, "memcached/"+articleCache, "--timeout=60s")
-	eventually.True(t, time.Minute, "nothing of it is left", func() error {
+	eventually.True(t, time.Minute, "all objects that belonged to the object are gone", func() error {
 		pods := &corev1.PodList{}
 		if err := c.List(t.Context(), pods, client.InNamespace(c.ns)); err != nil || len(pods.Items) > 0 {
-			return fmt.Errorf("%d pods are left (%w)", len(pods.Items), err)
+			return fmt.Errorf("%d pods still exist (%w)", len(pods.Items), err)
 		}
 		err := c.Get(t.Context(), client.ObjectKey{Namespace: c.ns, Name: articleCache + "-servers"}, &corev1.ConfigMap{})
 		return eventually.Gone(err, apierrors.IsNotFound)
@@ -368,7 +368,7 @@ func TestANodeThatCrashesTakesOnlyTheKeysOfItsServersAndTheyComeBack(t *testing.
 
 	c.crash(t, first.Spec.NodeName)
 	c.await(t, metav1.ConditionFalse, 3, "node "+first.Spec.NodeName+" does not answer")
-	eventually.True(t, time.Minute, fmt.Sprintf("the ring stays, with %d servers ready", len(list)-len(lost)), func() error {
+	eventually.True(t, time.Minute, fmt.Sprintf("the server list is unchanged, with %d servers ready", len(list)-len(lost)), func() error {
 		if s := c.get(t).Status; !slices.Equal(s.Servers, list) || int(s.ReadyReplicas) != len(list)-len(lost) {
 			return fmt.Errorf("the status is %+v", s)
 		}
@@ -382,7 +382,7 @@ func TestANodeThatCrashesTakesOnlyTheKeysOfItsServersAndTheyComeBack(t *testing.
 	c.await(t, metav1.ConditionTrue, 3, "3 of 3 servers answer")
 	after := c.ring(t)
 	if !slices.Equal(before.points, after.points) {
-		t.Errorf("the crash changed the ring")
+		t.Errorf("the crash changed which server stores which keys")
 	}
 	after.wantMisses(t, "node "+first.Spec.NodeName+" crashed", lost...)
 	c.remove(t)

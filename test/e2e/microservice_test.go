@@ -109,7 +109,7 @@ func (s *serviceTest) await(t *testing.T, status metav1.ConditionStatus, reason 
 		}
 		ready := meta.FindStatusCondition(m.Status.Conditions, customv1.MicroServiceDeployReady)
 		if ready == nil || m.Status.ObservedGeneration != m.Generation || ready.Status != status || ready.Reason != reason {
-			return fmt.Errorf("it is %+v", ready)
+			return fmt.Errorf("Ready is %+v", ready)
 		}
 		return nil
 	})
@@ -145,7 +145,7 @@ func wantAnswer(t *testing.T, v *visitor, what string, code int, fits func(answe
 			return err
 		}
 		if got != code || !fits(a) {
-			return fmt.Errorf("the answer is %d %+v", got, a)
+			return fmt.Errorf("the response is %d %+v", got, a)
 		}
 		return nil
 	})
@@ -161,7 +161,7 @@ func TestSmokeAMicroServiceAsksForItsTenantsPasswordAndIsChangedUnderLoad(t *tes
 	tenant := newVisitor(url, "tenant", password)
 	wantAnswer(t, newVisitor(url, "", ""), "who gives no password is asked for one", http.StatusUnauthorized, anyAnswer)
 	wantAnswer(t, newVisitor(url, "tenant", "wrong"), "a wrong password is refused", http.StatusUnauthorized, anyAnswer)
-	wantAnswer(t, tenant, "the tenant is admitted, and the application gets its name without the password", http.StatusOK, func(a answer) bool {
+	wantAnswer(t, tenant, "the service accepts the tenant's password, and the application gets the user name without the password", http.StatusOK, func(a answer) bool {
 		return a.User == "tenant" && !a.Password && a.Greeting == "hello" && strings.Contains(a.Config, "COLOR=blue")
 	})
 
@@ -188,7 +188,7 @@ func TestSmokeAMicroServiceAsksForItsTenantsPasswordAndIsChangedUnderLoad(t *tes
 			return err
 		}
 		if len(pods.Items) > 0 {
-			return fmt.Errorf("there are %d", len(pods.Items))
+			return fmt.Errorf("%d pods still exist", len(pods.Items))
 		}
 		return nil
 	})
@@ -202,7 +202,7 @@ func TestTurningAuthOnAndOffLosesNoRequest(t *testing.T) {
 	s.create(t)
 	s.await(t, metav1.ConditionTrue, "AllPodsReady")
 	tenant := newVisitor(s.url(t), "tenant", s.password(t))
-	wantAnswer(t, tenant, "the tenant is let in", http.StatusOK, anyAnswer)
+	wantAnswer(t, tenant, "the service accepts the tenant's password", http.StatusOK, anyAnswer)
 	for _, on := range []bool{false, true} {
 		l := startTraffic(t, regulars(tenant)...)
 		s.edit(t, fmt.Sprintf(`{"spec":{"needAuth":%t}}`, on))
@@ -217,7 +217,7 @@ func TestAPasswordIsChangedWithoutARefusedClient(t *testing.T) {
 	s.await(t, metav1.ConditionTrue, "AllPodsReady")
 	url := s.url(t)
 	old, renewed := newVisitor(url, "tenant", s.password(t)), newVisitor(url, "tenant", "a-new-password")
-	wantAnswer(t, old, "the tenant is let in", http.StatusOK, anyAnswer)
+	wantAnswer(t, old, "the service accepts the tenant's password", http.StatusOK, anyAnswer)
 	l := startTraffic(t, regulars(old)...)
 	secret := &corev1.Secret{}
 	secret.Namespace, secret.Name = s.ns, tenantAuth
@@ -229,7 +229,7 @@ func TestAPasswordIsChangedWithoutARefusedClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 4 { // the Service spreads requests over the pods, so four requests reach each pod
-		wantAnswer(t, renewed, "the new password is let in", http.StatusOK, anyAnswer)
+		wantAnswer(t, renewed, "the server accepts the new password", http.StatusOK, anyAnswer)
 	}
 	l.stop(t, "a change of the password")
 }

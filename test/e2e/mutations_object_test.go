@@ -36,9 +36,9 @@ type patient struct {
 // The possible outcomes of a change.
 const (
 	refused   = "refused with a message"
-	settled   = "accepted, and Ready says how it is"
-	gone      = "accepted, and the object went as it says"
-	permanent = "accepted for good: taking it back is refused with a message"
+	settled   = "accepted, and Ready describes the new state"
+	gone      = "accepted, and the object was deleted as documented"
+	permanent = "accepted, but reverting the change is refused with a message"
 )
 
 func newPatient(t *testing.T, c *cluster, declared []manifest.Document, namespace, name string) *patient {
@@ -95,7 +95,7 @@ func (p *patient) endure(m table.Mutation) string {
 	case err != nil && strings.TrimSpace(err.Error()) != "" && (apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)):
 		return refused
 	case err != nil:
-		p.Errorf("%s: expected a refusal that says why, got %v", m.Name, err)
+		p.Errorf("%s: expected a refusal with a reason, got %v", m.Name, err)
 		return "failed"
 	}
 	outcome := p.settles(m)
@@ -113,7 +113,7 @@ func (p *patient) endure(m table.Mutation) string {
 // settles waits until the status of the object describes the changed spec.
 func (p *patient) settles(m table.Mutation) string {
 	outcome := settled
-	p.until(m.Name+": the object settles, and Ready says how it is", func(o *unstructured.Unstructured) error {
+	p.until(m.Name+": the status describes the changed spec", func(o *unstructured.Unstructured) error {
 		if o == nil {
 			outcome = gone
 			return nil
@@ -139,10 +139,10 @@ func (p *patient) undo(m table.Mutation, wanted any) bool {
 		return false
 	}
 	if err != nil {
-		p.Errorf("%s: undoing it: %v", m.Name, err)
+		p.Errorf("%s: reverting the change: %v", m.Name, err)
 		return true
 	}
-	if !p.until(m.Name+": the object is Ready again when it is undone", p.well) {
+	if !p.until(m.Name+": the object is Ready again after the change was reverted", p.well) {
 		p.remake()
 	}
 	return true
@@ -156,9 +156,9 @@ func (p *patient) remake() {
 	if err != nil {
 		p.Error(err)
 	}
-	p.until("the object goes", func(o *unstructured.Unstructured) error {
+	p.until("the object is gone", func(o *unstructured.Unstructured) error {
 		if o != nil {
-			return errors.New("it is there")
+			return errors.New("the object still exists")
 		}
 		return nil
 	})
@@ -200,7 +200,7 @@ func observed(o *unstructured.Unstructured) error {
 // "settled", the object need not be Ready.
 func (p *patient) well(o *unstructured.Unstructured) error {
 	if o == nil {
-		return errors.New("it is not there")
+		return errors.New("the object does not exist")
 	}
 	if err := observed(o); err != nil {
 		return err

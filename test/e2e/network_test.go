@@ -65,7 +65,7 @@ func (n *neighbors) connects(from, address string, port int) (bool, error) {
 // expect waits until the pod can connect to the open ports of another pod, and not to the closed ones.
 func (n *neighbors) expect(t *testing.T, from string, to *corev1.Pod, open []int, closed ...int) {
 	t.Helper()
-	eventually.True(t, time.Minute, fmt.Sprintf("pod %s reaches of %s the ports %v, and not %v", from, to.Name, open, closed), func() error {
+	eventually.True(t, time.Minute, fmt.Sprintf("pod %s can connect to %s at the ports %v, but not %v", from, to.Name, open, closed), func() error {
 		for ports, want := range map[*[]int]bool{&open: true, &closed: false} {
 			for _, port := range *ports {
 				got, err := n.connects(from, to.Status.PodIP, port)
@@ -114,7 +114,7 @@ func TestSmokeTheBusOfRedisIsClosedAndAccessLimitsItsClients(t *testing.T) {
 			return err
 		}
 		if now.UID == server.UID || now.Status.PodIP == "" {
-			return errors.New("not yet")
+			return errors.New("the pod has not been recreated yet")
 		}
 		server = now
 		return nil

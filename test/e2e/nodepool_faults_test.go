@@ -29,7 +29,7 @@ func (c *cluster) wantCounts(t *testing.T, name string, total, ready int32) {
 			return err
 		}
 		if pool.Status.NodeCount != total || pool.Status.ReadyNodes != ready {
-			return fmt.Errorf("it has %d, %d of them ready", pool.Status.NodeCount, pool.Status.ReadyNodes)
+			return fmt.Errorf("the status has %d nodes, %d of them ready", pool.Status.NodeCount, pool.Status.ReadyNodes)
 		}
 		return nil
 	})
@@ -87,7 +87,7 @@ func TestANodeRegisteredAgainWithoutItsRoleLabelHasLeftAndIsClean(t *testing.T) 
 	}
 	for _, key := range []string{masterLabel, testLabel} {
 		if _, ok := node.Labels[key]; ok {
-			t.Errorf("node3 was registered again and is in no pool, yet it carries label %s", key)
+			t.Errorf("node3 was registered again and belongs to no pool, but still has label %s", key)
 		}
 	}
 	c.wantPool(t, "master", metav1.ConditionTrue, nodesv1.ReasonNoNodes)
@@ -138,7 +138,7 @@ func TestARestartOfTheOperatorWritesNothing(t *testing.T) {
 	c.wantQuiet(t, 5*time.Second)
 	writes := audit.Since(t, mark).By(machinesUser).Writes().Counted()
 	if len(writes) > 0 {
-		t.Errorf("a restart should write nothing, the operator wrote:\n%s", writes)
+		t.Errorf("after a restart the operator should write nothing, but wrote:\n%s", writes)
 	}
 	c.removePools(t)
 }
@@ -164,7 +164,7 @@ func TestADryRunOfNoExecuteNamesThePodsThatItWouldEvict(t *testing.T) {
 	}
 	preview := c.wantPool(t, "master", metav1.ConditionFalse, nodesv1.ReasonDryRun).Status.Preview
 	if preview == nil || preview.NodeCount != 1 || !slices.Contains(preview.Evictions, "default/victim on node3") {
-		t.Errorf("the preview should name 1 node and pod default/victim, it says %+v", preview)
+		t.Errorf("the preview should name 1 node and pod default/victim, but is %+v", preview)
 	}
 	c.wantNode(t, "node3", nil)
 

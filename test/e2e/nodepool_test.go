@@ -71,7 +71,7 @@ func TestSmokeTheArticlesPoolsDoWhatTheArticleShows(t *testing.T) {
 	c.wantClass(t, "master", map[string]string{masterLabel: "10", "node-role.kubernetes.io/master": ""}, masterTaint)
 	c.wantNode(t, "node3", map[string]string{masterLabel: "10"}, masterTaint)
 	if _, left := c.carriedByAll(t)["node3"].Labels[testLabel]; left {
-		t.Errorf("label %s was taken out of the pool and is still on node3", testLabel)
+		t.Errorf("label %s was removed from the pool, but is still on node3", testLabel)
 	}
 	c.wantPool(t, "master", metav1.ConditionTrue, nodesv1.ReasonAsWanted)
 	c.wantRepairInOneWrite(t)
@@ -85,7 +85,7 @@ func TestSmokeTheArticlesPoolsDoWhatTheArticleShows(t *testing.T) {
 func (c *cluster) wantOn(t *testing.T, name, class, node string) {
 	t.Helper()
 	if pod := c.pod(t, name, class); pod.Spec.NodeName != node {
-		t.Errorf("pod %s of RuntimeClass %q runs on %s, should run on %s", name, class, pod.Spec.NodeName, node)
+		t.Errorf("pod %s with RuntimeClass %q runs on %s, but should run on %s", name, class, pod.Spec.NodeName, node)
 	}
 }
 
@@ -99,7 +99,7 @@ func (c *cluster) wantRepairInOneWrite(t *testing.T) {
 	c.wantQuiet(t, 2*time.Second)
 	writes := audit.Since(t, mark).By(machinesUser).Writes().On("nodes")
 	if len(writes) != 1 {
-		t.Errorf("a label that a user removed should be restored with 1 write of the node, the operator made:\n%s", writes)
+		t.Errorf("the operator should restore a removed label with 1 write of the node, but made:\n%s", writes)
 	}
 }
 
@@ -121,7 +121,7 @@ func (c *cluster) wantQuietBy(t *testing.T, user string, d time.Duration) {
 			return
 		}
 	}
-	t.Errorf("the operator should be at rest, it makes calls:\n%s", seen)
+	t.Errorf("the operator should make no requests, but made:\n%s", seen)
 }
 
 func TestTwoPoolsOnASharedNodeBothGetTheirPodsThere(t *testing.T) {
@@ -139,7 +139,7 @@ func TestTwoPoolsOnASharedNodeBothGetTheirPodsThere(t *testing.T) {
 	c.wantPool(t, "test", metav1.ConditionTrue, nodesv1.ReasonAsWanted)
 	master := c.wantPool(t, "master", metav1.ConditionFalse, nodesv1.ReasonHeldByPool)
 	if n := len(master.Status.Conflicts); n != 2 {
-		t.Errorf("pool master should name 2 conflicts (the taint and a label), it names %d: %+v", n, master.Status.Conflicts)
+		t.Errorf("pool master should report 2 conflicts (the taint and a label), but reports %d: %+v", n, master.Status.Conflicts)
 	}
 	c.wantNode(t, "node3", map[string]string{testLabel: "", masterLabel: "8"}, testTaint)
 	c.wantClass(t, "master", map[string]string{masterLabel: "8", "node-role.kubernetes.io/master": ""}, masterTaint, testTaint)

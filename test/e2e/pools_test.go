@@ -44,13 +44,13 @@ func (c *cluster) removePools(t *testing.T) {
 	c.kubectl(t, "delete", "nodepools", "--all", "--timeout=60s")
 	c.kubectl(t, "delete", "pods", "-n", "default", "-l", testPod, "--now")
 	c.kubectl(t, "label", "nodes", "--all", "node-role.kubernetes.io/test-", "node-role.kubernetes.io/master-")
-	eventually.True(t, soon, "no pod of earlier tests is left", func() error {
+	eventually.True(t, soon, "no pod of earlier tests exists", func() error {
 		pods := &corev1.PodList{}
 		if err := c.List(t.Context(), pods, client.InNamespace("default"), client.HasLabels{testPod}); err != nil {
 			return err
 		}
 		if len(pods.Items) > 0 {
-			return fmt.Errorf("%d are left", len(pods.Items))
+			return fmt.Errorf("%d still exist", len(pods.Items))
 		}
 		return nil
 	})
@@ -79,7 +79,7 @@ func (c *cluster) role(t *testing.T, node, pool string) {
 // wantNode waits until a node has the given labels, and exactly the given taints.
 func (c *cluster) wantNode(t *testing.T, name string, labels map[string]string, taints ...string) {
 	t.Helper()
-	eventually.True(t, soon, fmt.Sprintf("%s carries labels %v and taints %v", name, labels, taints), func() error {
+	eventually.True(t, soon, fmt.Sprintf("node %s has labels %v and taints %v", name, labels, taints), func() error {
 		node := &corev1.Node{}
 		if err := c.Get(t.Context(), client.ObjectKey{Name: name}, node); err != nil {
 			return err
@@ -111,7 +111,7 @@ func (c *cluster) wantPool(t *testing.T, name string, status metav1.ConditionSta
 		}
 		ready := meta.FindStatusCondition(pool.Status.Conditions, nodesv1.NodePoolReady)
 		if ready == nil || ready.Status != status || ready.Reason != reason || pool.Status.ObservedGeneration != pool.Generation {
-			return fmt.Errorf("it is %+v", ready)
+			return fmt.Errorf("Ready is %+v", ready)
 		}
 		return nil
 	})
@@ -127,7 +127,7 @@ func (c *cluster) wantClass(t *testing.T, name string, selector map[string]strin
 			return err
 		}
 		if !maps.Equal(class.Scheduling.NodeSelector, selector) {
-			return fmt.Errorf("it selects %v", class.Scheduling.NodeSelector)
+			return fmt.Errorf("the node selector is %v", class.Scheduling.NodeSelector)
 		}
 		var found []string
 		for _, s := range class.Scheduling.Tolerations {
@@ -136,7 +136,7 @@ func (c *cluster) wantClass(t *testing.T, name string, selector map[string]strin
 		}
 		slices.Sort(found)
 		if !slices.Equal(found, tolerations) {
-			return fmt.Errorf("it tolerates %v", found)
+			return fmt.Errorf("the tolerations are %v", found)
 		}
 		return nil
 	})
@@ -179,19 +179,19 @@ func (c *cluster) wantRunning(t *testing.T, pod *corev1.Pod) {
 // wantAsBefore waits until every node has the labels, annotations and taints in before, and no RuntimeClass exists.
 func (c *cluster) wantAsBefore(t *testing.T, before map[string]carried) {
 	t.Helper()
-	eventually.True(t, soon, "every node is as it was before the pools", func() error {
+	eventually.True(t, soon, "every node has the same labels, annotations and taints as before the pools", func() error {
 		if diff := cmp.Diff(before, c.carriedByAll(t)); diff != "" {
 			return errors.New(diff)
 		}
 		return nil
 	})
-	eventually.True(t, soon, "no RuntimeClass of a pool is left", func() error {
+	eventually.True(t, soon, "the RuntimeClasses of pools are gone", func() error {
 		classes := &nodev1.RuntimeClassList{}
 		if err := c.List(t.Context(), classes, client.MatchingLabels{"app.kubernetes.io/managed-by": "opcrew"}); err != nil {
 			return err
 		}
 		if len(classes.Items) > 0 {
-			return fmt.Errorf("%d are left", len(classes.Items))
+			return fmt.Errorf("%d still exist", len(classes.Items))
 		}
 		return nil
 	})

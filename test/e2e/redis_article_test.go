@@ -37,7 +37,7 @@ func TestTheManifestOfTheArticleOnRedisServesWithoutTheVendorsImage(t *testing.T
 			return err
 		}
 		if ready := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionReady); ready == nil || ready.Status != "True" {
-			return fmt.Errorf("it is %+v", ready)
+			return fmt.Errorf("Ready is %+v", ready)
 		}
 		return nil
 	})

@@ -77,7 +77,7 @@ func (c *redisClient) put(ctx context.Context, key string, n int) error {
 		return err
 	}
 	if copies, err := wait.Int(); err != nil || copies < 1 {
-		return errors.Join(err, errors.New("no replica has it yet"))
+		return errors.Join(err, errors.New("no replica has the write yet"))
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func (r *redisTest) victim(t *testing.T) corev1.Pod {
 	pods := r.pods(t)
 	i := slices.IndexFunc(pods, func(p corev1.Pod) bool { return p.Spec.NodeName != leader.Spec.NodeName })
 	if i < 0 {
-		t.Fatalf("all pods are on %s: they should be spread over the nodes", leader.Spec.NodeName)
+		t.Fatalf("all pods run on %s, but should be spread over the nodes", leader.Spec.NodeName)
 	}
 	return pods[i]
 }
@@ -60,7 +60,7 @@ func (r *redisTest) during(t *testing.T, what string, happen func()) {
 	r.wantRing(t, r.await(t, 3), 3)
 	w.stop()
 	w.wantAll(t)
-	t.Logf("during %s no client waited longer than %s for a write", what, w.longest().Round(10*time.Millisecond))
+	t.Logf("during %s, no client waited longer than %s for a write", what, w.longest().Round(10*time.Millisecond))
 	o.wantOneLeader(t)
 }
 
@@ -114,7 +114,7 @@ func TestARedisClusterGoesOnWhenANodeIsCutOff(t *testing.T) {
 // awaitServed waits until the status reports that every slot has a primary.
 func (r *redisTest) awaitServed(t *testing.T) {
 	t.Helper()
-	eventually.True(t, time.Minute, "all slots are served", func() error {
+	eventually.True(t, time.Minute, "every slot has a primary", func() error {
 		for _, c := range r.get(t).Status.Conditions {
 			if c.Type == redisv1alpha1.ConditionAvailable && c.Status != "True" {
 				return fmt.Errorf("%s: %s", c.Reason, c.Message)
@@ -168,7 +168,7 @@ func (r *redisTest) settle(t *testing.T, stop func() int, what string, nodes int
 			break
 		}
 	}
-	t.Logf("during %s the operator was killed %d times", what, stop())
+	t.Logf("during %s, the operator was killed %d times", what, stop())
 	r.wantRing(t, r.await(t, nodes), int(nodes))
 	r.waitOperator(t, dataLayer)
 }

@@ -124,7 +124,7 @@ func (r *redisTest) bereave(t *testing.T, pods ...corev1.Pod) {
 		remove = append(remove, pod.Name)
 	}
 	r.kubectl(t, remove...) // delete all in one command, so that no server fails over to its replica first
-	eventually.True(t, 3*time.Minute, "the pods have other claims", func() error {
+	eventually.True(t, 3*time.Minute, "the pods use new claims", func() error {
 		claims := &corev1.PersistentVolumeClaimList{}
 		if err := r.List(t.Context(), claims, client.InNamespace(r.ns)); err != nil {
 			return err
@@ -135,7 +135,7 @@ func (r *redisTest) bereave(t *testing.T, pods ...corev1.Pod) {
 			}
 		}
 		if len(claims.Items) != len(r.pods(t)) {
-			return fmt.Errorf("there are %d", len(claims.Items))
+			return fmt.Errorf("there are %d claims", len(claims.Items))
 		}
 		return nil
 	})
@@ -146,7 +146,7 @@ func (r *redisTest) lossReported(t *testing.T, slots string) (message string, er
 	t.Helper()
 	ready := meta.FindStatusCondition(r.get(t).Status.Conditions, redisv1alpha1.ConditionReady)
 	if ready == nil || ready.Reason != redisv1alpha1.ReasonDataMissing || !strings.Contains(ready.Message, "slots "+slots+" is lost") {
-		return "", fmt.Errorf("it is %+v", ready)
+		return "", fmt.Errorf("Ready is %+v", ready)
 	}
 	return ready.Message, nil
 }
@@ -169,7 +169,7 @@ func TestAShardOfARedisClusterWhoseVolumesAreGoneIsGivenUpByTheReportedCommand(t
 		return err
 	})
 	t.Log(message)
-	eventually.True(t, 3*time.Minute, "all pods but that of the lost shard are well", func() error {
+	eventually.True(t, 3*time.Minute, "all pods except those of the lost shard are ready", func() error {
 		if served := redisSlots - len(lost); !strings.Contains(r.available(t), fmt.Sprintf("%d of %d slots", served, redisSlots)) {
 			return errors.New(r.available(t))
 		}
@@ -177,9 +177,9 @@ func TestAShardOfARedisClusterWhoseVolumesAreGoneIsGivenUpByTheReportedCommand(t
 	})
 	c := r.client(t)
 	c.wantAllOf(t, others, "before:", "keys of the other shards")
-	eventually.Stays(t, 15*time.Second, "nothing is given up by itself", func() error {
+	eventually.Stays(t, 15*time.Second, "the operator gives up no data by itself", func() error {
 		if err := c.Set(t.Context(), lost[0], "written", 0).Err(); err == nil {
-			return errors.New("a slot that is lost is served")
+			return errors.New("a lost slot has a primary")
 		}
 		_, err := r.lossReported(t, shard.Slots)
 		return err

@@ -181,7 +181,7 @@ func (o *redisObserver) wantOneLeader(t *testing.T) {
 			t.Fatalf("expected each slot to be served once at rest, slot %d is served %d times", slot, covered[slot])
 		}
 	}
-	t.Logf("%d looks", o.looks)
+	t.Logf("the observer queried the servers %d times", o.looks)
 	if len(o.twice) > 0 {
 		t.Errorf("expected one leader a slot at any time; in %d looks there were two %d times, such as %s", o.looks, len(o.twice), o.twice[0])
 	}

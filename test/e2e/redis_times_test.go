@@ -100,7 +100,7 @@ func (r *redisTest) scaled(t *testing.T, nodes int32) (took redisTimes) {
 	began := time.Now()
 	var first, last time.Time
 	r.patch(t, fmt.Sprintf(`{"nodes":%d}`, nodes))
-	eventually.True(t, 15*time.Minute, fmt.Sprintf("Ready is True, of %d pods", nodes), func() error {
+	eventually.True(t, 15*time.Minute, fmt.Sprintf("Ready is True with %d pods", nodes), func() error {
 		c := r.get(t)
 		if meta.IsStatusConditionTrue(c.Status.Conditions, redisv1alpha1.ConditionMigrating) {
 			if last = time.Now(); first.IsZero() {
@@ -109,12 +109,12 @@ func (r *redisTest) scaled(t *testing.T, nodes int32) (took redisTimes) {
 		}
 		ready := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionReady)
 		if ready == nil || ready.Reason != redisv1alpha1.ReasonAllPodsReady || c.Status.Nodes != nodes || c.Status.ObservedGeneration != c.Generation {
-			return fmt.Errorf("it has %d pods and is %+v", c.Status.Nodes, ready)
+			return fmt.Errorf("the cluster has %d pods, and Ready is %+v", c.Status.Nodes, ready)
 		}
 		return nil
 	})
 	took = redisTimes{all: time.Since(began), moving: last.Sub(first)}
-	t.Logf("to %d pods: %s, of it moving slots %s", nodes, took.all.Round(time.Millisecond), took.moving.Round(time.Millisecond))
+	t.Logf("scaling to %d pods took %s, of which moving slots took %s", nodes, took.all.Round(time.Millisecond), took.moving.Round(time.Millisecond))
 	return took
 }
 

@@ -101,11 +101,11 @@ func (r *redisTest) await(t *testing.T, nodes int32) *redisv1alpha1.RedisEnterpr
 
 func (r *redisTest) awaitReason(t *testing.T, reason string, nodes int32) (c *redisv1alpha1.RedisEnterpriseCluster) {
 	t.Helper()
-	eventually.True(t, 5*time.Minute, fmt.Sprintf("Ready is True for %s, of %d pods", reason, nodes), func() error {
+	eventually.True(t, 5*time.Minute, fmt.Sprintf("Ready is True with reason %s and %d pods", reason, nodes), func() error {
 		c = r.get(t)
 		ready := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionReady)
 		if ready == nil || ready.Status != metav1.ConditionTrue || ready.Reason != reason || c.Status.Nodes != nodes || c.Status.ObservedGeneration != c.Generation {
-			return fmt.Errorf("it has %d pods and is %+v", c.Status.Nodes, ready)
+			return fmt.Errorf("the cluster has %d pods, and Ready is %+v", c.Status.Nodes, ready)
 		}
 		return nil
 	})
@@ -117,7 +117,7 @@ func (r *redisTest) awaitUnready(t *testing.T) {
 	t.Helper()
 	eventually.True(t, time.Minute, "Ready is not True", func() error {
 		if meta.IsStatusConditionTrue(r.get(t).Status.Conditions, redisv1alpha1.ConditionReady) {
-			return fmt.Errorf("it is Ready")
+			return fmt.Errorf("Ready is True")
 		}
 		return nil
 	})
@@ -172,7 +172,7 @@ func TestSmokeARedisClusterServesAndReplacesADeletedPod(t *testing.T) {
 	r.wantRing(t, after, 3)
 	for i, s := range after.Status.Slots {
 		if s != before.Status.Slots[i] {
-			t.Errorf("expected the same ring as before, got %+v in place of %+v", s, before.Status.Slots[i])
+			t.Errorf("expected the same servers as before, got %+v instead of %+v", s, before.Status.Slots[i])
 		}
 	}
 }
@@ -214,11 +214,11 @@ func TestThePasswordOfARedisClusterChangesWithoutClientsNoticing(t *testing.T) {
 	r.kubectl(t, "patch", "-n", r.ns, "secret/"+redisName, "--type=merge", "-p", `{"stringData":{"password":"quite-another"}}`)
 	eventually.True(t, time.Minute, "the new password is valid", func() error { return r.client(t).Ping(t.Context()).Err() })
 	writes.use("quite-another")
-	eventually.True(t, 3*time.Minute, "the old password is refused at last", func() error {
+	eventually.True(t, 3*time.Minute, "the server refuses the old password", func() error {
 		c := r.client(t)
 		c.use(old)
 		if err := c.Ping(t.Context()).Err(); err == nil || !strings.Contains(err.Error(), "WRONGPASS") {
-			return errors.Join(errors.New("it is let in, or refused for another reason"), err)
+			return errors.Join(errors.New("the server accepts the password, or refuses it for another reason"), err)
 		}
 		return nil
 	})

@@ -68,7 +68,7 @@ func (c *cluster) settled(t *testing.T, o *unstructured.Unstructured) error {
 	switch o.GetKind() {
 	case "Namespace", "PersistentVolumeClaim":
 		if phase, _, _ := unstructured.NestedString(live.Object, "status", "phase"); phase != "Active" && phase != "Bound" {
-			return fmt.Errorf("its phase is %s", phase)
+			return fmt.Errorf("the phase is %s", phase)
 		}
 		return nil
 	case "Deployment":
@@ -88,7 +88,7 @@ func hasCondition(o *unstructured.Unstructured, kind string) error {
 			return fmt.Errorf("%s is %v, %v: %v", kind, c["status"], c["reason"], c["message"])
 		}
 	}
-	return fmt.Errorf("it has no condition %s", kind)
+	return fmt.Errorf("condition %s is not True for the current generation", kind)
 }
 
 // everything returns the names of all objects in the cluster whose types the samples may create.
@@ -118,10 +118,10 @@ func (c *cluster) applySamples(t *testing.T, flags ...string) {
 	}
 	c.removeSamples(t)
 	c.wantAsBefore(t, nodes)
-	eventually.True(t, time.Minute, "nothing of the samples is left", func() error {
+	eventually.True(t, time.Minute, "all objects of the samples are gone", func() error {
 		left := slices.DeleteFunc(c.everything(t), func(name string) bool { return slices.Contains(before, name) })
 		if len(left) > 0 {
-			return fmt.Errorf("there are %q", left)
+			return fmt.Errorf("these objects still exist: %q", left)
 		}
 		return nil
 	})
@@ -138,7 +138,7 @@ func (c *cluster) wantNodes(t *testing.T, instance string, least int) {
 	for i := range pods.Items {
 		byNode[pods.Items[i].Spec.NodeName]++
 	}
-	t.Logf("the pods of %s are at %v", instance, byNode)
+	t.Logf("the pods of %s run on %v", instance, byNode)
 	if len(byNode) < least {
 		t.Errorf("expected the pods of %s at %d nodes at least, they are at %v", instance, least, byNode)
 	}

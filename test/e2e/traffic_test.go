@@ -88,10 +88,10 @@ func (f *traffic) stop(t *testing.T, during string) {
 	f.wg.Wait()
 	t.Logf("during %s: %d requests, %d failed", during, f.asked.Load(), len(f.failed))
 	if f.asked.Load() < 20 {
-		t.Errorf("during %s only %d requests were made", during, f.asked.Load())
+		t.Errorf("during %s, only %d requests were made", during, f.asked.Load())
 	}
 	if n := len(f.failed); n > 0 {
-		t.Errorf("during %s %d of %d requests failed, the first: %s", during, n, f.asked.Load(), strings.Join(f.failed[:min(n, 10)], "\n"))
+		t.Errorf("during %s, %d of %d requests failed, the first: %s", during, n, f.asked.Load(), strings.Join(f.failed[:min(n, 10)], "\n"))
 	}
 }
 

@@ -64,7 +64,7 @@ func regulars(v *visitor) []func(context.Context) error {
 	ask := func(ctx context.Context) error {
 		code, _, err := v.visit(ctx)
 		if err == nil && code != http.StatusOK {
-			err = fmt.Errorf("the answer is %d", code)
+			err = fmt.Errorf("the response has status code %d", code)
 		}
 		return err
 	}

@@ -32,8 +32,8 @@ func TestActivity(t *testing.T) {
 		Others:  []client.Object{&corev1.Pod{}, &corev1.Secret{}},
 		Truth:   commandSucceeded,
 		Invariants: []faults.Invariant{
-			{Name: "a run has one pod, ever", Check: onePodARun},
-			{Name: "an end stays an end", Check: endsStay},
+			{Name: "a run never has a second pod", Check: onePodARun},
+			{Name: "the result of an ended run never changes", Check: endsStay},
 		},
 		Mask:      maskActivity,
 		Workloads: []faults.Workload{running, cancelling, repeating},
@@ -44,7 +44,7 @@ func TestActivity(t *testing.T) {
 func policies(w *faults.World) {
 	w.ApplyFile("config/cluster/activity_namespace.yaml", "config/cluster/activity_requester.yaml", "config/cluster/activity_rights.yaml")
 	// The API server mutates no objects of a CRD that it has only just discovered, so wait until it sets the requester.
-	w.Await("the requester is filled in", func(ctx context.Context, c client.Client) error {
+	w.Await("the API server records the requester", func(ctx context.Context, c client.Client) error {
 		a := &egov1.Activity{}
 		a.Namespace, a.Name, a.Spec.Command, a.Spec.Host = "default", "probe", "true", "shared-0"
 		if err := c.Create(ctx, a, client.DryRunAll); err != nil || a.Spec.Requester == nil {
@@ -52,7 +52,7 @@ func policies(w *faults.World) {
 		}
 		binding := &admissionv1.ValidatingAdmissionPolicyBinding{}
 		if err := c.Get(ctx, client.ObjectKey{Name: "opcrew-activity-rights"}, binding); err != nil || time.Since(binding.CreationTimestamp.Time) < 12*time.Second {
-			return fmt.Errorf("the policy is there since %s: %w", binding.CreationTimestamp, err)
+			return fmt.Errorf("the policy exists only since %s: %w", binding.CreationTimestamp, err)
 		}
 		return nil
 	})
@@ -147,7 +147,7 @@ func onePodARun(before, after faults.View, e faults.Event) error {
 		had, _, _ := unstructured.NestedString(a.Object, "status", "podUID")
 		pod, _, _ := unstructured.NestedString(a.Object, "status", "pod")
 		if pod == e.Key.Name && had != "" && had != string(e.Object.GetUID()) {
-			return fmt.Errorf("pod %s was made again", pod)
+			return fmt.Errorf("pod %s was created again", pod)
 		}
 	}
 	return nil
@@ -161,7 +161,7 @@ func endsStay(before, after faults.View, e faults.Event) error {
 			old, run := endOf(was)
 			now, again := endOf(is)
 			if was.GetUID() == is.GetUID() && run == again && old != now && slices.Contains(ends, old) {
-				return fmt.Errorf("run %d was %s and is %s", run, old, now)
+				return fmt.Errorf("run %d was reported as %s and is now reported as %s", run, old, now)
 			}
 		}
 	}

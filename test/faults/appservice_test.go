@@ -35,7 +35,7 @@ func TestAppService(t *testing.T) {
 		Truth:     appIsServed,
 		Invariants: []faults.Invariant{
 			{Name: "an application has one Deployment", Check: oneDeployment},
-			{Name: "users are served throughout", Check: servedThroughout},
+			{Name: "an application always has a ready pod", Check: servedThroughout},
 		},
 		Mask:      maskApp,
 		Workloads: []faults.Workload{growing, replacing, serving},
@@ -157,7 +157,7 @@ func appIsServed(v faults.View, object client.Object) error {
 		return err
 	}
 	if n := servingPods(v, a.Spec.Image); n != int(a.Spec.Replicas()) || *pods.Spec.Replicas != a.Spec.Replicas() {
-		return fmt.Errorf("%d of %d pods of %s serve", n, a.Spec.Replicas(), a.Spec.Image)
+		return fmt.Errorf("%d of %d pods with image %s are ready", n, a.Spec.Replicas(), a.Spec.Image)
 	}
 	if len(a.Spec.Ports) == 0 {
 		return v.Gone(a.Name, &corev1.Service{})
@@ -192,7 +192,7 @@ func servingPods(v faults.View, image string) int {
 
 func oneDeployment(_, after faults.View, _ faults.Event) error {
 	if all := after.Objects("Deployment"); len(all) > 1 {
-		return fmt.Errorf("there are %s and %s", all[0].GetName(), all[1].GetName())
+		return fmt.Errorf("there are two Deployments: %s and %s", all[0].GetName(), all[1].GetName())
 	}
 	return nil
 }
@@ -202,7 +202,7 @@ func servedThroughout(before, after faults.View, e faults.Event) error {
 	if e.Key.Kind != "Pod" || servingPods(before, "") == 0 || servingPods(after, "") > 0 || !isWanted(after, e.Object) {
 		return nil
 	}
-	return fmt.Errorf("no pod serves any more")
+	return fmt.Errorf("the last ready pod is gone")
 }
 
 // isWanted reports whether a pod belongs to an application that exists and is not being deleted. A pod of a deleted

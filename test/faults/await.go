@@ -52,8 +52,8 @@ func (r *run) settle() {
 			stalled = time.Now()
 		}
 	}
-	r.problem("the operator does not come to rest: %d writes so far, see the journal's end", len(r.wire.all()))
-	must(fmt.Errorf("not at rest after %s", 2*r.subject.patience()))
+	r.problem("the operator does not stop writing: %d writes so far, see the end of the journal", len(r.wire.all()))
+	must(fmt.Errorf("the operator did not stop writing within %s", 2*r.subject.patience()))
 }
 
 // moment is how long the operator must make no requests before pause assumes that it has done all it can with the

@@ -23,7 +23,7 @@ func (o *observer) catchUp(ctx context.Context) (string, error) {
 		for !o.hasSeen(kind.Kind, list) {
 			select {
 			case <-ctx.Done():
-				return "", fmt.Errorf("the observer does not get to see all of %s: %w", kind.Kind, ctx.Err())
+				return "", fmt.Errorf("the observer did not receive all changes of %s: %w", kind.Kind, ctx.Err())
 			case <-time.After(2 * time.Millisecond):
 			}
 		}

@@ -27,7 +27,7 @@ func (r *run) clean() {
 			continue // the process did not start
 		}
 		if err := i.end(); err != nil {
-			r.problem("process %d ended with %v", i.id, err)
+			r.problem("process %d ended with the error %v", i.id, err)
 		}
 	}
 	if r.observer != nil {

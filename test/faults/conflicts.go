@@ -43,9 +43,9 @@ func interfere(r *run, k int) func(*write, *instance) fault {
 		left--
 		return func(send func() (*http.Response, error)) (*http.Response, error) {
 			if err := r.touch(w); err != nil {
-				r.journal.add("nothing to touch: %v", err)
+				r.journal.add("the object to change does not exist: %v", err)
 			} else {
-				r.journal.mark("another client writes just before: %s", w.target)
+				r.journal.mark("another client changes the object just before: %s", w.target)
 			}
 			return send()
 		}

@@ -19,7 +19,7 @@ func perWrite(befall func(r *run, i *instance) fault) func(plan) []Case {
 					if w.n != k {
 						return nil
 					}
-					r.journal.mark("here: %s", w.target)
+					r.journal.mark("fault at this write: %s", w.target)
 					return befall(r, i)
 				})
 			}})
@@ -70,7 +70,7 @@ func crashOften(p plan) []Case {
 				if begun[w.instance] != every {
 					return nil
 				}
-				r.journal.mark("after: %s", w.target)
+				r.journal.mark("the process crashes after: %s", w.target)
 				return crashAfter(r, i)
 			})
 		}})

@@ -24,7 +24,7 @@ func withDeletion(s *Subject, w Workload, kind string) Workload {
 		},
 		Until: func(v View) error {
 			if left := v.Objects(kind); len(left) > 0 {
-				return fmt.Errorf("%s is still there", keyOf(left[0]))
+				return fmt.Errorf("%s still exists", keyOf(left[0]))
 			}
 			return nil
 		},

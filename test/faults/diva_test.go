@@ -44,8 +44,8 @@ func TestDiva(t *testing.T) {
 		Truth:     divaServes,
 		Invariants: []faults.Invariant{
 			{Name: "a Diva has one StatefulSet", Check: oneStatefulSet},
-			{Name: "no login is refused from one version of the keys to the next", Check: loginsGoOn},
-			{Name: "no client goes that the inventory has", Check: inventoryIsAhead},
+			{Name: "the manager can always log in to clients", Check: loginsGoOn},
+			{Name: "no client in the inventory is removed", Check: inventoryIsAhead},
 			{Name: "no claim shrinks", Check: noClaimShrinks},
 		},
 		Mask:      maskDiva,
@@ -231,11 +231,11 @@ func divaHasGrown(v faults.View) error {
 		return err
 	}
 	if got := set.Spec.VolumeClaimTemplates[0].Spec.Resources.Requests.Storage().String(); got != "2Gi" || set.DeletionTimestamp != nil {
-		return fmt.Errorf("the StatefulSet makes claims of %s", got)
+		return fmt.Errorf("the StatefulSet creates claims of size %s", got)
 	}
 	for _, claim := range claims.Items {
 		if strings.HasPrefix(claim.Name, "wi-") && claim.Spec.Resources.Requests.Storage().String() != "2Gi" {
-			return fmt.Errorf("claim %s asks for %s", claim.Name, claim.Spec.Resources.Requests.Storage())
+			return fmt.Errorf("claim %s requests %s", claim.Name, claim.Spec.Resources.Requests.Storage())
 		}
 	}
 	_, waits := divaReportedFor(v, "False", "Growing")
@@ -261,7 +261,7 @@ func divaServes(v faults.View, object client.Object) error {
 		return fmt.Errorf("%d managers are ready", got)
 	}
 	if got := strings.Count(list.Data["hosts"], "ansible_host="); got != int(d.Spec.Client.Replicas) {
-		return fmt.Errorf("the inventory has %d clients", got)
+		return fmt.Errorf("the inventory lists %d clients", got)
 	}
 	return letsIn(clients, manager)
 }
@@ -324,7 +324,7 @@ func inventoryIsAhead(before, after faults.View, e faults.Event) error {
 		return nil
 	}
 	if has := strings.Count(list.Data["hosts"], "ansible_host="); *is.Spec.Replicas < *was.Spec.Replicas && has > int(*is.Spec.Replicas) {
-		return fmt.Errorf("from %d clients to %d, and the inventory has %d", *was.Spec.Replicas, *is.Spec.Replicas, has)
+		return fmt.Errorf("the StatefulSet went from %d to %d clients while the inventory lists %d", *was.Spec.Replicas, *is.Spec.Replicas, has)
 	}
 	return nil
 }
@@ -335,7 +335,7 @@ func noClaimShrinks(before, after faults.View, e faults.Event) error {
 		return nil
 	}
 	if is.Spec.Resources.Requests.Storage().Cmp(*was.Spec.Resources.Requests.Storage()) < 0 {
-		return fmt.Errorf("claim %s goes from %s to %s", is.Name, was.Spec.Resources.Requests.Storage(), is.Spec.Resources.Requests.Storage())
+		return fmt.Errorf("the request of claim %s decreased from %s to %s", is.Name, was.Spec.Resources.Requests.Storage(), is.Spec.Resources.Requests.Storage())
 	}
 	return nil
 }

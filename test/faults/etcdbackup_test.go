@@ -44,11 +44,11 @@ func TestEtcdBackup(t *testing.T) {
 		},
 		Truth: lastRunSucceeded,
 		Invariants: []faults.Invariant{
-			{Name: "an attempt has one pod, ever", Check: onePodAnAttempt},
-			{Name: "one pod is at work at a time", Check: onePodAtWork},
-			{Name: "what is begun is written down", Check: begunIsWritten},
-			{Name: "every success is counted once", Check: countedOnce},
-			{Name: "a success stays", Check: successStays},
+			{Name: "an attempt never has a second pod", Check: onePodAnAttempt},
+			{Name: "at most one pod runs", Check: onePodAtWork},
+			{Name: "a pod is created only for a recorded run", Check: begunIsWritten},
+			{Name: "every successful run is counted once", Check: countedOnce},
+			{Name: "a successful run never changes", Check: successStays},
 		},
 		Mask:      maskBackup,
 		Workloads: []faults.Workload{savingOnce, savingAgain, failingFirst, savingVerified, savingCluster, savingReborn},
@@ -194,7 +194,7 @@ func verifiedBackup(v faults.View) error {
 func waitsFor(reason string) func(faults.View) error {
 	return func(v faults.View) error {
 		if _, ready, err := backupIs(v); err != nil || ready.Reason != reason {
-			return fmt.Errorf("it is %s %s: %w", ready.Status, ready.Reason, err)
+			return fmt.Errorf("Ready is %s, %s: %w", ready.Status, ready.Reason, err)
 		}
 		return nil
 	}
@@ -203,7 +203,7 @@ func waitsFor(reason string) func(faults.View) error {
 func isAtWork(v faults.View) error {
 	b, ready, err := backupIs(v)
 	if err != nil || ready.Reason != etcdv1beta2.ReasonRunning {
-		return fmt.Errorf("it is %s %s: %w", ready.Status, ready.Reason, err)
+		return fmt.Errorf("Ready is %s, %s: %w", ready.Status, ready.Reason, err)
 	}
 	if pods := backupPods(v, b); len(pods) != 1 || pods[0].Status.Phase != corev1.PodRunning {
 		return fmt.Errorf("there are %d pods", len(pods))
@@ -214,7 +214,7 @@ func isAtWork(v faults.View) error {
 func gaveUp(v faults.View) error {
 	b, ready, err := backupIs(v)
 	if err != nil || ready.Reason != string(backup.ReasonStoreUnreachable) || b.Status.Run.Phase != etcdv1beta2.RunFailed {
-		return fmt.Errorf("it is %s %s: %w", ready.Status, ready.Reason, err)
+		return fmt.Errorf("Ready is %s, %s: %w", ready.Status, ready.Reason, err)
 	}
 	if pods := backupPods(v, b); len(pods) != etcdv1beta2.BackupAttempts {
 		return fmt.Errorf("there are %d pods", len(pods))
@@ -227,7 +227,7 @@ func gaveUp(v faults.View) error {
 func lastRunSucceeded(v faults.View, object client.Object) error {
 	b := object.(*etcdv1beta2.EtcdBackup)
 	if b.Status.Last == nil || b.Status.Run == nil {
-		return fmt.Errorf("nothing was saved")
+		return fmt.Errorf("the status records no backup")
 	}
 	if b.Status.Run.Phase == etcdv1beta2.RunRunning {
 		return nil // the operator deletes the pods of the last run when the next run starts
@@ -237,7 +237,7 @@ func lastRunSucceeded(v faults.View, object client.Object) error {
 		return ok && pod.Labels[backuppods.TaskLabel] == "save" && result.Outcome == backup.Succeeded && result.Object == b.Status.Last.Object
 	})
 	if !saved {
-		return fmt.Errorf("no pod has saved %s", b.Status.Last.Object)
+		return fmt.Errorf("no pod has reported the backup %s", b.Status.Last.Object)
 	}
 	return nil
 }
@@ -271,7 +271,7 @@ func onePodAnAttempt(_, _ faults.View, e faults.Event) error {
 		return nil
 	}
 	if was, _ := attempts.LoadOrStore(e.Key, e.Object.GetUID()); was != e.Object.GetUID() {
-		return fmt.Errorf("pod %s was made again", e.Key.Name)
+		return fmt.Errorf("pod %s was created again", e.Key.Name)
 	}
 	return nil
 }
@@ -288,7 +288,7 @@ func onePodAtWork(_, after faults.View, e faults.Event) error {
 		}
 	}
 	if len(busy) > 1 {
-		return fmt.Errorf("pods %q are at work", busy)
+		return fmt.Errorf("the pods %q run at the same time", busy)
 	}
 	return nil
 }
@@ -300,7 +300,7 @@ func begunIsWritten(before, _ faults.View, e faults.Event) error {
 		return nil
 	}
 	if run := b.Status.Run; run == nil || fmt.Sprint(run.Due.Unix()) != e.Object.GetLabels()[backuppods.DueLabel] {
-		return fmt.Errorf("it is not of the run %+v", run)
+		return fmt.Errorf("the pod does not belong to the run in the status, %+v", run)
 	}
 	return nil
 }
@@ -317,7 +317,7 @@ func countedOnce(before, after faults.View, e faults.Event) error {
 		(is.Status.Run.Phase == etcdv1beta2.RunSucceeded || is.Status.Run.Phase == etcdv1beta2.RunVerifying)
 	switch {
 	case ended && raised != 1, !ended && raised != 0:
-		return fmt.Errorf("the count went from %d to %d as the run went from %+v to %+v", was.Status.Count, is.Status.Count, was.Status.Run, is.Status.Run)
+		return fmt.Errorf("the count changed from %d to %d while the run changed from %+v to %+v", was.Status.Count, is.Status.Count, was.Status.Run, is.Status.Run)
 	case ended:
 		return lastRunSucceeded(after, is)
 	}
@@ -336,9 +336,9 @@ func successStays(before, after faults.View, e faults.Event) error {
 	case now == nil, now.Due.Before(&was.Status.Run.Due), busy && !now.Due.Equal(&was.Status.Run.Due):
 		return fmt.Errorf("the run %+v became %+v", was.Status.Run, now)
 	case now.Due.Equal(&was.Status.Run.Due) && !busy && now.Phase != was.Status.Run.Phase:
-		return fmt.Errorf("the run was %s and is %s", was.Status.Run.Phase, now.Phase)
+		return fmt.Errorf("the run was %s and is now %s", was.Status.Run.Phase, now.Phase)
 	case was.Status.Last != nil && is.Status.Last == nil:
-		return fmt.Errorf("the last success was forgotten")
+		return fmt.Errorf("the status no longer contains the last successful backup")
 	}
 	return nil
 }

@@ -46,13 +46,13 @@ func TestEtcdCluster(t *testing.T) {
 		Server:    func(t *testing.T, env *testenv.Env) { etcdpods.Follow(t, env.Config, env.Client, stores) },
 		Truth:     membersServe,
 		Invariants: []faults.Invariant{
-			{Name: "no data is lost and no second history begins", Check: oneHistory},
-			{Name: "a cluster that was formed stays the same", Check: oneCluster},
-			{Name: "a quorum of pods is there", Check: quorumOfPods},
-			{Name: "no client comes before the cluster is formed", Check: clientsComeLate},
-			{Name: "clients are never led to two lineages", Check: oneLineageServes},
-			{Name: "one restore is in charge", Check: oneRestoreInCharge},
-			{Name: "a seed begins with the backup of its restore", Check: seedsOfTheirRestore},
+			{Name: "no data is lost and no second history starts", Check: oneHistory},
+			{Name: "the cluster ID never changes", Check: oneCluster},
+			{Name: "the operator deletes no pod that the quorum needs", Check: quorumOfPods},
+			{Name: "clients reach no member before the cluster is formed", Check: clientsComeLate},
+			{Name: "clients never reach both old and restored data", Check: oneLineageServes},
+			{Name: "only one restore is active", Check: oneRestoreInCharge},
+			{Name: "a restored member uses the backup of its restore", Check: seedsOfTheirRestore},
 		},
 		Mask:      maskEtcd,
 		Workloads: []faults.Workload{etcdScaling, etcdChanging, etcdSleeping, etcdRestoring, etcdRestoringAgain, etcdRecovering, etcdTending, etcdMoving},
@@ -177,7 +177,7 @@ func etcdAsleep(v faults.View) error {
 		return err
 	}
 	if n := len(etcdPods(v)); n > 0 {
-		return fmt.Errorf("%d pods are left", n)
+		return fmt.Errorf("%d pods still exist", n)
 	}
 	return nil
 }
@@ -192,11 +192,11 @@ func membersServe(v faults.View, object client.Object) error {
 		return nil
 	}
 	if len(pods) != want {
-		return fmt.Errorf("%d pods, expected %d", len(pods), want)
+		return fmt.Errorf("there are %d pods, expected %d", len(pods), want)
 	}
 	for _, pod := range pods {
 		if pod.Annotations["etcd.version"] != c.Spec.Version || !strings.HasPrefix(pod.Annotations["etcd.opcrew.io/start"], "established ") {
-			return fmt.Errorf("pod %s is of version %s and may start as %q", pod.Name, pod.Annotations["etcd.version"], pod.Annotations["etcd.opcrew.io/start"])
+			return fmt.Errorf("pod %s has version %s and start mode %q", pod.Name, pod.Annotations["etcd.version"], pod.Annotations["etcd.opcrew.io/start"])
 		}
 	}
 	return nil
@@ -230,7 +230,7 @@ func oneCluster(before, after faults.View, e faults.Event) error {
 	}
 	restored := old.Status.Lineage != now.Status.Lineage && now.Status.Restore != nil && now.Status.Restore.UID == now.Status.Lineage
 	if old.Status.ClusterID != "" && old.Status.ClusterID != now.Status.ClusterID && !restored {
-		return fmt.Errorf("cluster %q became %q", old.Status.ClusterID, now.Status.ClusterID)
+		return fmt.Errorf("the cluster ID changed from %q to %q", old.Status.ClusterID, now.Status.ClusterID)
 	}
 	return nil
 }
@@ -249,7 +249,7 @@ func quorumOfPods(before, after faults.View, e faults.Event) error {
 	}
 	was, is := len(etcdPods(before)), len(etcdPods(after))
 	if is < was && voters > 2 && is < voters/2+1 {
-		return fmt.Errorf("%d pods are left of %d voters", is, voters)
+		return fmt.Errorf("only %d pods remain of %d voters", is, voters)
 	}
 	return nil
 }
@@ -263,7 +263,7 @@ func clientsComeLate(_, after faults.View, e faults.Event) error {
 	}
 	for _, pod := range etcdPods(after) {
 		if pod.Labels["etcd.opcrew.io/voter"] == "true" && metav1.IsControlledBy(&pod, c) {
-			return fmt.Errorf("clients may come to %s", pod.Name)
+			return fmt.Errorf("clients may connect to %s", pod.Name)
 		}
 	}
 	return nil

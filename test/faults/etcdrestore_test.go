@@ -107,7 +107,7 @@ func restoreTakenUp(v faults.View) error {
 		return err
 	}
 	if !c.Status.Restore.TookUp(r.UID) {
-		return fmt.Errorf("restore %s was not taken up, the status is %+v", r.UID, c.Status)
+		return fmt.Errorf("restore %s has not started, the status is %+v", r.UID, c.Status)
 	}
 	return nil
 }
@@ -119,7 +119,7 @@ func etcdRestored(v faults.View) error {
 		return err
 	}
 	if c.Status.Lineage != string(r.UID) {
-		return fmt.Errorf("restore %s is not carried through, the status is %+v", r.UID, c.Status)
+		return fmt.Errorf("restore %s is not complete, the status is %+v", r.UID, c.Status)
 	}
 	var members, pods []string
 	for _, m := range stores.Members(fmt.Sprintf("%s/%s", c.UID, r.UID)) { // the token of a restored cluster
@@ -130,7 +130,7 @@ func etcdRestored(v faults.View) error {
 	}
 	slices.Sort(members)
 	if slices.Sort(pods); !slices.Equal(members, pods) {
-		return fmt.Errorf("members %q have what was restored, and pods are %q", members, pods)
+		return fmt.Errorf("the members with restored data are %q, and the pods are %q", members, pods)
 	}
 	return etcdReady(v)
 }
@@ -153,7 +153,7 @@ func oneLineageServes(_, after faults.View, e faults.Event) error {
 		}
 	}
 	if old != "" && restored != "" {
-		return fmt.Errorf("clients reach %s of the old cluster and %s of the restored one", old, restored)
+		return fmt.Errorf("clients reach %s of the old cluster and %s of the restored cluster", old, restored)
 	}
 	return nil
 }
@@ -171,9 +171,9 @@ func oneRestoreInCharge(before, after faults.View, e faults.Event) error {
 	}
 	switch now := is.Status.Restore; {
 	case old != "" && (now == nil || now.UID != old):
-		return fmt.Errorf("restore %s was under way, and the status went on to %+v", old, now)
+		return fmt.Errorf("restore %s was in progress, but the status switched to %+v", old, now)
 	case was.Status.Lineage != is.Status.Lineage && is.Status.Lineage != old:
-		return fmt.Errorf("the cluster went over to %s, and %q was in charge", is.Status.Lineage, old)
+		return fmt.Errorf("the cluster switched to the data of %s, but the active restore was %q", is.Status.Lineage, old)
 	}
 	return nil
 }
@@ -186,7 +186,7 @@ func seedsOfTheirRestore(before, _ faults.View, e faults.Event) error {
 	}
 	order, err := backup.ParseOrder(e.Object.GetAnnotations()[backuppods.OrderAnnotation])
 	if err == nil && strings.HasPrefix(order.ID, string(r.UID)+"/") && order.Target.Path != r.Spec.S3.Path {
-		return fmt.Errorf("it begins with %s, and the restore is of %s", order.Target.Path, r.Spec.S3.Path)
+		return fmt.Errorf("the member starts from the backup %s, but the restore names %s", order.Target.Path, r.Spec.S3.Path)
 	}
 	return nil
 }

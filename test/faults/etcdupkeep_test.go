@@ -68,7 +68,7 @@ func etcdQuiet(v faults.View) error {
 		return err
 	}
 	if alarms := stores.Alarms(string(c.UID)); len(alarms) > 0 {
-		return fmt.Errorf("alarms %v are raised, the status is %+v", alarms, c.Status)
+		return fmt.Errorf("alarms %v are active, the status is %+v", alarms, c.Status)
 	}
 	return etcdReady(v)
 }

@@ -111,7 +111,7 @@ func etcdSays(v faults.View, reason string) error {
 	}
 	reported := meta.FindStatusCondition(c.Status.Conditions, etcdv1beta2.EtcdClusterUpToDate)
 	if reported == nil || reported.Reason != reason || c.Status.ObservedGeneration != c.Generation {
-		return fmt.Errorf("the status says %+v of generation %d, expected %s", reported, c.Status.ObservedGeneration, reason)
+		return fmt.Errorf("the status is %+v for generation %d, expected reason %s", reported, c.Status.ObservedGeneration, reason)
 	}
 	return nil
 }
@@ -128,7 +128,7 @@ func etcdClaims(v faults.View, class, size string) error {
 		}
 		n++
 		if asks := claim.Spec.Resources.Requests.Storage().String(); asks != size || *claim.Spec.StorageClassName != class {
-			return fmt.Errorf("claim %s is of class %s and asks for %s", claim.Name, *claim.Spec.StorageClassName, asks)
+			return fmt.Errorf("claim %s has class %s and requests %s", claim.Name, *claim.Spec.StorageClassName, asks)
 		}
 	}
 	if n != 3 {

@@ -58,7 +58,7 @@ func (h *Hunt) Add(name string, s Subject, class, words string) {
 			}
 			other = append(other, others...)
 		}
-		t.Errorf("expected a case of %s to show a problem with the words %q, they showed:\n%s", class, words, strings.Join(other, "\n"))
+		t.Errorf("expected a case of %s to report a problem with the words %q; the cases reported:\n%s", class, words, strings.Join(other, "\n"))
 	}})
 }
 

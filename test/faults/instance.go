@@ -66,7 +66,7 @@ func (i *instance) start(ctx context.Context, cfg *rest.Config, kind kit.Registr
 	for object := range kind.Cache() {
 		if _, err := mgr.GetCache().GetInformer(synced, object); err != nil && !i.dead.Load() {
 			i.cancel()
-			return fmt.Errorf("the cache of %T does not fill: %w", object, err)
+			return fmt.Errorf("the cache of %T was not filled: %w", object, err)
 		}
 	}
 	return nil
@@ -100,7 +100,7 @@ func (i *instance) end() error {
 		}
 		return i.err
 	case <-time.After(20 * time.Second):
-		return fmt.Errorf("process %d does not end", i.id)
+		return fmt.Errorf("process %d did not end in time", i.id)
 	}
 }
 

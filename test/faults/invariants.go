@@ -22,10 +22,10 @@ func breaches(story *history, s *Subject, slack time.Duration) []string {
 	var broken []string
 	claims := &claims{subject: s, slack: slack, last: map[spec]time.Time{}, first: map[spec]time.Time{}}
 	all := append([]Invariant{
-		{"what another client wrote survives", othersSurvive},
-		{"the user's object is the user's", s.userOwns},
-		{"the observed generation never goes back", s.neverBack},
-		{"Ready is true", claims.check},
+		{"the operator preserves what another client wrote", othersSurvive},
+		{"only the user changes the spec", s.userOwns},
+		{"the observed generation never decreases", s.neverBack},
+		{"an object that reports Ready is ready", claims.check},
 	}, s.Invariants...)
 	reported := map[string]bool{}
 	story.replay(func(before, after View, e Event) {
@@ -52,7 +52,7 @@ func othersSurvive(before, _ View, e Event) error {
 		return nil
 	}
 	if value, touched := was.GetAnnotations()[touchedKey]; touched && e.Object.GetAnnotations()[touchedKey] != value {
-		return fmt.Errorf("the annotation that another client had just set is gone")
+		return fmt.Errorf("the operator removed the annotation that another client had just set, so the annotation is gone")
 	}
 	return nil
 }
@@ -81,7 +81,7 @@ func (s *Subject) neverBack(before, after View, e Event) error {
 	}
 	_, old := Ready(was)
 	if _, now := Ready(e.Object); now < old {
-		return fmt.Errorf("it was %d and is %d", old, now)
+		return fmt.Errorf("the observed generation was %d and is %d", old, now)
 	}
 	return nil
 }
@@ -131,7 +131,7 @@ func (c *claims) check(before, after View, e Event) error {
 	if !since.IsZero() && e.At.Sub(since) < lag+c.slack {
 		return nil
 	}
-	return fmt.Errorf("it says that it is Ready, but %w", err)
+	return fmt.Errorf("the object reports Ready, but %w", err)
 }
 
 func (c *claims) truth(v View, object *unstructured.Unstructured) error {

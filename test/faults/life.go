@@ -54,7 +54,7 @@ func (r *run) inhabited() error {
 				break
 			}
 			if time.Now().After(deadline) {
-				return fmt.Errorf("a new namespace stays empty: %w", err)
+				return fmt.Errorf("the default objects of a new namespace were not created: %w", err)
 			}
 		}
 	}

@@ -33,7 +33,7 @@ func TestMemcached(t *testing.T) {
 		},
 		Uncounted:  []string{"Pod"},
 		Truth:      ringIsWhole,
-		Invariants: []faults.Invariant{{Name: "the ring has one StatefulSet", Check: oneStatefulSet}},
+		Invariants: []faults.Invariant{{Name: "a Memcached has one StatefulSet", Check: oneStatefulSet}},
 		Mask:       maskPods,
 		Workloads:  []faults.Workload{resizing, configuring},
 	})
@@ -140,7 +140,7 @@ func ringIsWhole(v faults.View, object client.Object) error {
 
 func oneStatefulSet(_, after faults.View, _ faults.Event) error {
 	if sets := after.Objects("StatefulSet"); len(sets) > 1 {
-		return fmt.Errorf("there are %s and %s", sets[0].GetName(), sets[1].GetName())
+		return fmt.Errorf("there are two StatefulSets: %s and %s", sets[0].GetName(), sets[1].GetName())
 	}
 	return nil
 }

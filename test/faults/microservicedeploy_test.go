@@ -47,9 +47,9 @@ func TestMicroServiceDeploy(t *testing.T) {
 		Truth:     instanceServes,
 		Invariants: []faults.Invariant{
 			{Name: "an instance has one Deployment", Check: oneDeployment},
-			{Name: "users are served throughout", Check: instanceServesThroughout},
-			{Name: "the tenant's password stays", Check: passwordStays},
-			{Name: "the tenant's password is let in", Check: passwordIsLetIn},
+			{Name: "an instance always has a ready pod", Check: instanceServesThroughout},
+			{Name: "a reported password never changes", Check: passwordStays},
+			{Name: "a reported password is accepted", Check: passwordIsLetIn},
 		},
 		Mask:      maskInstance,
 		Workloads: []faults.Workload{rollingInstance, switchingInstance, mendingInstance},
@@ -141,7 +141,7 @@ func instanceReady(v faults.View) error {
 		return err
 	}
 	if c := meta.FindStatusCondition(m.Status.Conditions, customv1.MicroServiceDeployAutoscaled); c != nil && c.Reason == common.ReasonApplying {
-		return errors.New("the autoscaler has not looked yet: what it says is still to come")
+		return errors.New("the autoscaler has not set its conditions yet")
 	}
 	return instanceServes(v, m)
 }
@@ -181,7 +181,7 @@ func instanceServes(v faults.View, object client.Object) error {
 		want = 0
 	}
 	if n := servingPods(v, m.Spec.Image); n != int(want) || *pods.Spec.Replicas != want {
-		return fmt.Errorf("%d of %d pods of %s serve", n, want, m.Spec.Image)
+		return fmt.Errorf("%d of %d pods with image %s are ready", n, want, m.Spec.Image)
 	}
 	return nil
 }
@@ -196,7 +196,7 @@ func instanceServesThroughout(before, after faults.View, e faults.Event) error {
 	if !metav1.IsControlledBy(deployment, m) || len(servingOf(before, deployment)) == 0 || len(servingOf(after, deployment)) > 0 {
 		return nil
 	}
-	return errors.New("no pod serves any more")
+	return errors.New("the last ready pod is gone")
 }
 
 // servingOf returns the ready pods of a Deployment. It leaves out the pods of a deleted Deployment of the same name. It
@@ -222,7 +222,7 @@ func passwordStays(before, after faults.View, e faults.Event) error {
 		return nil
 	}
 	if old.UID == now.UID && string(old.Data["password"]) != string(now.Data["password"]) {
-		return errors.New("the password is another one")
+		return errors.New("the operator changed the password")
 	}
 	return nil
 }
@@ -235,7 +235,7 @@ func passwordIsLetIn(before, after faults.View, e faults.Event) error {
 	}
 	first, _, _ := strings.Cut(string(secret.Data["htpasswd"]), "\n")
 	if _, hash, _ := strings.Cut(first, ":"); bcrypt.CompareHashAndPassword([]byte(hash), secret.Data["password"]) != nil {
-		return errors.New("the lines are not those of the password")
+		return errors.New("the hashes in the Secret do not belong to the password")
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func nodesAreLeftAlone(before, after faults.View, e faults.Event) error {
 	}
 	for _, t := range was.Spec.Taints {
 		if !ours(t.Key) && !hasTaint(now, t.Key, t.Value) {
-			return fmt.Errorf("the operator took off the taint %s", t.Key)
+			return fmt.Errorf("the operator removed the taint %s", t.Key)
 		}
 	}
 	if was.Spec.Unschedulable != now.Spec.Unschedulable {
@@ -81,7 +81,7 @@ func nodesAreLedTowards(before, after faults.View, e faults.Event) error {
 			continue
 		}
 		if _, member := was.Labels[pool.RoleLabel()]; member && carries(was, pool) == nil && carries(now, pool) != nil {
-			return fmt.Errorf("it was as NodePool %s wants it: %w", pool.Name, carries(now, pool))
+			return fmt.Errorf("the node had everything that NodePool %s specifies: %w", pool.Name, carries(now, pool))
 		}
 		wanted[pool.RoleLabel()] = true
 		for key := range pool.Spec.Labels {
@@ -90,7 +90,7 @@ func nodesAreLedTowards(before, after faults.View, e faults.Event) error {
 	}
 	for key := range now.Labels {
 		if _, had := was.Labels[key]; !had && !wanted[key] {
-			return fmt.Errorf("it got the label %s, which no pool wants", key)
+			return fmt.Errorf("the node got the label %s, which no pool specifies", key)
 		}
 	}
 	return nil
@@ -113,14 +113,14 @@ func classesHaveOwners(before, _ faults.View, e faults.Event) error {
 	}
 	owner := metav1.GetControllerOf(e.Object)
 	if owner == nil {
-		return fmt.Errorf("it has no owner")
+		return fmt.Errorf("the RuntimeClass has no owner")
 	}
 	for _, pool := range before.Objects("NodePool") {
 		if pool.GetUID() == owner.UID {
 			return nil
 		}
 	}
-	return fmt.Errorf("its owner %s (%s) does not exist", owner.Name, owner.UID)
+	return fmt.Errorf("the owner %s (%s) of the RuntimeClass does not exist", owner.Name, owner.UID)
 }
 
 func oneClass(_, after faults.View, _ faults.Event) error {
@@ -131,7 +131,7 @@ func oneClass(_, after faults.View, _ faults.Event) error {
 			continue
 		}
 		if other := seen[string(owner.UID)]; other != "" {
-			return fmt.Errorf("%s and %s are both of pool %s", other, class.GetName(), owner.Name)
+			return fmt.Errorf("%s and %s both belong to pool %s", other, class.GetName(), owner.Name)
 		}
 		seen[string(owner.UID)] = class.GetName()
 	}

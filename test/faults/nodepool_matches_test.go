@@ -40,7 +40,7 @@ func poolReady(name string, nodes int32) func(faults.View) error {
 			return err
 		}
 		if pool.Status.NodeCount != nodes || pool.Status.ReadyNodes != nodes {
-			return fmt.Errorf("NodePool %s counts %d nodes, %d ready, not %d", name, pool.Status.NodeCount, pool.Status.ReadyNodes, nodes)
+			return fmt.Errorf("NodePool %s reports %d nodes, %d of them ready, expected %d", name, pool.Status.NodeCount, pool.Status.ReadyNodes, nodes)
 		}
 		return poolIsAsWanted(v, pool)
 	}
@@ -63,7 +63,7 @@ func condition(name string, status metav1.ConditionStatus, reason string) func(f
 			return err
 		}
 		if pool.Status.ObservedGeneration != pool.Generation {
-			return fmt.Errorf("the status of NodePool %s is about generation %d, not %d", name, pool.Status.ObservedGeneration, pool.Generation)
+			return fmt.Errorf("the status of NodePool %s describes generation %d, not %d", name, pool.Status.ObservedGeneration, pool.Generation)
 		}
 		for _, c := range pool.Status.Conditions {
 			if c.Type == "Ready" && (c.Status != status || reason != "" && c.Reason != reason) {
@@ -81,7 +81,7 @@ func classHandler(name, handler string) func(faults.View) error {
 			return err
 		}
 		if class.Handler != handler {
-			return fmt.Errorf("RuntimeClass %s has handler %s, not %s", name, class.Handler, handler)
+			return fmt.Errorf("RuntimeClass %s has handler %s, expected %s", name, class.Handler, handler)
 		}
 		return nil
 	}
@@ -96,7 +96,7 @@ func poolIsAsWanted(v faults.View, object client.Object) error {
 		return err
 	}
 	if owner := metav1.GetControllerOf(class); owner == nil || owner.UID != pool.UID {
-		return fmt.Errorf("RuntimeClass %s is not the pool's", class.Name)
+		return fmt.Errorf("RuntimeClass %s does not belong to the pool", class.Name)
 	}
 	if class.Handler != pool.Handler() {
 		return fmt.Errorf("RuntimeClass %s has handler %s", class.Name, class.Handler)

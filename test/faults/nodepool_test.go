@@ -28,9 +28,9 @@ func TestNodePool(t *testing.T) {
 		Others:  []client.Object{&corev1.Node{}, &nodev1.RuntimeClass{}},
 		Truth:   poolIsAsWanted,
 		Invariants: []faults.Invariant{
-			{Name: "the operator changes on nodes only what pools want", Check: nodesAreLeftAlone},
-			{Name: "a node is never led away from what its pools want", Check: nodesAreLedTowards},
-			{Name: "a RuntimeClass of ours has an owner that exists", Check: classesHaveOwners},
+			{Name: "the operator changes only those node fields that pools specify", Check: nodesAreLeftAlone},
+			{Name: "the operator removes nothing from a node that its pools specify", Check: nodesAreLedTowards},
+			{Name: "a RuntimeClass of the operator has an existing owner", Check: classesHaveOwners},
 			{Name: "a pool has one RuntimeClass", Check: oneClass},
 		},
 		Mask:  maskNode,

@@ -30,11 +30,11 @@ func TestEveryCaseIsInExactlyOnePart(t *testing.T) {
 				}
 			}
 			if len(in) != 1 {
-				t.Errorf("expected case %d of 700 to be in one of %d parts, it is in %v", k, of, in)
+				t.Errorf("expected case %d of 700 to belong to one of %d parts, it belongs to %v", k, of, in)
 			}
 		}
 		if least, even := slices.Min(sizes), 700/of; least < even/2 {
-			t.Errorf("expected %d parts of about %d cases, they have %v", of, even, sizes)
+			t.Errorf("expected %d parts of about %d cases each, they have %v", of, even, sizes)
 		}
 	}
 }
@@ -46,7 +46,7 @@ func TestAPartIsANumberOfSeveral(t *testing.T) {
 		}
 	}
 	if p, err := parsePart(""); err != nil || !p.has("small/lost/1") {
-		t.Errorf("expected all cases to be in one part without a choice, got %v (%v)", p, err)
+		t.Errorf("expected all cases in one part without -faults.part, got %v (%v)", p, err)
 	}
 }
 

@@ -33,7 +33,7 @@ func twoLeaders(p plan) []Case {
 	for step := range p.work.Steps {
 		all = append(all, Case{id: fmt.Sprint(step), size: step, arm: func(r *run) {
 			r.hooks.before = at(step, func() {
-				r.journal.mark("a second process begins")
+				r.journal.mark("a second process starts")
 				r.launch(nil)
 			})
 		}})
@@ -70,11 +70,11 @@ func (p plan) atRest(do func(r *run)) []Case {
 			r.hooks.after = at(step, func() {
 				r.settle()
 				before := len(r.wire.all())
-				r.journal.mark("all is done; from here on nothing may be written")
+				r.journal.mark("the operator has nothing to do; from here on it must not write")
 				do(r)
 				r.settle()
 				for _, w := range r.wire.all()[before:] {
-					r.problem("with nothing to do: %s", w)
+					r.problem("the operator wrote although it had nothing to do: %s", w)
 				}
 			})
 		}})

@@ -33,7 +33,7 @@ func reborn(p plan) []Case {
 func (r *run) blind(step int, resource, primary string) {
 	r.hooks.slack = 4 * most
 	r.hooks.before = at(step, func() {
-		r.journal.mark("deletions of %s are not seen", resource)
+		r.journal.mark("the operator does not see deletions of %s", resource)
 		if resource == primary || resource == everything {
 			// An event of another type must pass, because the operator must see the deletion timestamp to remove its finalizer.
 			r.wire.gate.holdFrom(resource, watch.Deleted)
@@ -60,7 +60,7 @@ func withRebirth(p plan, w Workload, after int, object *unstructured.Unstructure
 				u.patient() // the operator can remove its finalizer only after it gets the delayed events
 			}
 			if !u.awaitGone(old, 20*most) {
-				must(fmt.Errorf("%s does not go", old.GetName()))
+				must(fmt.Errorf("%s is still being deleted", old.GetName()))
 			}
 			u.Create(fresh)
 		},

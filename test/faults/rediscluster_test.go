@@ -48,10 +48,10 @@ func TestRedisEnterpriseCluster(t *testing.T) {
 		Server:    func(t *testing.T, env *testenv.Env) { kubelets = redispods.Follow(t, env.Config, env.Client, rings) },
 		Truth:     podsAreInTheRing,
 		Invariants: []faults.Invariant{
-			{Name: "nothing is done to servers that must never be", Check: nothingForbidden},
-			{Name: "one pod is restarted at a time", Check: oneRestart},
-			{Name: "no claim asks for less than it did", Check: noClaimShrinks},
-			{Name: "the password that stands in the Secret stays valid", Check: redisPasswordStays},
+			{Name: "servers receive no request that could lose data", Check: nothingForbidden},
+			{Name: "pods are restarted one after the other", Check: oneRestart},
+			{Name: "no claim shrinks", Check: noClaimShrinks},
+			{Name: "the password in the users' Secret stays valid", Check: redisPasswordStays},
 		},
 		Mask:      maskRedis,
 		Workloads: []faults.Workload{redisForming, redisScaling, redisScalingByJobs, redisChanging, redisSleeping, redisGrowing, redisPassword, redisLosing(wipe)},
@@ -218,14 +218,14 @@ func redisAsksForMore(v faults.View) error {
 	}
 	// Becomes False within three seconds.
 	if !meta.IsStatusConditionTrue(c.Status.Conditions, redisv1alpha1.ConditionChildrenReady) {
-		return errors.New("the status does not tell that the StatefulSet is made again")
+		return errors.New("the status does not report that the StatefulSet is recreated")
 	}
 	if len(claims.Items) != 3 {
 		return fmt.Errorf("there are %d claims", len(claims.Items))
 	}
 	for _, claim := range append(claims.Items, set.Spec.VolumeClaimTemplates...) {
 		if asks := claim.Spec.Resources.Requests.Storage().String(); asks != "2Gi" {
-			return fmt.Errorf("claim %s asks for %s", claim.Name, asks)
+			return fmt.Errorf("claim %s requests %s", claim.Name, asks)
 		}
 	}
 	if set.DeletionTimestamp != nil || set.Status.Replicas != 3 {
@@ -300,7 +300,7 @@ func redisAsleep(v faults.View) error {
 		return err
 	}
 	if n := len(redisPods(v)); n > 0 {
-		return fmt.Errorf("%d pods are left", n)
+		return fmt.Errorf("%d pods still exist", n)
 	}
 	return nil
 }
@@ -313,7 +313,7 @@ func serversLetIn(v faults.View) error {
 	}
 	password := string(secret.Data["password"])
 	if wanted, has := secret.Annotations[chosen]; has && password != wanted {
-		return fmt.Errorf("the Secret has the password %q, the user chose %q", password, wanted)
+		return fmt.Errorf("the Secret has the password %q, but the user set %q", password, wanted)
 	}
 	for _, pod := range redisPods(v) {
 		for _, port := range []string{":6379", ":6380"} {
@@ -336,12 +336,12 @@ func podsAreInTheRing(v faults.View, object client.Object) error {
 	}
 	pods := redisPods(v)
 	if len(pods) != int(*c.Spec.Nodes) {
-		return fmt.Errorf("%d pods, expected %d", len(pods), *c.Spec.Nodes)
+		return fmt.Errorf("there are %d pods, expected %d", len(pods), *c.Spec.Nodes)
 	}
 	image := c.Spec.RedisEnterpriseImageSpec.Repository + ":" + c.Spec.RedisEnterpriseImageSpec.VersionTag
 	for _, pod := range pods {
 		if runs := pod.Spec.Containers[0].Image; runs != image || !podReady(pod) {
-			return fmt.Errorf("pod %s runs %s, expected %s, and is ready: %v", pod.Name, runs, image, podReady(pod))
+			return fmt.Errorf("pod %s runs %s, expected %s; ready: %v", pod.Name, runs, image, podReady(pod))
 		}
 	}
 	return nil
@@ -385,7 +385,7 @@ func oneRestart(before, after faults.View, e faults.Event) error {
 		}
 	}
 	if there < int(*set.Spec.Replicas) {
-		return fmt.Errorf("%d of %d pods run, and %s is restarted", there, *set.Spec.Replicas, e.Key.Name)
+		return fmt.Errorf("only %d of %d pods run, but %s is restarted", there, *set.Spec.Replicas, e.Key.Name)
 	}
 	return nil
 }
@@ -399,7 +399,7 @@ func redisPasswordStays(before, after faults.View, e faults.Event) error {
 	}
 	hash := redispod.Hash(string(users.Data["password"]))
 	if taken := func(s *corev1.Secret) bool { return strings.Contains(string(s.Data["accepted"]), hash) }; was.UID == is.UID && taken(was) && !taken(is) {
-		return fmt.Errorf("servers are configured to take %q, and users read %s", is.Data["accepted"], hash)
+		return fmt.Errorf("servers accept the password hashes %q, but the users' Secret has %s", is.Data["accepted"], hash)
 	}
 	return nil
 }

@@ -88,11 +88,11 @@ func lossIsReported(v faults.View) error {
 		return err
 	}
 	if c.Status.ReadyNodes != 2 || !meta.IsStatusConditionTrue(c.Status.Conditions, redisv1alpha1.ConditionRedundant) {
-		return fmt.Errorf("the others are not well yet: %+v", c.Status)
+		return fmt.Errorf("the other shards are not healthy yet: %+v", c.Status)
 	}
 	return soon(func() error {
 		if lost := rings.Lost(redispods.Cluster(c.Namespace, c.Name)); len(lost) > 0 {
-			return fmt.Errorf("%d keys are not found that are not lost, such as %s", len(lost), lost[0])
+			return fmt.Errorf("%d keys that were not lost are missing, such as %s", len(lost), lost[0])
 		}
 		return nil
 	})

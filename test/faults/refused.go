@@ -126,5 +126,5 @@ func (s *siege) silent() string {
 	if !s.unheard {
 		return ""
 	}
-	return fmt.Sprintf("%s was refused %s and no condition has the words %q", s.of, times(s.refused), s.why.message)
+	return fmt.Sprintf("%s was refused %s, but no condition has the words %q", s.of, times(s.refused), s.why.message)
 }

@@ -30,11 +30,11 @@ func (a *attack) references() {
 		jobs = append(jobs, job{name: w.Name, run: func(t *testing.T, env *testenv.Env) {
 			ref := a.reference(t, env, w.Name, w)
 			if len(ref.problems) > 0 {
-				t.Fatalf("without any fault:\n%s\n%s", strings.Join(ref.problems, "\n"), ref.journal.around(0, 1000))
+				t.Fatalf("the run without faults has problems:\n%s\n%s", strings.Join(ref.problems, "\n"), ref.journal.around(0, 1000))
 			}
 			again := a.run(t, env, w, nil, ref)
 			if len(again.problems) > 0 {
-				t.Fatalf("the same without faults again, compared with the first time:\n%s\n%s", strings.Join(again.problems, "\n"), again.journal.around(0, 1000))
+				t.Fatalf("the second run without faults differs from the first:\n%s\n%s", strings.Join(again.problems, "\n"), again.journal.around(0, 1000))
 			}
 			t.Logf("%d writes in %s:\n%s", len(ref.writes), ref.took.Round(time.Millisecond), ref.journal.around(0, 1000))
 		}})
@@ -129,7 +129,7 @@ func (a *attack) report() {
 	}
 	a.t.Logf("%d cases in %s\n%s", total, time.Since(a.begin).Round(time.Second), &table)
 	if n, first := listen().heard(); n > 0 {
-		a.t.Errorf("%d reconciles panicked, the stacks stand above; the first:\n%s", n, first)
+		a.t.Errorf("%d reconciles panicked; their stacks are in the log above; the first:\n%s", n, first)
 	}
 	if failures.Len() > 0 {
 		a.t.Errorf("the shortest case of every class that failed; replay one with\n"+

@@ -66,7 +66,7 @@ func (r *run) verify() {
 	}
 	if r.reference != nil {
 		if most := 3*len(r.reference.writes) + 20; len(writes) > most {
-			r.problem("a storm: %d writes, the reference has %d", len(writes), len(r.reference.writes))
+			r.problem("too many writes: %d, but the reference has %d", len(writes), len(r.reference.writes))
 		}
 	}
 }
@@ -83,10 +83,10 @@ func (r *run) checkTally() {
 		}
 		got, want := r.out.tally[key], r.reference.tally[key]
 		if got.created > want.created {
-			r.problem("%s was created %s, in the reference %s", key, times(got.created), times(want.created))
+			r.problem("%s was created %s, but in the reference %s", key, times(got.created), times(want.created))
 		}
 		if got.deleted > want.deleted {
-			r.problem("%s was deleted %s, in the reference %s", key, times(got.deleted), times(want.deleted))
+			r.problem("%s was deleted %s, but in the reference %s", key, times(got.deleted), times(want.deleted))
 		}
 	}
 }

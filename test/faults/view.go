@@ -60,7 +60,7 @@ func (v View) Get(name string, into client.Object) error {
 // Gone returns nil if no object of this type and name exists.
 func (v View) Gone(name string, of client.Object) error {
 	if err := v.Get(name, of); err == nil {
-		return fmt.Errorf("%T %s is still there", of, name)
+		return fmt.Errorf("%T %s still exists", of, name)
 	}
 	return nil
 }

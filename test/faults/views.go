@@ -19,7 +19,7 @@ func late(p plan) []Case {
 			all = append(all, Case{id: fmt.Sprintf("%s-%d", resource, seed+1), size: seed, arm: func(r *run) {
 				random := Case{seed: uint64(seed + 1)}.random()
 				r.hooks.slack = most
-				r.journal.mark("events of %s come late", resource)
+				r.journal.mark("events of %s are delayed", resource)
 				// All watches share one random source, which the lock of the gate protects.
 				r.wire.gate.late(func(of string) time.Duration {
 					if of != resource && resource != everything {
@@ -83,7 +83,7 @@ func coalesced(p plan) []Case {
 // letGo delivers the events that were held back, or only the last event of each object if onlyLast is set.
 func (r *run) letGo(onlyLast bool) {
 	r.pause()
-	r.journal.add("events go on")
+	r.journal.add("the held events are delivered")
 	r.wire.gate.release(onlyLast)
 }
 

@@ -41,7 +41,7 @@ func (w *World) Nodes(n int, prefix string, labels map[string]string) []string {
 		for i := range nodes.Items {
 			for _, taint := range nodes.Items[i].Spec.Taints {
 				if strings.HasPrefix(taint.Key, "node.kubernetes.io/") {
-					return fmt.Errorf("%s has %s", nodes.Items[i].Name, taint.Key)
+					return fmt.Errorf("node %s has the taint %s", nodes.Items[i].Name, taint.Key)
 				}
 			}
 		}

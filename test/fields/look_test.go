@@ -59,7 +59,7 @@ func (t *trial) find(ctx context.Context, from client.Reader, see table.See) ([]
 	}
 	group, ok := kinds[see.Kind]
 	if !ok {
-		return nil, fmt.Errorf("kind %s is not in look_test.go", see.Kind)
+		return nil, fmt.Errorf("add kind %s to the list in look_test.go", see.Kind)
 	}
 	if see.Name != "" {
 		return t.get(ctx, from, group.WithKind(see.Kind), see.Name)
@@ -142,7 +142,7 @@ func (t *trial) observed(ctx context.Context, from client.Reader) error {
 	object := unstructured.Unstructured{Object: objects[0]}
 	seen, _, _ := unstructured.NestedInt64(objects[0], "status", "observedGeneration")
 	if seen != object.GetGeneration() {
-		return fmt.Errorf("the status is about generation %d, the spec is %d", seen, object.GetGeneration())
+		return fmt.Errorf("the status describes generation %d, but the spec has generation %d", seen, object.GetGeneration())
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func prepare(t *testing.T) {
 // policiesWork waits until the API server certainly applies the admission policies of Activities to new objects.
 func policiesWork(t *testing.T) {
 	t.Helper()
-	operator.Until(t, "the requester of an Activity is filled in, and has been for a while", func() error {
+	operator.Until(t, "the API server has recorded the requesters of Activities for a while", func() error {
 		probe := &egov1.Activity{}
 		probe.Namespace, probe.Name, probe.Spec.Command, probe.Spec.Host = "default", "probe", "true", "fields-0"
 		if err := env.Client.Create(t.Context(), probe, client.DryRunAll); err != nil {

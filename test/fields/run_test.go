@@ -55,7 +55,7 @@ func (t *trial) run(ctx context.Context) error {
 		return fmt.Errorf("the object to edit does not settle: %w", err)
 	}
 	if err := t.look(ctx, env.Client, t.expected()...); err == nil {
-		return errors.New("what the row looks for is there before the edit: it proves nothing")
+		return errors.New("the row's observation holds before the edit, so it proves nothing")
 	}
 	if t.before, err = t.snap(ctx); err != nil {
 		return err

@@ -36,7 +36,7 @@ func (t *trial) snap(ctx context.Context) (snapshot, error) {
 func (s snapshot) keptIn(later snapshot) error {
 	for uid, pod := range s {
 		if _, kept := later[uid]; !kept {
-			return fmt.Errorf("a live edit keeps the pods, and %s is gone", pod.Name)
+			return fmt.Errorf("a live edit must keep the pods, but %s is gone", pod.Name)
 		}
 	}
 	return nil
@@ -57,11 +57,11 @@ func (s snapshot) replacedIn(later snapshot, selector string) error {
 		}
 		replaced++
 		if _, kept := later[uid]; kept {
-			return fmt.Errorf("a rollout replaces the pods, and %s is there", pod.Name)
+			return fmt.Errorf("a rollout must replace the pods, but %s still exists", pod.Name)
 		}
 	}
 	if replaced == 0 || len(later) <= len(rest) {
-		return fmt.Errorf("a rollout replaces pods: there were %d before, and %d are there", replaced, len(later)-len(rest))
+		return fmt.Errorf("a rollout must replace all pods: there were %d before, and there are %d new ones", replaced, len(later)-len(rest))
 	}
 	return rest.keptIn(later)
 }

@@ -142,7 +142,7 @@ func TestEveryResourceOfARightIsInTheScopeThatTheAPIServerHas(t *testing.T) {
 					t.Fatalf("%s: %v", right.At, err)
 				}
 				if got, want := namespaced.IsClusterScoped(group, resource), mapping.Scope.Name() == meta.RESTScopeNameRoot; got != want {
-					t.Errorf("%s: %s.%s is cluster-scoped: expected %t, the list says %t", right.At, resource, group, want, got)
+					t.Errorf("%s: %s.%s is cluster-scoped: expected %t, but the list of clusterScoped resources says %t", right.At, resource, group, want, got)
 				}
 			})
 		}

@@ -34,7 +34,7 @@ func (e *Env) Apply(t testing.TB, paths ...string) []*unstructured.Unstructured 
 	}
 	docs, err := manifest.Read(paths...)
 	if err != nil {
-		t.Fatalf("reading what to apply: %v", err)
+		t.Fatalf("reading the objects to apply: %v", err)
 	}
 	slices.SortStableFunc(docs, func(a, b manifest.Document) int { return rank(a.Object) - rank(b.Object) })
 	applied := make([]*unstructured.Unstructured, len(docs))

@@ -74,11 +74,11 @@ func TestQuietFailsWithTheRequestsThatItSaw(t *testing.T) {
 		t.Errorf("Quiet should doubt a name that never made a request, it said %q", complaint)
 	}
 	complaint = failing.Message(t, func(t testing.TB) { env.Quiet(t, "loud", time.Second) })
-	if !strings.Contains(complaint, "loud is not at rest") || !strings.Contains(complaint, "create configmaps "+ns+"/noise-") {
+	if !strings.Contains(complaint, "loud made ") || !strings.Contains(complaint, "create configmaps "+ns+"/noise-") {
 		t.Errorf("Quiet should list the creation of ConfigMaps, it said %q", complaint)
 	}
 	complaint = failing.Message(t, func(t testing.TB) { env.Settle(t, "loud", time.Second, 2*time.Second) })
-	if !strings.Contains(complaint, "loud does not come to rest") {
+	if !strings.Contains(complaint, "loud did not stop making requests") {
 		t.Errorf("Settle should give up on a client that never rests, it said %q", complaint)
 	}
 	close(stop)

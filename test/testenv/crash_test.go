@@ -56,7 +56,7 @@ func TestAPanicLeavesNoProcessBehind(t *testing.T) {
 	if err := helper.Wait(); !errors.As(err, &exit) {
 		t.Errorf("the helper should have panicked, it ended with %v", err)
 	}
-	eventually.True(t, eventually.Long, "no process of the crashed test binary is left", func() error {
+	eventually.True(t, eventually.Long, "all processes of the crashed test binary are gone", func() error {
 		if running := processesOf(dir); len(running) > 0 {
 			return fmt.Errorf("running: %v", running)
 		}

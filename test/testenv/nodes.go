@@ -57,7 +57,7 @@ func (e *Env) Nodes(t testing.TB, n int, spec NodeSpec) []string {
 	t.Cleanup(func() { e.removeNodes(t, nodes) })
 	err := inParallel(t.Context(), nodes, func(ctx context.Context, node *corev1.Node) error { return e.Client.Create(ctx, node) })
 	if err != nil {
-		t.Fatalf("making %d nodes: %v", n, err)
+		t.Fatalf("creating %d nodes: %v", n, err)
 	}
 	e.awaitNodes(t, names, corev1.ConditionTrue)
 	return names
@@ -109,7 +109,7 @@ func (e *Env) awaitNodes(t testing.TB, names []string, want corev1.ConditionStat
 		}
 		waiting := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return have[name] == want })
 		if len(waiting) > 0 {
-			return fmt.Errorf("%d are not, the first is %s with %q", len(waiting), waiting[0], have[waiting[0]])
+			return fmt.Errorf("%d nodes are not; the first is %s with Ready=%q", len(waiting), waiting[0], have[waiting[0]])
 		}
 		return nil
 	})

@@ -13,10 +13,10 @@ import (
 func (e *Env) Quiet(t testing.TB, user string, d time.Duration) {
 	t.Helper()
 	if !e.Audit.knows(t, user) {
-		t.Fatalf("%s has made no request since the server started: is that the name under which it acts?", user)
+		t.Fatalf("%s has made no request since the server started; check whether this is the correct user name", user)
 	}
 	if seen, _ := e.listen(t, user, d); len(seen) > 0 {
-		t.Fatalf("%s is not at rest: %d calls within %s, expected none:\n%s", user, len(seen), d, seen)
+		t.Fatalf("%s made %d requests within %s, expected none:\n%s", user, len(seen), d, seen)
 	}
 }
 
@@ -31,7 +31,7 @@ func (e *Env) Settle(t testing.TB, user string, d, timeout time.Duration) {
 			return
 		}
 	}
-	t.Fatalf("%s does not come to rest within %s; the last %s had %d calls (this process woke late: %t):\n%s", user, timeout, d, len(seen), late, seen)
+	t.Fatalf("%s did not stop making requests within %s; in the last %s it made %d (this process woke up late: %t):\n%s", user, timeout, d, len(seen), late, seen)
 }
 
 // stall is the longest delay of this process that listen accepts. A longer delay means that the machine lacks CPU time.

@@ -41,7 +41,7 @@ func (e *Env) TokenConfig(t testing.TB, namespace, name string) *rest.Config {
 	account.Namespace, account.Name = namespace, name
 	for _, obj := range []client.Object{ns, account} {
 		if err := e.Client.Create(t.Context(), obj); client.IgnoreAlreadyExists(err) != nil {
-			t.Fatalf("making %T %s: %v", obj, obj.GetName(), err)
+			t.Fatalf("creating %T %s: %v", obj, obj.GetName(), err)
 		}
 	}
 	request := &authenticationv1.TokenRequest{}
@@ -58,7 +58,7 @@ func (e *Env) ClientFor(t testing.TB, config *rest.Config) client.WithWatch {
 	t.Helper()
 	c, err := client.NewWithWatch(config, client.Options{Scheme: e.opts.Scheme})
 	if err != nil {
-		t.Fatalf("making a client: %v", err)
+		t.Fatalf("creating a client: %v", err)
 	}
 	return c
 }
@@ -70,7 +70,7 @@ func (e *Env) Namespace(t testing.TB) string {
 	ns := &corev1.Namespace{}
 	ns.GenerateName = dnsLabel(t.Name(), 40) + "-"
 	if err := e.Client.Create(t.Context(), ns); err != nil {
-		t.Fatalf("making a namespace: %v", err)
+		t.Fatalf("creating a namespace: %v", err)
 	}
 	t.Cleanup(func() {
 		if err := e.Client.Delete(withoutCancel(t), ns); client.IgnoreNotFound(err) != nil {

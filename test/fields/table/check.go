@@ -48,17 +48,17 @@ func (f *File) Check(root string) error {
 func (r Row) check(root string) error {
 	switch {
 	case len(r.Fields()) == 0:
-		return errors.New("it names no field: write path or paths")
+		return errors.New("the row names no field; set path or paths")
 	case r.Shown != "":
 		return r.shownIn(root)
 	case r.Effect == Refused && r.Says == "":
-		return errors.New("a refusal needs says, what the user is to do instead")
+		return errors.New("a row with effect Refused needs says: what the user should do instead")
 	case r.Effect == Live && len(r.See) == 0:
-		return errors.New("a live edit needs see, where its effect shows")
+		return errors.New("a row with effect Live needs see: what shows the effect")
 	case r.Effect == Rollout && len(r.See) == 0:
-		return errors.New("a rollout needs see, what the new pods have")
+		return errors.New("a row with effect Rollout needs see: what the new pods have")
 	case !slices.Contains([]Effect{Live, Rollout, Refused, NotImplemented}, r.Effect):
-		return fmt.Errorf("%q is no effect", r.Effect)
+		return fmt.Errorf("%q is not a valid effect", r.Effect)
 	}
 	return nil
 }

@@ -66,7 +66,7 @@ func between(page []byte, table string) ([]byte, error) {
 	head, rest, ok := bytes.Cut(page, []byte(beginMark+"\n"))
 	_, tail, closed := bytes.Cut(rest, []byte(endMark))
 	if !ok || !closed {
-		return nil, fmt.Errorf("it needs the lines %q and %q where its table goes", beginMark, endMark)
+		return nil, fmt.Errorf("the page needs the lines %q and %q around its table", beginMark, endMark)
 	}
 	return bytes.Join([][]byte{head, []byte(beginMark + "\n"), []byte(table), []byte(endMark), tail}, nil), nil
 }

@@ -40,7 +40,7 @@ func (s *See) UnmarshalJSON(raw []byte) error {
 	}
 	parts := seeSyntax.FindStringSubmatch(text)
 	if parts == nil {
-		return fmt.Errorf("%q is no observation: write KIND/NAME {PATH} = VALUE", text)
+		return fmt.Errorf("%q is not a valid observation; write KIND/NAME {PATH} = VALUE", text)
 	}
 	*s = See{Absent: parts[1] != "", Kind: parts[2], Name: parts[3], Path: parts[4], Operator: parts[5], Want: parts[6]}
 	return nil

@@ -38,7 +38,7 @@ func (f *File) Fields(root string) ([]Field, error) {
 	}
 	object, ok := types[f.Kind]
 	if !ok {
-		return nil, fmt.Errorf("kind %s: its Go type is not in types.go", f.Kind)
+		return nil, fmt.Errorf("the Go type of kind %s is missing in types.go", f.Kind)
 	}
 	spec := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
 	return walk("spec", &spec, member(reflect.TypeOf(object), "spec")), nil

@@ -80,7 +80,7 @@ func poll(ctx context.Context, done func() bool) error {
 func Gone(err error, notFound func(error) bool) error {
 	switch {
 	case err == nil:
-		return errors.New("it is still there")
+		return errors.New("the object still exists")
 	case notFound(err):
 		return nil
 	default:

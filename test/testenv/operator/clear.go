@@ -40,7 +40,7 @@ func (s *Suite) clear(ctx context.Context, list client.ObjectList, namespace str
 	var left []error
 	err := meta.EachListItem(list, func(item runtime.Object) error {
 		object := item.(client.Object)
-		left = append(left, fmt.Errorf("%T %s is there", object, object.GetName()))
+		left = append(left, fmt.Errorf("%T %s still exists", object, object.GetName()))
 		if object.GetDeletionTimestamp() != nil {
 			return nil
 		}

@@ -68,7 +68,7 @@ func (p *Process) Start() {
 		ShutdownTimeout: 10 * time.Second,
 	})
 	if err != nil {
-		p.t.Fatalf("making the manager: %v", err)
+		p.t.Fatalf("creating the manager: %v", err)
 	}
 	var ctx context.Context
 	ctx, p.cancel = context.WithCancel(context.WithoutCancel(p.t.Context()))
@@ -76,7 +76,7 @@ func (p *Process) Start() {
 	synced, cancel := context.WithTimeout(ctx, Long)
 	defer cancel()
 	if !mgr.GetCache().WaitForCacheSync(synced) {
-		p.t.Fatal("the manager does not get to see the cluster: are its rights complete?")
+		p.t.Fatal("the caches of the manager were not filled; check whether its rights are complete")
 	}
 }
 
@@ -94,7 +94,7 @@ func (p *Process) Stop() {
 			p.t.Errorf("the manager ended with %v", err)
 		}
 	case <-time.After(Long):
-		p.t.Error("the manager does not end")
+		p.t.Error("the manager did not end in time")
 	}
 	forbidden := p.suite.Audit.Since(p.t, p.mark).By(p.suite.User).Where(func(c testenv.Call) bool { return c.Forbidden })
 	if len(forbidden) > 0 {
