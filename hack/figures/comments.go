@@ -16,7 +16,7 @@ const fewestWords = 4
 // following is the number of lines of code that a sample prints after each comment.
 const following = 3
 
-// goFile is a parsed file with its lines.
+// goFile is a parsed Go file with its source lines.
 type goFile struct {
 	path  string
 	lines []string
@@ -24,7 +24,7 @@ type goFile struct {
 	*ast.File
 }
 
-// eachGo calls f with every Go file of the tree that is not generated.
+// eachGo calls f with every Go file in the repository that is not generated.
 func eachGo(root string, f func(goFile)) error {
 	return eachText(root, func(path, content string) error {
 		if !strings.HasSuffix(path, ".go") {

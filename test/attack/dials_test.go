@@ -17,8 +17,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// dials records the etcd endpoints to which the operator would connect as they are written, instead of to the address of
-// a pod. No etcd member responds.
+// dials records the etcd endpoints to which the operator would connect as they are written, instead of to the address
+// of a pod. No etcd member responds.
 type dials struct {
 	mu        sync.Mutex
 	endpoints []string

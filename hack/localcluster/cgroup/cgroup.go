@@ -19,7 +19,7 @@ import (
 // so that no kubelet deletes the cgroups of another kubelet's pods.
 const Root = "/opcrew-localcluster"
 
-// Group returns a machine's part of the tree, as a path below the mount points.
+// Group returns the path of a machine's cgroup in the tree, below the mount point of a hierarchy.
 func Group(machine string) string { return filepath.Join(Root, machine) }
 
 // hierarchy is a mounted cgroup file system.
@@ -54,7 +54,7 @@ func parseHierarchies(mounts string) []hierarchy {
 	return all
 }
 
-// Create creates the groups of a machine in every hierarchy: a parent group for pods, and in it a group for the
+// Create creates the cgroups of a machine in every hierarchy: a parent cgroup for pods, and in it a cgroup for the
 // machine's own processes.
 func Create(machine string) error {
 	all, err := hierarchies()
@@ -69,7 +69,7 @@ func Create(machine string) error {
 	return nil
 }
 
-// Join moves the calling process into the machine's own group in every hierarchy.
+// Join moves the calling process into the cgroup for the machine's own processes, in every hierarchy.
 func Join(machine string) error {
 	all, err := hierarchies()
 	if err != nil {

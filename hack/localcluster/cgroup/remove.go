@@ -55,7 +55,7 @@ func removeOnce(all []hierarchy) (left int, err error) {
 	return left, err
 }
 
-// groups returns all groups of the tree, the innermost first.
+// groups returns the paths of all cgroups in the tree, children before their parents.
 func (h hierarchy) groups() ([]string, error) {
 	var groups []string
 	err := filepath.WalkDir(filepath.Join(h.path, Root), func(path string, d fs.DirEntry, err error) error {

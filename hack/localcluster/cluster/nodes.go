@@ -20,8 +20,8 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// awaitNodes waits until all nodes are Ready. After a timeout its error has the state of
-// the first node that is not Ready, and the end of its kubelet's log.
+// awaitNodes waits until all nodes are Ready. After a timeout its error contains the state of the first node that is
+// not Ready, and the end of its kubelet's log.
 func awaitNodes(ctx context.Context, st *state.State) error {
 	var why map[string]string
 	for {

@@ -25,7 +25,7 @@ import (
 const (
 	// patience is the time limit for steps whose duration the test does not measure.
 	patience = 2 * time.Minute
-	// memory is a flag that tells the server its container's memory limit.
+	// memory is the flag with which a server gets the memory limit of its container.
 	memory = "--memory-limit=1073741824"
 	// boot is how long the test waits after the start of a server. In the first 2 s, a primary reports the cluster as
 	// down (CLUSTER_WRITABLE_DELAY).
