@@ -16,8 +16,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv"
 )
 
-// Attack runs the workloads of a kind without faults, as references, and then with faults. Several kinds are attacked
-// in parallel, because a run mostly waits until the operator stops writing.
+// Attack runs the workloads of a kind first without faults, and then with faults, and compares the results. It attacks
+// several kinds in parallel, because a run mostly waits until the operator stops writing.
 func Attack(t *testing.T, s Subject) {
 	t.Parallel()
 	t.Logf("replay with -args -faults.seed %d", seed())
@@ -51,7 +51,8 @@ type attack struct {
 	outcomes []tried
 }
 
-// reference is the run of a workload without faults. The first case that needs the reference starts the run.
+// reference is the run of a workload without faults, with which runs with faults are compared. The first case that
+// needs the reference starts it.
 type reference struct {
 	once sync.Once
 	*outcome
@@ -93,7 +94,7 @@ func (a *attack) run(t *testing.T, env *testenv.Env, w Workload, c *Case, ref *o
 	return r.execute()
 }
 
-// reference returns the outcome of a workload without faults. It runs the workload if there is no outcome yet.
+// reference returns the outcome of running a workload without faults. It runs the workload only once.
 func (a *attack) reference(t *testing.T, env *testenv.Env, name string, w Workload) *outcome {
 	a.mu.Lock()
 	ref := a.refs[name]
@@ -104,14 +105,15 @@ func (a *attack) reference(t *testing.T, env *testenv.Env, name string, w Worklo
 	a.mu.Unlock()
 	ref.once.Do(func() {
 		ref.outcome = &outcome{problems: []string{"the reference came to no end"}, journal: newJournal()}
-		// Use a separate subtest, so that it removes the objects of the reference before the case creates its own
-		// objects.
+		// Run the workload without faults in a separate subtest. The subtest deletes its objects at its end, before the
+		// case with a fault creates its own objects.
 		t.Run("reference", func(t *testing.T) { ref.outcome = a.run(t, env, w, nil, nil) })
 	})
 	return ref.outcome
 }
 
-// plan returns the input from which the cases of a workload are derived. The workload's reference must have run.
+// plan returns the input from which the cases of a workload are derived. The workload must already have run without
+// faults.
 func (a *attack) plan(w Workload) plan {
 	p := plan{subject: a.subject, work: w, ref: a.refs[w.Name].outcome}
 	for _, kind := range a.kinds {

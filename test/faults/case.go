@@ -14,7 +14,8 @@ type Case struct {
 	class string
 	id    string
 	size  int // sort key: a smaller case reaches its fault after fewer steps
-	// derive changes the workload of the case, if it is set. The case then needs a separate reference run.
+	// derive changes the workload of the case, if it is set. The changed workload then needs its own run without
+	// faults.
 	derive  func(Workload) Workload
 	derived string // name of the reference run of the changed workload
 	arm     func(r *run)

@@ -8,8 +8,8 @@ import (
 	"net/http"
 )
 
-// perWrite returns a function that returns one case for every write of the reference run. befall creates the fault for
-// this write.
+// perWrite returns a function that returns one case for every write in the run without faults. befall creates the fault
+// for this write.
 func perWrite(befall func(r *run, i *instance) fault) func(plan) []Case {
 	return func(p plan) []Case {
 		var all []Case

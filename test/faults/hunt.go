@@ -11,7 +11,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv"
 )
 
-// Hunt tests the harness itself. It attacks controllers with known bugs. Each bug must be found by one class of faults.
+// Hunt tests the fault tests themselves. It attacks controllers with known bugs. One class of faults must find each
+// bug.
 type Hunt struct {
 	attack *attack
 	jobs   []job
@@ -32,9 +33,9 @@ func NewHunt(t *testing.T, like Subject) *Hunt {
 	return &Hunt{attack: newAttack(t, &like)}
 }
 
-// Add attacks a subject that has a bug with the cases of a class. A case must report a problem that contains words. The
-// test fails if no case does, or if the subject always fails without faults. On a slow machine, a bug that is a race
-// may sometimes show without faults, and a case may report additional problems.
+// Add attacks a controller that has a bug, with the cases of one class of faults. The test fails unless a case reports
+// a problem that contains words. It also fails if the controller always fails without faults. On a slow machine, a bug
+// that is a race may sometimes show without faults.
 func (h *Hunt) Add(name string, s Subject, class, words string) {
 	h.jobs = append(h.jobs, job{name: name, run: func(t *testing.T, env *testenv.Env) {
 		a := &attack{t: t, subject: &s, kinds: h.attack.kinds, lanes: h.attack.lanes, refs: map[string]*reference{}}
@@ -62,11 +63,11 @@ func (h *Hunt) Add(name string, s Subject, class, words string) {
 	}})
 }
 
-// tries is how often a subject may fail without faults before Add gives up.
+// tries is how often a controller may fail without faults before Add gives up.
 const tries = 3
 
-// unsound returns why a subject cannot test the harness, because it fails even without faults. It returns "" if the
-// subject is suitable.
+// unsound returns why a controller is not suitable for this test: it fails even without faults. It returns "" if it is
+// suitable.
 func (a *attack) unsound(t *testing.T, env *testenv.Env, w Workload) string {
 	clear(a.refs)
 	ref := a.reference(t, env, w.Name, w)

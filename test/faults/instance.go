@@ -25,8 +25,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// instance is one operator process. It runs the real manager in this test process, but all its requests pass through
-// the harness.
+// instance is one operator process. It runs the real manager inside the test process, and all its requests pass through
+// the type transport.
 type instance struct {
 	id     int
 	wire   *wire
@@ -104,7 +104,7 @@ func (i *instance) end() error {
 	}
 }
 
-// spied wraps the kind's setup function, so that the harness gets access to the work queues of the controllers.
+// spied wraps the setup function of a kind, so that tests get access to the work queues of its controllers.
 func (i *instance) spied(kind kit.Registration) kit.Registration {
 	setup := kind.Setup
 	kind.Setup = func(mgr ctrl.Manager, tools *kit.Tools) error { return setup(&spy{mgr, i}, tools) }

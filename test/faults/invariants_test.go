@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// boxes returns a Subject whose objects are Pods. A Pod truly is ready if it has the label "true".
+// boxes returns a test subject whose objects are Pods. A Pod is considered truly ready if it has the label "true".
 func boxes() *Subject {
 	return &Subject{Primary: &corev1.Pod{}, Truth: func(_ View, object client.Object) error {
 		if object.GetLabels()["true"] == "" {

@@ -113,7 +113,7 @@ func maskedMap(value map[string]any, path string, names identities) any {
 	return out
 }
 
-// touchedItem reports whether the harness added this item to a list as another client, such as a taint.
+// touchedItem reports whether the test itself added this item to a list as another client, such as a taint.
 func touchedItem(item any) bool {
 	content, ok := item.(map[string]any)
 	if !ok {

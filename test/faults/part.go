@@ -6,8 +6,7 @@ package faults
 import "fmt"
 
 // part is a part of all cases, so that several runs can share them. A case's part depends only on the name of the case.
-// It cannot depend on its position in the list, because the number of cases varies a little with the writes of the
-// reference run.
+// It cannot depend on its position in the list, because the number of cases varies with the number of writes.
 type part struct{ number, of uint64 }
 
 // parsePart parses "2/5" as the second of five parts. For "", it returns one part with all cases.

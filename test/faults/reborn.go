@@ -11,7 +11,7 @@ import (
 )
 
 // reborn deletes an object of the kind after a step and immediately recreates it, while the operator still sees the old
-// object. The reference run also recreates the object, but without delayed events.
+// object. The run without faults does the same, but without delayed events.
 func reborn(p plan) []Case {
 	var all []Case
 	for step := range len(p.work.Steps) - 1 {

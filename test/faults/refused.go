@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// After fewRefusals, a controller must retry. After manyRefusals and longRefusal, the operator must have reported the
-// refusal.
+// fewRefusals is the number of refusals after which a controller must retry. After manyRefusals refusals and the time
+// longRefusal, the operator must have reported the refusal.
 const (
 	fewRefusals  = 2
 	manyRefusals = 6

@@ -65,8 +65,8 @@ func (a *attack) all() {
 	}
 }
 
-// list logs the number of cases and their estimated duration. A case is estimated to take twice as long as the
-// reference, since most cases wait for a late event or a refusal.
+// list logs the number of cases and their estimated duration. A case is estimated to take twice as long as the run
+// without faults, since most cases wait for a late event or a refusal.
 func (a *attack) list() {
 	for _, w := range a.works {
 		n, took := 0, a.refs[w.Name].took

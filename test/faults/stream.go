@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// stream is one open watch of an operator process. Its events pass through the gate, which can delay them.
+// stream is one open watch of an operator process. Tests can delay its events, which pass through the type gate.
 type stream struct {
 	gate     *gate
 	resource string
@@ -21,7 +21,7 @@ type stream struct {
 	closed   bool    // the client no longer reads
 }
 
-// stream returns a reader for the events of a watch. The gate controls when they reach the reader.
+// stream returns a reader for the events of a watch. The gate decides when each event can be read.
 func (g *gate) stream(resource string, from io.ReadCloser) io.ReadCloser {
 	in, out := io.Pipe()
 	s := &stream{gate: g, resource: resource, from: from, out: out}
@@ -62,7 +62,7 @@ func (s *stream) take(f frame, err error) bool {
 	return true
 }
 
-// deliver writes events to the client when the gate permits it.
+// deliver writes events to the client as soon as the gate releases them.
 func (s *stream) deliver() {
 	defer func() { _ = s.out.Close() }() // Close of a pipe never fails
 	for {

@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv"
 )
 
-// Subject is a kind that is attacked, with its external contract.
+// Subject is a kind that the fault tests attack, with the contract that its operator must fulfil.
 type Subject struct {
 	// Kind is the registration of the kind, as the operator uses it.
 	Kind kit.Registration
@@ -62,8 +62,8 @@ type Subject struct {
 	Silence time.Duration
 }
 
-// TouchPrefix is the prefix of the labels, annotations and taints that the harness sets as another client. Comparisons
-// of states ignore them.
+// TouchPrefix is the prefix of the labels, annotations and taints that the tests set as another client. Comparisons of
+// states ignore them.
 const TouchPrefix = "faults.opcrew.io/"
 
 // Workload is a sequence of user actions, each with its expected result. At the end, objects of other owners must be

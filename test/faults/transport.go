@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// transport is the HTTP transport of one operator process. It passes requests through the harness.
+// transport is the HTTP transport of one operator process. It passes all requests through the type wire, which applies
+// faults.
 type transport struct {
 	*wire
 	of   *instance
@@ -40,7 +41,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return t.alive(t.next.RoundTrip(req))
 }
 
-// plain changes a request that accepts protobuf to accept JSON, because the harness can only read JSON responses.
+// plain changes a request that accepts protobuf to accept JSON, because the fault tests can only read JSON responses.
 func plain(req *http.Request) *http.Request {
 	req = req.Clone(req.Context())
 	var accept []string

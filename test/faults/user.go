@@ -33,7 +33,7 @@ type User struct {
 	patient func()
 }
 
-// stopped is the panic with which a step ends its case. The harness recovers it.
+// stopped is the panic with which a step ends its case. The function attempt recovers it.
 type stopped struct{ error }
 
 func must(err error) {

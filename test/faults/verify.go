@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// checkEnd compares the objects before the deletion step with those of the reference at the same point.
+// checkEnd compares the objects before the deletion step with those at the same point of the run without faults.
 func (r *run) checkEnd() {
 	if r.reference == nil {
 		r.settle()
@@ -71,7 +71,7 @@ func (r *run) verify() {
 	}
 }
 
-// checkTally checks that the operator created and deleted no object more often than in the reference.
+// checkTally checks that the operator created and deleted no object more often than in the run without faults.
 func (r *run) checkTally() {
 	if r.reference == nil {
 		return

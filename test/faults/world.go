@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// World creates the objects that exist before a workload starts. The harness removes them after the workload.
+// World creates the objects that exist before a workload starts. They are deleted after the workload.
 type World struct {
 	*User
 	t   *testing.T

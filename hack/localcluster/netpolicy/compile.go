@@ -19,14 +19,15 @@ type world struct {
 	pods       []*corev1.Pod
 }
 
-// guard restricts the connections of one pod. A nil side allows everything; a side without entries allows nothing.
+// guard restricts the connections of one pod. A direction (ingress or egress) that is nil is not restricted. A
+// direction without entries allows no connection.
 type guard struct {
 	name            string
 	address         netip.Addr
 	ingress, egress *side
 }
 
-// side is one direction of a pod's connections. It permits a connection if any entry permits it.
+// side is one direction of a pod's connections. It allows a connection if any of its entries allows it.
 type side struct{ allow []allowance }
 
 // allowance permits connections with certain peers at certain ports. If peers is empty, it permits all peers. If ports

@@ -113,7 +113,8 @@ func (i Images) distinct() error {
 	return nil
 }
 
-// Buildable returns an error for digests, because the digest of an image is only known once it is built.
+// Buildable returns an error if an image is named by a digest, because the digest is only known once the image is
+// built.
 func (i Images) Buildable() error {
 	for _, image := range i.list() {
 		parsed, err := parse(image.variable, image.name)

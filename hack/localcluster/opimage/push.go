@@ -80,8 +80,8 @@ func (p Pusher) install(images Images) error {
 	return nil
 }
 
-// send pushes or loads the images. It returns the digest names of pushed images by the names under which they were
-// pushed.
+// send pushes or loads the images. For each pushed image, it maps the name under which it was pushed to the name with
+// its digest.
 func (p Pusher) send(ctx context.Context, images Images, bin string) (map[string]string, error) {
 	pushed, local := map[string]string{}, []string{}
 	for _, part := range images.list() {

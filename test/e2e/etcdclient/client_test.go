@@ -52,7 +52,7 @@ func TestAClientOfAGoodClusterFindsNothing(t *testing.T) {
 
 func TestAPlantedLostWriteIsFound(t *testing.T) {
 	f := newFake()
-	// Several revisions, because a later write may overwrite a single lost one before any read.
+	// Lose several writes, because a later write may overwrite a lost one before any client reads the key.
 	f.forget = func(revision int64) bool { return revision%10 == 0 }
 	_, violations := run(t, f, 500)
 	wantFound(t, violations, "was not one value at a time")
