@@ -31,8 +31,8 @@ type blueprints struct {
 	objects  []*unstructured.Unstructured
 }
 
-// bareClient repeats opcrew's writes in other namespaces: the same objects, the same applies, and as many statuses. It
-// writes each shared object of a namespace only once, as if it knew all needs in advance. Then it waits for the pods.
+// bareClient repeats opcrew's writes in other namespaces without an operator: the same objects, the same applies, and
+// as many statuses. It writes each shared object of a namespace only once. Then it waits for the pods.
 func (o owner) bareClient(t *testing.T, tb *table, from []string) floor {
 	t.Helper()
 	plans, namespaces, begun := o.blueprints(t, from), someNamespaces(t, o.namespaces), &beginnings{}

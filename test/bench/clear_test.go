@@ -22,8 +22,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// clearFleet removes everything that an operator or the bare client left behind, so that all of them start from the
-// same state.
+// clearFleet removes everything that the previous measurement left behind, so that all measurements start from the same
+// state.
 func clearFleet(t *testing.T) {
 	t.Helper()
 	concurrently(t, *pools, func(ctx context.Context, i int) error {

@@ -43,7 +43,7 @@ func TestABackupCostsThreeWritesAndNothingUntilTheNextIsDue(t *testing.T) {
 	tb.print()
 }
 
-// saverRun runs a driver with EtcdBackups.
+// saverRun runs a measured operator with EtcdBackups.
 type saverRun struct {
 	*process
 	t          *testing.T
@@ -91,7 +91,7 @@ func nextMinute() time.Time {
 	return next
 }
 
-// save makes all EtcdBackups run once more, and counts the driver's requests.
+// save makes all EtcdBackups run once more, and counts the measured operator's requests.
 func (r *saverRun) save(row string, writes int, count int64, begin func(context.Context, int) error) {
 	saved := observe(r.t, &etcdv1beta2.EtcdBackupList{}, func(object client.Object) bool {
 		return isReady(object) && object.(*etcdv1beta2.EtcdBackup).Status.Count == count
@@ -115,7 +115,7 @@ func (r *saverRun) save(row string, writes int, count int64, begin func(context.
 	}
 }
 
-// deleteAll deletes all EtcdBackups and counts the driver's requests. Kubernetes garbage-collects the pods.
+// deleteAll deletes all EtcdBackups and counts the measured operator's requests. Kubernetes garbage-collects the pods.
 func (r *saverRun) deleteAll() {
 	got := r.during(r.t, func() {
 		concurrently(r.t, *objects, func(ctx context.Context, i int) error { return env.Client.Delete(ctx, r.saver(i)) })

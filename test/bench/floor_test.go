@@ -22,7 +22,7 @@ const (
 	namespace = "opcrew-system"
 	// bare is the name of the client that makes only the necessary writes.
 	bare = "bare"
-	// workers is the number of concurrent writes of opcrew and of the bare client.
+	// workers is the number of concurrent writes of opcrew, and of the client that makes only the necessary writes.
 	workers = 8
 )
 
@@ -43,13 +43,13 @@ func account(t *testing.T, name string) *rest.Config {
 	return config
 }
 
-// floor contains the time and the number of writes of the bare client.
+// floor contains the time and the number of writes of a client that makes only the necessary writes.
 type floor struct {
 	took   time.Duration
 	writes int
 }
 
-// measureFloor measures what the bare client does in do.
+// measureFloor measures the writes that a client without an operator makes in do.
 func measureFloor(t *testing.T, do func(c client.Client)) floor {
 	t.Helper()
 	c := env.ClientFor(t, account(t, bare))

@@ -23,7 +23,7 @@ var scraper = &http.Client{
 	Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}},
 }
 
-// scrape reads the driver's metrics. It adds up all series of the same name.
+// scrape reads the measured operator's metrics. It adds up all series of the same name.
 func (p *process) scrape(t *testing.T) map[string]float64 {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, fmt.Sprintf("%s://%s/metrics", p.scheme, p.address), nil)

@@ -22,7 +22,8 @@ func TestAPoolCostsOneWriteANode(t *testing.T) {
 		run := &poolRun{process: d.start(t, "nodepool"), t: t, tb: tb, names: names}
 		run.drive()
 		if d.gated() {
-			// Measure the bare client again after opcrew. The better of its times is the floor.
+			// Measure the client without an operator again after opcrew. The better of its times is the lower limit for
+			// operators.
 			least = least.faster(bareNodes(t, names))
 		}
 		run.times(least)
@@ -34,7 +35,7 @@ func TestAPoolCostsOneWriteANode(t *testing.T) {
 	tb.print()
 }
 
-// The rows of the table that also have a value for the bare client.
+// Rows of the table that also have a value for the client that makes only the necessary writes.
 const (
 	joinTime     = "nodes join: time, ratio"
 	joinWrites   = "nodes join: writes a node; processor time"
@@ -42,7 +43,7 @@ const (
 	changeWrites = "label changes: writes a node; processor time"
 )
 
-// poolRun runs a driver with the nodes of all NodePools.
+// poolRun runs a measured operator with the nodes of all NodePools.
 type poolRun struct {
 	*process
 	t            *testing.T
@@ -78,8 +79,8 @@ func (r *poolRun) drive() {
 	clearFleet(r.t)
 }
 
-// everyNode makes a change that affects every node. It waits until all nodes have the value and the driver makes no
-// more requests. It fills two rows of the table with the counts and the duration.
+// everyNode makes a change that affects every node. It waits until all nodes have the value and the measured operator
+// makes no more requests. It fills two rows of the table with the counts and the duration.
 func (r *poolRun) everyNode(value, timeRow, writesRow string, change func()) spell {
 	r.t.Helper()
 	var s spell
@@ -105,7 +106,7 @@ func (r *poolRun) everyNode(value, timeRow, writesRow string, change func()) spe
 	return s
 }
 
-// times fills the rows that compare a time with the bare client's time.
+// times fills the rows that compare a time with that of the client that makes only the necessary writes.
 func (r *poolRun) times(least nodeFloor) {
 	for _, c := range []struct {
 		row   string

@@ -56,14 +56,14 @@ func isReady(object client.Object) bool {
 	return meta.IsStatusConditionTrue(*object.(conditioned).StatusConditions(), "Ready")
 }
 
-// The rows of the table that also have a value for the bare client.
+// Rows of the table that also have a value for the client that makes only the necessary writes.
 const (
 	readyTime   = "until all are Ready: time, ratio"
 	readyWrites = "until all are Ready: writes an object"
 	readySince  = "create to Ready: p50, p99"
 )
 
-// bench measures all drivers with the kind, and then the bare client.
+// bench measures all operators with the kind, and then a client that only makes the necessary writes.
 func (o owner) bench(t *testing.T) {
 	all := driversOf(o.kind)
 	// A node has 110 pods.
@@ -86,8 +86,8 @@ func (o owner) bench(t *testing.T) {
 	tb.print()
 }
 
-// served returns the namespaces that a driver watches. If there are many, the driver watches the whole cluster as in a
-// normal deployment, because it would otherwise need a watch per namespace.
+// served returns the namespaces that a measured operator watches. If there are many, it watches the whole cluster as in
+// a normal deployment, because it would otherwise need a watch per namespace.
 func (o owner) served(namespaces []string) []string {
 	if o.namespaces > 1 {
 		return nil
@@ -107,7 +107,7 @@ func someNamespaces(t *testing.T, n int) []string {
 	return out
 }
 
-// ownerRun runs a driver with objects in its own namespaces.
+// ownerRun runs a measured operator with objects in its own namespaces.
 type ownerRun struct {
 	owner
 	*process
@@ -189,7 +189,7 @@ func (r *ownerRun) chatty(p phase, ready *observer) string {
 	return ""
 }
 
-// times fills the row that compares a time with the bare client's time.
+// times fills the row that compares a time with that of the client that makes only the necessary writes.
 func (r *ownerRun) times(least floor) {
 	if r.create.ok {
 		r.tb.time(readyTime, r.name, r.create.took, least.took)

@@ -16,7 +16,7 @@ import (
 // window is how long the test observes an operator that has nothing to do, after irrelevant changes.
 const window = 5 * time.Second
 
-// phase contains what a driver did in one part of the benchmark.
+// phase contains what a measured operator did in one part of the benchmark.
 type phase struct {
 	calls      testenv.Calls // see Call.IsCounted
 	reconciles int

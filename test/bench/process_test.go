@@ -27,7 +27,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// process is a running process of a driver.
+// process is a running process of a measured operator.
 type process struct {
 	driver
 	kind       string
@@ -40,7 +40,7 @@ type process struct {
 	ended      chan error
 }
 
-// start runs the driver for one kind until the test ends. The process has its own account.
+// start runs the measured operator for one kind until the test ends. The process has its own account.
 func (d driver) start(t *testing.T, kind string, namespaces ...string) *process {
 	t.Helper()
 	dir := t.TempDir()

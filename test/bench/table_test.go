@@ -34,7 +34,7 @@ func (tb *table) set(row, column, format string, args ...any) {
 	tb.cells[[2]string{row, column}] = fmt.Sprintf(format, args...)
 }
 
-// time fills a cell with a time and its ratio to the bare client's time.
+// time fills a cell with a time and its ratio to floor, the time of a client that makes only the necessary writes.
 func (tb *table) time(row, column string, took, floor time.Duration) {
 	tb.set(row, column, "%.1f s, %.2f", took.Seconds(), took.Seconds()/floor.Seconds())
 }

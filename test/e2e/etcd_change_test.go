@@ -56,8 +56,8 @@ func TestNoRequestFailsWhileFieldsOfAnEtcdClusterChange(t *testing.T) {
 	})
 }
 
-// A container accepts some changes of its resources while it runs. They must not restart a member, nor replace a member
-// that has an emptyDir.
+// A container accepts some changes of its resources while it runs. Such a change must not restart a member, nor replace
+// a member that has an emptyDir.
 func TestMembersOfAnEtcdClusterAreGivenOtherResourcesWhileTheyRun(t *testing.T) {
 	e := newEtcdTest(t, etcd.V36)
 	how := map[string]any{"pod": map[string]any{"resources": map[string]any{"limits": map[string]any{"memory": "256Mi"}}}}

@@ -136,7 +136,7 @@ func (l *ledger) wantBound(t *testing.T, at *etcdv1beta2.RestoreProgress) {
 	t.Logf("of %d acknowledged writes, %d exist and %d are lost; no lost write is from before %s", len(acked), kept, lost, before)
 }
 
-// scanned is a time that package fmt can scan.
+// scanned is a time that fmt.Sscan can parse.
 type scanned time.Time
 
 // Scan parses a time in RFC 3339 format.

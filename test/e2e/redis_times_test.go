@@ -32,7 +32,7 @@ var (
 	redisTimesOf    = flag.String("redis.of", "", "the one server to measure, such as valkey9; all by default")
 )
 
-// redisServer is a server software, such as Redis or Valkey, whose scaling the test measures.
+// redisServer is a kind of server, such as Redis or Valkey, whose scaling the test measures.
 type redisServer struct {
 	recipe, image, cli string
 	// goal is the time limit for scaling up or down on an idle machine with 10000 small keys. It includes the start of

@@ -41,8 +41,8 @@ type run struct {
 	problems    []string
 }
 
-// hooks are the functions with which a class of faults acts at the steps of a workload: before the user's action,
-// between the action and the wait for its result, and after the wait.
+// hooks are the functions with which a fault acts at the steps of a workload: before the user's action, between the
+// action and the wait for its result, and after the wait.
 type hooks struct {
 	before, between, after func(step int)
 	// unawaited contains the steps whose result the run does not wait for before the next step.

@@ -39,7 +39,7 @@ type Recipe struct {
 	Accounts []string `json:"accounts,omitempty"`
 	// Links maps paths of the upstream image to the programs of the Debian packages.
 	Links map[string]string `json:"links,omitempty"`
-	// Files maps paths to contents. They replace files of the packages.
+	// Files maps paths to contents. These files replace the files of the packages.
 	Files  map[string]string `json:"files,omitempty"`
 	Config Config            `json:"config"`
 }

@@ -57,8 +57,8 @@ func TestWhatServersAtRestAreAsked(t *testing.T) {
 	}
 }
 
-// expectedAtRest reports whether a server may get this command while the operator has nothing to do. The command is
-// part of a reading, of the traffic between servers, or of this test.
+// expectedAtRest reports whether a server may get this command while the operator has nothing to do. Such a command
+// reads the state, is part of the traffic between servers, or comes from this test.
 func expectedAtRest(command string) bool {
 	return regexp.MustCompile(`^(info|cluster\|info|cluster\|nodes|acl\|dryrun|ping|replconf|config\|resetstat)$`).MatchString(command)
 }

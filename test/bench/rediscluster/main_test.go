@@ -54,7 +54,7 @@ func inTurns(t *testing.T, sides ...func(*testing.T) time.Duration) []took {
 	out := make([]took, len(sides))
 	for range *rounds {
 		for i, side := range sides {
-			// Run the side as a subtest, which ends its servers.
+			// Run each side of the comparison as a subtest, which ends its servers.
 			ok := t.Run("", func(t *testing.T) { out[i] = append(out[i], side(t)) })
 			if !ok {
 				t.FailNow()

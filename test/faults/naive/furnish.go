@@ -118,7 +118,7 @@ func (r *reconciler) make(ctx context.Context, shop *Shop, child client.Object) 
 		return err
 	}
 	if r.has(Impatient) {
-		// Shorter than the delay of a throttled write, which is a second.
+		// The limit is shorter than the delay of a throttled write, which is a second.
 		short, cancel := context.WithTimeout(ctx, 900*time.Millisecond)
 		defer cancel()
 		if err := r.Create(short, child); short.Err() == nil {
