@@ -4,26 +4,30 @@ SHELL := /bin/bash -o pipefail
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 
-# Image of the operator: any name that Docker accepts. The default is for the local cluster; its registry cannot exist.
+# Name of the operator's image, in any form that Docker accepts. The default name is for the local cluster: no registry
+# has it.
 IMG ?= opcrew.invalid/opcrew:dev
-# Images of the agent in pods, and of the program that saves and restores etcd; derived from IMG if empty.
+# Names of the images of the agent in users' pods, and of the program that saves and restores etcd. If a name is empty,
+# it is derived from IMG.
 AGENT_IMG ?=
 BACKUP_IMG ?=
-# Where docker-push puts images: registry, local (the nodes of the local cluster), or auto, by their names.
+# Where docker-push sends images: registry, local (the nodes of the local cluster), or auto (depends on each image's
+# name).
 PUSH ?= auto
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 NODES ?= 3
 # Flags that `make test` and `make quick` add to go test, such as -count=1.
 TESTFLAGS ?=
-# The parts that `make faults` runs, such as NodePool-2; all if empty.
+# Parts of the fault tests that `make faults` runs, such as NodePool-2. If empty, it runs all parts.
 PARTS ?=
-# The flags of `make faults-sample`: another seed gives another sample.
+# Flags of `make faults-sample`. Another seed selects other faults.
 FAULTS ?= -faults.seed 1 -faults.budget 60s
-# The sizes of `make bench`: those of docs/benchmarks.md by default, small ones with BENCH=.
+# Flags with the sizes of `make bench`. The default gives the sizes in docs/benchmarks.md; an empty BENCH= gives small
+# sizes.
 BENCH ?= -nodes 5000 -pools 50 -objects 1000
 
-# All go commands share these flags, since other flags compile packages again. No debug information, and rarer garbage
-# collections in the compiler, save a quarter of the time.
+# All go commands share these flags, because a build with other flags compiles all packages again. The build takes a
+# quarter less time without debug information and with fewer garbage collections in the compiler.
 BUILD_FLAGS := -trimpath -buildvcs=false -gcflags=all=-dwarf=false
 export CGO_ENABLED := 0
 export GOFLAGS := $(filter-out $(BUILD_FLAGS) -buildvcs=%,$(GOFLAGS)) $(BUILD_FLAGS)
@@ -34,13 +38,15 @@ LOCAL_KUBECONFIG := $(BIN)/kubeconfig
 KUBECONFIG ?= $(if $(wildcard $(LOCAL_KUBECONFIG)),$(LOCAL_KUBECONFIG),$(HOME)/.kube/config)
 export KUBECONFIG
 KUBECTL := $(BIN)/kubectl
-# Namespaces that make deploy limits the operator to; all if empty.
+# Namespaces to which `make deploy` limits the operator, separated by commas. If empty, the operator serves all
+# namespaces.
 NAMESPACES ?=
 NARROW = $(if $(NAMESPACES),go run ./hack/rights namespaced '$(NAMESPACES)',cat)
-# The command that names, builds and pushes the three images.
+# The command that derives the names of the three images, and that builds and pushes the images.
 IMAGES = $(LOCAL) opcrew --bin '$(BIN)' --image '$(IMG)' --agent-image '$(AGENT_IMG)' --backup-image '$(BACKUP_IMG)'
 
-# The layers and their kinds; the roles of each are generated from the markers in these packages.
+# The layers of the operator and the kinds of each layer. The layer's role is generated from the markers in the packages
+# of its kinds.
 LAYERS := machines applications data
 KINDS_machines := nodepool activity
 KINDS_applications := appservice microservicedeploy diva
@@ -52,7 +58,7 @@ KWOK_VERSION := v0.8.0
 GOLANGCI_LINT_VERSION := v2.15.0
 GOVULNCHECK_VERSION := v1.9.0
 KUBERNETES_VERSION := $(shell sed -n 's/^\tk8s.io\/kubernetes \(v[0-9.]*\).*/\1/p' hack/localcluster/go.mod)
-# Flags of the linker for the programs that match a pattern; the last match counts.
+# Linker flags for the packages that match a pattern. If several patterns match, the last one applies.
 LDFLAGS := -ldflags "-s -w" -ldflags "github.com/opcrew/opcrew/cmd/...=-s -w -X main.version=$(VERSION)" \
 	-ldflags "github.com/opcrew/opcrew/hack/localcluster/cmd/kube=-s -w \
 	-X k8s.io/component-base/version.gitVersion=$(KUBERNETES_VERSION) \
@@ -61,7 +67,7 @@ LDFLAGS := -ldflags "-s -w" -ldflags "github.com/opcrew/opcrew/cmd/...=-s -w -X 
 	-X k8s.io/client-go/pkg/version.gitVersion=$(KUBERNETES_VERSION)"
 GO_BUILD = GOGC=400 go build $(VERBOSE) $(LDFLAGS)
 
-# Debian packages that the local cluster's nodes consist of.
+# Debian packages with the programs that the local cluster's nodes run.
 PACKAGES := containerd runc containernetworking-plugins iptables nftables conntrack iproute2 procps
 
 ##@ Start here
@@ -82,7 +88,8 @@ up: need-root need-go $(BIN)/step ## Start a local cluster with the operator and
 	@$(call step,7,30,apply the samples,-show) $(MAKE) samples KUBECONFIG=$(LOCAL_KUBECONFIG)
 	@$(MAKE) table KUBECONFIG=$(LOCAL_KUBECONFIG)
 
-# A step of up: its number, its seconds on two idle processors without caches, its name, flags of hack/step.
+# Runs one step of `make up`. Arguments: the number; the seconds on two idle processors without caches; the name; flags
+# of hack/step.
 step = $(BIN)/step -n $(1) -of 7 -expect $(2)s -log $(BIN)/log/up-$(1).log $(4) "$(3)"
 COMPILED := -unit packages -count "^[^ ]+$$"
 
@@ -91,13 +98,13 @@ down: need-root local ## Remove the local cluster and everything that it created
 	@$(LOCAL) down
 
 .PHONY: test
-test: need-go ## All tests that need no root: unit tests, and then integration tests on a real API server.
+test: need-go ## Run all tests that need no root: unit tests, and then integration tests on a real API server.
 	@TESTFLAGS="$(TESTFLAGS)" hack/test pure
 	@$(MAKE) kube $(BIN)/kwok $(BIN)/redis-server
 	@TESTFLAGS="$(TESTFLAGS)" hack/test servers
 
 .PHONY: quick
-quick: need-go $(BIN)/golangci-lint ## Tests that start no server, and the linters on what changed since main (a minute).
+quick: need-go $(BIN)/golangci-lint ## Run the tests that start no server, and the linters on what changed since main (a minute).
 	@TESTFLAGS="$(TESTFLAGS)" hack/test quick
 
 ##@ Development
@@ -107,14 +114,15 @@ build: generated ## Build the operator: bin/opcrew.
 	@$(GO_BUILD) -o $(BIN)/opcrew ./cmd/opcrew
 
 .PHONY: agent
-agent: ## Build the agent in users' pods: bin/opcrew-agent.
+agent: ## Build the agent that runs in users' pods: bin/opcrew-agent.
 	@$(GO_BUILD) -o $(BIN)/opcrew-agent ./cmd/opcrew-agent
 
 .PHONY: backup
 backup: ## Build the program that saves and restores snapshots of etcd: bin/opcrew-backup.
 	@$(GO_BUILD) -o $(BIN)/opcrew-backup ./cmd/opcrew-backup
 
-# The generator names folders after the group twice (etcd/etcd/v1beta2), and gives each group a schema of its own.
+# The generator creates a folder for the group twice (etcd/etcd/v1beta2), so the command removes one of the two. It runs
+# per group, because each group needs its own schema.
 .PHONY: generate
 generate: $(BIN)/controller-gen ## Generate DeepCopy methods and apply configurations.
 	@rm -rf applyconfigurations/*/
@@ -129,7 +137,7 @@ manifests: $(BIN)/controller-gen ## Generate CRDs and the roles of the layers.
 		$(foreach kind,$(KINDS_$(layer)),paths=./internal/kinds/$(kind)/...) output:rbac:dir=config/layers/$(layer) &&) true
 
 .PHONY: rights
-rights: need-go ## Write docs/rights.md, the table of the operator's rights, from the markers of the kinds.
+rights: need-go ## Write docs/rights.md, the table of the operator's rights, from the RBAC markers of the kinds.
 	@go run ./hack/rights table > docs/rights.md.tmp && mv docs/rights.md.tmp docs/rights.md || { rm -f docs/rights.md.tmp; exit 1; }
 
 .PHONY: run
@@ -137,15 +145,15 @@ run: build $(if $(filter opcrew.invalid/opcrew:dev opcrew/opcrew:dev,$(IMG)),age
 	@flags="$$($(IMAGES) prepare)" && exec $(BIN)/opcrew --metrics-bind-address=0 --health-probe-bind-address=0 $$flags $(RUN_FLAGS)
 
 .PHONY: e2e
-e2e: need-root ## Scenarios on the local cluster (make up first): real nodes, pods and faults.
+e2e: need-root ## Run the end-to-end tests on the local cluster (make up first).
 	go test -tags e2e -p 1 -count 1 -timeout 150m -v ./test/e2e/...
 
 .PHONY: e2e-smoke
-e2e-smoke: need-root ## The short scenario of each kind on the local cluster (make up first).
+e2e-smoke: need-root ## Run the short end-to-end test of each kind on the local cluster (make up first).
 	go test -tags e2e -p 1 -count 1 -timeout 20m -v -run Smoke ./test/e2e/...
 
 .PHONY: e2e-gateway
-e2e-gateway: need-root $(BIN)/traefik ## Host names behind a real Ingress and Gateway on the local cluster (make up first; builds Traefik, 5 minutes the first time).
+e2e-gateway: need-root $(BIN)/traefik ## Test host names with a real Ingress and Gateway on the local cluster (make up first; builds Traefik, 5 minutes the first time).
 	go test -tags e2e,gateway -count 1 -timeout 30m -v -run RealIngressAndGateway ./test/e2e
 
 $(BIN)/traefik: test/e2e/traefik/go.mod
@@ -155,7 +163,7 @@ $(BIN)/versitygw: test/e2e/versitygw/go.mod
 	cd test/e2e/versitygw && GOWORK=off go build -ldflags "-s -w" -o $@ github.com/versity/versitygw/cmd/versitygw
 
 .PHONY: faults
-faults: need-go kube $(BIN)/kwok ## Attack the kinds with every fault at every place (hours, in parts of at most 30 minutes; PARTS= for some).
+faults: need-go kube $(BIN)/kwok ## Test every kind with every fault at every request (takes hours, in parts of at most 30 minutes; PARTS= selects parts).
 	@hack/faults run $(PARTS)
 
 .PHONY: faults-report
@@ -163,20 +171,20 @@ faults-report: ## Show which parts of make faults passed on which commit.
 	@hack/faults report
 
 .PHONY: faults-sample
-faults-sample: need-go kube $(BIN)/kwok ## Attack each kind for a minute with a sample of the faults (FAULTS= for another).
+faults-sample: need-go kube $(BIN)/kwok ## Test each kind for a minute with a sample of the faults (FAULTS= selects another sample).
 	go test -tags faults -count 1 -timeout 60m -v ./test/faults -args $(FAULTS)
 
 .PHONY: fuzz
-fuzz: need-go ## Fuzz every parser of data from stores, pods and annotations, a minute each (FUZZTIME=, FUZZPROCS=; FUZZ= for some).
+fuzz: need-go ## Fuzz every parser of data from stores, pods and annotations, a minute each (FUZZTIME= and FUZZPROCS= set time and workers, FUZZ= selects fuzz tests).
 	@hack/fuzz
 
 .PHONY: bench
-bench: need-go kube $(BIN)/kwok $(BIN)/redis-server $(BIN)/redis-cli ## Count and time the kinds, compared with a naive controller and a bare client (about 20 minutes; BENCH= for 5).
+bench: need-go kube $(BIN)/kwok $(BIN)/redis-server $(BIN)/redis-cli ## Measure requests and times of the kinds, compared with a naive controller and a plain client (about 20 minutes; 5 with BENCH=).
 	go test -tags bench -count 1 -timeout 60m -v ./test/bench -args $(BENCH)
 	go test -tags bench -count 1 -timeout 10m -v ./test/bench/authproxy
 	go test -tags bench -count 1 -timeout 30m -v ./test/bench/rediscluster
 	@if $(LOCAL) status >/dev/null 2>&1; then $(MAKE) bench-cluster; else \
-		echo "NOT MEASURED: pods with volumes, as no local cluster is up (make up, then make bench-cluster)"; fi
+		echo "NOT MEASURED: scaling with volumes, because no local cluster runs (make up, then make bench-cluster)"; fi
 
 .PHONY: bench-cluster
 bench-cluster: need-root ## Time the scaling of Redis clusters with volumes, compared with redis-cli and valkey-cli (make up first; 10 minutes).
@@ -187,18 +195,18 @@ lint: $(BIN)/golangci-lint ## Run the linters.
 	$(BIN)/golangci-lint run ./... ./api/...
 	cd hack/localcluster && $(BIN)/golangci-lint run --config ../../.golangci.yml ./...
 
-# The database of known vulnerabilities; GOVULNDB names a copy.
+# URL of the database of known vulnerabilities. Set GOVULNDB to use a copy.
 GOVULNDB ?= https://vuln.go.dev
 
 .PHONY: vulnerabilities
-vulnerabilities: need-go ## Look for known vulnerabilities of the code that is used, if the database of the Go project can be reached.
+vulnerabilities: need-go ## Look for known vulnerabilities in the code, if the vulnerability database of the Go project can be reached.
 	@if ! curl -sSf -m 5 -o /dev/null $(GOVULNDB)/index/db.json 2>/dev/null; then \
-		echo "NOT CHECKED: known vulnerabilities, as $(GOVULNDB) cannot be reached"; exit 0; fi; \
+		echo "NOT CHECKED: known vulnerabilities, because $(GOVULNDB) cannot be reached"; exit 0; fi; \
 		$(MAKE) $(BIN)/govulncheck && $(BIN)/govulncheck -db $(GOVULNDB) ./... ./api/... && \
 		cd hack/localcluster && $(BIN)/govulncheck -db $(GOVULNDB) ./...
 
 .PHONY: fields
-fields: need-go kube $(BIN)/kwok ## Edit every field of live objects on a real API server and check the effect in its row (10 minutes).
+fields: need-go kube $(BIN)/kwok ## Edit every field of live objects on a real API server and check the documented effect (10 minutes).
 	go test -vet=off -tags fields -count 1 -timeout 30m -v ./test/fields
 
 .PHONY: attack
@@ -206,11 +214,11 @@ attack: need-go kube $(BIN)/kwok ## Attack opcrew as a tenant, on a real API ser
 	go test -tags attack -count 1 -timeout 15m ./test/attack
 
 .PHONY: field-tables
-field-tables: need-go ## Write the field tables into the pages of the kinds, from test/fields/rows.
+field-tables: need-go ## Write the field tables from test/fields/rows into the documentation pages of the kinds.
 	@go test -count 1 ./test/fields/table -run ThePagesShowTheTables -update >/dev/null
 
 .PHONY: verify
-verify: generate manifests rights field-tables build-installer lint vulnerabilities ## Check that generated files are committed and modules agree, and lint and vet.
+verify: generate manifests rights field-tables build-installer lint vulnerabilities ## Run the linters and vet, and check that all generated files are committed.
 	go vet -tags e2e,gateway,bench,faults,fields,attack ./... ./api/... ./applyconfigurations/...
 	cd hack/localcluster && go vet ./...
 	cd test/consumer && GOWORK=off go test ./...
@@ -218,12 +226,12 @@ verify: generate manifests rights field-tables build-installer lint vulnerabilit
 	@go run ./hack/figures -check
 	@go work sync
 	@dirty="$$(git status --porcelain -- $(GENERATED))" || exit 1; if [ -n "$$dirty" ]; then \
-		echo "generated files differ from what is committed; commit what make generate manifests rights field-tables build-installer and go work sync wrote:"; \
+		echo "these generated files differ from the committed ones; commit them (make generate manifests rights field-tables build-installer and go work sync wrote them):"; \
 		echo "$$dirty"; git --no-pager diff --stat -- $(GENERATED); exit 1; fi
 
-# The files that set versions: the modules of go.work have one build list.
+# The files that list module versions. All modules in go.work are built with the same versions.
 MODULES := $(foreach dir,. api applyconfigurations hack/localcluster,$(dir)/go.mod $(dir)/go.sum) go.work go.work.sum
-# Where make verify looks for uncommitted generated files.
+# Paths in which `make verify` looks for generated files that were changed but not committed.
 GENERATED := api applyconfigurations config dist docs $(MODULES)
 
 ##@ Image and installation
@@ -237,24 +245,24 @@ docker-push: local ## Push the images to their registries and write bin/install.
 	@$(IMAGES) push --to '$(PUSH)' --manifests dist/install.yaml --install bin/install.yaml
 
 .PHONY: install
-install: generated $(KUBECTL) ## Install the CRDs, the admission policies and the namespaces into the current cluster, as make run needs them.
+install: generated $(KUBECTL) ## Install the CRDs, admission policies and namespaces that make run needs into the current cluster.
 	$(KUBECTL) apply --server-side -k config/install
 
 .PHONY: uninstall
-uninstall: $(KUBECTL) ## Delete all objects of the kinds, while an operator runs that cleans up, and then what make install installed.
+uninstall: $(KUBECTL) ## Delete all objects of the kinds, for which an operator must run, and then what make install installed.
 	@KUBECTL=$(KUBECTL) hack/uninstall.sh
 
 .PHONY: deploy
-deploy: generated local $(KUBECTL) ## Deploy the operator (IMG) into the current cluster, with everything that make install installs (NAMESPACES=a,b: for these only).
+deploy: generated local $(KUBECTL) ## Deploy the operator (IMG) into the current cluster, with everything that make install installs (NAMESPACES=a,b limits it to these namespaces).
 	@$(KUBECTL) kustomize config/default | $(IMAGES) manifests | $(NARROW) | $(KUBECTL) apply --server-side --force-conflicts -f - >/dev/null
 	@for layer in $(LAYERS); do $(KUBECTL) -n opcrew-system rollout status deployment/opcrew-$$layer --timeout 180s || exit 1; done
 
 .PHONY: undeploy
-undeploy: uninstall ## Remove the operator and, before it, all objects of its kinds.
+undeploy: uninstall ## Delete all objects of the kinds, and then the operator.
 	$(KUBECTL) delete --ignore-not-found -k config/default
 
 .PHONY: build-installer
-build-installer: generated local $(KUBECTL) ## Write dist/install.yaml, which names no registry that can exist; with IMG also bin/install.yaml, which names yours.
+build-installer: generated local $(KUBECTL) ## Write dist/install.yaml with the default image names; if IMG is set, also write bin/install.yaml with your image names.
 	@mkdir -p dist
 	@$(KUBECTL) kustomize config/default > dist/install.yaml.tmp && mv dist/install.yaml.tmp dist/install.yaml || { rm -f dist/install.yaml.tmp; exit 1; }
 	@$(if $(filter file,$(origin IMG)),true,$(IMAGES) manifests < dist/install.yaml > $(BIN)/install.yaml)
@@ -268,7 +276,8 @@ local-deploy: build agent backup local
 		backup=opcrew.invalid/opcrew-backup:dev-$$(sha256sum $(BIN)/opcrew-backup | cut -c1-12) && \
 		$(MAKE) docker-build docker-push deploy IMG=$$tag AGENT_IMG=$$agent BACKUP_IMG=$$backup
 
-# Images of the samples; they are built while Kubernetes is compiled, so that the registry has them.
+# Images of the samples. `make up` builds them while it compiles Kubernetes, so that the cluster's registry already has
+# them.
 SAMPLE_IMAGES := busybox diva diva-client diva-extra memcached nginx valkey9 etcd-3.6
 
 .PHONY: sample-images
@@ -276,13 +285,14 @@ sample-images: local
 	@for image in $(SAMPLE_IMAGES); do $(LOCAL) image make $$image >/dev/null || exit 1; done
 
 .PHONY: samples
-samples: $(KUBECTL) policies-in-force ## Apply the samples, config/samples, to the local cluster; its registry builds their images.
+samples: $(KUBECTL) policies-in-force ## Apply the samples in config/samples to the local cluster, whose registry builds their images.
 	@$(KUBECTL) apply -f config/samples >/dev/null
 	@$(KUBECTL) wait --for=condition=Ready -f config/samples/activity.yaml --timeout 60s >/dev/null && \
 		$(KUBECTL) wait --for=condition=Ready nodepools/test nodepools/master --timeout 60s >/dev/null || \
-		echo "samples without images are not all ready; the table says why"
+		echo "some samples that need no image are not ready yet; the table below says why"
 
-# A policy may take effect after ten seconds; the operator refuses Activities that were requested earlier.
+# The API server may enforce a new policy only after ten seconds, so wait. The operator refuses Activities that users
+# created earlier.
 .PHONY: policies-in-force
 policies-in-force: $(KUBECTL)
 	@since="$$($(KUBECTL) get validatingadmissionpolicy opcrew-activity-rights -o jsonpath='{.metadata.creationTimestamp}')" && \
@@ -295,11 +305,11 @@ table: $(KUBECTL) ## Show the state of the samples, and what to try next.
 	@$(KUBECTL) -n opcrew-system get deployments; echo
 	@cat config/samples/next.txt
 
-# Parts.
+# Targets that other targets use.
 .PHONY: need-root need-go packages modules std binaries kube local check-images redis-root generated
 need-root:
-	@[ "$$(uname -s)" = Linux ] || { echo "this needs Linux: the local cluster's nodes are made of its namespaces"; exit 1; }
-	@[ "$$(id -u)" = 0 ] || { echo "this needs root: the local cluster's nodes are made of namespaces; run it with sudo"; exit 1; }
+	@[ "$$(uname -s)" = Linux ] || { echo "this target needs Linux, because the local cluster's nodes are made of Linux namespaces"; exit 1; }
+	@[ "$$(id -u)" = 0 ] || { echo "this target needs root, because the local cluster's nodes are made of Linux namespaces; run it with sudo"; exit 1; }
 
 need-go:
 	@command -v go >/dev/null || { echo "go is missing: install Go $$(sed -n 's/^go //p' go.work) or newer"; exit 1; }
@@ -309,8 +319,8 @@ packages:
 	if [ -n "$$missing" ]; then echo "installing $$missing"; \
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null; fi
 
-# The programs of the local cluster. One build compiles shared packages once, and compiles some programs while it links
-# others. The provisioner has a separate build, since it spells the path of a module in another case.
+# The programs of the local cluster. One build compiles shared packages once, and links some programs while it compiles
+# others. The provisioner needs a separate build, because it writes a module's path in another letter case.
 PROGRAMS := ./hack/localcluster/cmd/kube ./hack/localcluster/cmd/addons ./cmd/opcrew ./cmd/opcrew-backup ./cmd/opcrew-agent
 PROVISIONER := github.com/rancher/local-path-provisioner
 
@@ -323,7 +333,7 @@ modules:
 	@go list -deps ./hack/localcluster $(PROGRAMS) > $(BIN)/packages
 	@go list -deps $(PROVISIONER) > /dev/null
 
-# The standard library needs no download, so it is compiled meanwhile.
+# `make up` compiles the standard library while it downloads modules, because the standard library needs no download.
 std:
 	@GOGC=400 go build std
 
@@ -333,8 +343,8 @@ $(BIN)/kube: go.work hack/localcluster/go.mod $(wildcard hack/localcluster/cmd/k
 	@echo "building Kubernetes $(KUBERNETES_VERSION) (about 5 minutes, once)"
 	@$(GO_BUILD) -o $@ ./hack/localcluster/cmd/kube
 
-# The server for tests of Redis, and the tool that benchmarks compare with, from their image, with their libraries.
-# Without apt, link a server and a tool of version 7.0 or later.
+# redis-server for tests and redis-cli for benchmarks, with their libraries, from the local cluster's image of Redis.
+# Without apt, create these two links yourself; version 7.0 or later works.
 $(BIN)/redis-server $(BIN)/redis-cli:
 	@[ -x $(BIN)/redis/usr/bin/$(@F) ] || $(MAKE) redis-root
 	@printf '#!/bin/sh\nroot="$$(dirname "$$(readlink -f "$$0")")/redis"\nexec "$$root"/lib*/ld-linux-* --library-path "$$(echo "$$root"/usr/lib/*-linux-gnu)" "$$root/usr/bin/$(@F)" "$$@"\n' > $@ && chmod +x $@
@@ -356,15 +366,17 @@ check-images: local
 $(BIN)/pause: hack/localcluster/cmd/pause/main.go
 	@$(GO_BUILD) -o $@ ./hack/localcluster/cmd/pause
 
-# Generated files are committed, so they are only generated if their sources have uncommitted edits.
+# Generated files are committed. Therefore this target generates them only if their sources have uncommitted changes.
 generated:
 	@edited="$$(git status --porcelain -- api internal/kit internal/kinds 2>&1)" && [ -z "$$edited" ] || $(MAKE) generate manifests
 
-# It shows the times and progress of up's steps. It needs no module, so it is built before the first step.
+# hack/step shows the time and the progress of each step of `make up`. It needs no modules, so make can build it before
+# the first step.
 $(BIN)/step: $(wildcard hack/step/*.go)
 	@GOWORK=off go build -ldflags "-s -w" -o $@ ./hack/step
 
-# Tools are installed with their version in the name and linked, so that a new version is a new file.
+# Each tool is installed under a name with its version, and linked. So a new version is a new file, and make installs
+# it.
 define tool
 $(BIN)/$(1): $(BIN)/$(1)-$(3)
 	@ln -sf $(1)-$(3) $$@
@@ -379,5 +391,5 @@ $(eval $(call tool,kwok,sigs.k8s.io/kwok/cmd/kwok,$(KWOK_VERSION)))
 $(eval $(call tool,govulncheck,golang.org/x/vuln/cmd/govulncheck,$(GOVULNCHECK_VERSION)))
 $(eval $(call tool,golangci-lint,github.com/golangci/golangci-lint/v2/cmd/golangci-lint,$(GOLANGCI_LINT_VERSION)))
 
-# `make bin/kube` and the like, as messages name them.
+# Builds `make bin/NAME`, which error messages suggest.
 bin/%: $(BIN)/% ;

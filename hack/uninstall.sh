@@ -2,15 +2,15 @@
 # Copyright The opcrew Authors.
 # SPDX-License-Identifier: Apache-2.0
 #
-# Removes what make install installed: first all objects of opcrew's kinds, while an operator runs and
-# handles their finalizers, then the CRDs and the rest. A deployed operator stays.
+# Removes what `make install` installed. First it removes all objects of opcrew's kinds, for which an operator must run
+# and remove their finalizers. Then it removes the CRDs and all other objects. It does not remove a deployed operator.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 kubectl=${KUBECTL:-kubectl}
 namespace=opcrew-system
 part_of=app.kubernetes.io/part-of=opcrew
 
-# held lists the objects with finalizers, which only an operator removes.
+# held lists the objects of opcrew's kinds with finalizers. Only a running operator removes these finalizers.
 held() {
   local crd
   for crd in $("$kubectl" get customresourcedefinitions -l "$part_of" -o name); do
@@ -19,13 +19,14 @@ held() {
   done
 }
 
-# renewals are when the processes of the operator renewed their leases last.
+# renewals prints the time at which each process of the operator last renewed its lease.
 renewals() {
   "$kubectl" -n "$namespace" get leases --ignore-not-found -o \
     go-template='{{range .items}}{{if .spec.holderIdentity}}{{.metadata.name}} {{.spec.renewTime}}{{"\n"}}{{end}}{{end}}'
 }
 
-# running reports whether an operator renews a lease, which it does every two seconds.
+# running reports whether an operator runs, that is, whether a lease changes. An operator renews its lease every two
+# seconds.
 running() {
   local before try
   before=$(renewals)
@@ -38,21 +39,21 @@ running() {
 
 objects=$(held)
 if [ -n "$objects" ] && ! running; then
-  echo "no operator runs, and these objects need one that cleans up after them:"
+  echo "no operator runs, but only a running operator can clean up after these objects:"
   echo "$objects"
   echo "nothing was removed; start an operator (make deploy, or make run in another terminal) and try again"
   exit 1
 fi
 
 if ! "$kubectl" delete --ignore-not-found --timeout "${TIMEOUT:-5m}" -k config/crd; then
-  echo "not all objects are gone; these wait for the operator, and each says why in its conditions:"
+  echo "some objects still exist, because the operator has not finished cleaning up after them; their conditions say why:"
   held
   exit 1
 fi
 "$kubectl" delete --ignore-not-found -k config/cluster
 
 if [ -n "$("$kubectl" -n "$namespace" get deployments -l "$part_of" -o name)" ]; then
-  echo "namespace $namespace stays: an operator is deployed there, which make undeploy removes"
+  echo "namespace $namespace was not deleted, because an operator is deployed there; make undeploy removes both"
 else
   "$kubectl" delete --ignore-not-found -k config/namespace
 fi

@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// fewestWords is the number of words from which on a reader could misunderstand a comment or message.
+// fewestWords is the minimum number of words of a comment or message in a sample. A sample leaves out shorter texts.
 const fewestWords = 4
 
-// following is the number of code lines that are shown after a comment.
+// following is the number of lines of code that a sample prints after each comment.
 const following = 3
 
-// goFile is a parsed file with its lines.
+// goFile is a parsed Go file with its source lines.
 type goFile struct {
 	path  string
 	lines []string
@@ -24,7 +24,7 @@ type goFile struct {
 	*ast.File
 }
 
-// eachGo calls f with every Go file of the tree that is not generated.
+// eachGo calls f with every Go file in the repository that is not generated.
 func eachGo(root string, f func(goFile)) error {
 	return eachText(root, func(path, content string) error {
 		if !strings.HasSuffix(path, ".go") {
@@ -39,13 +39,13 @@ func eachGo(root string, f func(goFile)) error {
 	})
 }
 
-// shown returns the lines of a node, and a number of lines after it.
+// shown returns the source lines of a node, followed by the given number of lines after the node.
 func (f goFile) shown(node ast.Node, after int) string {
 	first, last := f.set.Position(node.Pos()).Line, f.set.Position(node.End()).Line
 	return strings.Join(f.lines[first-1:min(last+after, len(f.lines))], "\n")
 }
 
-// comments returns the comments of all Go files, without the license, markers and directives.
+// comments returns the comments of all Go files. It leaves out license headers, markers and directives.
 func comments(root string) ([]text, error) {
 	var texts []text
 	err := eachGo(root, func(f goFile) {
@@ -60,7 +60,7 @@ func comments(root string) ([]text, error) {
 	return texts, err
 }
 
-// prose returns the text of a comment without the markers of generators.
+// prose returns the text of a comment without marker lines, such as +kubebuilder:rbac.
 func prose(group *ast.CommentGroup) string {
 	var kept []string
 	for line := range strings.Lines(group.Text()) {

@@ -35,7 +35,7 @@ func TestImportsPointDownAndKindsDoNotImportEachOther(t *testing.T) {
 	}
 }
 
-// write creates a package from file contents by name.
+// write creates a Go package in a temporary folder from files, which maps file names to contents.
 func write(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -67,7 +67,7 @@ func TestReferencesAgainstTheBestOrderOfFilesAreCounted(t *testing.T) {
 	}
 }
 
-// tree creates files from contents by path.
+// tree creates a directory tree in a temporary folder from files, which maps paths to contents.
 func tree(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()

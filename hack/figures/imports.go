@@ -17,14 +17,14 @@ import (
 
 const module = "github.com/opcrew/opcrew/"
 
-// layer is a part of the tree. below lists the parts that it may import.
+// layer is a folder of the repository. below lists the folders that its packages may import.
 type layer struct {
 	path  string
 	below []string
 }
 
-// picture is the diagram in docs/architecture.md: each part, and what it may import. A folder belongs to the first part
-// that contains it.
+// picture is the diagram in docs/architecture.md as text: each line names a folder and the folders that it may import.
+// If several lines match a folder, the first line applies.
 const picture = `
 cmd/opcrew-agent:    internal/agents internal/podapi
 cmd/opcrew-backup:    internal/agents internal/podapi
@@ -53,7 +53,7 @@ func layers() []layer {
 	return out
 }
 
-// printImports prints the imports of production code that the layers do not allow, and returns their number.
+// printImports prints each import of production code that the layers forbid, and returns the number of these imports.
 func printImports(out io.Writer, root string) (int, error) {
 	wrong := 0
 	for _, top := range []string{"cmd", "internal", "api"} {
@@ -75,7 +75,8 @@ func printImports(out io.Writer, root string) (int, error) {
 	return wrong, nil
 }
 
-// isTestHelper reports whether a file belongs to a package that only tests import.
+// isTestHelper reports whether a file belongs to a package that only tests import, such as one whose name ends in
+// "test".
 func isTestHelper(path string) bool {
 	folder := filepath.Base(filepath.Dir(path))
 	return strings.HasSuffix(folder, "test") || folder == "integration" || folder == "redissim"
@@ -99,8 +100,8 @@ func refusedImports(path string) ([]string, error) {
 	return refused, nil
 }
 
-// allowed reports whether a folder may import another folder, which must be in its own layer or in one below. Each kind
-// is a layer of its own, because kinds communicate through the API.
+// allowed reports whether packages in folder from may import packages in folder to. The target must be in the same
+// layer or in a lower one. Kinds must not import each other, because they communicate through the Kubernetes API.
 func allowed(from, to string) bool {
 	known := layers()
 	i := slices.IndexFunc(known, func(l layer) bool { return within(from, l.path) })
@@ -115,5 +116,5 @@ func allowed(from, to string) bool {
 
 func within(folder, path string) bool { return folder == path || strings.HasPrefix(folder, path+"/") }
 
-// kind returns the kind to which a folder below internal/kinds belongs.
+// kind returns the part of a path after internal/kinds, which names the kind of custom resource.
 func kind(folder string) string { return strings.SplitN(folder+"///", "/", 4)[2] }

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// pkg holds the measurements of one package. Lines do not include tests and generated code.
+// pkg holds the measurements of one Go package. The number of lines excludes tests and generated code.
 type pkg struct {
 	path       string
 	files      int
@@ -26,7 +26,7 @@ type pkg struct {
 	upward     int
 }
 
-// load measures every package of production code: cmd and internal.
+// load measures every package of production code, which is in the folders cmd and internal.
 func load(root string) ([]pkg, error) {
 	var packages []pkg
 	for _, top := range []string{"cmd", "internal"} {
@@ -47,7 +47,7 @@ func load(root string) ([]pkg, error) {
 	return packages, nil
 }
 
-// measure reads one folder. It returns false if the folder has no production code.
+// measure measures the package in one folder. It returns false if the folder contains no production code.
 func measure(dir string) (pkg, bool, error) {
 	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
@@ -97,7 +97,7 @@ func (p *pkg) add(set *token.FileSet, file *ast.File) {
 	}
 }
 
-// countMethods finds the type with the most methods.
+// countMethods finds the type with the most methods, and stores its name and the number of its methods.
 func (p *pkg) countMethods(files []*ast.File) {
 	methods := map[string]int{}
 	for _, file := range files {
@@ -113,7 +113,7 @@ func (p *pkg) countMethods(files []*ast.File) {
 	}
 }
 
-// receiver returns the type name of a receiver, without its pointer and type parameters.
+// receiver returns the type name in a method receiver, without the pointer and the type parameters.
 func receiver(expression ast.Expr) string {
 	switch e := expression.(type) {
 	case *ast.StarExpr:

@@ -1,13 +1,13 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command figures measures the structure and the language of the tree: how large packages and types are, how many
-// references point upward, how many concepts the kit has, and which old words of the glossary are left.
+// Command figures measures the structure and the language of the repository: the size of packages and types, the
+// references between files of a package, the number of exported names in the kit, and the remaining glossary words.
 //
-//	go run ./hack/figures [-all]                 what exceeds a limit, or every package
-//	go run ./hack/figures -check                 fails if a limit is exceeded or a glossary word is left
-//	go run ./hack/figures -imports               fails if an import points upward
-//	go run ./hack/figures -seed S [-sample N]    prints texts chosen at random, for a fresh reader
+//	go run ./hack/figures [-all]                 prints what exceeds a limit (-all: every package)
+//	go run ./hack/figures -check                 fails if a limit is exceeded or a forbidden word remains
+//	go run ./hack/figures -imports               fails if a package imports a package of a higher layer
+//	go run ./hack/figures -seed S [-sample N]    prints randomly chosen comments, messages and paragraphs
 //
 // make verify runs -imports and -check.
 package main
@@ -22,20 +22,20 @@ import (
 	"text/tabwriter"
 )
 
-// The limits in docs/architecture.md.
+// The limits that docs/architecture.md sets.
 const (
-	mostLines   = 2500 // of a package
-	mostMethods = 30   // of a type
-	mostUpward  = 10   // percent of the references between the files of a package
-	mostKit     = 30   // exported types and functions of the kit
+	mostLines   = 2500 // lines in a package
+	mostMethods = 30   // methods of a type
+	mostUpward  = 10   // percent of the references between the files of a package that may point upward
+	mostKit     = 30   // exported types and functions in the kit
 )
 
 func main() {
-	check := flag.Bool("check", false, "fail if a limit is exceeded or a glossary word is left")
+	check := flag.Bool("check", false, "fail if a limit is exceeded or a forbidden word remains")
 	all := flag.Bool("all", false, "print every package, not only those that exceed a limit")
-	imports := flag.Bool("imports", false, "check imports only, and fail if one points upward")
-	size := flag.Int("sample", 100, "the number of texts of a sample: 60 % comments, 30 % status messages, 10 % paragraphs of docs")
-	seed := flag.String("seed", "", "print a sample that depends on this text, such as the hash of a commit")
+	imports := flag.Bool("imports", false, "check only imports, and fail if a package imports a package of a higher layer")
+	size := flag.Int("sample", 100, "number of texts in a sample: 60 % comments, 30 % status messages, 10 % documentation paragraphs")
+	seed := flag.String("seed", "", "print a sample that is selected by this text, such as the hash of a commit")
 	flag.Parse()
 	switch {
 	case *imports:
@@ -59,7 +59,7 @@ func exit(failed bool, err error) {
 	os.Exit(0)
 }
 
-// run prints the figures of the tree at root and returns how many limits are exceeded.
+// run prints the measurements of the repository at root, and returns the number of exceeded limits.
 func run(out io.Writer, root string, all bool) (int, error) {
 	packages, err := load(root)
 	if err != nil {
@@ -93,7 +93,7 @@ func printPackages(out io.Writer, packages []pkg, all bool) int {
 	return exceeded
 }
 
-// over returns how many limits the package exceeds.
+// over returns the number of limits that the package exceeds.
 func (p pkg) over() int {
 	over := 0
 	for _, exceeds := range []bool{p.lines > mostLines, p.methods > mostMethods, p.percent() > mostUpward} {
@@ -104,7 +104,8 @@ func (p pkg) over() int {
 	return over
 }
 
-// percent rounds up, so that a share above the limit never looks like the limit.
+// percent returns the share of references that point upward. It rounds up, so that a share above the limit never
+// appears to equal the limit.
 func (p pkg) percent() int {
 	if p.references == 0 {
 		return 0

@@ -12,14 +12,15 @@ import (
 	"unicode"
 )
 
-// notMessages lists functions whose text is an error, a log line or the help of a metric.
+// notMessages lists functions whose string arguments are not messages of an operator, but errors, log lines or metric
+// help.
 var notMessages = map[string]bool{
 	"Errorf": true, "New": true, "Info": true, "Error": true, "Warn": true, "Debug": true, "Fatal": true,
 	"describe": true, "NewDesc": true, "Event": true, "Print": true, "Println": true, "Fprintln": true,
 }
 
-// messages returns the sentences that operators write into statuses and events: strings of several words that
-// begin with a capital letter.
+// messages returns the sentences that operators write into statuses and events. A string is a sentence if it has
+// several words and begins with a capital letter.
 func messages(root string) ([]text, error) {
 	var texts []text
 	err := eachGo(root, func(f goFile) {
@@ -33,7 +34,7 @@ func messages(root string) ([]text, error) {
 	return texts, err
 }
 
-// sentence is a message and the statement that contains it.
+// sentence is a message, and the syntax node of the statement that contains it.
 type sentence struct {
 	words string
 	at    ast.Node
@@ -64,7 +65,7 @@ func sentences(file *ast.File) []sentence {
 	return found
 }
 
-// skipped reports whether nothing below a node is a message.
+// skipped reports whether a node can contain no messages, such as an import or a struct field.
 func skipped(node ast.Node) bool {
 	switch n := node.(type) {
 	case *ast.ImportSpec, *ast.Field:
@@ -80,7 +81,8 @@ func skipped(node ast.Node) bool {
 	return false
 }
 
-// rendered joins a string, or a sum that begins with a string. Parts that are not constant become "…".
+// rendered returns the text of a string, or of a sum that begins with a string. It writes "…" for parts that are not
+// constant.
 func rendered(e ast.Expr) (string, bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -104,7 +106,7 @@ func isSentence(words string) bool {
 	return unicode.IsUpper(first) && len(strings.Fields(words)) >= fewestWords && !strings.Contains(words, "\n")
 }
 
-// statement returns the innermost statement or declaration around a node.
+// statement returns the innermost statement or declaration that contains a node.
 func statement(path []ast.Node, node ast.Node) ast.Node {
 	for _, parent := range slices.Backward(path) {
 		switch parent.(type) {

@@ -8,13 +8,14 @@ import (
 	"strings"
 )
 
-// paragraphWords is the fewest words of a paragraph that counts. Shorter ones only introduce a list or a command.
+// paragraphWords is the minimum number of words of a paragraph in a sample. Shorter paragraphs only introduce a list or
+// a command.
 const paragraphWords = 12
 
 // item matches the start of a list item.
 var item = regexp.MustCompile(`^ *([-*]|\d+\.) `)
 
-// paragraphs returns the paragraphs and list items of the pages.
+// paragraphs returns the paragraphs and list items of the documentation pages.
 func paragraphs(root string) ([]text, error) {
 	var texts []text
 	err := eachText(root, func(path, content string) error {

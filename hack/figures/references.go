@@ -11,11 +11,11 @@ import (
 	"slices"
 )
 
-// edge means that one file of a package refers to a definition in another file.
+// edge is a reference from one file of a package to a definition in another file of the same package.
 type edge struct{ from, to string }
 
-// countReferences counts which definitions each file uses of the package's other files, each once per file. Upward
-// references point against the order of files that has the fewest of them. A package with layered files has none.
+// countReferences counts the references between files of the package; a file counts once per definition that it uses.
+// It sorts the files so that few references point upward, to an earlier file, and counts those that still do.
 func (p *pkg) countReferences(set *token.FileSet, files []*ast.File) {
 	weights := edges(set, files)
 	var names []string
@@ -28,7 +28,7 @@ func (p *pkg) countReferences(set *token.FileSet, files []*ast.File) {
 	p.upward = upward(order(names, weights), weights)
 }
 
-// edges resolves names with Go's type checker. Imports are not loaded, so references through them are not counted.
+// edges resolves names with Go's type checker. It does not load imports, so it counts no references to other packages.
 func edges(set *token.FileSet, files []*ast.File) map[edge]int {
 	info := &types.Info{Uses: map[*ast.Ident]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{}}
 	config := types.Config{Importer: unknown{}, Error: func(error) {}}
@@ -54,8 +54,8 @@ func edges(set *token.FileSet, files []*ast.File) map[edge]int {
 	return weights
 }
 
-// lasting reports whether the package itself defines an object, or the object is a method. Fields count with their
-// type.
+// lasting reports whether an object is a method, or is defined at the top level of the package. A struct field is not
+// counted separately from its type.
 func lasting(object types.Object, own *types.Package) bool {
 	if object.Parent() == own.Scope() {
 		return true
@@ -66,8 +66,8 @@ func lasting(object types.Object, own *types.Package) bool {
 
 func base(set *token.FileSet, pos token.Pos) string { return filepath.Base(set.Position(pos).Filename) }
 
-// order sorts files so that few references point upward. It starts with the files that refer to others most and are
-// referred to least, and then moves single files while that helps.
+// order sorts files so that few references point upward. It first sorts by outgoing minus incoming references, and then
+// moves single files as long as a move reduces the number of upward references.
 func order(names []string, weights map[edge]int) []string {
 	out, in := map[string]int{}, map[string]int{}
 	for e, n := range weights {
@@ -93,8 +93,8 @@ func order(names []string, weights map[edge]int) []string {
 	return names
 }
 
-// bestPlace returns the position with the fewest upward references for the file at from, or from if no other position
-// is better.
+// bestPlace returns the position of the file at index from that gives the fewest upward references. It returns from if
+// no other position is better.
 func bestPlace(names []string, from int, weights map[edge]int) int {
 	best, gain := from, 0
 	for _, step := range []int{-1, 1} {
@@ -127,7 +127,7 @@ func compareNames(a, b string) int {
 	return 1
 }
 
-// unknown is an importer that returns an empty package for every path.
+// unknown is an importer that returns an empty package for every import path.
 type unknown struct{}
 
 func (unknown) Import(path string) (*types.Package, error) {

@@ -10,7 +10,7 @@ import (
 	"math/rand/v2"
 )
 
-// text is a piece of opcrew's language, with the lines around it.
+// text is a comment, message or paragraph from the repository, with the lines around it.
 type text struct {
 	file    string
 	line    int
@@ -18,7 +18,7 @@ type text struct {
 	context string
 }
 
-// sorts lists the kinds of texts in a sample, and the percentage of each.
+// sorts lists the kinds of texts in a sample, and the percentage of the sample that each kind gets.
 var sorts = []struct {
 	name    string
 	percent int
@@ -29,7 +29,7 @@ var sorts = []struct {
 	{"paragraph", 10, paragraphs},
 }
 
-// printSample prints texts chosen at random. The same tree and seed give the same sample.
+// printSample prints randomly chosen texts. The same files with the same seed always give the same sample.
 func printSample(out io.Writer, root string, size int, seed string) error {
 	chance := rand.New(rand.NewChaCha8(sha256.Sum256([]byte(seed))))
 	number := 0
@@ -50,7 +50,7 @@ func printSample(out io.Writer, root string, size int, seed string) error {
 	return nil
 }
 
-// draw chooses n texts, or all when there are fewer.
+// draw chooses n texts at random, or returns all texts if there are fewer than n.
 func draw(chance *rand.Rand, texts []text, n int) []text {
 	chance.Shuffle(len(texts), func(i, j int) { texts[i], texts[j] = texts[j], texts[i] })
 	return texts[:min(n, len(texts))]

@@ -19,7 +19,7 @@ const (
 	oldTable = "| Old word |"
 )
 
-// use is one occurrence of a glossary word.
+// use is one occurrence of a word that the glossary forbids.
 type use struct {
 	word, file string
 	line       int
@@ -30,13 +30,13 @@ func (u use) folder() string { return filepath.ToSlash(filepath.Dir(u.file)) }
 // exempt matches occurrences that are names: the Unix user, quoted test users, and keys of stored annotations.
 var exempt = regexp.MustCompile(`no[b]ody(:x:|:nogroup|/nogroup|:/)|user "?no[b]ody|"[a-z/]*no[b]ody"|\bopcrew\.io/[a-z/-]+`)
 
-// generated lists folders whose text comes from Kubernetes or from Go comments, which are searched themselves.
+// generated lists folders that findWords skips. Their text is generated from Go comments, or comes from Kubernetes.
 var generated = []string{"applyconfigurations", "config/crd/bases", "dist"}
 
-// humps matches the borders between words in an identifier, in the order of splitting: "OfANew" is three words.
+// humps matches the boundaries between words in an identifier. "OfANew", for example, is split into three words.
 var humps = []*regexp.Regexp{regexp.MustCompile(`([A-Z])([A-Z][a-z])`), regexp.MustCompile(`([a-z0-9])([A-Z])`)}
 
-// findWords returns every occurrence of a word in the glossary's second table, sorted by file and line.
+// findWords returns every occurrence of a word that the glossary's second table forbids, sorted by file and line.
 func findWords(root string) ([]use, error) {
 	pattern, err := oldWords(filepath.Join(root, glossary))
 	if err != nil {
@@ -70,8 +70,8 @@ func usesIn(file, text string, pattern *regexp.Regexp) []use {
 	return uses
 }
 
-// oldWords returns a pattern that matches the first column of the glossary's second table. Long entries come first, so
-// that a phrase is matched as a whole.
+// oldWords returns a pattern that matches the words that the glossary forbids: the first column of its second table.
+// Long entries come first, so that the pattern matches a phrase before one of the phrase's words.
 func oldWords(file string) (*regexp.Regexp, error) {
 	content, err := os.ReadFile(file)
 	if err != nil {
@@ -94,7 +94,7 @@ func oldWords(file string) (*regexp.Regexp, error) {
 	return regexp.Compile(`(?i)\b(` + strings.Join(words, "|") + `)\b`)
 }
 
-// eachText calls f with every text file of the tree, with its path relative to root.
+// eachText calls f with every text file of the repository. The path that f gets is relative to root.
 func eachText(root string, f func(file, text string) error) error {
 	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		switch {
@@ -134,7 +134,7 @@ func isText(path string) bool {
 	return false
 }
 
-// printWords prints the occurrences of words, and their number.
+// printWords prints the occurrences of forbidden words, and the number of occurrences.
 func printWords(out io.Writer, uses []use) {
 	for _, u := range uses {
 		fmt.Fprintf(out, "%s:%d: %q is an old word, see %s\n", u.file, u.line, u.word, glossary)

@@ -8,11 +8,12 @@ import (
 	"testing"
 )
 
-// sampleGlossary is a glossary with two old words.
+// sampleGlossary is a glossary that forbids "foo" and "foo of bar".
 const sampleGlossary = "| Term | Meaning |\n|---|---|\n| owner | of a thing, foo |\n\n" +
 	oldTable + " Write instead |\n|---|---|\n| foo | again |\n| foo of bar | earlier |\n\nMore.\n"
 
-// user is the name of the Unix user, split so that this file does not contain the old word.
+// user is the name of a Unix user that the glossary forbids elsewhere. It is split so that findWords does not match it
+// here.
 const user = "no" + "body"
 
 func TestOldWordsAreFoundInTextAndIdentifiers(t *testing.T) {

@@ -238,7 +238,7 @@ require (
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.2 // indirect
 )
 
-// Kubernetes asks for its own parts at v0.0.0, which is nowhere.
+// k8s.io/kubernetes requires its own modules at v0.0.0, a version that does not exist.
 replace (
 	k8s.io/api => k8s.io/api v0.37.2
 	k8s.io/apiextensions-apiserver => k8s.io/apiextensions-apiserver v0.37.2

@@ -39,7 +39,7 @@ func run() error {
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "localcluster",
-		Short:         "A real Kubernetes on this machine",
+		Short:         "Run a real Kubernetes cluster on this machine",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}

@@ -1,7 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command rights shows and narrows the rights of the operator, which are markers in the code of the kinds.
+// Command rights prints the RBAC rights of the operator, or limits an installation to some namespaces. It reads the
+// rights from the markers in the code of the kinds.
 //
 //	go run ./hack/rights table                      prints docs/rights.md: each right and its reason
 //	go run ./hack/rights namespaced a,b < all.yaml  prints the manifests for the namespaces a and b only
@@ -47,7 +48,8 @@ func run(args []string, in io.Reader, out io.Writer) error {
 	return errors.New("usage: rights table | rights namespaced NAMESPACE[,NAMESPACE...]")
 }
 
-// narrow copies manifests. It writes nothing unless all could be changed.
+// narrow reads the manifests of an installation, and writes them for the given namespaces. It writes nothing if it
+// cannot change one of the objects.
 func narrow(in io.Reader, out io.Writer, layers []marker.Layer, namespaces []string) error {
 	objects, err := decode(in)
 	if err != nil {

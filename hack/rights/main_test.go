@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/hack/rights/table"
 )
 
-// The root of the repository, from here.
+// root is the path of the repository's root, relative to this package.
 const root = "../.."
 
 func layersOf(t *testing.T) []marker.Layer {

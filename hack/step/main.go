@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command step runs one step of a long make target. It prints one line with the step's progress, elapsed time and
-// expected time. The command's output goes to a file, and if the command fails, step shows the end of that file.
+// expected time. It writes the command's output to a file. If the command fails, it prints the end of this file.
 //
-// On a terminal it rewrites the line every second. Elsewhere it reports a long step after 5 seconds, and then every 30
-// seconds.
+// On a terminal, step rewrites the line every second. Elsewhere it prints a line for a long step after 5 seconds, and
+// then every 30 seconds.
 //
-// It only needs the standard library, so that it can be built before any module is downloaded.
+// step only imports the standard library, so that make can build it before it downloads any module.
 package main
 
 import (
@@ -32,12 +32,12 @@ func main() {
 	}
 }
 
-// step is one command, and how its progress is shown.
+// step is a command to run, and the options for how its progress is shown.
 type step struct {
 	title
 	log     string
 	show    bool
-	count   *regexp.Regexp // output lines that count as units of work; nil if none do
+	count   *regexp.Regexp // matches output lines that count as units of work; nil if none do
 	command []string
 }
 
@@ -46,12 +46,12 @@ func parse(args []string) (*step, error) {
 	flags := flag.NewFlagSet("step", flag.ContinueOnError)
 	flags.IntVar(&s.number, "n", 1, "number of this step")
 	flags.IntVar(&s.of, "of", 1, "number of steps")
-	flags.DurationVar(&s.expected, "expect", 0, "how long it takes on two idle processors, from nothing")
-	flags.IntVar(&s.total, "total", 0, "units of work there are at most, if that is known")
-	flags.StringVar(&s.unit, "unit", "", "what is counted")
-	flags.StringVar(&s.log, "log", "", "file for what the command says")
-	flags.BoolVar(&s.show, "show", false, "print what the command said below the line")
-	count := flags.String("count", "", "regular expression: a line of output that matches is a unit of work")
+	flags.DurationVar(&s.expected, "expect", 0, "expected duration on two idle processors without caches")
+	flags.IntVar(&s.total, "total", 0, "maximum number of units of work, if it is known")
+	flags.StringVar(&s.unit, "unit", "", "name of the units of work")
+	flags.StringVar(&s.log, "log", "", "file to which the output of the command is written")
+	flags.BoolVar(&s.show, "show", false, "print the output of the command below the line")
+	count := flags.String("count", "", "regular expression for the lines of output that count as units of work")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
 	}
@@ -67,8 +67,8 @@ func parse(args []string) (*step, error) {
 	return s, err
 }
 
-// run passes the file itself to the command instead of a pipe, so that processes that the command leaves running do not
-// block the step.
+// run executes the command. The command's output is a file instead of a pipe, because a pipe would block the step as
+// long as background processes of the command hold it open.
 func (s *step) run(out *os.File) error {
 	if err := os.MkdirAll(filepath.Dir(s.log), 0o755); err != nil {
 		return err
@@ -89,7 +89,7 @@ func (s *step) run(out *os.File) error {
 	return s.follow(newScreen(out), start, done)
 }
 
-// follow shows the progress until the command ends.
+// follow shows the progress until the command ends, and returns the command's error.
 func (s *step) follow(screen *screen, start time.Time, done <-chan error) error {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -115,7 +115,7 @@ func (s *step) end(screen *screen, output *tail, elapsed time.Duration, failure 
 	if failure != nil {
 		screen.line(s.failed(elapsed))
 		screen.line(strings.Join(output.last, "\n"))
-		return fmt.Errorf("%s: %w; all of its output is in %s", s.name, failure, s.log)
+		return fmt.Errorf("%s: %w; the whole output is in %s", s.name, failure, s.log)
 	}
 	screen.line(s.done(elapsed, output.units))
 	if s.show && len(output.last) > 0 {

@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// When a log reports that a step takes long.
+// Elapsed times at which a step prints a line, if the output is not a terminal.
 const (
 	firstNotice = 5 * time.Second
 	nextNotices = 30 * time.Second
 )
 
-// screen shows one line that it rewrites, or a few lines if the output is no terminal.
+// screen prints a line that it rewrites. If the output is not a terminal, it prints a new line from time to time.
 type screen struct {
 	out      io.Writer
 	terminal bool
-	notice   time.Duration // elapsed time at which the next line goes into a log
+	notice   time.Duration // elapsed time after which the next line is printed
 }
 
 func newScreen(out *os.File) *screen {
@@ -41,7 +41,7 @@ func (s *screen) progress(line string, elapsed time.Duration) {
 	s.notice = elapsed.Truncate(nextNotices) + nextNotices
 }
 
-// line prints a permanent line.
+// line prints a line that is not rewritten later.
 func (s *screen) line(line string) {
 	if s.terminal {
 		fmt.Fprint(s.out, "\r\033[K")

@@ -27,7 +27,7 @@ func TestALineSaysStepTimeAndExpectation(t *testing.T) {
 	}
 }
 
-// output runs a step and returns its output, in the format for a log.
+// output runs a step whose output is not a terminal, and returns what the step printed.
 func output(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	s, err := parse(append([]string{"-log", filepath.Join(t.TempDir(), "log", "step.log")}, args...))

@@ -10,10 +10,10 @@ import (
 	"regexp"
 )
 
-// shownLines is enough for an error and its context.
+// shownLines is the number of lines that are shown after a failure. It suffices for an error and its context.
 const shownLines = 40
 
-// tail reads a file as it grows. It counts the units of work and keeps the last of the other lines.
+// tail reads a file that grows. It counts the lines that are units of work, and keeps the last of the other lines.
 type tail struct {
 	file  string
 	count *regexp.Regexp
@@ -23,7 +23,7 @@ type tail struct {
 	last   []string
 }
 
-// read reads what was written since the last call. It keeps an incomplete last line for the next call.
+// read reads the lines that were written since the last call. It leaves an incomplete last line for the next call.
 func (t *tail) read() error {
 	file, err := os.Open(t.file)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// title is the text of a step's line.
+// title formats the line of a step.
 type title struct {
 	number, of int
 	name       string
@@ -17,12 +17,13 @@ type title struct {
 	total      int
 }
 
-// running returns the line of a step that has done a number of units.
+// running returns the line of a step that still runs. units is the number of units of work that it has done.
 func (t title) running(elapsed time.Duration, units int) string {
 	return t.begin() + seconds(elapsed) + t.expectation() + t.units(units)
 }
 
-// done leaves out the total, because what earlier runs have done is not done again.
+// done returns the line of a completed step. It leaves out the total, because a step does not repeat work that earlier
+// runs have done.
 func (t title) done(elapsed time.Duration, units int) string {
 	t.total = 0
 	return t.running(elapsed, units)

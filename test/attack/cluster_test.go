@@ -31,14 +31,14 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// cluster is a server with the operators of all layers, and the roles that a tenant has.
+// cluster is an API server with the operators of all layers, and the roles that a tenant gets.
 type cluster struct {
 	env   *testenv.Env
 	dials *dials
 	roles []string
 }
 
-// userRoles are those of config/users for kinds in namespaces.
+// userRoles are the roles in config/users for namespaced kinds. The tenant gets them in one namespace.
 var userRoles = []string{
 	"opcrew-activity-editor", "opcrew-appservice-editor", "opcrew-diva-editor", "opcrew-etcdbackup-editor", "opcrew-etcdcluster-editor",
 	"opcrew-etcdrestore-editor", "opcrew-memcached-editor", "opcrew-microservicedeploy-editor", "opcrew-redisenterprisecluster-editor",
@@ -52,7 +52,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// defended is a cluster as it is installed.
+// defended starts a cluster with all defences, as opcrew is installed.
 func defended(t *testing.T) *cluster {
 	t.Helper()
 	return start(t, testenv.ProjectCRDs, func(kind kit.Registration) kit.Registration { return kind })
@@ -84,5 +84,5 @@ func start(t *testing.T, crds string, adjust func(kit.Registration) kit.Registra
 	return c
 }
 
-// String names the cluster in messages.
+// String returns the name of the cluster in failure messages.
 func (c *cluster) String() string { return fmt.Sprint("the server at ", c.env.Config.Host) }

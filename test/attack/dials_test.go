@@ -17,8 +17,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// dials records the endpoints that the operator would connect to by name, and not by the address of a pod. No member
-// answers.
+// dials records the etcd endpoints to which the operator would connect as they are written, instead of to the address
+// of a pod. No etcd member responds.
 type dials struct {
 	mu        sync.Mutex
 	endpoints []string
@@ -28,7 +28,7 @@ type dials struct {
 func (d *dials) etcd(target etcd.Target) (etcd.Store, error) {
 	d.mu.Lock()
 	for _, endpoint := range target.Endpoints {
-		// A name of a member has no part in where the connection goes, see Target.Addresses.
+		// For an endpoint with a host name, the operator connects to an address in Target.Addresses instead.
 		if at, err := url.Parse(endpoint); err != nil || net.ParseIP(at.Hostname()) != nil {
 			d.endpoints = append(d.endpoints, endpoint)
 		}
@@ -37,7 +37,8 @@ func (d *dials) etcd(target etcd.Target) (etcd.Store, error) {
 	return d.world.Dial(target)
 }
 
-// to describes a connection of the operator, for a cluster in a namespace, to a host with these words.
+// to describes a recorded connection that the operator opened for a cluster in namespace ns to a host whose name
+// contains words. It returns "" if there is none.
 func (d *dials) to(ns, words string) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -49,7 +50,7 @@ func (d *dials) to(ns, words string) string {
 	return ""
 }
 
-// until waits for an expectation.
+// until waits until check returns nil.
 func (w *world) until(what string, check func() error) {
 	w.Helper()
 	eventually.True(w, patience, what, check)

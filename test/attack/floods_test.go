@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// floodAttacks are too much of something.
+// floodAttacks returns attacks that create or request too many things.
 func floodAttacks() []attack {
 	var envs, ports []string
 	for i := range 300 {

@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// injectionAttacks write into files, shells and paths what was not to be written there.
+// injectionAttacks returns attacks that inject text into files, shell commands and paths.
 func injectionAttacks() []attack {
 	refused := func(name, source, manifest string, words ...string) attack {
 		return attack{name: name, source: source, needs: schema, manifest: manifest, refused: words}

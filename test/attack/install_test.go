@@ -17,7 +17,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/repo"
 )
 
-// fixed is an attack on what is installed: a check of the committed manifest, and one that the check refuses.
+// fixed is an attack on the manifests of the installation. It has a check of the committed manifests, and a manifest
+// that the check must refuse.
 type fixed struct {
 	name, source string
 	item         int
@@ -67,7 +68,7 @@ func read(t *testing.T, file string) []*unstructured.Unstructured {
 	return out
 }
 
-// publishable finds an image whose registry is not opcrew.invalid, which cannot exist.
+// publishable returns an image whose registry anyone could register. No one can register opcrew.invalid.
 func publishable(objects []*unstructured.Unstructured) string {
 	for _, o := range objects {
 		for _, c := range podContainers(o) {
@@ -93,7 +94,7 @@ func podContainers(o *unstructured.Unstructured) []map[string]any {
 	return out
 }
 
-// rule finds a rule of a role of the operator for which a check is true.
+// rule returns a rule in a role of the operator for which check returns true.
 func rule(objects []*unstructured.Unstructured, check func(groups, resources, verbs []string) bool) string {
 	for _, o := range objects {
 		if o.GetKind() != "ClusterRole" && o.GetKind() != "Role" {

@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// app is an AppService with more in its spec.
+// app returns the manifest of an AppService with additional fields in its spec.
 func app(fields string) string {
 	return `
 apiVersion: app.example.com/v1
@@ -21,7 +21,7 @@ spec: {image: "nginx:1.26", ports: [{port: 80}], ` + fields + `}
 `
 }
 
-// micro is a MicroServiceDeploy with more in its spec.
+// micro returns the manifest of a MicroServiceDeploy with additional fields in its spec.
 func micro(fields string) string {
 	return `
 apiVersion: custom.ops/v1
@@ -31,7 +31,7 @@ spec: {msName: shop, image: "nginx:1.26", ` + fields + `}
 `
 }
 
-// etcdWith is an EtcdCluster of one member with more in its spec.
+// etcdWith returns the manifest of an EtcdCluster with one member and additional fields in its spec.
 func etcdWith(fields string) string {
 	return `
 apiVersion: etcd.database.coreos.com/v1beta2
@@ -41,7 +41,7 @@ spec: {size: 1, version: 3.6.16, ` + fields + `}
 `
 }
 
-// system is a Diva with more in the spec of its clients, and of the whole.
+// system returns the manifest of a Diva with additional fields in spec.client and in the spec.
 func system(client, fields string) string {
 	return `
 apiVersion: ops.xx.com/v1
@@ -55,7 +55,7 @@ spec:
 `
 }
 
-// redisPod is a Redis cluster with more in its spec.
+// redisPod returns the manifest of a Redis cluster with additional fields in its spec.
 func redisPod(fields string) string {
 	return `
 apiVersion: app.redislabs.com/v1alpha1
@@ -65,7 +65,7 @@ spec: {nodes: 1, ` + fields + `}
 `
 }
 
-// podAttacks get rights on the node by the pod.
+// podAttacks returns attacks that try to get rights on a node through a pod.
 func podAttacks() []attack {
 	hostPath := aPodHas("a directory of the node", volumes(func(v corev1.Volume) bool { return v.HostPath != nil }))
 	probed := aContainerHas("a probe of another host", func(c corev1.Container) bool {
@@ -116,7 +116,8 @@ func podAttacks() []attack {
 	}
 }
 
-// podWith is a pod with a security context. A kind that checks its spec before any step creates none without guards.
+// podWith returns the manifest of a pod with a security context. The administrator creates it, because some kinds
+// create no such pod even without guards: they check the spec first.
 func podWith(context string) string {
 	return `{apiVersion: v1, kind: Pod, metadata: {name: bare}, spec: {securityContext: {` + context + `}, containers: [{name: a, image: a}]}}`
 }

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// specs are the pods of a namespace, and those that Deployments and StatefulSets there create.
+// specs returns the specs of all pods in a namespace, and of the pod templates in its Deployments and StatefulSets.
 func (w *world) specs(ns string) []corev1.PodSpec {
 	w.Helper()
 	pods, deployments, sets := &corev1.PodList{}, &appsv1.DeploymentList{}, &appsv1.StatefulSetList{}
@@ -37,12 +37,12 @@ func (w *world) specs(ns string) []corev1.PodSpec {
 	return out
 }
 
-// containers are all of a pod.
+// containers returns all containers of a pod, including init containers.
 func containers(spec corev1.PodSpec) []corev1.Container {
 	return slices.Concat(spec.InitContainers, spec.Containers)
 }
 
-// aPodHas is harm by a pod of the tenant for which a check is true.
+// aPodHas returns a function that reports harm if check returns true for a pod in the tenant's namespace.
 func aPodHas(what string, check func(corev1.PodSpec) bool) func(w *world) string {
 	return func(w *world) string {
 		if slices.ContainsFunc(w.specs(w.ns), check) {
@@ -52,17 +52,17 @@ func aPodHas(what string, check func(corev1.PodSpec) bool) func(w *world) string
 	}
 }
 
-// aContainerHas is harm by a container.
+// aContainerHas returns a function that reports harm if check returns true for a container of the tenant.
 func aContainerHas(what string, check func(corev1.Container) bool) func(w *world) string {
 	return aPodHas(what, func(spec corev1.PodSpec) bool { return slices.ContainsFunc(containers(spec), check) })
 }
 
-// aContainerIs is harm by the security context of a container.
+// aContainerIs returns a function that reports harm if check returns true for the security context of a container.
 func aContainerIs(what string, check func(corev1.SecurityContext) bool) func(w *world) string {
 	return aContainerHas(what, func(c corev1.Container) bool { return c.SecurityContext != nil && check(*c.SecurityContext) })
 }
 
-// aPodMentions is harm by a pod in whose specification a text stands, such as the name of a Secret.
+// aPodMentions returns a function that reports harm if the spec of a pod contains text, such as the name of a Secret.
 func aPodMentions(text string) func(w *world) string {
 	return aPodHas(text, func(spec corev1.PodSpec) bool {
 		raw, err := json.Marshal(spec)
@@ -70,7 +70,7 @@ func aPodMentions(text string) func(w *world) string {
 	})
 }
 
-// volumes reports whether a pod has a volume for which a check is true.
+// volumes returns a function that reports whether check returns true for a volume of a pod.
 func volumes(check func(corev1.Volume) bool) func(corev1.PodSpec) bool {
 	return func(spec corev1.PodSpec) bool { return slices.ContainsFunc(spec.Volumes, check) }
 }

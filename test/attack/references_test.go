@@ -15,7 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// theirs is a Deployment of another user in the tenant's namespace, named as a child of the tenant's object would be.
+// theirs is a Deployment of another user in the tenant's namespace. It has the name that opcrew would give to a child
+// of the tenant's object.
 const theirs = `
 apiVersion: apps/v1
 kind: Deployment
@@ -25,10 +26,11 @@ spec:
   template: {metadata: {labels: {app: theirs}}, spec: {containers: [{name: theirs, image: "theirs:1"}]}}
 `
 
-// theirKeys is a Secret of another user, named as the keys of a Diva would be.
+// theirKeys is a Secret of another user. It has the name of the Secret in which opcrew stores the keys of a Diva.
 const theirKeys = `{apiVersion: v1, kind: Secret, metadata: {name: ops-ssh}, stringData: {privateKey: "their private key"}}`
 
-// referenceAttacks reach objects of others by names, labels, owners and subresources.
+// referenceAttacks returns attacks that try to reach other users' objects through names, labels, owner references and
+// subresources.
 func referenceAttacks() []attack {
 	return []attack{
 		{name: "a child with the name of a Deployment of others", source: "OWASP K03", needs: ownership,
@@ -82,7 +84,7 @@ spec: {command: id, host: node1, ` + fields + `}
 `
 }
 
-// changed is harm to the Deployment web of another user.
+// changed returns a function that reports harm if the Deployment "web" of another user is gone, or does not run image.
 func changed(image string) func(w *world) string {
 	return func(w *world) string {
 		w.Helper()
@@ -97,7 +99,7 @@ func changed(image string) func(w *world) string {
 	}
 }
 
-// reimage changes the image of a Deployment as an administrator.
+// reimage changes the image of a Deployment as an administrator, to simulate harm.
 func (w *world) reimage(name, image string) {
 	w.Helper()
 	deployment := &unstructured.Unstructured{}

@@ -11,7 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// payroll is a Secret in the tenant's namespace that the tenant may not read.
+// payroll creates a Secret in the tenant's namespace that the tenant has no right to read.
 func payroll(w *world) {
 	secret := &corev1.Secret{StringData: map[string]string{
 		"password": "s3cret", "config": "A=1", "htpasswd": "u:{SHA}x", "credentials": "x", "username": "u", "ssh-privatekey": "x", "ssh-publickey": "x",
@@ -20,20 +20,20 @@ func payroll(w *world) {
 	w.create(secret)
 }
 
-// payrollAndClaim has a volume for backups, too.
+// payrollAndClaim creates the Secret of payroll and a PersistentVolumeClaim for backups.
 func payrollAndClaim(w *world) {
 	payroll(w)
 	w.has(`{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: c}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}`)
 }
 
-// powerful is a ServiceAccount in the tenant's namespace whose rights the tenant lacks.
+// powerful creates a ServiceAccount in the tenant's namespace that has more rights than the tenant.
 func powerful(w *world) {
 	account := &corev1.ServiceAccount{}
 	account.Namespace, account.Name = w.ns, "deployer"
 	w.create(account)
 }
 
-// sandbox is a RuntimeClass that is not for the tenant.
+// sandbox creates a RuntimeClass that the tenant has no right to use.
 func sandbox(w *world) {
 	class := &nodev1.RuntimeClass{Handler: "runc"}
 	class.Name = "for-others"
@@ -42,7 +42,7 @@ func sandbox(w *world) {
 	}
 }
 
-// requesterAttacks let pods use what the tenant may not use.
+// requesterAttacks returns attacks in which a pod would use an object to which the tenant has no right.
 func requesterAttacks() []attack {
 	uses := func(name, source, manifest, of string, before func(*world)) attack {
 		return attack{name: name, source: source, item: 4, needs: requester, before: before, manifest: manifest,
@@ -81,10 +81,11 @@ spec: {image: "nginx:1.26", pod: {serviceAccountName: deployer}}
 	}
 }
 
-// backup is an EtcdBackup with more in its spec.
+// backup returns the manifest of an EtcdBackup with additional fields in its spec.
 func backup(fields string) string { return backupTo(`"http://store:2379"`, fields) }
 
-// backupTo is one of other endpoints; without more it is kept on a volume.
+// backupTo returns the manifest of an EtcdBackup for the given etcd endpoints. Without fields, the backup is stored on
+// a volume.
 func backupTo(endpoints string, fields ...string) string {
 	if len(fields) == 0 {
 		fields = []string{`storageType: PVC, pvc: {claimName: c, path: k}`}

@@ -16,10 +16,10 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// patience bounds how long an expectation is waited for. A busy machine needs some of it.
+// patience is the time limit for an expectation. It is generous, for a busy machine.
 const patience = 40 * time.Second
 
-// watched is for how long harm is looked for after opcrew has reported: it may report again.
+// watched is how long the test looks for harm after opcrew has reported its decision, because opcrew may act later.
 const watched = 2 * time.Second
 
 func TestNoAttackSucceeds(t *testing.T) {
@@ -47,7 +47,7 @@ func TestEveryAttackSucceedsWithoutItsDefence(t *testing.T) {
 	}
 }
 
-// withstand carries out an attack against all defences, and describes how they fail; "" if they do not.
+// withstand runs an attack against all defences. It describes how the defences failed, or returns "" if they did not.
 func (a attack) withstand(w *world) string {
 	w.Helper()
 	if a.before != nil {
@@ -56,26 +56,26 @@ func (a attack) withstand(w *world) string {
 	err := a.attempt(w)
 	switch {
 	case err != nil && len(a.refused) == 0:
-		return fmt.Sprintf("expected it to be accepted and to be harmless, got %v", err)
+		return fmt.Sprintf("expected the request to be accepted and to be harmless, got %v", err)
 	case err != nil:
 		if word := missing(err.Error(), a.refused); word != "" {
 			return fmt.Sprintf("expected a refusal that says %q, got %v", word, err)
 		}
 		return ""
 	case a.stops == nil && a.harm == nil:
-		return fmt.Sprintf("expected it to be refused with %q, it is accepted", a.refused)
+		return fmt.Sprintf("expected the request to be refused with %q, but it is accepted", a.refused)
 	}
 	return a.await(w)
 }
 
-// await waits until opcrew has reported, and expects no harm until then and after.
+// await waits until opcrew reports what is expected, and for some time afterwards. It describes any harm in this time.
 func (a attack) await(w *world) string {
 	w.Helper()
-	quiet := time.Time{} // when harm was watched for long enough
+	quiet := time.Time{} // time at which the search for harm may end
 	for deadline := time.Now().Add(patience); ; {
 		if a.harm != nil {
 			if harm := a.harm(w); harm != "" {
-				return "harm is done: " + harm
+				return "the attack did harm: " + harm
 			}
 		}
 		err := a.reported(w)
@@ -91,7 +91,7 @@ func (a attack) await(w *world) string {
 	}
 }
 
-// reported returns nil once Ready reports what is expected.
+// reported returns nil once the condition Ready has what the attack expects.
 func (a attack) reported(w *world) error {
 	ready, err := w.ready()
 	switch {
@@ -100,7 +100,7 @@ func (a attack) reported(w *world) error {
 	case ready.Reason == "Pending":
 		return errors.New("the operator has not reported yet")
 	case a.stops == nil && a.pods && len(w.specs(w.ns)) == 0:
-		return fmt.Errorf("expected pods that are harmless, there are none; Ready is %s %s: %s", ready.Status, ready.Reason, ready.Message)
+		return fmt.Errorf("expected harmless pods, but there are none; Ready is %s %s: %s", ready.Status, ready.Reason, ready.Message)
 	case a.stops == nil:
 		return nil
 	case ready.Status != "False" || a.stops.reason != "" && ready.Reason != a.stops.reason:
@@ -112,7 +112,7 @@ func (a attack) reported(w *world) error {
 	return nil
 }
 
-// succeed carries out an attack without defences, and describes why it has no effect; "" if it has one.
+// succeed runs an attack without defences. It describes why the attack did no harm, or returns "" if it did.
 func (a attack) succeed(w *world) string {
 	w.Helper()
 	if a.before != nil {
@@ -121,27 +121,27 @@ func (a attack) succeed(w *world) string {
 	if a.control != nil {
 		a.control(w)
 	} else if err := a.attempt(w); err != nil {
-		return fmt.Sprintf("it is refused without its defence too: %v", err)
+		return fmt.Sprintf("the request is refused even without its defence: %v", err)
 	}
 	if a.harm == nil {
 		return ""
 	}
-	eventually.True(w, patience, "without its defence the attack does harm", func() error {
+	eventually.True(w, patience, "the attack does harm without its defence", func() error {
 		if a.harm(w) == "" {
 			ready, _ := w.ready()
-			return fmt.Errorf("no harm is seen; Ready is %s %s: %s", ready.Status, ready.Reason, ready.Message)
+			return fmt.Errorf("the attack did no harm; Ready is %s %s: %s", ready.Status, ready.Reason, ready.Message)
 		}
 		return nil
 	})
 	return ""
 }
 
-// attempt is the tenant's request.
+// attempt sends the tenant's request.
 func (a attack) attempt(w *world) error {
 	if a.act != nil {
 		return a.act(w)
 	}
-	if a.harm == nil && a.stops == nil { // admission alone decides: no operator needs to see it
+	if a.harm == nil && a.stops == nil { // only admission decides, so no operator needs to see the object
 		return w.apply(a.manifest, client.DryRunAll)
 	}
 	return w.apply(a.manifest)

@@ -23,10 +23,11 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// hostileVariable has a second process of this test ask a hostile server: a panic in a library ends only that.
+// hostileVariable makes this test binary run as a second process that queries a hostile server. If a library panics,
+// only this process ends.
 const hostileVariable = "OPCREW_ATTACK_SERVER"
 
-// answer is what a hostile Redis server sends for every command.
+// answer is the response that a hostile Redis server sends to every command.
 type answer struct {
 	name, source string
 	item         int
@@ -48,13 +49,13 @@ func TestNoAnswerOfAServerEndsTheOperator(t *testing.T) {
 		t.Run(a.name, func(t *testing.T) {
 			out, err := ask(t, "operator", serve(t, a.text))
 			if err != nil {
-				t.Errorf("a process that asks a server with the operator's client ends with %v: the operator would end too, again after each restart\nsource: %s\nneeds %s\n%s", err, a.source, answers, beginning(out))
+				t.Errorf("a process that queries a hostile server with the operator's client crashed (%v); the operator would crash too, and again after each restart\nsource: %s\nneeds %s\n%s", err, a.source, answers, beginning(out))
 			}
 		})
 	}
 }
 
-// A bare client shows that the answers are hostile.
+// A client without opcrew's protection must crash, which shows that the responses are hostile.
 func TestSomeAnswersEndABareClient(t *testing.T) {
 	ended := 0
 	for _, a := range serverAttacks() {
@@ -67,7 +68,8 @@ func TestSomeAnswersEndABareClient(t *testing.T) {
 	}
 }
 
-// serve accepts a client as an old server does, answers all other commands with a text, and returns the address.
+// serve starts a server that accepts a client like an old Redis server, and sends text in response to every other
+// command. It returns the server's address.
 func serve(t *testing.T, text string) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -89,7 +91,7 @@ func serve(t *testing.T, text string) string {
 
 func respond(conn net.Conn, text string) {
 	defer conn.Close()
-	first := false // the next word is a command
+	first := false // the next word is a command name
 	for lines := bufio.NewScanner(conn); lines.Scan(); {
 		line := lines.Text()
 		switch {
@@ -113,7 +115,8 @@ func respond(conn net.Conn, text string) {
 	}
 }
 
-// ask runs this test again as a process that does one thing. It may take as long as an operator may be busy with it.
+// ask runs this test binary as a second process that does what hostile describes. The time limit is the longest time
+// for which a response may keep an operator busy.
 func ask(t *testing.T, what, argument string) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -124,7 +127,8 @@ func ask(t *testing.T, what, argument string) (string, error) {
 	return string(out), err
 }
 
-// hostile does what the variable says, if it is set, and reports whether it is. Errors are expected.
+// hostile does what the environment variable hostileVariable says, and reports whether the variable is set. Errors of
+// the actions are expected.
 func hostile() bool {
 	what, argument, ok := strings.Cut(os.Getenv(hostileVariable), " ")
 	if !ok {
@@ -152,13 +156,14 @@ func hostile() bool {
 	return true
 }
 
-// beginning are the first lines of an output, which name a panic.
+// beginning returns the first lines of a process's output, which contain the message of a panic.
 func beginning(out string) string {
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	return strings.Join(lines[:min(len(lines), 6)], "\n")
 }
 
-// hashAttacks are lines of htpasswd that take long to compare: those of cost 31 take a day.
+// hashAttacks returns lines of htpasswd files with hashes that take long to compare. A bcrypt hash of cost 31 takes a
+// day.
 func hashAttacks() []answer {
 	return []answer{
 		{"a hash of the cost 31", "review 5, CVE-2024-12401 (cert-manager)", 5, "$2a$31$" + strings.Repeat("x", 53)},
@@ -171,7 +176,7 @@ func TestNoHashOccupiesTheOperator(t *testing.T) {
 		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()
 			if _, err := ask(t, "compare", a.text); err != nil {
-				t.Errorf("the operator is busy with one hash for longer than 20 seconds (%v): eight of them stop all tenants\nsource: %s\nneeds %s", err, a.source, hashCost)
+				t.Errorf("comparing one hash takes the operator longer than 20 seconds (%v); eight such hashes would block all tenants\nsource: %s\nneeds %s", err, a.source, hashCost)
 			}
 			if _, err := ask(t, "compare-bare", a.text); err == nil {
 				t.Error("expected a bare comparison to take longer: this hash proves nothing")

@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// redisWith is a Redis cluster with one more container.
+// redisWith returns the manifest of a Redis cluster with an additional container.
 func redisWith(container string) string {
 	return `
 apiVersion: app.redislabs.com/v1alpha1
@@ -23,17 +23,19 @@ spec:
 `
 }
 
-// violates is what Ready reports about a pod that is against its Pod Security Standard.
+// violates is the report that Ready contains if a pod violates its Pod Security Standard.
 func violates(words ...string) *report { return &report{"PodSecurityViolation", words} }
 
-// sideContainerAttacks get rights on the node by a container that the tenant describes.
+// sideContainerAttacks returns attacks that try to get rights on a node through a side container whose spec the tenant
+// writes.
 func sideContainerAttacks() []attack {
 	side := func(name, source, container string, harm func(w *world) string) attack {
 		return attack{name: "side container: " + name, source: source, item: 1, needs: podSecurity, manifest: redisWith(container), refused: []string{"sideContainersSpec"}, stops: violates(), harm: harm}
 	}
 	context := func(context string) string { return "securityContext: {" + context + "}" }
 	return []attack{
-		side("privileged", "review 1, OWASP K01", context("privileged: true, allowPrivilegeEscalation: true"), // the API server refuses one without the other
+		// The API server refuses privileged without allowPrivilegeEscalation.
+		side("privileged", "review 1, OWASP K01", context("privileged: true, allowPrivilegeEscalation: true"),
 
 			aContainerIs("privileges", func(s corev1.SecurityContext) bool { return yes(s.Privileged) })),
 		side("SYS_ADMIN", "OWASP K01, CVE-2022-0185", context("capabilities: {add: [SYS_ADMIN]}"),

@@ -22,8 +22,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/repo"
 )
 
-// undefended is a cluster whose defences are switched off: the CRDs validate nothing, there are no policies, the operators
-// have no guards, and the tenant may write all of opcrew's objects.
+// undefended starts a cluster without defences: the CRDs validate nothing, there are no admission policies, the
+// operators have no guards, and the tenant may write all of opcrew's objects.
 func undefended(t *testing.T) *cluster {
 	t.Helper()
 	c := start(t, crdsWithoutValidation(t), unguarded)
@@ -43,7 +43,7 @@ func undefended(t *testing.T) *cluster {
 	return c
 }
 
-// unguarded is a kind whose pods are written unchecked.
+// unguarded returns the kind without the guard that checks pods before they are created.
 func unguarded(kind kit.Registration) kit.Registration {
 	setup := kind.Setup
 	kind.Setup = func(mgr ctrl.Manager, tools *kit.Tools) error {
@@ -53,7 +53,8 @@ func unguarded(kind kit.Registration) kit.Registration {
 	return kind
 }
 
-// crdsWithoutValidation writes the CRDs to a folder without their rules, and returns its path from the repository's root.
+// crdsWithoutValidation writes copies of the CRDs without validation rules to a folder. It returns the path of the
+// folder, relative to the repository's root.
 func crdsWithoutValidation(t *testing.T) string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(repo.Path(t, testenv.ProjectCRDs), "*.yaml"))
@@ -85,12 +86,13 @@ func crdsWithoutValidation(t *testing.T) string {
 	return relative
 }
 
-// rules are the keywords of a schema that restrict values.
+// rules lists the keywords of a schema that restrict values.
 var rules = []string{
 	"x-kubernetes-validations", "pattern", "enum", "maxLength", "minLength", "maxItems", "minItems", "maximum", "minimum", "maxProperties", "minProperties",
 }
 
-// strip removes the rules from a schema and all below it. The keys of properties are names, and no keywords.
+// strip removes the keywords in rules from a schema and from everything below it. It keeps the keys of properties,
+// because these are field names.
 func strip(node any) {
 	switch node := node.(type) {
 	case []any:

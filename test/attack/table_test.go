@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// defence is what stops an attack.
+// defence is a part of opcrew that stops an attack.
 type defence string
 
 const (
@@ -29,40 +29,42 @@ const (
 	installed   defence = "install: images by digest, rights without wildcards"
 )
 
-// attack is one attempt of a tenant.
+// attack is an attempt of a tenant to do harm.
 type attack struct {
 	name string
-	// source is where it comes from: a number of the OWASP Kubernetes Top Ten (2022), the CVE of a comparable product,
-	// or the review. item is the number in the review's list; 0 for none.
+	// source is the origin of the attack: a number of the OWASP Kubernetes Top Ten (2022), the CVE of a comparable
+	// product, or the security review. item is the number in the review's list, or 0.
 	source string
 	item   int
-	// needs is the defence that stops it.
+	// needs is the defence that stops the attack.
 	needs defence
-	// before creates what others have, as an administrator.
+	// before creates objects of other users as an administrator, if it is set.
 	before func(w *world)
-	// manifest is applied by the tenant; act is another request, instead.
+	// manifest is the object that the tenant creates. If act is set, the tenant sends this request instead.
 	manifest string
 	act      func(w *world) error
-	// refused are words of the API server's refusal, if it is refused.
+	// refused lists words in the message with which the API server must refuse the attack. It is empty if the server
+	// accepts the request.
 	refused []string
-	// stops is what Ready reports instead, if it is accepted.
+	// stops is what the condition Ready must report if the API server accepts the request.
 	stops *report
-	// harm describes the harm that is done; "" for none. nil: it is harm that the request is accepted.
+	// harm describes the harm that the attack has done, or returns "" for none. If harm is nil, an accepted request is
+	// itself harm.
 	harm func(w *world) string
-	// pods expects pods, which must be harmless, where Ready need not be False.
+	// pods is set if the attack must result in harmless pods, so that Ready need not be False.
 	pods bool
-	// control does the harm as an administrator, where no switch turns the defence off.
+	// control does the harm as an administrator. It is set if the defence cannot be switched off.
 	control func(w *world)
 }
 
-// report is a condition Ready with status False.
+// report is what the condition Ready with status False must contain.
 type report struct {
-	// reason is empty if any will do.
+	// reason is the reason of Ready. If it is empty, any reason is accepted.
 	reason string
 	words  []string
 }
 
-// attacks are all of them.
+// attacks returns the attacks of all groups.
 func attacks() []attack {
 	return slices.Concat(podAttacks(), sideContainerAttacks(), requesterAttacks(), referenceAttacks(), injectionAttacks(), floodAttacks(), tenantAttacks(), storeAttacks())
 }
@@ -79,7 +81,7 @@ func TestTheTableCoversEveryItemOfTheReviewAndMoreThanTwentyOthers(t *testing.T)
 		}
 		names[a.name] = true
 		if a.source == "" || a.needs == "" || a.manifest == "" == (a.act == nil) || len(a.refused) == 0 && a.stops == nil && a.harm == nil {
-			t.Errorf("%s: an attack needs a source, a defence, a manifest or a request, and what is expected", a.name)
+			t.Errorf("%s: an attack needs a source, a defence, a manifest or a request, and an expected result", a.name)
 		}
 	}
 	for _, a := range installAttacks() {
@@ -90,7 +92,7 @@ func TestTheTableCoversEveryItemOfTheReviewAndMoreThanTwentyOthers(t *testing.T)
 	}
 	for item := 1; item <= 9; item++ {
 		if !items[item] {
-			t.Errorf("no attack is about item %d of the review", item)
+			t.Errorf("no attack covers item %d of the review", item)
 		}
 	}
 	if others < 20 {
@@ -98,7 +100,7 @@ func TestTheTableCoversEveryItemOfTheReviewAndMoreThanTwentyOthers(t *testing.T)
 	}
 }
 
-// missing is a text without words, or "".
+// missing returns the first of the words that text does not contain, or "".
 func missing(text string, words []string) string {
 	for _, word := range words {
 		if !strings.Contains(text, word) {

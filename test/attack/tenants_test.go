@@ -18,12 +18,12 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/sshkeys"
 )
 
-// inOther is a manifest of another tenant.
+// inOther returns a manifest with another name, in the namespace of another tenant.
 func inOther(manifest, name, rename string) string {
 	return strings.Replace(manifest, "metadata: {name: "+name+"}", "metadata: {name: "+rename+", namespace: OTHER}", 1)
 }
 
-// taken creates an object of another tenant, and waits until the operator has reported it.
+// taken returns a function that creates an object of another tenant and waits until the operator has reported a status.
 func taken(manifest string) func(w *world) {
 	return func(w *world) {
 		w.Helper()
@@ -38,7 +38,7 @@ func taken(manifest string) func(w *world) {
 	}
 }
 
-// reveals is harm by a status that names objects of another tenant.
+// reveals returns a function that reports harm if the status of the tenant's object names objects of another tenant.
 func reveals(name string) func(w *world) string {
 	return func(w *world) string {
 		if status := w.status(); strings.Contains(status, w.other) || strings.Contains(status, name) {
@@ -48,7 +48,7 @@ func reveals(name string) func(w *world) string {
 	}
 }
 
-// tenantAttacks reach from one tenant to another.
+// tenantAttacks returns attacks in which a tenant tries to affect another tenant.
 func tenantAttacks() []attack {
 	host := micro(`baseDomain: apps.example.com, ports: [{port: 80}]`)
 	port := strings.Replace(app("size: 1"), "{port: 80}", "{port: 80, nodePort: PORT}", 1)
@@ -78,7 +78,7 @@ func tenantAttacks() []attack {
 	}
 }
 
-// clientReadsLoginKey is harm by a client of a Diva that mounts a private key.
+// clientReadsLoginKey reports harm if a client pod of a Diva mounts the private key for logins.
 func clientReadsLoginKey(w *world) string {
 	pods := &corev1.PodList{}
 	if err := w.admin.List(w.Context(), pods, client.InNamespace(w.ns), client.HasLabels{"diva-client"}); err != nil {
@@ -91,7 +91,7 @@ func clientReadsLoginKey(w *world) string {
 			}
 			secret := &corev1.Secret{}
 			if err := w.admin.Get(w.Context(), client.ObjectKey{Namespace: w.ns, Name: v.Secret.SecretName}, secret); err != nil {
-				continue // not yet
+				continue // the Secret does not exist yet
 			}
 			for key, content := range secret.Data {
 				if bytes.Contains(content, []byte("PRIVATE KEY")) {
@@ -103,7 +103,7 @@ func clientReadsLoginKey(w *world) string {
 	return ""
 }
 
-// clientsShareHostKey is harm by a manager that accepts one key from several clients.
+// clientsShareHostKey reports harm if a manager of a Diva accepts the same host key from several clients.
 func clientsShareHostKey(w *world) string {
 	secret := &corev1.Secret{}
 	if err := w.admin.Get(w.Context(), client.ObjectKey{Namespace: w.ns, Name: "ops-ssh"}, secret); err != nil {
@@ -121,7 +121,7 @@ func clientsShareHostKey(w *world) string {
 	return ""
 }
 
-// storeAttacks are by, and on, the network of stores.
+// storeAttacks returns attacks on the network of stores such as Redis and etcd, or through it.
 func storeAttacks() []attack {
 	return []attack{
 		{name: "a zone of the tenant for the members of etcd", source: "review 3", item: 3, needs: answers,
@@ -158,10 +158,10 @@ spec: {etcdCluster: {name: theirs}, backupStorageType: PVC, pvc: {claimName: c, 
 	}
 }
 
-// unprotected is a pod that no NetworkPolicy selects.
+// unprotected is the manifest of a pod that no NetworkPolicy selects.
 const unprotected = `{apiVersion: v1, kind: Pod, metadata: {name: bare}, spec: {containers: [{name: a, image: a}]}}`
 
-// claimsReady is harm by an object that is reported Ready without the protection that it asks for.
+// claimsReady reports harm if Ready is True although the object lacks the protection that its spec requests.
 func claimsReady(w *world) string {
 	if ready, err := w.ready(); err == nil && ready.Status == "True" && !strings.Contains(ready.Message, "dataInternodeEncryption") {
 		return "Ready is True, and the data is not encrypted"
@@ -169,7 +169,7 @@ func claimsReady(w *world) string {
 	return ""
 }
 
-// claimReady has the object report that it is ready, as an administrator.
+// claimReady writes Ready=True into the object's status as an administrator, although the object is not ready.
 func (w *world) claimReady() {
 	w.Helper()
 	patch := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"opcrew.io/paused":"true"}},"status":{"conditions":[{"type":"Ready","status":"True","reason":"AllReady","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`))
@@ -178,7 +178,7 @@ func (w *world) claimReady() {
 	}
 }
 
-// withoutPolicy is harm by pods that no NetworkPolicy protects. Policies are to be there before pods.
+// withoutPolicy reports harm if pods exist before a NetworkPolicy protects them.
 func withoutPolicy(what, name string) func(w *world) string {
 	return func(w *world) string {
 		if len(w.specs(w.ns)) == 0 {

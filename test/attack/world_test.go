@@ -20,19 +20,20 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// world is what one attack has: the namespace of the tenant who attacks, and that of another tenant.
+// world is the environment of one attack: the namespace of the attacking tenant, and the namespace of another tenant.
 type world struct {
 	*testing.T
 	cluster *cluster
-	// ns is the tenant's namespace, other that of the other tenant.
+	// ns is the namespace of the attacking tenant. other is the namespace of the other tenant.
 	ns, other string
-	// tenant has the roles of opcrew's users in ns. admin has all rights.
+	// tenant is a client with the roles of opcrew's users in ns. admin is a client with all rights.
 	tenant, admin client.Client
-	// subject is what the tenant has applied.
+	// subject is the object that the tenant has created.
 	subject *unstructured.Unstructured
 }
 
-// world creates both namespaces. They stay until the server ends, as nothing is written to a namespace that is going.
+// world creates both namespaces. It does not delete them at the end of an attack, because the server refuses writes to
+// a namespace that is being deleted.
 func (c *cluster) world(t *testing.T) *world {
 	t.Helper()
 	w := &world{T: t, cluster: c, admin: c.env.Client}
@@ -52,7 +53,7 @@ func (w *world) namespace(prefix string) string {
 	return ns.Name
 }
 
-// bind gives the tenant a ClusterRole in the own namespace.
+// bind gives the tenant a ClusterRole in the tenant's own namespace.
 func (w *world) bind(role string) {
 	w.Helper()
 	binding := &rbacv1.RoleBinding{
@@ -71,7 +72,7 @@ func (w *world) create(object client.Object) {
 	}
 }
 
-// has creates an object from a manifest as an administrator.
+// has creates the object in a manifest as an administrator.
 func (w *world) has(manifest string) *unstructured.Unstructured {
 	w.Helper()
 	object := w.parse(manifest)
@@ -79,7 +80,7 @@ func (w *world) has(manifest string) *unstructured.Unstructured {
 	return object
 }
 
-// parse reads a manifest. NAMESPACE and OTHER stand for the namespaces.
+// parse reads an object from a manifest. It replaces NAMESPACE and OTHER by the two namespaces.
 func (w *world) parse(manifest string) *unstructured.Unstructured {
 	w.Helper()
 	manifest = strings.NewReplacer("NAMESPACE", w.ns, "OTHER", w.other).Replace(manifest)
@@ -97,13 +98,13 @@ func (w *world) parse(manifest string) *unstructured.Unstructured {
 	return object
 }
 
-// apply creates an object as the tenant.
+// apply creates the object in a manifest as the tenant.
 func (w *world) apply(manifest string, options ...client.CreateOption) error {
 	w.subject = w.parse(manifest)
 	return w.tenant.Create(w.Context(), w.subject, options...)
 }
 
-// ready is the condition Ready of what the tenant applied, or its last condition where there is none of that name.
+// ready returns the condition Ready of the tenant's object. If there is no such condition, it returns the last one.
 func (w *world) ready() (metav1.Condition, error) {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(w.subject.GroupVersionKind())
@@ -124,7 +125,7 @@ func (w *world) ready() (metav1.Condition, error) {
 	return metav1.Condition{Reason: "Pending"}, err
 }
 
-// status is all that the status of the tenant's object says.
+// status returns the whole status of the tenant's object as text.
 func (w *world) status() string {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(w.subject.GroupVersionKind())
@@ -134,7 +135,7 @@ func (w *world) status() string {
 	return fmt.Sprint(object.Object["status"])
 }
 
-// pause passes between two looks.
+// pause waits between two checks.
 func (w *world) pause() {
 	select {
 	case <-w.Context().Done():

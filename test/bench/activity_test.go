@@ -19,13 +19,14 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// A run costs one write each for its finalizer, its pod and the release of the pod, and two for statuses. Two more
-// follow if a command takes longer than half a second to start and to end.
+// writesARun is the maximum number of writes for one run of an Activity. A run takes five: its finalizer, its pod, the
+// release of the pod, and two statuses. If the command takes longer than half a second to start or end, it takes two
+// more.
 const writesARun = 7
 
 func TestAnActivityCostsSevenWritesAtMost(t *testing.T) {
 	env.Apply(t, "config/cluster/activity_namespace.yaml", "config/cluster/activity_requester.yaml", "config/cluster/activity_rights.yaml")
-	hosts := env.Nodes(t, 3+*objects/100, testenv.NodeSpec{Prefix: "chores"}) // for 110 pods each
+	hosts := env.Nodes(t, 3+*objects/100, testenv.NodeSpec{Prefix: "chores"}) // a node has 110 pods
 	chore := func(i int) *egov1.Activity {
 		a := &egov1.Activity{Spec: egov1.ActivitySpec{Command: "true", Host: hosts[i%len(hosts)]}}
 		a.Namespace, a.Name = "default", fmt.Sprintf("chore-%04d", i)
@@ -40,11 +41,11 @@ func TestAnActivityCostsSevenWritesAtMost(t *testing.T) {
 	tb.print()
 }
 
-// awaitRequesters waits until the API server fills in requesters, which starts some time after the CRD has been
+// awaitRequesters waits until the API server records requesters, which it starts to do some time after the CRD was
 // installed.
 func awaitRequesters(t *testing.T, chore func(int) *egov1.Activity) {
 	t.Helper()
-	eventually.True(t, time.Minute, "the API server fills in requesters", func() error {
+	eventually.True(t, time.Minute, "the API server records requesters", func() error {
 		a := chore(0)
 		if err := env.Client.Create(t.Context(), a, client.DryRunAll); err != nil || a.Spec.Requester == nil {
 			return fmt.Errorf("the requester is %v: %w", a.Spec.Requester, err)
@@ -57,7 +58,7 @@ func awaitRequesters(t *testing.T, chore func(int) *egov1.Activity) {
 	})
 }
 
-// choreRun runs one driver with Activities.
+// choreRun runs an operator that is measured, with Activities.
 type choreRun struct {
 	*process
 	t     *testing.T
@@ -112,7 +113,7 @@ func (r *choreRun) createAll() {
 func (r *choreRun) deleteAll() {
 	got := r.during(r.t, func() {
 		concurrently(r.t, *objects, func(ctx context.Context, i int) error { return env.Client.Delete(ctx, r.chore(i)) })
-		eventually.True(r.t, *limit, "all Activities go", func() error {
+		eventually.True(r.t, *limit, "all Activities are gone", func() error {
 			left := &egov1.ActivityList{}
 			if err := env.Client.List(r.t.Context(), left); err != nil || len(left.Items) > 0 {
 				return fmt.Errorf("%d are left: %w", len(left.Items), err)

@@ -15,15 +15,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ledger is the annotation in which the bare client keeps what opcrew keeps in its own annotation.
+// ledger is the annotation in which the client without an operator stores what opcrew stores in its own annotation.
 const ledger = "example.com/ledger"
 
-// nodeFloor holds the times of the bare client for the two changes of all nodes.
+// nodeFloor contains the times that a client without an operator needs for the two changes of all nodes.
 type nodeFloor struct{ join, change floor }
 
-// bareNodes makes the same writes as opcrew, and reverts them: for every pool its finalizer, its RuntimeClass and two
-// statuses, and for every node a patch. It also watches the nodes, since a driver's watch costs the server just as
-// much.
+// bareNodes makes the same writes as opcrew without an operator, and then reverts them. For every pool it writes a
+// finalizer, a RuntimeClass and two statuses, and for every node a patch. It also watches the nodes, as an operator
+// does.
 func bareNodes(t *testing.T, names []string) nodeFloor {
 	t.Helper()
 	defer clearFleet(t)

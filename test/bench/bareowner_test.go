@@ -21,24 +21,25 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// blueprints holds all objects that opcrew wrote in some namespaces, as opcrew declared them.
+// blueprints contains the objects that opcrew wrote in some namespaces, reduced to the fields that opcrew set.
 type blueprints struct {
 	owner
-	// children are listed by their owner's UID, and shared objects by their namespace.
+	// children maps the UID of an owner to its children. shared maps a namespace to the objects that all owners in it
+	// share.
 	children map[types.UID][]*unstructured.Unstructured
 	shared   map[string][]*unstructured.Unstructured
 	objects  []*unstructured.Unstructured
 }
 
-// bareClient repeats opcrew's writes in other namespaces: the same objects, the same applies, and as many statuses. It
-// writes each shared object of a namespace once, as if it knew all needs in advance. Then it waits for the pods.
+// bareClient repeats opcrew's writes in other namespaces without an operator: the same objects, the same applies, and
+// as many statuses. It writes each shared object of a namespace only once. Then it waits for the pods.
 func (o owner) bareClient(t *testing.T, tb *table, from []string) floor {
 	t.Helper()
 	plans, namespaces, begun := o.blueprints(t, from), someNamespaces(t, o.namespaces), &beginnings{}
 	ready := observe(t, o.pods, o.serves, namespaces...)
 	defer ready.stop()
 	got := measureFloor(t, func(c client.Client) {
-		// Create all objects first, because opcrew also creates the first child when all of them exist.
+		// Create all custom resources first, because they all exist when opcrew starts to create children.
 		made := o.makeAll(t, c, namespaces, begun)
 		concurrently(t, len(from), func(ctx context.Context, i int) error {
 			return applyAll(ctx, c, plans.shared[from[i]], namespaces[i], nil)
@@ -49,12 +50,13 @@ func (o owner) bareClient(t *testing.T, tb *table, from []string) floor {
 		}
 	})
 	tb.time(readyTime, bare, got.took, got.took)
-	tb.set(readyWrites, bare, "%.2f", float64(got.writes-*objects)/float64(*objects)) // without the creation of the objects
+	// Not counting the creation of the custom resources.
+	tb.set(readyWrites, bare, "%.2f", float64(got.writes-*objects)/float64(*objects))
 	tb.set(readySince, bare, "%s", ready.since(begun.at))
 	return got
 }
 
-// blueprints reads the objects' children, reduced to the fields that opcrew owns.
+// blueprints reads the children of the objects, and keeps only the fields that opcrew owns.
 func (o owner) blueprints(t *testing.T, from []string) *blueprints {
 	t.Helper()
 	extractor, err := metav1ac.NewUnstructuredExtractor(discovery.NewDiscoveryClientForConfigOrDie(env.Config))
@@ -99,7 +101,7 @@ func listAll(t *testing.T, kind schema.GroupVersionKind, namespaces []string) []
 	return out
 }
 
-// build repeats the writes for one object, for its copy in another namespace.
+// build repeats opcrew's writes for one object, for a copy of the object in another namespace.
 func (b *blueprints) build(ctx context.Context, c client.Client, i int, copied client.Object) error {
 	gvk := gvkOf(copied)
 	by := &metav1.OwnerReference{
@@ -128,7 +130,7 @@ func applyAll(ctx context.Context, c client.Client, children []*unstructured.Uns
 	return nil
 }
 
-// report writes the status as often as opcrew does, with the same size.
+// report writes the status of the copy as often as opcrew does. The status has the same size as the original.
 func (b *blueprints) report(ctx context.Context, c client.Client, from *unstructured.Unstructured, copied client.Object) error {
 	now := &unstructured.Unstructured{}
 	now.SetGroupVersionKind(from.GroupVersionKind())
@@ -150,7 +152,7 @@ func (b *blueprints) report(ctx context.Context, c client.Client, from *unstruct
 func gvkOf(object client.Object) schema.GroupVersionKind {
 	gvk, err := apiutil.GVKForObject(object, env.Client.Scheme())
 	if err != nil {
-		panic(err) // the scheme has all measured kinds
+		panic(err) // cannot happen: the scheme contains all measured kinds
 	}
 	return gvk
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// clearFleet removes everything that a driver or the bare client left behind, so that all of them start from the same
+// clearFleet removes everything that the previous measurement left behind, so that all measurements start from the same
 // state.
 func clearFleet(t *testing.T) {
 	t.Helper()
@@ -58,20 +58,20 @@ func errorsOf(errs ...error) error {
 
 func awaitNoPools(t *testing.T) {
 	t.Helper()
-	eventually.True(t, time.Minute, "no pool and no RuntimeClass is left", func() error {
+	eventually.True(t, time.Minute, "all NodePools and RuntimeClasses are gone", func() error {
 		left, classes := &nodesv1.NodePoolList{}, &nodev1.RuntimeClassList{}
 		if err := errorsOf(env.Client.List(t.Context(), left), env.Client.List(t.Context(), classes)); err != nil {
 			return err
 		}
 		ours := slices.DeleteFunc(classes.Items, func(c nodev1.RuntimeClass) bool { return !strings.HasPrefix(c.Name, "pool-") })
 		if n := len(left.Items) + len(ours); n > 0 {
-			return fmt.Errorf("%d are", n)
+			return fmt.Errorf("%d still exist", n)
 		}
 		return nil
 	})
 }
 
-// awaitGone waits until namespaces are gone. It is called in a Cleanup, where the test's context has ended.
+// awaitGone waits until namespaces are gone. Cleanups call it, in which the context of the test has already ended.
 func awaitGone(t *testing.T, namespaces []string) {
 	t.Helper()
 	for deadline := time.Now().Add(*limit); len(namespaces) > 0; {

@@ -14,24 +14,24 @@ import (
 	"testing"
 )
 
-// opcrew is the name of the driver whose counts are asserted.
+// opcrew is the name of the operator under test. Other measured operators only serve for comparison.
 const opcrew = "opcrew"
 
-// driver is an operator that can be measured.
+// driver is an operator that the benchmarks measure.
 type driver struct {
 	name string
-	// main is the driver's package, relative to the root of the repository.
+	// main is the path of the measured operator's main package, relative to the root of the repository.
 	main string
-	// args returns the command line for one kind in some namespaces, with metrics at the address. Without namespaces it
-	// serves all of them.
+	// args returns the command line with which the operator serves one kind in some namespaces, with its metrics at
+	// address. If namespaces is empty, the operator serves all namespaces.
 	args func(kind string, namespaces []string, address string) []string
-	// scheme is the URL scheme of the metrics.
+	// scheme is the URL scheme of the measured operator's metrics.
 	scheme string
-	// kinds are the kinds that it supports; empty means all.
+	// kinds are the kinds that the operator supports. Empty means all kinds.
 	kinds []string
 }
 
-// drivers returns opcrew and the other operators.
+// drivers returns opcrew and the operators with which it is compared.
 func drivers() []driver {
 	all := []driver{
 		{opcrew, "./cmd/opcrew", func(kind string, namespaces []string, address string) []string {
@@ -46,12 +46,12 @@ func drivers() []driver {
 	return slices.DeleteFunc(all, func(d driver) bool { return !slices.Contains(wanted, d.name) })
 }
 
-// driversOf returns the drivers that support a kind.
+// driversOf returns the measured operators that support a kind.
 func driversOf(kind string) []driver {
 	return slices.DeleteFunc(drivers(), func(d driver) bool { return len(d.kinds) > 0 && !slices.Contains(d.kinds, kind) })
 }
 
-// gated reports whether a wrong count of the driver fails the test.
+// gated reports whether a wrong request count of this operator fails the test.
 func (d driver) gated() bool { return d.name == opcrew }
 
 var (
@@ -59,7 +59,7 @@ var (
 	builtMu sync.Mutex
 )
 
-// binary builds the driver, once for all tests.
+// binary returns the path of the measured operator's binary. The first call builds the binary for all tests.
 func (d driver) binary(t *testing.T) string {
 	t.Helper()
 	builtMu.Lock()

@@ -20,16 +20,16 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// A run costs one write for its pod and two for statuses, at its start and at its end. From the second run on, it also
-// deletes the previous pod.
+// A backup run costs one write for its pod and two for the status, at the start and the end. From the second run on, it
+// also costs a write that deletes the previous pod.
 const (
 	writesFirstRun  = 3
 	writesALaterRun = 4
 )
 
-// The pods are simulated without etcd and a store, because only the operator's calls are counted.
+// The pods are simulated without etcd and without a store, because the test only counts the operator's requests.
 func TestABackupCostsThreeWritesAndNothingUntilTheNextIsDue(t *testing.T) {
-	hosts := env.Nodes(t, 3+*objects/50, testenv.NodeSpec{Prefix: "savers"}) // for 110 pods each
+	hosts := env.Nodes(t, 3+*objects/50, testenv.NodeSpec{Prefix: "savers"}) // a node has 110 pods
 	backuppods.Follow(t, env.Config, env.Client, func(o backup.Order, _ int) *backup.Result {
 		result := backuppods.Success(o)
 		return &result
@@ -43,7 +43,7 @@ func TestABackupCostsThreeWritesAndNothingUntilTheNextIsDue(t *testing.T) {
 	tb.print()
 }
 
-// saverRun runs one driver with EtcdBackups.
+// saverRun runs a measured operator with EtcdBackups.
 type saverRun struct {
 	*process
 	t          *testing.T
@@ -52,7 +52,7 @@ type saverRun struct {
 	namespaces []string
 }
 
-// saver returns a backup that runs at once, and then every year.
+// saver returns an EtcdBackup that runs at once, and then once a year.
 func (r *saverRun) saver(i int) *etcdv1beta2.EtcdBackup {
 	b := &etcdv1beta2.EtcdBackup{Spec: etcdv1beta2.EtcdBackupSpec{
 		EtcdEndpoints: []string{"http://db-client:2379"}, StorageType: etcdv1beta2.StorageS3,
@@ -83,14 +83,15 @@ func (r *saverRun) drive() {
 	r.stop(r.t)
 }
 
-// nextMinute waits for the next minute after the earlier runs, so that a daily schedule at that time is due at once.
+// nextMinute waits until the next minute begins, and returns it. A daily schedule at this time is due at once, and the
+// earlier runs do not count for it.
 func nextMinute() time.Time {
 	next := time.Now().UTC().Truncate(time.Minute).Add(time.Minute)
 	time.Sleep(time.Until(next) + time.Second)
 	return next
 }
 
-// save runs all backups once more, and counts the calls.
+// save makes all EtcdBackups run once more, and counts the measured operator's requests.
 func (r *saverRun) save(row string, writes int, count int64, begin func(context.Context, int) error) {
 	saved := observe(r.t, &etcdv1beta2.EtcdBackupList{}, func(object client.Object) bool {
 		return isReady(object) && object.(*etcdv1beta2.EtcdBackup).Status.Count == count
@@ -114,11 +115,11 @@ func (r *saverRun) save(row string, writes int, count int64, begin func(context.
 	}
 }
 
-// deleteAll deletes all objects; Kubernetes collects their pods.
+// deleteAll deletes all EtcdBackups and counts the measured operator's requests. Kubernetes garbage-collects the pods.
 func (r *saverRun) deleteAll() {
 	got := r.during(r.t, func() {
 		concurrently(r.t, *objects, func(ctx context.Context, i int) error { return env.Client.Delete(ctx, r.saver(i)) })
-		eventually.True(r.t, *limit, "all EtcdBackups go", func() error {
+		eventually.True(r.t, *limit, "all EtcdBackups are gone", func() error {
 			left := &etcdv1beta2.EtcdBackupList{}
 			if err := env.Client.List(r.t.Context(), left, client.InNamespace(r.namespaces[0])); err != nil || len(left.Items) > 0 {
 				return fmt.Errorf("%d are left: %w", len(left.Items), err)

@@ -17,10 +17,10 @@ import (
 	"github.com/opcrew/opcrew/test/testenv"
 )
 
-// flapRounds is how often pods become unready and ready again.
+// flapRounds is how often the pods become unready and then ready again.
 const flapRounds = 3
 
-// flap makes one pod of every object unready and ready again, all at the same time.
+// flap makes one pod of every object unready and then ready again, all at the same time.
 func (r *ownerRun) flap() {
 	if r.flaps == "" {
 		return
@@ -33,7 +33,7 @@ func (r *ownerRun) flap() {
 				r.makeReady(status)
 				if _, ok := reported.done(*objects); !ok {
 					_, n := reported.count()
-					r.t.Fatalf("pods of %d objects became Ready=%s, %d objects tell of it", *objects, status, n)
+					r.t.Fatalf("pods of %d objects became Ready=%s, but only %d objects report it", *objects, status, n)
 				}
 				reported.stop()
 				transitions += *objects
@@ -50,7 +50,7 @@ func (r *ownerRun) flap() {
 	}
 }
 
-// makeReady sets the readiness of all pods that have the label r.flaps.
+// makeReady sets the condition Ready of all pods that have the label in r.flaps.
 func (r *ownerRun) makeReady(status corev1.ConditionStatus) {
 	for _, ns := range r.namespaces {
 		pods := &corev1.PodList{}

@@ -22,13 +22,13 @@ import (
 )
 
 const (
-	// tier is the label that the pools set on their nodes.
+	// tier is the label that the NodePools set on their nodes.
 	tier = "example.com/tier"
-	// batch is how many nodes are created before waiting for them.
+	// batch is how many nodes makeFleet creates before it waits for them.
 	batch = 1000
 )
 
-// makeFleet creates the nodes of all pools. Each node object is as big as a real one.
+// makeFleet creates the nodes of all NodePools. Each node object is as large as that of a real node.
 func makeFleet(t *testing.T) []string {
 	t.Helper()
 	var names []string
@@ -47,7 +47,7 @@ func makeFleet(t *testing.T) []string {
 	return names
 }
 
-// addImages adds 50 images to a node's status, as many as a kubelet reports.
+// addImages adds 50 images to the status of a node, as many as a kubelet reports.
 func addImages(node *corev1.Node) {
 	for i := range 50 {
 		node.Status.Images = append(node.Status.Images, corev1.ContainerImage{SizeBytes: int64(i) << 20, Names: []string{
@@ -75,7 +75,7 @@ func createPools(t *testing.T, begun *beginnings) {
 	})
 }
 
-// changePools sets a new value of every pool's label.
+// changePools sets a new value for the label of every NodePool.
 func changePools(t *testing.T) {
 	t.Helper()
 	concurrently(t, *pools, func(ctx context.Context, i int) error {
@@ -92,7 +92,7 @@ func mergePatch(format string, args ...any) client.Patch {
 	return client.RawPatch(types.MergePatchType, fmt.Appendf(nil, format, args...))
 }
 
-// poolsReady records when each pool becomes Ready.
+// poolsReady records when each NodePool becomes Ready.
 func poolsReady(t *testing.T) *observer {
 	t.Helper()
 	return observe(t, &nodesv1.NodePoolList{}, func(pool client.Object) bool {
@@ -100,7 +100,8 @@ func poolsReady(t *testing.T) *observer {
 	})
 }
 
-// carrying records when each node gets the label with that value, or loses it if the value is "".
+// carrying records when the label of each node gets the value. If value is "", it records when each node loses the
+// label.
 func carrying(t *testing.T, value string) *observer {
 	t.Helper()
 	return observe(t, nodeMetadata(), func(node client.Object) bool { return node.GetLabels()[tier] == value }).saw(t, *nodes)
@@ -112,7 +113,7 @@ func nodeMetadata() *metav1.PartialObjectMetadataList {
 	return list
 }
 
-// nodeNoise changes fields that pools do not use: the message of a condition, and the kernel version.
+// nodeNoise changes node fields that NodePools do not use: the message of a condition, and the kernel version.
 func nodeNoise(t *testing.T, names []string) {
 	t.Helper()
 	noise := fmt.Appendf(nil, `{"status":{"nodeInfo":{"kernelVersion":"6.1.%d"},"conditions":[{"type":"MemoryPressure","message":"seen at %s"}]}}`,

@@ -22,12 +22,12 @@ const (
 	namespace = "opcrew-system"
 	// bare is the name of the client that makes only the necessary writes.
 	bare = "bare"
-	// workers is the number of concurrent writes, for opcrew and the bare client.
+	// workers is the number of concurrent writes of opcrew, and of the client that makes only the necessary writes.
 	workers = 8
 )
 
-// account returns the configuration of a ServiceAccount with all rights. Rights affect neither counts nor times, and
-// the server's fair queuing treats all accounts equally.
+// account returns the client configuration of a ServiceAccount with all rights. Its rights affect neither request
+// counts nor times. The server's fair queuing treats all accounts equally.
 func account(t *testing.T, name string) *rest.Config {
 	t.Helper()
 	config := env.TokenConfig(t, namespace, name)
@@ -43,13 +43,13 @@ func account(t *testing.T, name string) *rest.Config {
 	return config
 }
 
-// floor holds the time and the writes of the bare client.
+// floor contains the time and the number of writes of a client that makes only the necessary writes.
 type floor struct {
 	took   time.Duration
 	writes int
 }
 
-// measureFloor runs the bare client.
+// measureFloor measures the writes that a client without an operator makes in do.
 func measureFloor(t *testing.T, do func(c client.Client)) floor {
 	t.Helper()
 	c := env.ClientFor(t, account(t, bare))
@@ -60,7 +60,7 @@ func measureFloor(t *testing.T, do func(c client.Client)) floor {
 	return floor{took, len(writes)}
 }
 
-// faster returns the faster of two runs, because other load must have delayed the slower one.
+// faster returns the faster of two measurements, because other load on the machine must have delayed the slower one.
 func faster(a, b floor) floor {
 	if b.took < a.took {
 		return b
@@ -68,7 +68,7 @@ func faster(a, b floor) floor {
 	return a
 }
 
-// concurrently calls do n times, with the same concurrency as the operator.
+// concurrently calls do n times, with as many concurrent calls as the operator makes.
 func concurrently(t *testing.T, n int, do func(context.Context, int) error) {
 	t.Helper()
 	group, ctx := errgroup.WithContext(t.Context())

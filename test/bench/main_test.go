@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 	}
-	// Install only the measured kinds, as the server must watch every CRD.
+	// Install only the measured kinds, because the server watches every installed CRD.
 	crds := []string{
 		testenv.ProjectCRDs + "/nodes.lailin.xyz_nodepools.yaml", testenv.ProjectCRDs + "/cache.example.com_memcacheds.yaml",
 		testenv.ProjectCRDs + "/custom.ops_microservicedeploys.yaml", testenv.ProjectCRDs + "/ops.xx.com_divas.yaml",

@@ -16,13 +16,14 @@ import (
 	"time"
 )
 
-// scraper does not check certificates, because operators' metrics have a self-signed certificate.
+// scraper is an HTTP client that does not check certificates, because operators serve metrics with a self-signed
+// certificate.
 var scraper = &http.Client{
 	Timeout:   10 * time.Second,
 	Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}},
 }
 
-// scrape reads the driver's metrics. Series with the same name are added up.
+// scrape reads the measured operator's metrics. It adds up all series of the same name.
 func (p *process) scrape(t *testing.T) map[string]float64 {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, fmt.Sprintf("%s://%s/metrics", p.scheme, p.address), nil)
@@ -54,8 +55,9 @@ func (p *process) scrape(t *testing.T) map[string]float64 {
 	return sums
 }
 
-// heap returns the memory that is live after the next garbage collection, in MiB. A collection cannot be triggered from
-// outside, but reading metrics produces garbage, and the runtime collects at least every two minutes.
+// heap returns the memory in MiB that is in use after the next garbage collection. The test cannot trigger a collection
+// in another process. But it reads the metrics repeatedly, which produces garbage, and the Go runtime collects at least
+// every two minutes.
 func (p *process) heap(t *testing.T) float64 {
 	t.Helper()
 	const cycles, live = "go_gc_cycles_total_gc_cycles_total", "go_gc_heap_live_bytes"
@@ -65,6 +67,6 @@ func (p *process) heap(t *testing.T) float64 {
 			return now[live] / (1 << 20)
 		}
 	}
-	t.Fatalf("%s does not collect its garbage", p.name)
+	t.Fatalf("%s did not run a garbage collection in time", p.name)
 	return 0
 }

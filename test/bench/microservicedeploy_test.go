@@ -20,8 +20,8 @@ import (
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
 )
 
-// An instance has the children in the article (Service, ServiceAccount, Deployment, configuration, autoscaler), a
-// PodDisruptionBudget, and its share of the quota.
+// Each MicroServiceDeploy has the children in the original article (Service, ServiceAccount, Deployment, configuration
+// and autoscaler), a PodDisruptionBudget, and a share of the namespace's quota.
 func TestAMicroServiceDeployCostsItsChildrenAndTwoStatuses(t *testing.T) {
 	owner{
 		kind: "microservicedeploy", resource: "microservicedeploys", list: &customv1.MicroServiceDeployList{},

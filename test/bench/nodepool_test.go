@@ -22,7 +22,8 @@ func TestAPoolCostsOneWriteANode(t *testing.T) {
 		run := &poolRun{process: d.start(t, "nodepool"), t: t, tb: tb, names: names}
 		run.drive()
 		if d.gated() {
-			// The bare client runs again after opcrew; the best of its times is the floor.
+			// Measure the client without an operator again after opcrew. The better of its times is the lower limit for
+			// operators.
 			least = least.faster(bareNodes(t, names))
 		}
 		run.times(least)
@@ -34,7 +35,7 @@ func TestAPoolCostsOneWriteANode(t *testing.T) {
 	tb.print()
 }
 
-// The rows that also have a value of the bare client.
+// Rows of the table that also have a value for the client that makes only the necessary writes.
 const (
 	joinTime     = "nodes join: time, ratio"
 	joinWrites   = "nodes join: writes a node; processor time"
@@ -42,7 +43,7 @@ const (
 	changeWrites = "label changes: writes a node; processor time"
 )
 
-// poolRun runs one driver on the fleet.
+// poolRun runs a measured operator with the nodes of all NodePools.
 type poolRun struct {
 	*process
 	t            *testing.T
@@ -51,7 +52,7 @@ type poolRun struct {
 	join, change spell
 }
 
-// spell is how long a change of all nodes took.
+// spell is the duration of a change of all nodes.
 type spell struct {
 	took time.Duration
 	done int
@@ -78,8 +79,8 @@ func (r *poolRun) drive() {
 	clearFleet(r.t)
 }
 
-// everyNode makes a change that affects every node, and counts until all nodes have the value and the driver is at
-// rest. It fills its rows, except the time, which times fills.
+// everyNode makes a change that affects every node. It waits until all nodes have the value and the measured operator
+// makes no more requests. It fills two rows of the table with the counts and the duration.
 func (r *poolRun) everyNode(value, timeRow, writesRow string, change func()) spell {
 	r.t.Helper()
 	var s spell
@@ -105,7 +106,7 @@ func (r *poolRun) everyNode(value, timeRow, writesRow string, change func()) spe
 	return s
 }
 
-// times fills the rows that need the floor.
+// times fills the rows that compare a time with that of the client that makes only the necessary writes.
 func (r *poolRun) times(least nodeFloor) {
 	for _, c := range []struct {
 		row   string
@@ -120,7 +121,7 @@ func (r *poolRun) times(least nodeFloor) {
 	}
 }
 
-// drift changes the label of some nodes as another client.
+// drift changes the label of some nodes as another client would.
 func (r *poolRun) drift() {
 	k := min(*drifts, len(r.names))
 	gone := map[string]bool{}

@@ -24,47 +24,50 @@ import (
 
 // owner describes a kind whose objects have children.
 type owner struct {
-	// kind is the name for --kinds, and resource the name in the audit log.
+	// kind is the value for the flag --kinds. resource is the name of the kind's resource in the audit log.
 	kind, resource string
 	list           client.ObjectList
-	// object returns the object with a number, in a namespace.
+	// object returns the object with number i, in a namespace.
 	object func(namespace string, i int) client.Object
-	// namespaces is the number of namespaces over which the objects are spread, and podsEach the number of pods per
-	// object; 0 means 1.
+	// namespaces is the number of namespaces over which the objects are spread. podsEach is the number of pods per
+	// object. 0 means 1 for both.
 	namespaces, podsEach int
-	// children and statuses limit the writes for one object until it is Ready. shared are the kinds of children that
-	// the objects of a namespace share; their writes are counted with every object.
+	// children and statuses are the maximum numbers of writes of children and of the status until an object is Ready.
+	// shared are the kinds of children that all objects in a namespace share. Writes of them count for every object.
 	children, statuses int
 	childKinds, shared []schema.GroupVersionKind
-	// pods is an empty list of the workload's pods. serves reports whether a pod is ready.
+	// pods is an empty list of the type of the workload's pods. serves reports whether one of them is ready.
 	pods   client.ObjectList
 	serves func(client.Object) bool
-	// drift returns a child of an object and a patch that changes it. drifted reports whether a child is changed.
+	// drift returns a child of an object and a patch that changes the child. drifted reports whether a child has this
+	// change.
 	drift   func(object client.Object) (client.Object, client.Patch)
 	drifts  client.ObjectList
 	drifted func(client.Object) bool
-	// flaps is the label of pods that become unready and ready again, one per object. If it is empty, no pods do.
+	// flaps is the label of the pods that become unready and ready again, one per object. If it is empty, the benchmark
+	// leaves out this part.
 	flaps string
 }
 
-// conditioned is an object that has conditions.
+// conditioned is an object whose status has conditions.
 type conditioned interface{ StatusConditions() *[]metav1.Condition }
 
 func isReady(object client.Object) bool {
 	return meta.IsStatusConditionTrue(*object.(conditioned).StatusConditions(), "Ready")
 }
 
-// The rows that also have a value of the bare client.
+// Rows of the table that also have a value for the client that makes only the necessary writes.
 const (
 	readyTime   = "until all are Ready: time, ratio"
 	readyWrites = "until all are Ready: writes an object"
 	readySince  = "create to Ready: p50, p99"
 )
 
-// bench runs the drivers on a kind, and after opcrew the bare client.
+// bench measures all operators with the kind, and then a client that only makes the necessary writes.
 func (o owner) bench(t *testing.T) {
 	all := driversOf(o.kind)
-	hosts := env.Nodes(t, 3+(len(all)+1)*max(1, o.podsEach)**objects/100, testenv.NodeSpec{Prefix: o.kind}) // for 110 pods each
+	// A node has 110 pods.
+	hosts := env.Nodes(t, 3+(len(all)+1)*max(1, o.podsEach)**objects/100, testenv.NodeSpec{Prefix: o.kind})
 	title := fmt.Sprintf("%s: %d objects", kindOf(o.object("", 0)), *objects)
 	if o.namespaces > 1 {
 		title += fmt.Sprintf(" in %d namespaces", o.namespaces)
@@ -83,8 +86,8 @@ func (o owner) bench(t *testing.T) {
 	tb.print()
 }
 
-// served returns the namespaces that a driver watches. With many namespaces it watches the whole cluster, as deployed,
-// because it would otherwise need one watch per namespace.
+// served returns the namespaces that a measured operator watches. If there are many, it watches the whole cluster as in
+// a normal deployment, because it would otherwise need a watch per namespace.
 func (o owner) served(namespaces []string) []string {
 	if o.namespaces > 1 {
 		return nil
@@ -92,19 +95,19 @@ func (o owner) served(namespaces []string) []string {
 	return namespaces
 }
 
-// someNamespaces creates namespaces. At the end of the test it waits until they are completely deleted, so that the
-// server is not still busy with them during the next measurement.
+// someNamespaces creates n namespaces. At the end of the test, it waits until they are completely deleted. Otherwise
+// the server would still be busy with the deletion during the next measurement.
 func someNamespaces(t *testing.T, n int) []string {
 	t.Helper()
 	out := make([]string, n)
-	t.Cleanup(func() { awaitGone(t, out) }) // runs after the cleanups that delete them
+	t.Cleanup(func() { awaitGone(t, out) }) // cleanups that were added later delete them first
 	for i := range out {
 		out[i] = env.Namespace(t)
 	}
 	return out
 }
 
-// ownerRun runs one driver with objects in its own namespaces.
+// ownerRun runs a measured operator with objects in its own namespaces.
 type ownerRun struct {
 	owner
 	*process
@@ -155,7 +158,7 @@ func (r *ownerRun) createAll() {
 	}
 }
 
-// makeAll creates the objects and records the times.
+// makeAll creates the objects, and records when it created each of them.
 func (o owner) makeAll(t *testing.T, c client.Client, namespaces []string, begun *beginnings) []client.Object {
 	t.Helper()
 	made := make([]client.Object, *objects)
@@ -171,7 +174,7 @@ func (o owner) numbered(namespaces []string, i int) client.Object {
 	return o.object(namespaces[i%len(namespaces)], i)
 }
 
-// chatty lists the writes, times and messages of the first object with too many statuses.
+// chatty describes the first object whose status was written too often: the writes, their times and the messages.
 func (r *ownerRun) chatty(p phase, ready *observer) string {
 	reports := p.calls.Writes().On(r.resource + "/status")
 	for i := range *objects {
@@ -186,7 +189,7 @@ func (r *ownerRun) chatty(p phase, ready *observer) string {
 	return ""
 }
 
-// times fills the row that needs the floor.
+// times fills the row that compares a time with that of the client that makes only the necessary writes.
 func (r *ownerRun) times(least floor) {
 	if r.create.ok {
 		r.tb.time(readyTime, r.name, r.create.took, least.took)
@@ -195,7 +198,7 @@ func (r *ownerRun) times(least floor) {
 	r.tb.set(readyTime, r.name, "not done after %s: %d of %d objects", *limit, r.create.done, *objects)
 }
 
-// driftSome changes a child of some objects as another client.
+// driftSome changes a child of some objects as another client would.
 func (r *ownerRun) driftSome() {
 	k, begun := min(*drifts, *objects), &beginnings{}
 	gone := map[string]bool{}
@@ -220,7 +223,7 @@ func (r *ownerRun) driftSome() {
 	}
 }
 
-// podNoise changes a condition that no controller uses, in every pod.
+// podNoise changes a condition in every pod that no controller uses.
 func podNoise(t *testing.T, namespaces []string) {
 	t.Helper()
 	for _, ns := range namespaces {

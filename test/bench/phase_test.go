@@ -13,12 +13,12 @@ import (
 	"github.com/opcrew/opcrew/test/testenv"
 )
 
-// window is how long an operator at rest is observed after the noise.
+// window is how long the test observes an operator that has nothing to do, after irrelevant changes.
 const window = 5 * time.Second
 
-// phase holds what a driver did in one part of the run.
+// phase contains what a measured operator did in one part of the benchmark.
 type phase struct {
-	calls      testenv.Calls // counted calls (see Call.IsCounted)
+	calls      testenv.Calls // see Call.IsCounted
 	reconciles int
 	cpu        time.Duration // CPU time
 }
@@ -26,7 +26,7 @@ type phase struct {
 func (p phase) writes() int { return len(p.calls.Writes()) }
 func (p phase) reads() int  { return len(p.calls) - p.writes() }
 
-// String formats the phase as a cell of a table.
+// String formats the phase as a table cell.
 func (p phase) String() string {
 	return fmt.Sprintf("%d writes, %d reads, %d reconciles", p.writes(), p.reads(), p.reconciles)
 }
@@ -44,8 +44,8 @@ func (p *process) during(t *testing.T, do func()) phase {
 	}
 }
 
-// calm waits until the process has made no call for d, and reports whether it came to rest. It gives up after a while,
-// because the rest of other operators is measured but not required.
+// calm waits until the process has made no request for d, and reports whether it did so in time. Only opcrew must
+// become calm; for other operators, the result is just printed.
 func (p *process) calm(t *testing.T, d time.Duration) bool {
 	t.Helper()
 	patience := 10 * time.Second
@@ -60,15 +60,15 @@ func (p *process) calm(t *testing.T, d time.Duration) bool {
 		case len(seen) == 0:
 			return true
 		case late && p.gated():
-			t.Fatalf("%s does not come to rest within %s:\n%s", p.name, patience, seen)
+			t.Fatalf("%s did not stop making requests within %s:\n%s", p.name, patience, seen)
 		case late:
 			return false
 		}
 	}
 }
 
-// resting measures what the process does during irrelevant changes. opcrew must make no calls, and if asleep is set, no
-// reconciles either.
+// resting measures what the process does when noise makes changes that are irrelevant for it. opcrew must make no
+// requests. If asleep is set, it must not even reconcile.
 func (p *process) resting(t *testing.T, tb *table, row string, asleep bool, noise func()) {
 	t.Helper()
 	got := p.during(t, func() {
@@ -77,14 +77,14 @@ func (p *process) resting(t *testing.T, tb *table, row string, asleep bool, nois
 	})
 	tb.set(row, p.name, "%s", got)
 	if p.gated() && len(got.calls) > 0 {
-		t.Errorf("%s: expected no call, %s made:\n%s", row, p.name, got.calls)
+		t.Errorf("%s: expected no requests, but %s made:\n%s", row, p.name, got.calls)
 	}
 	if p.gated() && asleep && got.reconciles > 0 {
-		t.Errorf("%s: expected no reconcile, %s had %d", row, p.name, got.reconciles)
+		t.Errorf("%s: expected no reconciles, but %s had %d", row, p.name, got.reconciles)
 	}
 }
 
-// restarted measures what the process does when it starts again. opcrew must write nothing.
+// restarted measures what the process does after a restart. opcrew must write nothing.
 func (p *process) restarted(t *testing.T, tb *table) {
 	t.Helper()
 	p.stop(t)
@@ -94,6 +94,6 @@ func (p *process) restarted(t *testing.T, tb *table) {
 	got := phase{calls: env.Audit.Since(t, mark).By(p.user).Counted()}
 	tb.set("restart", p.name, "%d writes, %d reads%s", got.writes(), got.reads(), map[bool]string{false: ", and goes on"}[calm])
 	if p.gated() && got.writes() > 0 {
-		t.Errorf("a restart should write nothing, %s wrote:\n%s", p.name, got.calls.Writes())
+		t.Errorf("a restart should cause no writes, but %s wrote:\n%s", p.name, got.calls.Writes())
 	}
 }

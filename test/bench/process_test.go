@@ -27,20 +27,20 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// process is a running driver.
+// process is a running process of a measured operator.
 type process struct {
 	driver
 	kind       string
 	namespaces []string
-	user       string // user name in the audit log
+	user       string // user name of the process in the audit log
 	kubeconfig string
-	address    string // of its metrics
+	address    string // address of its metrics
 	log        string
 	cmd        *exec.Cmd
 	ended      chan error
 }
 
-// start runs the driver for one kind, as its own account, until the test ends.
+// start runs the measured operator for one kind until the test ends. The process has its own account.
 func (d driver) start(t *testing.T, kind string, namespaces ...string) *process {
 	t.Helper()
 	dir := t.TempDir()
@@ -60,7 +60,7 @@ func (d driver) start(t *testing.T, kind string, namespaces ...string) *process 
 	return p
 }
 
-// run starts the process and waits until its controllers run.
+// run starts the process and waits until its controllers have started.
 func (p *process) run(t *testing.T) {
 	t.Helper()
 	log, err := os.Create(p.log)
@@ -75,25 +75,25 @@ func (p *process) run(t *testing.T) {
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	p.ended = make(chan error, 1)
 	go func() {
-		// The kernel sends the parent-death signal when the thread that forked ends.
+		// The kernel kills the process when the thread that started it ends, so keep this thread alive.
 		runtime.LockOSThread()
 		p.ended <- p.cmd.Run()
 	}()
 	eventually.True(t, time.Minute, p.name+" begins to work", func() error {
 		if text, err := os.ReadFile(p.log); err != nil || !bytes.Contains(text, []byte("Starting workers")) {
-			return errors.Join(err, fmt.Errorf("its log says %s", text))
+			return errors.Join(err, fmt.Errorf("the end of its log is %s", text))
 		}
 		return nil
 	})
 }
 
-// stop ends the process as a kubelet would: first with SIGTERM, and if it continues, with SIGKILL.
+// stop ends the process as a kubelet does: with SIGTERM, and with SIGKILL if it does not end in time.
 func (p *process) stop(t *testing.T) {
 	t.Helper()
 	if p.cmd == nil {
 		return
 	}
-	_ = p.cmd.Process.Signal(syscall.SIGTERM) // it can only fail if the process has already ended
+	_ = p.cmd.Process.Signal(syscall.SIGTERM) // fails only if the process has already ended
 	select {
 	case err := <-p.ended:
 		if err != nil {
@@ -106,7 +106,7 @@ func (p *process) stop(t *testing.T) {
 	p.cmd = nil
 }
 
-// resident returns the process's resident memory, now and at its peak, in MiB.
+// resident returns the resident memory of the process in MiB: the current value and the maximum so far.
 func (p *process) resident(t *testing.T) (now, peak float64) {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
@@ -137,7 +137,8 @@ func writeKubeconfig(t *testing.T, file string, config *rest.Config) {
 	}
 }
 
-// freeAddress returns an address that was free a moment ago. Nothing else takes ports here.
+// freeAddress returns an address with a port that is unused at this moment. No other program takes ports during the
+// test.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -12,8 +12,7 @@ import (
 	"time"
 )
 
-// table has a row for each measure and a column for each driver, as docs/benchmarks.md
-// shows it.
+// table has a row for each measurement and a column for each driver. docs/benchmarks.md contains such tables.
 type table struct {
 	title         string
 	rows, columns []string
@@ -35,7 +34,7 @@ func (tb *table) set(row, column, format string, args ...any) {
 	tb.cells[[2]string{row, column}] = fmt.Sprintf(format, args...)
 }
 
-// time fills a cell with a time and its ratio to the floor.
+// time fills a cell with a time and its ratio to floor, the time of a client that makes only the necessary writes.
 func (tb *table) time(row, column string, took, floor time.Duration) {
 	tb.set(row, column, "%.1f s, %.2f", took.Seconds(), took.Seconds()/floor.Seconds())
 }
@@ -54,5 +53,5 @@ func (tb *table) String() string {
 	return b.String()
 }
 
-// print prints the table without the prefix of a test's log, so that it can be copied.
+// print prints the table without the line prefix of the test's log, so that it can be copied into docs/benchmarks.md.
 func (tb *table) print() { fmt.Printf("\n%s\n", tb) }

@@ -18,19 +18,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// observer watches objects, and records when it first sees each of them in the wanted state. Timestamps in the API have
-// a resolution of a second, which is too coarse.
+// observer watches objects, and records when it first sees each object in the wanted state. Timestamps in objects are
+// too coarse for this, because they are in whole seconds.
 type observer struct {
 	mu     sync.Mutex
 	seen   map[string]bool
 	at     map[string]time.Time
-	said   map[string][]string // the successive messages of each object's Ready
+	said   map[string][]string // messages of Ready that each object has had, in order
 	wanted func(client.Object) bool
-	in     []string // the watched namespaces
+	in     []string // namespaces that are watched
 	stop   func()
 }
 
-// observe watches the objects of a list until stop or the end of the test. Without namespaces it watches all of them.
+// observe watches the objects of a list's type until stop is called or the test ends. If namespaces is empty, it
+// watches all namespaces.
 func observe(t *testing.T, list client.ObjectList, wanted func(client.Object) bool, namespaces ...string) *observer {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -46,7 +47,7 @@ func observe(t *testing.T, list client.ObjectList, wanted func(client.Object) bo
 	return o
 }
 
-// watch reads one watch until it ends. The next watch starts with all objects again.
+// watch reads events of one watch until the watch ends. The next watch starts with all objects again.
 func (o *observer) watch(ctx context.Context, list client.ObjectList) {
 	watch, err := env.Client.Watch(ctx, list.DeepCopyObject().(client.ObjectList))
 	if err != nil {
@@ -72,7 +73,7 @@ func (o *observer) note(object client.Object) {
 	}
 }
 
-// listen records an object's Ready if it has changed.
+// listen records the condition Ready of an object if it has changed.
 func (o *observer) listen(object client.Object) {
 	c, ok := object.(conditioned)
 	if !ok {
@@ -87,14 +88,14 @@ func (o *observer) listen(object client.Object) {
 	}
 }
 
-// words returns what an object has reported in Ready.
+// words returns the messages of Ready that an object has had.
 func (o *observer) words(name string) []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return slices.Clone(o.said[name])
 }
 
-// count returns how many objects were seen, and how many of them in the wanted state.
+// count returns how many objects have been seen, and how many have reached the wanted state.
 func (o *observer) count() (seen, done int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -115,8 +116,8 @@ func (o *observer) saw(t *testing.T, n int) *observer {
 	}
 }
 
-// done waits until n objects are in the wanted state, and returns when the last of them was. It returns false after a
-// timeout.
+// done waits until n objects have reached the wanted state, and returns when the last one did. After the time limit, it
+// returns false.
 func (o *observer) done(n int) (time.Time, bool) {
 	for deadline := time.Now().Add(*limit); ; time.Sleep(10 * time.Millisecond) {
 		if _, done := o.count(); done >= n {
@@ -140,14 +141,15 @@ func (o *observer) last() time.Time {
 	return last
 }
 
-// since returns the median and the 99th percentile of the times since each object's start.
+// since returns the median and the 99th percentile of the times from the creation of an object until it reached the
+// wanted state.
 func (o *observer) since(begin map[string]time.Time) string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	var times []time.Duration
 	for name, at := range o.at {
 		begun, ok := begin[name]
-		if !ok { // a child has its object's name as a prefix
+		if !ok { // the name of a child starts with the name of its owner
 			object, _, _ := strings.Cut(name, "-")
 			begun = begin[object]
 		}
@@ -161,7 +163,7 @@ func (o *observer) since(begin map[string]time.Time) string {
 	return fmt.Sprintf("%.1f s, %.1f s", at(50).Seconds(), at(99).Seconds())
 }
 
-// beginnings records when each object was created.
+// beginnings records when the test created each object.
 type beginnings struct {
 	mu sync.Mutex
 	at map[string]time.Time

@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command consumer stands for a user's program: a module outside opcrew that needs only the API and its apply
-// configurations. It prints a Memcached as a client would apply it, and what opcrew's types make of it. make verify
-// builds and tests it, so that neither module depends on the operator.
+// Command consumer acts as a user's program. It is a Go module outside opcrew that imports only the API and its apply
+// configurations. It prints the Memcached that a client would apply, and the same object after decoding. make verify
+// builds and tests it, to check that the API modules do not depend on the operator.
 package main
 
 import (
@@ -27,7 +27,7 @@ func main() {
 	fmt.Printf("%s\n%s/%s has %d servers\n", applied, read.Namespace, read.Name, read.Spec.Size)
 }
 
-// declared is the configuration that a client would send with server-side apply.
+// declared returns the configuration of a Memcached that a client would send with server-side apply.
 func declared(name, namespace string, size int32) *cacheconfig.MemcachedApplyConfiguration {
 	spec := cacheconfig.MemcachedSpec().WithSize(size).WithExporter(cacheconfig.Exporter())
 	return cacheconfig.Memcached(name, namespace).WithLabels(map[string]string{"team": "a"}).WithSpec(spec)

@@ -39,7 +39,7 @@ func TestAnAppliedConfigurationHoldsOnlyWhatWasDeclared(t *testing.T) {
 	}
 }
 
-// owned is metadata in which one manager owns a label.
+// owned is the metadata of an object with two labels, of which one field manager owns one.
 var owned = metav1.ObjectMeta{
 	Name: "a", Namespace: "b", Labels: map[string]string{"mine": "yes", "other": "no"},
 	ManagedFields: []metav1.ManagedFieldsEntry{{

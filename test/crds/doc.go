@@ -1,20 +1,22 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package crds holds the table of manifests that every CRD must accept or refuse,
-// and the test that sends each of them to a real server in every way a user may.
+// Package crds tests which manifests the CRDs accept and refuse. Each manifest is a row of a table. The test sends each
+// row to a real API server in every way in which users send manifests.
 //
-//	testdata/<kind>/accept/*.yaml   every document is a row
-//	testdata/<kind>/refuse/*.yaml   likewise; the file begins with the message:
+//	testdata/<kind>/accept/*.yaml   every document is a manifest that the server must accept
+//	testdata/<kind>/refuse/*.yaml   every document is a manifest that the server must refuse
+//
+// A refuse file begins with a part of the server's message:
 //
 //	# want: <part of the message>
 //
-// A document of a refuse file can have its own `# want:`, and a `# want-apply:` if the message of server-side apply
-// differs, as it does for unknown fields. A file with a line `# update` contains pairs of documents, an object before
-// and after an update. Each pair is a row for a transition rule.
+// A document of a refuse file can have its own `# want:`. It can also have a `# want-apply:`, if server-side apply
+// gives a different message, as for unknown fields. A file with a line `# update` contains pairs of documents: an
+// object before and after an update. Each pair is a row that tests a transition rule.
 //
-// Names are used unchanged, as they are part of the test. So rows run one after the other, and each row cleans up after
-// itself. A new kind is a new directory.
+// The test does not change names of objects, because some rows test them. So rows run one after the other, and each row
+// deletes its object. To test a new kind, add a directory.
 //
-// What an operator does with an accepted object is tested elsewhere.
+// Tests of the operators check what an operator does with an accepted object.
 package crds

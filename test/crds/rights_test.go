@@ -22,10 +22,10 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// named is a name in the spec of a kind that its author must have a right to.
+// named is a field of a spec that names an object to which the user who writes the spec must have a right.
 type named struct{ file, spec, want string }
 
-// The names of every kind that are checked when an object is written.
+// names lists every field whose name the admission policies check.
 var names = slices.Concat(
 	podNames("appservice", "pod: {%s}"),
 	podNames("memcached", "pod: {%s}"),
@@ -88,7 +88,7 @@ func TestEveryNameInASpecNeedsARightOfItsAuthor(t *testing.T) {
 	}
 }
 
-// in is an object whose spec has the name in place of what it names elsewhere.
+// in returns a copy of the object in which the field has the tested name.
 func (n named) in(t *testing.T, object *unstructured.Unstructured) *unstructured.Unstructured {
 	t.Helper()
 	out := object.DeepCopy()
@@ -115,7 +115,7 @@ func merge(into, from map[string]any) {
 	}
 }
 
-// sample is the one of a kind, without what carol has no right to.
+// sample returns the sample object of a kind, without fields for which user carol would need rights.
 func sample(t *testing.T, file string) *unstructured.Unstructured {
 	t.Helper()
 	docs, err := manifest.Read(filepath.Join(env.Root, "config", "samples", file+".yaml"))
@@ -135,7 +135,8 @@ func sample(t *testing.T, file string) *unstructured.Unstructured {
 	return nil
 }
 
-// authorOfAllKinds installs the policies, and returns the client of a user who may edit every kind and nothing else.
+// authorOfAllKinds installs the admission policies. It returns a client for user carol, who may edit all kinds and has
+// no other rights.
 func authorOfAllKinds(t *testing.T) client.Client {
 	t.Helper()
 	for _, object := range slices.Concat(operator.Built(t, env.Root, "config/cluster/rights"), operator.Built(t, env.Root, "config/users")) {
@@ -168,7 +169,7 @@ func authorOfAllKinds(t *testing.T) client.Client {
 	return carol
 }
 
-// grantItsOwn gives carol what the samples and the rows name beside the name that is checked.
+// grantItsOwn gives carol the rights to all names in the samples and rows, except for the tested name.
 func grantItsOwn(t *testing.T) {
 	t.Helper()
 	role := &rbacv1.Role{Rules: []rbacv1.PolicyRule{

@@ -15,16 +15,16 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/manifest"
 )
 
-// row is one manifest, or one change of an object from old to obj.
+// row is a manifest to create, or an update of an object from old to obj.
 type row struct {
 	name     string
 	old, obj *unstructured.Unstructured
-	// want is part of the refusal's message, and wantApply part of the message of server-side apply. Both are empty if
-	// the manifest must be accepted.
+	// want is a part of the message with which the server must refuse the manifest. wantApply is the same for
+	// server-side apply. Both are empty if the server must accept the manifest.
 	want, wantApply string
 }
 
-// readRows returns the rows of one kind's directory.
+// readRows returns the rows in the directory of one kind.
 func readRows(dir string) ([]row, error) {
 	var rows []row
 	for _, verdict := range []string{"accept", "refuse"} {
@@ -53,17 +53,17 @@ func readRows(dir string) ([]row, error) {
 	return rows, nil
 }
 
-// rowsOf returns the rows for the documents of one file.
+// rowsOf returns the rows in the documents of one file.
 func rowsOf(docs []manifest.Document, refuse bool) ([]row, error) {
 	if len(docs) == 0 {
-		return nil, errors.New("no object in it")
+		return nil, errors.New("the file contains no object")
 	}
 	step := 1
 	if slices.Contains(docs[0].Comments, "update") {
 		step = 2
 	}
 	if len(docs)%step != 0 {
-		return nil, fmt.Errorf("%d documents do not make pairs of old and new", len(docs))
+		return nil, fmt.Errorf("a file with `# update` needs pairs of documents, but has %d documents", len(docs))
 	}
 	var rows []row
 	for pair := range slices.Chunk(docs, step) {
@@ -79,8 +79,8 @@ func rowsOf(docs []manifest.Document, refuse bool) ([]row, error) {
 	return rows, nil
 }
 
-// expect sets the expected message to that of the first document that has one. It is called with the row's own document
-// and the first one of the file.
+// expect sets the expected messages of a row. It takes them from the first document with a "want" comment. Callers pass
+// the row's own document, followed by the first document of the file.
 func (r *row) expect(docs []manifest.Document, refuse bool) error {
 	for _, doc := range docs {
 		want, found := doc.Comment("want")
@@ -96,12 +96,12 @@ func (r *row) expect(docs []manifest.Document, refuse bool) error {
 	case refuse && r.want == "":
 		return errors.New("a manifest that must be refused needs a line `# want: <part of the message>`")
 	case !refuse && r.want != "":
-		return errors.New("`# want:` in a file of manifests that must be accepted")
+		return errors.New("a manifest that must be accepted cannot have a line `# want:`")
 	}
 	return nil
 }
 
-// kinds returns the directories in testdata.
+// kinds returns the names of the directories in testdata, one for each kind.
 func kinds() ([]string, error) {
 	entries, err := os.ReadDir("testdata")
 	if err != nil {

@@ -20,7 +20,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/manifest"
 )
 
-// samples reads a folder below config/samples, or config/samples itself for "".
+// samples reads the manifests in a folder below config/samples. If folder is "", it reads those in config/samples
+// itself.
 func samples(t *testing.T, folder string) []manifest.Document {
 	t.Helper()
 	docs, err := manifest.Read(filepath.Join(env.Root, "config", "samples", folder))
@@ -33,15 +34,15 @@ func samples(t *testing.T, folder string) []manifest.Document {
 	return docs
 }
 
-// Samples are checked as strictly as the rows. Objects of Kubernetes' core group are left out, because whether a claim
-// is accepted depends on other objects in the cluster.
+// Samples are checked as strictly as the rows. The test leaves out objects of Kubernetes' core group: whether the
+// server accepts, for example, a PersistentVolumeClaim depends on other objects in the cluster.
 func TestSamplesAndArticlesAreAccepted(t *testing.T) {
 	for _, folder := range []string{"", "restore", "articles", "articles/plain"} {
 		for _, doc := range samples(t, folder) {
 			if doc.Object.GroupVersionKind().Group == "" {
 				continue
 			}
-			doc.Object.SetNamespace("") // the sample's namespace does not exist here
+			doc.Object.SetNamespace("") // the namespace of the sample does not exist in this test
 			for _, w := range ways {
 				if err := w.check(t.Context(), env.Client, row{name: doc.String(), obj: doc.Object}); err != nil {
 					t.Errorf("%s/%s, %s: %v", folder, doc, w.name, err)
@@ -75,21 +76,21 @@ func TestTheCatalogueHasASampleOfEveryKind(t *testing.T) {
 	}
 }
 
-// kubectl applies files in the order of their names, without a wait between them.
+// kubectl applies the files in alphabetical order and does not wait between them, so no object may need a later one.
 func TestTheSamplesCanBeAppliedAtOnce(t *testing.T) {
 	namespaces := map[string]bool{"": true}
 	for _, doc := range samples(t, "") {
 		o := doc.Object
 		if !namespaces[o.GetNamespace()] {
-			t.Errorf("%s: namespace %s is not made by what is applied before", doc, o.GetNamespace())
+			t.Errorf("%s: no earlier file creates namespace %s", doc, o.GetNamespace())
 		}
 		switch o.GetKind() {
 		case "Namespace":
 			namespaces[o.GetName()] = true
 		case "Pod":
-			t.Errorf("%s: a bare Pod is refused as long as the operator has not made its RuntimeClass; a Deployment tries again", doc)
+			t.Errorf("%s: the API server refuses a Pod until the operator has created its RuntimeClass; use a Deployment, which retries", doc)
 		case "EtcdRestore":
-			t.Errorf("%s: a restore replaces data, so it is not for a folder that is applied as a whole", doc)
+			t.Errorf("%s: a restore replaces data, so it must not be in a folder that users apply as a whole", doc)
 		}
 	}
 }
@@ -105,7 +106,7 @@ func TestSamplePoolsCloseNoNode(t *testing.T) {
 		}
 		for _, taint := range taints {
 			if effect := taint.(map[string]any)["effect"]; effect != "PreferNoSchedule" {
-				t.Errorf("%s: a taint %v closes a node of three to all other workloads", doc, effect)
+				t.Errorf("%s: the taint %v closes one of three nodes to all other workloads", doc, effect)
 			}
 		}
 	}
@@ -130,7 +131,7 @@ func TestTheArticlesManifestsAreWordForWord(t *testing.T) {
 		fmt.Fprintf(&got, "%x  %s\n", sha256.Sum256(text), filepath.Base(file))
 	}
 	if diff := cmp.Diff(string(sums), got.String()); diff != "" {
-		t.Errorf("an article's manifest is changed; samples of our own stand in config/samples (-SHA256SUMS +files):\n%s", diff)
+		t.Errorf("the manifest of an article has changed; put changed samples into config/samples instead (-SHA256SUMS +files):\n%s", diff)
 	}
 }
 

@@ -28,7 +28,7 @@ spec:
   TLS: {static: {member: {peerSecret: peers, serverSecret: servers}, operatorSecret: operator}}
 `
 
-// If an earlier CRD accepted an object, it must still be possible to scale, pause and label the object.
+// An object that an earlier CRD accepted may break a new rule. Users must still be able to scale, pause and label it.
 func TestAnObjectThatWasStoredBeforeARuleCanBeChangedElsewhere(t *testing.T) {
 	crd := &unstructured.Unstructured{}
 	crd.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})
@@ -63,7 +63,7 @@ func TestAnObjectThatWasStoredBeforeARuleCanBeChangedElsewhere(t *testing.T) {
 	another.SetName("another")
 	eventually.True(t, time.Minute, "a new object of that sort is refused", func() error {
 		if env.Client.Create(t.Context(), another.DeepCopy(), client.DryRunAll) == nil {
-			return fmt.Errorf("it is accepted")
+			return fmt.Errorf("the API server accepts the object, although a rule forbids it")
 		}
 		return nil
 	})
@@ -78,7 +78,7 @@ func TestAnObjectThatWasStoredBeforeARuleCanBeChangedElsewhere(t *testing.T) {
 	}
 }
 
-// withoutRules returns a schema without its CEL rules.
+// withoutRules returns a copy of a CRD's schema without its CEL rules.
 func withoutRules(schema any) any {
 	switch node := schema.(type) {
 	case map[string]any:

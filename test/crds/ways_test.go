@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// way is a way in which a user sends a manifest to the server. All ways are as strict as kubectl by default, so an
-// unknown field is an error.
+// way is a way in which a user sends a manifest to the API server, such as create or server-side apply. All ways treat
+// an unknown field as an error, as kubectl does by default.
 type way struct {
 	name   string
 	apply  bool
@@ -36,8 +36,8 @@ const (
 	manager = client.FieldOwner("kubectl")
 )
 
-// check sends the row's manifest and returns an error if the response differs from the expected one. It leaves nothing
-// on the server.
+// check sends the row's manifest, and returns an error unless the server responds as expected. Afterwards it deletes
+// the object.
 func (w way) check(ctx context.Context, c client.Client, r row) (err error) {
 	obj := r.obj.DeepCopy()
 	if err := namespaced(c, obj); err != nil {
@@ -63,7 +63,8 @@ func (w way) check(ctx context.Context, c client.Client, r row) (err error) {
 	return nil
 }
 
-// expected returns the part of the message that a refusal must contain when the manifest is sent this way.
+// expected returns the part of the message with which the server must refuse the row's manifest, or "" if it must
+// accept it.
 func (w way) expected(r row) string {
 	if w.apply {
 		return r.wantApply
@@ -71,7 +72,8 @@ func (w way) expected(r row) string {
 	return r.want
 }
 
-// send creates, replaces or applies obj. A client-side apply by a single user has the same effect as a replacement.
+// send creates, replaces or applies obj. Client-side apply is not tested: for a single user, it has the same effect as
+// replacing.
 func (w way) send(ctx context.Context, c client.Client, obj *unstructured.Unstructured) error {
 	switch {
 	case w.apply:
@@ -99,21 +101,22 @@ func (w way) send(ctx context.Context, c client.Client, obj *unstructured.Unstru
 	}
 }
 
-// judge compares the server's answer with the expected refusal, "" for none.
+// judge returns an error unless the server's response matches want. An empty want means that the server must accept the
+// manifest.
 func judge(answer error, want string) error {
 	switch {
 	case want == "" && answer != nil:
-		return fmt.Errorf("should be accepted, the server says: %w", answer)
+		return fmt.Errorf("the server should accept the manifest, but refuses it: %w", answer)
 	case want != "" && answer == nil:
-		return fmt.Errorf("should be refused with %q, the server accepts it", want)
+		return fmt.Errorf("the server should refuse the manifest with %q, but accepts it", want)
 	case want != "" && !strings.Contains(answer.Error(), want):
-		return fmt.Errorf("should be refused with %q, the server says: %w", want, answer)
+		return fmt.Errorf("the server should refuse the manifest with %q, but its message is: %w", want, answer)
 	}
 	return nil
 }
 
-// decodes reads the stored object into its Go type. If the schema admits what the type cannot hold, every list of the
-// kind fails.
+// decodes returns an error unless the stored object can be decoded into its Go type. An object that the schema allows
+// but the type cannot hold would make every list request for the kind fail.
 func decodes(ctx context.Context, c client.Client, obj *unstructured.Unstructured) error {
 	if !c.Scheme().Recognizes(obj.GroupVersionKind()) {
 		return nil
@@ -128,7 +131,7 @@ func decodes(ctx context.Context, c client.Client, obj *unstructured.Unstructure
 	return nil
 }
 
-// namespaced sets the default namespace on an object of a namespaced kind that has none, as kubectl would.
+// namespaced sets the namespace of an object without one to "default", as kubectl does, if its kind is namespaced.
 func namespaced(c client.Client, obj *unstructured.Unstructured) error {
 	is, err := c.IsObjectNamespaced(obj)
 	if err != nil {
@@ -140,8 +143,8 @@ func namespaced(c client.Client, obj *unstructured.Unstructured) error {
 	return nil
 }
 
-// remove deletes the object if it exists, even if it has finalizers. Without finalizers the server deletes an object
-// before it responds.
+// remove deletes the object if it exists. It first removes the finalizers, so that the server deletes the object before
+// it responds.
 func remove(ctx context.Context, c client.Client, obj *unstructured.Unstructured) error {
 	noFinalizers := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
 	err := c.Patch(ctx, obj.DeepCopy(), noFinalizers)

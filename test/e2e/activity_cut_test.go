@@ -17,12 +17,12 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// cut separates a node from all others, and returns a function that ends the cut.
+// cut disconnects a node from all other machines. It returns a function that reconnects the node.
 func (c *chores) cut(t *testing.T, node string) func() {
 	t.Helper()
 	c.cluster.run(t, "localcluster", "node", "cut", node)
 	heal := func() { c.cluster.run(t, "localcluster", "node", "heal", node) }
-	t.Cleanup(heal) // healing an intact link is no error
+	t.Cleanup(heal) // reconnecting a connected node is no error
 	return func() {
 		t.Helper()
 		heal()
@@ -53,7 +53,7 @@ func TestCommandsRunOnThroughACutAndTheirEndsAreReported(t *testing.T) {
 	late.wantOnce(t)
 }
 
-// A request during a cut is carried out when the host is back, or not at all.
+// An Activity that is created while its host is disconnected must run once the host is back, or never run.
 func TestWhatIsAskedForInACutIsDoneWhenTheHostIsBackOrGivenUp(t *testing.T) {
 	c := newChores(t)
 	cancelled, deleted := c.tallied(t, "node3", "cancelled"), c.tallied(t, "node3", "deleted")
@@ -85,7 +85,7 @@ func beginsWithin(seconds int64) chore {
 	return func(a *egov1.Activity) { a.Spec.StartDeadlineSeconds = &seconds }
 }
 
-// wantNoPod waits until the pod of a run is gone.
+// wantNoPod waits until the pod of the Activity's run is gone.
 func (y tally) wantNoPod(t *testing.T) {
 	t.Helper()
 	pod := &corev1.Pod{}

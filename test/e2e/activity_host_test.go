@@ -16,41 +16,42 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// kubelet returns the pid of a node's kubelet, which the node's init restarts when it ends.
+// kubelet returns the pid of a node's kubelet. If the kubelet has just ended, it waits until the node's init restarts
+// it.
 func (c *chores) kubelet(t *testing.T, node string) string {
 	t.Helper()
 	pid := ""
 	eventually.True(t, time.Minute, "the kubelet of "+node+" runs", func() error {
 		out := c.onNode(t, node, "sh", "-c", "pgrep -x kube -a | grep ' kubelet ' || true")
 		if pid, _, _ = strings.Cut(out, " "); pid == "" {
-			return errors.New("there is none")
+			return errors.New("the node has no kubelet process")
 		}
 		return nil
 	})
 	return pid
 }
 
-// restartKubelet kills the kubelet, and waits for the next one.
+// restartKubelet kills a node's kubelet, and waits until the node's init has started a new one.
 func (c *chores) restartKubelet(t *testing.T, node string) {
 	t.Helper()
 	before := c.kubelet(t, node)
 	c.onNode(t, node, "kill", "-KILL", before)
 	eventually.True(t, time.Minute, "the kubelet of "+node+" is started again", func() error {
 		if now := c.kubelet(t, node); now == before {
-			return fmt.Errorf("it is %s still", now)
+			return fmt.Errorf("the kubelet still has pid %s", now)
 		}
 		return nil
 	})
 }
 
-// If a kubelet stops, the container runtime ends the containers that it was just starting. The run is then Unknown, and
-// must not start again.
+// If the kubelet is killed while it starts a container, the container runtime may end the container. The result of the
+// run is then Unknown, and the command must not start again.
 func TestACommandIsNeverBegunTwiceAtWhateverMomentItsKubeletIsKilled(t *testing.T) {
 	c := newChores(t)
 	var tallies []tally
 	for i := range 10 {
 		y := c.tallied(t, "node3", fmt.Sprint("chore-", i))
-		time.Sleep(time.Duration(i*200) * time.Millisecond) // a different moment of each start
+		time.Sleep(time.Duration(i*200) * time.Millisecond) // kill the kubelet at a different moment of each start
 		c.restartKubelet(t, "node3")
 		tallies = append(tallies, y)
 	}
@@ -98,7 +99,8 @@ func TestTheEndOfACommandIsReportedThoughNoKubeletSawIt(t *testing.T) {
 	y.awaitCounted(t, "begun")
 	kubelet := c.kubelet(t, "node3")
 	c.onNode(t, "node3", "kill", "-STOP", kubelet)
-	t.Cleanup(func() { _ = c.program("localcluster", "node", "exec", "node3", "--", "kill", "-CONT", kubelet).Run() }) // or it is gone
+	// The kubelet may already be gone.
+	t.Cleanup(func() { _ = c.program("localcluster", "node", "exec", "node3", "--", "kill", "-CONT", kubelet).Run() })
 	y.release(t)
 	y.awaitCounted(t, "ended")
 	c.onNode(t, "node3", "kill", "-KILL", kubelet)
@@ -122,10 +124,10 @@ func TestACommandRunsOnceThoughItsHostCrashes(t *testing.T) {
 	}
 }
 
-// awaitWell waits until all nodes are Ready, as the next test expects.
+// awaitWell waits until all nodes are Ready, so that the next test can start.
 func (c *chores) awaitWell(t *testing.T) {
 	t.Helper()
-	eventually.True(t, 2*time.Minute, "all nodes are well", func() error {
+	eventually.True(t, 2*time.Minute, "all nodes are Ready", func() error {
 		out, err := c.program("localcluster", "status").CombinedOutput()
 		if err != nil {
 			return fmt.Errorf("%w\n%s", err, out)

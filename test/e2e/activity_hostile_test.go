@@ -12,13 +12,14 @@ import (
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
 )
 
-// Text that a shell of opcrew would execute leaves this file on the host.
+// The text hostile contains shell commands that create the file trap. If opcrew passed the text to a shell, the file
+// would exist.
 const (
 	trap    = "/tmp/opcrew-e2e-trap"
 	hostile = "$(touch " + trap + ") `touch " + trap + "` ; touch " + trap + " & '\" \\ %s \n| touch " + trap + "\t*"
 )
 
-// wantUntouched expects that the file does not exist on a host.
+// wantUntouched fails the test if the file trap exists on the host.
 func (c *chores) wantUntouched(t *testing.T) {
 	t.Helper()
 	if found := c.onNode(t, "node1", "sh", "-c", "ls "+trap+" 2>/dev/null || true"); found != "" {
@@ -73,7 +74,7 @@ func TestHostileUsersAndDirectoriesAreNoneOfTheHost(t *testing.T) {
 	c.wantUntouched(t)
 }
 
-// 100 KiB of multi-byte characters exceed the limit of Linux for one argument.
+// A command of 100 KiB in multi-byte characters exceeds the limit of Linux for one argument.
 func TestACommandThatIsTooLongForItsHostSaysWhatToDoInstead(t *testing.T) {
 	c := newChores(t)
 	c.run(t, "wide", strings.Repeat("é", 102400))

@@ -17,12 +17,12 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// acting returns the pod of the live leader of the machines layer. A killed leader still holds the lease until it
-// expires.
+// acting returns the pod of the machines layer that is the leader. It waits until this pod runs, because a killed
+// leader still holds the lease until the lease expires.
 func (c *chores) acting(t *testing.T) *corev1.Pod {
 	t.Helper()
 	pod := &corev1.Pod{}
-	eventually.True(t, time.Minute, "a process that is alive acts for Activities", func() error {
+	eventually.True(t, time.Minute, "the leader of the machines layer runs", func() error {
 		if err := c.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: c.leader(t, "machines")}, pod); err != nil {
 			return err
 		}
@@ -34,14 +34,14 @@ func (c *chores) acting(t *testing.T) *corev1.Pod {
 	return pod
 }
 
-// killAtOnce ends the processes of a pod by SIGKILL on its node, which is faster than a deletion.
+// killAtOnce kills the processes of a pod with SIGKILL on the pod's node, which is faster than deleting the pod.
 func (c *chores) killAtOnce(t *testing.T, pod *corev1.Pod) {
 	t.Helper()
 	c.onNode(t, pod.Spec.NodeName, "sh", "-c",
 		"for pid in $(pgrep -x opcrew); do if grep -q "+string(pod.UID)+" /proc/$pid/cgroup; then kill -KILL $pid && killed=$pid; fi; done; [ -n \"$killed\" ]")
 }
 
-// awaitPod waits until the pod of a run exists.
+// awaitPod waits until the pod of the Activity's run exists.
 func (y tally) awaitPod(t *testing.T) {
 	t.Helper()
 	uid := string(y.get(t, y.name).UID)
@@ -50,7 +50,7 @@ func (y tally) awaitPod(t *testing.T) {
 		if err := y.List(t.Context(), pods, client.InNamespace("opcrew-activities"), client.MatchingLabels{common.OwnerLabel: uid}); err != nil || len(pods.Items) > 0 {
 			return err
 		}
-		return fmt.Errorf("it has none")
+		return fmt.Errorf("the run has no pod")
 	})
 }
 
@@ -77,7 +77,7 @@ func TestACommandRunsOnceAtWhateverMomentTheOperatorIsKilled(t *testing.T) {
 	c.waitOperator(t, "machines")
 }
 
-// awaitRun waits until the run is recorded in the status.
+// awaitRun waits until the Activity's status records the run.
 func (y tally) awaitRun(t *testing.T) {
 	t.Helper()
 	eventually.True(t, time.Minute, "the run of "+y.name+" is written down", func() error {
@@ -88,7 +88,8 @@ func (y tally) awaitRun(t *testing.T) {
 	})
 }
 
-// A deleted pod may stop gracefully while its successor starts, and Activities are created meanwhile.
+// A deleted pod of the operator may still stop while its replacement already starts. Commands that are created at that
+// time must run exactly once.
 func TestCommandsRunOnceWhilePodsOfTheOperatorAreDeleted(t *testing.T) {
 	c := newChores(t)
 	var tallies []tally

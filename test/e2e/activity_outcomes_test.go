@@ -23,7 +23,7 @@ func TestWhatCanBecomeOfACommand(t *testing.T) {
 		name, command string
 		options       []chore
 		state         egov1.State
-		words         string // in the message of Ready
+		words         string // part of the message of Ready
 		output        string
 	}{
 		{"user", "id -un; id -Gn; pwd", []chore{asUser("www-data"), inDir("/var")}, egov1.StateSucceeded, "exit code 0", "www-data\nwww-data\n/var"},
@@ -65,9 +65,9 @@ func TestRepairReachesAHostThatIsCordonedAndTainted(t *testing.T) {
 	if a := c.await(t, "repair", egov1.StateSucceeded); !strings.Contains(a.Status.Output, "node2") {
 		t.Errorf("expected it to run on node2, got %q", a.Status.Output)
 	}
-	eventually.True(t, time.Minute, "the other one reports why it waits", func() error {
+	eventually.True(t, time.Minute, "the other object reports why it waits", func() error {
 		if a := c.get(t, "routine"); a.Status.Prosta != egov1.StatePending || !strings.Contains(says(a), "taint") && !strings.Contains(says(a), "unschedulable") {
-			return fmt.Errorf("it is %s and says %s", a.Status.Prosta, says(a))
+			return fmt.Errorf("the Activity is %s with the message %s", a.Status.Prosta, says(a))
 		}
 		return nil
 	})
@@ -88,7 +88,7 @@ func TestAScheduleMakesARunEveryMinute(t *testing.T) {
 			}
 		}
 		if done < 3 {
-			return fmt.Errorf("%d have", done)
+			return fmt.Errorf("%d runs have", done)
 		}
 		return nil
 	})

@@ -15,17 +15,17 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// tally is a command that counts its starts and ends in a directory of its host. It ends on request, so that a test
-// chooses the moment.
+// tally is an Activity whose command counts its starts and ends in files on its host. The command ends when the test
+// requests it.
 type tally struct {
 	*chores
 	host, name, dir string
 }
 
-// truly reports the exit code of a tally's command, which differs from all that the operator uses.
+// truly is the message for the exit code of a tally's command. The operator itself uses no exit code 7.
 const truly = "exit code 7"
 
-// tallied creates a tally and runs it.
+// tallied creates the counting command and an Activity that runs it.
 func (c *chores) tallied(t *testing.T, host, name string, options ...chore) tally {
 	t.Helper()
 	y := c.tally(t, host, name)
@@ -33,7 +33,7 @@ func (c *chores) tallied(t *testing.T, host, name string, options ...chore) tall
 	return y
 }
 
-// tally creates the directory of a tally, but no Activity.
+// tally creates the directory in which the command counts, but no Activity.
 func (c *chores) tally(t *testing.T, host, name string) tally {
 	t.Helper()
 	y := tally{chores: c, host: host, name: name, dir: "/var/tmp/opcrew-e2e-" + c.ns + "-" + name}
@@ -48,13 +48,13 @@ func (y tally) begin(t *testing.T, options ...chore) {
 	y.run(t, y.name, command, append([]chore{onHost(y.host), inDir(y.dir)}, options...)...)
 }
 
-// release lets the command end.
+// release makes the command end.
 func (y tally) release(t *testing.T) {
 	t.Helper()
 	y.onNode(t, y.host, "touch", y.dir+"/go")
 }
 
-// counted returns how often the command has started, or ended.
+// counted returns how often the command has started ("begun") or ended ("ended").
 func (y tally) counted(t *testing.T, what string) int {
 	t.Helper()
 	text := y.onNode(t, y.host, "find", y.dir, "-name", what, "-exec", "cat", "{}", ";")
@@ -65,18 +65,18 @@ func (y tally) awaitCounted(t *testing.T, what string) {
 	t.Helper()
 	eventually.True(t, time.Minute, "the command of "+y.name+" has "+what, func() error {
 		if y.counted(t, what) == 0 {
-			return fmt.Errorf("it has not; the Activity is %+v", y.get(t, y.name).Status)
+			return fmt.Errorf("the command has not; the Activity's status is %+v", y.get(t, y.name).Status)
 		}
 		return nil
 	})
 }
 
-// awaitBegun waits until the command has started, or its Activity has ended without a start.
+// awaitBegun waits until the command has started, or until the Activity has ended without starting it.
 func (y tally) awaitBegun(t *testing.T) {
 	t.Helper()
 	eventually.True(t, time.Minute, y.name+" has begun, or ended before", func() error {
 		if a := y.get(t, y.name); y.counted(t, "begun") == 0 && a.Status.EndedAt == nil {
-			return fmt.Errorf("it is %s: %s", a.Status.Prosta, says(a))
+			return fmt.Errorf("the Activity is %s: %s", a.Status.Prosta, says(a))
 		}
 		return nil
 	})
@@ -87,7 +87,7 @@ func (y tally) awaitOver(t *testing.T) *egov1.Activity {
 	return y.await(t, y.name, egov1.StateFailed, egov1.StateSucceeded, egov1.StateUnknown, egov1.StateCancelled, egov1.StateUnreachable)
 }
 
-// wantOnce expects that the command ran once, and that its Activity reports the result.
+// wantOnce checks that the command ran exactly once, and that the Activity reports its result.
 func (y tally) wantOnce(t *testing.T) {
 	t.Helper()
 	a := y.awaitOver(t)
@@ -99,7 +99,7 @@ func (y tally) wantOnce(t *testing.T) {
 	}
 }
 
-// wantTruth expects that the command ran at most once, and that its Activity's status is true. It reports whether the
+// wantTruth checks that the command ran at most once, and that the Activity's status is true. It returns whether the
 // command ended.
 func (y tally) wantTruth(t *testing.T) bool {
 	t.Helper()
@@ -119,13 +119,13 @@ func (y tally) wantTruth(t *testing.T) bool {
 	return ended == 1
 }
 
-// wantNothingLeft waits until the host has no processes of the command.
+// wantNothingLeft waits until the host runs no processes of the command.
 func (y tally) wantNothingLeft(t *testing.T) {
 	t.Helper()
 	eventually.True(t, time.Minute, "the processes of "+y.name+" are gone from "+y.host, func() error {
 		alive := y.onNode(t, y.host, "sh", "-c", "for pid in $(cat "+y.dir+"/begun 2>/dev/null); do ps -o pid=,args= -p $pid || true; done")
 		if strings.TrimSpace(alive) != "" {
-			return fmt.Errorf("there are %s", alive)
+			return fmt.Errorf("the host runs the processes %s", alive)
 		}
 		return nil
 	})

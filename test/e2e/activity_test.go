@@ -21,7 +21,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// chores is a namespace with Activities on the machines of the local cluster.
+// chores is a namespace with Activities that run on the machines of the local cluster.
 type chores struct {
 	*cluster
 	ns string
@@ -33,7 +33,7 @@ func newChores(t *testing.T) *chores {
 		t.Fatal(err)
 	}
 	c := &chores{cluster: connect(t)}
-	c.removePools(t) // their taints would keep commands off two hosts
+	c.removePools(t) // taints of pools would keep commands off two hosts
 	ns := &corev1.Namespace{}
 	ns.GenerateName = "chores-"
 	if err := c.Create(t.Context(), ns); err != nil {
@@ -52,7 +52,7 @@ func onHost(host string) chore   { return func(a *egov1.Activity) { a.Spec.Host 
 func within(seconds int64) chore { return func(a *egov1.Activity) { a.Spec.TimeoutSeconds = &seconds } }
 func repairs(a *egov1.Activity)  { a.Spec.Placement = egov1.PlacementRepair }
 
-// args sets a program and its arguments, without a shell.
+// args returns an option that sets a program and its arguments, which run without a shell.
 func args(args ...egov1.Arg) chore {
 	return func(a *egov1.Activity) { a.Spec.Command, a.Spec.Args = "", args }
 }
@@ -83,14 +83,14 @@ func (c *chores) get(t *testing.T, name string) *egov1.Activity {
 	return a
 }
 
-// await waits until the Activity has one of the states.
+// await waits until the Activity has one of the given states.
 func (c *chores) await(t *testing.T, name string, states ...egov1.State) *egov1.Activity {
 	t.Helper()
 	var a *egov1.Activity
 	eventually.True(t, 3*time.Minute, fmt.Sprintf("%s is %v", name, states), func() error {
 		if a = c.get(t, name); !slices.Contains(states, a.Status.Prosta) {
 			ready := meta.FindStatusCondition(a.Status.Conditions, egov1.ActivityReady)
-			return fmt.Errorf("it is %s: %+v", a.Status.Prosta, ready)
+			return fmt.Errorf("the Activity is %s: %+v", a.Status.Prosta, ready)
 		}
 		return nil
 	})
@@ -104,20 +104,20 @@ func says(a *egov1.Activity) string {
 	return ""
 }
 
-// awaitWords waits until the message of Ready contains some words, whatever its status.
+// awaitWords waits until the message of the condition Ready contains the given words.
 func (c *chores) awaitWords(t *testing.T, name, words string) *egov1.Activity {
 	t.Helper()
 	var a *egov1.Activity
-	eventually.True(t, 2*time.Minute, fmt.Sprintf("Ready of %s says %q", name, words), func() error {
+	eventually.True(t, 2*time.Minute, fmt.Sprintf("Ready of %s contains %q", name, words), func() error {
 		if a = c.get(t, name); !strings.Contains(says(a), words) {
-			return fmt.Errorf("it is %s and says %q", a.Status.Prosta, says(a))
+			return fmt.Errorf("the Activity is %s with the message %q", a.Status.Prosta, says(a))
 		}
 		return nil
 	})
 	return a
 }
 
-// onNode runs a command on a machine, without Kubernetes.
+// onNode runs a command on a node without using Kubernetes, and returns its output.
 func (c *chores) onNode(t *testing.T, node string, command ...string) string {
 	t.Helper()
 	return c.cluster.run(t, "localcluster", append([]string{"node", "exec", node, "--"}, command...)...)

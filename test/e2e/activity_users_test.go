@@ -12,8 +12,8 @@ import (
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
 )
 
-// user creates a user on a host with two additional groups, without Kubernetes. Only the files of the node change, not
-// those of this machine.
+// user creates a Unix user with two additional groups on a host, without using Kubernetes. It changes only the files of
+// the node, not the files of this machine.
 func (c *chores) user(t *testing.T, host, shell string) (name string, groups []string) {
 	t.Helper()
 	name = "e2e-" + strings.TrimPrefix(c.ns, "chores-")
@@ -27,7 +27,7 @@ func (c *chores) user(t *testing.T, host, shell string) (name string, groups []s
 	return name, groups
 }
 
-// wantRun runs a command until it ends, and expects its output.
+// wantRun creates an Activity, waits until its command has ended, and checks the command's output.
 func (c *chores) wantRun(t *testing.T, name, command, output string, options ...chore) {
 	t.Helper()
 	c.run(t, name, command, options...)
@@ -42,7 +42,7 @@ func TestAUserHasTheGroupsThatItHasOnItsHost(t *testing.T) {
 	name, groups := c.user(t, "node1", "/bin/sh")
 	c.wantRun(t, "names", "id -un; id -Gn", name+"\n"+name+" "+strings.Join(groups, " ")+"\n", asUser(name))
 
-	// Only members of the group can read the file.
+	// Only members of the group can read this file.
 	file := "/var/tmp/" + name
 	c.onNode(t, "node1", "sh", "-c", "umask 077; echo open >"+file+"; chgrp "+groups[1]+" "+file+"; chmod 640 "+file)
 	t.Cleanup(func() { c.onNode(t, "node1", "rm", "-f", file) })
@@ -53,7 +53,7 @@ func TestAUserHasTheGroupsThatItHasOnItsHost(t *testing.T) {
 	}
 }
 
-// A command runs in /bin/sh, whatever the login shell of its user is.
+// A command runs in /bin/sh, even if the login shell of its user does not exist.
 func TestAUserWhoseLoginShellIsMissingRunsCommandsAllTheSame(t *testing.T) {
 	c := newChores(t)
 	name, _ := c.user(t, "node1", "/no/such/shell")

@@ -31,7 +31,7 @@ const (
 	welcome    = "Welcome to nginx"
 )
 
-// appTest is a namespace with the article's AppService in it.
+// appTest is a namespace with the AppService from the original article.
 type appTest struct {
 	*cluster
 	ns string
@@ -55,8 +55,8 @@ func newAppTest(t *testing.T) *appTest {
 	return &appTest{c, ns.Name}
 }
 
-// freePort deletes the samples, as one of them uses the article's nodePort, and waits until no node serves that port.
-// Otherwise the test could reach a pod of the sample.
+// freePort deletes the samples, one of which uses the same nodePort as the test, and waits until no node serves that
+// port. Otherwise the test could reach a pod of the sample.
 func (c *cluster) freePort(t *testing.T) {
 	t.Helper()
 	c.removeSamples(t)
@@ -69,14 +69,14 @@ func (c *cluster) freePort(t *testing.T) {
 		eventually.True(t, time.Minute, "nothing answers at "+address+" any more", func() error {
 			conn, err := net.DialTimeout("tcp", address, time.Second)
 			if err == nil {
-				return errors.Join(errors.New("something does"), conn.Close())
+				return errors.Join(errors.New("a server still responds"), conn.Close())
 			}
 			return nil
 		})
 	}
 }
 
-// apply applies the article's manifest, with a different image if one is given.
+// apply applies the article's AppService. If image is not empty, it replaces the image.
 func (a *appTest) apply(t *testing.T, image string) {
 	t.Helper()
 	file := filepath.Join(a.root, "test", "crds", "testdata", "appservices", "accept", "article.yaml")
@@ -93,29 +93,29 @@ func (a *appTest) apply(t *testing.T, image string) {
 	a.kubectl(t, "apply", "-n", a.ns, "-f", file)
 }
 
-// edit merges a patch into the object, as a user does.
+// edit changes the AppService by a JSON merge patch, as a user does.
 func (a *appTest) edit(t *testing.T, patch string) {
 	t.Helper()
 	a.kubectl(t, "patch", "-n", a.ns, "appservice/"+articleApp, "--type=merge", "-p", patch)
 }
 
-// await waits until Ready has the status and the words in its message, and so many pods are ready.
+// await waits until Ready has the given status, its message contains words, and the given number of pods is ready.
 func (a *appTest) await(t *testing.T, status metav1.ConditionStatus, serving int, words string) {
 	t.Helper()
-	eventually.True(t, 2*time.Minute, fmt.Sprintf("Ready is %s with %d pods that serve and says %q", status, serving, words), func() error {
+	eventually.True(t, 2*time.Minute, fmt.Sprintf("Ready is %s with %d ready pods and the words %q", status, serving, words), func() error {
 		app := &appv1.AppService{}
 		if err := a.Get(t.Context(), client.ObjectKey{Namespace: a.ns, Name: articleApp}, app); err != nil {
 			return err
 		}
 		ready := meta.FindStatusCondition(app.Status.Conditions, appv1.AppServiceReady)
 		if ready == nil || ready.Status != status || int(app.Status.ReadyReplicas) != serving || app.Status.ObservedGeneration != app.Generation || !strings.Contains(ready.Message, words) {
-			return fmt.Errorf("%d pods serve and it is %+v", app.Status.ReadyReplicas, ready)
+			return fmt.Errorf("%d pods are ready, and Ready is %+v", app.Status.ReadyReplicas, ready)
 		}
 		return nil
 	})
 }
 
-// urls returns the URL of the Service inside the cluster, and its URLs at the nodes.
+// urls returns the URL of the Service in the cluster, and its URLs at the given nodes.
 func (a *appTest) urls(t *testing.T, nodes ...string) []string {
 	t.Helper()
 	service := &corev1.Service{}
@@ -133,7 +133,7 @@ func (a *appTest) urls(t *testing.T, nodes ...string) []string {
 	return out
 }
 
-// wantPages expects the page at every address.
+// wantPages checks that every URL returns the application's page.
 func wantPages(t *testing.T, urls []string) {
 	t.Helper()
 	for _, url := range urls {
@@ -141,12 +141,12 @@ func wantPages(t *testing.T, urls []string) {
 	}
 }
 
-// wantPagesAtEveryVisit waits until many requests in a row succeed. The proxies of all nodes must avoid a deleted pod
-// by then, which takes some time after it became unready.
+// wantPagesAtEveryVisit waits until many consecutive requests succeed. After a pod was deleted, it takes some time
+// until the proxies of all nodes no longer send requests to it.
 func wantPagesAtEveryVisit(t *testing.T, urls []string) {
 	t.Helper()
 	for _, ask := range visitors(welcome, urls...) {
-		eventually.True(t, 60*time.Second, "50 visitors in a row are served", func() error {
+		eventually.True(t, 60*time.Second, "50 consecutive requests succeed", func() error {
 			for range 50 {
 				if err := ask(t.Context()); err != nil {
 					return err
@@ -173,7 +173,7 @@ func TestSmokeAnAppServiceServesThroughEveryChange(t *testing.T) {
 	a.await(t, metav1.ConditionTrue, 3, "3 of 3 pods are ready")
 	a.edit(t, `{"spec":{"size":2}}`)
 	a.await(t, metav1.ConditionTrue, 2, "2 of 2 pods are ready")
-	a.apply(t, "") // the article's image, which is no longer available
+	a.apply(t, "") // the registry no longer has the article's image
 	a.await(t, metav1.ConditionFalse, 2, "nginx:1.7.9")
 	a.apply(t, nginxImage)
 	a.await(t, metav1.ConditionTrue, 2, "2 of 2 pods are ready")
@@ -183,16 +183,16 @@ func TestSmokeAnAppServiceServesThroughEveryChange(t *testing.T) {
 	a.wantNothing(t)
 }
 
-// wantNothing waits until all children are gone.
+// wantNothing waits until all objects that belonged to the AppService are gone.
 func (a *appTest) wantNothing(t *testing.T) {
 	t.Helper()
-	eventually.True(t, time.Minute, "nothing of it is left", func() error {
+	eventually.True(t, time.Minute, "all objects that belonged to the object are gone", func() error {
 		for _, list := range []client.ObjectList{&corev1.PodList{}, &corev1.ServiceList{}} {
 			if err := a.List(t.Context(), list, client.InNamespace(a.ns)); err != nil {
 				return err
 			}
 			if n := meta.LenList(list); n > 0 {
-				return fmt.Errorf("%d of %T are left", n, list)
+				return fmt.Errorf("%d objects in %T still exist", n, list)
 			}
 		}
 		return nil

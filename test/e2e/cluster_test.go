@@ -36,31 +36,31 @@ const (
 	machines  = "opcrew-machines"
 )
 
-// machinesUser is the user name of the account whose requests are counted.
+// machinesUser is the user name of the account whose requests the tests count.
 var machinesUser = testenv.ServiceAccountUser(namespace, machines)
 
-// cluster is the local cluster with a client for it.
+// cluster is the local cluster, with a client that has full access to it.
 type cluster struct {
 	client.Client
-	root   string // of the repository
+	root   string // root of the repository
 	config *rest.Config
 }
 
-// connect finds the local cluster. If there is none it fails the test instead of skipping it, as a skipped scenario
-// would look like a passed one.
+// connect finds the local cluster. If no cluster runs, the test fails. It is not skipped, because a skipped test would
+// look like a passed one.
 func connect(t *testing.T) *cluster {
 	t.Helper()
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Check before the first request: while the cluster is down, its address may belong to another machine.
+	// Check this before the first request, because the address of a cluster that is down may belong to another machine.
 	if out, err := exec.Command(filepath.Join(root, "bin", "localcluster"), "status").CombinedOutput(); err != nil {
-		t.Fatalf("the local cluster is not well: run `make up` first: %v\n%s", err, out)
+		t.Fatalf("the local cluster does not work; run `make up` first: %v\n%s", err, out)
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", filepath.Join(root, "bin", "kubeconfig"))
 	if err != nil {
-		t.Fatalf("there is no local cluster: run `make up` first: %v", err)
+		t.Fatalf("there is no local cluster; run `make up` first: %v", err)
 	}
 	config.QPS = -1
 	ctrl.SetLogger(logr.Discard())
@@ -69,12 +69,12 @@ func connect(t *testing.T) *cluster {
 	}
 	c, err := client.New(config, client.Options{Scheme: clientgoscheme.Scheme})
 	if err != nil {
-		t.Fatalf("the local cluster does not answer: run `make up` first: %v", err)
+		t.Fatalf("the local cluster does not respond; run `make up` first: %v", err)
 	}
 	return &cluster{Client: c, root: root, config: config}
 }
 
-// program returns the command for one of the project's programs, with the local cluster's kubeconfig.
+// program returns a command that runs a program in bin with the local cluster's kubeconfig.
 func (c *cluster) program(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(c.root, "bin", name), args...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+filepath.Join(c.root, "bin", "kubeconfig"))
@@ -82,7 +82,7 @@ func (c *cluster) program(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run runs one of the project's programs and returns its output.
+// run runs a program in bin and returns its output. If the program fails, the test fails.
 func (c *cluster) run(t *testing.T, program string, args ...string) string {
 	t.Helper()
 	out, err := c.program(program, args...).CombinedOutput()
@@ -111,11 +111,11 @@ func (c *cluster) audit(t *testing.T) *testenv.Audit {
 	return log
 }
 
-// leader waits until a layer has a leader, as there is none during a failover, and returns its pod.
+// leader returns the pod that is the leader of a layer. During a failover, it waits until there is a leader.
 func (c *cluster) leader(t *testing.T, layer string) string {
 	t.Helper()
 	pod := ""
-	eventually.True(t, time.Minute, "some process leads layer "+layer, func() error {
+	eventually.True(t, time.Minute, "a process is the leader of layer "+layer, func() error {
 		lease := &coordinationv1.Lease{}
 		if err := c.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "opcrew-" + layer}, lease); err != nil {
 			return err
@@ -129,7 +129,7 @@ func (c *cluster) leader(t *testing.T, layer string) string {
 	return pod
 }
 
-// kill deletes a pod of the operator without a graceful stop.
+// kill deletes a pod of the operator without giving it time to stop.
 func (c *cluster) kill(t *testing.T, pod string) {
 	t.Helper()
 	doomed := &corev1.Pod{}
@@ -139,7 +139,7 @@ func (c *cluster) kill(t *testing.T, pod string) {
 	}
 }
 
-// waitOperator waits until both processes of a layer run again.
+// waitOperator waits until both processes of a layer run.
 func (c *cluster) waitOperator(t *testing.T, layer string) {
 	t.Helper()
 	eventually.True(t, 2*time.Minute, "the operator of layer "+layer+" is available", func() error {

@@ -27,10 +27,10 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// articleDiva is the name of the article's object.
+// articleDiva is the name of the Diva in the original article.
 const articleDiva = "diva-test"
 
-// divaTest is a namespace with the article's Diva in it, which runs real images: sshd, ansible, and a playbook.
+// divaTest is a namespace with the article's Diva, which runs real images: sshd, ansible, and a playbook.
 type divaTest struct {
 	*cluster
 	ns string
@@ -42,7 +42,7 @@ func newDivaTest(t *testing.T) *divaTest {
 		t.Fatal(err)
 	}
 	c := connect(t)
-	c.removePools(t) // their taints would leave one node for all clients
+	c.removePools(t) // taints of pools would leave one node for all clients
 	d := &divaTest{cluster: c}
 	d.wantLonghorn(t)
 	ns := &corev1.Namespace{}
@@ -56,7 +56,8 @@ func newDivaTest(t *testing.T) *divaTest {
 	return d
 }
 
-// wantLonghorn makes the article's StorageClass provision volumes like the cluster's own.
+// wantLonghorn creates the StorageClass "longhorn" that the article's Diva names. It provisions volumes like the
+// cluster's own StorageClass.
 func (d *divaTest) wantLonghorn(t *testing.T) {
 	t.Helper()
 	classes := &storagev1.StorageClassList{}
@@ -79,7 +80,7 @@ func (d *divaTest) wantLonghorn(t *testing.T) {
 	}
 }
 
-// debian builds an image of Debian packages, loads it into the nodes and returns its tag.
+// debian builds an image from Debian packages, loads it into the nodes and returns its tag.
 func (c *cluster) debian(t *testing.T, name string) string {
 	t.Helper()
 	out := strings.Fields(c.run(t, "localcluster", "image", "build-debian", name))
@@ -87,7 +88,7 @@ func (c *cluster) debian(t *testing.T, name string) string {
 	return strings.TrimSuffix(out[0], ",")
 }
 
-// apply applies the article's manifest, with its images replaced by images that exist.
+// apply applies the article's Diva. It replaces the images by existing ones.
 func (d *divaTest) apply(t *testing.T) {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(d.root, "internal", "kinds", "diva", "testdata", "article.yaml"))
@@ -123,25 +124,26 @@ func (d *divaTest) awaitReady(t *testing.T, clients int) *opsv1.Diva {
 	return diva
 }
 
-// inManager runs a command in the manager.
+// inManager runs a command in the manager's pod and returns its output.
 func (d *divaTest) inManager(t *testing.T, command ...string) (string, error) {
 	t.Helper()
 	return d.inManagerFor(t, 2*time.Minute, command...)
 }
 
-// inManagerFor runs a command in the manager with a timeout.
+// inManagerFor runs a command in the manager's pod. It kills the command after the given time.
 func (d *divaTest) inManagerFor(t *testing.T, patience time.Duration, command ...string) (string, error) {
 	t.Helper()
 	args := append([]string{"exec", "-n", d.ns, "deploy/" + articleDiva + "-manager", "-c", articleDiva, "--"}, command...)
 	cmd := d.program("kubectl", args...)
-	end := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() }) // an error only means that it has ended
+	// Kill fails only if the command has already ended.
+	end := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
 	defer end.Stop()
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
 
-// reaches expects that ansible reaches every client by name, with host key checking. The kubelet updates the inventory
-// in the manager within two minutes.
+// reaches waits until ansible in the manager reaches exactly the given number of clients by name and verifies their
+// host keys. It waits long enough for the kubelet to update the inventory in the manager's pod.
 func (d *divaTest) reaches(t *testing.T, clients int) {
 	t.Helper()
 	eventually.True(t, 3*time.Minute, fmt.Sprintf("ansible reaches exactly %d clients", clients), func() error {
@@ -158,7 +160,8 @@ func (d *divaTest) scale(t *testing.T, n int) {
 	d.kubectl(t, "scale", "-n", d.ns, "dv/"+articleDiva, fmt.Sprint("--replicas=", n))
 }
 
-// watched records every state of the object's printed table from now on, however short, until the test ends.
+// watched records every state that "kubectl get" shows for the Diva, until the test ends. It also records states that
+// last only a moment.
 func (d *divaTest) watched(t *testing.T) (shown func() string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "table")
@@ -172,12 +175,12 @@ func (d *divaTest) watched(t *testing.T) (shown func() string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = watch.Process.Kill() // kubectl would never end by itself
-		_ = watch.Wait()         // it was killed
-		_ = table.Close()        // its content has been read
+		_ = watch.Process.Kill() // kubectl get --watch does not end by itself
+		_ = watch.Wait()         // fails because the process was killed
+		_ = table.Close()        // all content has been read
 	})
 	shown = func() string {
-		text, _ := os.ReadFile(path) // there may be no output yet
+		text, _ := os.ReadFile(path) // the file may not exist yet
 		return string(text)
 	}
 	eventually.True(t, time.Minute, "the table is watched", func() error {
@@ -204,11 +207,11 @@ func TestDivaSmokeTheArticlesManifestComesUpAndAnsibleReachesItsClients(t *testi
 		t.Errorf("expected 1/1, 2/2 and a word about the public key, got:\n%s", table)
 	}
 	shown := d.watched(t)
-	// The command kills its own container, so its error means nothing.
+	// The command kills its own container, so ignore its error.
 	_ = d.program("kubectl", "exec", "-n", d.ns, articleDiva+"-client-1", "-c", articleDiva, "--", "sh", "-c", "kill 1").Run()
-	eventually.True(t, time.Minute, "the table shows a client that died", func() error {
+	eventually.True(t, time.Minute, "the table shows that a client is not ready", func() error {
 		if table := shown(); !strings.Contains(table, "1/2") {
-			return fmt.Errorf("it was:\n%s", table)
+			return fmt.Errorf("the table was:\n%s", table)
 		}
 		return nil
 	})
@@ -240,7 +243,7 @@ func TestDivaClientsAreReachedWhateverHappensToThem(t *testing.T) {
 	d.reaches(t, 3)
 }
 
-// login is a loop in the manager that repeatedly logs in to every client and counts the failures.
+// login is a shell script for the manager's pod. It repeatedly logs in to every client and counts the failures.
 const login = `rm -f /tmp/stop; n=0; f=0
 while [ ! -e /tmp/stop ]; do
   for c in 0 1; do
@@ -249,7 +252,7 @@ while [ ! -e /tmp/stop ]; do
 done
 echo "logins: $n, refused: $f"`
 
-// rotationTime exceeds twice the time in which kubelets update a key in all pods.
+// rotationTime is more than twice the time in which kubelets update a key in all pods.
 const rotationTime = 10 * time.Minute
 
 func TestDivaARotationRefusesNoLogin(t *testing.T) {
@@ -263,7 +266,7 @@ func TestDivaARotationRefusesNoLogin(t *testing.T) {
 	}()
 	d.kubectl(t, "annotate", "-n", d.ns, "dv/"+articleDiva, opsv1.RotateAnnotation+"="+time.Now().Format(time.RFC3339))
 	diva := &opsv1.Diva{}
-	eventually.True(t, rotationTime, "another key is in use, and no other", func() error {
+	eventually.True(t, rotationTime, "only the new key is in use", func() error {
 		if err := d.Get(t.Context(), client.ObjectKey{Namespace: d.ns, Name: articleDiva}, diva); err != nil {
 			return err
 		}

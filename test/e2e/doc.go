@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package e2e contains the scenarios that need real nodes, such as placement of containers, node crashes and a killed
-// operator. They run on the local cluster of `make up`, with the deployed operator and its ServiceAccounts, and remove
-// the samples first.
+// Package e2e contains the tests that need real nodes, such as tests of pod placement, of node crashes and of a killed
+// operator. They run on the local cluster of `make up`, with the deployed operator and its ServiceAccounts. They first
+// delete the samples.
 //
-// Tests without nodes are next to the code and use test/testenv.
+// Tests that need no nodes are in the packages that they test, and use package test/testenv.
 package e2e

@@ -20,7 +20,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// sizes returns the sizes to which a cluster is scaled, one after the other.
+// sizes returns the sizes to which a test scales a cluster, one after the other.
 func sizes() []int { return []int{3, 5, 3, 1} }
 
 func TestNoRequestFailsWhileAnEtcdClusterIsScaled(t *testing.T) {
@@ -46,17 +46,18 @@ func TestNoRequestFailsWhileFieldsOfAnEtcdClusterChange(t *testing.T) {
 		e.edit(t, `{"pod":{"etcdEnv":[{"name":"ETCD_HEARTBEAT_INTERVAL","value":"150"}]}}`)
 		e.await(t, 3, etcd.V36)
 		if now := names(e.pods(t)); strings.Join(now, " ") != strings.Join(members, " ") {
-			t.Errorf("with claims the members should stay, they were %q and are %q", members, now)
+			t.Errorf("members with volumes should not be replaced; they were %q and are %q", members, now)
 		}
 		for _, p := range e.pods(t) {
 			if !hasVariable(p, "ETCD_HEARTBEAT_INTERVAL") {
-				t.Errorf("%s is said to be up to date, and lacks the variable", p.Name)
+				t.Errorf("the status says that %s is up to date, but its pod lacks the variable", p.Name)
 			}
 		}
 	})
 }
 
-// Resource changes that a running container accepts cause no restart, nor a new member where it has an emptyDir.
+// A container accepts some changes of its resources while it runs. Such a change must not restart a member, nor replace
+// a member that has an emptyDir.
 func TestMembersOfAnEtcdClusterAreGivenOtherResourcesWhileTheyRun(t *testing.T) {
 	e := newEtcdTest(t, etcd.V36)
 	how := map[string]any{"pod": map[string]any{"resources": map[string]any{"limits": map[string]any{"memory": "256Mi"}}}}
@@ -69,16 +70,16 @@ func TestMembersOfAnEtcdClusterAreGivenOtherResourcesWhileTheyRun(t *testing.T) 
 	after := e.pods(t)
 	for i, p := range after {
 		if len(after) != len(before) || p.UID != before[i].UID {
-			t.Fatalf("the pods should stay, they were %q and are %q", names(before), names(after))
+			t.Fatalf("the pods should not be replaced; they were %q and are %q", names(before), names(after))
 		}
 		if n := p.Status.ContainerStatuses[0].RestartCount; n > 0 {
 			t.Errorf("%s was restarted %d times", p.Name, n)
 		}
 	}
-	eventually.True(t, time.Minute, "the kubelets have given what was asked for", func() error {
+	eventually.True(t, time.Minute, "the kubelets have applied the new resources", func() error {
 		for _, p := range e.pods(t) {
 			if has := p.Status.ContainerStatuses[0].Resources; has == nil || has.Limits.Memory().String() != "384Mi" {
-				return fmt.Errorf("the container of %s has %v", p.Name, has)
+				return fmt.Errorf("the container of %s has the resources %v", p.Name, has)
 			}
 		}
 		return nil
@@ -96,8 +97,8 @@ func hasVariable(p corev1.Pod, name string) bool {
 	return false
 }
 
-// step returns a text that changes with each step of a membership change: the pods and their modes, and the members in
-// the status.
+// step returns a text that changes with each step of a membership change. It contains the pods, their modes, and the
+// members in the status.
 func (e *etcdTest) step(ctx context.Context) (string, error) {
 	pods := &corev1.PodList{}
 	if err := e.List(ctx, pods, client.InNamespace(e.ns), client.MatchingLabels{"etcd_cluster": articleEtcd}); err != nil {
@@ -130,11 +131,12 @@ func TestAnOperatorKilledAtAnyStepOfAnEtcdClusterLosesNothing(t *testing.T) {
 		e.settle(t, stop, "the upgrade", 3, etcd.V36)
 	})
 	if now := e.await(t, 3, etcd.V36).ClusterID; now != id {
-		t.Errorf("the cluster was %s and is %s", id, now)
+		t.Errorf("the cluster ID was %s and is %s", id, now)
 	}
 }
 
-// settle lets the operator be killed for up to a minute, then stops the kills and lets it finish.
+// settle waits up to a minute while the operator is killed again and again. Then it stops the kills and waits until the
+// change is complete.
 func (e *etcdTest) settle(t *testing.T, stop func() int, what string, size int, version string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

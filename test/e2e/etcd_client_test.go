@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// startClient starts a client that sends requests without a pause to the members' own URLs.
+// startClient starts a client that continuously sends requests to the URLs of the members.
 func (e *etcdTest) startClient(t *testing.T) *etcdclient.Client {
 	t.Helper()
 	var urls []string
@@ -29,29 +29,30 @@ func (e *etcdTest) startClient(t *testing.T) *etcdclient.Client {
 	return c
 }
 
-// served is how many requests a client must complete before and after a change of its cluster.
+// served is how many requests a client must complete before and after a change of its cluster, so that the test is
+// meaningful.
 const served = 100
 
-// awaitServed waits until a client has completed more requests.
+// awaitServed waits until a client has completed the number of requests in served.
 func awaitServed(t *testing.T, c *etcdclient.Client, when string) {
 	t.Helper()
 	before := c.Totals()
 	eventually.True(t, 2*time.Minute, "clients are served "+when, func() error {
 		now := c.Totals()
 		if well := now.Requests - len(now.Failed); well < before.Requests-len(before.Failed)+served {
-			return fmt.Errorf("%d requests were served", well)
+			return fmt.Errorf("only %d requests were completed", well)
 		}
 		return nil
 	})
 }
 
-// during runs clients while something happens, and expects no violation. Unless away is set, it also expects no failed
-// request.
+// during runs clients while the test calls happens. The clients must see no violation of etcd's guarantees. Unless away
+// is set, no request may fail either.
 func (e *etcdTest) during(t *testing.T, what string, away bool, happens func()) {
 	t.Helper()
 	c := e.startClient(t)
 	stopped := false
-	defer func() { // if the scenario has failed, log what its client saw
+	defer func() { // if the test has failed, log what its client observed
 		if !stopped {
 			report, violations := c.Abandon()
 			t.Logf("during %s: %s\n%s", what, report, strings.Join(violations, "\n"))
@@ -64,9 +65,9 @@ func (e *etcdTest) during(t *testing.T, what string, away bool, happens func()) 
 	report, violations := c.Stop(2 * time.Minute)
 	t.Logf("during %s: %s", what, report)
 	if len(violations) > 0 {
-		t.Errorf("during %s %d things were seen that may not be:\n%s", what, len(violations), strings.Join(violations, "\n"))
+		t.Errorf("during %s, the client found %d violations:\n%s", what, len(violations), strings.Join(violations, "\n"))
 	}
 	if n := len(report.Failed); n > 0 && !away {
-		t.Errorf("during %s %d of %d requests failed, the first: %+v", what, n, report.Requests, report.Failed[0])
+		t.Errorf("during %s, %d of %d requests failed, the first: %+v", what, n, report.Requests, report.Failed[0])
 	}
 }

@@ -20,16 +20,16 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// healing sets how long a node must be silent before its member is replaced.
+// healing returns the part of a spec that sets how long a node must be silent before the operator replaces its member.
 func healing(after string) map[string]any {
 	return map[string]any{"healing": map[string]any{"nodeLossAfter": after}}
 }
 
-// both returns two parts of a spec.
+// both returns the two parts of a spec as a list.
 func both(a, b map[string]any) []map[string]any { return []map[string]any{a, b} }
 
-// nodeWithoutLeader returns a node that runs members but not the operator's leader, so that the measured time does not
-// include a failover of the operator.
+// nodeWithoutLeader returns a node that runs members, but not the leader of the operator. So the time that a test
+// measures after a crash of this node includes no failover of the operator.
 func (e *etcdTest) nodeWithoutLeader(t *testing.T) string {
 	t.Helper()
 	leader := &corev1.Pod{}
@@ -39,21 +39,21 @@ func (e *etcdTest) nodeWithoutLeader(t *testing.T) string {
 	pods := e.pods(t)
 	i := slices.IndexFunc(pods, func(p corev1.Pod) bool { return p.Spec.NodeName != leader.Spec.NodeName })
 	if i < 0 {
-		t.Fatalf("all members are on %s: they should be spread over the nodes", leader.Spec.NodeName)
+		t.Fatalf("all members run on %s, but should be spread over the nodes", leader.Spec.NodeName)
 	}
 	return pods[i].Spec.NodeName
 }
 
-// membersOn returns the names of the members on a node.
+// membersOn returns the names of the members whose pods run on a node.
 func (e *etcdTest) membersOn(t *testing.T, node string) []string {
 	t.Helper()
 	return names(slices.DeleteFunc(e.pods(t), func(p corev1.Pod) bool { return p.Spec.NodeName != node }))
 }
 
-// awaitElsewhere waits until three members are ready on other nodes, and none of them is a lost member.
+// awaitElsewhere waits until three members are ready on other nodes. None of them may be a lost member.
 func (e *etcdTest) awaitElsewhere(t *testing.T, node string, lost []string) {
 	t.Helper()
-	eventually.True(t, 3*time.Minute, fmt.Sprintf("other members stand in for %q, past %s", lost, node), func() error {
+	eventually.True(t, 3*time.Minute, fmt.Sprintf("other members have replaced %q outside node %s", lost, node), func() error {
 		s, _ := e.status(t)
 		if len(s.Members.Ready) != 3 || s.Size != 3 {
 			return fmt.Errorf("the status is %+v", s)
@@ -64,7 +64,7 @@ func (e *etcdTest) awaitElsewhere(t *testing.T, node string, lost []string) {
 			}
 		}
 		if on := e.membersOn(t, node); len(slices.DeleteFunc(on, func(name string) bool { return slices.Contains(lost, name) })) > 0 {
-			return fmt.Errorf("%q are on %s", on, node)
+			return fmt.Errorf("the members %q run on %s", on, node)
 		}
 		return e.wantVoters(t, s.Members.Ready, s.CurrentVersion)
 	})
@@ -89,7 +89,7 @@ func TestTheMembersOfANodeThatIsGoneAreReplaced(t *testing.T) {
 	}
 }
 
-// wantSpread expects the three members on three different nodes.
+// wantSpread checks that the three members run on three different nodes.
 func (e *etcdTest) wantSpread(t *testing.T) {
 	t.Helper()
 	nodes := map[string]bool{}
@@ -97,13 +97,13 @@ func (e *etcdTest) wantSpread(t *testing.T) {
 		nodes[p.Spec.NodeName] = true
 	}
 	if len(nodes) != 3 {
-		t.Errorf("the members should be on three nodes, they are on %v", nodes)
+		t.Errorf("the members should run on three nodes, but run on %v", nodes)
 	}
 }
 
 func TestANodeThatComesBackInTimeBringsItsMemberOfAnEtcdClusterBack(t *testing.T) {
 	e := newEtcdTest(t, etcd.V36)
-	e.create(t, asked(3, etcd.V36, withClaims())) // nodes count as lost after five minutes
+	e.create(t, asked(3, etcd.V36, withClaims())) // nodes count as lost after the default of five minutes
 	members := names(e.pods(t))
 	e.during(t, "a node away for a while", false, func() {
 		node := e.nodeWithoutLeader(t)
@@ -116,12 +116,12 @@ func TestANodeThatComesBackInTimeBringsItsMemberOfAnEtcdClusterBack(t *testing.T
 	})
 }
 
-// awaitUnready waits until the status reports an unready member.
+// awaitUnready waits until the status of the EtcdCluster reports that a member is not ready.
 func (e *etcdTest) awaitUnready(t *testing.T) {
 	t.Helper()
-	eventually.True(t, time.Minute, "a member is said not to be ready", func() error {
+	eventually.True(t, time.Minute, "the status reports that a member is not ready", func() error {
 		if s, _ := e.status(t); len(s.Members.Unready) == 0 {
-			return errors.New("all are said to be ready")
+			return errors.New("the status says that all members are ready")
 		}
 		return nil
 	})
@@ -134,7 +134,7 @@ func TestANodeThatIsCutOffHurtsNoClientOfAnEtcdCluster(t *testing.T) {
 		node := e.nodeWithoutLeader(t)
 		e.run(t, "localcluster", "node", "cut", node)
 		heal := func() { e.run(t, "localcluster", "node", "heal", node) }
-		t.Cleanup(heal) // healing an intact link is no error
+		t.Cleanup(heal) // reconnecting a connected node is no error
 		e.awaitUnready(t)
 		heal()
 		e.await(t, 3, etcd.V36)
@@ -149,13 +149,13 @@ func TestAMemberOfAnEtcdClusterThatHangsHurtsNoClient(t *testing.T) {
 		for _, pod := range e.pods(t) {
 			e.toEtcd(t, pod, "kill -STOP $etcd")
 			e.awaitUnready(t)
-			// The process that hung may have been replaced by now.
+			// The stopped process may not exist any more, because the kubelet may have replaced its container.
 			_ = e.program("localcluster", "node", "exec", pod.Spec.NodeName, "--", "sh", "-c", "kill -CONT "+fmt.Sprintf(process, pod.Name)).Run()
 			e.await(t, 3, etcd.V36)
 		}
 	})
 	if now := names(e.pods(t)); !slices.Equal(now, members) {
-		t.Errorf("a member that hangs has not lost its data; they were %q and are %q", members, now)
+		t.Errorf("a member that hangs must not be replaced; the members were %q and are %q", members, now)
 	}
 }
 
@@ -174,7 +174,7 @@ func TestAnEtcdClusterOutlivesTheRestartOfAllNodes(t *testing.T) {
 		e.waitOperator(t, dataLayer)
 		now := e.await(t, 3, etcd.V36)
 		if now.ClusterID != before.ClusterID || strings.Join(names(e.pods(t)), " ") != strings.Join(members, " ") {
-			t.Errorf("it was cluster %s of %q, and is %s of %q", before.ClusterID, members, now.ClusterID, names(e.pods(t)))
+			t.Errorf("the cluster ID was %s with members %q, and is %s with members %q", before.ClusterID, members, now.ClusterID, names(e.pods(t)))
 		}
 	})
 }

@@ -22,11 +22,11 @@ import (
 	"github.com/opcrew/opcrew/test/e2e/etcd"
 )
 
-// floorSize is the number of members in the comparison of times.
+// floorSize is the number of members in the comparison with a StatefulSet.
 const floorSize = 3
 
-// etcdFloor measures how long three members without an operator take to become ready, and again after one pod was
-// deleted. They run in a StatefulSet with the same image and a static initial cluster. An operator cannot be much
+// etcdFloor measures how long three members need to become ready without an operator: at creation, and after one pod
+// was deleted. They run in a StatefulSet with the same image and a static initial cluster. An operator cannot be much
 // faster.
 func (e *etcdTest) etcdFloor(t *testing.T, name, version string, claims bool) (created, again time.Duration) {
 	t.Helper()
@@ -42,7 +42,7 @@ func (e *etcdTest) etcdFloor(t *testing.T, name, version string, claims bool) (c
 		now := &appsv1.StatefulSet{}
 		return e.Get(t.Context(), client.ObjectKeyFromObject(set), now) == nil && now.Status.ReadyReplicas == floorSize
 	})
-	if claims { // without claims the member would start without data, and etcd would exit
+	if claims { // without a volume, the member would start without data, and etcd would exit
 		again = e.floorAgain(t, name)
 	}
 	e.kubectl(t, "delete", "-n", e.ns, "statefulset/"+name, "service/"+name, "--cascade=foreground")
@@ -67,8 +67,8 @@ func (e *etcdTest) floorAgain(t *testing.T, name string) time.Duration {
 	})
 }
 
-// floorService returns the members' Service. It publishes members that are not ready, since members need each other's
-// names to become ready.
+// floorService returns the members' Service. Members need each other's DNS names to become ready, so the Service also
+// publishes members that are not ready.
 func (e *etcdTest) floorService(name string) *corev1.Service {
 	s := &corev1.Service{Spec: corev1.ServiceSpec{
 		ClusterIP: corev1.ClusterIPNone, PublishNotReadyAddresses: true, Selector: map[string]string{"floor": name},
@@ -126,14 +126,14 @@ func (e *etcdTest) floorContainer(name, version string) corev1.Container {
 	}
 }
 
-// timeTo polls a condition every few milliseconds, and returns how long it took.
+// timeTo returns the time from begin until done returns true. It calls done every few milliseconds.
 func timeTo(t *testing.T, what string, begin time.Time, done func() bool) time.Duration {
 	t.Helper()
 	for !done() {
 		if time.Since(begin) > 2*time.Minute {
 			t.Fatalf("expected within two minutes: %s", what)
 		}
-		time.Sleep(20 * time.Millisecond) // 20 ms is the precision of the measurement
+		time.Sleep(20 * time.Millisecond) // sets the precision of the measurement
 	}
 	return time.Since(begin)
 }

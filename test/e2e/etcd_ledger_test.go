@@ -22,13 +22,13 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// ledger writes numbered keys one after the other through the client Service, and records when each write was
-// acknowledged.
+// ledger writes numbered keys through the client Service, one after the other. It records when etcd acknowledged each
+// write.
 type ledger struct {
 	e       *etcdTest
 	mu      sync.Mutex
 	acked   map[int]time.Time
-	highest int64 // latest acknowledged revision
+	highest int64 // highest revision that etcd acknowledged
 }
 
 const ledgerKeys = "ledger/"
@@ -58,7 +58,7 @@ func (e *etcdTest) startLedger(t *testing.T) *ledger {
 	return l
 }
 
-// write makes one attempt. A write that was not acknowledged may or may not exist.
+// write tries to write one key. If etcd does not acknowledge the write, etcd may or may not have executed it.
 func (l *ledger) write(ctx context.Context, c *clientv3.Client, n int) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -83,7 +83,7 @@ func (l *ledger) all() map[int]time.Time {
 	return maps.Clone(l.acked)
 }
 
-// revision returns the latest acknowledged revision.
+// revision returns the highest revision that etcd has acknowledged.
 func (l *ledger) revision() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -93,15 +93,16 @@ func (l *ledger) revision() int64 {
 func (l *ledger) awaitMore(t *testing.T, n int) {
 	t.Helper()
 	goal := l.count() + n
-	eventually.True(t, 2*time.Minute, fmt.Sprintf("%d writes more are acknowledged", n), func() error {
+	eventually.True(t, 2*time.Minute, fmt.Sprintf("%d more writes are acknowledged", n), func() error {
 		if now := l.count(); now < goal {
-			return fmt.Errorf("there are %d, and %d are expected", now, goal)
+			return fmt.Errorf("there are %d writes, expected %d", now, goal)
 		}
 		return nil
 	})
 }
 
-// wantBound expects that every acknowledged write exists, except those that a recovery reports as possibly lost.
+// wantBound checks that every acknowledged write exists, except those that the status of a recovery reports as possibly
+// lost.
 func (l *ledger) wantBound(t *testing.T, at *etcdv1beta2.RestoreProgress) {
 	t.Helper()
 	var before time.Time
@@ -127,18 +128,18 @@ func (l *ledger) wantBound(t *testing.T, at *etcdv1beta2.RestoreProgress) {
 		case there[fmt.Sprint(ledgerKeys, n)]:
 			kept++
 		case when.Before(before):
-			t.Errorf("write %d was acknowledged at %s, before %s, and is lost", n, when.UTC(), before)
+			t.Errorf("write %d was acknowledged at %s, before the loss at %s, but is missing", n, when.UTC(), before)
 		default:
 			lost++
 		}
 	}
-	t.Logf("of %d acknowledged writes %d are there and %d are lost, none of them from before %s", len(acked), kept, lost, before)
+	t.Logf("of %d acknowledged writes, %d exist and %d are lost; no lost write is from before %s", len(acked), kept, lost, before)
 }
 
-// scanned is a time that package fmt can scan.
+// scanned is a time that fmt.Sscan can parse.
 type scanned time.Time
 
-// Scan parses an RFC 3339 time.
+// Scan parses a time in RFC 3339 format.
 func (s *scanned) Scan(state fmt.ScanState, _ rune) error {
 	token, err := state.Token(true, nil)
 	if err != nil {

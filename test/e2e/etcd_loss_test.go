@@ -21,19 +21,20 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// process is a shell expression for the pid of a member's etcd on its node. It matches the exact name etcd, as the gate
-// that started it has another name, and --name, as the command lines of other members contain the name too.
+// process is a shell expression for the pid of a member's etcd on its node. It matches the exact name "etcd", because
+// the program that starts etcd has another name. It also matches --name, because other members' arguments contain the
+// member's name too.
 const process = `$(pgrep -x etcd -a | grep -E -- '--name[= ]%s( |$)' | cut -d ' ' -f 1)`
 
-// toEtcd runs a script on a member's node. In the script $etcd is the pid of the member's etcd.
+// toEtcd runs a script on the node of a member. In the script, $etcd is the pid of the member's etcd.
 func (e *etcdTest) toEtcd(t *testing.T, pod corev1.Pod, script string) {
 	t.Helper()
 	e.run(t, "localcluster", "node", "exec", pod.Spec.NodeName, "--", "sh", "-c",
 		"set -e; etcd="+fmt.Sprintf(process, pod.Name)+`; [ -n "$etcd" ]; `+script)
 }
 
-// wipe simulates the loss of a running member's volume: it deletes the files and kills the process. The process is
-// stopped first, so that it cannot create new files.
+// wipe simulates the loss of a running member's volume. It deletes the files and then kills the process. It first stops
+// the process with SIGSTOP, so that the process cannot create new files.
 const wipe = `kill -STOP $etcd; find /proc/$etcd/root/var/etcd/ -mindepth 1 -delete; kill -KILL $etcd`
 
 func TestAWipedMemberOfAnEtcdClusterIsReplacedByALearner(t *testing.T) {
@@ -52,7 +53,7 @@ func TestAWipedMemberOfAnEtcdClusterIsReplacedByALearner(t *testing.T) {
 	}
 }
 
-// memberID returns etcd's ID of a member.
+// memberID returns the ID that etcd has assigned to a member.
 func (e *etcdTest) memberID(t *testing.T, name string) uint64 {
 	t.Helper()
 	var id uint64
@@ -69,11 +70,11 @@ func (e *etcdTest) memberID(t *testing.T, name string) uint64 {
 	return id
 }
 
-// awaitMemberGone waits until the other members have removed a member. A wiped member must not continue under its ID,
-// as it has forgotten its votes.
+// awaitMemberGone waits until the other members have removed a member. A wiped member must not continue under the same
+// ID, because it has forgotten its votes.
 func (e *etcdTest) awaitMemberGone(t *testing.T, id uint64) {
 	t.Helper()
-	eventually.True(t, 2*time.Minute, fmt.Sprintf("member %x is counted out", id), func() error {
+	eventually.True(t, 2*time.Minute, fmt.Sprintf("the other members have removed member %x", id), func() error {
 		return e.ask(t, e.serviceURL(), func(ctx context.Context, c *clientv3.Client) error {
 			r, err := c.MemberList(ctx)
 			if err != nil {
@@ -81,7 +82,7 @@ func (e *etcdTest) awaitMemberGone(t *testing.T, id uint64) {
 			}
 			for _, m := range r.Members {
 				if m.ID == id {
-					return fmt.Errorf("it is %v", m)
+					return fmt.Errorf("etcd still lists the member: %v", m)
 				}
 			}
 			return nil
@@ -89,8 +90,8 @@ func (e *etcdTest) awaitMemberGone(t *testing.T, id uint64) {
 	})
 }
 
-// TestTwoWipedMembersOfThreeFormNoSecondHistory wipes two volumes at the same time. If both members started with empty
-// volumes, they would form a quorum without data under the same cluster ID.
+// TestTwoWipedMembersOfThreeFormNoSecondHistory wipes two of three volumes at the same time. If both members started
+// with empty volumes, they would form a quorum without data, under the same cluster ID.
 func TestTwoWipedMembersOfThreeFormNoSecondHistory(t *testing.T) {
 	e := newEtcdTest(t, etcd.V36)
 	e.create(t, asked(3, etcd.V36, withClaims()))
@@ -102,14 +103,14 @@ func TestTwoWipedMembersOfThreeFormNoSecondHistory(t *testing.T) {
 	e.toEtcd(t, pods[1], wipe)
 	e.awaitSays(t, metav1.ConditionFalse, "uorum")
 	before := c.Totals()
-	eventually.Stays(t, 45*time.Second, "the cluster decides nothing, and the member that is left keeps what it knows", func() error {
+	eventually.Stays(t, 45*time.Second, "the cluster has no quorum, and the remaining member keeps its data", func() error {
 		if now := c.Totals(); now.Requests-len(now.Failed) > before.Requests-len(before.Failed)+c.Workers {
-			return fmt.Errorf("requests were answered after quorum was lost: %+v", now)
+			return fmt.Errorf("etcd completed requests after the quorum was lost: %+v", now)
 		}
 		return e.ask(t, e.clientURL(pods[2].Name), func(ctx context.Context, c *clientv3.Client) error {
 			r, err := c.Get(ctx, "foo", clientv3.WithSerializable())
 			if err == nil && (len(r.Kvs) != 1 || string(r.Kvs[0].Value) != "bar") {
-				return fmt.Errorf("it says that foo is %v", r.Kvs)
+				return fmt.Errorf("the value of foo is %v", r.Kvs)
 			}
 			return err
 		})
@@ -118,7 +119,7 @@ func TestTwoWipedMembersOfThreeFormNoSecondHistory(t *testing.T) {
 	report, violations := c.Abandon()
 	t.Log(report)
 	if len(violations) > 0 {
-		t.Errorf("things were seen that may not be:\n%s", strings.Join(violations, "\n"))
+		t.Errorf("the client found violations:\n%s", strings.Join(violations, "\n"))
 	}
 }
 
@@ -132,7 +133,7 @@ func TestADeletedPodOfAnEtcdClusterIsNotMissed(t *testing.T) {
 					e.deletePod(t, pod)
 					ready := e.await(t, 3, etcd.V36).Members.Ready
 					if same := slices.Contains(ready, pod.Name); same != (storage == "claims") {
-						t.Errorf("a member stays if its data does; after the deletion of %s the members are %q", pod.Name, ready)
+						t.Errorf("a member that still has its data must not be replaced; after the deletion of %s the members are %q", pod.Name, ready)
 					}
 				}
 			})
@@ -150,25 +151,25 @@ func TestAllPodsOfAnEtcdClusterDeletedAtOnceComeBackWithTheirData(t *testing.T) 
 				e.kubectl(t, "delete", "pods", "-n", e.ns, "-l", "etcd_cluster="+articleEtcd, "--wait=false", grace)
 				e.awaitSuccessors(t, pods)
 				if now := e.await(t, 3, etcd.V36); now.ClusterID != id || !slices.Equal(names(e.pods(t)), names(pods)) {
-					t.Errorf("it was cluster %s of %q and is %s of %q", id, names(pods), now.ClusterID, names(e.pods(t)))
+					t.Errorf("the cluster ID was %s with members %q, and is %s with members %q", id, names(pods), now.ClusterID, names(e.pods(t)))
 				}
 			})
 		})
 	}
 }
 
-// awaitSuccessors waits until all of the pods have been replaced.
+// awaitSuccessors waits until all given pods are gone and as many new pods exist.
 func (e *etcdTest) awaitSuccessors(t *testing.T, old []corev1.Pod) {
 	t.Helper()
-	eventually.True(t, 2*time.Minute, fmt.Sprintf("%d pods have successors", len(old)), func() error {
+	eventually.True(t, 2*time.Minute, fmt.Sprintf("%d pods have been replaced", len(old)), func() error {
 		now := e.pods(t)
 		for _, p := range now {
 			if slices.ContainsFunc(old, func(o corev1.Pod) bool { return o.UID == p.UID }) {
-				return fmt.Errorf("%s is still there", p.Name)
+				return fmt.Errorf("%s still exists", p.Name)
 			}
 		}
 		if len(now) != len(old) {
-			return fmt.Errorf("there are %q", names(now))
+			return fmt.Errorf("the pods are %q", names(now))
 		}
 		return nil
 	})

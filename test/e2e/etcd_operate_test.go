@@ -23,7 +23,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// memberIDs returns the names of the members with etcd's IDs of them.
+// memberIDs returns the names of the members and the IDs that etcd has assigned to them, as text.
 func (e *etcdTest) memberIDs(t *testing.T) string {
 	t.Helper()
 	var ids []string
@@ -53,13 +53,13 @@ func TestAnEtcdClusterThatSleepsWakesWithItsMembersAndItsData(t *testing.T) {
 	e.awaitSays(t, metav1.ConditionTrue, "Hibernating: spec.hibernate: no member runs; the claims of 3 members are kept")
 	eventually.True(t, time.Minute, "no member runs", func() error {
 		if pods := e.pods(t); len(pods) > 0 {
-			return fmt.Errorf("there are %q", names(pods))
+			return fmt.Errorf("the pods are %q", names(pods))
 		}
 		return nil
 	})
 	e.edit(t, `{"hibernate":false}`)
 	if now := e.await(t, 3, etcd.V36).ClusterID; now != id {
-		t.Errorf("the cluster was %s and is %s", id, now)
+		t.Errorf("the cluster ID was %s and is %s", id, now)
 	}
 	if now := e.memberIDs(t); now != members {
 		t.Errorf("the members were %s and are %s", members, now)
@@ -73,10 +73,10 @@ func TestAPausedEtcdClusterIsLeftAlone(t *testing.T) {
 	members := e.memberIDs(t)
 	e.edit(t, `{"paused":true,"size":1}`)
 	e.awaitSays(t, metav1.ConditionFalse, "Paused: spec.paused: ")
-	// Without the pause, two reconciles would happen in this time.
+	// Ten seconds are enough for two reconciles if the cluster were not paused.
 	eventually.Stays(t, 10*time.Second, "a paused cluster keeps its members", func() error {
 		if now := e.memberIDs(t); now != members {
-			return fmt.Errorf("they were %s and are %s", members, now)
+			return fmt.Errorf("the members were %s and are %s", members, now)
 		}
 		return nil
 	})
@@ -84,8 +84,8 @@ func TestAPausedEtcdClusterIsLeftAlone(t *testing.T) {
 	e.await(t, 1, etcd.V36)
 }
 
-// A cluster whose object was deleted with --cascade=orphan has the same names as the next cluster of this name. No
-// client may reach both.
+// After kubectl delete --cascade=orphan, the members of the old cluster still run. A new EtcdCluster has the same
+// names, and no client may reach members of both clusters.
 func TestAnEtcdClusterOfTheNameOfAnOrphanedOneIsNotMixedWithIt(t *testing.T) {
 	e := newEtcdTest(t, etcd.V36)
 	e.create(t, asked(3, etcd.V36))
@@ -98,19 +98,19 @@ func TestAnEtcdClusterOfTheNameOfAnOrphanedOneIsNotMixedWithIt(t *testing.T) {
 	e.awaitSays(t, metav1.ConditionFalse, "NameTaken: ")
 	e.wantAlways(t, "foo", "old")
 
-	// Do what the message says.
+	// Run the command that the status message suggests.
 	e.kubectl(t, "delete", "-n", e.ns, "service/"+articleEtcd, "service/"+articleEtcd+"-client", "configmap/"+articleEtcd+"-connection", "pdb/"+articleEtcd)
 	e.awaitSays(t, metav1.ConditionTrue, "AllMembersReady")
 	e.put(t, "foo", "new")
 	e.wantAlways(t, "foo", "new")
 	for _, name := range old {
 		if !slices.Contains(names(e.pods(t)), name) {
-			t.Errorf("%s, which holds the data of the orphaned cluster, is gone", name)
+			t.Errorf("%s, which has the data of the orphaned cluster, is gone", name)
 		}
 	}
 }
 
-// wantAlways reads a key many times through the client Service, each time with a new connection, because each
+// wantAlways reads a key many times through the client Service. It opens a new connection for each read, because each
 // connection may reach a different member.
 func (e *etcdTest) wantAlways(t *testing.T, key, value string) {
 	t.Helper()
@@ -126,13 +126,13 @@ func TestAUsersChangeOfAMemberOfAnEtcdClusterIsReverted(t *testing.T) {
 	pod := before[1].Name
 	e.kubectl(t, "label", "pod", "-n", e.ns, pod, "app=foo", "--overwrite")
 	e.kubectl(t, "annotate", "pod", "-n", e.ns, pod, "etcd.version=1.1.1", "--overwrite")
-	eventually.True(t, 30*time.Second, "label and annotation are put back", func() error {
+	eventually.True(t, 30*time.Second, "the operator restores the label and the annotation", func() error {
 		now := &corev1.Pod{}
 		if err := e.Get(t.Context(), client.ObjectKey{Namespace: e.ns, Name: pod}, now); err != nil {
 			return err
 		}
 		if now.Labels["app"] != "etcd" || now.Annotations["etcd.version"] != etcd.V36 || now.UID != before[1].UID {
-			return fmt.Errorf("they are %v and %v", now.Labels, now.Annotations)
+			return fmt.Errorf("the labels are %v and the annotations are %v", now.Labels, now.Annotations)
 		}
 		return nil
 	})
@@ -153,7 +153,7 @@ func TestAVersionThatAnEtcdClusterCannotGoToIsRefusedInWords(t *testing.T) {
 	e.edit(t, fmt.Sprintf(`{"version":%q}`, etcd.V36))
 	e.await(t, 1, etcd.V36)
 	if now := e.pods(t)[0]; now.UID != before.UID || restarts(now) != restarts(before) {
-		t.Error("what was refused should have touched no member")
+		t.Error("a refused change should have affected no member")
 	}
 }
 
@@ -182,18 +182,18 @@ func TestRenewedCertificatesOfAnEtcdClusterAreUsedWithoutARestart(t *testing.T) 
 		})
 	})
 	e.await(t, 3, etcd.V36)
-	e.put(t, "foo", "bar") // needs a connection between the members
+	e.put(t, "foo", "bar") // works only if the members are connected
 	for i, p := range e.pods(t) {
 		if p.UID != before[i].UID || restarts(p) != restarts(before[i]) {
 			t.Errorf("%s should not have been restarted", p.Name)
 		}
 	}
-	// Scaling shows that the operator uses the new certificate too.
+	// The operator scales the cluster only if it accepts the new certificates.
 	e.scale(t, 1)
 	e.await(t, 1, etcd.V36)
 }
 
-// renew issues all certificates again, signed by the same authorities.
+// renew issues all certificates again. The same authorities sign them.
 func (e *etcdTest) renew(t *testing.T) {
 	t.Helper()
 	members, service := fmt.Sprintf("*.%s.%s.svc", articleEtcd, e.ns), fmt.Sprintf("%s-client.%s.svc", articleEtcd, e.ns)
@@ -214,7 +214,8 @@ func (e *etcdTest) replace(t *testing.T, a *authority, name, files string, hosts
 	}
 }
 
-// serials returns the serial numbers of the certificates that members present to clients, by member name.
+// serials returns the serial numbers of the certificates that members present to clients. The keys are names of
+// members.
 func (e *etcdTest) serials(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}

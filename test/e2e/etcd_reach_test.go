@@ -23,8 +23,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// nameServer returns the address of a DNS server of the cluster. The address of its Service would not do, as the
-// traffic may pass a node that a scenario crashes.
+// nameServer returns the address of a pod that serves DNS. Tests do not use the address of the DNS Service, because its
+// traffic may pass a node that a test crashes.
 func (c *cluster) nameServer(t *testing.T) string {
 	t.Helper()
 	slice := &discoveryv1.EndpointSlice{}
@@ -34,8 +34,8 @@ func (c *cluster) nameServer(t *testing.T) string {
 	return net.JoinHostPort(slice.Endpoints[0].Addresses[0], "53")
 }
 
-// dial connects from this machine to a name of the cluster, as pods do. It resolves the name every time, because a
-// recreated pod has another address.
+// dial connects from this machine to a DNS name of the cluster, as a pod does. It resolves the name for every
+// connection, because a recreated pod has another address.
 func (e *etcdTest) dial(ctx context.Context, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -62,7 +62,7 @@ func (e *etcdTest) scheme() string {
 	return "http"
 }
 
-// clientURL returns a member's URL for clients.
+// clientURL returns the URL at which a member serves clients.
 func (e *etcdTest) clientURL(member string) string {
 	return fmt.Sprintf("%s://%s.%s.%s.svc:2379", e.scheme(), member, articleEtcd, e.ns)
 }
@@ -72,7 +72,7 @@ func (e *etcdTest) serviceURL() string {
 	return fmt.Sprintf("%s://%s-client.%s.svc:2379", e.scheme(), articleEtcd, e.ns)
 }
 
-// ask calls do with a temporary client of one URL.
+// ask calls do with a temporary client that is connected to one URL.
 func (e *etcdTest) ask(t *testing.T, url string, do func(context.Context, *clientv3.Client) error) error {
 	t.Helper()
 	c, err := clientv3.New(clientv3.Config{Endpoints: []string{url}, TLS: e.security, DialOptions: []grpc.DialOption{grpc.WithContextDialer(e.dial)}, Logger: zap.NewNop()})
@@ -85,7 +85,8 @@ func (e *etcdTest) ask(t *testing.T, url string, do func(context.Context, *clien
 	return do(ctx, c)
 }
 
-// wantVoters expects etcd to report exactly these members, all of them voters that run the version.
+// wantVoters returns an error unless etcd reports exactly these members, and all of them are voters with the given
+// version.
 func (e *etcdTest) wantVoters(t *testing.T, names []string, version string) error {
 	t.Helper()
 	var voters []string
@@ -115,7 +116,7 @@ func (e *etcdTest) wantVoters(t *testing.T, names []string, version string) erro
 		}
 	}
 	if !slices.Equal(slices.Sorted(slices.Values(voters)), slices.Sorted(slices.Values(names))) {
-		return fmt.Errorf("etcd has the voters %q, the status says %q", voters, names)
+		return fmt.Errorf("etcd has the voters %q, but the status lists %q", voters, names)
 	}
 	return nil
 }
@@ -123,7 +124,7 @@ func (e *etcdTest) wantVoters(t *testing.T, names []string, version string) erro
 // put writes a key through the client Service.
 func (e *etcdTest) put(t *testing.T, key, value string) {
 	t.Helper()
-	eventually.True(t, 30*time.Second, "a key is written through the client Service", func() error {
+	eventually.True(t, 30*time.Second, "a write through the client Service succeeds", func() error {
 		return e.ask(t, e.serviceURL(), func(ctx context.Context, c *clientv3.Client) error {
 			_, err := c.Put(ctx, key, value)
 			return err
@@ -131,14 +132,14 @@ func (e *etcdTest) put(t *testing.T, key, value string) {
 	})
 }
 
-// wantValue reads a key through the client Service, and expects a value.
+// wantValue waits until a read through the client Service returns the value for the key.
 func (e *etcdTest) wantValue(t *testing.T, key, value string) {
 	t.Helper()
 	eventually.True(t, 30*time.Second, fmt.Sprintf("%s is %s", key, value), func() error {
 		return e.ask(t, e.serviceURL(), func(ctx context.Context, c *clientv3.Client) error {
 			r, err := c.Get(ctx, key)
 			if err == nil && (len(r.Kvs) != 1 || string(r.Kvs[0].Value) != value) {
-				return fmt.Errorf("it is %v", r.Kvs)
+				return fmt.Errorf("the value is %v", r.Kvs)
 			}
 			return err
 		})

@@ -21,7 +21,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// etcdStatus holds the status fields that old clients rely on, and the conditions.
+// etcdStatus contains the conditions, and the status fields that clients of the CoreOS operator read.
 type etcdStatus struct {
 	Phase              string             `json:"phase"`
 	Size               int                `json:"size"`
@@ -35,13 +35,13 @@ type etcdStatus struct {
 	Conditions         []metav1.Condition `json:"conditions"`
 }
 
-// etcdPods are the names of the ready and unready member pods.
+// etcdPods contains the names of the ready and unready member pods.
 type etcdPods struct {
 	Ready   []string `json:"ready"`
 	Unready []string `json:"unready"`
 }
 
-// status returns the status of the object, and the generation of its spec.
+// status returns the status of the EtcdCluster, and metadata.generation.
 func (e *etcdTest) status(t *testing.T) (etcdStatus, int64) {
 	t.Helper()
 	o := e.object(nil)
@@ -57,12 +57,12 @@ func (e *etcdTest) status(t *testing.T) (etcdStatus, int64) {
 	return status, o.GetGeneration()
 }
 
-// await waits until the status, the pods and etcd itself all show the given number of members as ready, with the given
-// version.
+// await waits until the status, the pods and etcd itself all show that the given number of members is ready and has the
+// given version.
 func (e *etcdTest) await(t *testing.T, size int, version string) etcdStatus {
 	t.Helper()
 	var s etcdStatus
-	eventually.True(t, 5*time.Minute, fmt.Sprintf("%d members of %s are ready", size, version), func() error {
+	eventually.True(t, 5*time.Minute, fmt.Sprintf("%d members with version %s are ready", size, version), func() error {
 		var generation int64
 		s, generation = e.status(t)
 		ready := meta.FindStatusCondition(s.Conditions, "Ready")
@@ -76,7 +76,7 @@ func (e *etcdTest) await(t *testing.T, size int, version string) etcdStatus {
 	return s
 }
 
-// wantContract expects the status, Services and labels on which clients of the CoreOS operator rely.
+// wantContract checks the status fields, Services and labels on which clients of the CoreOS operator rely.
 func (e *etcdTest) wantContract(t *testing.T, s etcdStatus) {
 	t.Helper()
 	if s.Phase != "Running" || s.ServiceName != articleEtcd+"-client" || s.ClientPort != 2379 {
@@ -84,7 +84,7 @@ func (e *etcdTest) wantContract(t *testing.T, s etcdStatus) {
 	}
 	e.wantService(t, articleEtcd, 2379, 2380)
 	if s := e.wantService(t, articleEtcd+"-client", 2379); s.Spec.ClusterIP == corev1.ClusterIPNone {
-		t.Error("the Service for clients should have an address")
+		t.Error("the client Service should have a ClusterIP")
 	}
 	pods := e.pods(t)
 	var names []string
@@ -98,11 +98,11 @@ func (e *etcdTest) wantContract(t *testing.T, s etcdStatus) {
 		}
 	}
 	if !slices.Equal(slices.Sorted(slices.Values(names)), slices.Sorted(slices.Values(s.Members.Ready))) {
-		t.Errorf("the pods are %q, status.members.ready says %q", names, s.Members.Ready)
+		t.Errorf("the pods are %q, but status.members.ready lists %q", names, s.Members.Ready)
 	}
 }
 
-// wantService expects a Service with the name, labels and ports on which clients of the CoreOS operator rely.
+// wantService checks that a Service has the name, labels and ports on which clients of the CoreOS operator rely.
 func (e *etcdTest) wantService(t *testing.T, name string, ports ...int32) *corev1.Service {
 	t.Helper()
 	s := &corev1.Service{}
@@ -119,7 +119,7 @@ func (e *etcdTest) wantService(t *testing.T, name string, ports ...int32) *corev
 	return s
 }
 
-// pods returns the members' pods that are not being deleted, sorted by name.
+// pods returns the members' pods, sorted by name. It leaves out pods that are being deleted.
 func (e *etcdTest) pods(t *testing.T) []corev1.Pod {
 	t.Helper()
 	pods := &corev1.PodList{}
@@ -130,17 +130,17 @@ func (e *etcdTest) pods(t *testing.T) []corev1.Pod {
 	return slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool { return p.DeletionTimestamp != nil })
 }
 
-// awaitSays waits until Ready has a status and one of these words in its reason or message.
+// awaitSays waits until Ready has the given status, and its reason or message contains one of the words.
 func (e *etcdTest) awaitSays(t *testing.T, status metav1.ConditionStatus, words ...string) {
 	t.Helper()
-	eventually.True(t, 2*time.Minute, fmt.Sprintf("Ready is %s and names one of %q", status, words), func() error {
+	eventually.True(t, 2*time.Minute, fmt.Sprintf("Ready is %s and contains one of %q", status, words), func() error {
 		s, _ := e.status(t)
 		ready := meta.FindStatusCondition(s.Conditions, "Ready")
 		if ready == nil || ready.Status != status {
-			return fmt.Errorf("it is %+v", ready)
+			return fmt.Errorf("Ready is %+v", ready)
 		}
 		if !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(ready.Reason+": "+ready.Message, w) }) {
-			return fmt.Errorf("it says %s: %s", ready.Reason, ready.Message)
+			return fmt.Errorf("Ready has reason %s and message %s", ready.Reason, ready.Message)
 		}
 		return nil
 	})

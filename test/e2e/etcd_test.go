@@ -26,18 +26,18 @@ const (
 
 var (
 	etcdKind = schema.GroupVersionKind{Group: "etcd.database.coreos.com", Version: "v1beta2", Kind: "EtcdCluster"}
-	// dataUser is the account whose requests are counted.
+	// dataUser is the user name of the account whose requests the tests count.
 	dataUser = testenv.ServiceAccountUser(namespace, "opcrew-"+dataLayer)
 )
 
-// etcdTest is a namespace for an EtcdCluster with the article's name. Tests read its status as old clients of the
-// CoreOS operator do.
+// etcdTest is a namespace for an EtcdCluster that has the name in the original article. Tests read its status as
+// clients of the CoreOS operator do.
 type etcdTest struct {
 	*cluster
 	ns       string
-	dns      string      // of the cluster's DNS server
-	security *tls.Config // TLS configuration of clients; nil means plain text
-	// peers and servers sign the certificates of members; nil means plain text.
+	dns      string      // address of the cluster's DNS server
+	security *tls.Config // TLS configuration of clients; nil for plain text
+	// peers and servers sign the certificates of members. They are nil for plain text.
 	peers, servers *authority
 }
 
@@ -47,7 +47,7 @@ func newEtcdTest(t *testing.T, versions ...string) *etcdTest {
 	for _, version := range versions {
 		c.wantImage(t, etcd.Image(version))
 	}
-	c.removePools(t) // their taints would leave one node for all members
+	c.removePools(t) // taints of pools would leave one node for all members
 	ns := &corev1.Namespace{}
 	ns.GenerateName = "etcd-"
 	if err := c.Create(t.Context(), ns); err != nil {
@@ -57,7 +57,7 @@ func newEtcdTest(t *testing.T, versions ...string) *etcdTest {
 	return &etcdTest{cluster: c, ns: ns.Name, dns: c.nameServer(t)}
 }
 
-// asked returns a spec with a number of members and a version, with more fields merged into it.
+// asked returns a spec with a number of members and a version. It also merges more into the spec.
 func asked(size int, version string, more ...map[string]any) map[string]any {
 	spec := map[string]any{"size": int64(size), "version": version}
 	for _, m := range more {
@@ -73,12 +73,12 @@ func withClaims() map[string]any {
 	}}}
 }
 
-// storages returns the part of a spec for each kind of storage, for scenarios that test both.
+// storages returns the parts of a spec for both kinds of storage, for tests that run with each of them.
 func storages() map[string]map[string]any {
 	return map[string]map[string]any{"claims": withClaims(), "emptyDir": {}}
 }
 
-// object returns an EtcdCluster, with or without a spec.
+// object returns an EtcdCluster. If spec is nil, the object has no spec.
 func (e *etcdTest) object(spec map[string]any) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{Object: map[string]any{}}
 	if spec != nil {
@@ -90,7 +90,7 @@ func (e *etcdTest) object(spec map[string]any) *unstructured.Unstructured {
 	return o
 }
 
-// create creates the cluster and waits until it is ready.
+// create creates the EtcdCluster and waits until it is ready.
 func (e *etcdTest) create(t *testing.T, spec map[string]any) {
 	t.Helper()
 	if err := e.Create(t.Context(), e.object(spec)); err != nil {
@@ -99,7 +99,7 @@ func (e *etcdTest) create(t *testing.T, spec map[string]any) {
 	e.await(t, int(spec["size"].(int64)), spec["version"].(string))
 }
 
-// edit merges JSON into the spec.
+// edit changes the spec by a JSON merge patch.
 func (e *etcdTest) edit(t *testing.T, spec string) {
 	t.Helper()
 	e.kubectl(t, "patch", "-n", e.ns, "etcdcluster/"+articleEtcd, "--type=merge", "-p", fmt.Sprintf(`{"spec":%s}`, spec))

@@ -18,20 +18,21 @@ import (
 	"github.com/opcrew/opcrew/test/e2e/etcd"
 )
 
-// rounds is how often each time is measured, to compare the medians.
+// rounds is how often the test measures each time. It compares the medians.
 const rounds = 3
 
-// etcdConnected is how long members must have been connected before etcd allows a change of the members.
+// etcdConnected is how long etcd requires members to be connected before it allows a membership change.
 const etcdConnected = 6 * time.Second
 
-// etcdTimes are the times of one round.
+// etcdTimes contains the times of one round. floor is the time of a StatefulSet without an operator.
 type etcdTimes struct {
 	floor, floorAgain                      time.Duration
 	create, grow, shrink, deleted, upgrade time.Duration
-	writes                                 int // of the operator while it creates the cluster
+	writes                                 int // number of writes of the operator while it creates the cluster
 }
 
-// TestTimesOfAnEtcdClusterBesideTheFloor measures both in one run, so that the machine's load affects both equally.
+// TestTimesOfAnEtcdClusterBesideTheFloor measures an EtcdCluster and a StatefulSet without an operator in the same run,
+// so that the load of the machine affects both equally.
 func TestTimesOfAnEtcdClusterBesideTheFloor(t *testing.T) {
 	for storage, how := range storages() {
 		t.Run(storage, func(t *testing.T) {
@@ -52,8 +53,8 @@ func TestTimesOfAnEtcdClusterBesideTheFloor(t *testing.T) {
 			again := middle(func(o etcdTimes) time.Duration { return o.floorAgain })
 			grow, deleted, writes := 5*time.Second, 4*time.Second, 15
 			if claims {
-				// Volumes are created one after another, once the pods exist. The kubelet takes as long as in the
-				// floor.
+				// Volumes are created one after the other, once the pods exist. For this, the kubelet needs the same
+				// time as for the StatefulSet.
 				grow, deleted, writes = 2*floor, max(2500*time.Millisecond, again*5/4), 18
 			}
 			for _, row := range []struct {
@@ -83,7 +84,7 @@ func TestTimesOfAnEtcdClusterBesideTheFloor(t *testing.T) {
 	}
 }
 
-// measure measures first the floor and then the operator.
+// measure measures the times of the StatefulSet, and then those of the EtcdCluster.
 func (e *etcdTest) measure(t *testing.T, round int, how map[string]any) etcdTimes {
 	t.Helper()
 	_, claims := how["pod"]
@@ -118,13 +119,13 @@ func (e *etcdTest) measure(t *testing.T, round int, how map[string]any) etcdTime
 	return out
 }
 
-// timed returns how long it takes after act until the given number of members with the version is ready, not counting
-// the lost pod.
+// timed returns the time from act until the given number of members with the version is ready. It does not count the
+// pod lost.
 func (e *etcdTest) timed(t *testing.T, size int, version string, lost *corev1.Pod, act func()) time.Duration {
 	t.Helper()
 	begin := time.Now()
 	act()
-	return timeTo(t, fmt.Sprintf("%d members of %s are ready", size, version), begin, func() bool {
+	return timeTo(t, fmt.Sprintf("%d members with version %s are ready", size, version), begin, func() bool {
 		s, generation := e.status(t)
 		pods := e.pods(t)
 		return meta.IsStatusConditionTrue(s.Conditions, "Ready") && s.ObservedGeneration == generation && s.Size == size &&

@@ -40,14 +40,14 @@ func newKey(t *testing.T) *ecdsa.PrivateKey {
 	return key
 }
 
-// certificate returns a template that is valid for three months, because members may refuse a certificate that is about
-// to expire.
+// certificate returns a template for a certificate that is valid for three months. Members may refuse a certificate
+// that expires soon.
 func certificate(name string, hosts ...string) *x509.Certificate {
 	return &x509.Certificate{
 		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name}, DNSNames: hosts,
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().AddDate(0, 3, 0), BasicConstraintsValid: true,
 		KeyUsage: x509.KeyUsageDigitalSignature,
-		// A member is also a client of the other members and of itself.
+		// A member connects to itself and to other members, so it needs a client certificate too.
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
 }
@@ -67,7 +67,7 @@ func newAuthority(t *testing.T, name string) *authority {
 	return a
 }
 
-// issue returns a new certificate and its key, both as PEM.
+// issue returns a new certificate and its key in PEM.
 func (a *authority) issue(t *testing.T, name string, hosts ...string) (cert, key []byte) {
 	t.Helper()
 	own := newKey(t)
@@ -86,14 +86,15 @@ func (a *authority) pem() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw})
 }
 
-// files returns a new certificate, its key and its CA, under the names that the CoreOS operator uses in Secrets.
+// files returns a new certificate, its key and the CA. The keys of the map are the names that the CoreOS operator uses
+// in Secrets.
 func (a *authority) files(t *testing.T, name, files string, hosts ...string) map[string][]byte {
 	t.Helper()
 	cert, key := a.issue(t, name, hosts...)
 	return map[string][]byte{files + ".crt": cert, files + ".key": key, files + "-ca.crt": a.pem()}
 }
 
-// secret creates a Secret with a new certificate, as members and the operator expect it.
+// secret creates a Secret with a new certificate, in the format that members and the operator expect.
 func (e *etcdTest) secret(t *testing.T, a *authority, name, files string, hosts ...string) {
 	t.Helper()
 	s := &corev1.Secret{Data: a.files(t, name, files, hosts...)}
@@ -103,7 +104,8 @@ func (e *etcdTest) secret(t *testing.T, a *authority, name, files string, hosts 
 	}
 }
 
-// withTLS creates the Secrets from the documentation of the CoreOS operator, and a client certificate for the test.
+// withTLS creates the Secrets that the documentation of the CoreOS operator shows, and a client certificate for the
+// test.
 func (e *etcdTest) withTLS(t *testing.T) map[string]any {
 	t.Helper()
 	e.peers, e.servers = newAuthority(t, "peers"), newAuthority(t, "servers")

@@ -29,10 +29,10 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// smallQuota is so small that a hundred writes fill it.
+// smallQuota is a storage quota in bytes that about a hundred writes fill.
 const smallQuota = 16 << 20
 
-// withVariable adds a variable of etcd to a pod policy.
+// withVariable adds an environment variable for etcd to the pod part of a spec.
 func withVariable(how map[string]any, name, value string) map[string]any {
 	out := maps.Clone(how)
 	pod, _ := out["pod"].(map[string]any)
@@ -45,11 +45,11 @@ func withVariable(how map[string]any, name, value string) map[string]any {
 	return out
 }
 
-// fill writes one key repeatedly until etcd has no more space. All but the last value is history, which can be
-// compacted.
+// fill writes one key repeatedly until etcd's storage is full. All values but the last one are history, which
+// compaction can remove.
 func (e *etcdTest) fill(t *testing.T) {
 	t.Helper()
-	eventually.True(t, 2*time.Minute, "etcd has no room for a write", func() error {
+	eventually.True(t, 2*time.Minute, "etcd refuses a write because its storage is full", func() error {
 		return e.ask(t, e.serviceURL(), func(ctx context.Context, c *clientv3.Client) error {
 			for {
 				_, err := c.Put(ctx, "filler", filler())
@@ -66,14 +66,14 @@ func (e *etcdTest) fill(t *testing.T) {
 
 func filler() string { return strings.Repeat("x", 128<<10) }
 
-// awaitNoAlarm waits until etcd has no alarm and accepts writes.
+// awaitNoAlarm waits until no alarm is active and etcd accepts writes.
 func (e *etcdTest) awaitNoAlarm(t *testing.T) {
 	t.Helper()
-	eventually.True(t, 3*time.Minute, "no alarm is raised, and writes are accepted", func() error {
+	eventually.True(t, 3*time.Minute, "no alarm is active, and writes succeed", func() error {
 		return e.ask(t, e.serviceURL(), func(ctx context.Context, c *clientv3.Client) error {
 			answer, err := c.AlarmList(ctx)
 			if err == nil && len(answer.Alarms) > 0 {
-				err = fmt.Errorf("there are %v", answer.Alarms)
+				err = fmt.Errorf("the alarms are %v", answer.Alarms)
 			}
 			if err == nil {
 				_, err = c.Put(ctx, "after", "alarm")
@@ -106,12 +106,12 @@ func TestAnEtcdClusterThatIsFullIsWrittenToAgain(t *testing.T) {
 func TestAnEtcdClusterFullOfWhatIsKeptSaysSoAndTakesALargerQuota(t *testing.T) {
 	e := newEtcdTest(t, etcd.V36)
 	e.create(t, asked(3, etcd.V36, withVariable(withClaims(), "ETCD_QUOTA_BACKEND_BYTES", fmt.Sprint(smallQuota))))
-	eventually.True(t, 3*time.Minute, "Ready says that there is no more to be given back", func() error {
-		e.fill(t) // the revisions are fewer than etcd keeps, so that only defragmentation can free space
+	eventually.True(t, 3*time.Minute, "Ready reports that no data is left to give up", func() error {
+		e.fill(t) // etcd keeps more revisions than this, so only defragmentation can free space
 		s, _ := e.status(t)
 		ready := meta.FindStatusCondition(s.Conditions, "Ready")
 		if ready == nil || ready.Reason != "NoSpace" || !strings.Contains(ready.Message, "all that can be given back was") {
-			return fmt.Errorf("it is %+v", ready)
+			return fmt.Errorf("Ready is %+v", ready)
 		}
 		return nil
 	})
@@ -121,7 +121,7 @@ func TestAnEtcdClusterFullOfWhatIsKeptSaysSoAndTakesALargerQuota(t *testing.T) {
 	e.await(t, 3, etcd.V36)
 }
 
-// onNode runs a script on a member's node. In the script $db is the member's data file.
+// onNode runs a script on the node of a member. In the script, $db is the path of the member's data file.
 func (e *etcdTest) onNode(t *testing.T, pod corev1.Pod, script string, in io.Reader) []byte {
 	t.Helper()
 	script = "set -e; etcd=" + fmt.Sprintf(process, pod.Name) + `; [ -n "$etcd" ]; db=/proc/$etcd/root/var/etcd/data/member/snap/db; ` + script
@@ -134,8 +134,8 @@ func (e *etcdTest) onNode(t *testing.T, pod corev1.Pod, script string, in io.Rea
 	return out
 }
 
-// spoil changes a value in a member's data file, but not in its log, as a bad disk would. It pauses etcd meanwhile, and
-// then kills it before it can overwrite the change. The kubelet restarts it.
+// spoil changes a value in a member's data file but not in its log, as a bad disk could. It pauses etcd during the
+// change, and then kills it before it can overwrite the change. The kubelet restarts etcd.
 func (e *etcdTest) spoil(t *testing.T, pod corev1.Pod, old, changed string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "db")
@@ -152,7 +152,7 @@ func (e *etcdTest) spoil(t *testing.T, pod corev1.Pod, old, changed string) {
 	e.onNode(t, pod, `cat >$db; kill -KILL $etcd`, bytes.NewReader(data))
 }
 
-// spoilFile replaces the last occurrence of a value in the data file by another value of the same length.
+// spoilFile replaces the last occurrence of a value in a data file by another value of the same length.
 func spoilFile(file string, old, changed []byte) error {
 	db, err := bolt.Open(file, 0o600, nil)
 	if err != nil {
@@ -163,7 +163,7 @@ func spoilFile(file string, old, changed []byte) error {
 		keys := tx.Bucket([]byte("key"))
 		at, value := keys.Cursor().Last()
 		if !bytes.Contains(value, old) {
-			return fmt.Errorf("the last value does not hold %q", old)
+			return fmt.Errorf("the last value in the data file is not %q", old)
 		}
 		return keys.Put(bytes.Clone(at), bytes.Replace(value, old, changed, 1))
 	})
@@ -177,7 +177,7 @@ func TestAMemberOfAnEtcdClusterWhoseDataWasChangedIsFoundAndReplaced(t *testing.
 			how["upkeep"] = map[string]any{"corruptionCheck": "1m"}
 			e.create(t, asked(3, etcd.V36, how))
 			e.put(t, "foo", "trueValue")
-			time.Sleep(time.Second) // until the write is in the data file, and not only in the log
+			time.Sleep(time.Second) // wait until the write is in the data file, not only in the log
 			leader := e.leaderOf(t)
 			pods := e.pods(t)
 			victim := pods[slices.IndexFunc(pods, func(p corev1.Pod) bool { return p.Name != leader })]
@@ -195,14 +195,14 @@ func TestAMemberOfAnEtcdClusterWhoseDataWasChangedIsFoundAndReplaced(t *testing.
 	}
 }
 
-// wantEverywhere reads a key from every member's own data, and expects a value.
+// wantEverywhere checks that each member has the value for the key in its own data.
 func (e *etcdTest) wantEverywhere(t *testing.T, key, value string) {
 	t.Helper()
 	for _, p := range e.pods(t) {
 		err := e.ask(t, e.clientURL(p.Name), func(ctx context.Context, c *clientv3.Client) error {
 			r, err := c.Get(ctx, key, clientv3.WithSerializable())
 			if err == nil && (len(r.Kvs) != 1 || string(r.Kvs[0].Value) != value) {
-				err = fmt.Errorf("it says that %s is %v", key, r.Kvs)
+				err = fmt.Errorf("the value of %s is %v", key, r.Kvs)
 			}
 			return err
 		})
@@ -212,7 +212,7 @@ func (e *etcdTest) wantEverywhere(t *testing.T, key, value string) {
 	}
 }
 
-// leaderOf returns the name of the leader.
+// leaderOf returns the name of the member that is etcd's leader.
 func (e *etcdTest) leaderOf(t *testing.T) string {
 	t.Helper()
 	for _, p := range e.pods(t) {
@@ -229,11 +229,11 @@ func (e *etcdTest) leaderOf(t *testing.T) string {
 			return p.Name
 		}
 	}
-	t.Fatal("no member leads")
+	t.Fatal("no member is the leader")
 	return ""
 }
 
-// handOver moves leadership to a member.
+// handOver makes another member etcd's leader.
 func (e *etcdTest) handOver(t *testing.T, leader string, to uint64) {
 	t.Helper()
 	err := e.ask(t, e.clientURL(leader), func(ctx context.Context, c *clientv3.Client) error {

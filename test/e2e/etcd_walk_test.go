@@ -22,7 +22,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// etcdctl runs etcdctl in a pod, as the article does, and returns its output.
+// etcdctl runs etcdctl in a new pod, as the original article does, and returns the output.
 func (e *etcdTest) etcdctl(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	pod := &corev1.Pod{Spec: corev1.PodSpec{
@@ -41,14 +41,14 @@ func (e *etcdTest) etcdctl(t *testing.T, name string, args ...string) string {
 			return err
 		}
 		if pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
-			return fmt.Errorf("its pod is %s", pod.Status.Phase)
+			return fmt.Errorf("the pod of etcdctl is %s", pod.Status.Phase)
 		}
 		return nil
 	})
 	return e.kubectl(t, "logs", "-n", e.ns, name)
 }
 
-// deletePod deletes a member's pod and waits until it is gone or has been replaced.
+// deletePod deletes the pod of a member, and waits until the pod is gone or has been replaced.
 func (e *etcdTest) deletePod(t *testing.T, pod corev1.Pod) {
 	t.Helper()
 	if err := e.Delete(t.Context(), pod.DeepCopy()); err != nil {
@@ -64,7 +64,7 @@ func (e *etcdTest) deletePod(t *testing.T, pod corev1.Pod) {
 	})
 }
 
-// names returns the names of pods.
+// names returns the names of the pods.
 func names(pods []corev1.Pod) []string {
 	var out []string
 	for _, p := range pods {
@@ -81,7 +81,7 @@ func TestSmokeAnEtcdClusterServesAndReplacesADeletedPod(t *testing.T) {
 	e.deletePod(t, before[0])
 	after := e.await(t, 3, etcd.V36)
 	if slices.Contains(after.Members.Ready, before[0].Name) {
-		t.Errorf("%s lived in emptyDir, and should have been replaced by another member", before[0].Name)
+		t.Errorf("%s had an emptyDir volume, so another member should have replaced it", before[0].Name)
 	}
 	e.wantValue(t, "foo", "bar")
 	e.scale(t, 1)
@@ -105,7 +105,7 @@ func TestTheWalkOfTheArticleOnEtcd(t *testing.T) {
 					e.edit(t, fmt.Sprintf(`{"version":%q}`, version))
 					e.await(t, 4, version)
 					if now := names(e.pods(t)); !slices.Equal(now, members) {
-						t.Errorf("an upgrade should change no member, they were %q and are %q", members, now)
+						t.Errorf("an upgrade should replace no member; the members were %q and are %q", members, now)
 					}
 				}
 			})
@@ -119,13 +119,13 @@ func TestTheWalkOfTheArticleOnEtcd(t *testing.T) {
 	}
 }
 
-// remove deletes the object and waits until nothing that belongs to it is left.
+// remove deletes the EtcdCluster, and waits until all objects that belong to it are gone.
 func (e *etcdTest) remove(t *testing.T) {
 	t.Helper()
 	e.kubectl(t, "delete", "-n", e.ns, "etcdcluster/"+articleEtcd, "--timeout=60s")
-	eventually.True(t, 2*time.Minute, "no pod of it is left, and no Service", func() error {
+	eventually.True(t, 2*time.Minute, "the object's pods and Services are gone", func() error {
 		if pods := e.pods(t); len(pods) > 0 {
-			return fmt.Errorf("there are %q", names(pods))
+			return fmt.Errorf("the pods are %q", names(pods))
 		}
 		err := e.Get(t.Context(), client.ObjectKey{Namespace: e.ns, Name: articleEtcd + "-client"}, &corev1.Service{})
 		return eventually.Gone(err, apierrors.IsNotFound)
@@ -134,7 +134,8 @@ func (e *etcdTest) remove(t *testing.T) {
 
 func TestTheManifestOfTheArticleIsExplainedWhereItsImageIsNotThere(t *testing.T) {
 	e := newEtcdTest(t, etcd.V35)
-	// The article's versions at creation, scaling and upgrade. There is no image of any of them here.
+	// These are the versions with which the article creates, scales and upgrades its cluster. The local cluster has no
+	// image of them.
 	for _, file := range []string{"etcd-cluster.yaml", "etcd-cluster-scaled.yaml", "etcd-cluster-upgraded.yaml"} {
 		e.kubectl(t, "apply", "-n", e.ns, "-f", filepath.Join(e.root, "test", "e2e", "testdata", file))
 		e.awaitSays(t, metav1.ConditionFalse, "ImagePullBackOff", "ErrImagePull", "ErrImageNeverPull")

@@ -20,7 +20,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// The CoreOS operator sorted backups by name as text, and so removed revision 10 before revision 9.
+// The CoreOS operator sorted backups by name as text, so it deleted revision 10 before revision 9.
 func TestEtcdBackupsAreKeptByTheirNumberWhereRevisionsGainADigit(t *testing.T) {
 	e := newBackupTest(t, 1)
 	e.wantClaim(t, "backups")
@@ -47,7 +47,7 @@ func TestEtcdBackupsAreKeptByTheirNumberWhereRevisionsGainADigit(t *testing.T) {
 	}
 }
 
-// reach writes until the cluster has reached a revision.
+// reach writes until the cluster has reached the given revision.
 func (e *etcdTest) reach(t *testing.T, revision int64) {
 	t.Helper()
 	err := e.ask(t, e.serviceURL(), func(ctx context.Context, c *clientv3.Client) error {
@@ -66,7 +66,7 @@ func (e *etcdTest) reach(t *testing.T, revision int64) {
 	}
 }
 
-// wantKept expects that only the backups of two revisions are kept: the newest and the one before it.
+// wantKept waits until exactly the two latest backups are kept: those of revisions before and revision.
 func wantKept(t *testing.T, where string, before, revision int64, list func() []string) {
 	t.Helper()
 	eventually.True(t, 30*time.Second, fmt.Sprintf("in %s the backups of revisions %d and %d are kept", where, before, revision), func() error {
@@ -76,18 +76,18 @@ func wantKept(t *testing.T, where string, before, revision int64, list func() []
 			number, _, _ := strings.Cut(strings.TrimPrefix(name, "digits_v"), "_")
 			n, err := strconv.ParseInt(number, 10, 64)
 			if err != nil || n < before {
-				return fmt.Errorf("%q is there", name)
+				return fmt.Errorf("backup %q still exists", name)
 			}
 			found, newest = append(found, n), newest || n == revision
 		}
 		if !newest || len(found) > 2 {
-			return fmt.Errorf("those of %v are there", found)
+			return fmt.Errorf("the backups of revisions %v exist", found)
 		}
 		return nil
 	})
 }
 
-// listClaim starts a pod that lists the files of a claim.
+// listClaim starts a pod in which a test can list the files of a claim.
 func (e *etcdTest) listClaim(t *testing.T, claim string) {
 	t.Helper()
 	pod := &corev1.Pod{Spec: corev1.PodSpec{
@@ -107,7 +107,7 @@ func (e *etcdTest) listClaim(t *testing.T, claim string) {
 	e.kubectl(t, "wait", "-n", e.ns, "--for=condition=Ready", "pod/looks", "--timeout=60s")
 }
 
-// inClaim returns the backups in the claim, without their records.
+// inClaim returns the backup files in the claim, without the files that describe the backups.
 func (e *etcdTest) inClaim(t *testing.T) []string {
 	t.Helper()
 	var found []string

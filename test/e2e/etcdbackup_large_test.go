@@ -26,7 +26,7 @@ import (
 
 const gibibyte = 1 << 30
 
-// load writes the given number of random bytes, which cannot be compressed.
+// load writes the given number of random bytes to etcd. Random bytes cannot be compressed.
 func (e *etcdTest) load(t *testing.T, bytes int) {
 	t.Helper()
 	value := make([]byte, 1<<20)
@@ -41,7 +41,7 @@ func (e *etcdTest) load(t *testing.T, bytes int) {
 	}
 }
 
-// small returns the spec with a memory limit of 64 MiB for the backup's pod.
+// small returns the spec with a memory limit of 64 MiB for the pod that makes the backup.
 func small(spec etcdv1beta2.EtcdBackupSpec) etcdv1beta2.EtcdBackupSpec {
 	limit := map[corev1.ResourceName]common.Amount{corev1.ResourceMemory: "64Mi"}
 	spec.Pod = &etcdv1beta2.WorkerPolicy{Resources: &common.Resources{Limits: limit, Requests: limit}}
@@ -49,7 +49,7 @@ func small(spec etcdv1beta2.EtcdBackupSpec) etcdv1beta2.EtcdBackupSpec {
 	return spec
 }
 
-// worker waits until the pod of a backup runs, and returns it.
+// worker waits until the pod that makes a backup runs, and returns it.
 func (e *etcdTest) worker(t *testing.T, backup string) *corev1.Pod {
 	t.Helper()
 	var found *corev1.Pod
@@ -95,7 +95,7 @@ func TestAGibibyteOfAnEtcdClusterIsBackedUpWithin64MiBThoughServersFail(t *testi
 
 	e.backUp(t, "memberless", small(inBucket(bucket+"/memberless", "aws")))
 	e.worker(t, "memberless")
-	for _, pod := range e.pods(t)[:2] { // one of the two is not the leader, and the backup reads from it
+	for _, pod := range e.pods(t)[:2] { // one of these two pods is not the leader, and the backup reads from it
 		e.toEtcd(t, pod, "kill -KILL $etcd")
 	}
 	e.backup(t, "memberless", "is saved though members die", saved)

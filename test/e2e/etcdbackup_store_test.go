@@ -25,12 +25,12 @@ import (
 const (
 	s3Image = "opcrew-test/versitygw:1.8"
 	s3Port  = 7070
-	// bucket is the name of the bucket for backups.
+	// bucket is the name of the S3 bucket in which backups are stored.
 	bucket = "backups"
 )
 
-// wantS3 builds and runs a real S3 server (a separate module) with one bucket. A shell in the same pod can read the
-// bucket's folder.
+// wantS3 builds and starts a real S3 server with one bucket. The server is a separate Go module. Its pod also has a
+// container with a shell, which can read the bucket's folder.
 func (e *etcdTest) wantS3(t *testing.T) {
 	t.Helper()
 	if !e.holds(t, s3Image) {
@@ -53,7 +53,7 @@ func (e *etcdTest) makeS3(t *testing.T) {
 	e.run(t, "localcluster", "image", "load", tar)
 }
 
-// startS3 starts the server, with its previous data if it ran on the node before.
+// startS3 starts the S3 server. If it ran on the same node before, it still has its data.
 func (e *etcdTest) startS3(t *testing.T) {
 	t.Helper()
 	data := []corev1.VolumeMount{{Name: "data", MountPath: "/data"}}
@@ -86,7 +86,7 @@ func (e *etcdTest) startS3(t *testing.T) {
 	})
 }
 
-// s3Secret creates a Secret with credentials in the format of the AWS tools.
+// s3Secret creates a Secret with S3 credentials in the format of the AWS tools.
 func (e *etcdTest) s3Secret(t *testing.T, name, secret string) {
 	t.Helper()
 	s := &corev1.Secret{StringData: map[string]string{
@@ -99,7 +99,7 @@ func (e *etcdTest) s3Secret(t *testing.T, name, secret string) {
 	}
 }
 
-// objects returns the objects in the bucket, without records.
+// objects returns the names of the backups in the bucket, without the objects that describe the backups.
 func (e *etcdTest) objects(t *testing.T) []string {
 	t.Helper()
 	out := e.kubectl(t, "exec", "-n", e.ns, "s3", "-c", "shell", "--", "find", "/data/"+bucket, "-type", "f")
@@ -113,7 +113,7 @@ func (e *etcdTest) objects(t *testing.T) []string {
 	return found
 }
 
-// wantClaim creates a claim for backups.
+// wantClaim creates a PersistentVolumeClaim for backups.
 func (e *etcdTest) wantClaim(t *testing.T, name string) {
 	t.Helper()
 	claim := &corev1.PersistentVolumeClaim{Spec: corev1.PersistentVolumeClaimSpec{

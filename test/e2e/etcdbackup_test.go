@@ -23,16 +23,16 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-var errNotReady = errors.New("it is not ready")
+var errNotReady = errors.New("the EtcdBackup has not reached the expected state")
 
-// made returns the command that builds one of the programs in bin.
+// made returns the command that builds a program in bin.
 func (c *cluster) made(program string) *exec.Cmd {
 	cmd := exec.Command("make", "bin/"+program)
 	cmd.Dir = c.root
 	return cmd
 }
 
-// newBackupTest creates a cluster of the given size with some data.
+// newBackupTest creates an EtcdCluster of the given size and writes some data into it.
 func newBackupTest(t *testing.T, size int) *etcdTest {
 	t.Helper()
 	e := newEtcdTest(t, etcd.V36)
@@ -44,7 +44,7 @@ func newBackupTest(t *testing.T, size int) *etcdTest {
 	return e
 }
 
-// backUp creates an EtcdBackup of the cluster.
+// backUp creates an EtcdBackup for the test's EtcdCluster.
 func (e *etcdTest) backUp(t *testing.T, name string, spec etcdv1beta2.EtcdBackupSpec) {
 	t.Helper()
 	if len(spec.EtcdEndpoints) == 0 {
@@ -67,7 +67,7 @@ func onClaim(path string) etcdv1beta2.EtcdBackupSpec {
 		PVC: &etcdv1beta2.PVCSource{ClaimName: "backups", Path: path}}}
 }
 
-// backup waits until an EtcdBackup is as wanted, and returns it.
+// backup waits until wanted returns true for an EtcdBackup, and returns the EtcdBackup.
 func (e *etcdTest) backup(t *testing.T, name, what string, wanted func(*etcdv1beta2.EtcdBackup) bool) *etcdv1beta2.EtcdBackup {
 	t.Helper()
 	b := &etcdv1beta2.EtcdBackup{}
@@ -76,14 +76,15 @@ func (e *etcdTest) backup(t *testing.T, name, what string, wanted func(*etcdv1be
 			return err
 		}
 		if !wanted(b) {
-			return fmt.Errorf("its status is %+v", b.Status)
+			return fmt.Errorf("the status of the EtcdBackup is %+v", b.Status)
 		}
 		return nil
 	})
 	return b
 }
 
-// readySays returns a check that Ready has a status, a reason, and words in its message.
+// readySays returns a function that checks whether Ready has the given status and reason, and its message contains the
+// words.
 func readySays(status metav1.ConditionStatus, reason string, words ...string) func(*etcdv1beta2.EtcdBackup) bool {
 	return func(b *etcdv1beta2.EtcdBackup) bool {
 		c := meta.FindStatusCondition(b.Status.Conditions, etcdv1beta2.EtcdBackupReady)
@@ -104,7 +105,7 @@ func TestSmokeAnEtcdBackupIsSavedToAClaimAndSeenToBeRestorable(t *testing.T) {
 	if s := b.Status; !s.Succeeded || s.EtcdVersion != etcd.V36 || s.EtcdRevision < 2 || s.Verified.Revision != s.EtcdRevision || s.Last.Size == 0 {
 		t.Errorf("expected the status to tell of the backup, got %+v", s)
 	}
-	// Deleting the objects must not delete the backups.
+	// Deleting the EtcdBackup and the EtcdCluster must not delete the backups.
 	e.kubectl(t, "delete", "-n", e.ns, "etcdbackup/once", "--timeout=60s")
 	e.remove(t)
 	again := onClaim("example/etcd")

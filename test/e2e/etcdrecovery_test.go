@@ -21,12 +21,12 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// recovering returns the part of a spec that enables recovery from the remaining data.
+// recovering returns the part of a spec that allows recovery from the remaining data after a loss of the quorum.
 func recovering(policy etcdv1beta2.RecoveryPolicy) map[string]any {
 	return map[string]any{"recovery": map[string]any{"quorumLoss": string(policy)}}
 }
 
-// typed reads the cluster as a typed object.
+// typed returns the EtcdCluster as a typed object.
 func (e *etcdTest) typed(t *testing.T) *etcdv1beta2.EtcdCluster {
 	t.Helper()
 	c := &etcdv1beta2.EtcdCluster{}
@@ -36,7 +36,7 @@ func (e *etcdTest) typed(t *testing.T) *etcdv1beta2.EtcdCluster {
 	return c
 }
 
-// newRecoveryTest creates a cluster with claims.
+// newRecoveryTest creates an EtcdCluster with volumes.
 func newRecoveryTest(t *testing.T, more ...map[string]any) *etcdTest {
 	t.Helper()
 	e := newEtcdTest(t, etcd.V36)
@@ -47,10 +47,10 @@ func newRecoveryTest(t *testing.T, more ...map[string]any) *etcdTest {
 	return e
 }
 
-// recovered waits until the cluster has recovered, and returns the progress that it reports.
+// recovered waits until the cluster has recovered, and returns the progress in its status.
 func (e *etcdTest) recovered(t *testing.T) *etcdv1beta2.RestoreProgress {
 	t.Helper()
-	eventually.True(t, 3*time.Minute, "the cluster has gone on from what is left of it", func() error {
+	eventually.True(t, 3*time.Minute, "the cluster has recovered from the remaining data", func() error {
 		if at := e.typed(t).Status.Restore; at == nil || at.Recovery == nil || at.Phase != etcdv1beta2.PhaseRestored {
 			return fmt.Errorf("the status is %+v", e.typed(t).Status)
 		}
@@ -60,14 +60,15 @@ func (e *etcdTest) recovered(t *testing.T) *etcdv1beta2.RestoreProgress {
 	return e.typed(t).Status.Restore
 }
 
-// annotateWithPlan waits for the plan in the status of a cluster without a quorum, and confirms it.
+// annotateWithPlan waits for the recovery plan in the status of a cluster without a quorum, and confirms the plan as a
+// user does.
 func (e *etcdTest) annotateWithPlan(t *testing.T) {
 	t.Helper()
 	digest := ""
-	eventually.True(t, 2*time.Minute, "there is a plan", func() error {
+	eventually.True(t, 2*time.Minute, "the status contains a recovery plan", func() error {
 		loss := e.typed(t).Status.QuorumLoss
 		if loss == nil || loss.Digest == "" {
-			return fmt.Errorf("the loss is %+v", loss)
+			return fmt.Errorf("status.quorumLoss is %+v", loss)
 		}
 		digest = loss.Digest
 		return nil
@@ -75,7 +76,7 @@ func (e *etcdTest) annotateWithPlan(t *testing.T) {
 	e.awaitSays(t, metav1.ConditionFalse, etcdv1beta2.RecoverAnnotation+"="+digest)
 	eventually.Stays(t, 10*time.Second, "nothing is done before a user requests it", func() error {
 		if at := e.typed(t).Status.Restore; at != nil {
-			return fmt.Errorf("it is %+v", at)
+			return fmt.Errorf("the progress is %+v", at)
 		}
 		return nil
 	})
@@ -94,14 +95,15 @@ func TestAnEtcdClusterThatHasLostTwoOfThreeVolumesUnderLoadGoesOnFromTheThird(t 
 			e.toEtcd(t, pods[0], wipe)
 			e.toEtcd(t, pods[1], wipe)
 			lost, known := time.Now(), writes.revision()
-			if report, violations := clients.Abandon(); len(violations) > 0 { // the history must be consistent up to here
-				t.Errorf("things were seen that may not be:\n%s\n%s", strings.Join(violations, "\n"), report)
+			// Until the loss, the history must be consistent.
+			if report, violations := clients.Abandon(); len(violations) > 0 {
+				t.Errorf("the client found violations:\n%s\n%s", strings.Join(violations, "\n"), report)
 			}
 			if policy == etcdv1beta2.RecoveryManual {
 				e.annotateWithPlan(t)
 			}
 			at := e.recovered(t)
-			t.Logf("whole again after %s: %s", time.Since(lost).Round(100*time.Millisecond), at.Message)
+			t.Logf("the cluster had recovered after %s: %s", time.Since(lost).Round(100*time.Millisecond), at.Message)
 			if now := e.typed(t).Status.ClusterID; now == before || at.Recovery.Member != pods[2].Name || at.Revision <= known {
 				t.Errorf("expected another cluster, from %s, past revision %d; got %s, %+v", pods[2].Name, known, now, at)
 			}
@@ -131,8 +133,8 @@ func TestAnEtcdClusterThatHasLostAllVolumesGoesOnFromTheNewestBackupThatWasProve
 	e.wantValue(t, "foo", "saved")
 }
 
-// TestAnEtcdClusterWhoseMajorityIsCutOffIsNotGivenUp cuts off two nodes for longer than nodeLossAfter. Their members
-// may still run, and serve clients that the operator cannot see.
+// TestAnEtcdClusterWhoseMajorityIsCutOffIsNotGivenUp disconnects two nodes for longer than nodeLossAfter. The members
+// on these nodes may still run and serve clients that the operator cannot see, so the operator must not replace them.
 func TestAnEtcdClusterWhoseMajorityIsCutOffIsNotGivenUp(t *testing.T) {
 	e := newRecoveryTest(t, recovering(etcdv1beta2.RecoveryAutomatic), healing("5s"))
 	e.wantSpread(t)
@@ -141,7 +143,8 @@ func TestAnEtcdClusterWhoseMajorityIsCutOffIsNotGivenUp(t *testing.T) {
 	cut := e.nodesWithoutLeader(t)
 	for _, node := range cut {
 		e.run(t, "localcluster", "node", "cut", node)
-		t.Cleanup(func() { _ = e.program("localcluster", "node", "heal", node).Run() }) // it may be healed already
+		// The node may already be connected again.
+		t.Cleanup(func() { _ = e.program("localcluster", "node", "heal", node).Run() })
 	}
 	e.awaitSays(t, metav1.ConditionFalse, "is silent, and may still run it")
 	eventually.Stays(t, 30*time.Second, "the cluster waits for them", func() error {
@@ -155,12 +158,12 @@ func TestAnEtcdClusterWhoseMajorityIsCutOffIsNotGivenUp(t *testing.T) {
 	}
 	e.await(t, 3, etcd.V36)
 	if now := e.typed(t).Status.ClusterID; now != before.ClusterID {
-		t.Errorf("it was cluster %s and is %s", before.ClusterID, now)
+		t.Errorf("the cluster ID was %s and is %s", before.ClusterID, now)
 	}
 	e.wantValue(t, "foo", "bar")
 }
 
-// nodesWithoutLeader returns the nodes of members that do not run the operator's leader.
+// nodesWithoutLeader returns the nodes that run members, but not the leader of the operator.
 func (e *etcdTest) nodesWithoutLeader(t *testing.T) []string {
 	t.Helper()
 	leader := &corev1.Pod{}

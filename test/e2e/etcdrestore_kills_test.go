@@ -20,7 +20,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// asking returns the UID of the cluster's EtcdRestore.
+// asking returns the UID of the EtcdRestore for the test's cluster.
 func (e *etcdTest) asking(t *testing.T) string {
 	t.Helper()
 	r := &etcdv1beta2.EtcdRestore{}
@@ -30,12 +30,12 @@ func (e *etcdTest) asking(t *testing.T) string {
 	return string(r.UID)
 }
 
-// seed waits for the pod of the first member, which starts from the backup.
+// seed waits for the pod of the first member of a restored cluster, and returns it. This member starts from the backup.
 func (e *etcdTest) seed(t *testing.T) *corev1.Pod {
 	t.Helper()
 	uid := e.asking(t)
 	var found *corev1.Pod
-	eventually.True(t, time.Minute, "a member begins with the backup", func() error {
+	eventually.True(t, time.Minute, "a member starts from the backup", func() error {
 		pods := &corev1.PodList{}
 		if err := e.List(t.Context(), pods, client.InNamespace(e.ns), client.MatchingLabels{"etcd_cluster": articleEtcd}); err != nil {
 			return err
@@ -51,13 +51,13 @@ func (e *etcdTest) seed(t *testing.T) *corev1.Pod {
 	return found
 }
 
-// atSteps returns functions that wait for the steps of a restore at which something is killed.
+// atSteps returns functions by name. Each function waits for one step of a restore, at which the test kills a process.
 func (e *etcdTest) atSteps(t *testing.T) map[string]func() {
 	phase := func(want string) func() {
 		return func() {
 			eventually.True(t, 3*time.Minute, "the restore is "+want, func() error {
 				if at := e.typed(t).Status.Restore; at == nil || at.UID != e.asking(t) || at.Phase != want {
-					return fmt.Errorf("it is %+v", at)
+					return fmt.Errorf("the progress is %+v", at)
 				}
 				return nil
 			})

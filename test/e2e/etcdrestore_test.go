@@ -28,7 +28,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// restore requests that the cluster be restored from a location.
+// restore creates an EtcdRestore that restores the test's cluster from a backup location.
 func (e *etcdTest) restore(t *testing.T, kind etcdv1beta2.StorageType, from etcdv1beta2.Storage) {
 	t.Helper()
 	r := &etcdv1beta2.EtcdRestore{Spec: etcdv1beta2.EtcdRestoreSpec{BackupStorageType: kind, Storage: from}}
@@ -38,7 +38,7 @@ func (e *etcdTest) restore(t *testing.T, kind etcdv1beta2.StorageType, from etcd
 	}
 }
 
-// restored waits until Ready of the restore has a status and a reason.
+// restored waits until Ready of the EtcdRestore has the given status and reason.
 func (e *etcdTest) restored(t *testing.T, status metav1.ConditionStatus, reason string) *etcdv1beta2.EtcdRestore {
 	t.Helper()
 	r := &etcdv1beta2.EtcdRestore{}
@@ -48,7 +48,7 @@ func (e *etcdTest) restored(t *testing.T, status metav1.ConditionStatus, reason 
 		}
 		c := meta.FindStatusCondition(r.Status.Conditions, etcdv1beta2.EtcdRestoreReady)
 		if c == nil || c.Status != status || c.Reason != reason {
-			return fmt.Errorf("its status is %+v", r.Status)
+			return fmt.Errorf("the status of the EtcdRestore is %+v", r.Status)
 		}
 		return nil
 	})
@@ -66,10 +66,10 @@ func (e *etcdTest) dialServing(ctx context.Context) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(p.Status.PodIP, "2379"))
 		}
 	}
-	return nil, errors.New("no member serves")
+	return nil, errors.New("the client Service selects no member")
 }
 
-// watcher watches the key foo from the next revision on, and sends how the watch ended.
+// watcher watches the key foo from the next revision on. The channel receives the error with which the watch ends.
 func (e *etcdTest) watcher(t *testing.T, revision int64) <-chan error {
 	t.Helper()
 	c, err := clientv3.New(clientv3.Config{
@@ -90,7 +90,7 @@ func (e *etcdTest) watcher(t *testing.T, revision int64) <-chan error {
 				return
 			}
 		}
-		ended <- errors.New("the watch ended without a word")
+		ended <- errors.New("the watch ended without an error")
 	}()
 	return ended
 }
@@ -137,9 +137,9 @@ func TestARestoreThatFailsLeavesAnEtcdClusterAsItIs(t *testing.T) {
 		e.kubectl(t, "delete", "-n", e.ns, "etcdrestore/"+articleEtcd, "--timeout=60s")
 		e.await(t, 3, etcd.V36)
 	})
-	eventually.True(t, time.Minute, "nothing of the restore is left", func() error {
+	eventually.True(t, time.Minute, "all objects of the restore are gone", func() error {
 		if now := names(e.pods(t)); fmt.Sprint(now) != fmt.Sprint(before) {
-			return fmt.Errorf("there are %q, and were %q", now, before)
+			return fmt.Errorf("the members are %q and were %q", now, before)
 		}
 		return nil
 	})
@@ -147,7 +147,7 @@ func TestARestoreThatFailsLeavesAnEtcdClusterAsItIs(t *testing.T) {
 }
 
 func TestAnEtcdClusterThatHasLostAllOfItsDataComesBackFromABackup(t *testing.T) {
-	e := newBackupTest(t, 3) // in emptyDir
+	e := newBackupTest(t, 3) // the members have emptyDir volumes
 	e.wantClaim(t, "backups")
 	place := onClaim("example/etcd")
 	e.backUp(t, "before", place)
@@ -155,9 +155,9 @@ func TestAnEtcdClusterThatHasLostAllOfItsDataComesBackFromABackup(t *testing.T) 
 	for _, p := range e.pods(t) {
 		e.kubectl(t, "delete", "pod", "-n", e.ns, p.Name, "--wait=false")
 	}
-	eventually.True(t, time.Minute, "the quorum is lost for good", func() error {
+	eventually.True(t, time.Minute, "the status reports that the quorum is lost permanently", func() error {
 		if s, _ := e.status(t); s.Phase != etcdv1beta2.PhaseFailed {
-			return fmt.Errorf("its phase is %s", s.Phase)
+			return fmt.Errorf("the phase of the EtcdCluster is %s", s.Phase)
 		}
 		return nil
 	})

@@ -27,7 +27,7 @@ import (
 
 const exporterImage = "opcrew-test/memcached-exporter:0.14"
 
-// wantExporter builds the Prometheus exporter of memcached (a separate module) and loads its image into the nodes.
+// wantExporter builds the Prometheus exporter for memcached, a separate Go module, and loads its image into the nodes.
 func (c *cluster) wantExporter(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
@@ -49,7 +49,7 @@ func TestAMemcachedServesItsFiguresToPrometheus(t *testing.T) {
 	c.apply(t)
 	c.await(t, metav1.ConditionTrue, 3, "3 of 3 servers answer")
 	c.kubectl(t, "patch", "-n", c.ns, "memcached/"+articleCache, "--type=merge", "-p", fmt.Sprintf(`{"spec":{"exporter":{"image":%q}}}`, exporterImage))
-	eventually.True(t, 2*time.Minute, "every server has an exporter that serves", func() error { return c.exporters(t) })
+	eventually.True(t, 2*time.Minute, "every server has a working exporter", func() error { return c.exporters(t) })
 	c.await(t, metav1.ConditionTrue, 3, "3 of 3 servers answer")
 	ring := c.ring(t)
 	ring.fill(t)
@@ -75,7 +75,7 @@ func (c *cacheTest) exporters(t *testing.T) error {
 	return nil
 }
 
-// figures reads the metrics of a server's exporter, as Prometheus does.
+// figures returns the metrics of a server's exporter. It requests them as Prometheus does.
 func (c *cacheTest) figures(t *testing.T, pod string) (string, error) {
 	t.Helper()
 	server := &corev1.Pod{}

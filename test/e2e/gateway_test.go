@@ -29,7 +29,8 @@ const (
 	domain  = "example.test"
 )
 
-// installTraefik installs a real ingress controller and gateway, with the Gateway API CRDs for which it was built.
+// installTraefik installs Traefik, which is an ingress controller and a gateway, and the Gateway API CRDs that it
+// needs. It returns the address of Traefik's Service.
 func (c *cluster) installTraefik(t *testing.T) (address string) {
 	t.Helper()
 	tar := filepath.Join(t.TempDir(), "traefik.tar")
@@ -48,7 +49,7 @@ func (c *cluster) installTraefik(t *testing.T) (address string) {
 	return service.Spec.ClusterIP
 }
 
-// gatewayCRDs returns the folder of the CRDs in the module that Traefik uses.
+// gatewayCRDs returns the folder with the CRDs in the Gateway API module that Traefik uses.
 func (c *cluster) gatewayCRDs(t *testing.T) string {
 	t.Helper()
 	list := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api")
@@ -60,7 +61,8 @@ func (c *cluster) gatewayCRDs(t *testing.T) string {
 	return filepath.Join(strings.TrimSpace(string(dir)), "config", "crd", "standard")
 }
 
-// version creates a major version of the sample, reachable as the JSON says.
+// version creates a second MicroServiceDeploy like the sample, for another major version. The JSON text through says
+// how it is exposed.
 func (s *serviceTest) version(t *testing.T, path, through string) *serviceTest {
 	t.Helper()
 	v := &serviceTest{s.cluster, s.ns, "ms-sample-" + path}
@@ -76,7 +78,7 @@ func (s *serviceTest) version(t *testing.T, path, through string) *serviceTest {
 	return v
 }
 
-// through returns a visitor that requests a host name at an address.
+// through returns a client that sends requests to an address, with the given host name.
 func through(address, host string) *visitor {
 	v := newVisitor("http://"+address+"/", "", "")
 	v.host = host
@@ -112,10 +114,10 @@ func TestMajorVersionsRunSideBySideBehindARealIngressAndGateway(t *testing.T) {
 			wantVersion(t, address, "ms-sample."+domain, "v2")
 			l.stop(t, "the microservice's own name goes to another major version")
 			s.kubectl(t, "delete", "-n", s.ns, "msd", "--all", "--wait")
-			eventually.True(t, time.Minute, "the names lead nowhere any more", func() error {
+			eventually.True(t, time.Minute, "the host names no longer resolve to a server", func() error {
 				code, _, err := through(address, "v1-ms-sample."+domain).visit(t.Context())
 				if err == nil && code != http.StatusNotFound {
-					return fmt.Errorf("the answer is %d", code)
+					return fmt.Errorf("the response has status code %d", code)
 				}
 				return err
 			})

@@ -21,14 +21,14 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// island is a network namespace that can only reach the API server, at a port of its loopback interface. It stands for
-// a laptop with a kubeconfig and without a route to any pod.
+// island is a network namespace that can reach only the API server, through a port of its loopback interface. It
+// simulates a laptop with a kubeconfig but without a route to any pod.
 type island struct {
 	kubeconfig string
 	calls      chan func()
 }
 
-// newIsland creates an island for the duration of the test.
+// newIsland creates an island, which exists until the test ends.
 func newIsland(t *testing.T, c *cluster) *island {
 	t.Helper()
 	i := &island{calls: make(chan func())}
@@ -37,11 +37,11 @@ func newIsland(t *testing.T, c *cluster) *island {
 	var listener net.Listener
 	i.do(func() {
 		if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
-			t.Errorf("make a network namespace: %v", err)
+			t.Errorf("create a network namespace: %v", err)
 			return
 		}
 		if out, err := exec.Command("ip", "link", "set", "lo", "up").CombinedOutput(); err != nil {
-			t.Errorf("raise its loopback interface: %v: %s", err, out)
+			t.Errorf("set the loopback interface up: %v: %s", err, out)
 			return
 		}
 		var err error
@@ -62,8 +62,8 @@ func newIsland(t *testing.T, c *cluster) *island {
 	return i
 }
 
-// live runs calls on one thread, the only one in the namespace. The thread stays locked, so that it ends with the
-// goroutine.
+// live calls functions on one thread, which is the only thread in the network namespace. The thread stays locked to its
+// goroutine, so that it ends with the goroutine.
 func (i *island) live() {
 	runtime.LockOSThread()
 	for call := range i.calls {
@@ -71,7 +71,8 @@ func (i *island) live() {
 	}
 }
 
-// do calls a function in the namespace. Programs that the function starts also run in it.
+// do calls a function on the thread in the network namespace. Programs that the function starts also run in the
+// namespace.
 func (i *island) do(call func()) {
 	done := make(chan struct{})
 	i.calls <- func() {
@@ -81,7 +82,7 @@ func (i *island) do(call func()) {
 	<-done
 }
 
-// ferry forwards connections from the namespace to an address outside.
+// ferry forwards connections from a listener in the network namespace to an address outside.
 func ferry(from net.Listener, to string) {
 	for {
 		conn, err := from.Accept()
@@ -104,7 +105,7 @@ func ferry(from net.Listener, to string) {
 	}
 }
 
-// writeKubeconfig copies the cluster's kubeconfig with a different address of the server.
+// writeKubeconfig copies the cluster's kubeconfig, and replaces the address of the API server in the copy.
 func (i *island) writeKubeconfig(t *testing.T, c *cluster, address, name string) string {
 	t.Helper()
 	config, err := clientcmd.LoadFromFile(filepath.Join(c.root, "bin", "kubeconfig"))
@@ -121,7 +122,7 @@ func (i *island) writeKubeconfig(t *testing.T, c *cluster, address, name string)
 	return file
 }
 
-// reaches returns an error unless a TCP connection can be made from the namespace.
+// reaches returns an error unless a TCP connection from the network namespace to the address succeeds.
 func (i *island) reaches(address string) (err error) {
 	i.do(func() {
 		var conn net.Conn
@@ -132,7 +133,8 @@ func (i *island) reaches(address string) (err error) {
 	return err
 }
 
-// start runs a program in the namespace until the test ends, and returns the path of the file with its output.
+// start runs a program in the network namespace until the test ends. It returns the path of the file with the program's
+// output.
 func (i *island) start(t *testing.T, c *cluster, name string, args ...string) (output string) {
 	t.Helper()
 	log, err := os.Create(filepath.Join(t.TempDir(), "output"))
@@ -148,7 +150,7 @@ func (i *island) start(t *testing.T, c *cluster, name string, args ...string) (o
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = unix.Kill(-cmd.Process.Pid, unix.SIGINT) // to make and its children, like Ctrl-C
+		_ = unix.Kill(-cmd.Process.Pid, unix.SIGINT) // like Ctrl-C, send the signal to make and its children
 		if err := cmd.Wait(); err != nil {
 			t.Logf("%s ended: %v", name, err)
 		}

@@ -33,11 +33,11 @@ import (
 const (
 	articleCache   = "example-memcached"
 	memcachedImage = cachev1alpha1.DefaultImage
-	// keys is enough to measure a share to within one percent.
+	// keys is the number of keys, which is enough to measure a server's share of them to within one percent.
 	keys = 4000
 )
 
-// cacheTest is a namespace with the article's Memcached in it.
+// cacheTest is a namespace with the Memcached from the original article.
 type cacheTest struct {
 	*cluster
 	ns string
@@ -50,7 +50,7 @@ func newCacheTest(t *testing.T) *cacheTest {
 	}
 	c := connect(t)
 	c.wantImage(t, memcachedImage)
-	c.removePools(t) // their taints would leave one node for all servers
+	c.removePools(t) // taints of pools would leave one node for all servers
 	ns := &corev1.Namespace{}
 	ns.GenerateName = "memcached-"
 	if err := c.Create(t.Context(), ns); err != nil {
@@ -60,7 +60,7 @@ func newCacheTest(t *testing.T) *cacheTest {
 	return &cacheTest{c, ns.Name}
 }
 
-// holds reports whether all nodes have an image.
+// holds reports whether all nodes have the image.
 func (c *cluster) holds(t *testing.T, image string) bool {
 	t.Helper()
 	return slices.ContainsFunc(strings.Split(c.run(t, "localcluster", "image", "list"), "\n"), func(line string) bool {
@@ -69,7 +69,8 @@ func (c *cluster) holds(t *testing.T, image string) bool {
 	})
 }
 
-// wantImage loads an image of the catalogue into all nodes, so that pods do not wait for its build.
+// wantImage loads an image of the catalogue into all nodes. Otherwise the first pod would wait until the image is
+// built.
 func (c *cluster) wantImage(t *testing.T, image string) {
 	t.Helper()
 	if c.holds(t, image) {
@@ -103,29 +104,29 @@ func (c *cacheTest) get(t *testing.T) *cachev1alpha1.Memcached {
 	return m
 }
 
-// await waits until Ready has the status and the words in its message, with so many servers.
+// await waits until Ready has the given status, its message contains words, and the given number of servers is ready.
 func (c *cacheTest) await(t *testing.T, status metav1.ConditionStatus, size int, words string) *cachev1alpha1.Memcached {
 	t.Helper()
 	var m *cachev1alpha1.Memcached
-	eventually.True(t, 3*time.Minute, fmt.Sprintf("Ready is %s with %d servers and says %q", status, size, words), func() error {
+	eventually.True(t, 3*time.Minute, fmt.Sprintf("Ready is %s with %d servers and the words %q", status, size, words), func() error {
 		m = c.get(t)
 		ready := meta.FindStatusCondition(m.Status.Conditions, cachev1alpha1.MemcachedReady)
 		if ready == nil || ready.Status != status || len(m.Status.Servers) != size || m.Status.ObservedGeneration != m.Generation || !strings.Contains(ready.Message, words) {
-			return fmt.Errorf("it has %d servers and is %+v", len(m.Status.Servers), ready)
+			return fmt.Errorf("the Memcached has %d servers, and Ready is %+v", len(m.Status.Servers), ready)
 		}
 		return nil
 	})
 	return m
 }
 
-// ring is a client with consistent hashing (ketama) over the names of the servers.
+// ring is a client that distributes keys over the servers by consistent hashing of the servers' names (ketama).
 type ring struct {
 	points []uint32
 	owner  map[uint32]string
-	addr   map[string]string // current address of a server, by name
+	addr   map[string]string // current address of each server, by the server's name
 }
 
-// ring reads the server list that applications mount, and the addresses of the servers.
+// ring returns a client that uses the server list which applications mount, and the current addresses of the servers.
 func (c *cacheTest) ring(t *testing.T) *ring {
 	t.Helper()
 	list := &corev1.ConfigMap{}
@@ -134,7 +135,7 @@ func (c *cacheTest) ring(t *testing.T) *ring {
 	}
 	servers := strings.Fields(list.Data["servers"])
 	if status := c.get(t).Status; !slices.Equal(servers, status.Servers) {
-		t.Fatalf("the ConfigMap lists %q and status.servers %q", servers, status.Servers)
+		t.Fatalf("the ConfigMap lists the servers %q, but status.servers lists %q", servers, status.Servers)
 	}
 	r := newRing(servers)
 	for _, server := range servers {
@@ -149,8 +150,8 @@ func (c *cacheTest) ring(t *testing.T) *ring {
 	return r
 }
 
-// newRing gives each server 400 points. Names contain the test's namespace, so shares must be accurate to a few percent
-// for any name.
+// newRing gives each server 400 points on the hash ring. With so many points, each server's share of the keys is
+// accurate to a few percent for any server names, which contain the namespace of the test.
 func newRing(servers []string) *ring {
 	r := &ring{owner: map[uint32]string{}, addr: map[string]string{}}
 	for _, server := range servers {
@@ -165,7 +166,7 @@ func newRing(servers []string) *ring {
 	return r
 }
 
-// server returns the server of a key.
+// server returns the name of the server that stores the key.
 func (r *ring) server(key string) string {
 	sum := md5.Sum([]byte(key))
 	i, _ := slices.BinarySearch(r.points, binary.LittleEndian.Uint32(sum[:]))
@@ -180,7 +181,7 @@ func keyNames() []string {
 	return out
 }
 
-// byServer groups the keys by their servers.
+// byServer returns the test's keys, grouped by the server that stores them.
 func (r *ring) byServer() map[string][]string {
 	out := map[string][]string{}
 	for _, key := range keyNames() {
@@ -189,7 +190,7 @@ func (r *ring) byServer() map[string][]string {
 	return out
 }
 
-// talk speaks memcached's text protocol with one server: one command and one response per key.
+// talk sends one command per key to a server in memcached's text protocol, and reads one response per key.
 func talk(t *testing.T, addr string, keys []string, say func(key string) string, hear func(key string, in *bufio.Reader) error) {
 	t.Helper()
 	conn, err := net.DialTimeout("tcp", addr, 5*time.Second)
@@ -212,7 +213,7 @@ func talk(t *testing.T, addr string, keys []string, say func(key string) string,
 	}
 }
 
-// fill writes every key to its server.
+// fill writes every key to the server that stores it.
 func (r *ring) fill(t *testing.T) {
 	t.Helper()
 	for server, keys := range r.byServer() {
@@ -220,14 +221,14 @@ func (r *ring) fill(t *testing.T) {
 			func(key string) string { return fmt.Sprintf("set %s 0 0 %d\r\n%s\r\n", key, len(key), key) },
 			func(_ string, in *bufio.Reader) error {
 				if line, err := in.ReadString('\n'); err != nil || line != "STORED\r\n" {
-					return fmt.Errorf("it answers %q (%w)", line, err)
+					return fmt.Errorf("the server responds %q (%w)", line, err)
 				}
 				return nil
 			})
 	}
 }
 
-// misses returns how many keys are missing on each server, without the servers that are down.
+// misses returns how many keys are missing on each server. It does not query the servers in down.
 func (r *ring) misses(t *testing.T, down ...string) map[string]int {
 	t.Helper()
 	out := map[string]int{}
@@ -254,7 +255,7 @@ func (r *ring) misses(t *testing.T, down ...string) map[string]int {
 	return out
 }
 
-// wantMisses expects that all keys of exactly these servers are missing.
+// wantMisses checks that exactly the keys of the given servers are missing, and all of these.
 func (r *ring) wantMisses(t *testing.T, when string, servers ...string) {
 	t.Helper()
 	want := map[string]int{}
@@ -268,7 +269,7 @@ func (r *ring) wantMisses(t *testing.T, when string, servers ...string) {
 	t.Logf("%s: misses by server of %d keys: %v", when, keys, got)
 }
 
-// restart deletes a server's pod and waits for its replacement.
+// restart deletes a server's pod and waits until its replacement is ready.
 func (c *cacheTest) restart(t *testing.T, name string) {
 	t.Helper()
 	pod := &corev1.Pod{}
@@ -290,7 +291,7 @@ func (c *cacheTest) restart(t *testing.T, name string) {
 				return nil
 			}
 		}
-		return fmt.Errorf("it is %s, %s", fresh.UID, fresh.Status.Phase)
+		return fmt.Errorf("the pod has UID %s and phase %s", fresh.UID, fresh.Status.Phase)
 	})
 }
 
@@ -306,7 +307,7 @@ func TestSmokeMemcachedKeepsTheHitRateOfAConsistentClient(t *testing.T) {
 	list := c.await(t, metav1.ConditionTrue, 3, "").Status.Servers
 	after := c.ring(t)
 	if !slices.Equal(before.points, after.points) {
-		t.Errorf("a restart changed the ring")
+		t.Errorf("a restart changed which server stores which keys")
 	}
 	after.wantMisses(t, "pod 1 restarted", list[1])
 	after.fill(t)
@@ -328,7 +329,7 @@ func TestSmokeMemcachedKeepsTheHitRateOfAConsistentClient(t *testing.T) {
 	c.await(t, metav1.ConditionTrue, 3, "3 of 3 servers answer")
 	back := c.ring(t)
 	if !slices.Equal(before.points, back.points) {
-		t.Errorf("the ring is another one after size 0")
+		t.Errorf("the servers of keys changed after the size was 0")
 	}
 	back.wantMisses(t, "after size 0", list...)
 	c.remove(t)
@@ -339,14 +340,14 @@ func TestSmokeMemcachedKeepsTheHitRateOfAConsistentClient(t *testing.T) {
 	c.remove(t)
 }
 
-// remove deletes the object and waits until its pods are gone.
+// remove deletes the Memcached and waits until its pods are gone.
 func (c *cacheTest) remove(t *testing.T) {
 	t.Helper()
 	c.kubectl(t, "delete", "-n", c.ns, "memcached/"+articleCache, "--timeout=60s")
-	eventually.True(t, time.Minute, "nothing of it is left", func() error {
+	eventually.True(t, time.Minute, "all objects that belonged to the object are gone", func() error {
 		pods := &corev1.PodList{}
 		if err := c.List(t.Context(), pods, client.InNamespace(c.ns)); err != nil || len(pods.Items) > 0 {
-			return fmt.Errorf("%d pods are left (%w)", len(pods.Items), err)
+			return fmt.Errorf("%d pods still exist (%w)", len(pods.Items), err)
 		}
 		err := c.Get(t.Context(), client.ObjectKey{Namespace: c.ns, Name: articleCache + "-servers"}, &corev1.ConfigMap{})
 		return eventually.Gone(err, apierrors.IsNotFound)
@@ -367,7 +368,7 @@ func TestANodeThatCrashesTakesOnlyTheKeysOfItsServersAndTheyComeBack(t *testing.
 
 	c.crash(t, first.Spec.NodeName)
 	c.await(t, metav1.ConditionFalse, 3, "node "+first.Spec.NodeName+" does not answer")
-	eventually.True(t, time.Minute, fmt.Sprintf("the ring stays, with %d servers ready", len(list)-len(lost)), func() error {
+	eventually.True(t, time.Minute, fmt.Sprintf("the server list is unchanged, with %d servers ready", len(list)-len(lost)), func() error {
 		if s := c.get(t).Status; !slices.Equal(s.Servers, list) || int(s.ReadyReplicas) != len(list)-len(lost) {
 			return fmt.Errorf("the status is %+v", s)
 		}
@@ -381,13 +382,13 @@ func TestANodeThatCrashesTakesOnlyTheKeysOfItsServersAndTheyComeBack(t *testing.
 	c.await(t, metav1.ConditionTrue, 3, "3 of 3 servers answer")
 	after := c.ring(t)
 	if !slices.Equal(before.points, after.points) {
-		t.Errorf("the crash changed the ring")
+		t.Errorf("the crash changed which server stores which keys")
 	}
 	after.wantMisses(t, "node "+first.Spec.NodeName+" crashed", lost...)
 	c.remove(t)
 }
 
-// serversOn returns the servers whose pods run on a node.
+// serversOn returns those servers whose pods run on the node.
 func (c *cacheTest) serversOn(t *testing.T, node string, servers []string) []string {
 	t.Helper()
 	return slices.DeleteFunc(slices.Clone(servers), func(server string) bool {

@@ -33,14 +33,14 @@ const (
 	tenantAuth = "opcrew-basic-auth"
 )
 
-// serviceTest is a namespace of a tenant with one microservice in it.
+// serviceTest is a namespace of a tenant with one MicroServiceDeploy.
 type serviceTest struct {
 	*cluster
 	ns, name string
 }
 
-// sample is the article's manifest with an image that exists here, and with smaller requests, because the article's
-// requests fill three machines.
+// sample is the manifest in the original article, with an image that exists and with smaller resource requests. The
+// requests in the article would fill three machines.
 const sample = `{
 	"apiVersion": "custom.ops/v1", "kind": "MicroServiceDeploy", "metadata": {"name": "ms-sample-v1s0"},
 	"spec": {
@@ -65,7 +65,7 @@ func newServiceTest(t *testing.T) *serviceTest {
 	return &serviceTest{c, ns.Name, "ms-sample-v1s0"}
 }
 
-// wantWebapp builds the web application's image and loads it into the nodes.
+// wantWebapp builds the image of the test's web application and loads it into the nodes.
 func (c *cluster) wantWebapp(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
@@ -89,7 +89,7 @@ func (s *serviceTest) create(t *testing.T) {
 	s.kubectl(t, "apply", "-n", s.ns, "-f", file)
 }
 
-// edit merges a patch into the object, as a user does.
+// edit changes the object by a JSON merge patch, as a user does.
 func (s *serviceTest) edit(t *testing.T, patch string) {
 	t.Helper()
 	m := &customv1.MicroServiceDeploy{}
@@ -99,7 +99,7 @@ func (s *serviceTest) edit(t *testing.T, patch string) {
 	}
 }
 
-// await waits until Ready has the status and reason for the current generation.
+// await waits until Ready has the given status and reason for the current generation.
 func (s *serviceTest) await(t *testing.T, status metav1.ConditionStatus, reason string) *customv1.MicroServiceDeploy {
 	t.Helper()
 	m := &customv1.MicroServiceDeploy{}
@@ -109,14 +109,14 @@ func (s *serviceTest) await(t *testing.T, status metav1.ConditionStatus, reason 
 		}
 		ready := meta.FindStatusCondition(m.Status.Conditions, customv1.MicroServiceDeployReady)
 		if ready == nil || m.Status.ObservedGeneration != m.Generation || ready.Status != status || ready.Reason != reason {
-			return fmt.Errorf("it is %+v", ready)
+			return fmt.Errorf("Ready is %+v", ready)
 		}
 		return nil
 	})
 	return m
 }
 
-// url returns the URL of the Service inside the cluster.
+// url returns the URL of the object's Service in the cluster.
 func (s *serviceTest) url(t *testing.T) string {
 	t.Helper()
 	service := &corev1.Service{}
@@ -126,7 +126,7 @@ func (s *serviceTest) url(t *testing.T) string {
 	return fmt.Sprintf("http://%s/", service.Spec.ClusterIP)
 }
 
-// password returns the tenant's password.
+// password returns the password that clients of the tenant need.
 func (s *serviceTest) password(t *testing.T) string {
 	t.Helper()
 	secret := &corev1.Secret{}
@@ -136,7 +136,7 @@ func (s *serviceTest) password(t *testing.T) string {
 	return string(secret.Data["password"])
 }
 
-// wantAnswer waits until a visitor gets an expected response.
+// wantAnswer waits until the visitor gets a response with the given status code for which fits returns true.
 func wantAnswer(t *testing.T, v *visitor, what string, code int, fits func(answer) bool) {
 	t.Helper()
 	eventually.True(t, 3*time.Minute, what, func() error {
@@ -145,7 +145,7 @@ func wantAnswer(t *testing.T, v *visitor, what string, code int, fits func(answe
 			return err
 		}
 		if got != code || !fits(a) {
-			return fmt.Errorf("the answer is %d %+v", got, a)
+			return fmt.Errorf("the response is %d %+v", got, a)
 		}
 		return nil
 	})
@@ -161,7 +161,7 @@ func TestSmokeAMicroServiceAsksForItsTenantsPasswordAndIsChangedUnderLoad(t *tes
 	tenant := newVisitor(url, "tenant", password)
 	wantAnswer(t, newVisitor(url, "", ""), "who gives no password is asked for one", http.StatusUnauthorized, anyAnswer)
 	wantAnswer(t, newVisitor(url, "tenant", "wrong"), "a wrong password is refused", http.StatusUnauthorized, anyAnswer)
-	wantAnswer(t, tenant, "the tenant is admitted, and the application gets its name without the password", http.StatusOK, func(a answer) bool {
+	wantAnswer(t, tenant, "the service accepts the tenant's password, and the application gets the user name without the password", http.StatusOK, func(a answer) bool {
 		return a.User == "tenant" && !a.Password && a.Greeting == "hello" && strings.Contains(a.Config, "COLOR=blue")
 	})
 
@@ -188,7 +188,7 @@ func TestSmokeAMicroServiceAsksForItsTenantsPasswordAndIsChangedUnderLoad(t *tes
 			return err
 		}
 		if len(pods.Items) > 0 {
-			return fmt.Errorf("there are %d", len(pods.Items))
+			return fmt.Errorf("%d pods still exist", len(pods.Items))
 		}
 		return nil
 	})
@@ -202,7 +202,7 @@ func TestTurningAuthOnAndOffLosesNoRequest(t *testing.T) {
 	s.create(t)
 	s.await(t, metav1.ConditionTrue, "AllPodsReady")
 	tenant := newVisitor(s.url(t), "tenant", s.password(t))
-	wantAnswer(t, tenant, "the tenant is let in", http.StatusOK, anyAnswer)
+	wantAnswer(t, tenant, "the service accepts the tenant's password", http.StatusOK, anyAnswer)
 	for _, on := range []bool{false, true} {
 		l := startTraffic(t, regulars(tenant)...)
 		s.edit(t, fmt.Sprintf(`{"spec":{"needAuth":%t}}`, on))
@@ -217,7 +217,7 @@ func TestAPasswordIsChangedWithoutARefusedClient(t *testing.T) {
 	s.await(t, metav1.ConditionTrue, "AllPodsReady")
 	url := s.url(t)
 	old, renewed := newVisitor(url, "tenant", s.password(t)), newVisitor(url, "tenant", "a-new-password")
-	wantAnswer(t, old, "the tenant is let in", http.StatusOK, anyAnswer)
+	wantAnswer(t, old, "the service accepts the tenant's password", http.StatusOK, anyAnswer)
 	l := startTraffic(t, regulars(old)...)
 	secret := &corev1.Secret{}
 	secret.Namespace, secret.Name = s.ns, tenantAuth
@@ -228,8 +228,8 @@ func TestAPasswordIsChangedWithoutARefusedClient(t *testing.T) {
 	if err := s.Patch(t.Context(), secret, client.RawPatch(types.MergePatchType, data)); err != nil {
 		t.Fatal(err)
 	}
-	for range 4 { // requests are spread over the pods, so this reaches every pod
-		wantAnswer(t, renewed, "the new password is let in", http.StatusOK, anyAnswer)
+	for range 4 { // the Service spreads requests over the pods, so four requests reach each pod
+		wantAnswer(t, renewed, "the server accepts the new password", http.StatusOK, anyAnswer)
 	}
 	l.stop(t, "a change of the password")
 }

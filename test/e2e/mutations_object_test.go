@@ -23,7 +23,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/manifest"
 )
 
-// patient is a live object that is mutated.
+// patient is a live object that the test changes again and again.
 type patient struct {
 	*testing.T
 	c         *cluster
@@ -33,12 +33,12 @@ type patient struct {
 	restarts  int32
 }
 
-// The possible outcomes of a mutation.
+// The possible outcomes of a change.
 const (
 	refused   = "refused with a message"
-	settled   = "accepted, and Ready says how it is"
-	gone      = "accepted, and the object went as it says"
-	permanent = "accepted for good: taking it back is refused with a message"
+	settled   = "accepted, and Ready describes the new state"
+	gone      = "accepted, and the object was deleted as documented"
+	permanent = "accepted, but reverting the change is refused with a message"
 )
 
 func newPatient(t *testing.T, c *cluster, declared []manifest.Document, namespace, name string) *patient {
@@ -47,7 +47,7 @@ func newPatient(t *testing.T, c *cluster, declared []manifest.Document, namespac
 	return p
 }
 
-// create creates the objects of all documents, of which the last is the object to mutate.
+// create creates the objects of all documents. The last one is the object that the test changes.
 func (p *patient) create() {
 	for _, doc := range p.declared {
 		object := &unstructured.Unstructured{Object: table.Named(doc.Object.Object, p.name).(map[string]any)}
@@ -63,7 +63,7 @@ func (p *patient) create() {
 	p.until("an object is Ready before it is mutated", p.well)
 }
 
-// object reads the object.
+// object reads the object that the test changes.
 func (p *patient) object() (*unstructured.Unstructured, error) {
 	o := p.declared[len(p.declared)-1].Object
 	read := &unstructured.Unstructured{}
@@ -77,7 +77,7 @@ func (p *patient) object() (*unstructured.Unstructured, error) {
 	return read, p.c.Get(p.Context(), key, read)
 }
 
-// endure mutates the object, reverts the change, and returns the outcome.
+// endure changes the object, reverts the change, and returns the outcome.
 func (p *patient) endure(m table.Mutation) string {
 	o, err := p.object()
 	if err != nil {
@@ -95,7 +95,7 @@ func (p *patient) endure(m table.Mutation) string {
 	case err != nil && strings.TrimSpace(err.Error()) != "" && (apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)):
 		return refused
 	case err != nil:
-		p.Errorf("%s: expected a refusal that says why, got %v", m.Name, err)
+		p.Errorf("%s: expected a refusal with a reason, got %v", m.Name, err)
 		return "failed"
 	}
 	outcome := p.settles(m)
@@ -110,10 +110,10 @@ func (p *patient) endure(m table.Mutation) string {
 	return outcome
 }
 
-// settles waits until the status describes the mutated spec.
+// settles waits until the status of the object describes the changed spec.
 func (p *patient) settles(m table.Mutation) string {
 	outcome := settled
-	p.until(m.Name+": the object settles, and Ready says how it is", func(o *unstructured.Unstructured) error {
+	p.until(m.Name+": the status describes the changed spec", func(o *unstructured.Unstructured) error {
 		if o == nil {
 			outcome = gone
 			return nil
@@ -123,8 +123,8 @@ func (p *patient) settles(m table.Mutation) string {
 	return outcome
 }
 
-// undo restores the previous spec and waits until the object is Ready. If the API server refuses the change, undo
-// recreates the object.
+// undo restores the previous spec and waits until the object is Ready. If the API server refuses to restore the spec,
+// undo recreates the object.
 func (p *patient) undo(m table.Mutation, wanted any) bool {
 	o, err := p.object()
 	for err == nil {
@@ -139,10 +139,10 @@ func (p *patient) undo(m table.Mutation, wanted any) bool {
 		return false
 	}
 	if err != nil {
-		p.Errorf("%s: undoing it: %v", m.Name, err)
+		p.Errorf("%s: reverting the change: %v", m.Name, err)
 		return true
 	}
-	if !p.until(m.Name+": the object is Ready again when it is undone", p.well) {
+	if !p.until(m.Name+": the object is Ready again after the change was reverted", p.well) {
 		p.remake()
 	}
 	return true
@@ -156,17 +156,17 @@ func (p *patient) remake() {
 	if err != nil {
 		p.Error(err)
 	}
-	p.until("the object goes", func(o *unstructured.Unstructured) error {
+	p.until("the object is gone", func(o *unstructured.Unstructured) error {
 		if o != nil {
-			return errors.New("it is there")
+			return errors.New("the object still exists")
 		}
 		return nil
 	})
 	p.create()
 }
 
-// until waits until check accepts the object, which is nil if it does not exist. It reports whether check did so in
-// time.
+// until repeats check until it returns nil, and reports whether that happened in time. check gets nil if the object
+// does not exist.
 func (p *patient) until(what string, check func(*unstructured.Unstructured) error) bool {
 	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
 		o, err := p.object()
@@ -186,7 +186,7 @@ func (p *patient) until(what string, check func(*unstructured.Unstructured) erro
 	}
 }
 
-// observed returns an error unless the status describes the spec, and Ready has a message.
+// observed returns an error unless the status describes the current spec and Ready has a message.
 func observed(o *unstructured.Unstructured) error {
 	generation, _, _ := unstructured.NestedInt64(o.Object, "status", "observedGeneration")
 	ready := readyOf(o)
@@ -196,10 +196,11 @@ func observed(o *unstructured.Unstructured) error {
 	return nil
 }
 
-// well returns an error unless the object is Ready for its spec, or its manifest explains why it never will be.
+// well returns an error unless the object is Ready for its current spec. If the object's manifest has the comment
+// "settled", the object need not be Ready.
 func (p *patient) well(o *unstructured.Unstructured) error {
 	if o == nil {
-		return errors.New("it is not there")
+		return errors.New("the object does not exist")
 	}
 	if err := observed(o); err != nil {
 		return err
@@ -228,7 +229,7 @@ func (p *patient) expectNoRestart(m table.Mutation) {
 	}
 }
 
-// operatorRestarts counts the restarts of all containers of the operator.
+// operatorRestarts returns how often containers of the operator have restarted.
 func (c *cluster) operatorRestarts(t *testing.T) int32 {
 	pods := &corev1.PodList{}
 	if err := c.List(t.Context(), pods, client.InNamespace(namespace)); err != nil {
@@ -243,7 +244,7 @@ func (c *cluster) operatorRestarts(t *testing.T) int32 {
 	return sum
 }
 
-// expectNoPanic expects no panic in the logs of the operator since a time.
+// expectNoPanic fails the test if the logs of the operator contain a panic since the given time.
 func (c *cluster) expectNoPanic(t *testing.T, since time.Time) {
 	t.Helper()
 	for _, layer := range []string{"machines", "applications", "data"} {

@@ -20,15 +20,15 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/manifest"
 )
 
-// mutationsBudget limits the time for all kinds together.
+// mutationsBudget is the time limit for the tests of all kinds together.
 const mutationsBudget = 15 * time.Minute
 
-// Every field of every kind gets the value of its row in test/fields and nonsensical values, one after the other, on
-// live objects. Each time the API server must refuse the change with a message, or the object must settle with an
-// accurate status. When the change is undone, the object must be Ready again.
+// The test sets every field of every kind on live objects, first to the value of its row in test/fields and then to
+// nonsense values. Each time the API server must refuse the change with a message, or the object's status must describe
+// it. After the change is reverted, the object must be Ready again.
 func TestNoMutationOfALiveObjectHarmsTheOperatorOrOutlastsItsEnd(t *testing.T) {
 	c := connect(t)
-	c.removePools(t) // their taints would leave one node for all pods
+	c.removePools(t) // taints of pools would leave one node for all pods
 	for _, image := range []string{nginxImage, memcachedImage} {
 		c.wantImage(t, image)
 	}
@@ -53,7 +53,7 @@ func TestNoMutationOfALiveObjectHarmsTheOperatorOrOutlastsItsEnd(t *testing.T) {
 	c.expectNoPanic(t, began)
 }
 
-// mutate distributes the mutations of a kind over some live objects.
+// mutate tests all changes for a kind. It distributes them over several live objects.
 func (c *cluster) mutate(t *testing.T, kind *table.File, end time.Time) {
 	mutations, err := kind.Mutations(c.root)
 	if err != nil {
@@ -91,7 +91,8 @@ func (c *cluster) mutate(t *testing.T, kind *table.File, end time.Time) {
 	}
 }
 
-// mutated returns the objects of a kind's manifest, with images that exist. The last one is the object to mutate.
+// mutated returns the objects in the kind's manifest, which use existing images. The last one is the object that the
+// test changes.
 func (c *cluster) mutated(t *testing.T, kind string) []manifest.Document {
 	t.Helper()
 	docs, err := manifest.Read(filepath.Join(c.root, "test/e2e/testdata/mutations", kind+".yaml"))
@@ -109,7 +110,8 @@ func (c *cluster) mutated(t *testing.T, kind string) []manifest.Document {
 	return docs
 }
 
-// lanes is how many additional objects are mutated in parallel, for kinds whose pods are slow.
+// lanes is how many additional objects of a kind are tested in parallel. The listed kinds are those whose pods start
+// slowly.
 var lanes = map[string]int{"Diva": 2, "EtcdCluster": 2, "MicroServiceDeploy": 2, "RedisEnterpriseCluster": 3}
 
 // outcomes counts how often each outcome occurred.

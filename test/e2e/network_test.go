@@ -21,13 +21,15 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// neighbors are two pods of a user beside a store: web, which access lists, and other.
+// neighbors are two pods in the namespace of a store such as Redis. spec.access allows connections from the pod "web",
+// but not from the pod "other".
 type neighbors struct {
 	*cluster
 	ns string
 }
 
-// listed is an access that of the pods only web is in, and the machine of the tests, which asks members.
+// listed is a spec that allows connections from pods with label app=web, and from this machine, from which the tests
+// query the servers.
 const listed = `{"access":[{"podSelector":{"matchLabels":{"app":"web"}}},{"ipBlock":{"cidr":"10.214.255.0/30"}}]}`
 
 func newNeighbors(t *testing.T, c *cluster, ns string) *neighbors {
@@ -46,8 +48,9 @@ func newNeighbors(t *testing.T, c *cluster, ns string) *neighbors {
 	return n
 }
 
-// connects reports whether a pod can open a connection. Rules drop what they do not allow, so that anything but an end by time is an
-// error: a port at which no server listens says nothing about them.
+// connects reports whether a pod can open a TCP connection. Network policies drop forbidden packets, so a forbidden
+// connection times out. Any other failure is an error: for example, a refused connection only shows that no server
+// listens.
 func (n *neighbors) connects(from, address string, port int) (bool, error) {
 	out, err := n.program("kubectl", "exec", "-n", n.ns, from, "--", "nc", "-w", "2", address, fmt.Sprint(port), "-e", "true").CombinedOutput()
 	switch {
@@ -59,10 +62,10 @@ func (n *neighbors) connects(from, address string, port int) (bool, error) {
 	return false, fmt.Errorf("nc from %s to %s:%d: %w: %s", from, address, port, err, out)
 }
 
-// expect waits until the pod reaches exactly the open ones of some ports of another pod.
+// expect waits until the pod can connect to the open ports of another pod, and not to the closed ones.
 func (n *neighbors) expect(t *testing.T, from string, to *corev1.Pod, open []int, closed ...int) {
 	t.Helper()
-	eventually.True(t, time.Minute, fmt.Sprintf("pod %s reaches of %s the ports %v, and not %v", from, to.Name, open, closed), func() error {
+	eventually.True(t, time.Minute, fmt.Sprintf("pod %s can connect to %s at the ports %v, but not %v", from, to.Name, open, closed), func() error {
 		for ports, want := range map[*[]int]bool{&open: true, &closed: false} {
 			for _, port := range *ports {
 				got, err := n.connects(from, to.Status.PodIP, port)
@@ -100,7 +103,8 @@ func TestSmokeTheBusOfRedisIsClosedAndAccessLimitsItsClients(t *testing.T) {
 	r.patch(t, listed)
 	n.expect(t, "web", server, open, inner...)
 	n.expect(t, "other", server, []int{redisv1alpha1.MetricsPort}, append(inner, clients...)...)
-	// A pod that starts under the policies joins by the bus, and is seen by the operator.
+	// A new pod must be able to join the Redis cluster under the network policies, and the operator must be able to
+	// reach it.
 	if err := r.Delete(t.Context(), server); err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +114,7 @@ func TestSmokeTheBusOfRedisIsClosedAndAccessLimitsItsClients(t *testing.T) {
 			return err
 		}
 		if now.UID == server.UID || now.Status.PodIP == "" {
-			return errors.New("not yet")
+			return errors.New("the pod has not been recreated yet")
 		}
 		server = now
 		return nil

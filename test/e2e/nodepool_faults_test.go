@@ -20,7 +20,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// wantCounts waits until a pool's status has these numbers of nodes and of ready nodes.
+// wantCounts waits until the status of a NodePool has the given numbers of nodes and of ready nodes.
 func (c *cluster) wantCounts(t *testing.T, name string, total, ready int32) {
 	t.Helper()
 	eventually.True(t, time.Minute, fmt.Sprintf("NodePool %s has %d nodes, %d of them ready", name, total, ready), func() error {
@@ -29,20 +29,20 @@ func (c *cluster) wantCounts(t *testing.T, name string, total, ready int32) {
 			return err
 		}
 		if pool.Status.NodeCount != total || pool.Status.ReadyNodes != ready {
-			return fmt.Errorf("it has %d, %d of them ready", pool.Status.NodeCount, pool.Status.ReadyNodes)
+			return fmt.Errorf("the status has %d nodes, %d of them ready", pool.Status.NodeCount, pool.Status.ReadyNodes)
 		}
 		return nil
 	})
 }
 
-// crash kills a node and starts it again when the test is over, whatever happens.
+// crash kills a node. It starts the node again at the end of the test, even if the test fails.
 func (c *cluster) crash(t *testing.T, node string) {
 	t.Helper()
 	c.run(t, "localcluster", "node", "crash", node)
 	t.Cleanup(func() { c.start(t, node) })
 }
 
-// start starts a crashed node. It is not an error if the node runs.
+// start starts a crashed node. It returns no error if the node already runs.
 func (c *cluster) start(t *testing.T, node string) {
 	t.Helper()
 	cmd := c.program("localcluster", "node", "start", node)
@@ -87,7 +87,7 @@ func TestANodeRegisteredAgainWithoutItsRoleLabelHasLeftAndIsClean(t *testing.T) 
 	}
 	for _, key := range []string{masterLabel, testLabel} {
 		if _, ok := node.Labels[key]; ok {
-			t.Errorf("node3 was registered again and is in no pool, yet it carries label %s", key)
+			t.Errorf("node3 was registered again and belongs to no pool, but still has label %s", key)
 		}
 	}
 	c.wantPool(t, "master", metav1.ConditionTrue, nodesv1.ReasonNoNodes)
@@ -138,7 +138,7 @@ func TestARestartOfTheOperatorWritesNothing(t *testing.T) {
 	c.wantQuiet(t, 5*time.Second)
 	writes := audit.Since(t, mark).By(machinesUser).Writes().Counted()
 	if len(writes) > 0 {
-		t.Errorf("a restart should write nothing, the operator wrote:\n%s", writes)
+		t.Errorf("after a restart the operator should write nothing, but wrote:\n%s", writes)
 	}
 	c.removePools(t)
 }
@@ -164,7 +164,7 @@ func TestADryRunOfNoExecuteNamesThePodsThatItWouldEvict(t *testing.T) {
 	}
 	preview := c.wantPool(t, "master", metav1.ConditionFalse, nodesv1.ReasonDryRun).Status.Preview
 	if preview == nil || preview.NodeCount != 1 || !slices.Contains(preview.Evictions, "default/victim on node3") {
-		t.Errorf("the preview should name 1 node and pod default/victim, it says %+v", preview)
+		t.Errorf("the preview should name 1 node and pod default/victim, but is %+v", preview)
 	}
 	c.wantNode(t, "node3", nil)
 

@@ -25,7 +25,7 @@ const (
 	masterLabel = "node-pool.lailin.xyz/master"
 )
 
-// article returns the path of the article's manifest with the pools test and master.
+// article returns the path of the original article's manifest, which contains the NodePools test and master.
 func (c *cluster) article(updated bool) string {
 	name := "article.yaml"
 	if updated {
@@ -34,7 +34,8 @@ func (c *cluster) article(updated bool) string {
 	return filepath.Join(c.root, "test", "crds", "testdata", "nodepools", "accept", name)
 }
 
-// articlesFirst returns the path of a file with only the first object of the article's manifest, the pool test.
+// articlesFirst returns the path of a file that contains only the first object of the article's manifest, the NodePool
+// test.
 func (c *cluster) articlesFirst(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(c.article(false))
@@ -70,7 +71,7 @@ func TestSmokeTheArticlesPoolsDoWhatTheArticleShows(t *testing.T) {
 	c.wantClass(t, "master", map[string]string{masterLabel: "10", "node-role.kubernetes.io/master": ""}, masterTaint)
 	c.wantNode(t, "node3", map[string]string{masterLabel: "10"}, masterTaint)
 	if _, left := c.carriedByAll(t)["node3"].Labels[testLabel]; left {
-		t.Errorf("label %s was taken out of the pool and is still on node3", testLabel)
+		t.Errorf("label %s was removed from the pool, but is still on node3", testLabel)
 	}
 	c.wantPool(t, "master", metav1.ConditionTrue, nodesv1.ReasonAsWanted)
 	c.wantRepairInOneWrite(t)
@@ -80,15 +81,15 @@ func TestSmokeTheArticlesPoolsDoWhatTheArticleShows(t *testing.T) {
 	c.wantAsBefore(t, before)
 }
 
-// wantOn starts a pod and checks where it runs.
+// wantOn starts a pod and checks that it runs on the given node.
 func (c *cluster) wantOn(t *testing.T, name, class, node string) {
 	t.Helper()
 	if pod := c.pod(t, name, class); pod.Spec.NodeName != node {
-		t.Errorf("pod %s of RuntimeClass %q runs on %s, should run on %s", name, class, pod.Spec.NodeName, node)
+		t.Errorf("pod %s with RuntimeClass %q runs on %s, but should run on %s", name, class, pod.Spec.NodeName, node)
 	}
 }
 
-// wantRepairInOneWrite removes a label that the operator set, and expects its repair.
+// wantRepairInOneWrite removes a label that the operator set, and checks that the operator restores it with one write.
 func (c *cluster) wantRepairInOneWrite(t *testing.T) {
 	t.Helper()
 	audit := c.audit(t)
@@ -98,29 +99,29 @@ func (c *cluster) wantRepairInOneWrite(t *testing.T) {
 	c.wantQuiet(t, 2*time.Second)
 	writes := audit.Since(t, mark).By(machinesUser).Writes().On("nodes")
 	if len(writes) != 1 {
-		t.Errorf("a label that a user removed should be restored with 1 write of the node, the operator made:\n%s", writes)
+		t.Errorf("the operator should restore a removed label with 1 write of the node, but made:\n%s", writes)
 	}
 }
 
-// wantQuiet expects no calls of the operator for a while, although kubelets report and leases are renewed.
+// wantQuiet waits until the operator makes no requests for a while. Node heartbeats and leases must not cause requests.
 func (c *cluster) wantQuiet(t *testing.T, d time.Duration) {
 	t.Helper()
 	c.wantQuietBy(t, machinesUser, d)
 }
 
-// wantQuietBy waits until an account makes no call for some time.
+// wantQuietBy waits until the account makes no requests for the given time.
 func (c *cluster) wantQuietBy(t *testing.T, user string, d time.Duration) {
 	t.Helper()
 	audit := c.audit(t)
 	var seen testenv.Calls
-	for range 10 { // work in progress may end first
+	for range 10 { // work that is in progress may complete first
 		mark := audit.Mark(t)
-		time.Sleep(d) // silence can only be waited for
+		time.Sleep(d) // there is no event to wait for
 		if seen = audit.Since(t, mark).By(user).Counted(); len(seen) == 0 {
 			return
 		}
 	}
-	t.Errorf("the operator should be at rest, it makes calls:\n%s", seen)
+	t.Errorf("the operator should make no requests, but made:\n%s", seen)
 }
 
 func TestTwoPoolsOnASharedNodeBothGetTheirPodsThere(t *testing.T) {
@@ -130,7 +131,7 @@ func TestTwoPoolsOnASharedNodeBothGetTheirPodsThere(t *testing.T) {
 	c.role(t, "node3", "master")
 	before := c.carriedByAll(t)
 
-	// Create the pools one after the other. If both were created in the same second, the name would decide which is
+	// Create the pools in different seconds. If both had the same creation time, the name would decide which pool is
 	// older.
 	c.kubectl(t, "apply", "--server-side", "-f", c.articlesFirst(t))
 	c.wantPool(t, "test", metav1.ConditionTrue, nodesv1.ReasonAsWanted)
@@ -138,7 +139,7 @@ func TestTwoPoolsOnASharedNodeBothGetTheirPodsThere(t *testing.T) {
 	c.wantPool(t, "test", metav1.ConditionTrue, nodesv1.ReasonAsWanted)
 	master := c.wantPool(t, "master", metav1.ConditionFalse, nodesv1.ReasonHeldByPool)
 	if n := len(master.Status.Conflicts); n != 2 {
-		t.Errorf("pool master should name 2 conflicts (the taint and a label), it names %d: %+v", n, master.Status.Conflicts)
+		t.Errorf("pool master should report 2 conflicts (the taint and a label), but reports %d: %+v", n, master.Status.Conflicts)
 	}
 	c.wantNode(t, "node3", map[string]string{testLabel: "", masterLabel: "8"}, testTaint)
 	c.wantClass(t, "master", map[string]string{masterLabel: "8", "node-role.kubernetes.io/master": ""}, masterTaint, testTaint)

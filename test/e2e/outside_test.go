@@ -20,7 +20,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// The operator must make every sample Ready, and clean up, from a process that cannot reach pods over the network.
+// The operator must make every sample Ready, and clean up after it, even if it runs where it cannot reach pods over the
+// network.
 func TestMakeRunServesTheSamplesFromALaptopThatReachesOnlyTheAPIServer(t *testing.T) {
 	c := connect(t)
 	c.removePools(t)
@@ -36,13 +37,13 @@ func TestMakeRunServesTheSamplesFromALaptopThatReachesOnlyTheAPIServer(t *testin
 			return nil
 		}
 	}
-	eventually.True(t, 5*time.Minute, "make run waits for the operator that is deployed", says("serves nothing until that one ends"))
+	eventually.True(t, 5*time.Minute, "make run waits for the deployed operator", says("serves nothing until that one ends"))
 	c.withoutOperator(t)
-	eventually.True(t, time.Minute, "make run says what it serves", says(`etcdcluster +yes +members are reached by port-forward`))
+	eventually.True(t, time.Minute, "make run prints which kinds it serves", says(`etcdcluster +yes +members are reached by port-forward`))
 	c.applySamples(t)
 }
 
-// withoutOperator stops the deployed operator until the test ends.
+// withoutOperator scales the deployed operator to zero until the test ends.
 func (c *cluster) withoutOperator(t *testing.T) {
 	t.Helper()
 	c.kubectl(t, "-n", namespace, "scale", "deployment", "--all", "--replicas", "0")
@@ -54,7 +55,7 @@ func (c *cluster) withoutOperator(t *testing.T) {
 	})
 }
 
-// wantUnreachable expects that pods can be reached from this machine, but not from the laptop.
+// wantUnreachable checks that this machine can connect to a pod, but the simulated laptop cannot.
 func (c *cluster) wantUnreachable(t *testing.T, laptop *island) {
 	t.Helper()
 	pods := &corev1.PodList{}
@@ -64,7 +65,7 @@ func (c *cluster) wantUnreachable(t *testing.T, laptop *island) {
 	if len(pods.Items) == 0 {
 		t.Fatal("found no pod of the operator")
 	}
-	address := net.JoinHostPort(pods.Items[0].Status.PodIP, "8081") // the port of the operator's probes
+	address := net.JoinHostPort(pods.Items[0].Status.PodIP, "8081") // port of the operator's health probes
 	conn, err := net.DialTimeout("tcp", address, 5*time.Second)
 	if err != nil {
 		t.Fatalf("expected this machine to reach %s: %v", address, err)

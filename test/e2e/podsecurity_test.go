@@ -18,8 +18,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// admitted are the samples of each kind, the standard that a namespace enforces in which they run, and the pods that
-// show it. Those of Activity run in a namespace of opcrew's.
+// admitted maps each kind to the Pod Security Standard under which its sample must run, and to a label of its pods.
+// Activity is not listed, because its pods run in opcrew's own namespace.
 var admitted = map[string]struct{ level, pods string }{
 	"AppService":             {"restricted", "app.kubernetes.io/name=appservice"},
 	"MicroServiceDeploy":     {"restricted", "app.kubernetes.io/name=microservicedeploy"},
@@ -29,7 +29,7 @@ var admitted = map[string]struct{ level, pods string }{
 	"Diva":                   {"baseline", "app.kubernetes.io/name=diva"},
 }
 
-// A pod that admission refuses does not exist, whatever its image does.
+// It suffices that a pod exists: if admission refused the pod, it would not exist, whatever its image does.
 func TestTheSamplesPodsAreAdmittedWhereAStandardIsEnforced(t *testing.T) {
 	c := connect(t)
 	for _, sample := range c.samples(t) {
@@ -50,7 +50,7 @@ func TestTheSamplesPodsAreAdmittedWhereAStandardIsEnforced(t *testing.T) {
 	}
 }
 
-// enforcing is a new namespace that admits only pods of a standard.
+// enforcing creates a namespace that enforces a Pod Security Standard, and returns its name.
 func (c *cluster) enforcing(t *testing.T, level string) string {
 	t.Helper()
 	ns := &corev1.Namespace{}
@@ -63,7 +63,7 @@ func (c *cluster) enforcing(t *testing.T, level string) string {
 	return ns.Name
 }
 
-// hasPods reports why no pod with a label exists; nil if one does.
+// hasPods returns an error unless a pod with the label exists.
 func (c *cluster) hasPods(t *testing.T, ns, selector string) error {
 	pods := &corev1.PodList{}
 	key, value, exact := strings.Cut(selector, "=")
@@ -80,7 +80,7 @@ func (c *cluster) hasPods(t *testing.T, ns, selector string) error {
 	return nil
 }
 
-// withoutNodePorts frees the ports that the sample itself may have.
+// withoutNodePorts removes all nodePorts from a manifest, because the sample in the cluster may already use them.
 func withoutNodePorts(node any) {
 	switch node := node.(type) {
 	case map[string]any:
@@ -95,8 +95,8 @@ func withoutNodePorts(node any) {
 	}
 }
 
-// The pods of an object that was stored before a rule existed are refused as well: here, what no rule of the CRD
-// catches.
+// The operator checks pods too, because an object may have been stored before the CRD had a rule. So the test uses a
+// field that no rule of the CRD checks.
 func TestAPodThatBreaksTheStandardIsNotWritten(t *testing.T) {
 	c := connect(t)
 	ns := c.enforcing(t, "privileged")

@@ -24,39 +24,39 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// testPod is a label of the pods that pool tests create.
+// testPod is the label of pods that the tests of pools create.
 const testPod = "opcrew-test/pool"
 
-// soon is the time limit, on a busy machine, for what a user expects at once.
+// soon is the time limit for an effect that users expect immediately. It is generous, for a busy machine.
 const soon = 20 * time.Second
 
-// carried holds the fields that pools may change on a node.
+// carried contains the fields of a node that pools may change.
 type carried struct {
 	Labels, Annotations map[string]string
 	Taints              []corev1.Taint
 	Unschedulable       bool
 }
 
-// removePools deletes the samples, and pools and role labels of earlier tests.
+// removePools deletes the samples, and NodePools and role labels that earlier tests left.
 func (c *cluster) removePools(t *testing.T) {
 	t.Helper()
 	c.removeSamples(t)
 	c.kubectl(t, "delete", "nodepools", "--all", "--timeout=60s")
 	c.kubectl(t, "delete", "pods", "-n", "default", "-l", testPod, "--now")
 	c.kubectl(t, "label", "nodes", "--all", "node-role.kubernetes.io/test-", "node-role.kubernetes.io/master-")
-	eventually.True(t, soon, "no pod of earlier tests is left", func() error {
+	eventually.True(t, soon, "no pod of earlier tests exists", func() error {
 		pods := &corev1.PodList{}
 		if err := c.List(t.Context(), pods, client.InNamespace("default"), client.HasLabels{testPod}); err != nil {
 			return err
 		}
 		if len(pods.Items) > 0 {
-			return fmt.Errorf("%d are left", len(pods.Items))
+			return fmt.Errorf("%d still exist", len(pods.Items))
 		}
 		return nil
 	})
 }
 
-// carriedByAll returns what every node carries, by node name.
+// carriedByAll returns the current labels, annotations and taints of every node, by the node's name.
 func (c *cluster) carriedByAll(t *testing.T) map[string]carried {
 	t.Helper()
 	nodes := &corev1.NodeList{}
@@ -70,16 +70,16 @@ func (c *cluster) carriedByAll(t *testing.T) map[string]carried {
 	return out
 }
 
-// role makes a node a member of a pool.
+// role adds a node to a pool by setting the pool's role label.
 func (c *cluster) role(t *testing.T, node, pool string) {
 	t.Helper()
 	c.kubectl(t, "label", "node", node, nodesv1.RolePrefix+pool+"=", "--overwrite")
 }
 
-// wantNode waits until a node has the labels and exactly the taints.
+// wantNode waits until a node has the given labels, and exactly the given taints.
 func (c *cluster) wantNode(t *testing.T, name string, labels map[string]string, taints ...string) {
 	t.Helper()
-	eventually.True(t, soon, fmt.Sprintf("%s carries labels %v and taints %v", name, labels, taints), func() error {
+	eventually.True(t, soon, fmt.Sprintf("node %s has labels %v and taints %v", name, labels, taints), func() error {
 		node := &corev1.Node{}
 		if err := c.Get(t.Context(), client.ObjectKey{Name: name}, node); err != nil {
 			return err
@@ -101,7 +101,7 @@ func (c *cluster) wantNode(t *testing.T, name string, labels map[string]string, 
 	})
 }
 
-// wantPool waits for the status and reason of a pool's Ready.
+// wantPool waits until Ready of a NodePool has the given status and reason.
 func (c *cluster) wantPool(t *testing.T, name string, status metav1.ConditionStatus, reason string) *nodesv1.NodePool {
 	t.Helper()
 	pool := &nodesv1.NodePool{}
@@ -111,14 +111,14 @@ func (c *cluster) wantPool(t *testing.T, name string, status metav1.ConditionSta
 		}
 		ready := meta.FindStatusCondition(pool.Status.Conditions, nodesv1.NodePoolReady)
 		if ready == nil || ready.Status != status || ready.Reason != reason || pool.Status.ObservedGeneration != pool.Generation {
-			return fmt.Errorf("it is %+v", ready)
+			return fmt.Errorf("Ready is %+v", ready)
 		}
 		return nil
 	})
 	return pool
 }
 
-// wantClass waits until a pool's RuntimeClass has the node selector and the tolerations.
+// wantClass waits until the RuntimeClass of a pool has the given node selector and tolerations.
 func (c *cluster) wantClass(t *testing.T, name string, selector map[string]string, tolerations ...string) {
 	t.Helper()
 	eventually.True(t, soon, fmt.Sprintf("RuntimeClass %s selects %v and tolerates %v", name, selector, tolerations), func() error {
@@ -127,7 +127,7 @@ func (c *cluster) wantClass(t *testing.T, name string, selector map[string]strin
 			return err
 		}
 		if !maps.Equal(class.Scheduling.NodeSelector, selector) {
-			return fmt.Errorf("it selects %v", class.Scheduling.NodeSelector)
+			return fmt.Errorf("the node selector is %v", class.Scheduling.NodeSelector)
 		}
 		var found []string
 		for _, s := range class.Scheduling.Tolerations {
@@ -136,13 +136,13 @@ func (c *cluster) wantClass(t *testing.T, name string, selector map[string]strin
 		}
 		slices.Sort(found)
 		if !slices.Equal(found, tolerations) {
-			return fmt.Errorf("it tolerates %v", found)
+			return fmt.Errorf("the tolerations are %v", found)
 		}
 		return nil
 	})
 }
 
-// pod starts a pod with a RuntimeClass, or without one, and waits until it runs.
+// pod starts a pod and waits until it runs. If class is not empty, the pod uses this RuntimeClass.
 func (c *cluster) pod(t *testing.T, name, class string) *corev1.Pod {
 	t.Helper()
 	pod := &corev1.Pod{Spec: corev1.PodSpec{
@@ -176,22 +176,22 @@ func (c *cluster) wantRunning(t *testing.T, pod *corev1.Pod) {
 	})
 }
 
-// wantAsBefore waits until every node has its previous state, and no RuntimeClass is left.
+// wantAsBefore waits until every node has the labels, annotations and taints in before, and no RuntimeClass exists.
 func (c *cluster) wantAsBefore(t *testing.T, before map[string]carried) {
 	t.Helper()
-	eventually.True(t, soon, "every node is as it was before the pools", func() error {
+	eventually.True(t, soon, "every node has the same labels, annotations and taints as before the pools", func() error {
 		if diff := cmp.Diff(before, c.carriedByAll(t)); diff != "" {
 			return errors.New(diff)
 		}
 		return nil
 	})
-	eventually.True(t, soon, "no RuntimeClass of a pool is left", func() error {
+	eventually.True(t, soon, "the RuntimeClasses of pools are gone", func() error {
 		classes := &nodev1.RuntimeClassList{}
 		if err := c.List(t.Context(), classes, client.MatchingLabels{"app.kubernetes.io/managed-by": "opcrew"}); err != nil {
 			return err
 		}
 		if len(classes.Items) > 0 {
-			return fmt.Errorf("%d are left", len(classes.Items))
+			return fmt.Errorf("%d still exist", len(classes.Items))
 		}
 		return nil
 	})

@@ -21,7 +21,8 @@ import (
 
 const articleRedis = "redis-enterprise"
 
-// The article names the vendor's proprietary image. opcrew runs Valkey instead, and the status says so.
+// The article's manifest names the vendor's proprietary image. opcrew runs Valkey instead, and reports this in the
+// status.
 func TestTheManifestOfTheArticleOnRedisServesWithoutTheVendorsImage(t *testing.T) {
 	r := newRedisTest(t, "")
 	if !r.holds(t, "valkey/valkey:9.1") {
@@ -36,7 +37,7 @@ func TestTheManifestOfTheArticleOnRedisServesWithoutTheVendorsImage(t *testing.T
 			return err
 		}
 		if ready := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionReady); ready == nil || ready.Status != "True" {
-			return fmt.Errorf("it is %+v", ready)
+			return fmt.Errorf("Ready is %+v", ready)
 		}
 		return nil
 	})

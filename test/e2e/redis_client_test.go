@@ -19,12 +19,14 @@ import (
 )
 
 const (
-	// redisWriters is the number of concurrent writers, and redisKeys how many keys each of them writes in turn.
+	// redisWriters is the number of concurrent writers. redisKeys is the number of keys that each writer writes in
+	// turn.
 	redisWriters = 4
 	redisKeys    = 500
 )
 
-// redisClient is a client of a cluster with the addresses of the current pods. Its password can be changed.
+// redisClient is a client of a Redis cluster that finds the addresses of the current pods. A test can change its
+// password.
 type redisClient struct {
 	*goredis.ClusterClient
 	mu       sync.Mutex
@@ -40,7 +42,7 @@ func (r *redisTest) client(t *testing.T) *redisClient {
 	}
 	out.ClusterClient = goredis.NewClusterClient(&goredis.ClusterOptions{
 		Addrs: addresses, MaxRedirects: 16, MinRetryBackoff: 20 * time.Millisecond, MaxRetryBackoff: 500 * time.Millisecond,
-		// An outdated address of a pod must not delay a command.
+		// Set short timeouts, so that the outdated address of a pod does not delay a command.
 		DialTimeout: time.Second, DialerRetries: 1, ReadTimeout: 2 * time.Second,
 		CredentialsProvider: func() (string, string) {
 			out.mu.Lock()
@@ -58,7 +60,8 @@ func (c *redisClient) use(password string) {
 	c.password = password
 }
 
-// put writes a value and waits until a replica has it too. After an error the value may or may not exist.
+// put writes a value and waits until a replica has the value too. If put returns an error, the value may or may not
+// exist.
 func (c *redisClient) put(ctx context.Context, key string, n int) error {
 	primary, err := c.MasterForKey(ctx, key)
 	if err != nil {
@@ -74,12 +77,12 @@ func (c *redisClient) put(ctx context.Context, key string, n int) error {
 		return err
 	}
 	if copies, err := wait.Int(); err != nil || copies < 1 {
-		return errors.Join(err, errors.New("no replica has it yet"))
+		return errors.Join(err, errors.New("no replica has the write yet"))
 	}
 	return nil
 }
 
-// redisWriter writes without a pause, and records which writes were acknowledged.
+// redisWriter writes without pauses, and records which writes were acknowledged.
 type redisWriter struct {
 	of    *redisTest
 	write func(ctx context.Context, key string, n int) error
@@ -88,20 +91,21 @@ type redisWriter struct {
 
 	mu     sync.Mutex
 	acked  map[string]int
-	last   map[string]time.Time // time of the last acknowledged write, by writer
-	gap    time.Duration        // longest time between two acknowledged writes of a writer
+	last   map[string]time.Time // time of each writer's last acknowledged write
+	gap    time.Duration        // longest time between two acknowledged writes of the same writer
 	writes int
 	errs   []error
 }
 
-// longest returns the longest time that a client has waited for a write, including failed attempts.
+// longest returns the longest time in which a writer had no acknowledged write.
 func (w *redisWriter) longest() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.gap
 }
 
-// confirmed starts writers that wait until a replica has each write. Those of plain do not wait, like most clients.
+// confirmed starts writers that wait until a replica has each write. The writers of plain do not wait for that, like
+// most clients.
 func (r *redisTest) confirmed(t *testing.T) *redisWriter {
 	return begin(t, r, r.client(t).put)
 }
@@ -154,8 +158,8 @@ func (w *redisWriter) stop() {
 	w.ended.Wait()
 }
 
-// wantAll ends the writing, and expects that all acknowledged writes exist. A later value is no loss, as a failed write
-// may have been carried out. It reads with a new client, which has no old addresses and the password in the Secret.
+// wantAll stops the writers, and checks that all acknowledged writes exist. A key may have a later value, because a
+// write without acknowledgement may have been executed. The check uses a new client, which has no outdated addresses.
 func (w *redisWriter) wantAll(t *testing.T) {
 	t.Helper()
 	w.stop()
@@ -172,7 +176,7 @@ func (w *redisWriter) wantAll(t *testing.T) {
 	}
 }
 
-// wantNoErrors ends the writing, and expects that no client had an error.
+// wantNoErrors stops the writers, and checks that no write had an error.
 func (w *redisWriter) wantNoErrors(t *testing.T) {
 	t.Helper()
 	w.stop()

@@ -36,7 +36,7 @@ func TestAPodOfARedisClusterIsDeletedWithoutClientsNoticing(t *testing.T) {
 	o.wantOneLeader(t)
 }
 
-// victim returns a pod on a node without the operator's leader.
+// victim returns a pod whose node does not run the leader of the operator.
 func (r *redisTest) victim(t *testing.T) corev1.Pod {
 	t.Helper()
 	leader := &corev1.Pod{}
@@ -46,12 +46,12 @@ func (r *redisTest) victim(t *testing.T) corev1.Pod {
 	pods := r.pods(t)
 	i := slices.IndexFunc(pods, func(p corev1.Pod) bool { return p.Spec.NodeName != leader.Spec.NodeName })
 	if i < 0 {
-		t.Fatalf("all pods are on %s: they should be spread over the nodes", leader.Spec.NodeName)
+		t.Fatalf("all pods run on %s, but should be spread over the nodes", leader.Spec.NodeName)
 	}
 	return pods[i]
 }
 
-// during runs clients with confirmed writes while something happens, and expects no write to be lost.
+// during runs writers while the test calls happen, and checks that no acknowledged write is lost.
 func (r *redisTest) during(t *testing.T, what string, happen func()) {
 	t.Helper()
 	o, w := r.observe(t), r.confirmed(t)
@@ -60,7 +60,7 @@ func (r *redisTest) during(t *testing.T, what string, happen func()) {
 	r.wantRing(t, r.await(t, 3), 3)
 	w.stop()
 	w.wantAll(t)
-	t.Logf("during %s no client waited longer than %s for a write", what, w.longest().Round(10*time.Millisecond))
+	t.Logf("during %s, no client waited longer than %s for a write", what, w.longest().Round(10*time.Millisecond))
 	o.wantOneLeader(t)
 }
 
@@ -73,7 +73,8 @@ func TestARedisClusterGoesOnWhenAServerIsKilled(t *testing.T) {
 	})
 }
 
-// killServer kills a server in a pod without a graceful stop. It finds the process by its title and the pod's cgroup.
+// killServer kills the Redis server in a pod with SIGKILL. It finds the process by the process title and the pod's
+// cgroup.
 func (r *redisTest) killServer(t *testing.T, pod corev1.Pod, port int32) {
 	t.Helper()
 	const script = `for p in /proc/[0-9]*; do
@@ -103,17 +104,17 @@ func TestARedisClusterGoesOnWhenANodeIsCutOff(t *testing.T) {
 	r.during(t, "a cut link", func() {
 		r.run(t, "localcluster", "node", "cut", pod.Spec.NodeName)
 		heal := func() { r.run(t, "localcluster", "node", "heal", pod.Spec.NodeName) }
-		t.Cleanup(heal) // healing an intact link is no error
+		t.Cleanup(heal) // reconnecting a connected node is no error
 		r.awaitUnready(t)
 		r.awaitServed(t)
 		heal()
 	})
 }
 
-// awaitServed waits until the status reports that all slots are served.
+// awaitServed waits until the status reports that every slot has a primary.
 func (r *redisTest) awaitServed(t *testing.T) {
 	t.Helper()
-	eventually.True(t, time.Minute, "all slots are served", func() error {
+	eventually.True(t, time.Minute, "every slot has a primary", func() error {
 		for _, c := range r.get(t).Status.Conditions {
 			if c.Type == redisv1alpha1.ConditionAvailable && c.Status != "True" {
 				return fmt.Errorf("%s: %s", c.Reason, c.Message)
@@ -123,7 +124,7 @@ func (r *redisTest) awaitServed(t *testing.T) {
 	})
 }
 
-// step returns a text that changes with each step of a change of pods and slots.
+// step returns a text that changes with each step in which the operator changes pods or slots.
 func (r *redisTest) step(ctx context.Context) (string, error) {
 	list := &corev1.PodList{}
 	if err := r.List(ctx, list, client.InNamespace(r.ns), client.MatchingLabels{redisv1alpha1.ClusterLabel: redisName}); err != nil {
@@ -156,7 +157,8 @@ func TestAnOperatorKilledAtAnyStepOfARedisClusterLosesNothing(t *testing.T) {
 	o.wantOneLeader(t)
 }
 
-// settle lets the operator be killed for up to a minute, then stops the kills and lets it finish.
+// settle waits up to a minute while the operator is killed again and again. Then it stops the kills and waits until the
+// change is complete.
 func (r *redisTest) settle(t *testing.T, stop func() int, what string, nodes int32) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
@@ -166,7 +168,7 @@ func (r *redisTest) settle(t *testing.T, stop func() int, what string, nodes int
 			break
 		}
 	}
-	t.Logf("during %s the operator was killed %d times", what, stop())
+	t.Logf("during %s, the operator was killed %d times", what, stop())
 	r.wantRing(t, r.await(t, nodes), int(nodes))
 	r.waitOperator(t, dataLayer)
 }

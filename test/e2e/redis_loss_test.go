@@ -23,11 +23,11 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// redisSlots is the number of hash slots in a cluster.
+// redisSlots is the number of hash slots in a Redis cluster.
 const redisSlots = clusternodes.LastSlot + 1
 
-// slotOf returns the slot of a key without braces: its CRC16 (XMODEM), see "Key distribution model" in the cluster
-// specification.
+// slotOf returns the hash slot of a key that contains no braces. The slot is derived from the CRC16 (XMODEM) of the
+// key: see "Key distribution model" in the cluster specification.
 func slotOf(key string) int {
 	sum := uint16(0)
 	for _, b := range []byte(key) {
@@ -42,7 +42,7 @@ func slotOf(key string) int {
 	return int(sum) % redisSlots
 }
 
-// oneOfEach returns one key for each slot, in the order of the slots.
+// oneOfEach returns one key for each slot, sorted by slot.
 func oneOfEach() []string {
 	out, missing := make([]string, redisSlots), redisSlots
 	for n := 0; missing > 0; n++ {
@@ -55,10 +55,10 @@ func oneOfEach() []string {
 	return out
 }
 
-// pipelined is the number of commands in one pipeline.
+// pipelined is the number of commands that a client sends in one pipeline.
 const pipelined = 1024
 
-// putAll writes a different value to each key; all values have words as their prefix.
+// putAll writes a different value for each key. All values start with words.
 func (c *redisClient) putAll(t *testing.T, keys []string, words string) {
 	t.Helper()
 	for some := range slices.Chunk(keys, pipelined) {
@@ -74,7 +74,7 @@ func (c *redisClient) putAll(t *testing.T, keys []string, words string) {
 	}
 }
 
-// getAll reads the values. A missing value is "".
+// getAll returns the values of the keys, with "" for a missing value.
 func (c *redisClient) getAll(t *testing.T, keys []string) []string {
 	t.Helper()
 	var out []string
@@ -95,7 +95,7 @@ func (c *redisClient) getAll(t *testing.T, keys []string) []string {
 	return out
 }
 
-// wantAllOf expects that all keys have values with the prefix words.
+// wantAllOf checks that every key has a value that starts with words.
 func (c *redisClient) wantAllOf(t *testing.T, keys []string, words, what string) {
 	t.Helper()
 	wrong := 0
@@ -109,7 +109,7 @@ func (c *redisClient) wantAllOf(t *testing.T, keys []string, words, what string)
 	}
 }
 
-// bereave deletes pods and their claims, so that the pods start again without data.
+// bereave deletes pods and their claims, so that the replacements start without data.
 func (r *redisTest) bereave(t *testing.T, pods ...corev1.Pod) {
 	t.Helper()
 	old := map[string]bool{}
@@ -123,8 +123,8 @@ func (r *redisTest) bereave(t *testing.T, pods ...corev1.Pod) {
 		r.kubectl(t, "delete", "pvc", "-n", r.ns, claim.Name, "--wait=false")
 		remove = append(remove, pod.Name)
 	}
-	r.kubectl(t, remove...) // at once, so that no server fails over to its replica first
-	eventually.True(t, 3*time.Minute, "the pods have other claims", func() error {
+	r.kubectl(t, remove...) // delete all in one command, so that no server fails over to its replica first
+	eventually.True(t, 3*time.Minute, "the pods use new claims", func() error {
 		claims := &corev1.PersistentVolumeClaimList{}
 		if err := r.List(t.Context(), claims, client.InNamespace(r.ns)); err != nil {
 			return err
@@ -135,18 +135,18 @@ func (r *redisTest) bereave(t *testing.T, pods ...corev1.Pod) {
 			}
 		}
 		if len(claims.Items) != len(r.pods(t)) {
-			return fmt.Errorf("there are %d", len(claims.Items))
+			return fmt.Errorf("there are %d claims", len(claims.Items))
 		}
 		return nil
 	})
 }
 
-// lossReported returns the message of Ready if it reports the lost slots.
+// lossReported returns the message of Ready. It returns an error unless the message reports the given lost slots.
 func (r *redisTest) lossReported(t *testing.T, slots string) (message string, err error) {
 	t.Helper()
 	ready := meta.FindStatusCondition(r.get(t).Status.Conditions, redisv1alpha1.ConditionReady)
 	if ready == nil || ready.Reason != redisv1alpha1.ReasonDataMissing || !strings.Contains(ready.Message, "slots "+slots+" is lost") {
-		return "", fmt.Errorf("it is %+v", ready)
+		return "", fmt.Errorf("Ready is %+v", ready)
 	}
 	return ready.Message, nil
 }
@@ -169,7 +169,7 @@ func TestAShardOfARedisClusterWhoseVolumesAreGoneIsGivenUpByTheReportedCommand(t
 		return err
 	})
 	t.Log(message)
-	eventually.True(t, 3*time.Minute, "all pods but that of the lost shard are well", func() error {
+	eventually.True(t, 3*time.Minute, "all pods except those of the lost shard are ready", func() error {
 		if served := redisSlots - len(lost); !strings.Contains(r.available(t), fmt.Sprintf("%d of %d slots", served, redisSlots)) {
 			return errors.New(r.available(t))
 		}
@@ -177,9 +177,9 @@ func TestAShardOfARedisClusterWhoseVolumesAreGoneIsGivenUpByTheReportedCommand(t
 	})
 	c := r.client(t)
 	c.wantAllOf(t, others, "before:", "keys of the other shards")
-	eventually.Stays(t, 15*time.Second, "nothing is given up by itself", func() error {
+	eventually.Stays(t, 15*time.Second, "the operator gives up no data by itself", func() error {
 		if err := c.Set(t.Context(), lost[0], "written", 0).Err(); err == nil {
-			return errors.New("a slot that is lost is served")
+			return errors.New("a lost slot has a primary")
 		}
 		_, err := r.lossReported(t, shard.Slots)
 		return err
@@ -208,7 +208,7 @@ func TestAShardOfARedisClusterWhoseVolumesAreGoneIsGivenUpByTheReportedCommand(t
 	}
 }
 
-// available returns the message of Available.
+// available returns the message of the condition Available.
 func (r *redisTest) available(t *testing.T) string {
 	t.Helper()
 	available := meta.FindStatusCondition(r.get(t).Status.Conditions, redisv1alpha1.ConditionAvailable)

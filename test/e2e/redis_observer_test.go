@@ -27,11 +27,11 @@ const (
 	podsEvery = time.Second
 )
 
-// claims holds the slot ranges that servers report as primary, by address.
+// claims contains the ranges of slots that servers report to serve as primary, by the address of the server.
 type claims map[string][]clusternodes.Range
 
-// redisObserver continuously reads from all servers in parallel which slots they serve as primary. It shares no code
-// with the operator.
+// redisObserver continuously queries all servers, in parallel, for the slots that they serve as primary. It shares no
+// code with the operator.
 type redisObserver struct {
 	*redisTest
 	password string
@@ -40,10 +40,10 @@ type redisObserver struct {
 
 	servers map[string]*goredis.Client
 	looks   int
-	twice   []string // slots that two servers claimed in two consecutive reads
+	twice   []string // slots that two servers claimed in two consecutive queries
 }
 
-// observe runs until the test ends or stop is called.
+// observe starts a redisObserver, which runs until stop is called or the test ends.
 func (r *redisTest) observe(t *testing.T) *redisObserver {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -78,7 +78,7 @@ func (o *redisObserver) run(ctx context.Context) {
 	}
 }
 
-// find updates the set of servers from the current pods.
+// find updates the list of servers from the pods that exist now.
 func (o *redisObserver) find(ctx context.Context) {
 	list := &corev1.PodList{}
 	if o.List(ctx, list, client.InNamespace(o.ns), client.MatchingLabels{redisv1alpha1.ClusterLabel: redisName}) != nil {
@@ -116,8 +116,8 @@ func (o *redisObserver) look(ctx context.Context) claims {
 	return out
 }
 
-// ask returns the slots that a server serves as primary. A server that considers the cluster down serves none, whatever
-// it lists. For example, it waits for two seconds after its start (CLUSTER_WRITABLE_DELAY).
+// ask returns the slots that a server serves as primary. A server that considers the cluster down serves no slots,
+// whatever it lists. For example, a server serves none for two seconds after its start (CLUSTER_WRITABLE_DELAY).
 func ask(ctx context.Context, server *goredis.Client) (slots []clusternodes.Range, leads bool) {
 	var info, table *goredis.StringCmd
 	if _, err := server.Pipelined(ctx, func(p goredis.Pipeliner) error {
@@ -131,7 +131,8 @@ func ask(ctx context.Context, server *goredis.Client) (slots []clusternodes.Rang
 	return self.Slots, err == nil && found && self.Is("master")
 }
 
-// compare records slots that two servers both claimed in two consecutive reads, and so all the time in between.
+// compare records the slots that two servers both claimed in two consecutive queries. So both claimed these slots
+// during the whole time in between.
 func (o *redisObserver) compare(last, now claims) {
 	var owner [clusternodes.LastSlot + 1]string
 	for address := range now {
@@ -145,7 +146,7 @@ func (o *redisObserver) compare(last, now claims) {
 	}
 }
 
-// inBoth returns the slots that are in both lists.
+// inBoth returns the slots that both lists contain.
 func inBoth(a, b []clusternodes.Range) map[int]bool {
 	in, out := map[int]bool{}, map[int]bool{}
 	for _, r := range a {
@@ -163,11 +164,11 @@ func inBoth(a, b []clusternodes.Range) map[int]bool {
 	return out
 }
 
-// wantOneLeader expects that no slot ever had two primaries, and that each has one at the end.
+// wantOneLeader checks that no slot ever had two primaries, and that every slot has one at the end.
 func (o *redisObserver) wantOneLeader(t *testing.T) {
 	t.Helper()
 	covered := map[int]int{}
-	time.Sleep(2 * podsEvery) // time to find the latest pods
+	time.Sleep(2 * podsEvery) // enough time to find the latest pods
 	o.end()
 	o.ended.Wait()
 	for _, slots := range o.look(t.Context()) {
@@ -180,7 +181,7 @@ func (o *redisObserver) wantOneLeader(t *testing.T) {
 			t.Fatalf("expected each slot to be served once at rest, slot %d is served %d times", slot, covered[slot])
 		}
 	}
-	t.Logf("%d looks", o.looks)
+	t.Logf("the observer queried the servers %d times", o.looks)
 	if len(o.twice) > 0 {
 		t.Errorf("expected one leader a slot at any time; in %d looks there were two %d times, such as %s", o.looks, len(o.twice), o.twice[0])
 	}

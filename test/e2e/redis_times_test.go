@@ -32,11 +32,11 @@ var (
 	redisTimesOf    = flag.String("redis.of", "", "the one server to measure, such as valkey9; all by default")
 )
 
-// redisServer is a server software that is measured.
+// redisServer is a kind of server, such as Redis or Valkey, whose scaling the test measures.
 type redisServer struct {
 	recipe, image, cli string
-	// goal is the time limit for scaling in either direction, including the pods' starts, on an idle machine with 10000
-	// small keys.
+	// goal is the time limit for scaling up or down on an idle machine with 10000 small keys. It includes the start of
+	// pods.
 	goal time.Duration
 }
 
@@ -49,8 +49,8 @@ func redisServers() []redisServer {
 }
 
 // TestTimesOfScalingARedisClusterBesideItsCLI scales pods with volumes from 3 to 5 and back while a client writes. Then
-// it moves the same slots with the servers' own tool. It only prints the times, as they depend on the machine's load,
-// but fails if a write is lost.
+// it moves the same slots with redis-cli or valkey-cli. It only prints the times, as they depend on the machine's load.
+// It fails if a write is lost.
 func TestTimesOfScalingARedisClusterBesideItsCLI(t *testing.T) {
 	all := redisServers()
 	isChosen := func(s redisServer) bool { return s.recipe == *redisTimesOf }
@@ -91,16 +91,16 @@ func (s redisServer) measure(t *testing.T) {
 	fmt.Println()
 }
 
-// redisTimes holds the times of one scaling: until the object is Ready, and while slots move.
+// redisTimes contains the times of scaling once: until the object is Ready, and during the migration of slots.
 type redisTimes struct{ all, moving time.Duration }
 
-// scaled changes the number of pods, and returns how long that took.
+// scaled changes the number of pods, and returns the time until the change is complete.
 func (r *redisTest) scaled(t *testing.T, nodes int32) (took redisTimes) {
 	t.Helper()
 	began := time.Now()
 	var first, last time.Time
 	r.patch(t, fmt.Sprintf(`{"nodes":%d}`, nodes))
-	eventually.True(t, 15*time.Minute, fmt.Sprintf("Ready is True, of %d pods", nodes), func() error {
+	eventually.True(t, 15*time.Minute, fmt.Sprintf("Ready is True with %d pods", nodes), func() error {
 		c := r.get(t)
 		if meta.IsStatusConditionTrue(c.Status.Conditions, redisv1alpha1.ConditionMigrating) {
 			if last = time.Now(); first.IsZero() {
@@ -109,17 +109,17 @@ func (r *redisTest) scaled(t *testing.T, nodes int32) (took redisTimes) {
 		}
 		ready := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionReady)
 		if ready == nil || ready.Reason != redisv1alpha1.ReasonAllPodsReady || c.Status.Nodes != nodes || c.Status.ObservedGeneration != c.Generation {
-			return fmt.Errorf("it has %d pods and is %+v", c.Status.Nodes, ready)
+			return fmt.Errorf("the cluster has %d pods, and Ready is %+v", c.Status.Nodes, ready)
 		}
 		return nil
 	})
 	took = redisTimes{all: time.Since(began), moving: last.Sub(first)}
-	t.Logf("to %d pods: %s, of it moving slots %s", nodes, took.all.Round(time.Millisecond), took.moving.Round(time.Millisecond))
+	t.Logf("scaling to %d pods took %s, of which moving slots took %s", nodes, took.all.Round(time.Millisecond), took.moving.Round(time.Millisecond))
 	return took
 }
 
-// byCLI moves all slots of the last two of five pods away and back with the tool, while the operator is paused. It
-// returns both times.
+// byCLI moves all slots of the last two of five pods to other pods and back, with redis-cli or valkey-cli. The operator
+// is paused meanwhile. It returns the times of both moves.
 func (r *redisTest) byCLI(t *testing.T, program string) (down, up time.Duration) {
 	t.Helper()
 	r.kubectl(t, "annotate", "-n", r.ns, "rec/"+redisName, "opcrew.io/paused=true")
@@ -139,7 +139,7 @@ func (r *redisTest) byCLI(t *testing.T, program string) (down, up time.Duration)
 
 func (r *redisTest) rebalance(t *testing.T, program string, args ...string) time.Duration {
 	t.Helper()
-	pod := r.pods(t)[0] // use the pod's own address, as other pods send keys to the address that the tool gets
+	pod := r.pods(t)[0] // migrated keys are sent to the address that the tool gets, so it must be valid for other pods
 	began := time.Now()
 	r.cli(t, program, pod.Name, append([]string{"--cluster", "rebalance", fmt.Sprintf("%s:%d", pod.Status.PodIP, redisv1alpha1.HomePort)}, args...)...)
 	took := time.Since(began)
@@ -147,7 +147,7 @@ func (r *redisTest) rebalance(t *testing.T, program string, args ...string) time
 	return took
 }
 
-// cli runs the tool in a pod as the operator's user, and returns its output.
+// cli runs redis-cli or valkey-cli in a pod as the operator's Redis user, and returns the output.
 func (r *redisTest) cli(t *testing.T, program, pod string, args ...string) string {
 	t.Helper()
 	secret := &corev1.Secret{}
@@ -164,7 +164,7 @@ func (r *redisTest) cli(t *testing.T, program, pod string, args ...string) strin
 	return string(out)
 }
 
-// fill writes the keys that are moved, with random values, which cannot be compressed.
+// fill writes the keys that the test moves. Their values are random, so that they cannot be compressed.
 func (r *redisTest) fill(t *testing.T) {
 	t.Helper()
 	c := r.client(t)
@@ -173,7 +173,7 @@ func (r *redisTest) fill(t *testing.T) {
 	for first := 0; first < *redisTimesKeys; first += together {
 		pipe := c.Pipeline()
 		for i := first; i < min(*redisTimesKeys, first+together); i++ {
-			_, _ = rand.Read(value) // never fails
+			_, _ = rand.Read(value) // crypto/rand never returns an error
 			pipe.Set(context.Background(), fmt.Sprint("filled:", i), string(value), 0)
 		}
 		if _, err := pipe.Exec(t.Context()); err != nil {
@@ -182,7 +182,7 @@ func (r *redisTest) fill(t *testing.T) {
 	}
 }
 
-// wantFilled expects that all keys of fill exist.
+// wantFilled checks that all keys that fill wrote exist.
 func (r *redisTest) wantFilled(t *testing.T) {
 	t.Helper()
 	c := r.client(t)

@@ -35,7 +35,7 @@ func TestTheVersionOfARedisClusterChangesWithoutClientsNoticing(t *testing.T) {
 	}
 }
 
-// change sets another image, for which a recipe exists.
+// change sets the image of the Redis cluster to another version. A recipe builds the image if the nodes do not have it.
 func (r *redisTest) change(t *testing.T, recipe, repository, tag string) {
 	t.Helper()
 	if image := repository + ":" + tag; !r.holds(t, image) {
@@ -51,7 +51,8 @@ func (r *redisTest) change(t *testing.T, recipe, repository, tag string) {
 func TestServersOfARedisClusterThatMoveSlotsByThemselvesDoSoWithoutClientsNoticing(t *testing.T) {
 	r := newRedisTest(t, persistentRedis)
 	o, w := r.observe(t), r.plain(t)
-	repository, tag, _ := strings.Cut(r.debian(t, "valkey9"), ":") // the suite's version changes
+	// The version in the Debian suite changes from time to time.
+	repository, tag, _ := strings.Cut(r.debian(t, "valkey9"), ":")
 	r.change(t, "valkey9", repository, tag)
 	for _, nodes := range []int32{4, 3} {
 		r.kubectl(t, "scale", "-n", r.ns, "rec/"+redisName, fmt.Sprint("--replicas=", nodes))
@@ -65,7 +66,7 @@ func TestServersOfARedisClusterThatMoveSlotsByThemselvesDoSoWithoutClientsNotici
 	o.wantOneLeader(t)
 }
 
-// jobs returns the slot migrations that the primary of the first pod reports to the operator.
+// jobs returns the slot migrations that the primary in the first pod reports to the operator.
 func (r *redisTest) jobs(t *testing.T) string {
 	t.Helper()
 	secret := &corev1.Secret{}
@@ -75,7 +76,7 @@ func (r *redisTest) jobs(t *testing.T) string {
 	server := goredis.NewClient(&goredis.Options{
 		Addr: net.JoinHostPort(r.pods(t)[0].Status.PodIP, fmt.Sprint(redisv1alpha1.HomePort)), Username: redispod.System, Password: string(secret.Data["password"]),
 	})
-	defer func() { _ = server.Close() }() // it has answered
+	defer func() { _ = server.Close() }() // the server has already responded
 	answer, err := server.Do(t.Context(), "CLUSTER", "GETSLOTMIGRATIONS").Result()
 	if err != nil {
 		t.Fatal(err)

@@ -28,22 +28,23 @@ const (
 	redisImage = "opcrew/redis:7.0"
 )
 
-// redisTest is a namespace with a RedisEnterpriseCluster in it.
+// redisTest is a namespace with a RedisEnterpriseCluster.
 type redisTest struct {
 	*cluster
 	ns string
 }
 
-// smallRedis is the part of a spec with the resources of the pods in most scenarios.
+// smallRedis is the part of a spec that sets small resources for pods. Most tests use it.
 const smallRedis = "redisEnterpriseNodeResources: {limits: {cpu: 400m, memory: 128Mi}, requests: {cpu: 40m, memory: 128Mi}}\n"
 
-// newRedisTest creates a small cluster with more fields in its spec, and waits until it is ready.
+// newRedisTest creates a small Redis cluster, with more added to its spec, and waits until it is ready.
 func newRedisTest(t *testing.T, more string) *redisTest {
 	t.Helper()
 	return newRedisTestOf(t, "redis", redisImage, smallRedis+more)
 }
 
-// newRedisTestOf creates a cluster with an image that a recipe builds, if the nodes do not have the image.
+// newRedisTestOf creates a Redis cluster with the given image. If the nodes do not have the image, the recipe builds
+// it.
 func newRedisTestOf(t *testing.T, recipe, image, more string) *redisTest {
 	t.Helper()
 	if err := redisv1alpha1.AddToScheme(clientgoscheme.Scheme); err != nil {
@@ -86,13 +87,13 @@ func (r *redisTest) get(t *testing.T) *redisv1alpha1.RedisEnterpriseCluster {
 	return c
 }
 
-// patch merges JSON into the spec.
+// patch changes the spec by a JSON merge patch.
 func (r *redisTest) patch(t *testing.T, spec string) {
 	t.Helper()
 	r.kubectl(t, "patch", "-n", r.ns, "rec/"+redisName, "--type=merge", "-p", `{"spec":`+spec+`}`)
 }
 
-// await waits until the cluster is Ready with the number of pods and the current spec.
+// await waits until the cluster is Ready for the current spec with the given number of pods.
 func (r *redisTest) await(t *testing.T, nodes int32) *redisv1alpha1.RedisEnterpriseCluster {
 	t.Helper()
 	return r.awaitReason(t, redisv1alpha1.ReasonAllPodsReady, nodes)
@@ -100,23 +101,23 @@ func (r *redisTest) await(t *testing.T, nodes int32) *redisv1alpha1.RedisEnterpr
 
 func (r *redisTest) awaitReason(t *testing.T, reason string, nodes int32) (c *redisv1alpha1.RedisEnterpriseCluster) {
 	t.Helper()
-	eventually.True(t, 5*time.Minute, fmt.Sprintf("Ready is True for %s, of %d pods", reason, nodes), func() error {
+	eventually.True(t, 5*time.Minute, fmt.Sprintf("Ready is True with reason %s and %d pods", reason, nodes), func() error {
 		c = r.get(t)
 		ready := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionReady)
 		if ready == nil || ready.Status != metav1.ConditionTrue || ready.Reason != reason || c.Status.Nodes != nodes || c.Status.ObservedGeneration != c.Generation {
-			return fmt.Errorf("it has %d pods and is %+v", c.Status.Nodes, ready)
+			return fmt.Errorf("the cluster has %d pods, and Ready is %+v", c.Status.Nodes, ready)
 		}
 		return nil
 	})
 	return c
 }
 
-// awaitUnready waits until the operator has observed a problem.
+// awaitUnready waits until the operator reports a problem, so that Ready is not True.
 func (r *redisTest) awaitUnready(t *testing.T) {
 	t.Helper()
 	eventually.True(t, time.Minute, "Ready is not True", func() error {
 		if meta.IsStatusConditionTrue(r.get(t).Status.Conditions, redisv1alpha1.ConditionReady) {
-			return fmt.Errorf("it is Ready")
+			return fmt.Errorf("Ready is True")
 		}
 		return nil
 	})
@@ -140,7 +141,8 @@ func (r *redisTest) password(t *testing.T) string {
 	return string(secret.Data["password"])
 }
 
-// wantRing expects that every primary runs in its home pod, and that the primaries' slot counts differ by at most one.
+// wantRing checks that the first server of every pod is a primary with slots, and that the second server is a replica.
+// The numbers of slots per primary may differ by at most one.
 func (r *redisTest) wantRing(t *testing.T, c *redisv1alpha1.RedisEnterpriseCluster, nodes int) {
 	t.Helper()
 	if len(c.Status.Slots) != 2*nodes || c.Status.Shards != int32(nodes) {
@@ -170,7 +172,7 @@ func TestSmokeARedisClusterServesAndReplacesADeletedPod(t *testing.T) {
 	r.wantRing(t, after, 3)
 	for i, s := range after.Status.Slots {
 		if s != before.Status.Slots[i] {
-			t.Errorf("expected the same ring as before, got %+v in place of %+v", s, before.Status.Slots[i])
+			t.Errorf("expected the same servers as before, got %+v instead of %+v", s, before.Status.Slots[i])
 		}
 	}
 }
@@ -212,11 +214,11 @@ func TestThePasswordOfARedisClusterChangesWithoutClientsNoticing(t *testing.T) {
 	r.kubectl(t, "patch", "-n", r.ns, "secret/"+redisName, "--type=merge", "-p", `{"stringData":{"password":"quite-another"}}`)
 	eventually.True(t, time.Minute, "the new password is valid", func() error { return r.client(t).Ping(t.Context()).Err() })
 	writes.use("quite-another")
-	eventually.True(t, 3*time.Minute, "the old password is refused at last", func() error {
+	eventually.True(t, 3*time.Minute, "the server refuses the old password", func() error {
 		c := r.client(t)
 		c.use(old)
 		if err := c.Ping(t.Context()).Err(); err == nil || !strings.Contains(err.Error(), "WRONGPASS") {
-			return errors.Join(errors.New("it is let in, or refused for another reason"), err)
+			return errors.Join(errors.New("the server accepts the password, or refuses it for another reason"), err)
 		}
 		return nil
 	})
@@ -228,7 +230,7 @@ func TestThePasswordOfARedisClusterChangesWithoutClientsNoticing(t *testing.T) {
 func TestARedisClusterComesBackWhenAllItsPodsWereDeleted(t *testing.T) {
 	r := newRedisTest(t, "persistentSpec: {enabled: true, volumeSize: 64Mi}")
 	w := r.confirmed(t)
-	time.Sleep(3 * time.Second) // appendfsync is everysec
+	time.Sleep(3 * time.Second) // appendfsync everysec writes to disk once per second
 	w.stop()
 	r.kubectl(t, "delete", "pod", "-n", r.ns, "-l", redisv1alpha1.ClusterLabel+"="+redisName)
 	r.awaitUnready(t)

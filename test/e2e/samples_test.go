@@ -21,24 +21,24 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/manifest"
 )
 
-// samplesFolder is the folder that a user applies as a whole. samplesTime limits the time until all of it is Ready,
-// including image builds.
+// samplesFolder is the folder with the samples, which a user applies as a whole. samplesTime is the time limit until
+// all samples are Ready, including the builds of their images.
 const (
 	samplesFolder = "config/samples"
 	samplesTime   = 5 * time.Minute
 )
 
-// keptClaims selects the claims of the Redis sample, which are kept when the object is deleted.
+// keptClaims selects the claims of the Redis sample. They are kept when the sample is deleted.
 const keptClaims = "redis.io/cluster=example-redis"
 
-// removeSamples removes what `make up` applied, and the data that a deletion leaves behind.
+// removeSamples deletes the samples that `make up` applied, and the data that remains after their deletion.
 func (c *cluster) removeSamples(t *testing.T) {
 	t.Helper()
 	c.kubectl(t, "delete", "-f", samplesFolder, "--ignore-not-found", "--timeout=180s")
 	c.kubectl(t, "delete", "pvc", "-n", "default", "-l", keptClaims, "--timeout=60s")
 }
 
-// samples returns the objects of the folder.
+// samples returns the objects in the folder with the samples.
 func (c *cluster) samples(t *testing.T) []*unstructured.Unstructured {
 	t.Helper()
 	docs, err := manifest.Read(filepath.Join(c.root, samplesFolder))
@@ -57,7 +57,7 @@ func (c *cluster) samples(t *testing.T) []*unstructured.Unstructured {
 	return objects
 }
 
-// settled returns what an object still waits for, or nil.
+// settled returns an error that says what an object still waits for, or nil.
 func (c *cluster) settled(t *testing.T, o *unstructured.Unstructured) error {
 	t.Helper()
 	live := &unstructured.Unstructured{}
@@ -68,7 +68,7 @@ func (c *cluster) settled(t *testing.T, o *unstructured.Unstructured) error {
 	switch o.GetKind() {
 	case "Namespace", "PersistentVolumeClaim":
 		if phase, _, _ := unstructured.NestedString(live.Object, "status", "phase"); phase != "Active" && phase != "Bound" {
-			return fmt.Errorf("its phase is %s", phase)
+			return fmt.Errorf("the phase is %s", phase)
 		}
 		return nil
 	case "Deployment":
@@ -77,7 +77,7 @@ func (c *cluster) settled(t *testing.T, o *unstructured.Unstructured) error {
 	return hasCondition(live, "Ready")
 }
 
-// hasCondition returns an error unless a condition is True for the current generation.
+// hasCondition returns an error unless the condition is True for the current generation.
 func hasCondition(o *unstructured.Unstructured, kind string) error {
 	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
 	for _, condition := range conditions {
@@ -88,10 +88,10 @@ func hasCondition(o *unstructured.Unstructured, kind string) error {
 			return fmt.Errorf("%s is %v, %v: %v", kind, c["status"], c["reason"], c["message"])
 		}
 	}
-	return fmt.Errorf("it has no condition %s", kind)
+	return fmt.Errorf("condition %s is not True for the current generation", kind)
 }
 
-// everything returns the names of all objects of the types that samples may create.
+// everything returns the names of all objects in the cluster whose types the samples may create.
 func (c *cluster) everything(t *testing.T) []string {
 	t.Helper()
 	names := strings.Fields(c.kubectl(t, "get", "namespaces,persistentvolumes,runtimeclasses", "-o", "name"))
@@ -100,8 +100,8 @@ func (c *cluster) everything(t *testing.T) []string {
 			"poddisruptionbudgets,networkpolicies,horizontalpodautoscalers,ingresses,resourcequotas")))
 }
 
-// applySamples applies the folder, and expects every object to be Ready in time. It then deletes the folder, and
-// expects that only data that is documented as kept is left.
+// applySamples applies the samples and checks that every object becomes Ready in time. Then it deletes the samples, and
+// checks that only data remains that the documentation says is kept.
 func (c *cluster) applySamples(t *testing.T, flags ...string) {
 	t.Helper()
 	c.removePools(t)
@@ -118,16 +118,16 @@ func (c *cluster) applySamples(t *testing.T, flags ...string) {
 	}
 	c.removeSamples(t)
 	c.wantAsBefore(t, nodes)
-	eventually.True(t, time.Minute, "nothing of the samples is left", func() error {
+	eventually.True(t, time.Minute, "all objects of the samples are gone", func() error {
 		left := slices.DeleteFunc(c.everything(t), func(name string) bool { return slices.Contains(before, name) })
 		if len(left) > 0 {
-			return fmt.Errorf("there are %q", left)
+			return fmt.Errorf("these objects still exist: %q", left)
 		}
 		return nil
 	})
 }
 
-// wantNodes expects that the pods of an instance are spread over at least so many nodes.
+// wantNodes checks that the pods of an instance run on at least the given number of nodes.
 func (c *cluster) wantNodes(t *testing.T, instance string, least int) {
 	t.Helper()
 	pods := &corev1.PodList{}
@@ -138,7 +138,7 @@ func (c *cluster) wantNodes(t *testing.T, instance string, least int) {
 	for i := range pods.Items {
 		byNode[pods.Items[i].Spec.NodeName]++
 	}
-	t.Logf("the pods of %s are at %v", instance, byNode)
+	t.Logf("the pods of %s run on %v", instance, byNode)
 	if len(byNode) < least {
 		t.Errorf("expected the pods of %s at %d nodes at least, they are at %v", instance, least, byNode)
 	}
@@ -152,7 +152,8 @@ func TestTheSamplesCanBeAppliedServerSideAsWell(t *testing.T) {
 	connect(t).applySamples(t, "--server-side")
 }
 
-// An image that is not in the catalogue is refused at once, with its name, so that no user waits for it.
+// The registry must refuse an image that is not in its catalogue at once, with the image's name, so that users do not
+// wait for it.
 func TestAnImageThatTheRegistryDoesNotHaveIsRefusedAtOnce(t *testing.T) {
 	c := connect(t)
 	c.removePools(t)

@@ -17,15 +17,15 @@ import (
 	"time"
 )
 
-// pause is the time between two requests of a client. An address has 28,000 ports, and a node remembers a closed
-// connection for two minutes. With thousands of requests per second, a client would reuse a port that the node still
-// forwards to a deleted pod.
+// pause is the time between two requests of a client. A client address has 28,000 ports, and a node remembers a closed
+// connection for two minutes. With thousands of requests per second, a client would reuse a port for which the node
+// still forwards packets to a deleted pod.
 const pause = 5 * time.Millisecond
 
-// newcomers opens a connection for every request, like new clients.
+// newcomers is an HTTP client that opens a new connection for every request, as new users of a service would.
 var newcomers = &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 
-// fetchPage gets a page and expects words in it.
+// fetchPage requests a page, and returns an error unless the page contains words.
 func fetchPage(ctx context.Context, url, words string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -46,7 +46,7 @@ func fetchPage(ctx context.Context, url, words string) error {
 	return nil
 }
 
-// traffic is a stream of requests that must all succeed.
+// traffic sends a stream of requests, all of which must succeed.
 type traffic struct {
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
@@ -55,7 +55,8 @@ type traffic struct {
 	failed []string
 }
 
-// startTraffic starts a client for each function, which calls it repeatedly until stop is called or the test ends.
+// startTraffic starts one goroutine for each function. The goroutine calls the function repeatedly until stop is called
+// or the test ends.
 func startTraffic(t *testing.T, asks ...func(context.Context) error) *traffic {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
@@ -69,7 +70,7 @@ func startTraffic(t *testing.T, asks ...func(context.Context) error) *traffic {
 
 func (f *traffic) keepAsking(ctx context.Context, ask func(context.Context) error) {
 	for ctx.Err() == nil {
-		// A request that has started is completed.
+		// Complete a request that has started, even if the traffic is being stopped.
 		if err := ask(context.WithoutCancel(ctx)); err != nil {
 			f.mu.Lock()
 			f.failed = append(f.failed, time.Now().Format("15:04:05.000 ")+err.Error())
@@ -80,21 +81,21 @@ func (f *traffic) keepAsking(ctx context.Context, ask func(context.Context) erro
 	}
 }
 
-// stop ends the traffic and expects that no request failed.
+// stop ends the traffic, and fails the test if a request failed.
 func (f *traffic) stop(t *testing.T, during string) {
 	t.Helper()
 	f.cancel()
 	f.wg.Wait()
 	t.Logf("during %s: %d requests, %d failed", during, f.asked.Load(), len(f.failed))
 	if f.asked.Load() < 20 {
-		t.Errorf("during %s only %d requests were made", during, f.asked.Load())
+		t.Errorf("during %s, only %d requests were made", during, f.asked.Load())
 	}
 	if n := len(f.failed); n > 0 {
-		t.Errorf("during %s %d of %d requests failed, the first: %s", during, n, f.asked.Load(), strings.Join(f.failed[:min(n, 10)], "\n"))
+		t.Errorf("during %s, %d of %d requests failed, the first: %s", during, n, f.asked.Load(), strings.Join(f.failed[:min(n, 10)], "\n"))
 	}
 }
 
-// visitors fetch pages at some addresses, with a new connection every time.
+// visitors returns functions that request a page at the given URLs, with a new connection for each request.
 func visitors(words string, urls ...string) []func(context.Context) error {
 	var asks []func(context.Context) error
 	for _, url := range urls {

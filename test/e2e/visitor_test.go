@@ -15,13 +15,13 @@ import (
 	"time"
 )
 
-// answer is the response of the scenarios' web application (see webapp).
+// answer is the response of the web application in package webapp.
 type answer struct {
 	Version, Greeting, Config, User, Pod string
 	Password                             bool
 }
 
-// visitor is a client with a user name and a password, or without.
+// visitor is an HTTP client. It may send a user name and a password.
 type visitor struct {
 	client         *http.Client
 	url            string
@@ -34,7 +34,7 @@ func newVisitor(url, user, password string) *visitor {
 	return &visitor{client: &http.Client{Timeout: 10 * time.Second, Transport: transport}, url: url, user: user, password: password}
 }
 
-// visit makes one request.
+// visit sends one request, and returns the status code and the response.
 func (v *visitor) visit(ctx context.Context) (int, answer, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, v.url, nil)
 	if err != nil {
@@ -59,12 +59,12 @@ func (v *visitor) visit(ctx context.Context) (int, answer, error) {
 	return response.StatusCode, a, err
 }
 
-// regulars returns several clients that repeat the request of a visitor.
+// regulars returns several functions that all repeat the request of a visitor.
 func regulars(v *visitor) []func(context.Context) error {
 	ask := func(ctx context.Context) error {
 		code, _, err := v.visit(ctx)
 		if err == nil && code != http.StatusOK {
-			err = fmt.Errorf("the answer is %d", code)
+			err = fmt.Errorf("the response has status code %d", code)
 		}
 		return err
 	}

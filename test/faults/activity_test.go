@@ -22,7 +22,8 @@ import (
 	"github.com/opcrew/opcrew/test/faults"
 )
 
-// All Activities share one namespace for pods, so every case has its own server.
+// The pods of all Activities on a server share one namespace. So this kind counts as cluster-scoped, and each case has
+// its own server.
 func TestActivity(t *testing.T) {
 	faults.Attack(t, faults.Subject{
 		Kind:    activity.Kind(),
@@ -31,19 +32,19 @@ func TestActivity(t *testing.T) {
 		Others:  []client.Object{&corev1.Pod{}, &corev1.Secret{}},
 		Truth:   commandSucceeded,
 		Invariants: []faults.Invariant{
-			{Name: "a run has one pod, ever", Check: onePodARun},
-			{Name: "an end stays an end", Check: endsStay},
+			{Name: "a run never has a second pod", Check: onePodARun},
+			{Name: "the result of an ended run never changes", Check: endsStay},
 		},
 		Mask:      maskActivity,
 		Workloads: []faults.Workload{running, cancelling, repeating},
 	})
 }
 
-// policies applies the deployed admission policies, and waits until they are in force.
+// policies applies the deployed admission policies, and waits until the API server enforces them.
 func policies(w *faults.World) {
 	w.ApplyFile("config/cluster/activity_namespace.yaml", "config/cluster/activity_requester.yaml", "config/cluster/activity_rights.yaml")
-	// The API server mutates no objects of a type that it has only just discovered.
-	w.Await("the requester is filled in", func(ctx context.Context, c client.Client) error {
+	// The API server mutates no objects of a CRD that it has only just discovered, so wait until it sets the requester.
+	w.Await("the API server records the requester", func(ctx context.Context, c client.Client) error {
 		a := &egov1.Activity{}
 		a.Namespace, a.Name, a.Spec.Command, a.Spec.Host = "default", "probe", "true", "shared-0"
 		if err := c.Create(ctx, a, client.DryRunAll); err != nil || a.Spec.Requester == nil {
@@ -51,7 +52,7 @@ func policies(w *faults.World) {
 		}
 		binding := &admissionv1.ValidatingAdmissionPolicyBinding{}
 		if err := c.Get(ctx, client.ObjectKey{Name: "opcrew-activity-rights"}, binding); err != nil || time.Since(binding.CreationTimestamp.Time) < 12*time.Second {
-			return fmt.Errorf("the policy is there since %s: %w", binding.CreationTimestamp, err)
+			return fmt.Errorf("the policy exists only since %s: %w", binding.CreationTimestamp, err)
 		}
 		return nil
 	})
@@ -124,7 +125,7 @@ func choreIs(state egov1.State, run int64) func(faults.View) error {
 	}
 }
 
-// commandSucceeded checks what Ready promises: a pod of the run ended with the reported result.
+// commandSucceeded checks that a ready Activity is truly ready: a pod of its run ended with the reported result.
 func commandSucceeded(v faults.View, object client.Object) error {
 	a, pods := object.(*egov1.Activity), &corev1.PodList{}
 	if err := v.List(pods); err != nil {
@@ -136,7 +137,8 @@ func commandSucceeded(v faults.View, object client.Object) error {
 	return nil
 }
 
-// onePodARun holds if no two pods ever have the same name, since a pod name stands for one run.
+// onePodARun holds if no two pods ever have the same name. Each run has a pod with its own name, so a second pod of
+// that name would execute the run twice.
 func onePodARun(before, after faults.View, e faults.Event) error {
 	if e.Key.Kind != "Pod" || e.Gone {
 		return nil
@@ -145,13 +147,13 @@ func onePodARun(before, after faults.View, e faults.Event) error {
 		had, _, _ := unstructured.NestedString(a.Object, "status", "podUID")
 		pod, _, _ := unstructured.NestedString(a.Object, "status", "pod")
 		if pod == e.Key.Name && had != "" && had != string(e.Object.GetUID()) {
-			return fmt.Errorf("pod %s was made again", pod)
+			return fmt.Errorf("pod %s was created again", pod)
 		}
 	}
 	return nil
 }
 
-// endsStay holds if a reported end of a run never changes.
+// endsStay holds if a run that was reported as ended never changes its result.
 func endsStay(before, after faults.View, e faults.Event) error {
 	ends := []string{"Succeeded", "Failed", "Cancelled", "Unknown"}
 	for _, was := range before.Objects("Activity") {
@@ -159,7 +161,7 @@ func endsStay(before, after faults.View, e faults.Event) error {
 			old, run := endOf(was)
 			now, again := endOf(is)
 			if was.GetUID() == is.GetUID() && run == again && old != now && slices.Contains(ends, old) {
-				return fmt.Errorf("run %d was %s and is %s", run, old, now)
+				return fmt.Errorf("run %d was reported as %s and is now reported as %s", run, old, now)
 			}
 		}
 	}
@@ -172,7 +174,8 @@ func endOf(a *unstructured.Unstructured) (state string, run int64) {
 	return state, run
 }
 
-// maskActivity removes fields of pods that the scheduler and the simulation set.
+// maskActivity removes fields from pods that the scheduler and the simulated kubelet set, because they differ between
+// runs.
 func maskActivity(object *unstructured.Unstructured) {
 	switch object.GetKind() {
 	case "Pod":
@@ -183,7 +186,7 @@ func maskActivity(object *unstructured.Unstructured) {
 	case "Activity":
 		unstructured.RemoveNestedField(object.Object, "status", "runSince")
 		unstructured.RemoveNestedField(object.Object, "status", "endedAt")
-		// An operator that sees only the outcome cancels the run before any pod has started.
+		// An operator that sees only the last state of the Activity cancels the run before any pod has started.
 		if status, ok := object.Object["status"].(map[string]any); ok && status["prosta"] == "Cancelled" {
 			object.Object["status"] = map[string]any{"prosta": "Cancelled", "run": status["run"]}
 		}

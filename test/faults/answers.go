@@ -14,19 +14,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// refusal is an error that the server could return.
+// refusal is an error response that the API server could send for a write.
 type refusal struct {
 	class   string
 	code    int
 	reason  metav1.StatusReason
 	message string
-	retry   string // the header Retry-After
-	// reported is set if the message must appear in a condition of the object.
+	retry   string // value of the header Retry-After
+	// reported is set if the operator must report the message in a condition of the object.
 	reported bool
 }
 
-// refusals are the errors that a write can get. The messages are the real server's, so that the operator recognises
-// them.
+// refusals are the errors with which the API server may refuse a write. Their messages are those of a real server, so
+// that the operator recognizes them.
 var refusals = []refusal{
 	{class: "forbidden", code: http.StatusForbidden, reason: metav1.StatusReasonForbidden, reported: true,
 		message: `"it" is forbidden: User "opcrew" cannot do this at the cluster scope`},
@@ -40,14 +40,14 @@ var refusals = []refusal{
 		message: `"it" is forbidden: exceeded quota: small, requested: count/it=1, used: count/it=3, limited: count/it=3`},
 }
 
-// answer returns a Status that replaces the server's own response.
+// answer returns an error response that the operator receives instead of the API server's response.
 func answer(req *http.Request, code int, reason metav1.StatusReason, message string) *http.Response {
 	status := metav1.Status{
 		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
 		Status:   metav1.StatusFailure, Code: int32(code), Reason: reason, Message: message,
 	}
 	body, err := json.Marshal(status)
-	if err != nil { // a struct of strings always encodes
+	if err != nil { // a struct of strings can always be encoded
 		panic(err)
 	}
 	return &http.Response{
@@ -66,5 +66,5 @@ func (r refusal) answer() *http.Response {
 	return resp
 }
 
-// errLost is the error of a client whose connection breaks before the response.
+// errLost is the error that a client gets if its connection breaks before the response arrives.
 var errLost = &net.OpError{Op: "read", Net: "tcp", Err: syscall.ETIMEDOUT}

@@ -35,7 +35,7 @@ func TestAppService(t *testing.T) {
 		Truth:     appIsServed,
 		Invariants: []faults.Invariant{
 			{Name: "an application has one Deployment", Check: oneDeployment},
-			{Name: "users are served throughout", Check: servedThroughout},
+			{Name: "an application always has a ready pod", Check: servedThroughout},
 		},
 		Mask:      maskApp,
 		Workloads: []faults.Workload{growing, replacing, serving},
@@ -52,7 +52,7 @@ spec:
   ports: [{port: 80, targetPort: 8080}]
 `
 
-// editApp returns a step in which a user changes the spec, and waits for the result.
+// editApp returns a step in which a user changes the spec and waits until the AppService is ready again.
 func editApp(name, spec string) faults.Step {
 	return faults.Step{
 		Name:  name,
@@ -67,7 +67,7 @@ var createApp = faults.Step{
 	Until: appReady,
 }
 
-// growing creates and deletes the disruption budget by changing the size.
+// growing changes the number of replicas, which creates and deletes the PodDisruptionBudget.
 var growing = faults.Workload{
 	Name: "growing",
 	Steps: []faults.Step{
@@ -100,7 +100,7 @@ var replacing = faults.Workload{
 	},
 }
 
-// serving changes the Service, and has another user interfere.
+// serving changes the Service of the application, and another user changes and deletes objects of the operator.
 var serving = faults.Workload{
 	Name: "serving",
 	Steps: []faults.Step{
@@ -124,8 +124,8 @@ func appReady(v faults.View) error {
 	return appIsServed(v, a)
 }
 
-// appSays waits until Ready is False for a reason. It does not check the previous pods: an invariant does, and a
-// recreated object has no previous pods.
+// appSays waits until Ready is False with the given reason. It does not check that the previous pods still run: an
+// invariant does, and an application that was recreated has no previous pods.
 func appSays(reason string) func(faults.View) error {
 	return func(v faults.View) error {
 		_, err := appReportedFor(v, "False", reason)
@@ -133,7 +133,8 @@ func appSays(reason string) func(faults.View) error {
 	}
 }
 
-// appReportedFor returns the object once Ready has a status for the current spec, and the given reason if there is one.
+// appReportedFor returns the AppService once its condition Ready has the given status, and reason if it is not empty,
+// for the current spec.
 func appReportedFor(v faults.View, status metav1.ConditionStatus, reason string) (*appv1.AppService, error) {
 	a := &appv1.AppService{}
 	if err := v.Get("web", a); err != nil {
@@ -147,8 +148,8 @@ func appReportedFor(v faults.View, status metav1.ConditionStatus, reason string)
 	return nil, fmt.Errorf("the status is %+v", a.Status)
 }
 
-// appIsServed checks what Ready promises: the desired number of pods is ready, all with the desired image, and the
-// Service selects them.
+// appIsServed checks that a ready AppService is truly ready. The desired number of pods must be ready with the desired
+// image, and the Service must select them.
 func appIsServed(v faults.View, object client.Object) error {
 	a := object.(*appv1.AppService)
 	pods := &appsv1.Deployment{}
@@ -156,7 +157,7 @@ func appIsServed(v faults.View, object client.Object) error {
 		return err
 	}
 	if n := servingPods(v, a.Spec.Image); n != int(a.Spec.Replicas()) || *pods.Spec.Replicas != a.Spec.Replicas() {
-		return fmt.Errorf("%d of %d pods of %s serve", n, a.Spec.Replicas(), a.Spec.Image)
+		return fmt.Errorf("%d of %d pods with image %s are ready", n, a.Spec.Replicas(), a.Spec.Image)
 	}
 	if len(a.Spec.Ports) == 0 {
 		return v.Gone(a.Name, &corev1.Service{})
@@ -171,7 +172,7 @@ func appIsServed(v faults.View, object client.Object) error {
 	return nil
 }
 
-// servingPods counts the ready pods with an image, or with any image if it is empty.
+// servingPods counts the ready pods that run the image. If image is empty, it counts all ready pods.
 func servingPods(v faults.View, image string) int {
 	pods, n := &corev1.PodList{}, 0
 	if v.List(pods) != nil {
@@ -191,21 +192,21 @@ func servingPods(v faults.View, image string) int {
 
 func oneDeployment(_, after faults.View, _ faults.Event) error {
 	if all := after.Objects("Deployment"); len(all) > 1 {
-		return fmt.Errorf("there are %s and %s", all[0].GetName(), all[1].GetName())
+		return fmt.Errorf("there are two Deployments: %s and %s", all[0].GetName(), all[1].GetName())
 	}
 	return nil
 }
 
-// servedThroughout holds if the last ready pod is not removed while pods are desired.
+// servedThroughout holds if the last ready pod of an application is never removed while the spec requests pods.
 func servedThroughout(before, after faults.View, e faults.Event) error {
 	if e.Key.Kind != "Pod" || servingPods(before, "") == 0 || servingPods(after, "") > 0 || !isWanted(after, e.Object) {
 		return nil
 	}
-	return fmt.Errorf("no pod serves any more")
+	return fmt.Errorf("the last ready pod is gone")
 }
 
-// isWanted reports whether a pod belongs to an application that is not being deleted, rather than to an earlier
-// application of the same name.
+// isWanted reports whether a pod belongs to an application that exists and is not being deleted. A pod of a deleted
+// application of the same name does not count.
 func isWanted(v faults.View, pod metav1.Object) bool {
 	a, pods, set := &appv1.AppService{}, &appsv1.Deployment{}, &appsv1.ReplicaSet{}
 	owner := metav1.GetControllerOf(pod)
@@ -213,8 +214,8 @@ func isWanted(v faults.View, pod metav1.Object) bool {
 		owner != nil && v.Get(owner.Name, set) == nil && set.UID == owner.UID && metav1.IsControlledBy(set, pods)
 }
 
-// maskApp removes fields that the scheduler and the simulation set in pods, fields that the API server allocates, and
-// the revision number, which depends on history.
+// maskApp removes fields that differ between runs: fields that the scheduler and the simulated kubelet set in pods,
+// fields that the API server allocates, and the revision number of the Deployment.
 func maskApp(object *unstructured.Unstructured) {
 	switch object.GetKind() {
 	case "Pod":
@@ -229,7 +230,7 @@ func maskApp(object *unstructured.Unstructured) {
 		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", "deployment.kubernetes.io/revision")
 	case "ReplicaSet":
 		if n, _, _ := unstructured.NestedInt64(object.Object, "spec", "replicas"); n == 0 {
-			object.Object = nil // belongs to an earlier template
+			object.Object = nil // a ReplicaSet of an earlier template
 			return
 		}
 		unstructured.RemoveNestedField(object.Object, "metadata", "annotations")

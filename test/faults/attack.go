@@ -16,8 +16,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv"
 )
 
-// Attack runs the workloads of a kind, first as references and then with faults. Several kinds are attacked in
-// parallel, since a run mostly waits for the operator to come to rest.
+// Attack runs the workloads of a kind first without faults, and then with faults, and compares the results. It attacks
+// several kinds in parallel, because a run mostly waits until the operator stops writing.
 func Attack(t *testing.T, s Subject) {
 	t.Parallel()
 	t.Logf("replay with -args -faults.seed %d", seed())
@@ -27,7 +27,7 @@ func Attack(t *testing.T, s Subject) {
 	}
 	a.references()
 	if t.Failed() {
-		return // every other case is compared with the run without faults
+		return // every other case compares its result with this run
 	}
 	if *listFlag {
 		a.list()
@@ -37,7 +37,7 @@ func Attack(t *testing.T, s Subject) {
 	a.report()
 }
 
-// attack holds the state of the attack on one kind.
+// attack is the state of the attack on one kind.
 type attack struct {
 	t       *testing.T
 	subject *Subject
@@ -51,7 +51,8 @@ type attack struct {
 	outcomes []tried
 }
 
-// reference is a workload's run without faults, made by the first case that needs it.
+// reference is the run of a workload without faults, with which runs with faults are compared. The first case that
+// needs the reference starts it.
 type reference struct {
 	once sync.Once
 	*outcome
@@ -76,7 +77,7 @@ func (a *attack) add(w Workload) {
 	a.works = append(a.works, withDeletion(a.subject, w, a.kinds[0].Kind))
 }
 
-// run executes a workload once in a lane.
+// run executes a workload once on a test server, with the fault of case c if c is not nil.
 func (a *attack) run(t *testing.T, env *testenv.Env, w Workload, c *Case, ref *outcome) *outcome {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	defer cancel()
@@ -93,7 +94,7 @@ func (a *attack) run(t *testing.T, env *testenv.Env, w Workload, c *Case, ref *o
 	return r.execute()
 }
 
-// reference returns the outcome of a workload without faults.
+// reference returns the outcome of running a workload without faults. It runs the workload only once.
 func (a *attack) reference(t *testing.T, env *testenv.Env, name string, w Workload) *outcome {
 	a.mu.Lock()
 	ref := a.refs[name]
@@ -104,13 +105,15 @@ func (a *attack) reference(t *testing.T, env *testenv.Env, name string, w Worklo
 	a.mu.Unlock()
 	ref.once.Do(func() {
 		ref.outcome = &outcome{problems: []string{"the reference came to no end"}, journal: newJournal()}
-		// A separate subtest, so that its world is removed before the case creates its own.
+		// Run the workload without faults in a separate subtest. The subtest deletes its objects at its end, before the
+		// case with a fault creates its own objects.
 		t.Run("reference", func(t *testing.T) { ref.outcome = a.run(t, env, w, nil, nil) })
 	})
 	return ref.outcome
 }
 
-// plan returns the input for the cases of a workload with a known reference.
+// plan returns the input from which the cases of a workload are derived. The workload must already have run without
+// faults.
 func (a *attack) plan(w Workload) plan {
 	p := plan{subject: a.subject, work: w, ref: a.refs[w.Name].outcome}
 	for _, kind := range a.kinds {

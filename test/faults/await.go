@@ -8,10 +8,11 @@ import (
 	"time"
 )
 
-// again is how often a step is checked while there are no events, since its effect may not show in any object.
+// again is how often await checks the condition of a step while no object changes, since the effect may show elsewhere,
+// such as in a simulated store.
 const again = 250 * time.Millisecond
 
-// await waits until the condition of a step holds in the observer's view.
+// await waits until the condition of a step holds for the objects that the observer has seen.
 func (r *run) await(step Step) error {
 	seen, missing, asked := -1, error(nil), time.Now()
 	patience := max(step.Patience, r.subject.patience())
@@ -33,10 +34,11 @@ func (r *run) await(step Step) error {
 	}
 }
 
-// stall limits how late this process may wake up. If it wakes up later, the silence proves nothing about the operator.
+// stall is the longest delay of this process that settle accepts. After a longer delay, the machine is overloaded, and
+// the operator's silence does not mean that it has nothing to do.
 const stall = 100 * time.Millisecond
 
-// settle waits until the operator is at rest and the world does not change.
+// settle waits until the operator makes no requests and no objects change for a while.
 func (r *run) settle() {
 	silence, stalled := r.subject.silence(), time.Time{}
 	for deadline := time.Now().Add(2 * r.subject.patience()); time.Now().Before(deadline); {
@@ -50,18 +52,19 @@ func (r *run) settle() {
 			stalled = time.Now()
 		}
 	}
-	r.problem("the operator does not come to rest: %d writes so far, see the journal's end", len(r.wire.all()))
-	must(fmt.Errorf("not at rest after %s", 2*r.subject.patience()))
+	r.problem("the operator does not stop writing: %d writes so far, see the end of the journal", len(r.wire.all()))
+	must(fmt.Errorf("the operator did not stop writing within %s", 2*r.subject.patience()))
 }
 
-// moment is how long the operator must be silent to count as having done everything that its view allows.
+// moment is how long the operator must make no requests before pause assumes that it has done all it can with the
+// events that it has.
 const moment = 150 * time.Millisecond
 
-// pause waits until the operator has done what it can do, up to a limit.
+// pause waits until the operator has made no requests for a moment, up to a limit.
 func (r *run) pause() { r.linger(moment) }
 
-// linger pauses for at least the given time, because new processes start to work some time after their caches are
-// synced.
+// linger is pause with a minimum duration. A new process needs one, because it starts to work only some time after its
+// caches are filled.
 func (r *run) linger(least time.Duration) {
 	begin := time.Now()
 	for time.Since(begin) < least+most {

@@ -13,38 +13,40 @@ import (
 type Case struct {
 	class string
 	id    string
-	size  int // cases are sorted by it; a smaller case reaches its fault after fewer steps
-	// derive changes the workload; the case then has its own reference run.
+	size  int // sort key: a smaller case reaches its fault after fewer steps
+	// derive changes the workload of the case, if it is set. The changed workload then needs its own run without
+	// faults.
 	derive  func(Workload) Workload
-	derived string // names the reference of a derived workload
+	derived string // name of the reference run of the changed workload
 	arm     func(r *run)
 	seed    uint64
 }
 
-// name returns the name by which -faults.only selects the case.
+// name returns the name of the case, with which the flag -faults.only selects it.
 func (c Case) name(w Workload) string { return w.Name + "/" + c.class + "/" + c.id }
 
-// random returns the case's own random source, which is the same in every replay.
+// random returns the random source of the case. It produces the same values whenever the case is repeated with the same
+// seed.
 func (c Case) random() *rand.Rand { return rand.New(rand.NewPCG(c.seed, 0)) }
 
-// class is one kind of fault.
+// class is one kind of fault, such as a crash after a write.
 type class struct {
 	name string
-	// exhaustive classes are tried in full in every run of the tests.
+	// exhaustive means that every run of the tests tries all cases of the class, and not only a sample.
 	exhaustive bool
-	// cases lists all cases for a workload with this reference.
+	// cases returns all cases of the class for a workload.
 	cases func(p plan) []Case
 }
 
-// plan is the input for the cases of a workload.
+// plan is the input from which the classes derive the cases of a workload.
 type plan struct {
 	subject   *Subject
-	work      Workload // its last step is the deletion
+	work      Workload // its last step deletes all objects of the kind
 	ref       *outcome
-	resources []string // of the subject's types, with the primary's own resource first
+	resources []string // resources of the subject's types, with the primary's resource first
 }
 
-// classes returns all classes of faults.
+// classes returns all classes of faults, in the order in which doc.go describes them.
 func classes() []class {
 	all := []class{
 		{"crash-after", true, perWrite(crashAfter)},
@@ -69,7 +71,8 @@ func classes() []class {
 	)
 }
 
-// cases returns all cases of a workload by class, in each class the shortest first.
+// cases returns all cases of a workload, one list per class. Each list begins with the case that takes the fewest
+// steps.
 func cases(p plan, seed uint64) [][]Case {
 	var all [][]Case
 	for _, c := range classes() {

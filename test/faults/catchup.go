@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// catchUp waits until the observer has seen everything up to now, and returns the current resource version.
+// catchUp waits until the observer has seen all changes up to now. It returns the server's current resource version.
 func (o *observer) catchUp(ctx context.Context) (string, error) {
 	version := ""
 	for _, kind := range o.kinds {
@@ -23,7 +23,7 @@ func (o *observer) catchUp(ctx context.Context) (string, error) {
 		for !o.hasSeen(kind.Kind, list) {
 			select {
 			case <-ctx.Done():
-				return "", fmt.Errorf("the observer does not get to see all of %s: %w", kind.Kind, ctx.Err())
+				return "", fmt.Errorf("the observer did not receive all changes of %s: %w", kind.Kind, ctx.Err())
 			case <-time.After(2 * time.Millisecond):
 			}
 		}
@@ -31,7 +31,7 @@ func (o *observer) catchUp(ctx context.Context) (string, error) {
 	return version, nil
 }
 
-// hasSeen reports whether the view is at least as new as a list.
+// hasSeen reports whether the observer's view contains all changes up to the version of a list.
 func (o *observer) hasSeen(kind string, list *unstructured.UnstructuredList) bool {
 	view, _, _ := o.view()
 	at := versionNumber(list.GetResourceVersion())
@@ -54,7 +54,7 @@ func (o *observer) hasSeen(kind string, list *unstructured.UnstructuredList) boo
 	return true
 }
 
-// wentSince reports whether a listed object has been deleted after version at.
+// wentSince reports whether the observer saw the deletion of a listed object after version at.
 func (o *observer) wentSince(key Key, at uint64) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Pass the flags after -args: go test -tags faults ./test/faults -args -faults.exhaustive.
+// The flags of the fault tests. Pass them after -args: go test -tags faults ./test/faults -args -faults.exhaustive.
 var (
 	exhaustive = flag.Bool("faults.exhaustive", false, "try every case there is, and not only a sample")
 	only       = flag.String("faults.only", "", "try only these cases: workload/class/k, or a beginning of it; several with commas, * for any")
@@ -26,7 +26,7 @@ var (
 	servers    = flag.Int("faults.servers", 3, "how many servers to spread cases over that cannot share one")
 )
 
-// seed returns the random seed, which is the same for all tests of a process.
+// seed returns the random seed of the process: the value of -faults.seed, or a seed that depends on the time.
 var seed = sync.OnceValue(func() uint64 {
 	if *seedFlag != 0 {
 		return *seedFlag
@@ -34,7 +34,7 @@ var seed = sync.OnceValue(func() uint64 {
 	return uint64(time.Now().UnixNano()) % 1_000_000
 })
 
-// choose selects the cases of a part by the flags.
+// choose selects the cases of a workload that the flags request.
 func choose(w Workload, byClass [][]Case, kinds []class, p part) []Case {
 	var out []Case
 	random := rand.New(rand.NewPCG(seed(), hash(w.Name)))
@@ -52,7 +52,7 @@ func choose(w Workload, byClass [][]Case, kinds []class, p part) []Case {
 	return slices.DeleteFunc(out, func(c Case) bool { return !p.has(c.name(w)) })
 }
 
-// inTurns orders cases so that each class has its first case before any class has its second, and so on.
+// inTurns orders jobs in rounds. Each round has one job of every class, so that a time limit cuts off no class.
 func inTurns(jobs []job) []job {
 	turns, had := map[string]int{}, map[string]int{}
 	for _, j := range jobs {
@@ -64,8 +64,8 @@ func inTurns(jobs []job) []job {
 	return out
 }
 
-// selected reports whether -faults.only selects a name. Each selector is a prefix of path elements, which can be
-// patterns: */crash-after,small/held/0-*.
+// selected reports whether -faults.only selects the case with this name. The flag lists prefixes of names, separated by
+// commas, in which each path element may be a pattern: */crash-after,small/held/0-*.
 func selected(name string) bool {
 	parts := strings.Split(name, "/")
 	for asked := range strings.SplitSeq(*only, ",") {

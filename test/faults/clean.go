@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// clean ends all operator processes and removes everything that did not exist before the run.
+// clean ends all operator processes and deletes all objects that did not exist before the run.
 func (r *run) clean() {
 	r.wire.on(nil)
 	r.wire.gate.open()
@@ -24,10 +24,10 @@ func (r *run) clean() {
 	r.supervision.Wait()
 	for _, i := range r.instances {
 		if i.cancel == nil {
-			continue // the process did not even start
+			continue // the process did not start
 		}
 		if err := i.end(); err != nil {
-			r.problem("process %d ended with %v", i.id, err)
+			r.problem("process %d ended with the error %v", i.id, err)
 		}
 	}
 	if r.observer != nil {
@@ -44,7 +44,7 @@ func (r *run) clean() {
 	}
 }
 
-// discard removes an object, unless it existed before the run.
+// discard deletes an object with its finalizers, unless the object existed before the run.
 func (r *run) discard(ctx context.Context, object *unstructured.Unstructured) error {
 	if r.baseline[keyOf(object)] {
 		return nil

@@ -15,8 +15,8 @@ import (
 
 const touchedKey = TouchPrefix + "touched"
 
-// conflicts returns a case for every write to an existing object. Another client writes to the object just before this
-// write, and again before its first retry.
+// conflicts returns a case for every write to an existing object. In each case, another client changes the object just
+// before the operator's write, and again before the operator's first retry.
 func conflicts(p plan) []Case {
 	var all []Case
 	for k, w := range p.ref.writes {
@@ -43,16 +43,16 @@ func interfere(r *run, k int) func(*write, *instance) fault {
 		left--
 		return func(send func() (*http.Response, error)) (*http.Response, error) {
 			if err := r.touch(w); err != nil {
-				r.journal.add("nothing to touch: %v", err)
+				r.journal.add("the object to change does not exist: %v", err)
 			} else {
-				r.journal.mark("another client writes just before: %s", w.target)
+				r.journal.mark("another client changes the object just before: %s", w.target)
 			}
 			return send()
 		}
 	}
 }
 
-// touch writes to the object of w as another client.
+// touch changes the object of a write as another client would.
 func (r *run) touch(w *write) error {
 	kind, err := r.env.Client.RESTMapper().KindFor(schema.GroupVersionResource{Group: w.group, Resource: w.resource})
 	if err != nil {

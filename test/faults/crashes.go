@@ -8,7 +8,8 @@ import (
 	"net/http"
 )
 
-// perWrite returns a function that makes one case for every write of the reference.
+// perWrite returns a function that returns one case for every write in the run without faults. befall creates the fault
+// for this write.
 func perWrite(befall func(r *run, i *instance) fault) func(plan) []Case {
 	return func(p plan) []Case {
 		var all []Case
@@ -18,7 +19,7 @@ func perWrite(befall func(r *run, i *instance) fault) func(plan) []Case {
 					if w.n != k {
 						return nil
 					}
-					r.journal.mark("here: %s", w.target)
+					r.journal.mark("fault at this write: %s", w.target)
 					return befall(r, i)
 				})
 			}})
@@ -27,7 +28,7 @@ func perWrite(befall func(r *run, i *instance) fault) func(plan) []Case {
 	}
 }
 
-// crashAfter ends the process when the server has carried out its write.
+// crashAfter crashes the operator process right after the server has executed a write.
 func crashAfter(r *run, i *instance) fault {
 	return func(send func() (*http.Response, error)) (*http.Response, error) {
 		defer r.crash(i)
@@ -35,7 +36,7 @@ func crashAfter(r *run, i *instance) fault {
 	}
 }
 
-// crashBefore ends the process before it sends its write.
+// crashBefore crashes the operator process just before it sends a write.
 func crashBefore(r *run, i *instance) fault {
 	return func(func() (*http.Response, error)) (*http.Response, error) {
 		r.crash(i)
@@ -43,7 +44,7 @@ func crashBefore(r *run, i *instance) fault {
 	}
 }
 
-// lost has the server carry out the write, but the process gets no response.
+// lost lets the server execute a write, but the operator gets a connection error instead of the response.
 func lost(*run, *instance) fault {
 	return func(send func() (*http.Response, error)) (*http.Response, error) {
 		if _, err := send(); err != nil {
@@ -53,7 +54,7 @@ func lost(*run, *instance) fault {
 	}
 }
 
-// crashOften returns cases in which every process ends after a given number of writes.
+// crashOften returns cases in which every operator process crashes after a certain number of writes.
 func crashOften(p plan) []Case {
 	var all []Case
 	for every := 1; every <= 3 && every < len(p.ref.writes); every++ {
@@ -63,13 +64,13 @@ func crashOften(p plan) []Case {
 				r.mu.Lock()
 				defer r.mu.Unlock()
 				if w.dry {
-					return nil // a dry run is no progress
+					return nil // do not count a dry run, because it changes nothing
 				}
 				begun[w.instance]++
 				if begun[w.instance] != every {
 					return nil
 				}
-				r.journal.mark("after: %s", w.target)
+				r.journal.mark("the process crashes after: %s", w.target)
 				return crashAfter(r, i)
 			})
 		}})

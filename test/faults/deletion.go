@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// withDeletion adds the last step of every workload: all objects of the kind are deleted.
+// withDeletion adds a last step to a workload that deletes all objects of the kind.
 func withDeletion(s *Subject, w Workload, kind string) Workload {
 	w.Steps = append(slices.Clone(w.Steps), Step{
 		Name: "delete every " + kind,
@@ -24,7 +24,7 @@ func withDeletion(s *Subject, w Workload, kind string) Workload {
 		},
 		Until: func(v View) error {
 			if left := v.Objects(kind); len(left) > 0 {
-				return fmt.Errorf("%s is still there", keyOf(left[0]))
+				return fmt.Errorf("%s still exists", keyOf(left[0]))
 			}
 			return nil
 		},

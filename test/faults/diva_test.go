@@ -39,13 +39,13 @@ func TestDiva(t *testing.T) {
 			&appsv1.StatefulSet{}, &appsv1.Deployment{}, &appsv1.ReplicaSet{}, &corev1.Service{}, &corev1.ConfigMap{}, &corev1.Secret{},
 			&corev1.PersistentVolumeClaim{}, &policyv1.PodDisruptionBudget{}, &networkingv1.NetworkPolicy{}, &corev1.Pod{},
 		},
-		// The number of claims and pods that a StatefulSet creates depends on its timing.
+		// The number of claims and pods that a StatefulSet creates differs between runs.
 		Uncounted: []string{"Pod", "ReplicaSet", "PersistentVolumeClaim"},
 		Truth:     divaServes,
 		Invariants: []faults.Invariant{
 			{Name: "a Diva has one StatefulSet", Check: oneStatefulSet},
-			{Name: "no login is refused from one version of the keys to the next", Check: loginsGoOn},
-			{Name: "no client goes that the inventory has", Check: inventoryIsAhead},
+			{Name: "the manager can always log in to clients", Check: loginsGoOn},
+			{Name: "no client in the inventory is removed", Check: inventoryIsAhead},
 			{Name: "no claim shrinks", Check: noClaimShrinks},
 		},
 		Mask:      maskDiva,
@@ -53,7 +53,8 @@ func TestDiva(t *testing.T) {
 	})
 }
 
-// quickAgents simulate agents that always serve the present content of the Secret.
+// quickAgents simulates the agents in client pods. Each agent always reports that it serves the current content of its
+// Secret.
 func quickAgents(clientset kubernetes.Interface) diva.LogReader {
 	return func(ctx context.Context, pod *corev1.Pod) (string, error) {
 		name := "ops-ssh"
@@ -69,7 +70,7 @@ func quickAgents(clientset kubernetes.Interface) diva.LogReader {
 	}
 }
 
-// agentFiles are what an agent makes of a Secret.
+// agentFiles returns the files that an agent writes for the content of a Secret.
 func agentFiles(pod string, secret *corev1.Secret) (map[string][]byte, error) {
 	if secret.Name == "ops-sshd" {
 		files, err := sshkeys.HostFiles(secret.Data["hostSeed"], pod)
@@ -104,7 +105,7 @@ var createSystem = faults.Step{
 	Until: divaReady,
 }
 
-// editSystem returns a step in which a user changes the object, and waits for the result.
+// editSystem returns a step in which a user changes the Diva and waits until it is ready again.
 func editSystem(name, patch string) faults.Step {
 	return faults.Step{
 		Name:  name,
@@ -143,8 +144,8 @@ var rotatingDiva = faults.Workload{
 	},
 }
 
-// growingDiva enlarges the claims, which recreates the StatefulSet. No driver resizes volumes here, so the object waits
-// until the workload resizes them.
+// growingDiva enlarges the volumes, for which the operator recreates the StatefulSet. The test server has no storage
+// driver, so the workload itself sets the new size in the status of the claims.
 var growingDiva = faults.Workload{
 	Name: "growing",
 	World: func(w *faults.World) {
@@ -192,8 +193,8 @@ func divaReady(v faults.View) error {
 	return divaServes(v, d)
 }
 
-// requestOf returns the annotation value for which the current keys were created. A Secret that was recreated has the
-// value from the time of its recreation.
+// requestOf returns the value of the annotation with which a user requested the current keys. If the Secret was
+// recreated, it is the value at the time of the recreation.
 func requestOf(v faults.View) string {
 	secret := &corev1.Secret{}
 	if v.Get("ops-ssh", secret) != nil {
@@ -209,8 +210,8 @@ func divaSays(reason string) func(faults.View) error {
 	}
 }
 
-// divaReportedFor returns the object once Ready has a status for the current spec, and the given reason if there is
-// one.
+// divaReportedFor returns the Diva once its condition Ready has the given status, and reason if it is not empty, for
+// the current spec.
 func divaReportedFor(v faults.View, status metav1.ConditionStatus, reason string) (*opsv1.Diva, error) {
 	d := &opsv1.Diva{}
 	if err := v.Get("ops", d); err != nil {
@@ -230,23 +231,23 @@ func divaHasGrown(v faults.View) error {
 		return err
 	}
 	if got := set.Spec.VolumeClaimTemplates[0].Spec.Resources.Requests.Storage().String(); got != "2Gi" || set.DeletionTimestamp != nil {
-		return fmt.Errorf("the StatefulSet makes claims of %s", got)
+		return fmt.Errorf("the StatefulSet creates claims of size %s", got)
 	}
 	for _, claim := range claims.Items {
 		if strings.HasPrefix(claim.Name, "wi-") && claim.Spec.Resources.Requests.Storage().String() != "2Gi" {
-			return fmt.Errorf("claim %s asks for %s", claim.Name, claim.Spec.Resources.Requests.Storage())
+			return fmt.Errorf("claim %s requests %s", claim.Name, claim.Spec.Resources.Requests.Storage())
 		}
 	}
 	_, waits := divaReportedFor(v, "False", "Growing")
-	_, ready := divaReportedFor(v, "True", "") // a recreated object starts with larger claims
+	_, ready := divaReportedFor(v, "True", "") // a recreated Diva has claims of the larger size from the start
 	if waits != nil && ready != nil {
 		return waits
 	}
 	return nil
 }
 
-// divaServes checks what Ready promises: the manager and all clients are ready, the manager's inventory lists exactly
-// these clients, and they accept its login.
+// divaServes checks that a ready Diva is truly ready. The manager and all clients must be ready, the manager's
+// inventory must list exactly these clients, and the clients must accept the manager's login.
 func divaServes(v faults.View, object client.Object) error {
 	d := object.(*opsv1.Diva)
 	set, list, manager, clients := &appsv1.StatefulSet{}, &corev1.ConfigMap{}, &corev1.Secret{}, &corev1.Secret{}
@@ -260,7 +261,7 @@ func divaServes(v faults.View, object client.Object) error {
 		return fmt.Errorf("%d managers are ready", got)
 	}
 	if got := strings.Count(list.Data["hosts"], "ansible_host="); got != int(d.Spec.Client.Replicas) {
-		return fmt.Errorf("the inventory has %d clients", got)
+		return fmt.Errorf("the inventory lists %d clients", got)
 	}
 	return letsIn(clients, manager)
 }
@@ -280,12 +281,12 @@ func readyPods(v faults.View, label string) int {
 	return n
 }
 
-// letsIn reports whether clients with a version of their Secret accept a manager with a version of
-// its own, with at least one of its keys.
+// letsIn reports whether clients that have one version of their Secret accept a manager that has one version of its
+// Secret. The clients must accept at least one of the manager's keys.
 func letsIn(clients, manager *corev1.Secret) error {
 	for _, name := range []string{"identity", "identityNext"} {
 		if len(manager.Data[name]) == 0 {
-			return nil // the manager keeps the keys it has
+			return nil // the manager keeps its previous keys
 		}
 		signer, err := ssh.ParsePrivateKey(manager.Data[name])
 		if err != nil {
@@ -298,8 +299,8 @@ func letsIn(clients, manager *corev1.Secret) error {
 	return errors.New("clients refuse the manager's keys")
 }
 
-// loginsGoOn compares two consecutive versions of the Secrets, as pods may have either of
-// them.
+// loginsGoOn holds if the manager can always log in to the clients. A pod may have the previous or the new version of a
+// Secret, so the invariant checks all combinations.
 func loginsGoOn(before, after faults.View, e faults.Event) error {
 	was, is, clients, clientsNow := &corev1.Secret{}, &corev1.Secret{}, &corev1.Secret{}, &corev1.Secret{}
 	if e.Key.Kind != "Secret" || !changed(before, after, "ops-ssh", was, is) || !changed(before, after, "ops-sshd", clients, clientsNow) {
@@ -308,21 +309,22 @@ func loginsGoOn(before, after faults.View, e faults.Event) error {
 	return errors.Join(letsIn(clients, is), letsIn(clientsNow, was))
 }
 
-// changed reads two versions of an object, and reports whether both exist.
+// changed reads an object before and after an event. It reports whether the object existed both times with the same
+// UID.
 func changed(before, after faults.View, name string, was, is client.Object) bool {
 	return there(before, name, was) && there(after, name, is) && was.GetUID() == is.GetUID()
 }
 
 func there(v faults.View, name string, object client.Object) bool { return v.Get(name, object) == nil }
 
-// inventoryIsAhead holds if the StatefulSet never has fewer clients than the inventory.
+// inventoryIsAhead holds if the StatefulSet always has at least as many clients as the inventory.
 func inventoryIsAhead(before, after faults.View, e faults.Event) error {
 	was, is, list := &appsv1.StatefulSet{}, &appsv1.StatefulSet{}, &corev1.ConfigMap{}
 	if e.Key.Kind != "StatefulSet" || !changed(before, after, "ops-client", was, is) || !there(after, "ops-inventory", list) {
 		return nil
 	}
 	if has := strings.Count(list.Data["hosts"], "ansible_host="); *is.Spec.Replicas < *was.Spec.Replicas && has > int(*is.Spec.Replicas) {
-		return fmt.Errorf("from %d clients to %d, and the inventory has %d", *was.Spec.Replicas, *is.Spec.Replicas, has)
+		return fmt.Errorf("the StatefulSet went from %d to %d clients while the inventory lists %d", *was.Spec.Replicas, *is.Spec.Replicas, has)
 	}
 	return nil
 }
@@ -333,13 +335,13 @@ func noClaimShrinks(before, after faults.View, e faults.Event) error {
 		return nil
 	}
 	if is.Spec.Resources.Requests.Storage().Cmp(*was.Spec.Resources.Requests.Storage()) < 0 {
-		return fmt.Errorf("claim %s goes from %s to %s", is.Name, was.Spec.Resources.Requests.Storage(), is.Spec.Resources.Requests.Storage())
+		return fmt.Errorf("the request of claim %s decreased from %s to %s", is.Name, was.Spec.Resources.Requests.Storage(), is.Spec.Resources.Requests.Storage())
 	}
 	return nil
 }
 
-// maskDiva removes random values, values of other managers, and values that depend on
-// history.
+// maskDiva removes values that differ between runs: random values, values of other field managers, and values that
+// depend on earlier states.
 func maskDiva(object *unstructured.Unstructured) {
 	switch object.GetKind() {
 	case "Secret":
@@ -350,7 +352,7 @@ func maskDiva(object *unstructured.Unstructured) {
 		maskMessage(object, "SSHReady")
 	case "PersistentVolumeClaim":
 		if object.GetName() == "wi-ops-client-2" {
-			object.Object = nil // the client of this claim may not exist, if no operator saw the request for it
+			object.Object = nil // the client of this claim may not exist, if no operator saw that the user requested it
 			return
 		}
 		unstructured.RemoveNestedField(object.Object, "metadata", "annotations")
@@ -364,8 +366,8 @@ func maskDiva(object *unstructured.Unstructured) {
 	}
 }
 
-// maskKeys keeps the names of keys but not their values, and removes former clients: if the Secret is deleted just
-// after the operator read it, opcrew restores it unchanged, and there are no former clients.
+// maskKeys removes the values of keys but not their names. It also removes the keys of former clients. If a test
+// deletes the Secret, opcrew may restore it with or without these keys, depending on timing.
 func maskKeys(object *unstructured.Unstructured) {
 	unstructured.RemoveNestedField(object.Object, "metadata", "annotations")
 	data, _, _ := unstructured.NestedMap(object.Object, "data")

@@ -31,30 +31,32 @@ func TestEtcdBackup(t *testing.T) {
 		Kind:       etcdbackup.Kind(),
 		Namespaced: true,
 		Nodes:      1,
-		Patience:   45 * time.Second, // runs are 10 s apart, and opcrew looks for the cluster every 15 s
-		OldLists:   true,             // whatever the operator's view, it must create no pod for a run that has ended
-		Primary:    &etcdv1beta2.EtcdBackup{},
-		Others:     []client.Object{&corev1.Pod{}, &etcdv1beta2.EtcdCluster{}},
-		// Their names contain the object's UID and the time; onePodAnAttempt counts them.
+		Patience:   45 * time.Second, // runs are 10 s apart, and opcrew checks every 15 s whether the cluster exists
+		// Even with an old view, the operator must not create a pod for a run that has ended.
+		OldLists: true,
+		Primary:  &etcdv1beta2.EtcdBackup{},
+		Others:   []client.Object{&corev1.Pod{}, &etcdv1beta2.EtcdCluster{}},
+		// Pods are not counted, because their names contain the object's UID and the time. onePodAnAttempt checks their
+		// number.
 		Uncounted: []string{"Pod"},
 		Server: func(t *testing.T, env *testenv.Env) {
 			backuppods.Follow(t, env.Config, env.Client, carriedOut)
 		},
 		Truth: lastRunSucceeded,
 		Invariants: []faults.Invariant{
-			{Name: "an attempt has one pod, ever", Check: onePodAnAttempt},
-			{Name: "one pod is at work at a time", Check: onePodAtWork},
-			{Name: "what is begun is written down", Check: begunIsWritten},
-			{Name: "every success is counted once", Check: countedOnce},
-			{Name: "a success stays", Check: successStays},
+			{Name: "an attempt never has a second pod", Check: onePodAnAttempt},
+			{Name: "at most one pod runs", Check: onePodAtWork},
+			{Name: "a pod is created only for a recorded run", Check: begunIsWritten},
+			{Name: "every successful run is counted once", Check: countedOnce},
+			{Name: "a successful run never changes", Check: successStays},
 		},
 		Mask:      maskBackup,
 		Workloads: []faults.Workload{savingOnce, savingAgain, failingFirst, savingVerified, savingCluster, savingReborn},
 	})
 }
 
-// carriedOut returns the simulated result of an order, which depends on the backup's path: at "flaky" the first
-// attempts fail, at "broken" all attempts fail, and at "slow" they never end.
+// carriedOut returns the result that a simulated pod reports. It depends on the backup's path: at "flaky" the first
+// attempts fail, at "broken" all attempts fail, and at "slow" no attempt ends.
 func carriedOut(o backup.Order, attempt int) *backup.Result {
 	result, path := backuppods.Success(o), o.Target.Path
 	if strings.HasSuffix(path, "/slow") {
@@ -94,8 +96,8 @@ var savingOnce = faults.Workload{
 	Steps: []faults.Step{saveBackup("save it", "backups/db", ofEndpoints, backedUp(1))},
 }
 
-// savingAgain has two runs that are 10 s apart, and then none for a year, since otherwise the operator would never
-// rest. An operator that sees only the outcome has only one run.
+// savingAgain schedules two runs that are 10 s apart. The next run is a year later, because otherwise the operator
+// would never stop writing. If the operator sees only the final state, it executes only one run.
 var savingAgain = faults.Workload{
 	Name: "periodic",
 	Steps: []faults.Step{
@@ -105,7 +107,7 @@ var savingAgain = faults.Workload{
 	},
 }
 
-// failingFirst has a run whose three attempts fail, and then a run whose third attempt succeeds.
+// failingFirst has one run in which all three attempts fail, and a second run in which the third attempt succeeds.
 var failingFirst = faults.Workload{
 	Name: "failing",
 	Steps: []faults.Step{
@@ -119,7 +121,7 @@ var savingVerified = faults.Workload{
 	Steps: []faults.Step{saveBackup("save and verify it", "backups/db", ofEndpoints+`, verify: {every: 1}`, verifiedBackup)},
 }
 
-// savingCluster waits until an EtcdCluster has a member.
+// savingCluster creates the EtcdBackup first. The backup must wait until an EtcdCluster has a member.
 var savingCluster = faults.Workload{
 	Name: "cluster",
 	World: func(w *faults.World) {
@@ -137,7 +139,7 @@ var savingCluster = faults.Workload{
 	},
 }
 
-// savingReborn deletes the object while its pod runs, and recreates it with another spec.
+// savingReborn deletes the EtcdBackup while its pod runs, and recreates it with a different spec.
 var savingReborn = faults.Workload{
 	Name: "deleted",
 	Steps: []faults.Step{
@@ -164,7 +166,7 @@ func backupIs(v faults.View) (*etcdv1beta2.EtcdBackup, metav1.Condition, error) 
 	return nil, metav1.Condition{}, fmt.Errorf("the status is %+v", b.Status)
 }
 
-// backedUp holds when at least n runs have succeeded and the latest run is one of them.
+// backedUp holds if at least the given number of runs has succeeded, and the latest run is one of them.
 func backedUp(least int64) func(faults.View) error {
 	return func(v faults.View) error {
 		b, ready, err := backupIs(v)
@@ -192,7 +194,7 @@ func verifiedBackup(v faults.View) error {
 func waitsFor(reason string) func(faults.View) error {
 	return func(v faults.View) error {
 		if _, ready, err := backupIs(v); err != nil || ready.Reason != reason {
-			return fmt.Errorf("it is %s %s: %w", ready.Status, ready.Reason, err)
+			return fmt.Errorf("Ready is %s, %s: %w", ready.Status, ready.Reason, err)
 		}
 		return nil
 	}
@@ -201,7 +203,7 @@ func waitsFor(reason string) func(faults.View) error {
 func isAtWork(v faults.View) error {
 	b, ready, err := backupIs(v)
 	if err != nil || ready.Reason != etcdv1beta2.ReasonRunning {
-		return fmt.Errorf("it is %s %s: %w", ready.Status, ready.Reason, err)
+		return fmt.Errorf("Ready is %s, %s: %w", ready.Status, ready.Reason, err)
 	}
 	if pods := backupPods(v, b); len(pods) != 1 || pods[0].Status.Phase != corev1.PodRunning {
 		return fmt.Errorf("there are %d pods", len(pods))
@@ -212,7 +214,7 @@ func isAtWork(v faults.View) error {
 func gaveUp(v faults.View) error {
 	b, ready, err := backupIs(v)
 	if err != nil || ready.Reason != string(backup.ReasonStoreUnreachable) || b.Status.Run.Phase != etcdv1beta2.RunFailed {
-		return fmt.Errorf("it is %s %s: %w", ready.Status, ready.Reason, err)
+		return fmt.Errorf("Ready is %s, %s: %w", ready.Status, ready.Reason, err)
 	}
 	if pods := backupPods(v, b); len(pods) != etcdv1beta2.BackupAttempts {
 		return fmt.Errorf("there are %d pods", len(pods))
@@ -220,22 +222,22 @@ func gaveUp(v faults.View) error {
 	return nil
 }
 
-// lastRunSucceeded checks what Ready promises: a pod has saved the backup in status.last, and a pod has verified the
-// backup in status.verified. Later runs are not covered.
+// lastRunSucceeded checks that a ready EtcdBackup is truly ready. A pod must have saved the backup that status.last
+// names, and a pod must have verified the backup that status.verified names. It does not check later runs.
 func lastRunSucceeded(v faults.View, object client.Object) error {
 	b := object.(*etcdv1beta2.EtcdBackup)
 	if b.Status.Last == nil || b.Status.Run == nil {
-		return fmt.Errorf("nothing was saved")
+		return fmt.Errorf("the status records no backup")
 	}
 	if b.Status.Run.Phase == etcdv1beta2.RunRunning {
-		return nil // the pods of the last run are deleted when the next run begins
+		return nil // the operator deletes the pods of the last run when the next run starts
 	}
 	saved := slices.ContainsFunc(backupPods(v, b), func(pod corev1.Pod) bool {
 		result, ok := resultOf(&pod)
 		return ok && pod.Labels[backuppods.TaskLabel] == "save" && result.Outcome == backup.Succeeded && result.Object == b.Status.Last.Object
 	})
 	if !saved {
-		return fmt.Errorf("no pod has saved %s", b.Status.Last.Object)
+		return fmt.Errorf("no pod has reported the backup %s", b.Status.Last.Object)
 	}
 	return nil
 }
@@ -248,7 +250,7 @@ func backupPods(v faults.View, b *etcdv1beta2.EtcdBackup) []corev1.Pod {
 	return slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool { return !metav1.IsControlledBy(&pod, b) })
 }
 
-// resultOf returns the result of a pod, and false while the pod runs.
+// resultOf returns the result that a pod has reported. It returns false while the pod runs.
 func resultOf(pod *corev1.Pod) (backup.Result, bool) {
 	for _, c := range pod.Status.ContainerStatuses {
 		if c.State.Terminated != nil {
@@ -259,16 +261,17 @@ func resultOf(pod *corev1.Pod) (backup.Result, bool) {
 	return backup.Result{}, false
 }
 
-// attempts maps the pod names of all cases, which contain the object's UID, to pod UIDs.
+// attempts maps names of pods to their UIDs. All cases share it, as the names are unique: they contain the object's
+// UID.
 var attempts sync.Map
 
-// onePodAnAttempt holds if no pod name is used twice.
+// onePodAnAttempt holds if no two pods have the same name, because each attempt must start only one pod.
 func onePodAnAttempt(_, _ faults.View, e faults.Event) error {
 	if e.Key.Kind != "Pod" || !e.New {
 		return nil
 	}
 	if was, _ := attempts.LoadOrStore(e.Key, e.Object.GetUID()); was != e.Object.GetUID() {
-		return fmt.Errorf("pod %s was made again", e.Key.Name)
+		return fmt.Errorf("pod %s was created again", e.Key.Name)
 	}
 	return nil
 }
@@ -285,25 +288,25 @@ func onePodAtWork(_, after faults.View, e faults.Event) error {
 		}
 	}
 	if len(busy) > 1 {
-		return fmt.Errorf("pods %q are at work", busy)
+		return fmt.Errorf("the pods %q run at the same time", busy)
 	}
 	return nil
 }
 
-// begunIsWritten holds if a pod is only created for a run that the status already records.
+// begunIsWritten holds if the operator creates a pod only after it has recorded the run in the status.
 func begunIsWritten(before, _ faults.View, e faults.Event) error {
 	b := &etcdv1beta2.EtcdBackup{}
 	if e.Key.Kind != "Pod" || !e.New || !sees(before, "db", b) || !metav1.IsControlledBy(e.Object, b) {
 		return nil
 	}
 	if run := b.Status.Run; run == nil || fmt.Sprint(run.Due.Unix()) != e.Object.GetLabels()[backuppods.DueLabel] {
-		return fmt.Errorf("it is not of the run %+v", run)
+		return fmt.Errorf("the pod does not belong to the run in the status, %+v", run)
 	}
 	return nil
 }
 
-// countedOnce holds if the count rises by one exactly when a run becomes a success, after a pod has reported the
-// success.
+// countedOnce holds if the number of successful runs increases by one exactly when the status reports a run as
+// successful. A pod must have reported the success before.
 func countedOnce(before, after faults.View, e faults.Event) error {
 	was, is := &etcdv1beta2.EtcdBackup{}, &etcdv1beta2.EtcdBackup{}
 	if e.Key.Kind != "EtcdBackup" || !sees(before, "db", was) || !sees(after, "db", is) || was.UID != is.UID {
@@ -314,14 +317,15 @@ func countedOnce(before, after faults.View, e faults.Event) error {
 		(is.Status.Run.Phase == etcdv1beta2.RunSucceeded || is.Status.Run.Phase == etcdv1beta2.RunVerifying)
 	switch {
 	case ended && raised != 1, !ended && raised != 0:
-		return fmt.Errorf("the count went from %d to %d as the run went from %+v to %+v", was.Status.Count, is.Status.Count, was.Status.Run, is.Status.Run)
+		return fmt.Errorf("the count changed from %d to %d while the run changed from %+v to %+v", was.Status.Count, is.Status.Count, was.Status.Run, is.Status.Run)
 	case ended:
 		return lastRunSucceeded(after, is)
 	}
 	return nil
 }
 
-// successStays holds if a reported success never changes, and no run starts before the previous one has ended.
+// successStays holds if the status of a successful run never changes, and if no run starts before the previous run has
+// ended.
 func successStays(before, after faults.View, e faults.Event) error {
 	was, is := &etcdv1beta2.EtcdBackup{}, &etcdv1beta2.EtcdBackup{}
 	if e.Key.Kind != "EtcdBackup" || !sees(before, "db", was) || !sees(after, "db", is) || was.UID != is.UID || was.Status.Run == nil {
@@ -332,14 +336,15 @@ func successStays(before, after faults.View, e faults.Event) error {
 	case now == nil, now.Due.Before(&was.Status.Run.Due), busy && !now.Due.Equal(&was.Status.Run.Due):
 		return fmt.Errorf("the run %+v became %+v", was.Status.Run, now)
 	case now.Due.Equal(&was.Status.Run.Due) && !busy && now.Phase != was.Status.Run.Phase:
-		return fmt.Errorf("the run was %s and is %s", was.Status.Run.Phase, now.Phase)
+		return fmt.Errorf("the run was %s and is now %s", was.Status.Run.Phase, now.Phase)
 	case was.Status.Last != nil && is.Status.Last == nil:
-		return fmt.Errorf("the last success was forgotten")
+		return fmt.Errorf("the status no longer contains the last successful backup")
 	}
 	return nil
 }
 
-// maskBackup removes values that contain the object's UID or the time, and the number of scheduled times.
+// maskBackup removes values that differ between runs because they contain the object's UID or the time, and the number
+// of scheduled runs.
 func maskBackup(object *unstructured.Unstructured) {
 	switch object.GetKind() {
 	case "EtcdBackup":
@@ -352,9 +357,10 @@ func maskBackup(object *unstructured.Unstructured) {
 		}
 		_ = unstructured.SetNestedSlice(object.Object, conditions, "status", "conditions")
 	case "EtcdCluster":
-		unstructured.RemoveNestedField(object.Object, "status") // written by the user
+		unstructured.RemoveNestedField(object.Object, "status") // the test itself writes this status
 	case "Pod":
-		// Truth and the invariants check their content; here they are only counted.
+		// Truth and the invariants check the content of pods. The comparison with the reference only checks that they
+		// exist.
 		object.Object = map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": "attempt"}}
 	}
 }

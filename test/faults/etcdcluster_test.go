@@ -27,7 +27,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/etcdpods"
 )
 
-// stores simulates etcd: members in memory that run where their pods run.
+// stores simulates etcd: each simulated pod is a member in memory.
 var stores = &etcdtest.World{LearnerLooks: 1}
 
 func TestEtcdCluster(t *testing.T) {
@@ -40,18 +40,19 @@ func TestEtcdCluster(t *testing.T) {
 			&corev1.Pod{}, &corev1.Service{}, &corev1.ConfigMap{}, &corev1.PersistentVolumeClaim{}, &policyv1.PodDisruptionBudget{},
 			&etcdv1beta2.EtcdRestore{},
 		},
-		// Their names contain the cluster's UID, and each replacement has another name.
+		// Pods and claims are not counted, because their names contain the cluster's UID, and a replacement has a new
+		// name.
 		Uncounted: []string{"Pod", "PersistentVolumeClaim"},
 		Server:    func(t *testing.T, env *testenv.Env) { etcdpods.Follow(t, env.Config, env.Client, stores) },
 		Truth:     membersServe,
 		Invariants: []faults.Invariant{
-			{Name: "no data is lost and no second history begins", Check: oneHistory},
-			{Name: "a cluster that was formed stays the same", Check: oneCluster},
-			{Name: "a quorum of pods is there", Check: quorumOfPods},
-			{Name: "no client comes before the cluster is formed", Check: clientsComeLate},
-			{Name: "clients are never led to two lineages", Check: oneLineageServes},
-			{Name: "one restore is in charge", Check: oneRestoreInCharge},
-			{Name: "a seed begins with the backup of its restore", Check: seedsOfTheirRestore},
+			{Name: "no data is lost and no second history starts", Check: oneHistory},
+			{Name: "the cluster ID never changes", Check: oneCluster},
+			{Name: "the operator deletes no pod that the quorum needs", Check: quorumOfPods},
+			{Name: "clients reach no member before the cluster is formed", Check: clientsComeLate},
+			{Name: "clients never reach both old and restored data", Check: oneLineageServes},
+			{Name: "only one restore is active", Check: oneRestoreInCharge},
+			{Name: "a restored member uses the backup of its restore", Check: seedsOfTheirRestore},
 		},
 		Mask:      maskEtcd,
 		Workloads: []faults.Workload{etcdScaling, etcdChanging, etcdSleeping, etcdRestoring, etcdRestoringAgain, etcdRecovering, etcdTending, etcdMoving},
@@ -80,12 +81,12 @@ func createEtcd(size int) faults.Step {
 		Name:  fmt.Sprintf("create a cluster of %d", size),
 		Do:    func(u *faults.User) { u.Apply(fmt.Sprintf(etcdManifest, size)) },
 		Until: etcdReady,
-		// The operator may crash after each of the dozen writes of this step.
+		// The operator may crash after each of the dozen writes in this step.
 		Patience: patience,
 	}
 }
 
-// patience is long enough for a step in which the operator crashes after each write.
+// patience is the time limit of a step in which the operator crashes after each write.
 const patience = 45 * time.Second
 
 func editEtcd(name, spec string) faults.Step {
@@ -93,11 +94,11 @@ func editEtcd(name, spec string) faults.Step {
 		Name:     name,
 		Do:       func(u *faults.User) { u.Patch("db", &etcdv1beta2.EtcdCluster{}, `{"spec":`+spec+`}`) },
 		Until:    etcdReady,
-		Patience: patience, // a member with an emptyDir is replaced by a new member, one at a time
+		Patience: patience, // the operator replaces members with an emptyDir one after the other
 	}
 }
 
-// etcdScaling grows and shrinks a cluster as the original article does.
+// etcdScaling creates a cluster, adds members and removes them, as the original article does.
 var etcdScaling = faults.Workload{
 	Name: "scaling",
 	Steps: []faults.Step{
@@ -107,8 +108,8 @@ var etcdScaling = faults.Workload{
 	},
 }
 
-// etcdChanging first changes the version, then the pods, which lose their emptyDir, and then the resources, which
-// change in place.
+// etcdChanging changes the version, then the pod template, for which pods are replaced and lose their emptyDir volumes,
+// and then the resources, which change in place.
 var etcdChanging = faults.Workload{
 	Name: "changing",
 	Steps: []faults.Step{
@@ -119,7 +120,7 @@ var etcdChanging = faults.Workload{
 	},
 }
 
-// etcdSleeping deletes a member's pod, and hibernates the cluster.
+// etcdSleeping deletes the pod of a member. Later it hibernates the cluster and resumes it.
 var etcdSleeping = faults.Workload{
 	Name: "sleeping",
 	Steps: []faults.Step{
@@ -176,13 +177,13 @@ func etcdAsleep(v faults.View) error {
 		return err
 	}
 	if n := len(etcdPods(v)); n > 0 {
-		return fmt.Errorf("%d pods are left", n)
+		return fmt.Errorf("%d pods still exist", n)
 	}
 	return nil
 }
 
-// membersServe checks what Ready promises: the desired number of pods is ready with the desired version, and none of
-// them may start with an empty volume.
+// membersServe checks that a ready EtcdCluster is truly ready. The desired number of pods must be ready with the
+// desired version, and none of these pods may start with an empty volume.
 func membersServe(v faults.View, object client.Object) error {
 	c := object.(*etcdv1beta2.EtcdCluster)
 	pods := etcdPods(v)
@@ -191,11 +192,11 @@ func membersServe(v faults.View, object client.Object) error {
 		return nil
 	}
 	if len(pods) != want {
-		return fmt.Errorf("%d pods, expected %d", len(pods), want)
+		return fmt.Errorf("there are %d pods, expected %d", len(pods), want)
 	}
 	for _, pod := range pods {
 		if pod.Annotations["etcd.version"] != c.Spec.Version || !strings.HasPrefix(pod.Annotations["etcd.opcrew.io/start"], "established ") {
-			return fmt.Errorf("pod %s is of version %s and may start as %q", pod.Name, pod.Annotations["etcd.version"], pod.Annotations["etcd.opcrew.io/start"])
+			return fmt.Errorf("pod %s has version %s and start mode %q", pod.Name, pod.Annotations["etcd.version"], pod.Annotations["etcd.opcrew.io/start"])
 		}
 	}
 	return nil
@@ -209,8 +210,8 @@ func etcdPods(v faults.View) []corev1.Pod {
 	return slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool { return pod.DeletionTimestamp != nil })
 }
 
-// oneHistory reads the violations from the simulated store. All cases share it, so only violations that name a pod of
-// this case count.
+// oneHistory holds if the simulated etcd has detected no lost or diverging data. All cases share the simulated etcd, so
+// only violations that name a pod of this case count.
 func oneHistory(_, after faults.View, e faults.Event) error {
 	for _, bad := range stores.Violations() {
 		for _, pod := range etcdPods(after) {
@@ -229,12 +230,12 @@ func oneCluster(before, after faults.View, e faults.Event) error {
 	}
 	restored := old.Status.Lineage != now.Status.Lineage && now.Status.Restore != nil && now.Status.Restore.UID == now.Status.Lineage
 	if old.Status.ClusterID != "" && old.Status.ClusterID != now.Status.ClusterID && !restored {
-		return fmt.Errorf("cluster %q became %q", old.Status.ClusterID, now.Status.ClusterID)
+		return fmt.Errorf("the cluster ID changed from %q to %q", old.Status.ClusterID, now.Status.ClusterID)
 	}
 	return nil
 }
 
-// quorumOfPods holds if the operator deletes no pod that the quorum needs.
+// quorumOfPods holds if the operator never deletes a pod that the cluster needs for its quorum.
 func quorumOfPods(before, after faults.View, e faults.Event) error {
 	c := &etcdv1beta2.EtcdCluster{}
 	if e.Key.Kind != "Pod" || !sees(after, "db", c) || c.DeletionTimestamp != nil || c.Spec.Hibernate || c.Status.ClusterID == "" {
@@ -248,13 +249,13 @@ func quorumOfPods(before, after faults.View, e faults.Event) error {
 	}
 	was, is := len(etcdPods(before)), len(etcdPods(after))
 	if is < was && voters > 2 && is < voters/2+1 {
-		return fmt.Errorf("%d pods are left of %d voters", is, voters)
+		return fmt.Errorf("only %d pods remain of %d voters", is, voters)
 	}
 	return nil
 }
 
-// clientsComeLate holds if the Service selects no member until the cluster is formed, because until then it may be
-// started again from scratch.
+// clientsComeLate holds if the Service selects no member before the cluster is formed. Until then, the operator may
+// delete the members and form the cluster again, which would lose data that clients had written.
 func clientsComeLate(_, after faults.View, e faults.Event) error {
 	c := &etcdv1beta2.EtcdCluster{}
 	if e.Key.Kind != "Pod" || !sees(after, "db", c) || c.Status.ClusterID != "" {
@@ -262,14 +263,15 @@ func clientsComeLate(_, after faults.View, e faults.Event) error {
 	}
 	for _, pod := range etcdPods(after) {
 		if pod.Labels["etcd.opcrew.io/voter"] == "true" && metav1.IsControlledBy(&pod, c) {
-			return fmt.Errorf("clients may come to %s", pod.Name)
+			return fmt.Errorf("clients may connect to %s", pod.Name)
 		}
 	}
 	return nil
 }
 
-// maskEtcd removes what depends on the UID or on attempts: member names and IDs, and texts with them. It also removes
-// the version that formed the cluster: it is the second version if the operator missed the first.
+// maskEtcd removes values that depend on the UID or on the number of attempts: member names, member IDs, and texts that
+// contain them. It also removes the version with which the cluster was formed, because an operator that missed the
+// first version uses the second.
 func maskEtcd(object *unstructured.Unstructured) {
 	remove := func(fields ...string) { unstructured.RemoveNestedField(object.Object, fields...) }
 	switch object.GetKind() {
@@ -278,7 +280,7 @@ func maskEtcd(object *unstructured.Unstructured) {
 			remove("status", field)
 		}
 	case "Pod", "PersistentVolumeClaim":
-		object.Object = map[string]any{} // Truth and the invariants check them
+		object.Object = map[string]any{} // Truth and the invariants check these objects
 	case "PodDisruptionBudget":
 		remove("status")
 	case "Service":

@@ -30,7 +30,8 @@ metadata: {name: db}
 spec: {etcdCluster: {name: db}, backupStorageType: S3, s3: {path: %s}}
 `
 
-// restoreEtcd requests a restore. It replaces an existing EtcdRestore, which is immutable.
+// restoreEtcd returns a step that creates an EtcdRestore. It deletes an existing EtcdRestore first, because its spec is
+// immutable.
 func restoreEtcd(name, path string, until func(faults.View) error) faults.Step {
 	return faults.Step{
 		Name: name,
@@ -49,14 +50,14 @@ var deleteRestore = faults.Step{
 	Until: etcdReady,
 }
 
-// etcdRestoring replaces the data with a backup.
+// etcdRestoring replaces the data of a running cluster with a backup.
 var etcdRestoring = faults.Workload{
 	Name:  "restoring",
 	Steps: []faults.Step{createEtcd(2), restoreEtcd("restore it", "backups/db", etcdRestored), deleteRestore},
 }
 
-// etcdRestoringAgain starts a restore while another restore is in progress, and a third restore after the second has
-// finished.
+// etcdRestoringAgain requests a second restore while the first one is in progress, and a third restore after the second
+// has finished.
 var etcdRestoringAgain = faults.Workload{
 	Name: "restoring-again",
 	Steps: []faults.Step{
@@ -68,8 +69,8 @@ var etcdRestoringAgain = faults.Workload{
 	},
 }
 
-// etcdRecovering makes a cluster with emptyDirs lose one of its two pods. The other member can never form a quorum
-// again.
+// etcdRecovering lets a cluster with emptyDir volumes lose one of its two members. The remaining member can never form
+// a quorum again, so the cluster needs a restore.
 var etcdRecovering = faults.Workload{
 	Name: "recovering",
 	Steps: []faults.Step{
@@ -88,40 +89,40 @@ var etcdRecovering = faults.Workload{
 				u.List(pods, client.MatchingLabels{"etcd_cluster": "db"})
 				for _, pod := range pods.Items {
 					if pod.Annotations["etcd.opcrew.io/serial"] == "1" {
-						stores.Hang(pod.Name) // otherwise the operator may replace the pod before it hangs
+						stores.Hang(pod.Name) // otherwise the operator may replace the pod before its member hangs
 						u.Delete(pod.Name, &corev1.Pod{})
 					}
 				}
 			},
-			Until:    etcdReady, // with late events, the pod may not have existed when it was to be lost
+			Until:    etcdReady, // if events are late, the pod may not have existed yet when the test tried to lose it
 			Patience: 45 * time.Second,
 		},
 	},
 }
 
-// restoreTakenUp holds when the existing restore has been started.
+// restoreTakenUp holds if the operator has started the existing EtcdRestore.
 func restoreTakenUp(v faults.View) error {
 	c, r := &etcdv1beta2.EtcdCluster{}, &etcdv1beta2.EtcdRestore{}
 	if err := errors.Join(v.Get("db", c), v.Get("db", r)); err != nil {
 		return err
 	}
 	if !c.Status.Restore.TookUp(r.UID) {
-		return fmt.Errorf("restore %s was not taken up, the status is %+v", r.UID, c.Status)
+		return fmt.Errorf("restore %s has not started, the status is %+v", r.UID, c.Status)
 	}
 	return nil
 }
 
-// etcdRestored holds when all members come from the existing restore, and no earlier member is left.
+// etcdRestored holds if all members have the data of the existing EtcdRestore, and no earlier member exists.
 func etcdRestored(v faults.View) error {
 	c, r := &etcdv1beta2.EtcdCluster{}, &etcdv1beta2.EtcdRestore{}
 	if err := errors.Join(v.Get("db", c), v.Get("db", r)); err != nil {
 		return err
 	}
 	if c.Status.Lineage != string(r.UID) {
-		return fmt.Errorf("restore %s is not carried through, the status is %+v", r.UID, c.Status)
+		return fmt.Errorf("restore %s is not complete, the status is %+v", r.UID, c.Status)
 	}
 	var members, pods []string
-	for _, m := range stores.Members(fmt.Sprintf("%s/%s", c.UID, r.UID)) { // the token of a restore
+	for _, m := range stores.Members(fmt.Sprintf("%s/%s", c.UID, r.UID)) { // the token of a restored cluster
 		members = append(members, m.Name)
 	}
 	for _, pod := range etcdPods(v) {
@@ -129,12 +130,12 @@ func etcdRestored(v faults.View) error {
 	}
 	slices.Sort(members)
 	if slices.Sort(pods); !slices.Equal(members, pods) {
-		return fmt.Errorf("members %q have what was restored, and pods are %q", members, pods)
+		return fmt.Errorf("the members with restored data are %q, and the pods are %q", members, pods)
 	}
 	return etcdReady(v)
 }
 
-// oneLineageServes holds if clients only ever reach the cluster before a restore or the cluster after it, never both.
+// oneLineageServes holds if clients never reach both members with the previous data and members with the restored data.
 func oneLineageServes(_, after faults.View, e faults.Event) error {
 	c := &etcdv1beta2.EtcdCluster{}
 	if e.Key.Kind != "Pod" || !sees(after, "db", c) || c.Status.Restore == nil {
@@ -152,13 +153,13 @@ func oneLineageServes(_, after faults.View, e faults.Event) error {
 		}
 	}
 	if old != "" && restored != "" {
-		return fmt.Errorf("clients reach %s of the old cluster and %s of the restored one", old, restored)
+		return fmt.Errorf("clients reach %s of the old cluster and %s of the restored cluster", old, restored)
 	}
 	return nil
 }
 
-// oneRestoreInCharge holds if a restore only starts when the previous restore was completed or cancelled, and the
-// cluster only switches to the active restore.
+// oneRestoreInCharge holds if a restore starts only after the previous restore was completed or cancelled, and if the
+// cluster only switches to the data of the active restore.
 func oneRestoreInCharge(before, after faults.View, e faults.Event) error {
 	was, is := &etcdv1beta2.EtcdCluster{}, &etcdv1beta2.EtcdCluster{}
 	if e.Key.Kind != "EtcdCluster" || !sees(before, "db", was) || !sees(after, "db", is) || was.UID != is.UID {
@@ -170,14 +171,14 @@ func oneRestoreInCharge(before, after faults.View, e faults.Event) error {
 	}
 	switch now := is.Status.Restore; {
 	case old != "" && (now == nil || now.UID != old):
-		return fmt.Errorf("restore %s was under way, and the status went on to %+v", old, now)
+		return fmt.Errorf("restore %s was in progress, but the status switched to %+v", old, now)
 	case was.Status.Lineage != is.Status.Lineage && is.Status.Lineage != old:
-		return fmt.Errorf("the cluster went over to %s, and %q was in charge", is.Status.Lineage, old)
+		return fmt.Errorf("the cluster switched to the data of %s, but the active restore was %q", is.Status.Lineage, old)
 	}
 	return nil
 }
 
-// seedsOfTheirRestore holds if a member that starts from a backup uses the backup of its own restore.
+// seedsOfTheirRestore holds if a member that starts from a backup uses the backup that its EtcdRestore names.
 func seedsOfTheirRestore(before, _ faults.View, e faults.Event) error {
 	r := &etcdv1beta2.EtcdRestore{}
 	if e.Key.Kind != "Pod" || !e.New || !sees(before, "db", r) {
@@ -185,7 +186,7 @@ func seedsOfTheirRestore(before, _ faults.View, e faults.Event) error {
 	}
 	order, err := backup.ParseOrder(e.Object.GetAnnotations()[backuppods.OrderAnnotation])
 	if err == nil && strings.HasPrefix(order.ID, string(r.UID)+"/") && order.Target.Path != r.Spec.S3.Path {
-		return fmt.Errorf("it begins with %s, and the restore is of %s", order.Target.Path, r.Spec.S3.Path)
+		return fmt.Errorf("the member starts from the backup %s, but the restore names %s", order.Target.Path, r.Spec.S3.Path)
 	}
 	return nil
 }

@@ -13,8 +13,9 @@ import (
 	"github.com/opcrew/opcrew/test/faults"
 )
 
-// etcdTending makes members run out of space, and then corrupts the leader's data while etcd blames another member.
-// Clearing an alarm too early, or spreading corrupt data, is a violation.
+// etcdTending fills the storage of all members. Then it corrupts the leader's data, although etcd raises the alarm for
+// another member. The simulated etcd reports a violation if the operator clears an alarm too early or spreads corrupt
+// data.
 var etcdTending = faults.Workload{
 	Name: "tending",
 	Steps: []faults.Step{
@@ -38,7 +39,7 @@ var etcdTending = faults.Workload{
 	},
 }
 
-// eachEtcd calls a function for the members of the user's clusters.
+// eachEtcd calls do with the token of each EtcdCluster in the user's namespace. The token identifies its members.
 func eachEtcd(u *faults.User, do func(token string)) {
 	list := &etcdv1beta2.EtcdClusterList{}
 	u.List(list)
@@ -47,7 +48,7 @@ func eachEtcd(u *faults.User, do func(token string)) {
 	}
 }
 
-func fill(token string) { _ = stores.Write(token, 5000, 1<<20, 2<<30) } // the write is refused if the store is already full
+func fill(token string) { _ = stores.Write(token, 5000, 1<<20, 2<<30) } // a full store refuses the write
 
 func spoilLeader(token string) {
 	leader := stores.Leader(token)
@@ -60,14 +61,14 @@ func spoilLeader(token string) {
 	}
 }
 
-// etcdQuiet holds when no alarm is active, and clients can write.
+// etcdQuiet holds if no alarm is active and clients can write.
 func etcdQuiet(v faults.View) error {
 	c := &etcdv1beta2.EtcdCluster{}
 	if err := v.Get("db", c); err != nil {
 		return err
 	}
 	if alarms := stores.Alarms(string(c.UID)); len(alarms) > 0 {
-		return fmt.Errorf("alarms %v are raised, the status is %+v", alarms, c.Status)
+		return fmt.Errorf("alarms %v are active, the status is %+v", alarms, c.Status)
 	}
 	return etcdReady(v)
 }

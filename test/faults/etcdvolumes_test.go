@@ -41,8 +41,8 @@ spec:
   pod: {persistentVolumeClaimSpec: {storageClassName: elastic, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}
 `
 
-// etcdMoving grows volumes, and then moves members to volumes of another class. No driver resizes volumes here, so the
-// workload does.
+// etcdMoving enlarges volumes, and then moves members to volumes of another StorageClass. The test server has no
+// storage driver, so the workload itself sets the new size in the status of the claims.
 var etcdMoving = faults.Workload{
 	Name:  "moving",
 	World: func(w *faults.World) { w.Apply(etcdClasses) },
@@ -79,7 +79,7 @@ var etcdMoving = faults.Workload{
 				u.Patch("db", &etcdv1beta2.EtcdCluster{}, claimPatch(`"storageClassName":"other"`))
 			},
 			Until:    etcdUpToDate("other", "2Gi"),
-			Patience: 2 * patience, // three members are added and three are removed
+			Patience: 2 * patience, // the operator adds three members and removes three
 		},
 	},
 }
@@ -88,7 +88,8 @@ func claimPatch(fields string) string {
 	return `{"spec":{"pod":{"persistentVolumeClaimSpec":{` + fields + `}}}}`
 }
 
-// etcdAsksForMore holds when all claims request the size in the spec, and the status says that volumes grow.
+// etcdAsksForMore holds if all claims request the size in the spec, and the status reports that volumes are being
+// enlarged.
 func etcdAsksForMore(v faults.View) error {
 	if err := etcdClaims(v, "elastic", "2Gi"); err != nil {
 		return err
@@ -96,7 +97,7 @@ func etcdAsksForMore(v faults.View) error {
 	return etcdSays(v, etcdv1beta2.ReasonVolumesGrowing)
 }
 
-// etcdUpToDate holds when all members serve, on claims of a class and a size.
+// etcdUpToDate holds if all members are ready, and their claims have the given StorageClass and size.
 func etcdUpToDate(class, size string) func(faults.View) error {
 	return func(v faults.View) error {
 		return errors.Join(etcdReady(v), etcdClaims(v, class, size), etcdSays(v, etcdv1beta2.ReasonAllUpToDate))
@@ -110,7 +111,7 @@ func etcdSays(v faults.View, reason string) error {
 	}
 	reported := meta.FindStatusCondition(c.Status.Conditions, etcdv1beta2.EtcdClusterUpToDate)
 	if reported == nil || reported.Reason != reason || c.Status.ObservedGeneration != c.Generation {
-		return fmt.Errorf("the status says %+v of generation %d, expected %s", reported, c.Status.ObservedGeneration, reason)
+		return fmt.Errorf("the status is %+v for generation %d, expected reason %s", reported, c.Status.ObservedGeneration, reason)
 	}
 	return nil
 }
@@ -127,7 +128,7 @@ func etcdClaims(v faults.View, class, size string) error {
 		}
 		n++
 		if asks := claim.Spec.Resources.Requests.Storage().String(); asks != size || *claim.Spec.StorageClassName != class {
-			return fmt.Errorf("claim %s is of class %s and asks for %s", claim.Name, *claim.Spec.StorageClassName, asks)
+			return fmt.Errorf("claim %s has class %s and requests %s", claim.Name, *claim.Spec.StorageClassName, asks)
 		}
 	}
 	if n != 3 {

@@ -9,10 +9,10 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// frame is one event of a watch, as it came over the wire.
+// frame is one event of a watch in the form in which the server sent it.
 type frame struct {
 	kind   watch.EventType
-	key    string // of the object; empty for bookmarks and errors
+	key    string // key of the object; empty for bookmarks and errors
 	object json.RawMessage
 }
 
@@ -38,14 +38,14 @@ func decodeFrame(raw json.RawMessage) (frame, error) {
 
 func (f frame) encode() []byte {
 	out, err := json.Marshal(map[string]any{"type": f.kind, "object": f.object})
-	if err != nil { // it was decoded from JSON
+	if err != nil { // cannot fail, because the frame was decoded from JSON
 		panic(err)
 	}
 	return append(out, '\n')
 }
 
-// coalesce keeps only the last event of each object, as a relist after a broken watch would. A client then misses an
-// object that was created and deleted in between, and sees a recreated object as a change.
+// coalesce keeps only the last event of each object, like a list after a broken watch. A client then does not see an
+// object that was created and deleted in between. It sees an object that was recreated as changed.
 func coalesce(frames []frame) []frame {
 	first, last := map[string]watch.EventType{}, map[string]int{}
 	for i, f := range frames {
@@ -58,7 +58,7 @@ func coalesce(frames []frame) []frame {
 	for i, f := range frames {
 		unknown := first[f.key] == watch.Added
 		switch {
-		case f.key == "": // a bookmark ends the initial list, so no bookmark may be left out
+		case f.key == "": // a bookmark ends the initial list, so always keep bookmarks
 		case i != last[f.key], unknown && f.kind == watch.Deleted:
 			continue
 		case unknown:
@@ -71,7 +71,8 @@ func coalesce(frames []frame) []frame {
 	return out
 }
 
-// expired returns the event with which the server ends a watch that it cannot continue. The client then lists again.
+// expired returns the error event with which a server ends a watch that it cannot continue. The client then lists all
+// objects again.
 func expired() frame {
 	return frame{kind: watch.Error, object: json.RawMessage(
 		`{"kind":"Status","apiVersion":"v1","status":"Failure","code":410,"reason":"Expired","message":"too old resource version"}`)}

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// frames writes events as "ADDED a 1".
+// framesOf returns frames for events that are written as "ADDED a 1": type, name and version of the object.
 func framesOf(t *testing.T, events ...string) []frame {
 	t.Helper()
 	var frames []frame

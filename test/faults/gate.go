@@ -10,16 +10,16 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// everything stands for all resources where a resource name is expected.
+// everything is used instead of the name of a resource, and means all resources.
 const everything = "all"
 
-// gate controls the events of all watches. It never changes the order of one watch's
-// events, since no server does.
+// gate controls when watch events reach the operator. It never changes the order of events in a watch, because no
+// server does that.
 type gate struct {
 	mu      sync.Mutex
 	changed *sync.Cond
-	held    map[string]bool // by resource
-	// heldFrom holds a resource from its first event of that type on.
+	held    map[string]bool // resources whose events wait
+	// heldFrom maps a resource to an event type. All events of the resource wait from the first event of this type on.
 	heldFrom map[string]watch.EventType
 	dropped  map[string]bool
 	delay    func(resource string) time.Duration
@@ -35,21 +35,21 @@ func newGate() *gate {
 	return g
 }
 
-// hold keeps events of a resource back until release.
+// hold makes the events of a resource wait until release.
 func (g *gate) hold(resource string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.held[resource] = true
 }
 
-// holdFrom keeps events of a resource back, from the first event of a type on.
+// holdFrom makes the events of a resource wait, from the first event of the given type on.
 func (g *gate) holdFrom(resource string, kind watch.EventType) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.heldFrom[resource] = kind
 }
 
-// release delivers the events that were held: all of them, or only the last of each object.
+// release delivers all events that wait, or only the last event of each object if onlyLast is set.
 func (g *gate) release(onlyLast bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -65,20 +65,20 @@ func (g *gate) release(onlyLast bool) {
 	g.changed.Broadcast()
 }
 
-// open lets all events through from now on.
+// open delivers all waiting events, and stops every delay from now on.
 func (g *gate) open() {
 	g.release(false)
 	g.late(nil)
 }
 
-// drop loses the events of a resource until expire.
+// drop discards the events of a resource until expire is called.
 func (g *gate) drop(resource string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.dropped[resource] = true
 }
 
-// expire ends the watches that lost events, so that the clients list again.
+// expire ends the watches whose events were discarded, so that the operator lists their objects again.
 func (g *gate) expire() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -91,14 +91,14 @@ func (g *gate) expire() {
 	g.changed.Broadcast()
 }
 
-// late delays every event by the result of delay for its resource.
+// late delays every event by the duration that delay returns for its resource. A nil delay stops this.
 func (g *gate) late(delay func(resource string) time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.delay = delay
 }
 
-// holds reports whether a stream must wait. The caller holds the lock.
+// holds reports whether the next event of a stream must wait. The caller must hold the lock.
 func (g *gate) holds(s *stream) bool {
 	if g.held[s.resource] || g.held[everything] {
 		return true
@@ -112,7 +112,7 @@ func (g *gate) holds(s *stream) bool {
 	return false
 }
 
-// next waits for the next event of a stream, and returns its delay.
+// next waits until a stream may deliver its next event. It returns the event and how long to delay it.
 func (g *gate) next(s *stream) (frame, time.Duration, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -14,27 +14,27 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Event is one change of one object, as the server reported it to the observer.
+// Event is one change of one object, as the observer received it from the server.
 type Event struct {
 	Key    Key
-	Object *unstructured.Unstructured // its new state, or its last one if it was deleted
-	New    bool                       // it was created
-	Gone   bool                       // it was deleted
-	At     time.Time                  // when the observer received the event
-	// Write names the operator's write that caused this event, and is empty if another client caused it.
+	Object *unstructured.Unstructured // state after the change, or the last state if the object was deleted
+	New    bool                       // the object was created
+	Gone   bool                       // the object was deleted
+	At     time.Time                  // time at which the observer received the event
+	// Write describes the operator's write that caused the event. It is empty if another client caused the event.
 	Write string
 
 	version uint64
 }
 
-// history is a first view and all later events, in the server's order.
+// history is the initial view of a run, and all later events in the server's order.
 type history struct {
 	first  View
 	events []Event
 }
 
-// versionNumber returns the position of a change among all changes of a server, since resource versions are revisions
-// of one etcd.
+// versionNumber returns a resource version as a number. Versions of different objects can be compared, since all are
+// revisions of one etcd.
 func versionNumber(version string) uint64 {
 	n, err := strconv.ParseUint(version, 10, 64)
 	if err != nil {
@@ -43,7 +43,7 @@ func versionNumber(version string) uint64 {
 	return n
 }
 
-// attribute sorts the events into the server's order, and marks the events that the operator caused.
+// attribute sorts the events into the server's order. It sets Write in the events that the operator caused.
 func (h *history) attribute(writes []*write) {
 	slices.SortStableFunc(h.events, func(a, b Event) int { return cmp.Compare(a.version, b.version) })
 	by := map[uint64]*write{}
@@ -59,7 +59,7 @@ func (h *history) attribute(writes []*write) {
 	}
 }
 
-// replay calls see for every event with the views before and after it.
+// replay calls see for every event, with the views before and after the event.
 func (h *history) replay(see func(before, after View, e Event)) {
 	view := h.first
 	for _, e := range h.events {
@@ -72,7 +72,7 @@ func (h *history) replay(see func(before, after View, e Event)) {
 // tally counts how often an object was created, changed and deleted.
 type tally struct{ created, changed, deleted int }
 
-// tally returns the counts by object. Objects with generated names are counted as one object.
+// tally returns a tally for each object. Objects whose names differ only in a generated part share one tally.
 func (h *history) tally() map[Key]tally {
 	tallies := map[Key]tally{}
 	for _, e := range h.events {
@@ -91,7 +91,7 @@ func (h *history) tally() map[Key]tally {
 	return tallies
 }
 
-// generic returns the key of an object without the parts of its name that the server generated.
+// generic returns the key of an object with placeholders for generated parts of its name.
 func generic(u *unstructured.Unstructured) Key {
 	key := keyOf(u)
 	key.Namespace = ""

@@ -11,8 +11,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv"
 )
 
-// Hunt tests the harness itself. It attacks controllers with known bugs, each with one class of faults that must find
-// the bug.
+// Hunt tests the fault tests themselves. It attacks controllers with known bugs. One class of faults must find each
+// bug.
 type Hunt struct {
 	attack *attack
 	jobs   []job
@@ -27,15 +27,15 @@ func Classes() []string {
 	return names
 }
 
-// NewHunt starts the servers that subjects like this one need.
+// NewHunt starts test servers for subjects that resemble the given one.
 func NewHunt(t *testing.T, like Subject) *Hunt {
 	t.Parallel()
 	return &Hunt{attack: newAttack(t, &like)}
 }
 
-// Add attacks a subject with a class until a case shows a problem with the given words. A subject with problems without
-// faults, or without such a problem under faults, fails the test. Some bugs are races that a slow machine can also
-// trigger without faults, but not every time; a slow machine can also add problems of its own to a case.
+// Add attacks a controller that has a bug, with the cases of one class of faults. The test fails unless a case reports
+// a problem that contains words. It also fails if the controller always fails without faults. On a slow machine, a bug
+// that is a race may sometimes show without faults.
 func (h *Hunt) Add(name string, s Subject, class, words string) {
 	h.jobs = append(h.jobs, job{name: name, run: func(t *testing.T, env *testenv.Env) {
 		a := &attack{t: t, subject: &s, kinds: h.attack.kinds, lanes: h.attack.lanes, refs: map[string]*reference{}}
@@ -59,14 +59,15 @@ func (h *Hunt) Add(name string, s Subject, class, words string) {
 			}
 			other = append(other, others...)
 		}
-		t.Errorf("expected a case of %s to show a problem with the words %q, they showed:\n%s", class, words, strings.Join(other, "\n"))
+		t.Errorf("expected a case of %s to report a problem with the words %q; the cases reported:\n%s", class, words, strings.Join(other, "\n"))
 	}})
 }
 
-// tries is how often a subject may show its bug without faults.
+// tries is how often a controller may fail without faults before Add gives up.
 const tries = 3
 
-// unsound returns why a subject proves nothing because it already fails without faults, or "".
+// unsound returns why a controller is not suitable for this test: it fails even without faults. It returns "" if it is
+// suitable.
 func (a *attack) unsound(t *testing.T, env *testenv.Env, w Workload) string {
 	clear(a.refs)
 	ref := a.reference(t, env, w.Name, w)
@@ -79,8 +80,8 @@ func (a *attack) unsound(t *testing.T, env *testenv.Env, w Workload) string {
 	return ""
 }
 
-// hunt tries the cases of a class, the shortest first, until a problem contains the words. Otherwise it returns the
-// other problems that the cases showed.
+// hunt runs the cases of a class, the shortest first, until a case reports a problem that contains words. If no case
+// does, it returns the other problems that cases reported.
 func (a *attack) hunt(t *testing.T, env *testenv.Env, w Workload, class, words string) (found bool, others []string) {
 	for _, list := range cases(a.plan(w), seed()) {
 		for _, c := range list {
@@ -102,5 +103,5 @@ func (a *attack) hunt(t *testing.T, env *testenv.Env, w Workload, class, words s
 	return false, others
 }
 
-// Run runs the attacks.
+// Run runs all attacks that Add added.
 func (h *Hunt) Run() { h.attack.inLanes(h.jobs, func() bool { return true }) }

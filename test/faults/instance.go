@@ -25,24 +25,26 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// instance is one process of the operator. It runs the real manager, but connected to the harness's wire.
+// instance is one operator process. It runs the real manager inside the test process, and all its requests pass through
+// the type transport.
 type instance struct {
 	id     int
 	wire   *wire
-	dead   atomic.Bool // it has crashed, so none of its requests reach the server any more
+	dead   atomic.Bool // the process has crashed, so its requests no longer reach the server
 	cancel context.CancelFunc
 	done   chan struct{}
-	err    error // set when done is closed
+	err    error // error of the manager, set when done is closed
 
 	mu     sync.Mutex
 	queues []workqueue.TypedRateLimitingInterface[reconcile.Request]
-	// past holds the versions at which the first list of each resource is served. If it is nil, lists are current.
+	// past maps resources to old versions at which their first list is served. If it is nil, the process gets current
+	// lists.
 	past    map[string]string
 	listed  map[string]bool
-	anyList bool // even where the client requires the newest version
+	anyList bool // serve old lists even if the client requires current ones
 }
 
-// start runs a process and returns when its caches are synced.
+// start starts a process, and returns once its caches are filled.
 func (i *instance) start(ctx context.Context, cfg *rest.Config, kind kit.Registration, namespace string) error {
 	cfg = rest.CopyConfig(cfg)
 	cfg.ContentType = "application/json"
@@ -60,11 +62,11 @@ func (i *instance) start(ctx context.Context, cfg *rest.Config, kind kit.Registr
 	}()
 	synced, cancel := context.WithTimeout(ctx, eventually.Long)
 	defer cancel()
-	// A cache begins to fill when its informer is first requested, so request all of them.
+	// An informer fills its cache only after the first request for it, so request all informers.
 	for object := range kind.Cache() {
 		if _, err := mgr.GetCache().GetInformer(synced, object); err != nil && !i.dead.Load() {
 			i.cancel()
-			return fmt.Errorf("the cache of %T does not fill: %w", object, err)
+			return fmt.Errorf("the cache of %T was not filled: %w", object, err)
 		}
 	}
 	return nil
@@ -82,13 +84,13 @@ func options(kind kit.Registration, namespace string) kit.Options {
 	return opts
 }
 
-// die makes the process crash, so that none of its requests reach the server any more.
+// die simulates a crash of the process: none of its requests reach the server from now on.
 func (i *instance) die() {
 	i.dead.Store(true)
 	i.cancel()
 }
 
-// end stops the process and waits for it.
+// end stops the process gracefully and waits until it has ended.
 func (i *instance) end() error {
 	i.cancel()
 	select {
@@ -98,11 +100,11 @@ func (i *instance) end() error {
 		}
 		return i.err
 	case <-time.After(20 * time.Second):
-		return fmt.Errorf("process %d does not end", i.id)
+		return fmt.Errorf("process %d did not end in time", i.id)
 	}
 }
 
-// spied wraps the kind's setup to get access to its controllers' queues.
+// spied wraps the setup function of a kind, so that tests get access to the work queues of its controllers.
 func (i *instance) spied(kind kit.Registration) kit.Registration {
 	setup := kind.Setup
 	kind.Setup = func(mgr ctrl.Manager, tools *kit.Tools) error { return setup(&spy{mgr, i}, tools) }
@@ -131,7 +133,7 @@ func (i *instance) keep(_ context.Context, queue workqueue.TypedRateLimitingInte
 	return nil
 }
 
-// enqueue adds all keys to the queues of all controllers.
+// enqueue adds the keys to the work queues of all controllers of the process.
 func (i *instance) enqueue(keys []Key) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -142,11 +144,11 @@ func (i *instance) enqueue(keys []Key) {
 	}
 }
 
-// looksBack reports whether the process starts with an old view.
+// looksBack reports whether the process starts with old lists.
 func (i *instance) looksBack() bool { return i.past != nil }
 
-// lookBack returns the past version at which to serve the first list of a resource, which fills the cache, or "". Later
-// lists do not come from the cache and are current.
+// lookBack returns the old version for the first list of a resource, with which the process fills its cache. It returns
+// "" for later lists, which must be current.
 func (i *instance) lookBack(req *http.Request, about target) string {
 	version := i.past[about.resource]
 	if version == "" {
@@ -160,7 +162,7 @@ func (i *instance) lookBack(req *http.Request, about target) string {
 	i.listed[about.resource] = true
 	query := req.URL.Query()
 	if query.Get("resourceVersion") == "" && !i.anyList {
-		return "" // no server answers a consistent read with old data
+		return "" // no real server returns old data for a consistent read
 	}
 	query.Set("resourceVersion", version)
 	query.Set("resourceVersionMatch", "Exact")

@@ -13,18 +13,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// lag is how long the operator's status may be out of date after a change before it counts as untrue.
+// lag is how long the status of an object may be out of date after a change.
 const lag = 900 * time.Millisecond
 
-// breaches replays a history and returns the violations of the kind's own invariants and of those for every kind.
+// breaches replays a history. It returns the violations of the kind's own invariants, and of the invariants that hold
+// for every kind.
 func breaches(story *history, s *Subject, slack time.Duration) []string {
 	var broken []string
 	claims := &claims{subject: s, slack: slack, last: map[spec]time.Time{}, first: map[spec]time.Time{}}
 	all := append([]Invariant{
-		{"what another client wrote survives", othersSurvive},
-		{"the user's object is the user's", s.userOwns},
-		{"the observed generation never goes back", s.neverBack},
-		{"Ready is true", claims.check},
+		{"the operator preserves what another client wrote", othersSurvive},
+		{"only the user changes the spec", s.userOwns},
+		{"the observed generation never decreases", s.neverBack},
+		{"an object that reports Ready is ready", claims.check},
 	}, s.Invariants...)
 	reported := map[string]bool{}
 	story.replay(func(before, after View, e Event) {
@@ -44,14 +45,14 @@ func breaches(story *history, s *Subject, slack time.Duration) []string {
 	return broken
 }
 
-// othersSurvive holds if a write of the operator keeps what another client has just written.
+// othersSurvive holds if a write of the operator preserves the change that another client has just made.
 func othersSurvive(before, _ View, e Event) error {
 	was := before.objects[e.Key]
 	if e.Write == "" || was == nil || e.Gone || was.GetUID() != e.Object.GetUID() {
 		return nil
 	}
 	if value, touched := was.GetAnnotations()[touchedKey]; touched && e.Object.GetAnnotations()[touchedKey] != value {
-		return fmt.Errorf("the annotation that another client had just set is gone")
+		return fmt.Errorf("the operator removed the annotation that another client had just set, so the annotation is gone")
 	}
 	return nil
 }
@@ -60,7 +61,7 @@ func (s *Subject) isPrimary(v View, e Event) bool {
 	return e.Key.Kind == kindOf(s.Primary, v.scheme).Kind
 }
 
-// userOwns holds if the operator does not change what the user has declared.
+// userOwns holds if the operator does not change the spec that the user wrote.
 func (s *Subject) userOwns(before, after View, e Event) error {
 	was := before.objects[e.Key]
 	if !s.isPrimary(after, e) || e.Write == "" || was == nil || was.GetUID() != e.Object.GetUID() {
@@ -72,7 +73,7 @@ func (s *Subject) userOwns(before, after View, e Event) error {
 	return nil
 }
 
-// neverBack holds if the generation that the status describes never decreases.
+// neverBack holds if status.observedGeneration never decreases.
 func (s *Subject) neverBack(before, after View, e Event) error {
 	was := before.objects[e.Key]
 	if !s.isPrimary(after, e) || was == nil || was.GetUID() != e.Object.GetUID() {
@@ -80,20 +81,20 @@ func (s *Subject) neverBack(before, after View, e Event) error {
 	}
 	_, old := Ready(was)
 	if _, now := Ready(e.Object); now < old {
-		return fmt.Errorf("it was %d and is %d", old, now)
+		return fmt.Errorf("the observed generation was %d and is %d", old, now)
 	}
 	return nil
 }
 
-// claims checks what the objects report about themselves.
+// claims checks whether objects that report Ready truly are ready.
 type claims struct {
 	subject *Subject
 	slack   time.Duration
 	first   map[spec]time.Time // when the object was first seen with this spec
-	last    map[spec]time.Time // when the world last was as the object reports
+	last    map[spec]time.Time // when the object last was truly ready
 }
 
-// spec is one generation of one object.
+// spec identifies one generation of one object.
 type spec struct {
 	types.UID
 	generation int64
@@ -101,8 +102,8 @@ type spec struct {
 
 func specOf(u *unstructured.Unstructured) spec { return spec{u.GetUID(), u.GetGeneration()} }
 
-// check holds if an object that reports Ready was ready at that moment or shortly before. The object may not know of
-// later changes yet.
+// check holds if an object that reports Ready is ready at that moment, or was shortly before. The status need not
+// reflect later changes yet.
 func (c *claims) check(before, after View, e Event) error {
 	kind := kindOf(c.subject.Primary, after.scheme).Kind
 	truth := map[spec]error{}
@@ -125,12 +126,12 @@ func (c *claims) check(before, after View, e Event) error {
 	}
 	since, ever := c.last[specOf(e.Object)]
 	if !ever && c.slack > 0 {
-		since = c.first[specOf(e.Object)] // the truth may have changed while views were kept stale
+		since = c.first[specOf(e.Object)] // the object may have become unready while the operator's view was kept stale
 	}
 	if !since.IsZero() && e.At.Sub(since) < lag+c.slack {
 		return nil
 	}
-	return fmt.Errorf("it says that it is Ready, but %w", err)
+	return fmt.Errorf("the object reports Ready, but %w", err)
 }
 
 func (c *claims) truth(v View, object *unstructured.Unstructured) error {
@@ -141,7 +142,8 @@ func (c *claims) truth(v View, object *unstructured.Unstructured) error {
 	return c.subject.Truth(v, typed)
 }
 
-// claimsAgain reports whether an object's status has changed and reports Ready for the current spec.
+// claimsAgain reports whether an event changed an object's status, and the new status reports Ready for the current
+// spec.
 func claimsAgain(was, is *unstructured.Unstructured) bool {
 	if was != nil && reflect.DeepEqual(was.Object["status"], is.Object["status"]) {
 		return false

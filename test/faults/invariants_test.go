@@ -18,17 +18,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// boxes returns a subject whose objects are Pods. A Pod is ready in truth if it has the label true.
+// boxes returns a test subject whose objects are Pods. A Pod is considered truly ready if it has the label "true".
 func boxes() *Subject {
 	return &Subject{Primary: &corev1.Pod{}, Truth: func(_ View, object client.Object) error {
 		if object.GetLabels()["true"] == "" {
-			return errors.New("it is not labelled")
+			return errors.New("the Pod has no label \"true\"")
 		}
 		return nil
 	}}
 }
 
-// box returns a Pod with a generation, a status that observed some generation, and more metadata.
+// box returns a Pod with the given generation, observed generation, status of Ready and additional metadata.
 func box(t *testing.T, generation, observed int, ready, more string) *unstructured.Unstructured {
 	t.Helper()
 	u := &unstructured.Unstructured{}
@@ -50,23 +50,23 @@ func TestBreachesAreFoundInAStory(t *testing.T) {
 	tests := []struct {
 		name  string
 		story []change
-		want  string // part of the only breach; empty if none is expected
+		want  string // part of the expected violation; empty if none is expected
 		slack time.Duration
 	}{
 		{"ready when it is so", []change{{box(t, 1, 0, "Unknown", labelled), "", 0}, {box(t, 1, 1, "True", labelled), "write 1", 0}}, "", 0},
-		{"ready before it is so", []change{{box(t, 1, 0, "Unknown", ""), "", 0}, {box(t, 1, 1, "True", ""), "write 1", 0}}, "it says that it is Ready", 0},
+		{"ready before it is so", []change{{box(t, 1, 0, "Unknown", ""), "", 0}, {box(t, 1, 1, "True", ""), "write 1", 0}}, "the object reports Ready", 0},
 		{"ready a moment after it was so", []change{{box(t, 1, 0, "Unknown", labelled), "", 0}, {box(t, 1, 1, "True", ""), "write 1", lag / 2}}, "", 0},
 		{"ready long after it was so", []change{
 			{box(t, 1, 0, "Unknown", labelled), "", 0}, {box(t, 1, 0, "Unknown", ""), "", 0}, {box(t, 1, 1, "True", ""), "write 1", 2 * lag},
-		}, "it says that it is Ready", 0},
+		}, "the object reports Ready", 0},
 		{"ready soon after it was created, while views are kept old", []change{
 			{box(t, 1, 0, "Unknown", ""), "", 0}, {box(t, 1, 1, "True", ""), "write 1", lag},
 		}, "", lag / 2},
 		{"ready long after it was created, while views are kept old", []change{
 			{box(t, 1, 0, "Unknown", ""), "", 0}, {box(t, 1, 1, "True", ""), "write 1", 2 * lag},
-		}, "it says that it is Ready", lag / 2},
+		}, "the object reports Ready", lag / 2},
 		{"ready for an older spec", []change{{box(t, 2, 0, "Unknown", ""), "", 0}, {box(t, 2, 1, "True", ""), "write 1", 0}}, "", 0},
-		{"the status of an older spec", []change{{box(t, 2, 2, "False", ""), "", 0}, {box(t, 2, 1, "False", ""), "write 1", 0}}, "it was 2 and is 1", 0},
+		{"the status of an older spec", []change{{box(t, 2, 2, "False", ""), "", 0}, {box(t, 2, 1, "False", ""), "write 1", 0}}, "was 2 and is 1", 0},
 		{"a spec that the operator changes", []change{{box(t, 1, 1, "False", ""), "", 0}, {box(t, 2, 1, "False", ""), "write 1", 0}}, "changed the spec", 0},
 		{"a spec that the user changes", []change{{box(t, 1, 1, "False", ""), "", 0}, {box(t, 2, 1, "False", ""), "", 0}}, "", 0},
 		{"a touch that is undone", []change{{box(t, 1, 1, "False", touched), "", 0}, {box(t, 1, 1, "False", ""), "write 1", 0}}, "is gone", 0},
@@ -81,7 +81,7 @@ func TestBreachesAreFoundInAStory(t *testing.T) {
 			}
 			found := strings.Join(breaches(&h, boxes(), test.slack), "\n")
 			if (found == "") != (test.want == "") || !strings.Contains(found, test.want) {
-				t.Errorf("expected a breach with %q, got %q", test.want, found)
+				t.Errorf("expected a violation that contains %q, got %q", test.want, found)
 			}
 		})
 	}

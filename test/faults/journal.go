@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// journal records in order what happened in a run, to find out why the run failed.
+// journal records what happened in a run, in order. It helps to find out why a run failed.
 type journal struct {
 	mu    sync.Mutex
 	begin time.Time
 	lines []string
-	marks []int // indexes of the lines that record a fault
+	marks []int // indexes of the lines that describe a fault
 }
 
 func newJournal() *journal { return &journal{begin: time.Now()} }
@@ -27,7 +27,7 @@ func (j *journal) add(format string, args ...any) {
 	j.lines = append(j.lines, fmt.Sprintf("%7.3fs  %s", time.Since(j.begin).Seconds(), line))
 }
 
-// mark records a fault.
+// mark adds a line that describes a fault.
 func (j *journal) mark(format string, args ...any) {
 	j.add("*** "+format, args...)
 	j.mu.Lock()
@@ -41,7 +41,7 @@ func (j *journal) fired() bool {
 	return len(j.marks) > 0
 }
 
-// around returns the lines before and after the first fault.
+// around returns the given numbers of lines before and after the first fault.
 func (j *journal) around(before, after int) string {
 	j.mu.Lock()
 	defer j.mu.Unlock()

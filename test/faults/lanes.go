@@ -13,11 +13,11 @@ import (
 	"github.com/opcrew/opcrew/test/testenv"
 )
 
-// namespacedLanes is how many cases of a namespaced kind run on one server at the same time.
+// namespacedLanes is how many cases of a namespaced kind run concurrently on one server.
 const namespacedLanes = 6
 
-// lanes returns environments that run one case at a time. For a cluster-scoped kind each lane is a server of its own;
-// for a namespaced kind they share one server.
+// lanes returns environments, each of which runs one case at a time. For a cluster-scoped kind, each environment has
+// its own server. For a namespaced kind, all environments share one server.
 func lanes(t *testing.T, s *Subject, scheme *runtime.Scheme) []*testenv.Env {
 	opts := testenv.Options{CRDs: s.CRDs, Scheme: scheme, NodeGrace: 2 * time.Minute}
 	if len(opts.CRDs) == 0 {
@@ -56,13 +56,14 @@ func lanes(t *testing.T, s *Subject, scheme *runtime.Scheme) []*testenv.Env {
 	return all
 }
 
-// job is a test to be run in whichever lane is free.
+// job is a subtest that inLanes runs as soon as an environment is free.
 type job struct {
 	name, class string
 	run         func(t *testing.T, env *testenv.Env)
 }
 
-// inLanes runs jobs as subtests, one at a time in each lane, until more returns false.
+// inLanes runs jobs as subtests, one at a time in each environment, until more returns false. It returns the number of
+// jobs that ran.
 func (a *attack) inLanes(jobs []job, more func() bool) (done int) {
 	queue := make(chan job, len(jobs))
 	for _, j := range jobs {

@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// prepare creates the world and starts to observe it.
+// prepare creates the objects that exist before the first step, and starts the observer.
 func (r *run) prepare() {
 	if r.subject.Namespaced {
 		r.user.namespace = r.env.Namespace(r.t)
@@ -40,7 +40,7 @@ func (r *run) prepare() {
 	r.supervision.Go(func() { r.supervise(crashed) })
 }
 
-// inhabited waits for the objects that Kubernetes creates in every new namespace.
+// inhabited waits for the objects that Kubernetes creates in every new namespace, such as the default ServiceAccount.
 func (r *run) inhabited() error {
 	for _, object := range []client.Object{&corev1.ServiceAccount{}, &corev1.ConfigMap{}} {
 		object.SetNamespace(r.user.namespace)
@@ -54,14 +54,14 @@ func (r *run) inhabited() error {
 				break
 			}
 			if time.Now().After(deadline) {
-				return fmt.Errorf("a new namespace stays empty: %w", err)
+				return fmt.Errorf("the default objects of a new namespace were not created: %w", err)
 			}
 		}
 	}
 	return nil
 }
 
-// launch starts a process of the operator, with an old view if past is not nil.
+// launch starts an operator process. If past is not nil, the process starts with lists of these old versions.
 func (r *run) launch(past map[string]string) {
 	r.mu.Lock()
 	i := &instance{
@@ -79,7 +79,7 @@ func (r *run) launch(past map[string]string) {
 	r.journal.add("process %d runs", i.id)
 }
 
-// crash kills a process; supervise then starts another process.
+// crash simulates a crash of a process. supervise then starts a new process.
 func (r *run) crash(i *instance) {
 	i.die()
 	r.mu.Lock()
@@ -100,7 +100,7 @@ func (r *run) supervise(crashed <-chan *instance) {
 	}
 }
 
-// running returns the newest process.
+// running returns the operator process that started last.
 func (r *run) running() *instance {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -15,18 +15,19 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// state is a world in a form in which runs can be compared.
+// state contains all objects of a run in a form that can be compared with other runs.
 type state map[string]map[string]any
 
-// stateOf masks what differs between runs, such as versions, times and managers, and replaces UIDs by the names of
-// their objects.
+// stateOf removes values that differ between runs, such as versions, times and field managers. It replaces UIDs by the
+// names of their objects.
 func stateOf(v View, s *Subject) state {
 	names := identities{namespace: v.namespace, uids: map[string]string{}}
 	for key, object := range v.objects {
 		names.uids[string(object.GetUID())] = "uid of " + Key{key.Kind, "", key.Name}.String()
 	}
 	out := state{}
-	for _, key := range v.keys() { // objects with a masked name are numbered in the order of their real names
+	// Objects whose names contain a generated part are numbered in the order of their real names.
+	for _, key := range v.keys() {
 		object := v.objects[key].DeepCopy()
 		if s.Mask != nil {
 			s.Mask(object)
@@ -45,7 +46,7 @@ func stateOf(v View, s *Subject) state {
 	return out
 }
 
-// identities holds the values that the server generated, and the names that replace them.
+// identities maps values that the server generated to the names that replace them.
 type identities struct {
 	namespace string
 	uids      map[string]string
@@ -62,14 +63,14 @@ func (i identities) name(text string) string {
 	return strings.ReplaceAll(text, i.namespace, "(the namespace)")
 }
 
-// unstable are the fields that differ in every run.
+// unstable lists the fields whose values differ in every run.
 var unstable = []string{
 	".metadata.uid", ".metadata.resourceVersion", ".metadata.generation", ".metadata.creationTimestamp",
 	".metadata.deletionTimestamp", ".metadata.managedFields", ".metadata.namespace", ".metadata.selfLink",
 	".status.observedGeneration", ".metadata.annotations." + common.AppliedAnnotation,
 }
 
-// masked copies a value without the unstable fields. Paths have no list indexes.
+// masked returns a copy of a value without the unstable fields. path is the value's path without list indexes.
 func masked(value any, path string, names identities) any {
 	switch value := value.(type) {
 	case map[string]any:
@@ -93,7 +94,7 @@ func masked(value any, path string, names identities) any {
 
 func maskedMap(value map[string]any, path string, names identities) any {
 	if path == ".status.conditions" && value["type"] == common.ConditionPlacement {
-		return map[string]any{"type": value["type"]} // the scheduler chooses where pods run
+		return map[string]any{"type": value["type"]} // the nodes on which pods run differ between runs
 	}
 	out := map[string]any{}
 	for _, key := range slices.Sorted(maps.Keys(value)) {
@@ -107,12 +108,12 @@ func maskedMap(value map[string]any, path string, names identities) any {
 		}
 	}
 	if len(out) == 0 && path != "" {
-		return nil // an empty map is the same as no map
+		return nil // treat an empty map like a missing one
 	}
 	return out
 }
 
-// touchedItem reports whether the harness put an item into a list, such as a taint.
+// touchedItem reports whether the test itself added this item to a list as another client, such as a taint.
 func touchedItem(item any) bool {
 	content, ok := item.(map[string]any)
 	if !ok {
@@ -122,7 +123,7 @@ func touchedItem(item any) bool {
 	return strings.HasPrefix(key, TouchPrefix)
 }
 
-// differs returns where two states differ, in as few lines as possible.
+// differs describes where two states differ, in as few lines as possible. It returns "" if they are equal.
 func differs(want, got state) string {
 	var lines []string
 	for _, key := range slices.Sorted(maps.Keys(want)) {

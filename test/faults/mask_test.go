@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// viewOf returns a view of objects that are given as JSON.
+// viewOf returns a view that contains the objects in the JSON texts.
 func viewOf(t *testing.T, objects ...string) View {
 	t.Helper()
 	v := View{objects: map[Key]*unstructured.Unstructured{}}
@@ -32,7 +32,7 @@ func TestStatesDifferOnlyInWhatMatters(t *testing.T) {
 	tests := []struct {
 		name    string
 		objects []string
-		want    string // part of the difference; empty if none is expected
+		want    string // part of the reported difference; empty if none is expected
 	}{
 		{"the same", []string{owner, sign}, ""},
 		{"other identities and versions", []string{

@@ -33,13 +33,13 @@ func TestMemcached(t *testing.T) {
 		},
 		Uncounted:  []string{"Pod"},
 		Truth:      ringIsWhole,
-		Invariants: []faults.Invariant{{Name: "the ring has one StatefulSet", Check: oneStatefulSet}},
+		Invariants: []faults.Invariant{{Name: "a Memcached has one StatefulSet", Check: oneStatefulSet}},
 		Mask:       maskPods,
 		Workloads:  []faults.Workload{resizing, configuring},
 	})
 }
 
-// resizing follows the tutorial: a ring that grows, shrinks, and is empty for a while.
+// resizing follows the tutorial: it adds servers, removes servers, and sets the size to 0 for a while.
 var resizing = faults.Workload{
 	Name: "resizing",
 	Steps: []faults.Step{
@@ -66,7 +66,7 @@ var resizing = faults.Workload{
 	},
 }
 
-// configuring changes settings for which servers restart, and has another user interfere.
+// configuring changes settings for which servers restart, and another user changes and deletes objects of the operator.
 var configuring = faults.Workload{
 	Name: "configuring",
 	Steps: []faults.Step{
@@ -113,8 +113,8 @@ func ringReady(size int32) func(faults.View) error {
 	}
 }
 
-// ringIsWhole checks what Ready promises: all servers run with the settings in the spec, and the Service that names
-// them exists.
+// ringIsWhole checks that a ready Memcached is truly ready. All servers must run with the settings in the spec, and the
+// Service must exist, with which clients find the servers.
 func ringIsWhole(v faults.View, object client.Object) error {
 	m := object.(*cachev1alpha1.Memcached)
 	set, pods := &appsv1.StatefulSet{}, &corev1.PodList{}
@@ -140,20 +140,20 @@ func ringIsWhole(v faults.View, object client.Object) error {
 
 func oneStatefulSet(_, after faults.View, _ faults.Event) error {
 	if sets := after.Objects("StatefulSet"); len(sets) > 1 {
-		return fmt.Errorf("there are %s and %s", sets[0].GetName(), sets[1].GetName())
+		return fmt.Errorf("there are two StatefulSets: %s and %s", sets[0].GetName(), sets[1].GetName())
 	}
 	return nil
 }
 
-// maskPods removes fields that the scheduler and the simulation set in pods, a StatefulSet's counters, and values that
-// depend on history.
+// maskPods removes values that differ between runs: fields that the scheduler and the simulated kubelet set in pods,
+// counters of StatefulSets, and values that depend on earlier states.
 func maskPods(object *unstructured.Unstructured) {
 	switch object.GetKind() {
 	case "Pod":
 		unstructured.RemoveNestedField(object.Object, "spec")
 		unstructured.RemoveNestedField(object.Object, "status")
 	case "Memcached":
-		// An operator that never saw a size cannot report that it resized from it.
+		// status.lastResize depends on which sizes the operator has seen.
 		unstructured.RemoveNestedField(object.Object, "status", "lastResize")
 	case "StatefulSet":
 		unstructured.RemoveNestedField(object.Object, "status", "collisionCount")

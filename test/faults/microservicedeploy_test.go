@@ -41,15 +41,15 @@ func TestMicroServiceDeploy(t *testing.T) {
 			&corev1.Secret{}, &corev1.ResourceQuota{}, &policyv1.PodDisruptionBudget{}, &autoscalingv2.HorizontalPodAutoscaler{},
 			&networkingv1.NetworkPolicy{}, &networkingv1.Ingress{}, &corev1.Pod{},
 		},
-		// Depending on timing, the tenant keeps its quota and password between two instances of one name, or loses
-		// them.
+		// These objects are not counted: between two instances of the same name, the tenant keeps its quota and
+		// password or loses them, depending on timing.
 		Uncounted: []string{"ResourceQuota", "Secret opcrew-basic-auth", "Pod", "ReplicaSet"},
 		Truth:     instanceServes,
 		Invariants: []faults.Invariant{
 			{Name: "an instance has one Deployment", Check: oneDeployment},
-			{Name: "users are served throughout", Check: instanceServesThroughout},
-			{Name: "the tenant's password stays", Check: passwordStays},
-			{Name: "the tenant's password is let in", Check: passwordIsLetIn},
+			{Name: "an instance always has a ready pod", Check: instanceServesThroughout},
+			{Name: "a reported password never changes", Check: passwordStays},
+			{Name: "a reported password is accepted", Check: passwordIsLetIn},
 		},
 		Mask:      maskInstance,
 		Workloads: []faults.Workload{rollingInstance, switchingInstance, mendingInstance},
@@ -74,7 +74,7 @@ var createInstance = faults.Step{
 	Until: instanceReady,
 }
 
-// editInstance returns a step in which a user changes the spec, and waits until the instance is ready.
+// editInstance returns a step in which a user changes the spec and waits until the instance is ready again.
 func editInstance(name, spec string) faults.Step {
 	return faults.Step{
 		Name:  name,
@@ -83,7 +83,7 @@ func editInstance(name, spec string) faults.Step {
 	}
 }
 
-// rollingInstance changes size, image and configuration.
+// rollingInstance changes the number of replicas, the image and the configuration.
 var rollingInstance = faults.Workload{
 	Name: "rolling",
 	Steps: []faults.Step{
@@ -95,7 +95,7 @@ var rollingInstance = faults.Workload{
 	},
 }
 
-// switchingInstance turns the optional features on and off.
+// switchingInstance enables and disables the optional features.
 var switchingInstance = faults.Workload{
 	Name: "switching",
 	Steps: []faults.Step{
@@ -108,7 +108,8 @@ var switchingInstance = faults.Workload{
 	},
 }
 
-// mendingInstance begins with an image that does not exist, and has another user interfere.
+// mendingInstance starts with an image that does not exist. Later, another user changes and deletes objects of the
+// operator.
 var mendingInstance = faults.Workload{
 	Name: "mending",
 	Steps: []faults.Step{
@@ -140,13 +141,13 @@ func instanceReady(v faults.View) error {
 		return err
 	}
 	if c := meta.FindStatusCondition(m.Status.Conditions, customv1.MicroServiceDeployAutoscaled); c != nil && c.Reason == common.ReasonApplying {
-		return errors.New("the autoscaler has not looked yet: what it says is still to come")
+		return errors.New("the autoscaler has not set its conditions yet")
 	}
 	return instanceServes(v, m)
 }
 
-// instanceReportedFor returns the object once Ready has a status for the current spec, and the given reason if there is
-// one.
+// instanceReportedFor returns the MicroServiceDeploy once its condition Ready has the given status, and reason if it is
+// not empty, for the current spec.
 func instanceReportedFor(v faults.View, status metav1.ConditionStatus, reason string) (*customv1.MicroServiceDeploy, error) {
 	m := &customv1.MicroServiceDeploy{}
 	if err := v.Get("web", m); err != nil {
@@ -160,8 +161,8 @@ func instanceReportedFor(v faults.View, status metav1.ConditionStatus, reason st
 	return nil, fmt.Errorf("the status is %+v", m.Status)
 }
 
-// instanceServes checks what Ready promises: the desired number of pods is ready with the desired image, and the
-// Service for them exists.
+// instanceServes checks that a ready MicroServiceDeploy is truly ready. The desired number of pods must be ready with
+// the desired image, and the Service for them must exist.
 func instanceServes(v faults.View, object client.Object) error {
 	m := object.(*customv1.MicroServiceDeploy)
 	pods := &appsv1.Deployment{}
@@ -180,13 +181,13 @@ func instanceServes(v faults.View, object client.Object) error {
 		want = 0
 	}
 	if n := servingPods(v, m.Spec.Image); n != int(want) || *pods.Spec.Replicas != want {
-		return fmt.Errorf("%d of %d pods of %s serve", n, want, m.Spec.Image)
+		return fmt.Errorf("%d of %d pods with image %s are ready", n, want, m.Spec.Image)
 	}
 	return nil
 }
 
-// instanceServesThroughout holds if the last ready pod of an instance is not removed while pods are desired. Pods of an
-// earlier instance of the same name may be removed.
+// instanceServesThroughout holds if the last ready pod of an instance is never removed while the spec requests pods.
+// Pods of a deleted instance of the same name may be removed.
 func instanceServesThroughout(before, after faults.View, e faults.Event) error {
 	m, deployment := &customv1.MicroServiceDeploy{}, &appsv1.Deployment{}
 	if e.Key.Kind != "Pod" || !sees(after, "web", m) || !sees(after, "web", deployment) || m.DeletionTimestamp != nil || *deployment.Spec.Replicas == 0 {
@@ -195,11 +196,11 @@ func instanceServesThroughout(before, after faults.View, e faults.Event) error {
 	if !metav1.IsControlledBy(deployment, m) || len(servingOf(before, deployment)) == 0 || len(servingOf(after, deployment)) > 0 {
 		return nil
 	}
-	return errors.New("no pod serves any more")
+	return errors.New("the last ready pod is gone")
 }
 
-// servingOf returns the ready pods of a Deployment, without those of an earlier Deployment of the same name. Creation
-// times are too coarse to distinguish the two, as they are in seconds.
+// servingOf returns the ready pods of a Deployment. It leaves out the pods of a deleted Deployment of the same name. It
+// cannot use creation times for this, because they are in whole seconds.
 func servingOf(v faults.View, deployment *appsv1.Deployment) []corev1.Pod {
 	pods, sets := &corev1.PodList{}, &appsv1.ReplicaSetList{}
 	if v.List(pods) != nil || v.List(sets) != nil {
@@ -214,19 +215,19 @@ func servingOf(v faults.View, deployment *appsv1.Deployment) []corev1.Pod {
 
 func sees(v faults.View, name string, object client.Object) bool { return v.Get(name, object) == nil }
 
-// passwordStays holds if no one but the tenant changes a password that was reported to users.
+// passwordStays holds if the operator never changes a password that it has reported to users.
 func passwordStays(before, after faults.View, e faults.Event) error {
 	old, now := &corev1.Secret{}, &corev1.Secret{}
 	if e.Key.Kind != "Secret" || !credentialsReported(before) || !sees(before, "opcrew-basic-auth", old) || !sees(after, "opcrew-basic-auth", now) {
 		return nil
 	}
 	if old.UID == now.UID && string(old.Data["password"]) != string(now.Data["password"]) {
-		return errors.New("the password is another one")
+		return errors.New("the operator changed the password")
 	}
 	return nil
 }
 
-// passwordIsLetIn holds if the password that was reported to users is accepted.
+// passwordIsLetIn holds if the service accepts the password that the operator has reported to users.
 func passwordIsLetIn(before, after faults.View, e faults.Event) error {
 	secret := &corev1.Secret{}
 	if e.Key.Kind != "Secret" || !credentialsReported(before) || !sees(after, "opcrew-basic-auth", secret) {
@@ -234,19 +235,20 @@ func passwordIsLetIn(before, after faults.View, e faults.Event) error {
 	}
 	first, _, _ := strings.Cut(string(secret.Data["htpasswd"]), "\n")
 	if _, hash, _ := strings.Cut(first, ":"); bcrypt.CompareHashAndPassword([]byte(hash), secret.Data["password"]) != nil {
-		return errors.New("the lines are not those of the password")
+		return errors.New("the hashes in the Secret do not belong to the password")
 	}
 	return nil
 }
 
-// credentialsReported reports whether the instance's status says that credentials exist.
+// credentialsReported reports whether the status of the MicroServiceDeploy says that credentials exist.
 func credentialsReported(v faults.View) bool {
 	m := &customv1.MicroServiceDeploy{}
 	return sees(v, "web", m) && meta.IsStatusConditionTrue(m.Status.Conditions, customv1.MicroServiceDeployAuthReady)
 }
 
-// maskInstance removes what maskApp does, and values that are random or depend on history: credentials, the status of
-// an autoscaler without metrics, revision numbers (the operator may have missed a revision), and ReplicaSet names.
+// maskInstance removes what maskApp removes, and further values that differ between runs: credentials, the status of an
+// autoscaler without metrics, names of ReplicaSets, and revision numbers, since the operator may have missed a
+// revision.
 func maskInstance(object *unstructured.Unstructured) {
 	maskApp(object)
 	remove := func(fields ...string) { unstructured.RemoveNestedField(object.Object, fields...) }
@@ -273,10 +275,11 @@ func maskInstance(object *unstructured.Unstructured) {
 		remove("status")
 	}
 	switch object.GetName() {
-	case "opcrew-microservices": // shared by the instances of a namespace
+	case "opcrew-microservices": // the instances of a namespace share this object
 		remove("metadata", "ownerReferences")
 		remove("metadata", "labels", "opcrew.io/owner")
-	case "opcrew-basic-auth": // depending on timing, it is deleted between two instances without authentication, or is kept
+	// Whether this Secret is deleted between two instances without authentication depends on timing.
+	case "opcrew-basic-auth":
 		object.Object = map[string]any{}
 	}
 }

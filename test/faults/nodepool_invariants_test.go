@@ -18,14 +18,15 @@ import (
 	"github.com/opcrew/opcrew/test/faults"
 )
 
-// nodesAreLeftAlone holds if the operator changes only what pools specify on a node, and only under their keys.
+// nodesAreLeftAlone holds if the operator changes only those labels, annotations and taints of a node that pools
+// specify.
 func nodesAreLeftAlone(before, after faults.View, e faults.Event) error {
 	if e.Key.Kind != "Node" || e.Write == "" {
 		return nil
 	}
 	was, now := &corev1.Node{}, &corev1.Node{}
 	if err := before.Get(e.Key.Name, was); err != nil {
-		return err // the operator creates no nodes
+		return err // the operator creates no nodes, so this node existed before
 	}
 	if err := after.Get(e.Key.Name, now); err != nil {
 		return err
@@ -39,7 +40,7 @@ func nodesAreLeftAlone(before, after faults.View, e faults.Event) error {
 	}
 	for _, t := range was.Spec.Taints {
 		if !ours(t.Key) && !hasTaint(now, t.Key, t.Value) {
-			return fmt.Errorf("the operator took off the taint %s", t.Key)
+			return fmt.Errorf("the operator removed the taint %s", t.Key)
 		}
 	}
 	if was.Spec.Unschedulable != now.Spec.Unschedulable {
@@ -63,8 +64,8 @@ func changedKeys(was, now map[string]string) map[string]bool {
 	return keys
 }
 
-// nodesAreLedTowards holds if the operator removes nothing that a pool specifies and adds nothing that no pool
-// specifies, at times when it must know all pools.
+// nodesAreLedTowards holds if the operator removes nothing from a node that a pool specifies, and adds nothing that no
+// pool specifies. It is only checked when no pool has changed for a while, so that the operator must know all pools.
 func nodesAreLedTowards(before, after faults.View, e faults.Event) error {
 	if e.Key.Kind != "Node" || e.Write == "" || !before.Known("NodePool", e) {
 		return nil
@@ -80,7 +81,7 @@ func nodesAreLedTowards(before, after faults.View, e faults.Event) error {
 			continue
 		}
 		if _, member := was.Labels[pool.RoleLabel()]; member && carries(was, pool) == nil && carries(now, pool) != nil {
-			return fmt.Errorf("it was as NodePool %s wants it: %w", pool.Name, carries(now, pool))
+			return fmt.Errorf("the node had everything that NodePool %s specifies: %w", pool.Name, carries(now, pool))
 		}
 		wanted[pool.RoleLabel()] = true
 		for key := range pool.Spec.Labels {
@@ -89,13 +90,13 @@ func nodesAreLedTowards(before, after faults.View, e faults.Event) error {
 	}
 	for key := range now.Labels {
 		if _, had := was.Labels[key]; !had && !wanted[key] {
-			return fmt.Errorf("it got the label %s, which no pool wants", key)
+			return fmt.Errorf("the node got the label %s, which no pool specifies", key)
 		}
 	}
 	return nil
 }
 
-// ours reports whether a key belongs to the workloads' pools or to the operator.
+// ours reports whether a label or taint key belongs to the pools of the workloads, or to the operator.
 func ours(key string) bool {
 	for _, prefix := range []string{"node-role.kubernetes.io/", "node-pool.lailin.xyz", "example.com/", "opcrew.io/"} {
 		if strings.HasPrefix(key, prefix) {
@@ -105,21 +106,21 @@ func ours(key string) bool {
 	return false
 }
 
-// classesHaveOwners holds if a RuntimeClass is only created for a pool that exists.
+// classesHaveOwners holds if the operator creates a RuntimeClass only for an existing pool.
 func classesHaveOwners(before, _ faults.View, e faults.Event) error {
 	if e.Key.Kind != "RuntimeClass" || !e.New || e.Write == "" {
 		return nil
 	}
 	owner := metav1.GetControllerOf(e.Object)
 	if owner == nil {
-		return fmt.Errorf("it has no owner")
+		return fmt.Errorf("the RuntimeClass has no owner")
 	}
 	for _, pool := range before.Objects("NodePool") {
 		if pool.GetUID() == owner.UID {
 			return nil
 		}
 	}
-	return fmt.Errorf("its owner %s (%s) does not exist", owner.Name, owner.UID)
+	return fmt.Errorf("the owner %s (%s) of the RuntimeClass does not exist", owner.Name, owner.UID)
 }
 
 func oneClass(_, after faults.View, _ faults.Event) error {
@@ -130,21 +131,22 @@ func oneClass(_, after faults.View, _ faults.Event) error {
 			continue
 		}
 		if other := seen[string(owner.UID)]; other != "" {
-			return fmt.Errorf("%s and %s are both of pool %s", other, class.GetName(), owner.Name)
+			return fmt.Errorf("%s and %s both belong to pool %s", other, class.GetName(), owner.Name)
 		}
 		seen[string(owner.UID)] = class.GetName()
 	}
 	return nil
 }
 
-// maskNode removes what the simulation of nodes writes.
+// maskNode removes the node status, which the simulated kubelet writes.
 func maskNode(object *unstructured.Unstructured) {
 	if object.GetKind() == "Node" {
 		unstructured.RemoveNestedField(object.Object, "status")
 	}
 }
 
-// taintNode adds to a list of the node that the operator writes as a whole.
+// taintNode adds a taint to a node as another client. Taints are a list that the operator replaces as a whole, so it
+// might lose the taint.
 func taintNode(object *unstructured.Unstructured) {
 	if object.GetKind() != "Node" {
 		return

@@ -28,7 +28,8 @@ func all(checks ...func(faults.View) error) func(faults.View) error {
 	}
 }
 
-// poolReady expects a pool that reports Ready for its current spec with so many nodes, and truly is ready.
+// poolReady returns a condition that holds if a pool reports Ready for its current spec with the given number of nodes,
+// and truly is ready.
 func poolReady(name string, nodes int32) func(faults.View) error {
 	return func(v faults.View) error {
 		pool := &nodesv1.NodePool{}
@@ -39,7 +40,7 @@ func poolReady(name string, nodes int32) func(faults.View) error {
 			return err
 		}
 		if pool.Status.NodeCount != nodes || pool.Status.ReadyNodes != nodes {
-			return fmt.Errorf("NodePool %s counts %d nodes, %d ready, not %d", name, pool.Status.NodeCount, pool.Status.ReadyNodes, nodes)
+			return fmt.Errorf("NodePool %s reports %d nodes, %d of them ready, expected %d", name, pool.Status.NodeCount, pool.Status.ReadyNodes, nodes)
 		}
 		return poolIsAsWanted(v, pool)
 	}
@@ -54,7 +55,7 @@ func poolGone(name string) func(faults.View) error {
 	}
 }
 
-// condition expects Ready to have this status and reason for the current spec.
+// condition returns a condition that holds if Ready of a pool has the given status and reason for the current spec.
 func condition(name string, status metav1.ConditionStatus, reason string) func(faults.View) error {
 	return func(v faults.View) error {
 		pool := &nodesv1.NodePool{}
@@ -62,7 +63,7 @@ func condition(name string, status metav1.ConditionStatus, reason string) func(f
 			return err
 		}
 		if pool.Status.ObservedGeneration != pool.Generation {
-			return fmt.Errorf("the status of NodePool %s is about generation %d, not %d", name, pool.Status.ObservedGeneration, pool.Generation)
+			return fmt.Errorf("the status of NodePool %s describes generation %d, not %d", name, pool.Status.ObservedGeneration, pool.Generation)
 		}
 		for _, c := range pool.Status.Conditions {
 			if c.Type == "Ready" && (c.Status != status || reason != "" && c.Reason != reason) {
@@ -80,14 +81,14 @@ func classHandler(name, handler string) func(faults.View) error {
 			return err
 		}
 		if class.Handler != handler {
-			return fmt.Errorf("RuntimeClass %s has handler %s, not %s", name, class.Handler, handler)
+			return fmt.Errorf("RuntimeClass %s has handler %s, expected %s", name, class.Handler, handler)
 		}
 		return nil
 	}
 }
 
-// poolIsAsWanted checks what Ready promises: the pool's own RuntimeClass has its handler, and every node with the role
-// label has what the pool specifies.
+// poolIsAsWanted checks that a ready pool is truly ready. Its RuntimeClass must have the handler in the spec. Every
+// node with the pool's role label must have the labels, annotations and taints in the spec.
 func poolIsAsWanted(v faults.View, object client.Object) error {
 	pool := object.(*nodesv1.NodePool)
 	class := &nodev1.RuntimeClass{}
@@ -95,7 +96,7 @@ func poolIsAsWanted(v faults.View, object client.Object) error {
 		return err
 	}
 	if owner := metav1.GetControllerOf(class); owner == nil || owner.UID != pool.UID {
-		return fmt.Errorf("RuntimeClass %s is not the pool's", class.Name)
+		return fmt.Errorf("RuntimeClass %s does not belong to the pool", class.Name)
 	}
 	if class.Handler != pool.Handler() {
 		return fmt.Errorf("RuntimeClass %s has handler %s", class.Name, class.Handler)

@@ -28,9 +28,9 @@ func TestNodePool(t *testing.T) {
 		Others:  []client.Object{&corev1.Node{}, &nodev1.RuntimeClass{}},
 		Truth:   poolIsAsWanted,
 		Invariants: []faults.Invariant{
-			{Name: "the operator changes on nodes only what pools want", Check: nodesAreLeftAlone},
-			{Name: "a node is never led away from what its pools want", Check: nodesAreLedTowards},
-			{Name: "a RuntimeClass of ours has an owner that exists", Check: classesHaveOwners},
+			{Name: "the operator changes only those node fields that pools specify", Check: nodesAreLeftAlone},
+			{Name: "the operator removes nothing from a node that its pools specify", Check: nodesAreLedTowards},
+			{Name: "a RuntimeClass of the operator has an existing owner", Check: classesHaveOwners},
 			{Name: "a pool has one RuntimeClass", Check: oneClass},
 		},
 		Mask:  maskNode,
@@ -67,7 +67,7 @@ var small = faults.Workload{
 	},
 }
 
-// shared has two pools select the same node, and then no longer.
+// shared lets two pools select the same node, and later only one of them.
 var shared = faults.Workload{
 	Name:  "shared",
 	World: func(w *faults.World) { w.Nodes(2, "n", map[string]string{"zone": "a"}) },
@@ -115,8 +115,8 @@ spec:
   taints: [{key: example.com/tier, value: metal, effect: NoSchedule}]
 `
 
-// handler has another owner take the name of the pool's RuntimeClass and then the class itself. It also changes the
-// handler, for which the class must be recreated.
+// handler changes the handler of a pool, for which the operator must recreate the RuntimeClass. Another owner also uses
+// the name of the RuntimeClass, and takes over the RuntimeClass itself.
 var handler = faults.Workload{
 	Name:  "handler",
 	World: func(w *faults.World) { w.Nodes(1, "n", map[string]string{"node-role.kubernetes.io/gold": ""}) },
@@ -131,8 +131,8 @@ var handler = faults.Workload{
 		},
 		{
 			Name: "the other owner goes",
-			// If the operator misses a class that was created and deleted, there is no event, and it retries the name
-			// after a minute.
+			// The operator may miss that the other owner's RuntimeClass was created and deleted. Then no event follows,
+			// and the operator tries the name again after a minute.
 			Patience: 75 * time.Second,
 			Do:       func(u *faults.User) { u.Delete("gold", &nodev1.RuntimeClass{}) },
 			Until:    all(poolReady("gold", 1), classHandler("gold", "runc")),

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// observer watches the world independently of the operator, without faults.
+// observer watches all objects of a run, independently of the operator and without faults.
 type observer struct {
 	client    client.WithWatch
 	namespace string
@@ -26,12 +26,12 @@ type observer struct {
 	mu     sync.Mutex
 	now    View
 	past   history
-	count  int // number of events so far
+	count  int // number of events received
 	last   time.Time
 	broken error
 }
 
-// observe starts to watch. Objects that exist already cause no events.
+// observe starts the observer. Objects in the view first cause no events.
 func observe(ctx context.Context, c client.WithWatch, first View, kinds []schema.GroupVersionKind) (*observer, error) {
 	ctx, stop := context.WithCancel(ctx)
 	o := &observer{client: c, namespace: first.namespace, kinds: kinds, stop: stop, last: time.Now()}
@@ -67,7 +67,7 @@ func listOf(ctx context.Context, reader client.Reader, kind schema.GroupVersionK
 	return list, nil
 }
 
-// follow watches one kind. When the server ends the watch, it continues from the last version.
+// follow watches one kind of objects. If the server ends the watch, follow resumes it at the last version.
 func (o *observer) follow(ctx context.Context, kind schema.GroupVersionKind, version string) {
 	for ctx.Err() == nil {
 		list := &unstructured.UnstructuredList{}
@@ -111,21 +111,21 @@ func (o *observer) add(kind watch.EventType, object *unstructured.Unstructured) 
 	o.last = e.At
 }
 
-// view returns the world as the observer last saw it, and the number of events so far.
+// view returns the objects as the observer last saw them, and the number of events that it has received.
 func (o *observer) view() (View, int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.now, o.count, o.broken
 }
 
-// silent returns how long nothing has changed.
+// silent returns the time since the last event.
 func (o *observer) silent() time.Duration {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return time.Since(o.last)
 }
 
-// story returns everything that has happened so far.
+// story returns all events that the observer has received.
 func (o *observer) story() history {
 	o.mu.Lock()
 	defer o.mu.Unlock()

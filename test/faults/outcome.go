@@ -9,13 +9,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// outcome holds the results of a run.
+// outcome is the result of a run.
 type outcome struct {
 	problems []string
 	writes   []*write
 	tally    map[Key]tally
 	end      state
-	// versions holds the resource version before each step, and own the kind's objects after it.
+	// versions holds the resource version before each step. own holds the objects of the kind after each step.
 	versions []string
 	own      [][]*unstructured.Unstructured
 	journal  *journal

@@ -11,13 +11,14 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// panics counts panics of reconciles, which controller-runtime treats as transient errors.
+// panics counts panics in reconciles. controller-runtime recovers them and retries, so no test would notice them
+// otherwise.
 type panics struct {
 	mu    sync.Mutex
 	lines []string
 }
 
-// listen starts to read panics from the operator's log, which is not used for anything else here.
+// listen sets a logger that records panics in the operator's log. The tests use the log for nothing else.
 var listen = sync.OnceValue(func() *panics {
 	p := &panics{}
 	ctrl.SetLogger(funcr.New(p.hear, funcr.Options{}))
@@ -33,7 +34,7 @@ func (p *panics) hear(_, line string) {
 	p.lines = append(p.lines, line)
 }
 
-// heard returns the number of panics, and the first one.
+// heard returns the number of panics, and the log line of the first one.
 func (p *panics) heard() (int, string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -5,11 +5,11 @@ package faults
 
 import "fmt"
 
-// part is one of several parts of all cases. A case's part depends only on its name, since its position in the list of
-// cases can change: the list has an entry for every write of a reference run, and their number varies a little.
+// part is a part of all cases, so that several runs can share them. A case's part depends only on the name of the case.
+// It cannot depend on its position in the list, because the number of cases varies with the number of writes.
 type part struct{ number, of uint64 }
 
-// parsePart reads "2/5", the second of five parts. For "" all cases are in one part.
+// parsePart parses "2/5" as the second of five parts. For "", it returns one part with all cases.
 func parsePart(text string) (p part, err error) {
 	if text == "" {
 		return part{1, 1}, nil
@@ -22,5 +22,5 @@ func parsePart(text string) (p part, err error) {
 
 func (p part) String() string { return fmt.Sprintf("%d/%d", p.number, p.of) }
 
-// has reports whether a case belongs to the part.
+// has reports whether the case with this name belongs to the part.
 func (p part) has(name string) bool { return hash(name)%p.of == p.number-1 }

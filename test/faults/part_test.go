@@ -30,11 +30,11 @@ func TestEveryCaseIsInExactlyOnePart(t *testing.T) {
 				}
 			}
 			if len(in) != 1 {
-				t.Errorf("expected case %d of 700 to be in one of %d parts, it is in %v", k, of, in)
+				t.Errorf("expected case %d of 700 to belong to one of %d parts, it belongs to %v", k, of, in)
 			}
 		}
 		if least, even := slices.Min(sizes), 700/of; least < even/2 {
-			t.Errorf("expected %d parts of about %d cases, they have %v", of, even, sizes)
+			t.Errorf("expected %d parts of about %d cases each, they have %v", of, even, sizes)
 		}
 	}
 }
@@ -46,11 +46,11 @@ func TestAPartIsANumberOfSeveral(t *testing.T) {
 		}
 	}
 	if p, err := parsePart(""); err != nil || !p.has("small/lost/1") {
-		t.Errorf("expected all cases to be in one part without a choice, got %v (%v)", p, err)
+		t.Errorf("expected all cases in one part without -faults.part, got %v (%v)", p, err)
 	}
 }
 
-// A time budget may cut off the end of a sample.
+// A time limit may cut off the end of a sample, so the sample must start with a case of every class.
 func TestASampleHasEveryClassBeforeAnyComesAgain(t *testing.T) {
 	var jobs []job
 	for _, name := range []string{"crash/1", "crash/2", "lost/1", "crash/3", "late/1", "lost/2"} {
@@ -66,7 +66,7 @@ func TestASampleHasEveryClassBeforeAnyComesAgain(t *testing.T) {
 	}
 }
 
-// make faults runs the parts in the list, and reports them as complete.
+// make faults runs only the parts in the file "parts", and then reports that all fault tests have run.
 func TestTheListOfPartsHasEveryAttack(t *testing.T) {
 	listed := map[string]bool{}
 	for line := range strings.Lines(read(t, "parts")) {

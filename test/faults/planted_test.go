@@ -13,7 +13,8 @@ import (
 	"github.com/opcrew/opcrew/test/faults/naive"
 )
 
-// planted lists for every class of faults a bug that it must find, and words that the failure must contain.
+// planted lists a bug for every class of faults. The class must find the bug, with a failure message that contains
+// words.
 var planted = []struct {
 	class string
 	bug   naive.Bug
@@ -25,21 +26,21 @@ var planted = []struct {
 	{"crash-often", naive.WritesAtStart, "not within"},
 	{"lost", naive.RandomNames, "created"},
 	{"conflict", naive.IgnoresConflicts, "not within"},
-	{"conflict", naive.OverwritesOthers, "what another client wrote survives"},
+	{"conflict", naive.OverwritesOthers, "the operator preserves what another client wrote"},
 	{"refused-forbidden", naive.GivesUpForbidden, "not within"},
-	{"refused-throttled", naive.Impatient, "it says that it is Ready, but"},
+	{"refused-throttled", naive.Impatient, "the object reports Ready, but"},
 	{"refused-error", naive.GivesUpErrors, "not within"},
 	{"refused-denied", naive.KeepsQuiet, "no condition has the words"},
-	{"refused-quota", naive.ReadyAnyway, "it says that it is Ready, but"},
+	{"refused-quota", naive.ReadyAnyway, "the object reports Ready, but"},
 	{"late", naive.Polls, "created"},
 	{"held", naive.Polls, "created"},
 	{"coalesced", naive.CleansOnDelete, "corner"},
 	{"relist", naive.IgnoresTombstones, "corner"},
 	{"older-view", naive.TrustsOldViews, "created"},
 	{"reborn", naive.RemembersNames, "not within"},
-	{"two-leaders", naive.LeavesItsMark, "does not come to rest"},
-	{"restart", naive.WritesAtStart, "with nothing to do"},
-	{"extra", naive.WritesAlways, "with nothing to do"},
+	{"two-leaders", naive.LeavesItsMark, "does not stop writing"},
+	{"restart", naive.WritesAtStart, "although it had nothing to do"},
+	{"extra", naive.WritesAlways, "although it had nothing to do"},
 }
 
 func TestEveryClassOfFaultsFindsAPlantedBug(t *testing.T) {
@@ -50,7 +51,7 @@ func TestEveryClassOfFaultsFindsAPlantedBug(t *testing.T) {
 		hunt.Add(row.class+": "+string(row.bug), shops(row.bug), row.class, row.words)
 	}
 	if len(missing) > 0 {
-		t.Errorf("expected a planted bug for every class, there is none for %v", missing)
+		t.Errorf("expected a planted bug for every class of faults, there is none for %v", missing)
 	}
 	hunt.Run()
 }

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// olderView restarts the process after a step, and has it read from an API server that has not seen the step yet: its
-// first lists are older than the step, and the events arrive later.
+// olderView replaces the process after a step by one that reads from an API server that has not seen the step yet. The
+// first lists of the new process are older than the step, and the events arrive later.
 func olderView(p plan) []Case {
 	return p.perStep(len(p.work.Steps), func(r *run, step int, resource string) {
 		r.hooks.slack = 4 * most
 		r.hooks.after = at(step, func() {
 			r.settle()
-			time.Sleep(lag / 2) // without faults no view is as old as this
+			time.Sleep(lag / 2) // without faults, no view is this old
 			r.journal.add("a new process sees %s as of version %s, before the step", resource, r.out.versions[step])
 			r.running().die()
 			r.wire.gate.hold(resource)
@@ -27,13 +27,13 @@ func olderView(p plan) []Case {
 	})
 }
 
-// twoLeaders runs two active processes from a step on, as if one of them had not noticed that it lost its lease.
+// twoLeaders starts a second active process at a step, as if the first one had not noticed that it lost its lease.
 func twoLeaders(p plan) []Case {
 	var all []Case
 	for step := range p.work.Steps {
 		all = append(all, Case{id: fmt.Sprint(step), size: step, arm: func(r *run) {
 			r.hooks.before = at(step, func() {
-				r.journal.mark("a second process begins")
+				r.journal.mark("a second process starts")
 				r.launch(nil)
 			})
 		}})
@@ -41,7 +41,7 @@ func twoLeaders(p plan) []Case {
 	return all
 }
 
-// restarted starts a new process, which finds the desired state and must change nothing.
+// restarted starts a new process while the actual state equals the desired state. The new process must change nothing.
 func restarted(p plan) []Case {
 	return p.atRest(func(r *run) {
 		must(r.running().end())
@@ -49,7 +49,7 @@ func restarted(p plan) []Case {
 	})
 }
 
-// extra reconciles every object a few more times in every controller, which must change nothing.
+// extra makes every controller reconcile every object a few more times, which must change nothing.
 func extra(p plan) []Case {
 	return p.atRest(func(r *run) {
 		view, _, err := r.observer.view()
@@ -61,8 +61,8 @@ func extra(p plan) []Case {
 	})
 }
 
-// atRest returns a case for every step but the deletion. While the operator is at rest after the step, do does
-// something that must not cause a single write.
+// atRest returns a case for every step except the deletion. Once the operator has nothing to do after the step, the
+// case calls do, which must not cause a single write.
 func (p plan) atRest(do func(r *run)) []Case {
 	var all []Case
 	for step := range len(p.work.Steps) - 1 {
@@ -70,11 +70,11 @@ func (p plan) atRest(do func(r *run)) []Case {
 			r.hooks.after = at(step, func() {
 				r.settle()
 				before := len(r.wire.all())
-				r.journal.mark("all is done; from here on nothing may be written")
+				r.journal.mark("the operator has nothing to do; from here on it must not write")
 				do(r)
 				r.settle()
 				for _, w := range r.wire.all()[before:] {
-					r.problem("with nothing to do: %s", w)
+					r.problem("the operator wrote although it had nothing to do: %s", w)
 				}
 			})
 		}})

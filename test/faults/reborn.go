@@ -11,7 +11,7 @@ import (
 )
 
 // reborn deletes an object of the kind after a step and immediately recreates it, while the operator still sees the old
-// object. The reference does the same without delayed events.
+// object. The run without faults does the same, but without delayed events.
 func reborn(p plan) []Case {
 	var all []Case
 	for step := range len(p.work.Steps) - 1 {
@@ -29,13 +29,15 @@ func reborn(p plan) []Case {
 	return all
 }
 
-// blind hides the deletion of an object, and later events, from the operator.
+// blind hides the deletion of an object, and all later events of the resource, from the operator.
 func (r *run) blind(step int, resource, primary string) {
 	r.hooks.slack = 4 * most
 	r.hooks.before = at(step, func() {
-		r.journal.mark("deletions of %s are not seen", resource)
+		r.journal.mark("the operator does not see deletions of %s", resource)
 		if resource == primary || resource == everything {
-			r.wire.gate.holdFrom(resource, watch.Deleted) // the operator must see the request, or nothing is deleted
+			// An event of another type must pass, because the operator must see the deletion timestamp to remove its
+			// finalizer.
+			r.wire.gate.holdFrom(resource, watch.Deleted)
 		} else {
 			r.wire.gate.hold(resource)
 		}
@@ -43,11 +45,11 @@ func (r *run) blind(step int, resource, primary string) {
 	r.hooks.between = at(step, func() { r.letGo(true) })
 }
 
-// withRebirth adds a step after another one.
+// withRebirth adds a step that deletes and recreates an object, after the step with index after.
 func withRebirth(p plan, w Workload, after int, object *unstructured.Unstructured) Workload {
 	again := declared(object)
 	if !p.subject.Namespaced {
-		again.SetNamespace(object.GetNamespace()) // otherwise each run has its own namespace
+		again.SetNamespace(object.GetNamespace()) // in a namespaced kind, each run has its own namespace
 	}
 	steps := append([]Step(nil), w.Steps[:after+1]...)
 	steps = append(steps, Step{
@@ -56,10 +58,10 @@ func withRebirth(p plan, w Workload, after int, object *unstructured.Unstructure
 			old, fresh := again.DeepCopy(), again.DeepCopy()
 			u.Delete(old.GetName(), old)
 			if !u.awaitGone(old, most) && u.patient != nil {
-				u.patient() // the operator cannot finish without the events that are held back
+				u.patient() // the operator can remove its finalizer only after it gets the delayed events
 			}
 			if !u.awaitGone(old, 20*most) {
-				must(fmt.Errorf("%s does not go", old.GetName()))
+				must(fmt.Errorf("%s is still being deleted", old.GetName()))
 			}
 			u.Create(fresh)
 		},
@@ -69,7 +71,7 @@ func withRebirth(p plan, w Workload, after int, object *unstructured.Unstructure
 	return w
 }
 
-// declared returns a copy of an object with only the fields that its user wrote.
+// declared returns a copy of an object that contains only the fields that its user wrote.
 func declared(object *unstructured.Unstructured) *unstructured.Unstructured {
 	out := &unstructured.Unstructured{Object: map[string]any{}}
 	out.SetGroupVersionKind(object.GroupVersionKind())

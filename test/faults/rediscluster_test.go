@@ -28,7 +28,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/redispods"
 )
 
-// rings simulates Redis: servers in memory that run where their pods run.
+// rings simulates Redis: each simulated pod is a server in memory.
 var rings = &redissim.World{SyncLooks: 1, JobLooks: 3}
 
 func TestRedisEnterpriseCluster(t *testing.T) {
@@ -43,15 +43,15 @@ func TestRedisEnterpriseCluster(t *testing.T) {
 			&appsv1.StatefulSet{}, &corev1.Pod{}, &corev1.Service{}, &corev1.ConfigMap{}, &corev1.Secret{},
 			&corev1.PersistentVolumeClaim{}, &policyv1.PodDisruptionBudget{},
 		},
-		// The number of claims and pods that a StatefulSet creates depends on its timing.
+		// The number of claims and pods that a StatefulSet creates differs between runs.
 		Uncounted: []string{"Pod", "PersistentVolumeClaim"},
 		Server:    func(t *testing.T, env *testenv.Env) { kubelets = redispods.Follow(t, env.Config, env.Client, rings) },
 		Truth:     podsAreInTheRing,
 		Invariants: []faults.Invariant{
-			{Name: "nothing is done to servers that must never be", Check: nothingForbidden},
-			{Name: "one pod is restarted at a time", Check: oneRestart},
-			{Name: "no claim asks for less than it did", Check: noClaimShrinks},
-			{Name: "the password that stands in the Secret stays valid", Check: redisPasswordStays},
+			{Name: "servers receive no request that could lose data", Check: nothingForbidden},
+			{Name: "pods are restarted one after the other", Check: oneRestart},
+			{Name: "no claim shrinks", Check: noClaimShrinks},
+			{Name: "the password in the users' Secret stays valid", Check: redisPasswordStays},
 		},
 		Mask:      maskRedis,
 		Workloads: []faults.Workload{redisForming, redisScaling, redisScalingByJobs, redisChanging, redisSleeping, redisGrowing, redisPassword, redisLosing(wipe)},
@@ -79,7 +79,7 @@ func createServers(repository, tag string, nodes int, more string) faults.Step {
 		Name:     fmt.Sprintf("create a cluster of %d", nodes),
 		Do:       func(u *faults.User) { u.Apply(fmt.Sprintf(redisManifest, nodes, repository, tag, more)) },
 		Until:    redisReady,
-		Patience: 2 * time.Minute, // the operator may crash after each step in the servers
+		Patience: 2 * time.Minute, // the operator may crash after each step that it takes in the servers
 	}
 }
 
@@ -88,18 +88,18 @@ func editRedis(name, spec string) faults.Step {
 		Name:     name,
 		Do:       func(u *faults.User) { u.Patch("rec", &redisv1alpha1.RedisEnterpriseCluster{}, `{"spec":`+spec+`}`) },
 		Until:    redisReady,
-		Patience: 90 * time.Second, // pods that leave the ring redirect clients for a while
+		Patience: 90 * time.Second, // pods that leave the cluster redirect clients for a while
 	}
 }
 
-// writeRedis makes a client write a value. Each later step checks that it still exists.
+// writeRedis is a step in which a client writes a value. Each later step checks that the value still exists.
 var writeRedis = faults.Step{
 	Name: "a client writes",
 	Do: func(u *faults.User) {
 		list := &redisv1alpha1.RedisEnterpriseClusterList{}
 		u.List(list)
 		for _, c := range list.Items {
-			_ = rings.Write(redispods.Cluster(c.Namespace, c.Name), 100, 1000) // may fail if not ready
+			_ = rings.Write(redispods.Cluster(c.Namespace, c.Name), 100, 1000) // may fail if the cluster is not ready
 		}
 	},
 	Until: redisReady,
@@ -130,7 +130,7 @@ var redisScaling = faults.Workload{
 	},
 }
 
-// redisScalingByJobs scales servers that migrate slots themselves.
+// redisScalingByJobs adds and removes servers of a version that migrates slots by itself.
 var redisScalingByJobs = faults.Workload{
 	Name: "scaling-by-jobs",
 	Steps: []faults.Step{
@@ -141,7 +141,8 @@ var redisScalingByJobs = faults.Workload{
 	},
 }
 
-// redisChanging changes the version, which restarts pods, and a setting that servers get at run time.
+// redisChanging changes the version, for which pods restart, and a setting that the operator changes in running
+// servers.
 var redisChanging = faults.Workload{
 	Name: "changing",
 	Steps: []faults.Step{
@@ -168,7 +169,8 @@ var redisSleeping = faults.Workload{
 	},
 }
 
-// redisGrowing enlarges volumes. No driver resizes volumes here, so the object waits until the workload resizes them.
+// redisGrowing enlarges volumes. The test server has no storage driver, so the workload itself sets the new size in the
+// status of the claims.
 var redisGrowing = faults.Workload{
 	Name: "growing",
 	World: func(w *faults.World) {
@@ -204,8 +206,8 @@ allowVolumeExpansion: true
 	},
 }
 
-// redisAsksForMore holds when all claims, including those of future pods, request the size in the spec, and the status
-// reports it.
+// redisAsksForMore holds if all claims and the StatefulSet's claim template request the size in the spec, and if the
+// status reports that volumes are being enlarged.
 func redisAsksForMore(v faults.View) error {
 	c, set, claims := &redisv1alpha1.RedisEnterpriseCluster{}, &appsv1.StatefulSet{}, &corev1.PersistentVolumeClaimList{}
 	if err := errors.Join(v.Get("rec", c), v.Get("rec", set), v.List(claims)); err != nil {
@@ -214,15 +216,16 @@ func redisAsksForMore(v faults.View) error {
 	if reported := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionUpToDate); reported == nil || reported.Reason != redisv1alpha1.ReasonVolumesGrowing {
 		return fmt.Errorf("the status does not report that volumes grow: %+v", reported)
 	}
-	if !meta.IsStatusConditionTrue(c.Status.Conditions, redisv1alpha1.ConditionChildrenReady) { // within three seconds
-		return errors.New("the status does not tell that the StatefulSet is made again")
+	// Becomes False within three seconds.
+	if !meta.IsStatusConditionTrue(c.Status.Conditions, redisv1alpha1.ConditionChildrenReady) {
+		return errors.New("the status does not report that the StatefulSet is recreated")
 	}
 	if len(claims.Items) != 3 {
 		return fmt.Errorf("there are %d claims", len(claims.Items))
 	}
 	for _, claim := range append(claims.Items, set.Spec.VolumeClaimTemplates...) {
 		if asks := claim.Spec.Resources.Requests.Storage().String(); asks != "2Gi" {
-			return fmt.Errorf("claim %s asks for %s", claim.Name, asks)
+			return fmt.Errorf("claim %s requests %s", claim.Name, asks)
 		}
 	}
 	if set.DeletionTimestamp != nil || set.Status.Replicas != 3 {
@@ -241,8 +244,8 @@ var redisPassword = faults.Workload{
 	},
 }
 
-// chosen is an annotation in which the user records the password that they set in the Secret. A Secret that the
-// operator recreated after a deletion of the cluster lacks it.
+// chosen is an annotation that records the password that the user set in the Secret. If the operator recreates the
+// Secret after the cluster was deleted, the Secret has no such annotation.
 const chosen = "example.com/password"
 
 func changePassword(to string) faults.Step {
@@ -268,8 +271,8 @@ func redisReported(v faults.View, reason string) (*redisv1alpha1.RedisEnterprise
 	return nil, fmt.Errorf("the status is %+v", c.Status)
 }
 
-// redisReady holds when Ready is True, and the servers confirm it a moment later: each slot has one primary and a
-// replica in another pod, and every written value is found.
+// redisReady holds if Ready is True, and the servers confirm that shortly afterwards. Each slot must have one primary
+// and one replica in another pod, and every value that clients wrote must exist.
 func redisReady(v faults.View) error {
 	c, err := redisReported(v, redisv1alpha1.ReasonAllPodsReady)
 	if err != nil {
@@ -281,7 +284,7 @@ func redisReady(v faults.View) error {
 	return soon(func() error { return rings.Whole(redispods.Cluster(c.Namespace, c.Name), int(*c.Spec.Nodes)) })
 }
 
-// soon polls for a while, because changes in the servers cause no events.
+// soon repeats check for a while, because changes inside the servers cause no watch events.
 func soon(check func() error) (err error) {
 	for range 50 {
 		if err = check(); err == nil {
@@ -297,12 +300,12 @@ func redisAsleep(v faults.View) error {
 		return err
 	}
 	if n := len(redisPods(v)); n > 0 {
-		return fmt.Errorf("%d pods are left", n)
+		return fmt.Errorf("%d pods still exist", n)
 	}
 	return nil
 }
 
-// serversLetIn holds when all servers accept the password in the Secret, which is the one that the user has chosen.
+// serversLetIn holds if all servers accept the password in the Secret, and if it is the password that the user set.
 func serversLetIn(v faults.View) error {
 	secret := &corev1.Secret{}
 	if err := v.Get("rec", secret); err != nil {
@@ -310,7 +313,7 @@ func serversLetIn(v faults.View) error {
 	}
 	password := string(secret.Data["password"])
 	if wanted, has := secret.Annotations[chosen]; has && password != wanted {
-		return fmt.Errorf("the Secret has the password %q, the user chose %q", password, wanted)
+		return fmt.Errorf("the Secret has the password %q, but the user set %q", password, wanted)
 	}
 	for _, pod := range redisPods(v) {
 		for _, port := range []string{":6379", ":6380"} {
@@ -324,8 +327,8 @@ func serversLetIn(v faults.View) error {
 	return redisReady(v)
 }
 
-// podsAreInTheRing checks what Ready promises: the desired number of pods with the desired version, each with its role
-// in the ring.
+// podsAreInTheRing checks that a ready cluster is truly ready. The desired number of pods must run the desired version,
+// and the server in each pod must be a primary or replica of the Redis cluster.
 func podsAreInTheRing(v faults.View, object client.Object) error {
 	c := object.(*redisv1alpha1.RedisEnterpriseCluster)
 	if c.Spec.Hibernate {
@@ -333,12 +336,12 @@ func podsAreInTheRing(v faults.View, object client.Object) error {
 	}
 	pods := redisPods(v)
 	if len(pods) != int(*c.Spec.Nodes) {
-		return fmt.Errorf("%d pods, expected %d", len(pods), *c.Spec.Nodes)
+		return fmt.Errorf("there are %d pods, expected %d", len(pods), *c.Spec.Nodes)
 	}
 	image := c.Spec.RedisEnterpriseImageSpec.Repository + ":" + c.Spec.RedisEnterpriseImageSpec.VersionTag
 	for _, pod := range pods {
 		if runs := pod.Spec.Containers[0].Image; runs != image || !podReady(pod) {
-			return fmt.Errorf("pod %s runs %s, expected %s, and is ready: %v", pod.Name, runs, image, podReady(pod))
+			return fmt.Errorf("pod %s runs %s, expected %s; ready: %v", pod.Name, runs, image, podReady(pod))
 		}
 	}
 	return nil
@@ -361,7 +364,7 @@ func redisPods(v faults.View) []corev1.Pod {
 	return pods.Items
 }
 
-// nothingForbidden holds if the servers of the cluster have received no forbidden request.
+// nothingForbidden holds if the simulated servers have received no request that could lose data.
 func nothingForbidden(_, _ faults.View, e faults.Event) error {
 	if bad := rings.Violations(redispods.Cluster(e.Key.Namespace, "rec")); len(bad) > 0 {
 		return errors.New(strings.Join(bad, "; "))
@@ -369,7 +372,7 @@ func nothingForbidden(_, _ faults.View, e faults.Event) error {
 	return nil
 }
 
-// oneRestart holds if the operator deletes no pod while another one is missing or terminating.
+// oneRestart holds if the operator never deletes a pod while another pod is missing or terminating.
 func oneRestart(before, after faults.View, e faults.Event) error {
 	set := &appsv1.StatefulSet{}
 	if e.Key.Kind != "Pod" || e.Write == "" || !sees(after, "rec", set) || set.DeletionTimestamp != nil {
@@ -382,12 +385,12 @@ func oneRestart(before, after faults.View, e faults.Event) error {
 		}
 	}
 	if there < int(*set.Spec.Replicas) {
-		return fmt.Errorf("%d of %d pods run, and %s is restarted", there, *set.Spec.Replicas, e.Key.Name)
+		return fmt.Errorf("only %d of %d pods run, but %s is restarted", there, *set.Spec.Replicas, e.Key.Name)
 	}
 	return nil
 }
 
-// redisPasswordStays holds if the operator never makes servers refuse the password in the users' Secret, once they have
+// redisPasswordStays holds if the operator never makes servers refuse the password in the users' Secret after they have
 // accepted it.
 func redisPasswordStays(before, after faults.View, e faults.Event) error {
 	users, was, is := &corev1.Secret{}, &corev1.Secret{}, &corev1.Secret{}
@@ -396,13 +399,13 @@ func redisPasswordStays(before, after faults.View, e faults.Event) error {
 	}
 	hash := redispod.Hash(string(users.Data["password"]))
 	if taken := func(s *corev1.Secret) bool { return strings.Contains(string(s.Data["accepted"]), hash) }; was.UID == is.UID && taken(was) && !taken(is) {
-		return fmt.Errorf("servers are configured to take %q, and users read %s", is.Data["accepted"], hash)
+		return fmt.Errorf("servers accept the password hashes %q, but the users' Secret has %s", is.Data["accepted"], hash)
 	}
 	return nil
 }
 
-// maskRedis removes values that are random or depend on timing, such as which slots have moved and the names of a
-// StatefulSet's revisions.
+// maskRedis removes values that differ between runs, because they are random or depend on timing. Examples are the
+// slots that have moved and the names of a StatefulSet's revisions.
 func maskRedis(object *unstructured.Unstructured) {
 	remove := func(fields ...string) { unstructured.RemoveNestedField(object.Object, fields...) }
 	switch object.GetKind() {
@@ -417,7 +420,7 @@ func maskRedis(object *unstructured.Unstructured) {
 		remove("status")
 		remove("metadata", "annotations", "opcrew.io/pinned")
 	case "Pod", "PersistentVolumeClaim":
-		object.Object = map[string]any{} // Truth and the invariants check them
+		object.Object = map[string]any{} // Truth and the invariants check these objects
 	case "PodDisruptionBudget":
 		remove("status")
 	case "Service":

@@ -18,8 +18,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/redispods"
 )
 
-// redisLosing makes both servers of a shard lose their volumes. The user then gives up the data with the command in the
-// status.
+// redisLosing wipes the volumes of both servers of a shard. The user then gives up the lost data with the command that
+// the status shows.
 func redisLosing(wipe func(pods ...*corev1.Pod)) faults.Workload {
 	return faults.Workload{
 		Name: "losing",
@@ -53,7 +53,7 @@ func loseShard(u *faults.User, wipe func(pods ...*corev1.Pod)) {
 	rings.GiveUp(redispods.Cluster(first.Namespace, "rec"))
 }
 
-// giveUp annotates the cluster as its status instructs.
+// giveUp annotates the cluster with the value that its status shows, with which the user accepts the loss of data.
 func giveUp(u *faults.User) {
 	list := &redisv1alpha1.RedisEnterpriseClusterList{}
 	u.List(list)
@@ -65,7 +65,7 @@ func giveUp(u *faults.User) {
 	}
 }
 
-// lossCommand returns the argument of the reported command that gives up the lost data.
+// lossCommand extracts from the status the annotation with which the user accepts the loss of data.
 func lossCommand(c *redisv1alpha1.RedisEnterpriseCluster) (string, error) {
 	for _, kind := range []string{redisv1alpha1.ConditionDataAtRisk, redisv1alpha1.ConditionReady} {
 		reported := meta.FindStatusCondition(c.Status.Conditions, kind)
@@ -77,8 +77,8 @@ func lossCommand(c *redisv1alpha1.RedisEnterpriseCluster) (string, error) {
 	return words[len(words)-1], nil
 }
 
-// lossIsReported holds when the status names the loss and the command, all other slots are served and have a replica,
-// and only the lost shard has no primary.
+// lossIsReported holds if the status reports the loss and the command. All other slots must have a primary and a
+// replica, and only the lost shard may have no primary.
 func lossIsReported(v faults.View) error {
 	c := &redisv1alpha1.RedisEnterpriseCluster{}
 	if err := v.Get("rec", c); err != nil {
@@ -88,11 +88,11 @@ func lossIsReported(v faults.View) error {
 		return err
 	}
 	if c.Status.ReadyNodes != 2 || !meta.IsStatusConditionTrue(c.Status.Conditions, redisv1alpha1.ConditionRedundant) {
-		return fmt.Errorf("the others are not well yet: %+v", c.Status)
+		return fmt.Errorf("the other shards are not healthy yet: %+v", c.Status)
 	}
 	return soon(func() error {
 		if lost := rings.Lost(redispods.Cluster(c.Namespace, c.Name)); len(lost) > 0 {
-			return fmt.Errorf("%d keys are not found that are not lost, such as %s", len(lost), lost[0])
+			return fmt.Errorf("%d keys that were not lost are missing, such as %s", len(lost), lost[0])
 		}
 		return nil
 	})

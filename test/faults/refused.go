@@ -11,22 +11,22 @@ import (
 	"time"
 )
 
-// fewRefusals is enough for a controller that retries. After manyRefusals and longRefusal the operator must have
-// reported the refusal.
+// fewRefusals is the number of refusals after which a controller must retry. After manyRefusals refusals and the time
+// longRefusal, the operator must have reported the refusal.
 const (
 	fewRefusals  = 2
 	manyRefusals = 6
 	longRefusal  = 2 * time.Second
 )
 
-// refused returns one case for every write. The write and its retries are refused a few times, or until a condition
-// shows the reason.
+// refused returns one case for every write. In each case, the server refuses the write and its retries, a few times or
+// until a condition of the object contains the reason.
 func refused(why refusal) func(plan) []Case {
 	return func(p plan) []Case {
 		var all []Case
 		for k, w := range p.ref.writes {
 			if why.class == "quota" && (!w.created || w.namespace == "") {
-				continue // quotas only count objects in namespaces
+				continue // a quota only limits objects in namespaces
 			}
 			all = append(all, Case{id: fmt.Sprint(k + 1), size: k + 1, arm: func(r *run) {
 				s := &siege{run: r, why: why, at: k + 1}
@@ -38,7 +38,7 @@ func refused(why refusal) func(plan) []Case {
 	}
 }
 
-// siege refuses one write and its repetitions until it is lifted.
+// siege refuses one write and its repetitions until the operator has been refused often enough.
 type siege struct {
 	*run
 	why refusal
@@ -74,15 +74,15 @@ func (s *siege) befall(w *write, _ *instance) fault {
 	return func(func() (*http.Response, error)) (*http.Response, error) { return s.why.answer(), nil }
 }
 
-// restart resets the count with every step, so that refusals of an earlier step do not count in a later step that
-// repeats the write.
+// restart resets the number of refusals at the start of a step. Otherwise, refusals of an earlier step would count in a
+// later step that repeats the write.
 func (s *siege) restart(int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.refused = 0
 }
 
-// over reports whether the write has been refused often enough. The caller holds the lock.
+// over reports whether the write has been refused often enough. The caller must hold the lock.
 func (s *siege) over() bool {
 	switch {
 	case s.why.retry != "":
@@ -93,21 +93,21 @@ func (s *siege) over() bool {
 	return s.heard() || s.tooLong()
 }
 
-// tooLong reports whether the refusal should have been reported by now.
+// tooLong reports whether the operator should have reported the refusal by now.
 func (s *siege) tooLong() bool { return s.refused >= manyRefusals && time.Since(s.since) > longRefusal }
 
-// reportable reports whether the refusal can reach the user. The refusal of a status write cannot, because it would be
-// reported in the status.
+// reportable reports whether the operator can report the refusal in the status. It cannot do so if the write of the
+// status itself is refused.
 func (s *siege) reportable() bool { return s.why.reported && s.of.subresource == "" }
 
-// anybody reports whether there is an object to report the refusal in. When shared objects are deleted, after the last
-// instance, there is none.
+// anybody reports whether an object of the kind exists, in which the operator could report the refusal. None exists
+// when the operator deletes shared objects after the last instance.
 func (s *siege) anybody() bool {
 	view, _, _ := s.observer.view()
 	return len(view.Objects(s.kinds[0].Kind)) > 0
 }
 
-// heard reports whether an object of the kind reports the refusal.
+// heard reports whether the status of an object of the kind contains the message of the refusal.
 func (s *siege) heard() bool {
 	view, _, _ := s.observer.view()
 	for _, object := range view.Objects(s.kinds[0].Kind) {
@@ -118,12 +118,13 @@ func (s *siege) heard() bool {
 	return false
 }
 
-// silent returns a problem if the operator was refused again and again and did not report it, or "".
+// silent describes the problem that the server refused a write many times and the operator did not report it. It
+// returns "" if there is no such problem.
 func (s *siege) silent() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.unheard {
 		return ""
 	}
-	return fmt.Sprintf("%s was refused %s and no condition has the words %q", s.of, times(s.refused), s.why.message)
+	return fmt.Sprintf("%s was refused %s, but no condition has the words %q", s.of, times(s.refused), s.why.message)
 }

@@ -15,26 +15,26 @@ import (
 	"github.com/opcrew/opcrew/test/testenv"
 )
 
-// tried is a case that was run.
+// tried is a case that has run, with its problems.
 type tried struct {
 	Case
 	work string
 	*outcome
 }
 
-// references runs every workload twice without faults, since a difference between the two runs would later be blamed on
-// faults.
+// references runs every workload twice without faults, and compares the two runs. If they differ, the workload cannot
+// be used, because such a difference would later look like the effect of a fault.
 func (a *attack) references() {
 	var jobs []job
 	for _, w := range a.works {
 		jobs = append(jobs, job{name: w.Name, run: func(t *testing.T, env *testenv.Env) {
 			ref := a.reference(t, env, w.Name, w)
 			if len(ref.problems) > 0 {
-				t.Fatalf("without any fault:\n%s\n%s", strings.Join(ref.problems, "\n"), ref.journal.around(0, 1000))
+				t.Fatalf("the run without faults has problems:\n%s\n%s", strings.Join(ref.problems, "\n"), ref.journal.around(0, 1000))
 			}
 			again := a.run(t, env, w, nil, ref)
 			if len(again.problems) > 0 {
-				t.Fatalf("the same without faults again, compared with the first time:\n%s\n%s", strings.Join(again.problems, "\n"), again.journal.around(0, 1000))
+				t.Fatalf("the second run without faults differs from the first:\n%s\n%s", strings.Join(again.problems, "\n"), again.journal.around(0, 1000))
 			}
 			t.Logf("%d writes in %s:\n%s", len(ref.writes), ref.took.Round(time.Millisecond), ref.journal.around(0, 1000))
 		}})
@@ -42,8 +42,8 @@ func (a *attack) references() {
 	a.inLanes(jobs, func() bool { return true })
 }
 
-// all runs the chosen cases of all workloads until the time budget is used up. The order of a sample is random, but
-// every class has its first case before any has its second, so that the budget cuts off no class.
+// all runs the selected cases of all workloads, until the time budget is used up. The order is random, but each class
+// has its first case before any class has its second. So the budget cuts off no class.
 func (a *attack) all() {
 	p, err := parsePart(*partFlag)
 	if err != nil {
@@ -65,8 +65,8 @@ func (a *attack) all() {
 	}
 }
 
-// list logs the number of cases and their estimated duration: twice that of the reference each, since most cases wait
-// for a late event or a refusal.
+// list logs the number of cases and their estimated duration. A case is estimated to take twice as long as the run
+// without faults, since most cases wait for a late event or a refusal.
 func (a *attack) list() {
 	for _, w := range a.works {
 		n, took := 0, a.refs[w.Name].took
@@ -86,7 +86,7 @@ func (a *attack) jobs(w Workload, cases []Case) []job {
 	return jobs
 }
 
-// try runs one case and fails the test if it shows a problem.
+// try runs one case, and fails the test if the case has problems.
 func (a *attack) try(t *testing.T, env *testenv.Env, w Workload, c Case) {
 	out := a.outcomeOf(t, env, w, c)
 	if len(out.problems) > 0 {
@@ -112,7 +112,7 @@ func (a *attack) outcomeOf(t *testing.T, env *testenv.Env, w Workload, c Case) *
 	return a.run(t, env, w, &c, ref)
 }
 
-// report prints what was run, and the shortest failed case of every class.
+// report prints how many cases ran, and the shortest failed case of every class.
 func (a *attack) report() {
 	slices.SortStableFunc(a.outcomes, func(x, y tried) int {
 		return cmp.Or(cmp.Compare(x.class, y.class), cmp.Compare(x.size, y.size))
@@ -129,7 +129,7 @@ func (a *attack) report() {
 	}
 	a.t.Logf("%d cases in %s\n%s", total, time.Since(a.begin).Round(time.Second), &table)
 	if n, first := listen().heard(); n > 0 {
-		a.t.Errorf("%d reconciles panicked, the stacks stand above; the first:\n%s", n, first)
+		a.t.Errorf("%d reconciles panicked; their stacks are in the log above; the first:\n%s", n, first)
 	}
 	if failures.Len() > 0 {
 		a.t.Errorf("the shortest case of every class that failed; replay one with\n"+

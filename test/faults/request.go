@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// target is the object or resource of a request, read from its method and path.
+// target is the Kubernetes object or resource that a request addresses, and the verb.
 type target struct {
 	verb, group, resource, subresource, namespace, name string
 }
 
-// parse understands the paths of the Kubernetes API. For other paths the resource is empty.
+// parse returns the target of an HTTP request to the Kubernetes API. For other requests, the resource is empty.
 func parse(req *http.Request) target {
 	parts := strings.Split(strings.Trim(req.URL.Path, "/"), "/")
 	t := target{}
@@ -58,8 +58,8 @@ func (t target) verbOf(req *http.Request) string {
 	return "get"
 }
 
-// counted reports whether an operator at rest must not make the request. As in testenv.Call, this holds for all but
-// watches, leases, events and reviews.
+// counted reports whether the request counts as work of the operator. An operator that has nothing to do must not make
+// such requests. Watches, leases, events and access reviews do not count.
 func (t target) counted() bool {
 	if t.verb == "watch" || t.resource == "events" {
 		return false
@@ -67,12 +67,12 @@ func (t target) counted() bool {
 	return !slices.Contains([]string{"coordination.k8s.io", "authentication.k8s.io", "authorization.k8s.io"}, t.group)
 }
 
-// write reports whether the request is a counted write.
+// write reports whether the request changes something and counts as work of the operator.
 func (t target) write() bool {
 	return slices.Contains([]string{"create", "update", "patch", "delete"}, t.verb) && t.counted()
 }
 
-// String formats the target as in a role: "patch nodes/status n-0".
+// String formats the target as verb, resource and name: "patch nodes/status n-0".
 func (t target) String() string {
 	what := t.resource
 	if t.subresource != "" {

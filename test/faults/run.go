@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv"
 )
 
-// run is one run of a workload, with or without a fault.
+// run is one execution of a workload, with or without a fault.
 type run struct {
 	t         *testing.T
 	ctx       context.Context
@@ -31,29 +31,29 @@ type run struct {
 	hooks     hooks
 	out       *outcome
 
-	baseline map[Key]bool // what existed before the world was created
+	baseline map[Key]bool // objects that existed before the run
 
 	supervision sync.WaitGroup
 	mu          sync.Mutex
-	crashed     chan *instance // nil once no process is started any more
+	crashed     chan *instance // nil once no new process may start
 	instances   []*instance
 	starting    int
 	problems    []string
 }
 
-// hooks are the actions of a class of faults at the steps of a workload: before the user acts, between the action and
-// the wait, and after the wait.
+// hooks are the functions with which a fault acts at the steps of a workload: before the user's action, between the
+// action and the wait for its result, and after the wait.
 type hooks struct {
 	before, between, after func(step int)
-	// unawaited are the steps after which the next step starts without a wait.
+	// unawaited contains the steps whose result the run does not wait for before the next step.
 	unawaited map[int]bool
 	// slack is how much longer than usual the operator may act on a stale view.
 	slack time.Duration
-	// silent is called at the end, and returns what should have been reported and was not.
+	// silent, if set, is called at the end of the run. It describes what the operator should have reported but did not.
 	silent func() string
 }
 
-// execute runs the workload and does all checks.
+// execute runs all steps of the workload and does all checks.
 func (r *run) execute() *outcome {
 	begin := time.Now()
 	r.out = &outcome{journal: r.journal}
@@ -77,7 +77,7 @@ func (r *run) carryOut() {
 	r.checkDeletion()
 }
 
-// tried runs a part of a run and records its panic as a problem.
+// tried calls part, and records a panic as a problem of the run.
 func (r *run) tried(part func()) {
 	if err := attempt(part); err != nil {
 		r.problem("%v", err)
@@ -92,7 +92,7 @@ func (r *run) problem(format string, args ...any) {
 	r.problems = append(r.problems, text)
 }
 
-// step runs one step and waits for its condition.
+// step runs one step, and waits for the step's condition.
 func (r *run) step(i int) {
 	step := r.work.Steps[i]
 	version, err := r.observer.catchUp(r.ctx)
@@ -115,8 +115,8 @@ func (r *run) step(i int) {
 	call(r.hooks.after, i)
 }
 
-// do runs the user's action, and retries it if it fails after a step without a wait. For instance, an object cannot be
-// recreated while it still has a finalizer.
+// do calls the user's action. If the run did not wait for the previous step, do retries an action that fails. For
+// example, a user cannot recreate an object while the old one still has a finalizer.
 func (r *run) do(i int) {
 	err := attempt(func() { r.work.Steps[i].Do(r.user) })
 	if err == nil {

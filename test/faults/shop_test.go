@@ -19,7 +19,7 @@ import (
 	"github.com/opcrew/opcrew/test/faults/naive"
 )
 
-// shops returns the fixture with some bugs, as a subject.
+// shops returns a Subject for the Shop controller of package naive, with the given bugs.
 func shops(bugs ...naive.Bug) faults.Subject {
 	return faults.Subject{
 		Kind:       naive.Kind(bugs...),
@@ -37,7 +37,7 @@ func shops(bugs ...naive.Bug) faults.Subject {
 	}
 }
 
-// shopping paints a shop, tears it down and builds it again.
+// shopping creates a shop, changes its color, deletes it and creates it again.
 var shopping = faults.Workload{
 	Name: "shopping",
 	World: func(w *faults.World) {
@@ -81,7 +81,7 @@ func shopReady(v faults.View) error {
 			return shopIsAsDeclared(v, shop)
 		}
 	}
-	return fmt.Errorf("it is not Ready: %v", shop.Status)
+	return fmt.Errorf("the shop is not Ready: %v", shop.Status)
 }
 
 func shopIsAsDeclared(v faults.View, object client.Object) error {
@@ -91,13 +91,13 @@ func shopIsAsDeclared(v faults.View, object client.Object) error {
 		return err
 	}
 	if !metav1.IsControlledBy(sign, shop) || sign.Data["color"] != shop.Spec.Color {
-		return fmt.Errorf("the sign is %v of %v", sign.Data, sign.OwnerReferences)
+		return fmt.Errorf("the sign is %v with owners %v", sign.Data, sign.OwnerReferences)
 	}
 	if err := v.Get("street", street); err != nil {
 		return err
 	}
 	if color, there := street.Data[shop.Name]; there != shop.Spec.Open || there && color != shop.Spec.Color {
-		return fmt.Errorf("in the street there is %v", street.Data)
+		return fmt.Errorf("the street lists %v", street.Data)
 	}
 	if len(keysOf(v, shop)) == 0 {
 		return fmt.Errorf("there is no key")
@@ -114,7 +114,7 @@ func nothingLeft(v faults.View) error {
 		}
 	}
 	if left := v.Objects("Secret"); len(left) > 0 {
-		return fmt.Errorf("%s is left", left[0].GetName())
+		return fmt.Errorf("%s still exists", left[0].GetName())
 	}
 	return nil
 }
@@ -132,13 +132,13 @@ func keysOf(v faults.View, shop client.Object) []string {
 func oneKey(_, after faults.View, _ faults.Event) error {
 	for _, shop := range after.Objects("Shop") {
 		if keys := keysOf(after, shop); len(keys) > 1 {
-			return fmt.Errorf("it has %v", keys)
+			return fmt.Errorf("the shop has the keys %v", keys)
 		}
 	}
 	return nil
 }
 
-// maskSign removes what some bugs write into the sign.
+// maskSign removes what the bugs LeavesItsMark and WritesAlways write into the sign.
 func maskSign(object *unstructured.Unstructured) {
 	for _, field := range []string{"painter", "time"} {
 		unstructured.RemoveNestedField(object.Object, "data", field)

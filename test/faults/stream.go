@@ -9,19 +9,19 @@ import (
 	"time"
 )
 
-// stream is one open watch of one process, whose events pass the gate.
+// stream is one open watch of an operator process. Tests can delay its events, which pass through the type gate.
 type stream struct {
 	gate     *gate
 	resource string
 	from     io.ReadCloser
 	out      *io.PipeWriter
-	pending  []frame // not yet delivered; the gate's lock guards the fields from here on
-	ended    bool    // the server sends no more
+	pending  []frame // events not yet delivered; the gate's lock protects this and all following fields
+	ended    bool    // the server sends no more events
 	last     bool    // the stream ends after the pending events
-	closed   bool    // the client reads no more
+	closed   bool    // the client no longer reads
 }
 
-// stream puts the gate between a watch and its reader.
+// stream returns a reader for the events of a watch. The gate decides when each event can be read.
 func (g *gate) stream(resource string, from io.ReadCloser) io.ReadCloser {
 	in, out := io.Pipe()
 	s := &stream{gate: g, resource: resource, from: from, out: out}
@@ -33,7 +33,7 @@ func (g *gate) stream(resource string, from io.ReadCloser) io.ReadCloser {
 	return both{in, s}
 }
 
-// receive reads the events that the server sends.
+// receive reads events from the server and adds them to pending.
 func (s *stream) receive() {
 	for decoder := json.NewDecoder(s.from); ; {
 		raw := json.RawMessage{}
@@ -62,16 +62,16 @@ func (s *stream) take(f frame, err error) bool {
 	return true
 }
 
-// deliver passes on the events that the gate lets through.
+// deliver writes events to the client as soon as the gate releases them.
 func (s *stream) deliver() {
-	defer func() { _ = s.out.Close() }() // closing a pipe never fails
+	defer func() { _ = s.out.Close() }() // Close of a pipe never fails
 	for {
 		f, wait, ok := s.gate.next(s)
 		if !ok {
 			return
 		}
 		if wait > 0 {
-			time.Sleep(wait) // the delay is the fault
+			time.Sleep(wait) // delay the event, which is the fault
 		}
 		if _, err := s.out.Write(f.encode()); err != nil {
 			return
@@ -79,13 +79,13 @@ func (s *stream) deliver() {
 	}
 }
 
-// Close implements io.Closer for the client's side.
+// Close implements io.Closer. The client calls it to end the watch.
 func (s *stream) Close() error {
 	s.gate.mu.Lock()
 	s.closed = true
 	delete(s.gate.streams, s)
 	s.gate.changed.Broadcast()
 	s.gate.mu.Unlock()
-	_ = s.out.Close() // ends a delivery that no client reads
+	_ = s.out.Close() // ends deliver, which no client reads from any more
 	return s.from.Close()
 }

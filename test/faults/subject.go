@@ -14,58 +14,60 @@ import (
 	"github.com/opcrew/opcrew/test/testenv"
 )
 
-// Subject is a kind under attack, and its external contract.
+// Subject is a kind that the fault tests attack, with the contract that its operator must fulfil.
 type Subject struct {
-	// Kind is the kind's entry in the list of kinds.
+	// Kind is the registration of the kind, as the operator uses it.
 	Kind kit.Registration
-	// CRDs are files and directories of CRDs, relative to the root of the repository. If empty, the project's CRDs are
-	// used.
+	// CRDs are files and directories with CRDs, relative to the root of the repository. If it is empty, the project's
+	// CRDs are used.
 	CRDs []string
-	// Namespaced is set if cases run in parallel on one server, each in its own namespace. Otherwise each case has a
-	// server to itself.
+	// Namespaced is set if cases can run in parallel on one server, each in its own namespace. Otherwise each case
+	// needs a separate server.
 	Namespaced bool
-	// Primary is the kind's own type, as an empty object.
+	// Primary is an empty object of the kind's own type.
 	Primary client.Object
-	// Others are all other types that the kind reads or writes, and types whose objects result from them, such as Pods.
+	// Others are empty objects of all other types that the kind reads or writes, and of types that result from them,
+	// such as Pods.
 	Others []client.Object
-	// Truth returns nil if an object that reports Ready truly is ready. It is evaluated on views, so it must not use
-	// anything else.
+	// Truth returns nil if an object that reports Ready truly is ready. The harness calls it with views of the past, so
+	// it must read objects only from the view.
 	Truth func(v View, object client.Object) error
-	// Invariants must hold at every single event.
+	// Invariants must hold at every event.
 	Invariants []Invariant
-	// Mask removes fields that may differ between runs; optional. UIDs, versions and times are masked anyway. An object
-	// that Mask leaves empty, without a name, is not compared.
+	// Mask removes fields that may differ between runs. It may be nil. The harness itself masks UIDs, versions and
+	// times. An object whose content Mask removes completely is not compared.
 	Mask func(object *unstructured.Unstructured)
-	// Touch changes an object like a concurrent client; optional. The harness sets an annotation in any case. Keys
-	// begin with TouchPrefix.
+	// Touch changes an object as a concurrent client would. It may be nil; the harness also sets an annotation. Keys
+	// must begin with TouchPrefix.
 	Touch func(object *unstructured.Unstructured)
-	// Uncounted are kinds, such as Pod, whose objects Kubernetes creates and deletes depending on timing: a StatefulSet
-	// may recreate a Pod while it is deleted. Single objects that instances share are written "Secret shared".
+	// Uncounted lists kinds, such as Pod, of which Kubernetes creates a varying number of objects. For example, a
+	// StatefulSet may recreate a Pod while the test deletes it. "Secret shared" names a single object that instances
+	// share.
 	Uncounted []string
-	// Nodes is the number of simulated nodes for pods, named shared-0 and so on. All cases of a server share them, as
-	// Kwok runs no pods on a node that is recreated with the same name.
+	// Nodes is the number of simulated nodes for pods, named shared-0 and so on. All cases on a server share the nodes,
+	// as Kwok runs no pods on a node that was recreated with the same name.
 	Nodes int
-	// Server creates what every server needs in addition to Kubernetes, such as a simulated store, until the end of the
-	// test; optional.
+	// Server creates what every server needs in addition to Kubernetes, such as a simulated store. It may be nil. What
+	// it creates lasts until the end of the test.
 	Server func(t *testing.T, env *testenv.Env)
-	// Workloads are what users do with the kind.
+	// Workloads are sequences of actions that users typically perform.
 	Workloads []Workload
-	// OldLists makes the class older-view serve old lists even to a client that requires current lists. No real server
-	// does this; it tests controllers that have their own protection.
+	// OldLists makes the fault class older-view serve old lists even to a client that requires current ones. No real
+	// server does this. It tests controllers that protect themselves against old lists.
 	OldLists bool
-	// Patience limits how long a condition may take; 0 means 30 seconds.
+	// Patience limits the time until the condition of a step holds. 0 means 30 seconds.
 	Patience time.Duration
-	// Silence is how long the operator must be silent to count as at rest. It must exceed every timer after which the
-	// operator continues without an event; 0 means 650 ms.
+	// Silence is the time without requests after which the operator counts as having nothing to do. It must exceed
+	// every timer after which the operator continues without an event. 0 means 650 ms.
 	Silence time.Duration
 }
 
-// TouchPrefix is the prefix of labels, annotations and taints that the harness sets as
-// another client. Comparisons ignore them.
+// TouchPrefix is the prefix of the labels, annotations and taints that the tests set as another client. Comparisons of
+// states ignore them.
 const TouchPrefix = "faults.opcrew.io/"
 
-// Workload is a series of user actions, and what users expect after each of them. At the end, objects of other owners
-// must be unchanged.
+// Workload is a sequence of user actions, each with its expected result. At the end, objects of other owners must be
+// unchanged.
 type Workload struct {
 	Name string
 	// World creates the objects that exist before the first step.
@@ -73,20 +75,20 @@ type Workload struct {
 	Steps []Step
 }
 
-// Step is a user's action, and the condition that must follow.
+// Step is an action of a user, and the condition that must hold afterwards.
 type Step struct {
 	Name string
 	Do   func(u *User)
-	// Until must return nil before the next step starts; its error says what is missing.
+	// Until returns nil once the condition of the step holds. Otherwise its error says what is missing.
 	Until func(v View) error
-	// Patience limits how long Until may take with a fault; 0 means the subject's Patience.
+	// Patience limits the time until Until holds in a run with a fault. 0 means the Patience of the Subject.
 	Patience time.Duration
 }
 
 // Invariant is a rule that no fault may break.
 type Invariant struct {
 	Name string
-	// Check gets the views before and after an event.
+	// Check returns an error if the event violates the rule. It gets the views before and after the event.
 	Check func(before, after View, e Event) error
 }
 

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// transport connects one process to the wire.
+// transport is the HTTP transport of one operator process. It passes all requests through the type wire, which applies
+// faults.
 type transport struct {
 	*wire
 	of   *instance
@@ -40,7 +41,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return t.alive(t.next.RoundTrip(req))
 }
 
-// plain requests JSON where a client accepts protobuf, so that responses can be read.
+// plain changes a request that accepts protobuf to accept JSON, because the fault tests can only read JSON responses.
 func plain(req *http.Request) *http.Request {
 	req = req.Clone(req.Context())
 	var accept []string
@@ -73,7 +74,7 @@ func (t *transport) write(req *http.Request, about target) (*http.Response, erro
 	return t.alive(befalls(send))
 }
 
-// record numbers a write and returns its fault.
+// record adds a write to the list of writes, and returns the fault for the write.
 func (t *transport) record(w *write) fault {
 	t.mu.Lock()
 	t.writes = append(t.writes, w)
@@ -86,7 +87,7 @@ func (t *transport) record(w *write) fault {
 	return befall(w, t.of)
 }
 
-// alive withholds a response from a process that crashed in the meantime.
+// alive returns an error instead of the response if the process has crashed in the meantime.
 func (t *transport) alive(resp *http.Response, err error) (*http.Response, error) {
 	if !t.of.dead.Load() {
 		return resp, err

@@ -23,17 +23,17 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/manifest"
 )
 
-// User acts on objects like people and other programs. An error of the server ends the case.
+// User acts on objects as people and other programs do. If the server returns an error, the case ends.
 type User struct {
 	ctx       context.Context
 	client    client.Client
 	root      string
 	namespace string
-	// patient, if set, is called when an action takes longer than expected.
+	// patient, if set, is called if an action takes longer than expected.
 	patient func()
 }
 
-// stopped is the panic that ends a case from within a step; the case recovers it.
+// stopped is the panic with which a step ends its case. The function attempt recovers it.
 type stopped struct{ error }
 
 func must(err error) {
@@ -72,39 +72,39 @@ func (u *User) apply(object *unstructured.Unstructured) {
 		client.FieldOwner(testenv.FieldManager), client.ForceOwnership))
 }
 
-// Create creates an object, in the run's namespace if its type is namespaced.
+// Create creates an object. If its type is namespaced, it creates the object in the run's namespace.
 func (u *User) Create(object client.Object) {
 	u.place(object)
 	must(u.client.Create(u.ctx, object))
 }
 
-// Delete deletes the object with that name, with background propagation as kubectl does.
+// Delete deletes the object with this name. It uses background propagation, as kubectl does.
 func (u *User) Delete(name string, of client.Object) {
 	of.SetName(name)
 	u.place(of)
 	must(client.IgnoreNotFound(u.client.Delete(u.ctx, of, client.PropagationPolicy("Background"))))
 }
 
-// List reads all objects of a kind in the run. Use it for objects with generated names.
+// List reads all objects of a kind in the run's namespace. Use it for objects with generated names.
 func (u *User) List(list client.ObjectList, opts ...client.ListOption) {
 	must(u.client.List(u.ctx, list, append(opts, u.everywhere())...))
 }
 
-// Patch merges a JSON text into the object with that name.
+// Patch changes the object with this name by a JSON merge patch.
 func (u *User) Patch(name string, of client.Object, merge string) {
 	of.SetName(name)
 	u.place(of)
 	must(u.client.Patch(u.ctx, of, client.RawPatch(types.MergePatchType, []byte(merge)), client.FieldOwner(testenv.FieldManager)))
 }
 
-// PatchStatus merges a JSON text into the status of the object with that name, as its controller does.
+// PatchStatus changes the status of the object with this name by a JSON merge patch, as the object's controller would.
 func (u *User) PatchStatus(name string, of client.Object, merge string) {
 	of.SetName(name)
 	u.place(of)
 	must(u.client.Status().Patch(u.ctx, of, client.RawPatch(types.MergePatchType, []byte(merge)), client.FieldOwner(testenv.FieldManager)))
 }
 
-// Label sets a label of an object, or with nil removes it.
+// Label sets a label of an object. If value is nil, it removes the label.
 func (u *User) Label(name string, of client.Object, key string, value *string) {
 	text := "null"
 	if value != nil {
@@ -113,10 +113,10 @@ func (u *User) Label(name string, of client.Object, key string, value *string) {
 	u.Patch(name, of, fmt.Sprintf(`{"metadata":{"labels":{%q:%s}}}`, key, text))
 }
 
-// Must ends the step if err is not nil, such as when a needed value is not known yet.
+// Must ends the step if err is not nil, for example because a value that the step needs is not known yet.
 func (u *User) Must(err error) { must(err) }
 
-// awaitGone reports whether an object is gone, after waiting for at most the given time.
+// awaitGone waits at most the given time until an object is gone, and reports whether it is.
 func (u *User) awaitGone(object client.Object, most time.Duration) bool {
 	for deadline := time.Now().Add(most); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if apierrors.IsNotFound(u.client.Get(u.ctx, client.ObjectKeyFromObject(object), object)) {
@@ -126,7 +126,7 @@ func (u *User) awaitGone(object client.Object, most time.Duration) bool {
 	return false
 }
 
-// place sets the run's namespace on an object of a namespaced type.
+// place sets the namespace of an object of a namespaced type to the run's namespace.
 func (u *User) place(object client.Object) {
 	if u.namespace == "" || object.GetNamespace() != "" {
 		return
@@ -138,7 +138,7 @@ func (u *User) place(object client.Object) {
 	}
 }
 
-// kind returns the kind of a type, with a suffix such as List.
+// kind returns the kind of an object's type, without a suffix such as List.
 func (u *User) kind(of client.Object, ending string) schema.GroupVersionKind {
 	kind, err := apiutil.GVKForObject(of, u.client.Scheme())
 	must(err)
@@ -146,5 +146,5 @@ func (u *User) kind(of client.Object, ending string) schema.GroupVersionKind {
 	return kind
 }
 
-// everywhere selects the namespace of the run.
+// everywhere returns a list option for the namespace of the run.
 func (u *User) everywhere() client.ListOption { return client.InNamespace(u.namespace) }

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// checkEnd compares the world before the last step with the same moment of the reference.
+// checkEnd compares the objects before the deletion step with those at the same point of the run without faults.
 func (r *run) checkEnd() {
 	if r.reference == nil {
 		r.settle()
@@ -21,7 +21,7 @@ func (r *run) checkEnd() {
 	r.becomes("the end state", r.reference.end)
 }
 
-// checkDeletion expects that none of the kind's objects are left, and that everything else is unchanged.
+// checkDeletion checks that no objects of the kind exist, and that all other objects are as before the run.
 func (r *run) checkDeletion() {
 	r.becomes("after the deletion, the world", stateOf(r.observer.past.first, r.subject))
 }
@@ -34,7 +34,7 @@ func (r *run) state() state {
 	return stateOf(view, r.subject)
 }
 
-// becomes waits until the operator is at rest in the expected state.
+// becomes waits until the operator has nothing to do and the objects equal the expected state.
 func (r *run) becomes(what string, want state) {
 	diff := ""
 	for deadline := time.Now().Add(r.subject.patience()); ; {
@@ -49,7 +49,7 @@ func (r *run) becomes(what string, want state) {
 	}
 }
 
-// verify checks the observed history.
+// verify checks all events that the observer has received, and all writes of the operator.
 func (r *run) verify() {
 	story := r.observer.story()
 	writes := r.wire.all()
@@ -66,12 +66,12 @@ func (r *run) verify() {
 	}
 	if r.reference != nil {
 		if most := 3*len(r.reference.writes) + 20; len(writes) > most {
-			r.problem("a storm: %d writes, the reference has %d", len(writes), len(r.reference.writes))
+			r.problem("too many writes: %d, but the reference has %d", len(writes), len(r.reference.writes))
 		}
 	}
 }
 
-// checkTally expects that nothing is created or deleted more often than in the reference.
+// checkTally checks that the operator created and deleted no object more often than in the run without faults.
 func (r *run) checkTally() {
 	if r.reference == nil {
 		return
@@ -83,10 +83,10 @@ func (r *run) checkTally() {
 		}
 		got, want := r.out.tally[key], r.reference.tally[key]
 		if got.created > want.created {
-			r.problem("%s was created %s, in the reference %s", key, times(got.created), times(want.created))
+			r.problem("%s was created %s, but in the reference %s", key, times(got.created), times(want.created))
 		}
 		if got.deleted > want.deleted {
-			r.problem("%s was deleted %s, in the reference %s", key, times(got.deleted), times(want.deleted))
+			r.problem("%s was deleted %s, but in the reference %s", key, times(got.deleted), times(want.deleted))
 		}
 	}
 }

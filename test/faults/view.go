@@ -20,10 +20,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// Key names an object in a view.
+// Key identifies an object in a view.
 type Key struct{ Kind, Namespace, Name string }
 
-// String formats the key for users: "Node n-0".
+// String formats the key as kind and name, such as "Node n-0".
 func (k Key) String() string {
 	return k.Kind + " " + strings.TrimPrefix(k.Namespace+"/"+k.Name, "/")
 }
@@ -32,16 +32,16 @@ func keyOf(u *unstructured.Unstructured) Key {
 	return Key{u.GetKind(), u.GetNamespace(), u.GetName()}
 }
 
-// View is the world at one moment, as an observer independent of the operator sees it.
+// View contains all objects of a run at one moment, as the observer saw them.
 type View struct {
 	scheme    *runtime.Scheme
-	namespace string // of the run; empty for a cluster-scoped kind
+	namespace string // namespace of the run; empty for a cluster-scoped kind
 	objects   map[Key]*unstructured.Unstructured
-	changed   map[string]time.Time // by kind: when an object was last created or deleted, or its spec changed
+	changed   map[string]time.Time // per kind: when an object was last created or deleted, or its spec changed
 }
 
-// Get reads the object with that name into an empty object of its type, from the run's namespace if the type is
-// namespaced.
+// Get copies the object with this name into an empty object of its type. If the type is namespaced, it uses the run's
+// namespace.
 func (v View) Get(name string, into client.Object) error {
 	kind, err := apiutil.GVKForObject(into, v.scheme)
 	if err != nil {
@@ -57,15 +57,15 @@ func (v View) Get(name string, into client.Object) error {
 	return decode(found.Object, into)
 }
 
-// Gone returns nil if there is no object with that name.
+// Gone returns nil if no object of this type and name exists.
 func (v View) Gone(name string, of client.Object) error {
 	if err := v.Get(name, of); err == nil {
-		return fmt.Errorf("%T %s is still there", of, name)
+		return fmt.Errorf("%T %s still exists", of, name)
 	}
 	return nil
 }
 
-// List reads all objects of a list's type into it, sorted by name.
+// List copies all objects of a list's item type into the list, sorted by name.
 func (v View) List(into client.ObjectList) error {
 	kind, err := apiutil.GVKForObject(into, v.scheme)
 	if err != nil {
@@ -80,8 +80,8 @@ func (v View) List(into client.ObjectList) error {
 	return decode(list.UnstructuredContent(), into)
 }
 
-// decode fills a typed object. The fast converter fails on fields that may be a string or a number, so decode falls
-// back to JSON.
+// decode converts unstructured content to a typed object. If the fast converter fails, as for fields that may be a
+// string or a number, decode uses JSON.
 func decode(content map[string]any, into any) error {
 	if runtime.DefaultUnstructuredConverter.FromUnstructured(content, into) == nil {
 		return nil
@@ -108,7 +108,7 @@ func (v View) keys() []Key {
 	return slices.SortedFunc(maps.Keys(v.objects), func(a, b Key) int { return cmp.Compare(a.String(), b.String()) })
 }
 
-// with returns the view after an event.
+// with returns the view after an event. It does not change the original view.
 func (v View) with(e Event) View {
 	after := View{v.scheme, v.namespace, maps.Clone(v.objects), v.changed}
 	was := v.objects[e.Key]
@@ -127,11 +127,11 @@ func (v View) with(e Event) View {
 	return after
 }
 
-// Known reports whether the operator must know all objects of a kind and their specs at the time of an event, because
-// none of them has changed for a while.
+// Known reports whether the operator must know all objects of a kind at the time of an event. It must if their number
+// and specs have not changed for a while.
 func (v View) Known(kind string, e Event) bool { return e.At.Sub(v.changed[kind]) > lag }
 
-// Ready returns the condition Ready of an object, and the generation that its status describes.
+// Ready returns an object's condition Ready and its status.observedGeneration.
 func Ready(u *unstructured.Unstructured) (metav1.Condition, int64) {
 	observed, _, _ := unstructured.NestedInt64(u.Object, "status", "observedGeneration")
 	list, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
@@ -148,7 +148,7 @@ func Ready(u *unstructured.Unstructured) (metav1.Condition, int64) {
 
 func kindOf(object client.Object, scheme *runtime.Scheme) schema.GroupVersionKind {
 	kind, err := apiutil.GVKForObject(object, scheme)
-	if err != nil { // every type was looked up when the harness started
+	if err != nil { // cannot fail, because the harness looks up every type at its start
 		panic(err)
 	}
 	return kind

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// most is the longest time for which a view is kept stale.
+// most is the maximum time for which a fault keeps the operator's view stale.
 const most = 700 * time.Millisecond
 
-// late delays every event by a different time, but keeps the events in order.
+// late returns cases in which every event is delayed by a different time. The events of a watch stay in order.
 func late(p plan) []Case {
 	var all []Case
 	for seed := range 3 {
@@ -19,8 +19,8 @@ func late(p plan) []Case {
 			all = append(all, Case{id: fmt.Sprintf("%s-%d", resource, seed+1), size: seed, arm: func(r *run) {
 				random := Case{seed: uint64(seed + 1)}.random()
 				r.hooks.slack = most
-				r.journal.mark("events of %s come late", resource)
-				// All streams share one random source, which the gate's lock guards.
+				r.journal.mark("events of %s are delayed", resource)
+				// All watches share one random source, which the lock of the gate protects.
 				r.wire.gate.late(func(of string) time.Duration {
 					if of != resource && resource != everything {
 						return 0
@@ -33,10 +33,10 @@ func late(p plan) []Case {
 	return all
 }
 
-// orAll returns the resources, preceded by a name for all of them together.
+// orAll returns the names of all resources, and first the name that means all of them together.
 func (p plan) orAll() []string { return append([]string{everything}, p.resources...) }
 
-// perStep returns a case for every step and resource, and for all resources together.
+// perStep returns a case for every combination of a step and a resource, and for all resources together.
 func (p plan) perStep(steps int, arm func(r *run, step int, resource string)) []Case {
 	var all []Case
 	for step := range steps {
@@ -47,7 +47,8 @@ func (p plan) perStep(steps int, arm func(r *run, step int, resource string)) []
 	return all
 }
 
-// held has the operator get the events of a step only after it has done everything that it can without them.
+// held returns cases in which the operator gets the events of a step late, only after it has done everything that it
+// can without them.
 func held(p plan) []Case {
 	return p.perStep(len(p.work.Steps), func(r *run, step int, resource string) {
 		r.hooks.slack = 2 * most
@@ -59,7 +60,7 @@ func held(p plan) []Case {
 	})
 }
 
-// coalesced lets the operator see only the outcome of two steps.
+// coalesced returns cases in which the operator sees only the final state of two steps.
 func coalesced(p plan) []Case {
 	return p.perStep(len(p.work.Steps)-1, func(r *run, step int, resource string) {
 		r.hooks.slack = 4 * most
@@ -79,14 +80,15 @@ func coalesced(p plan) []Case {
 	})
 }
 
-// letGo ends a hold, and delivers all held events or only the last event of each object.
+// letGo delivers the events that were held back, or only the last event of each object if onlyLast is set.
 func (r *run) letGo(onlyLast bool) {
 	r.pause()
-	r.journal.add("events go on")
+	r.journal.add("the held events are delivered")
 	r.wire.gate.release(onlyLast)
 }
 
-// relisted breaks watches at a step. A new list then shows what has happened since.
+// relisted returns cases in which watches break at a step. The operator then lists all objects again and sees what has
+// changed.
 func relisted(p plan) []Case {
 	return p.perStep(len(p.work.Steps), func(r *run, step int, resource string) {
 		r.hooks.slack = 5 * most

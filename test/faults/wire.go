@@ -12,23 +12,24 @@ import (
 	"time"
 )
 
-// errCrashed is the error of every call of a crashed process.
+// errCrashed is the error that every request of a crashed process gets.
 var errCrashed = errors.New("faults: this process has crashed")
 
-// fault handles one write: it decides whether to send the write to the server, and what response the operator receives.
+// fault is a fault of one write. It decides whether to send the write to the server, and which response the operator
+// gets.
 type fault func(send func() (*http.Response, error)) (*http.Response, error)
 
-// wire carries the requests of all operator processes of one run. It records their writes
-// in order and applies faults to them.
+// wire handles the requests of all operator processes in a run. It records their writes in order, and applies faults to
+// them.
 type wire struct {
 	journal *journal
 	gate    *gate
 
 	mu     sync.Mutex
 	writes []*write
-	befall func(*write, *instance) fault // nil if writes have no fault
-	busy   int                           // counted calls in flight
-	last   time.Time                     // when the last counted call began or ended
+	befall func(*write, *instance) fault // returns the fault of a write; nil if no write has a fault
+	busy   int                           // number of counted requests in progress
+	last   time.Time                     // when the last counted request started or ended
 }
 
 func newWire(j *journal) *wire { return &wire{journal: j, gate: newGate(), last: time.Now()} }
@@ -47,7 +48,7 @@ func (w *wire) ends() {
 	w.last = time.Now()
 }
 
-// silent returns how long the operator has made no counted call.
+// silent returns the time since the operator's last counted request.
 func (w *wire) silent() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -57,21 +58,21 @@ func (w *wire) silent() time.Duration {
 	return time.Since(w.last)
 }
 
-// all returns the writes so far.
+// all returns the writes that the operator has sent.
 func (w *wire) all() []*write {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clip(w.writes)
 }
 
-// on sets the fault for all writes from now on.
+// on sets the function that returns the fault for each later write.
 func (w *wire) on(befall func(*write, *instance) fault) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.befall = befall
 }
 
-// both is a body that reads from one source and closes another.
+// both is a response body that reads from one source and closes another.
 type both struct {
 	io.Reader
 	io.Closer

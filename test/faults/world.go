@@ -17,19 +17,19 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// World creates the objects that exist before a workload starts, and that are removed when it has ended.
+// World creates the objects that exist before a workload starts. They are deleted after the workload.
 type World struct {
 	*User
 	t   *testing.T
 	env *testenv.Env
 }
 
-// Await waits for something that the server does asynchronously.
+// Await waits until check returns nil, for effects that the server produces asynchronously.
 func (w *World) Await(expectation string, check func(ctx context.Context, c client.Client) error) {
 	eventually.True(w.t, time.Minute, expectation, func() error { return check(w.t.Context(), w.env.Client) })
 }
 
-// Nodes creates simulated nodes, named prefix-0 and so on, and waits until Kubernetes has removed the taints that every
+// Nodes creates simulated nodes, named prefix-0 and so on. It waits until Kubernetes has removed the taints that every
 // new node has for a moment.
 func (w *World) Nodes(n int, prefix string, labels map[string]string) []string {
 	names := w.env.Nodes(w.t, n, testenv.NodeSpec{Prefix: prefix, Labels: labels, Mutate: grown})
@@ -41,7 +41,7 @@ func (w *World) Nodes(n int, prefix string, labels map[string]string) []string {
 		for i := range nodes.Items {
 			for _, taint := range nodes.Items[i].Spec.Taints {
 				if strings.HasPrefix(taint.Key, "node.kubernetes.io/") {
-					return fmt.Errorf("%s has %s", nodes.Items[i].Name, taint.Key)
+					return fmt.Errorf("node %s has the taint %s", nodes.Items[i].Name, taint.Key)
 				}
 			}
 		}
@@ -50,8 +50,8 @@ func (w *World) Nodes(n int, prefix string, labels map[string]string) []string {
 	return names
 }
 
-// grown sets the fields of a new node that Kubernetes would otherwise set a moment later, as a change in the middle of
-// a workload.
+// grown sets the fields of a new node that Kubernetes sets a moment later. Otherwise Kubernetes would change the node
+// in the middle of a workload.
 func grown(node *corev1.Node) {
 	node.Labels["beta.kubernetes.io/arch"] = node.Labels[corev1.LabelArchStable]
 	node.Labels["beta.kubernetes.io/os"] = node.Labels[corev1.LabelOSStable]

@@ -12,17 +12,17 @@ import (
 	"time"
 )
 
-// write is one request of the operator that changes something, as recorded on the way to the server.
+// write is a request of the operator that changes something, with the server's response.
 type write struct {
 	target
-	n        int // counts from 1, over all processes of a run
+	n        int // number of the write, starting at 1, for all processes of a run
 	instance int
 	at       time.Time
 	body     string
-	code     int    // of the server's response; 0 if the request did not reach the server or got no response
-	version  uint64 // of the object after the write
-	created  bool   // the response was 201
-	dry      bool   // dry run, which changes nothing
+	code     int    // status code of the response; 0 if the request did not reach the server or the response was lost
+	version  uint64 // resource version of the object after the write
+	created  bool   // the response was 201 Created
+	dry      bool   // the request was a dry run, which changes nothing
 }
 
 // String formats the write as a line of the journal.
@@ -37,7 +37,8 @@ func (w *write) String() string {
 	return fmt.Sprintf("write %d of process %d: %s -> %s", w.n, w.instance, w.target, answer)
 }
 
-// newWrite reads a request's body, which has the name of a created object, and makes the body readable again.
+// newWrite reads the body of a request to find the name of a created object. It replaces the body, so that the request
+// can still be sent.
 func newWrite(req *http.Request, t target) (*write, error) {
 	w := &write{target: t, at: time.Now(), dry: req.URL.Query().Get("dryRun") != ""}
 	if req.Body == nil {
@@ -57,7 +58,7 @@ func newWrite(req *http.Request, t target) (*write, error) {
 	return w, nil
 }
 
-// answered records the server's response, and makes its body readable again.
+// answered records the server's response. It replaces the response body, so that the operator can still read it.
 func (w *write) answered(resp *http.Response) error {
 	w.code, w.created = resp.StatusCode, resp.StatusCode == http.StatusCreated
 	body, err := io.ReadAll(resp.Body)
@@ -66,8 +67,8 @@ func (w *write) answered(resp *http.Response) error {
 	}
 	_ = resp.Body.Close()
 	resp.Body = io.NopCloser(bytes.NewReader(body))
-	// A write that removes the last finalizer deletes the object, and its response has the version of the previous
-	// write.
+	// A write that removes the last finalizer deletes the object. The server's response then has the resource version
+	// of the previous write, so do not record it.
 	meta := metadataOf(body)
 	last := meta.DeletionTimestamp != "" && len(meta.Finalizers) == 0
 	if resp.StatusCode < 300 && w.verb != "delete" && !last && !w.dry {
@@ -84,6 +85,6 @@ type metadata struct {
 
 func metadataOf(object []byte) metadata {
 	in := struct{ Metadata metadata }{}
-	_ = json.Unmarshal(object, &in) // other patch types have no metadata
+	_ = json.Unmarshal(object, &in) // other types of patches contain no metadata
 	return in.Metadata
 }

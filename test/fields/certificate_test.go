@@ -17,11 +17,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// withCertificate is the annotation of a row's Secrets that get the trial's certificate, which the members of an
-// EtcdCluster and the operator present to each other.
+// withCertificate is an annotation of a Secret in a row. It makes the trial store its certificate in the Secret. The
+// members of an EtcdCluster and the operator then use this certificate for TLS.
 const withCertificate = "fields/certificate"
 
-// certify puts the trial's self-signed certificate and its key into a Secret that has the annotation.
+// certify stores the trial's self-signed certificate and its key in a Secret that has the annotation.
 func (t *trial) certify(secret *unstructured.Unstructured) error {
 	if _, marked := secret.GetAnnotations()[withCertificate]; !marked {
 		return nil

@@ -26,7 +26,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/redispods"
 )
 
-// atOnce is how many objects are edited at the same time.
+// atOnce is how many objects are edited concurrently.
 const atOnce = 16
 
 func TestEveryEditDoesWhatItsRowSays(t *testing.T) {
@@ -44,7 +44,7 @@ func TestEveryEditDoesWhatItsRowSays(t *testing.T) {
 	t.Log(tally(trials))
 }
 
-// plan returns the edits of all rows, alternating between kinds so that all operators are equally busy.
+// plan returns the edits of all rows. It alternates between kinds, so that all operators are equally busy.
 func plan(t *testing.T) []*trial {
 	t.Helper()
 	files, err := table.Read(env.Root)
@@ -70,7 +70,7 @@ func plan(t *testing.T) []*trial {
 	return trials
 }
 
-// serve starts the operators, and the simulations of nodes and stores.
+// serve starts the operators, and simulates nodes, etcd and Redis.
 func serve(t *testing.T) {
 	t.Helper()
 	env.Nodes(t, 4, testenv.NodeSpec{Prefix: "fields", Labels: map[string]string{"disk": "fast"}, Mutate: func(n *corev1.Node) {
@@ -87,21 +87,21 @@ func serve(t *testing.T) {
 	}
 }
 
-// watch returns a reader of cached objects, which watches keep up to date until the end of the test.
+// watch returns a reader of cached objects. Watches keep the cache up to date until the test ends.
 func watch(t *testing.T) client.Reader {
 	t.Helper()
 	copied, err := cache.New(env.Config, cache.Options{
 		Scheme: env.Client.Scheme(), Mapper: env.Client.RESTMapper(), DefaultTransform: cache.TransformStripManagedFields(),
-		DefaultUnsafeDisableDeepCopy: new(true), // the cached objects are never changed
+		DefaultUnsafeDisableDeepCopy: new(true), // no test changes the cached objects
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	go func() { _ = copied.Start(t.Context()) }() // if it does not start, every row fails
+	go func() { _ = copied.Start(t.Context()) }() // if the cache does not start, every row fails
 	return copied
 }
 
-// carryOut runs the edits, many at a time.
+// carryOut runs the edits of all trials, atOnce of them concurrently.
 func carryOut(t *testing.T, trials []*trial) {
 	t.Helper()
 	var group errgroup.Group
@@ -116,14 +116,14 @@ func carryOut(t *testing.T, trials []*trial) {
 				outcome = trial.err.Error()
 			}
 			t.Logf("%s: %s", trial, outcome)
-			return nil // each error is reported in its own test
+			return nil // the test of the row reports the error
 		})
 	}
-	_ = group.Wait() // errors are reported in their own tests
+	_ = group.Wait() // the tests of the rows report errors
 }
 
-// done returns an error unless the effect was observed. After an edit without a rollout the pods are checked again,
-// because a wrong rollout may start late.
+// done returns an error unless the effect of the edit was observed. If the edit must not replace pods, done checks the
+// pods once more, because a wrong rollout may start late.
 func (t *trial) done(ctx context.Context) error {
 	if t.err != nil || t.row.Gone || t.row.Effect == table.Refused || t.row.Effect == table.Rollout {
 		return t.err
@@ -135,14 +135,14 @@ func (t *trial) done(ctx context.Context) error {
 	return t.before.keptIn(later)
 }
 
-// home creates the namespace of the object.
+// home creates the namespace for the trial's object.
 func (t *trial) home(ctx context.Context) error {
 	ns := &corev1.Namespace{}
 	ns.Name = t.namespace
 	return env.Client.Create(ctx, ns)
 }
 
-// tally counts the edits by kind and effect.
+// tally returns the number of edits per kind and effect, as text.
 func tally(trials []*trial) string {
 	count := map[string]int{}
 	for _, t := range trials {

@@ -19,7 +19,7 @@ import (
 	"github.com/opcrew/opcrew/test/fields/table"
 )
 
-// kinds are the Kubernetes kinds that rows check.
+// kinds maps the names of Kubernetes kinds that rows check to their group and version.
 var kinds = map[string]schema.GroupVersion{
 	"ConfigMap": {Version: "v1"}, "Node": {Version: "v1"}, "PersistentVolumeClaim": {Version: "v1"}, "Pod": {Version: "v1"},
 	"ResourceQuota": {Version: "v1"}, "Secret": {Version: "v1"}, "Service": {Version: "v1"}, "ServiceAccount": {Version: "v1"},
@@ -37,7 +37,7 @@ func key(namespace, name string) client.ObjectKey {
 	return client.ObjectKey{Namespace: namespace, Name: name}
 }
 
-// look returns an error unless all expected observations hold.
+// look returns an error unless all expected observations hold for the objects that the reader returns.
 func (t *trial) look(ctx context.Context, from client.Reader, expected ...table.See) error {
 	for _, see := range expected {
 		see = see.Of(t.name)
@@ -52,14 +52,14 @@ func (t *trial) look(ctx context.Context, from client.Reader, expected ...table.
 	return nil
 }
 
-// find returns the objects of an observation.
+// find returns the objects that an observation names.
 func (t *trial) find(ctx context.Context, from client.Reader, see table.See) ([]table.Object, error) {
 	if see.Kind == "self" {
 		return t.get(ctx, from, t.gvk(), t.name)
 	}
 	group, ok := kinds[see.Kind]
 	if !ok {
-		return nil, fmt.Errorf("kind %s is not in look_test.go", see.Kind)
+		return nil, fmt.Errorf("add kind %s to the list in look_test.go", see.Kind)
 	}
 	if see.Name != "" {
 		return t.get(ctx, from, group.WithKind(see.Kind), see.Name)
@@ -90,8 +90,8 @@ func (t *trial) get(ctx context.Context, from client.Reader, gvk schema.GroupVer
 	return []table.Object{object.Object}, err
 }
 
-// list returns all objects of a kind in the namespace that are not being deleted. For pods, it only returns those that
-// the row's selector matches.
+// list returns the objects of a kind in the trial's namespace that are not being deleted. For pods, it returns only
+// those that match the row's label selector.
 func (t *trial) list(ctx context.Context, from client.Reader, gvk schema.GroupVersionKind) ([]table.Object, error) {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
@@ -114,7 +114,7 @@ func (t *trial) list(ctx context.Context, from client.Reader, gvk schema.GroupVe
 	return out, nil
 }
 
-// settled returns an error unless the object is ready to be edited.
+// settled returns an error until the trial's object is ready to be edited.
 func (t *trial) settled(ctx context.Context, from client.Reader) error {
 	if err := t.observed(ctx, from); err != nil {
 		return err
@@ -133,21 +133,21 @@ func (t *trial) settled(ctx context.Context, from client.Reader) error {
 	return nil
 }
 
-// observed returns an error unless the status describes the current spec.
+// observed returns an error until the status of the trial's object describes the current spec.
 func (t *trial) observed(ctx context.Context, from client.Reader) error {
 	objects, err := t.get(ctx, from, t.gvk(), t.name)
-	if err != nil || len(objects) == 0 { // a row may expect the object to be deleted
+	if err != nil || len(objects) == 0 { // some rows expect that the object is deleted
 		return err
 	}
 	object := unstructured.Unstructured{Object: objects[0]}
 	seen, _, _ := unstructured.NestedInt64(objects[0], "status", "observedGeneration")
 	if seen != object.GetGeneration() {
-		return fmt.Errorf("the status is about generation %d, the spec is %d", seen, object.GetGeneration())
+		return fmt.Errorf("the status describes generation %d, but the spec has generation %d", seen, object.GetGeneration())
 	}
 	return nil
 }
 
-// ready returns nil if Ready is True, and otherwise its message as an error.
+// ready returns nil if the object's condition Ready is True. Otherwise it returns the condition's message as an error.
 func (t *trial) ready(ctx context.Context, from client.Reader) error {
 	return t.look(ctx, from, table.See{Kind: "self", Path: `{.status.conditions[?(@.type=="Ready")].message}`, Operator: "=", Want: "(what Ready says)"})
 }

@@ -40,16 +40,17 @@ import (
 
 var (
 	env *testenv.Env
-	// seen reads cached objects, which watches keep up to date. Reading it costs the server nothing.
+	// seen reads objects from a cache that watches keep up to date. So frequent reads cause no requests to the API
+	// server.
 	seen client.Reader
-	// etcds and redises simulate etcd and Redis.
+	// etcds and redises are fake etcd and Redis clusters in memory.
 	etcds   = &etcdtest.World{LearnerLooks: 2, VersionLooks: 3, AdvanceMost: 4000}
 	redises = &redissim.World{SyncLooks: 2}
 
 	only = flag.String("fields.only", "", "carry out the rows whose kind and path contain this, such as 'AppService spec.ports'")
 )
 
-// layers returns the kinds, with simulated stores, by the process that serves them.
+// layers returns the kinds of each operator process, connected to the fake etcd and Redis clusters.
 func layers() map[string][]kit.Registration {
 	out := map[string][]kit.Registration{}
 	for _, kind := range []kit.Registration{
@@ -63,7 +64,8 @@ func layers() map[string][]kit.Registration {
 	return out
 }
 
-// current simulates the agents in the pods of Divas. Each of them reports the current content of the Secret.
+// current simulates the agents in the pods of Divas. Each agent reports that it serves the current content of its
+// Secret.
 type current struct{ kubernetes.Interface }
 
 func (c current) log(ctx context.Context, pod *corev1.Pod) (string, error) {
@@ -104,7 +106,7 @@ func TestMain(m *testing.M) {
 	testenv.Run(m, &env, testenv.Options{
 		CRDs:   []string{testenv.ProjectCRDs, "internal/kinds/microservicedeploy/integration/testdata/httproutes.yaml"},
 		Scheme: scheme,
-		// Few heartbeats, as they cost the server time.
+		// Heartbeats of the simulated nodes are rare, because each one costs the API server time.
 		NodeGrace: 5 * time.Minute,
 	})
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// prepare creates the cluster-scoped objects that rows name, and waits until Activities can run.
+// prepare creates the cluster-scoped objects that rows name. It waits until the operator can run Activities.
 func prepare(t *testing.T) {
 	t.Helper()
 	class := &storagev1.StorageClass{Provisioner: testenv.VolumeProvisioner, AllowVolumeExpansion: new(true)}
@@ -39,10 +39,10 @@ func prepare(t *testing.T) {
 	policiesWork(t)
 }
 
-// policiesWork waits until the admission policies of Activities apply to all new objects.
+// policiesWork waits until the API server certainly applies the admission policies of Activities to new objects.
 func policiesWork(t *testing.T) {
 	t.Helper()
-	operator.Until(t, "the requester of an Activity is filled in, and has been for a while", func() error {
+	operator.Until(t, "the API server has recorded the requesters of Activities for a while", func() error {
 		probe := &egov1.Activity{}
 		probe.Namespace, probe.Name, probe.Spec.Command, probe.Spec.Host = "default", "probe", "true", "fields-0"
 		if err := env.Client.Create(t.Context(), probe, client.DryRunAll); err != nil {

@@ -22,18 +22,18 @@ import (
 	"github.com/opcrew/opcrew/test/fields/table"
 )
 
-// long limits the time of one edit on a busy machine. No passing test waits for all of it.
+// long is the time limit of one edit. It is generous, for a busy machine; an edit that succeeds ends much earlier.
 const long = 8 * time.Minute
 
-// trial is the edit of one field of one object.
+// trial is the test of one row: the edit of one field of one object.
 type trial struct {
 	kind *table.File
 	row  table.Row
 	path string
-	// namespace and name identify the object.
+	// namespace and name identify the object that is edited.
 	namespace, name string
 
-	// certificate and privateKey are PEM-encoded, for rows whose objects need them.
+	// certificate and privateKey are PEM-encoded. Some rows store them in Secrets that their objects need.
 	certificate, privateKey []byte
 
 	before, after snapshot
@@ -42,7 +42,7 @@ type trial struct {
 
 func (t *trial) String() string { return t.kind.Kind + " " + t.path }
 
-// run makes the edit and returns an error if the row's effect does not happen.
+// run creates the object and edits it. It returns an error if the effect in the row does not happen.
 func (t *trial) run(ctx context.Context) error {
 	object, err := t.create(ctx)
 	if err != nil {
@@ -55,7 +55,7 @@ func (t *trial) run(ctx context.Context) error {
 		return fmt.Errorf("the object to edit does not settle: %w", err)
 	}
 	if err := t.look(ctx, env.Client, t.expected()...); err == nil {
-		return errors.New("what the row looks for is there before the edit: it proves nothing")
+		return errors.New("the row's observation holds before the edit, so it proves nothing")
 	}
 	if t.before, err = t.snap(ctx); err != nil {
 		return err
@@ -69,7 +69,7 @@ func (t *trial) run(ctx context.Context) error {
 	return nil
 }
 
-// create creates the objects that the object needs, and the object.
+// create creates the trial's object, and before it the objects that it depends on.
 func (t *trial) create(ctx context.Context) (*unstructured.Unstructured, error) {
 	for _, need := range slices.Concat(t.kind.Needs, t.row.Needs) {
 		if _, err := t.make(ctx, need); err != nil {
@@ -95,7 +95,7 @@ func (t *trial) make(ctx context.Context, declared table.Object) (*unstructured.
 	return object, env.Client.Create(ctx, object, client.FieldValidation("Strict"))
 }
 
-// edit merges the row's change into the object.
+// edit patches the object with the row's change.
 func (t *trial) edit(ctx context.Context, object *unstructured.Unstructured) error {
 	change := table.Named(t.row.Change(t.path, table.Merge(t.kind.Base, t.row.With)), t.name).(table.Object)
 	raw, err := json.Marshal(change)
@@ -115,7 +115,7 @@ func (t *trial) refused(ctx context.Context, object *unstructured.Unstructured) 
 	return nil
 }
 
-// expected returns the observations that the row expects.
+// expected returns the observations that must hold after the edit.
 func (t *trial) expected() []table.See {
 	if t.row.Effect != table.NotImplemented {
 		return t.row.See
@@ -126,7 +126,7 @@ func (t *trial) expected() []table.See {
 	}}
 }
 
-// effect returns an error unless the row's effect has happened for the edited spec.
+// effect returns an error until the operator has processed the edited spec and the row's effect has happened.
 func (t *trial) effect(ctx context.Context, from client.Reader) error {
 	if err := t.observed(ctx, from); err != nil {
 		return err
@@ -148,8 +148,8 @@ func (t *trial) effect(ctx context.Context, from client.Reader) error {
 	return t.before.keptIn(after)
 }
 
-// until polls check until it returns nil, first for the watched copy and then for the server. After limit it returns
-// the last error.
+// until polls check until it returns nil. It passes the cached reader first, and then the reader of the API server.
+// After limit, it returns the last error of check.
 func (t *trial) until(ctx context.Context, limit time.Duration, check func(context.Context, client.Reader) error) error {
 	deadline := time.Now().Add(limit)
 	for pause := 100 * time.Millisecond; ; pause = min(pause*3/2, time.Second) {

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// snapshot holds the pods of a namespace that are not being deleted, by UID.
+// snapshot holds the pods of a namespace at one moment, by UID. It leaves out pods that are being deleted.
 type snapshot map[types.UID]corev1.Pod
 
 func (t *trial) snap(ctx context.Context) (snapshot, error) {
@@ -32,18 +32,18 @@ func (t *trial) snap(ctx context.Context) (snapshot, error) {
 	return out, nil
 }
 
-// keptIn returns an error unless all of the pods still exist in a later snapshot.
+// keptIn returns an error unless all pods of the snapshot still exist in a later one.
 func (s snapshot) keptIn(later snapshot) error {
 	for uid, pod := range s {
 		if _, kept := later[uid]; !kept {
-			return fmt.Errorf("a live edit keeps the pods, and %s is gone", pod.Name)
+			return fmt.Errorf("a live edit must keep the pods, but %s is gone", pod.Name)
 		}
 	}
 	return nil
 }
 
-// replacedIn returns an error unless the selected pods are replaced in a later snapshot, and
-// all others still exist.
+// replacedIn returns an error unless the pods that match the selector have been replaced in a later snapshot. All other
+// pods must still exist.
 func (s snapshot) replacedIn(later snapshot, selector string) error {
 	chosen, err := labels.Parse(selector)
 	if err != nil {
@@ -57,11 +57,11 @@ func (s snapshot) replacedIn(later snapshot, selector string) error {
 		}
 		replaced++
 		if _, kept := later[uid]; kept {
-			return fmt.Errorf("a rollout replaces the pods, and %s is there", pod.Name)
+			return fmt.Errorf("a rollout must replace the pods, but %s still exists", pod.Name)
 		}
 	}
 	if replaced == 0 || len(later) <= len(rest) {
-		return fmt.Errorf("a rollout replaces pods: there were %d before, and %d are there", replaced, len(later)-len(rest))
+		return fmt.Errorf("a rollout must replace all pods: there were %d before, and there are %d new ones", replaced, len(later)-len(rest))
 	}
 	return rest.keptIn(later)
 }

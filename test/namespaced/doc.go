@@ -1,6 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package namespaced tests an installation for some namespaces, as make deploy NAMESPACES=a,b makes it: every kind that it
-// serves works there under its roles, and its accounts reach nothing in any other namespace.
+// Package namespaced tests an installation that serves only some namespaces, as make deploy NAMESPACES=a,b creates it.
+// Every kind must work in these namespaces with the installation's roles. Its accounts must have no access to other
+// namespaces.
 package namespaced

@@ -32,12 +32,12 @@ import (
 
 var (
 	env *testenv.Env
-	// etcds and redises simulate etcd and Redis.
+	// etcds and redises are fake etcd and Redis clusters in memory.
 	etcds   = &etcdtest.World{LearnerLooks: 2, VersionLooks: 3, AdvanceMost: 4000}
 	redises = &redissim.World{SyncLooks: 2}
 )
 
-// layers are the kinds by the process that serves them, with simulated stores.
+// layers returns the kinds of each operator process, connected to the fake etcd and Redis clusters.
 func layers() map[string][]kit.Registration {
 	out := map[string][]kit.Registration{}
 	for _, kind := range []kit.Registration{

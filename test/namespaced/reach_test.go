@@ -20,7 +20,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// rightsOf are the layers with the rights of their kinds.
+// rightsOf returns the operator's layers, with the RBAC rights of each layer's kinds.
 func rightsOf(t *testing.T) []marker.Layer {
 	t.Helper()
 	layers, err := marker.Layers(env.Root)
@@ -30,7 +30,7 @@ func rightsOf(t *testing.T) []marker.Layer {
 	return layers
 }
 
-// may reports whether the account of a layer has a right. An empty namespace asks for all namespaces.
+// may reports whether the account of a layer has a right. An empty namespace means the right in all namespaces.
 func may(t *testing.T, layer, namespace, group, resource, name, verb string) bool {
 	t.Helper()
 	resource, sub, _ := strings.Cut(resource, "/")
@@ -80,7 +80,8 @@ func TestTheAccountsOfANamespacedInstallationHaveTheirRightsThereAndNowhereElse(
 	}
 }
 
-// A right that no marker names would be missed above, so the API server lists all rights in the third namespace.
+// The tests above check only rights that a marker names. So this test asks the API server for all rights in a third
+// namespace.
 func TestTheAccountsOfANamespacedInstallationHaveOnlyClusterScopedRightsInAThirdNamespace(t *testing.T) {
 	installed(t, "narrow-a", "narrow-b")
 	create(t, &corev1.Namespace{}, "narrow-c")
@@ -104,7 +105,7 @@ func TestTheAccountsOfANamespacedInstallationHaveOnlyClusterScopedRightsInAThird
 	}
 }
 
-// rules are the resources that an account has rights to in a namespace, each with its group.
+// rules returns the resources with their groups to which an account has any right in a namespace.
 func rules(t *testing.T, namespace, account string) map[string]bool {
 	t.Helper()
 	c := env.ClientFor(t, env.TokenConfig(t, operator.Namespace, account))
@@ -126,7 +127,7 @@ func rules(t *testing.T, namespace, account string) map[string]bool {
 	return found
 }
 
-// A resource in the wrong list would give a right in all namespaces, or none.
+// The scope decides where a right is granted. With a wrong scope, a right would apply in all namespaces or in none.
 func TestEveryResourceOfARightIsInTheScopeThatTheAPIServerHas(t *testing.T) {
 	for _, layer := range rightsOf(t) {
 		for _, right := range layer.Rights {
@@ -141,7 +142,7 @@ func TestEveryResourceOfARightIsInTheScopeThatTheAPIServerHas(t *testing.T) {
 					t.Fatalf("%s: %v", right.At, err)
 				}
 				if got, want := namespaced.IsClusterScoped(group, resource), mapping.Scope.Name() == meta.RESTScopeNameRoot; got != want {
-					t.Errorf("%s: %s.%s is cluster-scoped: expected %t, the list says %t", right.At, resource, group, want, got)
+					t.Errorf("%s: %s.%s is cluster-scoped: expected %t, but the list of clusterScoped resources says %t", right.At, resource, group, want, got)
 				}
 			})
 		}

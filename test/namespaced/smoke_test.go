@@ -27,8 +27,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/redispods"
 )
 
-// installed starts the operators for the namespaces that it creates. Each fails the test at its end if it was refused
-// anything for lack of a right.
+// installed creates the namespaces and starts operators that serve only them. At its end, the test fails if the API
+// server refused a request of an operator because of a missing right.
 func installed(t *testing.T, namespaces ...string) {
 	t.Helper()
 	for _, name := range namespaces {
@@ -47,7 +47,7 @@ func create(t *testing.T, object client.Object, name string) {
 	}
 }
 
-// declared are the objects of all kinds that have a namespace.
+// declared returns one object of every namespaced kind, for a namespace.
 func declared(t *testing.T, namespace string) []*unstructured.Unstructured {
 	t.Helper()
 	docs, err := manifest.Read(filepath.Join("testdata", "objects.yaml"))
@@ -57,7 +57,7 @@ func declared(t *testing.T, namespace string) []*unstructured.Unstructured {
 	var objects []*unstructured.Unstructured
 	for _, doc := range docs {
 		doc.Object.SetNamespace(namespace)
-		if doc.Object.GetKind() == "MicroServiceDeploy" { // a host name belongs to one instance of the cluster
+		if doc.Object.GetKind() == "MicroServiceDeploy" { // two instances in the cluster cannot have the same host name
 			if err := unstructured.SetNestedField(doc.Object.Object, namespace+".example.com", "spec", "baseDomain"); err != nil {
 				t.Fatal(err)
 			}
@@ -67,17 +67,19 @@ func declared(t *testing.T, namespace string) []*unstructured.Unstructured {
 	return objects
 }
 
-// goals are what the status of a kind shows when it has done its work; Ready is True for the others.
+// goals report from the status of an object whether the operator has done its work. For all other kinds, the condition
+// Ready is True.
 var goals = map[string]func(*unstructured.Unstructured) bool{
 	"Activity": func(o *unstructured.Unstructured) bool { return text(o, "prosta") == string(egov1.StateSucceeded) },
-	// No pod simulates the restore of a member: it waits for its first member.
+	// An EtcdRestore cannot complete here, because no simulated pod restores the first member. So it is enough that the
+	// operator works on it.
 	"EtcdRestore": func(o *unstructured.Unstructured) bool {
 		_, reason, message := ready(o)
 		return message != unserved && reason != "ReadFailed"
 	},
 }
 
-// unserved is what Ready says until an operator has served an object: a default of the CRDs.
+// unserved is the message of the condition Ready until an operator has served the object. The CRDs set it as a default.
 const unserved = "Waiting for the operator"
 
 func text(o *unstructured.Unstructured, field string) string {
@@ -85,7 +87,7 @@ func text(o *unstructured.Unstructured, field string) string {
 	return value
 }
 
-// ready returns the condition Ready.
+// ready returns the status, reason and message of an object's condition Ready.
 func ready(o *unstructured.Unstructured) (status, reason, message string) {
 	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
 	for _, item := range conditions {
@@ -97,7 +99,7 @@ func ready(o *unstructured.Unstructured) (status, reason, message string) {
 	return "", "", ""
 }
 
-// works waits until an object has what it is for.
+// works waits until the operator has done its work for an object.
 func works(t *testing.T, object *unstructured.Unstructured) {
 	t.Helper()
 	what := object.GetKind() + " " + object.GetNamespace() + "/" + object.GetName()
@@ -145,7 +147,7 @@ func TestEveryKindWorksInTheNamespacesOfANamespacedInstallationAndNowhereElse(t 
 	untouched(t, append(elsewhere, asUnstructured(t, pool)))
 }
 
-// untouched expects that no operator has served objects.
+// untouched fails the test if an operator has served one of the objects.
 func untouched(t *testing.T, objects []*unstructured.Unstructured) {
 	t.Helper()
 	for _, object := range objects {
@@ -166,10 +168,10 @@ func asUnstructured(t *testing.T, pool *nodesv1.NodePool) *unstructured.Unstruct
 	return out
 }
 
-// policiesWork waits until the policies of Activities are certainly in force for new objects.
+// policiesWork waits until the API server certainly applies the admission policies of Activities to new objects.
 func policiesWork(t *testing.T) {
 	t.Helper()
-	operator.Until(t, "the requester of an Activity is filled in, and has been for a while", func() error {
+	operator.Until(t, "the API server has recorded the requesters of Activities for a while", func() error {
 		probe := &egov1.Activity{}
 		probe.Namespace, probe.Name, probe.Spec.Command, probe.Spec.Host = "default", "probe", "true", "narrow-0"
 		if err := env.Client.Create(t.Context(), probe, client.DryRunAll); err != nil {

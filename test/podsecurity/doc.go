@@ -1,6 +1,6 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package podsecurity checks the golden pods of all kinds against the rules that their pages name. The tests of the
-// kinds compare these files with what is built.
+// Package podsecurity checks the expected pods of all kinds, which golden files contain, against the security rules
+// that the kinds' documentation pages name. Tests of the kinds check that the operators build exactly these pods.
 package podsecurity

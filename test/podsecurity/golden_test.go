@@ -18,13 +18,13 @@ import (
 
 const kinds = "../../internal/kinds"
 
-// rules are those of the golden pods of each kind.
+// rules maps each kind to the security rules that its expected pods must satisfy.
 var rules = map[string]guard.Security{
 	"activity": guard.HostCommand, "appservice": guard.Baseline, "diva": guard.SSHServer, "etcdbackup": guard.Restricted,
 	"etcdcluster": guard.Restricted, "memcached": guard.Restricted, "microservicedeploy": guard.Baseline, "redisenterprisecluster": guard.Restricted,
 }
 
-// golden reads the pods of all golden files, by file.
+// golden returns the expected pods in the golden files of all kinds. The keys are file names.
 func golden(t *testing.T) map[string]*corev1.PodTemplateSpec {
 	t.Helper()
 	out := map[string]*corev1.PodTemplateSpec{}
@@ -48,7 +48,7 @@ func golden(t *testing.T) map[string]*corev1.PodTemplateSpec {
 	return out
 }
 
-// podOf is the pod of a child; nil if the text is none with a pod.
+// podOf returns the pod template in an object. It returns nil if the text is not an object with pods.
 func podOf(raw []byte) *corev1.PodTemplateSpec {
 	var child struct {
 		Kind string

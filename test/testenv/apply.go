@@ -19,12 +19,12 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/manifest"
 )
 
-// FieldManager is the field manager of what Apply applies, the same as that of kubectl.
+// FieldManager is the field manager that Apply uses. It is the name that kubectl uses too.
 const FieldManager = "kubectl"
 
-// Apply applies the objects of YAML files and directories like `kubectl apply --server-side`, where an unknown field is
-// an error. Paths are relative to the root of the repository. Namespaces and CRDs are applied first, and a new CRD is
-// waited for. It returns the objects as the server stored them.
+// Apply applies the objects in YAML files and directories like `kubectl apply --server-side`; an unknown field is an
+// error. Paths are relative to the root of the repository. Apply applies Namespaces and CRDs first, and waits for new
+// CRDs. It returns the objects as the server stored them.
 func (e *Env) Apply(t testing.TB, paths ...string) []*unstructured.Unstructured {
 	t.Helper()
 	for i, path := range paths {
@@ -34,7 +34,7 @@ func (e *Env) Apply(t testing.TB, paths ...string) []*unstructured.Unstructured 
 	}
 	docs, err := manifest.Read(paths...)
 	if err != nil {
-		t.Fatalf("reading what to apply: %v", err)
+		t.Fatalf("reading the objects to apply: %v", err)
 	}
 	slices.SortStableFunc(docs, func(a, b manifest.Document) int { return rank(a.Object) - rank(b.Object) })
 	applied := make([]*unstructured.Unstructured, len(docs))
@@ -45,7 +45,7 @@ func (e *Env) Apply(t testing.TB, paths ...string) []*unstructured.Unstructured 
 	return applied
 }
 
-// ApplyObject applies one object and updates it with what the server stored.
+// ApplyObject applies one object. Afterwards obj contains what the server stored.
 func (e *Env) ApplyObject(t testing.TB, obj *unstructured.Unstructured) {
 	t.Helper()
 	content, err := obj.MarshalJSON()
@@ -63,7 +63,7 @@ func (e *Env) ApplyObject(t testing.TB, obj *unstructured.Unstructured) {
 	})
 }
 
-// rank sorts objects that others need before the others.
+// rank returns a lower number for objects that must be applied before others.
 func rank(obj *unstructured.Unstructured) int {
 	order := []string{"Namespace", "CustomResourceDefinition"}
 	if i := slices.Index(order, obj.GetKind()); i >= 0 {

@@ -21,26 +21,26 @@ import (
 const (
 	auditLog = "audit.log"
 
-	// barrierPrefix is the prefix of object names that are only requested to find the request in the log. No such
-	// object exists.
+	// barrierPrefix is the prefix of names of ConfigMaps that do not exist. Requests for them mark positions in the
+	// audit log.
 	barrierPrefix = "testenv-barrier-"
 	barrierWait   = 2 * time.Minute
 )
 
-// Audit counts requests in the server's audit log. The log is in blocking mode: the server writes a request's line
-// before it completes the response. So a completed request is always logged before any later request.
+// Audit counts requests in the server's audit log. The server writes the line of a request before it completes the
+// response (blocking mode). So a completed request is always in the log before any later request.
 type Audit struct {
 	file   string
 	client kubernetes.Interface
 
 	mu  sync.Mutex
-	end int64 // of the latest barrier's line; later barriers are searched from here
+	end int64 // position after the last barrier; the next search starts here
 }
 
-// Mark is a position in the log; the zero Mark is its beginning.
+// Mark is a position in the audit log. The zero Mark is the beginning of the log.
 type Mark struct{ offset int64 }
 
-// OpenAudit reads the audit log of a running server: the environment's server, or the local cluster in end-to-end
+// OpenAudit opens the audit log of a running server: the server of the environment, or the local cluster in end-to-end
 // tests.
 func OpenAudit(file string, config *rest.Config) (*Audit, error) {
 	client, err := kubernetes.NewForConfig(config)
@@ -50,7 +50,7 @@ func OpenAudit(file string, config *rest.Config) (*Audit, error) {
 	return &Audit{file: file, client: client}, nil
 }
 
-// Mark returns the current position in the log.
+// Mark returns the current end of the log.
 func (a *Audit) Mark(t testing.TB) Mark {
 	t.Helper()
 	offset, err := a.barrier(t.Context())
@@ -60,7 +60,7 @@ func (a *Audit) Mark(t testing.TB) Mark {
 	return Mark{offset}
 }
 
-// Since returns every request that was answered between the mark and now.
+// Since returns all requests to which the server responded between the mark and now.
 func (a *Audit) Since(t testing.TB, mark Mark) Calls {
 	t.Helper()
 	end, err := a.barrier(t.Context())
@@ -74,7 +74,7 @@ func (a *Audit) Since(t testing.TB, mark Mark) Calls {
 	return calls
 }
 
-// knows reports whether a user has made any request. It stops reading at the first one.
+// knows reports whether the user has made any request.
 func (a *Audit) knows(t testing.TB, user string) bool {
 	t.Helper()
 	err := eachLine(a.file, 0, func(line []byte) bool {
@@ -87,14 +87,14 @@ func (a *Audit) knows(t testing.TB, user string) bool {
 	return err != nil
 }
 
-// barrier makes a request and returns the position after its line in the log.
+// barrier makes a request, waits for its line in the log, and returns the position after this line.
 func (a *Audit) barrier(ctx context.Context) (int64, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	// Also called in cleanups, when the test's own context has ended.
+	// Ignore the end of the context, because cleanups call barrier when the context of the test has ended.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), barrierWait)
 	defer cancel()
-	// The name is unique over all processes that read the log, now and earlier.
+	// The name must be unique among all processes that read this log, including earlier processes.
 	name := barrierPrefix + string(uuid.NewUUID())
 	if err := a.client.CoreV1().RESTClient().Get().Namespace("default").Resource("configmaps").Name(name).Do(ctx).Error(); !apierrors.IsNotFound(err) {
 		return 0, fmt.Errorf("asking for %s: %w", name, err)
@@ -107,7 +107,7 @@ func (a *Audit) barrier(ctx context.Context) (int64, error) {
 	return end, nil
 }
 
-// await polls the log until a complete line contains text, and returns the position after this line.
+// await waits until the log has a complete line that contains text, and returns the position after this line.
 func (a *Audit) await(ctx context.Context, text []byte) (int64, error) {
 	for from := a.end; ; {
 		err := eachLine(a.file, from, func(line []byte) bool {

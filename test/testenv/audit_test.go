@@ -26,7 +26,7 @@ func TestRequestsAreCountedExactlyByUserVerbAndResource(t *testing.T) {
 	ada, bob := "ada@"+ns, "bob@"+ns
 	adas := env.ClientFor(t, env.ConfigAs(ada, "system:masters"))
 	bobs := env.ClientFor(t, env.ConfigAs(bob, "system:masters"))
-	// A client's first call also causes discovery requests, which would be counted.
+	// The first request of a client also causes discovery requests, so make a request before the count starts.
 	create(t, adas, configMap(ns, "ada-before"))
 	create(t, bobs, configMap(ns, "bob-before"))
 
@@ -74,11 +74,11 @@ func TestQuietFailsWithTheRequestsThatItSaw(t *testing.T) {
 		t.Errorf("Quiet should doubt a name that never made a request, it said %q", complaint)
 	}
 	complaint = failing.Message(t, func(t testing.TB) { env.Quiet(t, "loud", time.Second) })
-	if !strings.Contains(complaint, "loud is not at rest") || !strings.Contains(complaint, "create configmaps "+ns+"/noise-") {
+	if !strings.Contains(complaint, "loud made ") || !strings.Contains(complaint, "create configmaps "+ns+"/noise-") {
 		t.Errorf("Quiet should list the creation of ConfigMaps, it said %q", complaint)
 	}
 	complaint = failing.Message(t, func(t testing.TB) { env.Settle(t, "loud", time.Second, 2*time.Second) })
-	if !strings.Contains(complaint, "loud does not come to rest") {
+	if !strings.Contains(complaint, "loud did not stop making requests") {
 		t.Errorf("Settle should give up on a client that never rests, it said %q", complaint)
 	}
 	close(stop)

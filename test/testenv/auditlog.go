@@ -16,8 +16,8 @@ import (
 
 var errStopped = errors.New("stopped by the caller")
 
-// eachLine calls use with every complete line from the offset on, including its line end. When use returns false,
-// eachLine stops and returns errStopped.
+// eachLine calls use with every complete line after the offset, including the line end. If use returns false, eachLine
+// stops and returns errStopped.
 func eachLine(file string, offset int64, use func([]byte) bool) error {
 	log, err := os.Open(file)
 	if err != nil {
@@ -31,7 +31,7 @@ func eachLine(file string, offset int64, use func([]byte) bool) error {
 	for {
 		line, err := lines.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
-			return nil // the server is still writing the incomplete last line
+			return nil // the server has not completed the last line yet
 		}
 		if err != nil {
 			return err
@@ -42,7 +42,7 @@ func eachLine(file string, offset int64, use func([]byte) bool) error {
 	}
 }
 
-// readCalls returns the calls between two offsets, without barriers.
+// readCalls returns the requests between two positions in the log. It leaves out the requests of barriers.
 func readCalls(file string, from, to int64) (Calls, error) {
 	var calls Calls
 	var bad error
@@ -67,7 +67,7 @@ func readCalls(file string, from, to int64) (Calls, error) {
 	return calls, err
 }
 
-// auditEvent has the fields of audit.k8s.io/v1 Event that are needed for counting.
+// auditEvent contains the fields of an audit.k8s.io/v1 Event that Audit uses.
 type auditEvent struct {
 	Verb             string
 	RequestURI       string

@@ -13,24 +13,25 @@ import (
 )
 
 const (
-	// assetsVar is kubebuilder's variable for a directory with the binaries etcd, kube-apiserver and so on.
+	// assetsVar is the environment variable, known from kubebuilder, for a directory with binaries such as etcd and
+	// kube-apiserver.
 	assetsVar = "KUBEBUILDER_ASSETS"
 )
 
-// binaries locates the programs that the environment starts.
+// binaries finds the programs that the environment starts.
 type binaries struct {
-	root string // of the repository
+	root string // root of the repository
 }
 
-// findBinaries searches upwards from the working directory, which go test sets to the directory of the package under
-// test.
+// findBinaries finds the root of the repository. It searches upwards from the working directory, which go test sets to
+// the directory of the tested package.
 func findBinaries() (binaries, error) {
 	root, err := repo.Root()
 	return binaries{root: root}, err
 }
 
-// kube returns the executable of a component of Kubernetes: the file with that name in KUBEBUILDER_ASSETS, or else the
-// project's own multi-call binary, which selects the component by argv[0].
+// kube returns the path of a Kubernetes component. If KUBEBUILDER_ASSETS is set, it is the file with this name in that
+// directory. Otherwise it is the project's binary bin/kube, which selects the component by argv[0].
 func (b binaries) kube(component string) (string, error) {
 	if assets := os.Getenv(assetsVar); assets != "" {
 		return executable(filepath.Join(assets, component),

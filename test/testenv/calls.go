@@ -10,25 +10,26 @@ import (
 	"time"
 )
 
-// Call is one request that was answered, or one watch that was started.
+// Call is a request to which the server has responded, or a watch that was started.
 type Call struct {
-	// User is the user of the request, or the impersonated user if there is one.
+	// User is the user of the request. If the request impersonates a user, it is the impersonated user.
 	User  string
 	Agent string
-	// Verb is the verb of the audit log: get, list, watch, create, update, patch, delete or deletecollection.
+	// Verb is the verb in the audit log: get, list, watch, create, update, patch, delete or deletecollection.
 	Verb  string
 	Group string
-	// Resource is empty for paths such as /apis or /readyz.
+	// Resource is empty for paths that address no resource, such as /apis or /readyz.
 	Resource, Subresource string
 	Namespace, Name       string
 	URI                   string
 	Code                  int
-	// Forbidden is set if the caller had no right to make the request. A 403 of an admission plugin does not set it.
+	// Forbidden is set if the user had no right to make the request. It is not set if an admission plugin refused the
+	// request.
 	Forbidden bool
 	At        time.Time
 }
 
-// What returns the resource as written in a role, such as "pods" or "nodes/status", or the path if there is none.
+// What returns the resource as roles write it, such as "pods" or "nodes/status". If there is none, it returns the path.
 func (c Call) What() string {
 	switch {
 	case c.Resource == "":
@@ -41,19 +42,20 @@ func (c Call) What() string {
 	}
 }
 
-// String formats the call as one line of a report.
+// String formats the call as one line of text.
 func (c Call) String() string {
 	name := strings.TrimPrefix(c.Namespace+"/"+c.Name, "/")
 	return fmt.Sprintf("%s %s %s %s -> %d (%s, %s)", c.At.Format("15:04:05.000"), c.Verb, c.What(), name, c.Code, c.User, c.Agent)
 }
 
-// IsWrite reports whether the request would change something, even if it was refused or was a dry run.
+// IsWrite reports whether the request is of a kind that changes something. It includes refused requests and dry runs.
 func (c Call) IsWrite() bool {
 	return slices.Contains([]string{"create", "update", "patch", "delete", "deletecollection"}, c.Verb)
 }
 
-// IsCounted reports whether an operator at rest must not make the request. All requests count but those for leases,
-// events, and token and access reviews, and watches, which a client must reopen from time to time.
+// IsCounted reports whether an operator that has nothing to do must not make the request. Requests for leases, events,
+// token reviews and access reviews do not count. Watches do not count either, because a client must reopen them from
+// time to time.
 func (c Call) IsCounted() bool {
 	switch {
 	case c.Verb == "watch", c.Resource == "events":
@@ -63,10 +65,11 @@ func (c Call) IsCounted() bool {
 	}
 }
 
-// Calls are requests in the order in which they were answered. Its methods filter them and can be chained.
+// Calls is a list of requests, in the order in which the server responded. Its methods filter the list and can be
+// chained.
 type Calls []Call
 
-// Where keeps the calls that match.
+// Where returns the calls for which match returns true.
 func (cs Calls) Where(match func(Call) bool) Calls {
 	var kept Calls
 	for _, c := range cs {
@@ -77,43 +80,44 @@ func (cs Calls) Where(match func(Call) bool) Calls {
 	return kept
 }
 
-// By keeps the calls of one user.
+// By returns the calls of one user.
 func (cs Calls) By(user string) Calls {
 	return cs.Where(func(c Call) bool { return c.User == user })
 }
 
-// Agent keeps the calls whose user agent begins with prefix. It separates clients of the same user that set
+// Agent returns the calls whose user agent starts with prefix. Use it for clients of the same user that differ in
 // rest.Config.UserAgent.
 func (cs Calls) Agent(prefix string) Calls {
 	return cs.Where(func(c Call) bool { return strings.HasPrefix(c.Agent, prefix) })
 }
 
-// Verb keeps the calls with one of the verbs.
+// Verb returns the calls with one of the verbs.
 func (cs Calls) Verb(verbs ...string) Calls {
 	return cs.Where(func(c Call) bool { return slices.Contains(verbs, c.Verb) })
 }
 
-// On keeps the calls on one of the resources, written as in a role: "nodes" does not include "nodes/status".
+// On returns the calls for one of the resources. Resources are written as in roles: "nodes" does not include
+// "nodes/status".
 func (cs Calls) On(resources ...string) Calls {
 	return cs.Where(func(c Call) bool { return slices.Contains(resources, c.What()) })
 }
 
-// Named keeps the calls on the object with that name.
+// Named returns the calls for the object with this name.
 func (cs Calls) Named(namespace, name string) Calls {
 	return cs.Where(func(c Call) bool { return c.Namespace == namespace && c.Name == name })
 }
 
-// Writes keeps the calls that would change something.
+// Writes returns the calls that are of a kind that changes something.
 func (cs Calls) Writes() Calls { return cs.Where(Call.IsWrite) }
 
-// Counted keeps the calls that an operator at rest must not make.
+// Counted returns the calls that an operator must not make when it has nothing to do.
 func (cs Calls) Counted() Calls { return cs.Where(Call.IsCounted) }
 
-// Refused keeps the calls that the server answered with an error.
+// Refused returns the calls to which the server responded with an error.
 func (cs Calls) Refused() Calls { return cs.Where(func(c Call) bool { return c.Code >= 400 }) }
 
-// Tally counts the calls by verb and resource, such as "patch nodes/status": 3. Tests compare the whole map, so that
-// unexpected calls fail them too.
+// Tally returns the number of calls by verb and resource, such as "patch nodes/status": 3. A test should compare the
+// whole map, so that unexpected calls fail the test too.
 func (cs Calls) Tally() map[string]int {
 	tally := map[string]int{}
 	for _, c := range cs {
@@ -122,7 +126,7 @@ func (cs Calls) Tally() map[string]int {
 	return tally
 }
 
-// String lists the calls, one per line, up to the first 40.
+// String lists the first 40 calls, one per line.
 func (cs Calls) String() string {
 	const most = 40
 	var b strings.Builder

@@ -31,7 +31,7 @@ func TestAnObjectOwnedByADeletedOneIsCollected(t *testing.T) {
 	if err := env.Client.Delete(t.Context(), owner); err != nil {
 		t.Fatalf("deleting the owner: %v", err)
 	}
-	eventually.True(t, time.Minute, "the owned ConfigMap goes with its owner", func() error {
+	eventually.True(t, time.Minute, "the owned ConfigMap is deleted after its owner", func() error {
 		return eventually.Gone(env.Client.Get(t.Context(), client.ObjectKeyFromObject(owned), owned), apierrors.IsNotFound)
 	})
 	if err := env.Client.Get(t.Context(), client.ObjectKeyFromObject(kept), kept); err != nil {
@@ -54,7 +54,7 @@ func TestADeploymentGetsPodsThatBecomeReady(t *testing.T) {
 		}
 		return nil
 	})
-	eventually.True(t, time.Minute, "the pods of an image that is missing wait for it", func() error {
+	eventually.True(t, time.Minute, "pods with a missing image stay Pending", func() error {
 		pods := &corev1.PodList{}
 		if err := env.Client.List(t.Context(), pods, client.InNamespace(ns), client.MatchingLabels{"app": "bad"}); err != nil {
 			return err

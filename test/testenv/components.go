@@ -18,19 +18,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// defaultNodeGrace is how long a node may be silent before it counts as lost. It is short enough for a test to wait,
-// and long enough that the heartbeats of a thousand simulated nodes do not take up the processor.
+// defaultNodeGrace is how long a node may miss heartbeats before it counts as lost. It is short enough for a test to
+// wait for, and long enough that the heartbeats of a thousand simulated nodes do not use the whole CPU.
 const defaultNodeGrace = 40 * time.Second
 
-// VolumeProvisioner is the provisioner of storage classes whose volumes kwok creates.
+// VolumeProvisioner is the provisioner of StorageClasses for which kwok creates volumes.
 const VolumeProvisioner = "testenv.opcrew.io/volumes"
 
-// kwokConfig describes to kwok how simulated nodes, pods and volumes behave.
+// kwokConfig defines how kwok simulates nodes, pods and volumes.
 //
 //go:embed kwok.yaml
 var kwokConfig []byte
 
-// components starts the programs that need a ready API server.
+// components starts the programs that need a running API server.
 type components struct {
 	bins  binaries
 	sup   *supervisor
@@ -42,11 +42,11 @@ type components struct {
 	simulated  error
 }
 
-// startControllers runs the real controller manager. The project's CRDs must be installed before: it discovers new
-// kinds only every 30 seconds, and until then it does not garbage-collect their dependents.
+// startControllers starts the real controller manager. The project's CRDs must be installed before. The controller
+// manager discovers new kinds only every 30 seconds, and until then it does not garbage-collect their dependents.
 func (c *components) startControllers() error {
 	args := []string{
-		"--use-service-account-credentials", // so that the audit log names each controller
+		"--use-service-account-credentials", // the audit log then names each controller
 		"--service-account-private-key-file=" + c.creds.path("serviceaccounts.key"),
 		"--root-ca-file=" + c.creds.path("serving.crt"),
 		"--secure-port=0",
@@ -58,8 +58,8 @@ func (c *components) startControllers() error {
 	return c.startKube("kube-controller-manager", controllersUser, append(args, c.opts.ControllerFlags...)...)
 }
 
-// startKube starts a component of Kubernetes as the given user, without leader election, and without the default rate
-// limits, which would slow tests down.
+// startKube starts a component of Kubernetes as the given user. It disables leader election and the default rate
+// limits, which would slow down tests.
 func (c *components) startKube(name, user string, args ...string) error {
 	binary, err := c.bins.kube(name)
 	if err != nil {
@@ -78,7 +78,7 @@ func (c *components) startKube(name, user string, args ...string) error {
 	return err
 }
 
-// startKwok runs kwok with the project's stages. It simulates every node with FakeNode's annotation.
+// startKwok starts kwok with the project's configuration. kwok simulates every node that has the annotation FakeNode.
 func (c *components) startKwok() error {
 	binary, err := c.bins.kwok()
 	if err != nil {
@@ -99,8 +99,8 @@ func (c *components) startKwok() error {
 	return err
 }
 
-// Simulate starts the scheduler and kwok, unless they already run. Nodes created by Nodes then become Ready, and so do
-// their pods. Claims get volumes if they have the default storage class, or a class of VolumeProvisioner.
+// Simulate starts the scheduler and kwok, unless they already run. Simulated nodes and their pods then become Ready. A
+// claim gets a volume if it has the default StorageClass or a class of VolumeProvisioner.
 func (e *Env) Simulate(t testing.TB) {
 	t.Helper()
 	e.components.simulation.Do(func() { e.components.simulated = e.components.simulate(t.Context(), e.Client) })
@@ -109,8 +109,8 @@ func (e *Env) Simulate(t testing.TB) {
 	}
 }
 
-// simulate starts the programs once the namespace for node leases exists, which the server creates a moment after it is
-// ready. Without it, kwok would ignore its first nodes for several seconds.
+// simulate starts the scheduler and kwok. It first waits for the namespace of node leases, which the server creates a
+// moment after it is ready. Without this namespace, kwok would ignore its first nodes for several seconds.
 func (c *components) simulate(ctx context.Context, writer client.Client) error {
 	key := client.ObjectKey{Name: corev1.NamespaceNodeLease}
 	if err := untilFound(ctx, writer, key, &corev1.Namespace{}); err != nil {

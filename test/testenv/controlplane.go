@@ -12,8 +12,8 @@ import (
 	"net/http"
 )
 
-// auditPolicy logs every request exactly once: a watch when it starts, since its
-// end may never come, everything else when it is answered.
+// auditPolicy logs every request exactly once: a watch when it starts, because it may never end, and every other
+// request when the server responds.
 //
 //go:embed audit-policy.yaml
 var auditPolicy []byte
@@ -23,10 +23,10 @@ type controlPlane struct {
 	bins  binaries
 	sup   *supervisor
 	creds *credentials
-	extra []string // additional flags of the API server
+	extra []string // additional flags for the API server
 }
 
-// start starts both, and returns the URL of the API server once it is ready.
+// start starts etcd and the API server. Once the API server is ready, it returns the server's URL.
 func (c *controlPlane) start(ctx context.Context) (string, error) {
 	etcd, err := onFreePort("etcd", func(port int) (*process, string, error) { return c.startEtcd(ctx, port) })
 	if err != nil {
@@ -49,7 +49,7 @@ func (c *controlPlane) startEtcd(ctx context.Context, port int) (*process, strin
 		"--listen-client-urls="+url,
 		"--advertise-client-urls="+url,
 		"--listen-peer-urls=http://127.0.0.1:0",
-		"--unsafe-no-fsync", // no data outlives the tests
+		"--unsafe-no-fsync", // the data need not outlive the tests
 		"--log-level=warn",
 	)
 	if err != nil {
@@ -75,7 +75,7 @@ func (c *controlPlane) apiServerFlags(port int, etcd, url string) []string {
 	return []string{
 		"--etcd-servers=" + etcd,
 		"--bind-address=127.0.0.1",
-		"--advertise-address=127.0.0.1", // so that it starts on a machine without network
+		"--advertise-address=127.0.0.1", // allows a start on a machine without a network
 		"--endpoint-reconciler-type=none",
 		fmt.Sprintf("--secure-port=%d", port),
 		"--service-cluster-ip-range=10.96.0.0/16",
@@ -89,7 +89,7 @@ func (c *controlPlane) apiServerFlags(port int, etcd, url string) []string {
 		"--audit-policy-file=" + c.creds.path("audit-policy.yaml"),
 		"--audit-log-path=" + c.creds.path(auditLog),
 		"--audit-log-mode=blocking",
-		// By default the server rotates the log at 100 MB, which would invalidate positions in the file.
+		// By default the server rotates the log at 100 MB. Then positions in the file would become invalid.
 		"--audit-log-maxsize=1000000",
 		"--allow-privileged=true",
 		"--profiling=false",

@@ -18,17 +18,17 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// crashVar makes TestHelperThatPanics panic.
+// crashVar is the environment variable that makes TestHelperThatPanics panic.
 const crashVar = "TESTENV_CRASH"
 
-// TestHelperThatPanics is not a test: TestAPanicLeavesNoProcessBehind runs it in a
-// separate test binary, which has its own server.
+// TestHelperThatPanics is not a real test. TestAPanicLeavesNoProcessBehind runs it in a separate test binary, which has
+// its own server.
 func TestHelperThatPanics(t *testing.T) {
 	if os.Getenv(crashVar) == "" {
 		t.Skip("runs only as a helper")
 	}
 	fmt.Println(crashVar, filepath.Dir(env.Kubeconfig))
-	_, _ = io.Copy(io.Discard, os.Stdin) // until the parent has seen the processes
+	_, _ = io.Copy(io.Discard, os.Stdin) // wait until the parent process has seen the processes
 	panic("on purpose")
 }
 
@@ -56,7 +56,7 @@ func TestAPanicLeavesNoProcessBehind(t *testing.T) {
 	if err := helper.Wait(); !errors.As(err, &exit) {
 		t.Errorf("the helper should have panicked, it ended with %v", err)
 	}
-	eventually.True(t, eventually.Long, "no process of the crashed test binary is left", func() error {
+	eventually.True(t, eventually.Long, "all processes of the crashed test binary are gone", func() error {
 		if running := processesOf(dir); len(running) > 0 {
 			return fmt.Errorf("running: %v", running)
 		}
@@ -64,7 +64,7 @@ func TestAPanicLeavesNoProcessBehind(t *testing.T) {
 	})
 }
 
-// helperDir reads the helper's output up to the line with the directory of its environment, and returns the directory.
+// helperDir reads the output of the helper process, and returns the directory of the helper's environment.
 func helperDir(t *testing.T, stdout io.Reader) string {
 	t.Helper()
 	lines := bufio.NewScanner(stdout)
@@ -77,10 +77,10 @@ func helperDir(t *testing.T, stdout io.Reader) string {
 	return ""
 }
 
-// processesOf lists the processes that have dir in their arguments.
+// processesOf returns the processes whose arguments contain dir.
 func processesOf(dir string) []string {
 	var found []string
-	files, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is valid
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline") // cannot fail, because the pattern is valid
 	for _, file := range files {
 		line, err := os.ReadFile(file)
 		if err == nil && bytes.Contains(line, []byte(dir+"/")) {

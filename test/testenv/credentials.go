@@ -21,19 +21,19 @@ import (
 	"k8s.io/client-go/util/cert"
 )
 
-// The users that the server knows at the start. All others are ServiceAccounts or are impersonated.
+// Users whom the server knows from its token file. All other users are ServiceAccounts or are impersonated.
 const (
-	// AdminUser is the user of Env.Client, with all rights.
+	// AdminUser is the user of Env.Client. It has all rights.
 	AdminUser = "admin"
-	// KwokUser is the user for the kubelets of the simulated nodes.
+	// KwokUser is the user of the simulated kubelets.
 	KwokUser = "kwok"
 
 	controllersUser = "system:kube-controller-manager"
 	schedulerUser   = "system:kube-scheduler"
 )
 
-// credentials are the files with which the processes authenticate to each other. They are in the environment's
-// directory.
+// credentials contains the certificates and tokens with which the processes authenticate to each other. Their files are
+// in the environment's directory.
 type credentials struct {
 	dir    string
 	ca     []byte
@@ -84,8 +84,8 @@ func (c *credentials) writeServiceAccountKey() error {
 	return c.write("serviceaccounts.key", pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}))
 }
 
-// writeTokens writes the server's static token file. The components of the control plane get the user names for which
-// Kubernetes has bootstrap roles.
+// writeTokens writes the server's static token file. The user names of the control plane's components are those to
+// which Kubernetes binds roles by default.
 func (c *credentials) writeTokens() error {
 	var table strings.Builder
 	for _, u := range []struct{ name, group string }{
@@ -100,7 +100,7 @@ func (c *credentials) writeTokens() error {
 	return c.write("tokens.csv", []byte(table.String()))
 }
 
-// restConfig returns the client configuration of a user. It has no rate limit, so that tests only wait for the server.
+// restConfig returns the client configuration of a user. It sets no rate limit, so that tests wait only for the server.
 func (c *credentials) restConfig(host, user string) *rest.Config {
 	return &rest.Config{
 		Host:            host,
@@ -110,7 +110,8 @@ func (c *credentials) restConfig(host, user string) *rest.Config {
 	}
 }
 
-// kubeconfig writes the same configuration to a file, for child processes and kubectl, and returns its path.
+// kubeconfig writes the client configuration of a user to a file for child processes and kubectl. It returns the file's
+// path.
 func (c *credentials) kubeconfig(host, user string) (string, error) {
 	file := c.path(strings.ReplaceAll(user, ":", "-") + ".kubeconfig")
 	config := clientcmdapi.NewConfig()

@@ -19,38 +19,38 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
-// ProjectCRDs is where the project's generated CRDs are.
+// ProjectCRDs is the folder with the project's generated CRDs.
 const ProjectCRDs = "config/crd/bases"
 
-// Options describes the environment for a package of tests. The zero value is a server without CRDs, with the
+// Options configures the environment for a package of tests. The zero value means a server without CRDs and with the
 // controller manager.
 type Options struct {
-	// CRDs are files and directories, relative to the root of the repository,
-	// whose CRDs are installed before the first controller starts.
+	// CRDs are files and directories, relative to the root of the repository. Their CRDs are installed before the first
+	// controller starts.
 	CRDs []string
-	// Scheme is the scheme of Env.Client; nil means client-go's types.
+	// Scheme is the scheme of Env.Client. nil means the types of client-go.
 	Scheme *runtime.Scheme
-	// NoControllers leaves out the controller manager, for tests of admission alone. Without it nothing is
-	// garbage-collected, and deleted namespaces stay.
+	// NoControllers is set if no controller manager should run, for tests of admission only. Without it, nothing is
+	// garbage-collected, and deleted namespaces never disappear.
 	NoControllers bool
-	// NodeGrace is how long a node may miss its heartbeats before it counts as lost; 0 means 40 seconds. Heartbeats
-	// come four times in this period.
+	// NodeGrace is how long a node may miss heartbeats before it counts as lost. 0 means 40 seconds. A simulated node
+	// sends four heartbeats in this time.
 	NodeGrace time.Duration
-	// APIServerFlags and ControllerFlags are added to the usual ones.
+	// APIServerFlags and ControllerFlags are additional flags for the API server and the controller manager.
 	APIServerFlags, ControllerFlags []string
 }
 
 // Env is a running Kubernetes API.
 type Env struct {
-	// Config is AdminUser's client configuration, without a rate limit.
+	// Config is the client configuration of AdminUser. It sets no rate limit.
 	Config *rest.Config
-	// Client is AdminUser's client. It reads from the server, not from a cache.
+	// Client is the client of AdminUser. It reads from the server and not from a cache.
 	Client client.WithWatch
-	// Audit counts requests.
+	// Audit counts the requests to the server.
 	Audit *Audit
 	// Root is the root of the repository.
 	Root string
-	// Kubeconfig is the path of AdminUser's kubeconfig, for kubectl.
+	// Kubeconfig is the path of the kubeconfig of AdminUser.
 	Kubeconfig string
 
 	opts       Options
@@ -59,7 +59,7 @@ type Env struct {
 	components *components
 }
 
-// start starts the processes for opts, and stops them again if it fails.
+// start starts the processes of an environment. If it fails, it stops them again.
 func start(ctx context.Context, opts Options) (_ *Env, err error) {
 	if opts.NodeGrace == 0 {
 		opts.NodeGrace = defaultNodeGrace
@@ -82,8 +82,7 @@ func start(ctx context.Context, opts Options) (_ *Env, err error) {
 	return env, nil
 }
 
-// bringUp starts the server, installs the CRDs and starts the controllers, in the order
-// of their dependencies.
+// bringUp starts the server, installs the CRDs and starts the controllers, in the order of their dependencies.
 func (e *Env) bringUp(ctx context.Context, bins binaries) error {
 	creds, err := newCredentials(e.dir.path)
 	if err != nil {
@@ -141,7 +140,7 @@ func (e *Env) installCRDs() error {
 	return nil
 }
 
-// stop ends every process. If the tests failed, the logs are kept on disk.
+// stop ends all processes. If tests have failed, it keeps the logs on disk.
 func (e *Env) stop(failed bool) error {
 	e.sup.stop()
 	return e.dir.close(failed)

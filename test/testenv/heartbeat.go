@@ -16,11 +16,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// downAnnotation keeps a simulated node from becoming Ready; kwok.yaml reads it.
+// downAnnotation makes kwok report a simulated node as not ready (see kwok.yaml).
 const downAnnotation = "testenv.opcrew.io/down"
 
-// SetNodeReady makes a simulated node not ready, as if its kubelet had reported so, or ready again, and waits until the
-// node's condition shows it.
+// SetNodeReady makes a simulated node ready or not ready, as if its kubelet had reported it. It waits until the node's
+// condition shows the change.
 func (e *Env) SetNodeReady(t testing.TB, name string, ready bool) {
 	t.Helper()
 	value, want := `"true"`, corev1.ConditionFalse
@@ -35,11 +35,10 @@ func (e *Env) SetNodeReady(t testing.TB, name string, ready bool) {
 	e.awaitNodes(t, []string{name}, want)
 }
 
-// Heartbeat makes the nodes report their status as kubelets do every few minutes. Only the time of the heartbeat
-// changes.
+// Heartbeat makes nodes report their status, as kubelets do every few minutes. Only the time of the heartbeat changes.
 func (e *Env) Heartbeat(t testing.TB, names ...string) {
 	t.Helper()
-	// Conditions are merged by type, so the other conditions are kept.
+	// The server merges conditions by type, so this keeps the other conditions.
 	beat := fmt.Appendf(nil, `{"status":{"conditions":[{"type":"Ready","lastHeartbeatTime":%q}]}}`, time.Now().UTC().Format(time.RFC3339))
 	err := inParallel(t.Context(), names, func(ctx context.Context, name string) error {
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}

@@ -22,29 +22,29 @@ import (
 )
 
 const (
-	// FakeNode is the annotation, with value "fake", of a node that kwok simulates.
+	// FakeNode is an annotation. kwok simulates every node on which it has the value "fake".
 	FakeNode = "kwok.x-k8s.io/node"
 
-	// MissingImage is an image that no simulated node can pull: its pods stay Pending with ImagePullBackOff. Pods of
-	// all other images become Ready at once.
+	// MissingImage is an image that no simulated node can pull. Its pods stay Pending with ImagePullBackOff. Pods with
+	// any other image become Ready at once.
 	MissingImage = "missing.invalid/image:v1"
 
-	// writers is how many requests run at the same time when helpers write many objects.
+	// writers is how many requests run concurrently when a helper writes many objects.
 	writers = 8
 )
 
-// NodeSpec describes simulated nodes.
+// NodeSpec describes the nodes that Nodes creates.
 type NodeSpec struct {
-	// Prefix is the prefix of their names, which are Prefix-0, Prefix-1 and so on; "node" if empty.
+	// Prefix is the prefix of the node names, which are Prefix-0, Prefix-1 and so on. The default is "node".
 	Prefix string
 	Labels map[string]string
 	Taints []corev1.Taint
-	// Mutate changes a node, including its status, before it is created; optional.
+	// Mutate changes a node, including its status, before Nodes creates it. It may be nil.
 	Mutate func(*corev1.Node)
 }
 
-// Nodes creates n simulated nodes, waits until all are Ready, and removes them when the test ends. It returns their
-// names.
+// Nodes creates n simulated nodes and waits until all are Ready. It returns their names. It deletes the nodes when the
+// test ends.
 func (e *Env) Nodes(t testing.TB, n int, spec NodeSpec) []string {
 	t.Helper()
 	e.Simulate(t)
@@ -57,14 +57,13 @@ func (e *Env) Nodes(t testing.TB, n int, spec NodeSpec) []string {
 	t.Cleanup(func() { e.removeNodes(t, nodes) })
 	err := inParallel(t.Context(), nodes, func(ctx context.Context, node *corev1.Node) error { return e.Client.Create(ctx, node) })
 	if err != nil {
-		t.Fatalf("making %d nodes: %v", n, err)
+		t.Fatalf("creating %d nodes: %v", n, err)
 	}
 	e.awaitNodes(t, names, corev1.ConditionTrue)
 	return names
 }
 
-// newNode returns a node with the resources of a medium-sized machine, so that schedulers and sums of allocatable
-// resources work.
+// newNode returns a node with the resources of a medium-sized machine, so that the scheduler places pods on it.
 func newNode(spec NodeSpec, i int) *corev1.Node {
 	if spec.Prefix == "" {
 		spec.Prefix = "node"
@@ -94,7 +93,8 @@ func newNode(spec NodeSpec, i int) *corev1.Node {
 	return node
 }
 
-// awaitNodes polls a list of all nodes, because one request for the list costs no more than one for a single node.
+// awaitNodes waits until the nodes have the status. It lists all nodes, because one list request is cheaper than a
+// request per node.
 func (e *Env) awaitNodes(t testing.TB, names []string, want corev1.ConditionStatus) {
 	t.Helper()
 	what := fmt.Sprintf("all of %d simulated nodes have Ready=%s", len(names), want)
@@ -109,7 +109,7 @@ func (e *Env) awaitNodes(t testing.TB, names []string, want corev1.ConditionStat
 		}
 		waiting := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return have[name] == want })
 		if len(waiting) > 0 {
-			return fmt.Errorf("%d are not, the first is %s with %q", len(waiting), waiting[0], have[waiting[0]])
+			return fmt.Errorf("%d nodes are not; the first is %s with Ready=%q", len(waiting), waiting[0], have[waiting[0]])
 		}
 		return nil
 	})
@@ -133,7 +133,7 @@ func (e *Env) removeNodes(t testing.TB, nodes []*corev1.Node) {
 	}
 }
 
-// inParallel calls do for every item, several at the same time, and returns the first error.
+// inParallel calls do for every item, several items concurrently. It returns the first error.
 func inParallel[T any](ctx context.Context, items []T, do func(context.Context, T) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(writers)

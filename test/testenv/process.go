@@ -16,7 +16,7 @@ import (
 	"syscall"
 )
 
-// supervisor owns the child processes of one environment.
+// supervisor manages the child processes of one environment.
 type supervisor struct {
 	dir      string
 	spawn    chan func()
@@ -24,7 +24,7 @@ type supervisor struct {
 	children []*process
 }
 
-// process is one child process. end is set once done is closed.
+// process is a child process. The field end is set before done is closed.
 type process struct {
 	name string
 	cmd  *exec.Cmd
@@ -39,8 +39,8 @@ func newSupervisor(dir string) *supervisor {
 	return s
 }
 
-// spawner starts every child from one thread that lives as long as the children. The kernel sends the parent-death
-// signal when the thread that forked ends, rather than its process, and Go may end idle threads.
+// spawner starts all children from one thread that exists as long as the children. This is necessary because the kernel
+// kills a child when the thread that started it ends, and Go may end idle threads.
 func (s *supervisor) spawner() {
 	runtime.LockOSThread()
 	for start := range s.spawn {
@@ -48,7 +48,7 @@ func (s *supervisor) spawner() {
 	}
 }
 
-// start runs binary under the given name, which is also its argv[0].
+// start runs binary under the given name, which is also the child's argv[0].
 func (s *supervisor) start(name, binary string, args ...string) (*process, error) {
 	log, err := os.OpenFile(filepath.Join(s.dir, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -75,11 +75,11 @@ func (s *supervisor) command(name, binary string, args []string, log io.Writer) 
 		Dir:    s.dir,
 		Stdout: log,
 		Stderr: log,
-		// A user's own kubeconfig or kwok configuration must not affect the children.
+		// A kubeconfig or kwok configuration of the user must not affect the children.
 		Env: []string{"HOME=" + s.dir, "TMPDIR=" + s.dir, "PATH=" + os.Getenv("PATH")},
 		SysProcAttr: &syscall.SysProcAttr{
 			Pdeathsig: syscall.SIGKILL,
-			Setpgid:   true, // only the test binary gets Ctrl-C; the children end with it
+			Setpgid:   true, // only the test binary gets Ctrl-C, and the children end with it
 		},
 	}
 }
@@ -89,7 +89,7 @@ func (p *process) wait() {
 	close(p.done)
 }
 
-// exited returns an error that says how the process ended, or nil while it runs.
+// exited returns an error that describes how the process ended. It returns nil while the process runs.
 func (p *process) exited() error {
 	select {
 	case <-p.done:
@@ -99,14 +99,14 @@ func (p *process) exited() error {
 	}
 }
 
-// kill ends the process and returns when it is gone.
+// kill kills the process and waits until it is gone.
 func (p *process) kill() {
-	_ = p.cmd.Process.Kill() // it can only fail if the process has already ended
+	_ = p.cmd.Process.Kill() // fails only if the process has already ended
 	<-p.done
 }
 
-// tail returns the last n lines of the log, indented for a test's output. Long lines are cut, because controllers log
-// whole objects.
+// tail returns the last n lines of the process's log, indented for the output of a test. It truncates long lines,
+// because controllers log whole objects.
 func (p *process) tail(n int) string {
 	const width = 240
 	text, err := os.ReadFile(p.log)
@@ -121,7 +121,7 @@ func (p *process) tail(n int) string {
 	return strings.Join(lines, "\n")
 }
 
-// stop kills all children, the latest first, and ends the spawner's thread.
+// stop kills all children in the reverse order of their start, and ends the thread of spawner.
 func (s *supervisor) stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,7 +131,7 @@ func (s *supervisor) stop() {
 	close(s.spawn)
 }
 
-// report writes for every child whether it still runs, and the end of its log.
+// report writes, for every child, whether it still runs and the end of its log.
 func (s *supervisor) report(w io.Writer, lines int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

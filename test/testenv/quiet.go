@@ -8,21 +8,21 @@ import (
 	"time"
 )
 
-// Quiet fails the test, and lists the calls, if the user makes any counted call within d (see Call.IsCounted). It
-// always waits for the whole d.
+// Quiet fails the test if the user makes a counted request within d (see Call.IsCounted), and lists the requests. It
+// always waits for the whole time d.
 func (e *Env) Quiet(t testing.TB, user string, d time.Duration) {
 	t.Helper()
 	if !e.Audit.knows(t, user) {
-		t.Fatalf("%s has made no request since the server started: is that the name under which it acts?", user)
+		t.Fatalf("%s has made no request since the server started; check whether this is the correct user name", user)
 	}
 	if seen, _ := e.listen(t, user, d); len(seen) > 0 {
-		t.Fatalf("%s is not at rest: %d calls within %s, expected none:\n%s", user, len(seen), d, seen)
+		t.Fatalf("%s made %d requests within %s, expected none:\n%s", user, len(seen), d, seen)
 	}
 }
 
-// Settle waits until the user has made no counted call for a whole d, and fails the test if that takes longer than
-// timeout. Call it before Quiet, so that work in progress does not count. Settle ignores a silence if this process woke
-// up late: the user may have been starved of CPU too.
+// Settle waits until the user has made no counted request for the time d, and fails the test after timeout. Call it
+// before Quiet, so that work in progress does not count. If this process wakes up late, Settle starts again, because
+// the process of the user may have lacked CPU time too.
 func (e *Env) Settle(t testing.TB, user string, d, timeout time.Duration) {
 	t.Helper()
 	seen, late := Calls(nil), false
@@ -31,14 +31,14 @@ func (e *Env) Settle(t testing.TB, user string, d, timeout time.Duration) {
 			return
 		}
 	}
-	t.Fatalf("%s does not come to rest within %s; the last %s had %d calls (this process woke late: %t):\n%s", user, timeout, d, len(seen), late, seen)
+	t.Fatalf("%s did not stop making requests within %s; in the last %s it made %d (this process woke up late: %t):\n%s", user, timeout, d, len(seen), late, seen)
 }
 
-// stall is how late this process may wake up before it counts as starved of CPU time.
+// stall is the longest delay of this process that listen accepts. A longer delay means that the machine lacks CPU time.
 const stall = 50 * time.Millisecond
 
-// listen waits for d, and returns the counted calls (see Call.IsCounted) that the user made meanwhile. late reports
-// that this process woke up too late to rely on the silence.
+// listen waits for the time d, and returns the counted requests that the user made in it (see Call.IsCounted). late is
+// true if this process woke up too late, so that missing requests prove nothing.
 func (e *Env) listen(t testing.TB, user string, d time.Duration) (seen Calls, late bool) {
 	t.Helper()
 	mark := e.Audit.Mark(t)

@@ -16,11 +16,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// startTimeout is long because a server on a loaded machine may need many times the usual three seconds. A server that
-// fails to start exits, which is noticed at once.
+// startTimeout is the time limit for the start of a server. It is long, because on a loaded machine a start may take
+// many times the usual three seconds. A server that fails to start exits, which waitReady notices at once.
 const startTimeout = 90 * time.Second
 
-// waitReady polls until url answers 200 or the process has ended.
+// waitReady waits until url returns status 200. It returns an error if the process ends or the time limit is reached.
 func waitReady(ctx context.Context, p *process, client *http.Client, url string) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -57,8 +57,8 @@ func probe(ctx context.Context, client *http.Client, url string) error {
 	return err
 }
 
-// onFreePort calls start with a port that was free a moment ago. Another process may take the port in between, so it
-// retries with another port if the process found its port taken.
+// onFreePort calls start with a port that is unused at this moment. Another process may take the port in the meantime.
+// If the started process reports that, onFreePort tries again with another port.
 func onFreePort(name string, start func(port int) (*process, string, error)) (string, error) {
 	var failures []error
 	for range 3 {
@@ -87,7 +87,7 @@ func freePort() (int, error) {
 	return listener.Addr().(*net.TCPAddr).Port, nil
 }
 
-// untilFound polls until the server has the object.
+// untilFound waits until the server has the object.
 func untilFound(ctx context.Context, reader client.Reader, key client.ObjectKey, obj client.Object) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()

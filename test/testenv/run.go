@@ -10,11 +10,11 @@ import (
 	"testing"
 )
 
-// tailLines is how much of each log a failed test shows; the rest stays on disk.
+// tailLines is how many lines of each log a failed test shows. The complete logs stay on disk.
 const tailLines = 15
 
-// Run is for TestMain. It starts one environment for all tests of the package, sets env, runs the tests, and stops the
-// environment.
+// Run is called by TestMain. It starts one environment for all tests of the package, stores it in env, runs the tests,
+// and stops the environment.
 func Run(m *testing.M, env **Env, opts Options) {
 	started, err := start(context.Background(), opts)
 	if err != nil {
@@ -33,7 +33,7 @@ func Run(m *testing.M, env **Env, opts Options) {
 	os.Exit(code)
 }
 
-// Start starts an additional environment, for a test that needs other options than its package.
+// Start starts an additional environment, for a test that needs other options than the rest of its package.
 func Start(t testing.TB, opts Options) *Env {
 	t.Helper()
 	env, err := start(t.Context(), opts)
@@ -51,7 +51,7 @@ func Start(t testing.TB, opts Options) *Env {
 	return env
 }
 
-// explain prints the state and logs of the processes, which often show the cause of a timeout.
+// explain prints the state and the logs of the processes, which often show the cause of a timeout.
 func (e *Env) explain() {
 	fmt.Fprintf(os.Stderr, "testenv: logs and %s are in %s\n", auditLog, e.dir.path)
 	e.sup.report(os.Stderr, tailLines)

@@ -17,22 +17,21 @@ import (
 
 const serviceAccountPrefix = "system:serviceaccount:"
 
-// ServiceAccountUser returns the name under which a ServiceAccount's requests are
-// authorized and counted.
+// ServiceAccountUser returns the user name of a ServiceAccount, under which its requests are authorized and counted.
 func ServiceAccountUser(namespace, name string) string {
 	return serviceAccountPrefix + namespace + ":" + name
 }
 
-// ConfigAs returns the admin's configuration, impersonating a user who need not exist. A ServiceAccount gets its
-// groups. Use it to test roles. To measure speed use TokenConfig, because the server handles its requests as in
-// production.
+// ConfigAs returns a client configuration that impersonates a user, who need not exist. The name of a ServiceAccount
+// gets the groups of ServiceAccounts. Use it to test roles. To measure times use TokenConfig, because the server
+// handles requests with tokens as in production.
 func (e *Env) ConfigAs(user string, groups ...string) *rest.Config {
 	config := rest.CopyConfig(e.Config)
 	config.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: groups}
 	return config
 }
 
-// TokenConfig returns the configuration of a ServiceAccount with its own token. It creates the account and its
+// TokenConfig returns the client configuration of a ServiceAccount with a token. It creates the account and its
 // namespace if they do not exist.
 func (e *Env) TokenConfig(t testing.TB, namespace, name string) *rest.Config {
 	t.Helper()
@@ -42,7 +41,7 @@ func (e *Env) TokenConfig(t testing.TB, namespace, name string) *rest.Config {
 	account.Namespace, account.Name = namespace, name
 	for _, obj := range []client.Object{ns, account} {
 		if err := e.Client.Create(t.Context(), obj); client.IgnoreAlreadyExists(err) != nil {
-			t.Fatalf("making %T %s: %v", obj, obj.GetName(), err)
+			t.Fatalf("creating %T %s: %v", obj, obj.GetName(), err)
 		}
 	}
 	request := &authenticationv1.TokenRequest{}
@@ -59,19 +58,19 @@ func (e *Env) ClientFor(t testing.TB, config *rest.Config) client.WithWatch {
 	t.Helper()
 	c, err := client.NewWithWatch(config, client.Options{Scheme: e.opts.Scheme})
 	if err != nil {
-		t.Fatalf("making a client: %v", err)
+		t.Fatalf("creating a client: %v", err)
 	}
 	return c
 }
 
-// Namespace creates a namespace named after the test, and deletes it when the test ends. It does not wait for the
-// deletion.
+// Namespace creates a namespace whose name is derived from the test's name. It deletes the namespace when the test
+// ends, without waiting for the deletion.
 func (e *Env) Namespace(t testing.TB) string {
 	t.Helper()
 	ns := &corev1.Namespace{}
 	ns.GenerateName = dnsLabel(t.Name(), 40) + "-"
 	if err := e.Client.Create(t.Context(), ns); err != nil {
-		t.Fatalf("making a namespace: %v", err)
+		t.Fatalf("creating a namespace: %v", err)
 	}
 	t.Cleanup(func() {
 		if err := e.Client.Delete(withoutCancel(t), ns); client.IgnoreNotFound(err) != nil {
@@ -81,7 +80,7 @@ func (e *Env) Namespace(t testing.TB) string {
 	return ns.Name
 }
 
-// dnsLabel turns any text into the prefix of a valid name.
+// dnsLabel converts any text to a valid prefix of an object name.
 func dnsLabel(text string, most int) string {
 	clean := func(r rune) rune {
 		if (r < 'a' || r > 'z') && (r < '0' || r > '9') {
@@ -93,5 +92,5 @@ func dnsLabel(text string, most int) string {
 	return strings.Trim(label[:min(len(label), most)], "-")
 }
 
-// withoutCancel returns a context for cleanups, which run when the test's own context has ended.
+// withoutCancel returns a context for cleanups, which run after the context of the test has ended.
 func withoutCancel(t testing.TB) context.Context { return context.WithoutCancel(t.Context()) }

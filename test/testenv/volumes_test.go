@@ -26,7 +26,7 @@ func TestAStatefulSetGetsAVolumeThatGoesWithItsClaim(t *testing.T) {
 	ns := env.Namespace(t)
 	set := statefulSet(ns)
 	create(t, env.Client, set)
-	eventually.True(t, time.Minute, "the StatefulSet has its pod ready", func() error {
+	eventually.True(t, time.Minute, "the pod of the StatefulSet is ready", func() error {
 		if err := env.Client.Get(t.Context(), client.ObjectKeyFromObject(set), set); err != nil {
 			return err
 		}
@@ -45,7 +45,7 @@ func TestAStatefulSetGetsAVolumeThatGoesWithItsClaim(t *testing.T) {
 	if err := errors.Join(env.Client.Delete(t.Context(), set), env.Client.Delete(t.Context(), claim)); err != nil {
 		t.Fatal(err)
 	}
-	eventually.True(t, time.Minute, "the volume goes with its claim", func() error {
+	eventually.True(t, time.Minute, "the volume is deleted with its claim", func() error {
 		volume := &corev1.PersistentVolume{}
 		err := env.Client.Get(t.Context(), client.ObjectKey{Name: claim.Spec.VolumeName}, volume)
 		return eventually.Gone(err, apierrors.IsNotFound)

@@ -17,12 +17,12 @@ import (
 const (
 	workDirPrefix = "opcrew-testenv-"
 
-	// keepFor is how long the directory of a crashed run is kept.
+	// keepFor is how long the directory of a crashed test run is kept.
 	keepFor = time.Hour
 )
 
-// workDir holds all files of one environment: keys, logs and etcd's data. Its name contains the pid of the test binary,
-// so that a later run can find the owner.
+// workDir is the directory with all files of one environment: keys, logs and etcd's data. Its name contains the pid of
+// the test binary, so that a later run can find out whether this test binary still runs.
 type workDir struct{ path string }
 
 func newWorkDir() (*workDir, error) {
@@ -34,8 +34,8 @@ func newWorkDir() (*workDir, error) {
 	return &workDir{path: path}, nil
 }
 
-// close removes the directory. If the tests failed it only removes etcd's data, which is big and does not help to find
-// the cause.
+// close removes the directory. If tests have failed, it removes only etcd's data, which is large and does not help to
+// find the cause.
 func (d *workDir) close(failed bool) error {
 	path := d.path
 	if failed {
@@ -47,8 +47,8 @@ func (d *workDir) close(failed bool) error {
 	return nil
 }
 
-// sweep removes directories whose test binary is gone, since a test binary that panicked or was killed could not clean
-// up.
+// sweep removes the directories of test binaries that no longer run. A test binary that panicked or was killed could
+// not remove its directory.
 func sweep(parent string, before time.Time) {
 	left, err := filepath.Glob(filepath.Join(parent, workDirPrefix+"*"))
 	if err != nil {
@@ -57,7 +57,7 @@ func sweep(parent string, before time.Time) {
 	for _, dir := range left {
 		info, err := os.Stat(dir)
 		if err == nil && info.ModTime().Before(before) && !alive(ownerOf(dir)) {
-			_ = os.RemoveAll(dir) // another user's directory cannot be removed, which is no failure
+			_ = os.RemoveAll(dir) // fails for the directory of another user, which is no problem
 		}
 	}
 }

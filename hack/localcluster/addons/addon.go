@@ -17,37 +17,37 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// Program and VolumeProgram are binaries that the add-ons run in addition to this program. Program is built from
-// cmd/addons, and VolumeProgram from a module of its own.
+// Program and VolumeProgram are additional binaries that the add-ons run. Program is built from cmd/addons, and
+// VolumeProgram from a separate Go module.
 const (
 	Program       = "addons"
 	VolumeProgram = "local-path-provisioner"
 )
 
-// addon is one process and the objects that it needs or serves.
+// addon is a process, such as CoreDNS, and the Kubernetes objects that belong to it.
 type addon struct {
-	// name is the name of the service, the manifest and the folder for its files. Its user is "localcluster:" and the
-	// name.
+	// name is the name of the service, of the manifest and of the folder for the add-on's files. The add-on's
+	// Kubernetes user is "localcluster:" followed by name.
 	name string
 	// prepare, if set, writes the files that the process reads, and returns the values for the manifest's {{.Key}}
 	// placeholders.
 	prepare func() (map[string]string, error)
 	// args is the command line of the process.
 	args []string
-	// ready returns an error unless the add-on is ready. If it is nil, nothing waits for the add-on.
+	// ready returns an error unless the add-on is ready. If ready is nil, Install does not wait for the add-on.
 	ready func(ctx context.Context) error
 }
 
-// readyTimeout is much longer than an add-on needs on a slow machine.
+// readyTimeout is how long Install waits for an add-on. It is generous, so that it suffices on a slow machine.
 const readyTimeout = 60 * time.Second
 
-// all lists the add-ons, in the order of their start.
+// all lists the add-ons in the order in which Install starts them.
 func all(st *state.State, api *applier) []addon {
 	return []addon{coreDNS(st), metricsServer(st, api), localPath(st), loadBalancer(st)}
 }
 
-// Install applies the manifests, starts the add-ons and waits until they are ready. It can be repeated. say gets a line
-// for each add-on that is ready.
+// Install applies the manifests, starts the add-ons and waits until they are ready. It may be called again for the same
+// cluster. It calls say with a line of progress for each add-on that is ready.
 func Install(ctx context.Context, st *state.State, say func(format string, args ...any)) error {
 	api, err := newApplier(st.Kubeconfig())
 	if err != nil {
@@ -70,7 +70,7 @@ func Install(ctx context.Context, st *state.State, say func(format string, args 
 
 func (a addon) start(ctx context.Context, st *state.State, api *applier) error {
 	if err := pki.ClientKubeconfig(st, kubeconfig(st, a.name), "localcluster:"+a.name); err != nil {
-		return fmt.Errorf("make its kubeconfig: %w", err)
+		return fmt.Errorf("create the kubeconfig of the add-on: %w", err)
 	}
 	objects, err := a.objects()
 	if err != nil {
@@ -82,19 +82,20 @@ func (a addon) start(ctx context.Context, st *state.State, api *applier) error {
 	return machine.Run(st, state.ControlPlaneName, machine.Service{Name: a.name, Args: slices.Clone(a.args)})
 }
 
-// objects returns the objects of the manifest, after prepare has written the files.
+// objects returns the objects of the add-on's manifest. Before that, it calls prepare, which writes the process's
+// files.
 func (a addon) objects() ([]*unstructured.Unstructured, error) {
 	var values map[string]string
 	if a.prepare != nil {
 		var err error
 		if values, err = a.prepare(); err != nil {
-			return nil, fmt.Errorf("write its files: %w", err)
+			return nil, fmt.Errorf("write the files of the add-on: %w", err)
 		}
 	}
 	return render(a.name, values)
 }
 
-// await waits until the add-on is ready. Its error contains the end of the process's log, which shows the cause.
+// await waits until the add-on is ready. After a timeout its error contains the last lines of the process's log.
 func (a addon) await(ctx context.Context, st *state.State) error {
 	if a.ready == nil {
 		return nil
@@ -108,14 +109,14 @@ func (a addon) await(ctx context.Context, st *state.State) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("add-on %s does not serve: %w\n%s", a.name, err,
+			return fmt.Errorf("add-on %s is not ready: %w\nend of its log:\n%s", a.name, err,
 				machine.LogTail(st, state.ControlPlaneName, a.name, 15))
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
 }
 
-// file returns a path in the add-on's own folder.
+// file returns the path of a file in the add-on's folder.
 func file(st *state.State, addon, name string) string {
 	return filepath.Join(st.MachineDir(state.ControlPlaneName), "addons", addon, name)
 }

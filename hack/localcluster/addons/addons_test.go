@@ -20,7 +20,7 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// cluster returns the record of a cluster, and creates its certificates.
+// cluster returns the recorded state of a local cluster that does not run, and creates its certificates.
 func cluster(t *testing.T) *state.State {
 	t.Helper()
 	st := &state.State{
@@ -37,7 +37,7 @@ func cluster(t *testing.T) *state.State {
 	return st
 }
 
-// typed decodes the objects of an add-on into their Go types, and fails for unknown fields.
+// typed decodes the objects of an add-on into their Go types. It fails the test if an object has an unknown field.
 func typed(t *testing.T, a addon) []runtime.Object {
 	t.Helper()
 	types := runtime.NewScheme()

@@ -26,13 +26,13 @@ import (
 	"k8s.io/client-go/util/retry"
 )
 
-// fieldManager is the field manager of the manifests' fields.
+// fieldManager is the name under which server-side apply records the fields of the add-ons' objects.
 const fieldManager = "localcluster"
 
 //go:embed manifests/*.yaml
 var manifests embed.FS
 
-// render fills in a manifest. A key without a value is an error.
+// render fills in the placeholders of a manifest. It returns an error if values has no entry for a placeholder.
 func render(name string, values map[string]string) ([]*unstructured.Unstructured, error) {
 	text, err := template.New(name+".yaml").Option("missingkey=error").ParseFS(manifests, "manifests/"+name+".yaml")
 	if err != nil {
@@ -85,12 +85,13 @@ func newApplier(kubeconfig string) (*applier, error) {
 	}
 	groups, err := restmapper.GetAPIGroupResources(kinds)
 	if err != nil {
-		return nil, fmt.Errorf("ask the API server for its kinds: %w", err)
+		return nil, fmt.Errorf("list the kinds of the API server: %w", err)
 	}
 	return &applier{client: client, mapper: restmapper.NewDiscoveryRESTMapper(groups)}, nil
 }
 
-// apply retries for a while, because the API server creates some namespaces only after it has started.
+// apply applies the objects. It retries for a while, because the API server creates some namespaces only after it has
+// started.
 func (a *applier) apply(ctx context.Context, objects []*unstructured.Unstructured) error {
 	patience := wait.Backoff{Duration: 100 * time.Millisecond, Steps: 50}
 	for _, object := range objects {

@@ -12,7 +12,7 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// clusterDomain is the suffix of the names of Services.
+// clusterDomain is the DNS suffix of the names of Services.
 const clusterDomain = "cluster.local"
 
 // coreDNS resolves the cluster's own names. The cluster has no external network, so all other names get a negative
@@ -31,8 +31,8 @@ func coreDNS(st *state.State) addon {
 	}
 }
 
-// corefile configures no cache, because responses come from memory anyway, and a pod must be found as soon as it is
-// ready.
+// corefile returns the configuration of CoreDNS. It enables no cache, because CoreDNS responds from memory anyway, and
+// clients must be able to look up a pod as soon as it is ready.
 func corefile(address netip.Addr, kubeconfig string) string {
 	return fmt.Sprintf(`%[3]s in-addr.arpa ip6.arpa {
 	bind %[1]s
@@ -53,7 +53,7 @@ func corefile(address netip.Addr, kubeconfig string) string {
 `, address, kubeconfig, clusterDomain)
 }
 
-// lookup returns an error unless the server resolves the API server's Service.
+// lookup returns an error unless the DNS server resolves the name of the API server's Service.
 func lookup(ctx context.Context, server netip.Addr) error {
 	resolver := &net.Resolver{
 		PreferGo: true,

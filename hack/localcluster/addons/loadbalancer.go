@@ -9,7 +9,7 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// loadBalancer gives Services addresses for which this host has a route. It runs as a hidden command of this program.
+// loadBalancer assigns Services addresses that this host can reach. Its process is a hidden subcommand of localcluster.
 func loadBalancer(st *state.State) addon {
 	const name = "loadbalancer"
 	return addon{

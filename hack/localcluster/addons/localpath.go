@@ -8,12 +8,12 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// volumesDir is the directory of a node's volumes. A node's /var is its own, so a lost node loses its volumes, as with
-// real local disks.
+// volumesDir is the directory in which a node stores volumes. Each node has a separate /var, so the loss of a node
+// loses its volumes, as with real local disks.
 const volumesDir = "/var/lib/local-path-provisioner"
 
-// localPath provisions volumes on the disk of the node on which their first pod runs. Its helper pods need the shell
-// image.
+// localPath provisions a volume on the disk of the node that runs the volume's first pod. It does so with helper pods,
+// which use the shell image (busybox).
 func localPath(st *state.State) addon {
 	const name, namespace = "local-path-provisioner", "local-path-storage"
 	config := []byte(`{"nodePathMap": [{"node": "DEFAULT_PATH_FOR_NON_LISTED_NODES", "paths": ["` + volumesDir + `"]}]}` + "\n")

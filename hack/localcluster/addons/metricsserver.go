@@ -18,7 +18,7 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// metricsPort is an unused port on the control plane's machine.
+// metricsPort is the port on which metrics-server listens. No other process of the control plane uses it.
 const metricsPort = "4443"
 
 // metricsServer provides metrics for `kubectl top` and autoscalers, through the API server.
@@ -43,7 +43,7 @@ func metricsServer(st *state.State, api *applier) addon {
 			"--tls-private-key-file=" + file(st, name, "serving.key"),
 			"--kubelet-preferred-address-types=InternalIP",
 			"--kubelet-certificate-authority=" + pki.File(st, pki.ClusterAuthority, ".crt"),
-			// The shortest interval that it allows, so that autoscalers react soon.
+			// 10s is the shortest interval that metrics-server allows. With it, autoscalers react soon.
 			"--metric-resolution=10s",
 			"--kubelet-request-timeout=5s",
 		},
@@ -51,8 +51,8 @@ func metricsServer(st *state.State, api *applier) addon {
 	}
 }
 
-// servingPair creates the certificate that the API server expects from the Service, and returns the authority that
-// signed it, for the APIService.
+// servingPair creates the certificate that metrics-server serves to the API server. It returns the certificate of the
+// authority, which the APIService must contain.
 func servingPair(st *state.State, name string) ([]byte, error) {
 	ca, err := pki.LoadAuthority(st.PKIDir(), pki.ClusterAuthority)
 	if err != nil {
@@ -70,7 +70,7 @@ func servingPair(st *state.State, name string) ([]byte, error) {
 }
 
 // metricsAvailable returns an error until the API server reaches metrics-server. Until then, clients that list all
-// kinds get errors.
+// kinds of resources get errors.
 func (a *applier) metricsAvailable(ctx context.Context) error {
 	services := schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
 	object, err := a.client.Resource(services).Get(ctx, "v1beta1.metrics.k8s.io", metav1.GetOptions{})
@@ -87,5 +87,5 @@ func (a *applier) metricsAvailable(ctx context.Context) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("the API server does not reach it: %v", conditions)
+	return fmt.Errorf("the API server does not reach metrics-server: %v", conditions)
 }

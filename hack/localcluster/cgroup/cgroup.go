@@ -15,11 +15,11 @@ import (
 	"strings"
 )
 
-// Root is the tree's name below each hierarchy. Each kubelet gets Root/NODE as its root, so that kubelets do not delete
-// the groups of each other's pods.
+// Root is the name of the tree below the mount point of each hierarchy. Each kubelet gets Root/NODE as its root cgroup,
+// so that no kubelet deletes the cgroups of another kubelet's pods.
 const Root = "/opcrew-localcluster"
 
-// Group returns a machine's part of the tree, as a path below the mount points.
+// Group returns the path of a machine's cgroup in the tree, below the mount point of a hierarchy.
 func Group(machine string) string { return filepath.Join(Root, machine) }
 
 // hierarchy is a mounted cgroup file system.
@@ -54,7 +54,7 @@ func parseHierarchies(mounts string) []hierarchy {
 	return all
 }
 
-// Create creates the groups of a machine in every hierarchy: a parent group for pods, and in it a group for the
+// Create creates the cgroups of a machine in every hierarchy: a parent cgroup for pods, and in it a cgroup for the
 // machine's own processes.
 func Create(machine string) error {
 	all, err := hierarchies()
@@ -63,13 +63,13 @@ func Create(machine string) error {
 	}
 	for _, h := range all {
 		if err := h.create(system(machine)); err != nil {
-			return fmt.Errorf("control group of %s: %w", machine, err)
+			return fmt.Errorf("create the cgroup of %s: %w", machine, err)
 		}
 	}
 	return nil
 }
 
-// Join moves the calling process into the machine's own group in every hierarchy.
+// Join moves the calling process into the cgroup for the machine's own processes, in every hierarchy.
 func Join(machine string) error {
 	all, err := hierarchies()
 	if err != nil {
@@ -78,17 +78,18 @@ func Join(machine string) error {
 	for _, h := range all {
 		file := filepath.Join(h.path, system(machine), "cgroup.procs")
 		if err := os.WriteFile(file, []byte("0"), 0); err != nil {
-			return fmt.Errorf("join control group: %w", err)
+			return fmt.Errorf("join the cgroup: %w", err)
 		}
 	}
 	return nil
 }
 
-// system returns a leaf group, as version 2 allows no processes in groups with children.
+// system returns the cgroup of a machine's own processes. It is a leaf, as version 2 allows no processes in cgroups
+// with children.
 func system(machine string) string { return filepath.Join(Group(machine), "system") }
 
-// create creates a group and its parents. In version 1, a new cpuset admits no process until it has CPUs and memory
-// nodes.
+// create creates a cgroup and its parents. In version 1 it also copies the parent's CPUs and memory nodes, because a
+// cpuset without them admits no process.
 func (h hierarchy) create(group string) error {
 	path := h.path
 	for part := range strings.SplitSeq(strings.Trim(group, "/"), "/") {
@@ -112,7 +113,7 @@ func (h hierarchy) create(group string) error {
 func inherit(parent, child, file string) error {
 	value, err := os.ReadFile(filepath.Join(parent, file))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // not the cpuset hierarchy
+		return nil // only the cpuset hierarchy needs them
 	}
 	if err != nil {
 		return err

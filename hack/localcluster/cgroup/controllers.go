@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// On version 2, a kubelet enables controllers for all groups above its own, up to this machine's root group. The
-// controllers that were enabled before are recorded, so that `down` can disable the others. On version 1 there is
+// On version 2, a kubelet enables controllers for its own cgroup and all parents, up to this machine's root cgroup.
+// `up` records which controllers were enabled before, so that `down` can disable the others. On version 1 there is
 // nothing to record.
 
 const controllersFile = "cgroup.subtree_control"
 
-// Controllers returns the controllers that are enabled below the root group.
+// Controllers returns the controllers that this machine's root cgroup enables for its children.
 func Controllers() ([]string, error) {
 	h, ok, err := unified()
 	if err != nil || !ok {
@@ -25,12 +25,12 @@ func Controllers() ([]string, error) {
 	}
 	data, err := os.ReadFile(filepath.Join(h.path, controllersFile))
 	if err != nil {
-		return nil, fmt.Errorf("control groups: %w", err)
+		return nil, fmt.Errorf("read the enabled cgroup controllers: %w", err)
 	}
 	return strings.Fields(string(data)), nil
 }
 
-// RestoreControllers disables the controllers that were not enabled before, except those that another group of this
+// RestoreControllers disables the controllers that are not in before. It keeps a controller that another cgroup of this
 // machine now uses.
 func RestoreControllers(before []string) error {
 	h, ok, err := unified()

@@ -17,7 +17,8 @@ import (
 	"time"
 )
 
-// Remove kills every process in the tree and removes the tree. It repeats this until nothing is left or ctx ends.
+// Remove kills every process in the tree and deletes its cgroups. It repeats both steps until the tree is gone or ctx
+// ends.
 func Remove(ctx context.Context) error {
 	all, err := hierarchies()
 	if err != nil {
@@ -30,7 +31,7 @@ func Remove(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("control groups %s cannot be removed, %d processes are left in them: %w", Root, left, errors.Join(err, ctx.Err()))
+			return fmt.Errorf("the cgroups %s cannot be removed, because %d processes in them did not end: %w", Root, left, errors.Join(err, ctx.Err()))
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
@@ -54,7 +55,7 @@ func removeOnce(all []hierarchy) (left int, err error) {
 	return left, err
 }
 
-// groups returns all groups of the tree, the innermost first.
+// groups returns the paths of all cgroups in the tree, children before their parents.
 func (h hierarchy) groups() ([]string, error) {
 	var groups []string
 	err := filepath.WalkDir(filepath.Join(h.path, Root), func(path string, d fs.DirEntry, err error) error {
@@ -78,7 +79,7 @@ func killIn(group string) int {
 	count := 0
 	for _, pid := range processes(group) {
 		count++
-		// After an error the process stays, which the caller reports.
+		// Kill fails if the process is already gone. If the process survives, the caller reports it.
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 	return count

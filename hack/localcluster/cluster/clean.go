@@ -21,12 +21,12 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// clean removes everything of a cluster except the state directory itself, which carries the lock. It finds out from
-// the kernel what exists, because the record may be wrong after a killed `up` or a reboot.
+// clean removes everything that belongs to a cluster. It only keeps the state directory itself, which carries the lock.
+// It queries the kernel for what exists, because the record may be wrong after a killed `up` or a reboot.
 func clean(ctx context.Context, dir string) error {
 	st, err := state.Load(dir)
 	if err != nil {
-		st = &state.State{} // no record, or an unreadable one
+		st = &state.State{} // there is no readable record
 	}
 	if err := endRecorded(st); err != nil {
 		return err
@@ -48,7 +48,8 @@ func clean(ctx context.Context, dir string) error {
 	return empty(dir)
 }
 
-// endRecorded ends the machines in the record, which ends most processes quickly. The cgroups find the rest.
+// endRecorded kills the machines in the record, which ends most processes. Package cgroup then finds the remaining
+// ones.
 func endRecorded(st *state.State) error {
 	for _, m := range st.Machines() {
 		if err := machine.End(m); err != nil {
@@ -61,7 +62,8 @@ func endRecorded(st *state.State) error {
 	return nil
 }
 
-// unmountBelow repeats until no mounts are left, because removing files would otherwise remove files behind the mounts.
+// unmountBelow unmounts everything below dir. Otherwise, removing dir would delete the files in the mounted file
+// systems.
 func unmountBelow(ctx context.Context, dir string) error {
 	for {
 		points, err := mountsBelow(dir)
@@ -75,7 +77,7 @@ func unmountBelow(ctx context.Context, dir string) error {
 			}
 		}
 		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("unmount what is below %s: %w", dir, err)
+			return fmt.Errorf("unmount the mounts below %s: %w", dir, err)
 		}
 	}
 }

@@ -66,7 +66,7 @@ func TestANodeIsReadyOnlyWithoutItsTaint(t *testing.T) {
 	if got := readiness(node); !strings.Contains(got, corev1.TaintNodeNotReady) {
 		t.Errorf("tainted: %q", got)
 	}
-	// Taints that users set on a node do not make it unready.
+	// A node with taints that users set still counts as ready.
 	node.Spec.Taints = []corev1.Taint{{Key: "example.com/pool"}, {Key: corev1.TaintNodeUnschedulable}}
 	if got := readiness(node); got != "" {
 		t.Errorf("cordoned: %q", got)

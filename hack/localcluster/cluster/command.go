@@ -13,10 +13,10 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// Load reads the record of the cluster that runs on this machine.
+// Load reads the record of the cluster that runs on this machine. It returns an error if no cluster runs.
 func Load() (*state.State, error) { return load(state.DefaultDir) }
 
-// Commands returns the subcommands for the cluster and its nodes.
+// Commands returns the subcommands that manage the cluster and its nodes.
 func Commands() []*cobra.Command {
 	return []*cobra.Command{newUp(), newDown(), newStatus(), newKubeconfig(), newNode()}
 }
@@ -25,7 +25,7 @@ func newUp() *cobra.Command {
 	o := Options{Dir: state.DefaultDir}
 	command := &cobra.Command{
 		Use:   "up",
-		Short: "Start the cluster, or bring back what of it is down",
+		Short: "Start the cluster, or restart the parts of it that are down",
 		Args:  cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			o.Out = command.OutOrStdout()
@@ -40,15 +40,15 @@ func newUp() *cobra.Command {
 		},
 	}
 	command.Flags().IntVar(&o.Nodes, "nodes", 0, fmt.Sprintf("number of nodes (default %d)", defaultNodes))
-	command.Flags().StringVar(&o.KubeconfigOut, "kubeconfig-out", "", "file to copy the kubeconfig to; `down` removes it")
-	command.Flags().StringVar(&o.Binaries, "binaries", "", "folder with the binaries to run (default: that of this program)")
+	command.Flags().StringVar(&o.KubeconfigOut, "kubeconfig-out", "", "path for a copy of the kubeconfig; `down` removes the copy")
+	command.Flags().StringVar(&o.Binaries, "binaries", "", "folder with the binaries that the cluster runs (default: the folder of this program)")
 	return command
 }
 
 func newDown() *cobra.Command {
 	return &cobra.Command{
 		Use:   "down",
-		Short: "Remove the cluster and everything that it made on this machine",
+		Short: "Remove the cluster and everything that it created on this machine",
 		Args:  cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return Down(command.Context(), state.DefaultDir, command.OutOrStdout())
@@ -59,7 +59,7 @@ func newDown() *cobra.Command {
 func newStatus() *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
-		Short: "Show the machines and what runs on them; fails if something is not well",
+		Short: "Show the machines and their services; fail if one of them does not work",
 		Args:  cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return Status(command.Context(), state.DefaultDir, command.OutOrStdout())
@@ -90,6 +90,6 @@ func newKubeconfig() *cobra.Command {
 			return err
 		},
 	}
-	command.Flags().BoolVar(&content, "content", false, "print the file itself")
+	command.Flags().BoolVar(&content, "content", false, "print the content of the kubeconfig instead of its path")
 	return command
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// Down removes the cluster and everything that belongs to it from this machine. The cluster may be running, incomplete
-// or absent.
+// Down removes the cluster and everything that belongs to it from this machine. It works for a running, an incomplete
+// and an absent cluster.
 func Down(ctx context.Context, dir string, out io.Writer) error {
 	if err := privileged(); err != nil {
 		return err
@@ -35,7 +35,7 @@ func Down(ctx context.Context, dir string, out io.Writer) error {
 	}})
 }
 
-// shareKubeconfig copies the kubeconfig to path, and saves that in the record.
+// shareKubeconfig copies the kubeconfig to path, and adds path to the record, so that Down can remove the copy.
 func shareKubeconfig(st *state.State, path string) error {
 	if path == "" {
 		return st.Save()
@@ -54,8 +54,8 @@ func shareKubeconfig(st *state.State, path string) error {
 	return st.AddKubeconfig(path)
 }
 
-// withdrawKubeconfigs removes the copies of the kubeconfig that have not been changed. A copy that cannot be read or
-// removed is left behind, which is harmless.
+// withdrawKubeconfigs removes the copies of the kubeconfig that users have not changed. It ignores a copy that cannot
+// be read or removed, because without a cluster the copy is harmless.
 func withdrawKubeconfigs(dir string) {
 	st, err := state.Load(dir)
 	if err != nil {
@@ -74,7 +74,7 @@ func withdrawKubeconfigs(dir string) {
 
 var errNotRunning = errors.New("the local cluster does not run; start it with `up`")
 
-// load reads the record of a running cluster.
+// load reads the record of a running cluster. It returns an error if no cluster runs.
 func load(dir string) (*state.State, error) {
 	st, err := state.Load(dir)
 	if err != nil {

@@ -20,15 +20,15 @@ import (
 func newNode() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "node",
-		Short: "Crash and start nodes, cut and heal their links, run commands on them",
+		Short: "Crash or start nodes, disconnect or reconnect them, and run commands on them",
 		Args:  cobra.NoArgs,
 	}
 	crash := func(_ context.Context, st *state.State, name string) error { return node.Crash(st, name) }
 	command.AddCommand(
-		newNodeAction("crash", "Kill a node's init with SIGKILL, and so everything on it", crash),
-		newNodeAction("start", "Start a node that crashed; what was on its disk is still there", node.Start),
-		newNodeAction("cut", "Cut a node's link: it runs on, alone", node.Cut),
-		newNodeAction("heal", "Put a node's link back", node.Heal),
+		newNodeAction("crash", "Kill all processes of a node with SIGKILL, like a power cut", crash),
+		newNodeAction("start", "Start a crashed node; the data on its disk is kept", node.Start),
+		newNodeAction("cut", "Disconnect a node from the network; its processes continue to run", node.Cut),
+		newNodeAction("heal", "Reconnect a node that was disconnected with cut", node.Heal),
 		newNodeExec(),
 	)
 	return command
@@ -51,7 +51,7 @@ func onNode(command *cobra.Command, name string, act func(context.Context, *stat
 	if err := privileged(); err != nil {
 		return err
 	}
-	if _, err := Load(); err != nil { // before the lock, which creates the directory
+	if _, err := Load(); err != nil { // must run before Lock, which creates the directory
 		return err
 	}
 	ctx, cancel := context.WithTimeout(command.Context(), actionTimeout)
@@ -71,7 +71,7 @@ func onNode(command *cobra.Command, name string, act func(context.Context, *stat
 func newNodeExec() *cobra.Command {
 	return &cobra.Command{
 		Use:     "exec NODE -- COMMAND...",
-		Short:   "Run a command on a node, outside of any pod",
+		Short:   "Run a command on a node outside of its pods",
 		Example: "  localcluster node exec node1 -- hostname",
 		Args:    cobra.MinimumNArgs(2),
 		RunE: func(command *cobra.Command, args []string) error {
@@ -93,7 +93,7 @@ func execOn(ctx context.Context, name string, argv []string) error {
 		return err
 	}
 	if !n.Init.Alive() {
-		return fmt.Errorf("%s is down", name)
+		return fmt.Errorf("%[1]s is down; start it with `node start %[1]s`", name)
 	}
 	args := append([]string{"--target", strconv.Itoa(n.Init.PID), "--mount", "--uts", "--ipc", "--net", "--pid", "--"}, argv...)
 	cmd := exec.CommandContext(ctx, "nsenter", args...)

@@ -20,8 +20,8 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// awaitNodes waits until all nodes are Ready. After a timeout its error has the state of
-// the first node that is not Ready, and the end of its kubelet's log.
+// awaitNodes waits until all nodes are Ready. After a timeout its error contains the state of the first node that is
+// not Ready, and the end of its kubelet's log.
 func awaitNodes(ctx context.Context, st *state.State) error {
 	var why map[string]string
 	for {
@@ -61,7 +61,7 @@ func notReady(ctx context.Context, st *state.State) (map[string]string, error) {
 	}
 	for _, n := range nodes {
 		why[n.Name] = readiness(n)
-		// Reports from before a crash are stale.
+		// A status that the kubelet reported before the node's last crash is stale.
 		if id, err := os.ReadFile(st.BootIDFile(n.Name)); err == nil && string(id) != n.Status.NodeInfo.BootID {
 			why[n.Name] = "no report of its kubelet since its start"
 		}
@@ -88,8 +88,8 @@ func listNodes(ctx context.Context, st *state.State) ([]corev1.Node, error) {
 	return list.Items, nil
 }
 
-// readiness returns why a node is not Ready, or "". Shortly after it becomes Ready, a taint is removed; until then no
-// pods can run there.
+// readiness returns why a node cannot run pods yet, or "" if it can. A Ready node still has the not-ready taint for a
+// moment, which keeps pods away.
 func readiness(n corev1.Node) string {
 	for _, c := range n.Status.Conditions {
 		if c.Type != corev1.NodeReady {

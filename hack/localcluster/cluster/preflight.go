@@ -38,10 +38,11 @@ func programs() []program {
 
 type program struct{ path, debian string }
 
-// privileged checks the requirements of every command that changes the cluster.
+// privileged returns an error if this machine or this user cannot run a cluster. Every command that changes one calls
+// it.
 func privileged() error {
 	if runtime.GOOS != "linux" {
-		return fmt.Errorf("the local cluster is made of Linux namespaces; this is %s", runtime.GOOS)
+		return fmt.Errorf("the local cluster needs Linux, because its nodes are made of Linux namespaces; this machine runs %s", runtime.GOOS)
 	}
 	if os.Geteuid() != 0 {
 		return errors.New("the local cluster needs root; run this command as root")
@@ -49,7 +50,7 @@ func privileged() error {
 	return nil
 }
 
-// preflight returns an error of one line that says what prevents a new cluster from starting.
+// preflight returns a one-line error that says what prevents a new cluster from starting, or nil.
 func preflight(ctx context.Context, st *state.State, binaries string) error {
 	if err := packagesInstalled(); err != nil {
 		return err
@@ -71,7 +72,7 @@ func packagesInstalled() error {
 		}
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("packages are missing: apt-get install %s", strings.Join(missing, " "))
+		return fmt.Errorf("packages are missing; install them with: apt-get install %s", strings.Join(missing, " "))
 	}
 	return nil
 }
@@ -84,7 +85,7 @@ func binariesBuilt(dir string) error {
 		}
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("%s lacks %s; build them first (the Makefile's target `up` does)", dir, strings.Join(missing, ", "))
+		return fmt.Errorf("folder %s lacks the binaries %s; build them first, for example with make up", dir, strings.Join(missing, ", "))
 	}
 	return nil
 }
@@ -92,10 +93,10 @@ func binariesBuilt(dir string) error {
 func diskFree(dir string) error {
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(dir, &fs); err != nil {
-		return fmt.Errorf("free disk of %s: %w", dir, err)
+		return fmt.Errorf("determine the free disk space of %s: %w", dir, err)
 	}
 	if free := fs.Bavail * uint64(fs.Bsize); free < neededDisk {
-		return fmt.Errorf("%s has %d GB of free disk, the cluster needs %d GB", dir, free>>30, neededDisk>>30)
+		return fmt.Errorf("%s has %d GB of free disk space, but the cluster needs %d GB", dir, free>>30, neededDisk>>30)
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// progress prints one line for each step, with its elapsed time.
+// progress prints one line for each step, with the time since the start of the command.
 type progress struct {
 	out   io.Writer
 	start time.Time
@@ -20,7 +20,7 @@ func newProgress(out io.Writer) *progress {
 	return &progress{out: out, start: time.Now()}
 }
 
-// step is one line of progress. Its timeout only applies to the step.
+// step is a step of a command, for which progress prints one line. timeout is the time limit of this step alone.
 type step struct {
 	name    string
 	timeout time.Duration
@@ -51,7 +51,7 @@ func (p *progress) say(format string, args ...any) {
 	fmt.Fprintf(p.out, format+"\n", args...)
 }
 
-// detail prints a line within a step.
+// detail prints an indented line about the current step.
 func (p *progress) detail(format string, args ...any) {
 	p.say("  "+format, args...)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// Status prints a line per machine, and fails if there is a problem.
+// Status prints one line per machine. It returns an error if a machine or a service does not work.
 func Status(ctx context.Context, dir string, out io.Writer) error {
 	if err := privileged(); err != nil {
 		return err
@@ -44,7 +44,7 @@ func Status(ctx context.Context, dir string, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "kubeconfig: %s\naudit log:  %s\n", st.Kubeconfig(), st.AuditLog())
 	if sick > 0 {
-		return fmt.Errorf("%d of %d machines are not well", sick, len(st.Machines()))
+		return fmt.Errorf("%d of %d machines do not work; the table shows why", sick, len(st.Machines()))
 	}
 	return nil
 }
@@ -74,7 +74,7 @@ func nodeState(n state.Node, notReady map[string]string, listErr error) string {
 	return healthy
 }
 
-// services returns the names of a machine's services, with their restarts and those that do not run.
+// services lists a machine's services, with the number of restarts and a mark for services that do not run.
 func services(st *state.State, m state.Machine) string {
 	if !m.Init.Alive() {
 		return "-"

@@ -20,8 +20,8 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// createSteps returns the steps that create a new cluster. The nodes boot and get their images while the API server
-// starts, which takes longest.
+// createSteps returns the steps that create a new cluster. The API server takes longest to start, so the nodes boot and
+// load their images in the meantime.
 func createSteps(st *state.State, o Options, p *progress) []step {
 	const short, long = 30 * time.Second, 2 * time.Minute
 	return []step{
@@ -79,7 +79,7 @@ func makeCertificates(st *state.State) error {
 	return pki.ClientKubeconfig(st, st.Kubeconfig(), "kubernetes-admin", "system:masters")
 }
 
-// startControlPlane saves the plan first, because the machine's init reads it.
+// startControlPlane saves the record before it starts the machine, because the machine's init reads the record.
 func startControlPlane(ctx context.Context, st *state.State) (err error) {
 	if st.Controllers, err = cgroup.Controllers(); err != nil {
 		return err

@@ -20,15 +20,15 @@ import (
 // Options configures Up.
 type Options struct {
 	Dir           string
-	Binaries      string // the folder from which they are copied
-	Nodes         int    // 0 means three, or the existing number
-	KubeconfigOut string // path for a copy; empty for none
+	Binaries      string // folder from which `up` copies the cluster's binaries
+	Nodes         int    // 0 means three nodes in a new cluster, and the current number in an existing one
+	KubeconfigOut string // path for a copy of the kubeconfig; empty for no copy
 	Out           io.Writer
 }
 
 const defaultNodes = 3
 
-// Up makes the cluster run. If it runs already, Up only starts nodes that are down and replaces what is broken or
+// Up starts the cluster. If the cluster already runs, Up only starts nodes that are down and replaces what is broken or
 // incomplete.
 func Up(ctx context.Context, o Options) error {
 	if err := privileged(); err != nil {
@@ -40,7 +40,7 @@ func Up(ctx context.Context, o Options) error {
 		return err
 	}
 	defer unlock()
-	defer func() { _ = os.Remove(o.Dir) }() // removes it if it is empty, so that nothing is left if nothing was started
+	defer func() { _ = os.Remove(o.Dir) }() // removes it only if it is empty, because nothing was started
 	st, err := state.Load(o.Dir)
 	if err == nil && st.Complete && st.ControlPlane.Init.Alive() {
 		return resume(ctx, st, o, p)
@@ -56,23 +56,23 @@ func lock(ctx context.Context, dir string, p *progress) (func(), error) {
 	return state.Lock(ctx, dir, func() { p.say("waiting for another localcluster command to end") })
 }
 
-// resume starts missing nodes of a running cluster, whichever user started it.
+// resume starts the missing nodes of a running cluster. The cluster may have been started by another user.
 func resume(ctx context.Context, st *state.State, o Options, p *progress) error {
 	if o.Nodes != 0 && o.Nodes != len(st.Nodes) {
-		return fmt.Errorf("a cluster of %d nodes runs already, not of %d; run `down` first to change that", len(st.Nodes), o.Nodes)
+		return fmt.Errorf("a cluster with %d nodes already runs; to start one with %d nodes, run `down` first", len(st.Nodes), o.Nodes)
 	}
 	if err := p.run(ctx, resumeSteps(st)...); err != nil {
-		return fmt.Errorf("%w; if it stays so, run `down` and `up`", err)
+		return fmt.Errorf("%w; if this error persists, run `down` and then `up`", err)
 	}
 	if err := shareKubeconfig(st, o.KubeconfigOut); err != nil {
 		return err
 	}
-	p.say("the cluster of %d nodes is up (since %s, started from %s)",
+	p.say("the cluster with %d nodes runs (started at %s from %s)",
 		len(st.Nodes), st.StartedAt.Format(time.DateTime), st.StartedFrom)
 	return nil
 }
 
-// create removes the remains of an old cluster and starts a new one.
+// create removes the leftovers of an old cluster and starts a new one.
 func create(ctx context.Context, o Options, p *progress) error {
 	st, err := plan(o)
 	if err != nil {
@@ -89,7 +89,7 @@ func create(ctx context.Context, o Options, p *progress) error {
 	return nil
 }
 
-// plan chooses names and addresses. It creates nothing.
+// plan chooses the names and addresses of a new cluster. It starts and writes nothing.
 func plan(o Options) (*state.State, error) {
 	from, err := os.Getwd()
 	if err != nil {
@@ -102,7 +102,7 @@ func plan(o Options) (*state.State, error) {
 		count = defaultNodes
 	}
 	if count < 1 {
-		return nil, errors.New("a cluster has at least one node")
+		return nil, errors.New("a cluster needs at least one node; use --nodes 1 or more")
 	}
 	for i := range count {
 		address, pods, err := network.Node(st.Network, i)

@@ -21,8 +21,8 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// Start writes all configuration, and starts etcd and the API server. The order does not matter, as components retry.
-// The API server takes longest to start, so StartClients starts the other components once it is ready.
+// Start writes all configuration, and starts etcd and the API server, in any order, as both retry. The API server takes
+// longest to start. Once it is ready, StartClients starts the other components.
 func Start(st *state.State) error {
 	if err := os.MkdirAll(filepath.Dir(st.AuditLog()), 0o755); err != nil {
 		return err
@@ -33,7 +33,7 @@ func Start(st *state.State) error {
 	return run(st, etcd(st), apiServer(st))
 }
 
-// StartClients starts the components that need the API server.
+// StartClients starts the components that are clients of the API server.
 func StartClients(st *state.State) error {
 	for name, user := range map[string]string{
 		controllerManagerName: "system:kube-controller-manager",

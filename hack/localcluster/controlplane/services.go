@@ -23,8 +23,8 @@ const (
 
 const etcdClients, etcdPeers = "http://127.0.0.1:2379", "http://127.0.0.1:2380"
 
-// etcd does not sync to disk. Its data need not survive a crash of this machine, because the cluster is created again
-// after that.
+// etcd runs without syncing to disk. Its data need not survive a crash of this machine, because after a crash `up`
+// creates the cluster again.
 func etcd(st *state.State) machine.Service {
 	return service(st, etcdName,
 		"--name=local",
@@ -78,8 +78,8 @@ func apiServer(st *state.State) machine.Service {
 	)
 }
 
-// controllerManager notices a lost node within ten seconds instead of a minute,
-// and decides on autoscaling every five instead of fifteen.
+// controllerManager runs the controller manager with short intervals. It notices a lost node within ten seconds instead
+// of a minute, and evaluates autoscalers every five seconds instead of fifteen.
 func controllerManager(st *state.State) machine.Service {
 	ca := pki.File(st, pki.ClusterAuthority, ".crt")
 	return service(st, controllerManagerName,
@@ -119,8 +119,8 @@ func service(st *state.State, name string, args ...string) machine.Service {
 	return machine.Service{Name: name, Args: append([]string{st.Binary("kube"), name}, args...)}
 }
 
-// auditPolicy logs every request once, when it is answered: the user, the user agent, the request and the result,
-// without its content.
+// auditPolicy logs every request once, when the API server responds. An entry has the user, the user agent, the request
+// and the result, but not the content.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
@@ -141,21 +141,21 @@ clientConnection:
 	if err := state.WriteFile(config(st, schedulerName), []byte(schedulerConfig), 0o644); err != nil {
 		return err
 	}
-	// Name an existing node, as a kube-proxy otherwise waits for its node for half a minute. Traffic of this host
-	// counts as the cluster's own. So it keeps its source address, and reaches the pods of all nodes even if
-	// externalTrafficPolicy is Local, as it would through a real load balancer.
+	// kube-proxy waits half a minute for a node that does not exist, so name an existing one. Traffic of this host
+	// counts as the cluster's own, as with a real load balancer. So it keeps its source address, and reaches the pods
+	// of all nodes even if externalTrafficPolicy is Local.
 	proxyConfig := ProxyConfig(st.Nodes[0].Name, st.Network.HostLink, kubeconfig(st, proxyName))
 	return state.WriteFile(config(st, proxyName), []byte(proxyConfig), 0o644)
 }
 
-// ProxyConfig returns the configuration of a kube-proxy, for nodes and the control plane. It does not masquerade
-// connections from own, and leaves this host's connection tracking limits alone.
+// ProxyConfig returns the configuration of kube-proxy for a node or the control plane. kube-proxy does not masquerade
+// connections from the range own, and does not change this host's connection tracking limits.
 //
-// The mode is not nftables. In Linux 6.18, while the endpoints of a Service change, a packet in the old rules can find
-// an empty endpoint map and go to the Service's own address. One in about 50,000 requests failed, which tests would
-// blame on the operator.
+// The mode is not nftables. In Linux 6.18, while the endpoints of a Service change, a packet that the old rules process
+// can find an empty endpoint map and go to the Service's own address. About one in 50,000 requests failed for this
+// reason, and tests would have blamed the operator.
 //
-// tcpBeLiberal is set because otherwise iptables drops a server's responses to a reused port.
+// tcpBeLiberal is set because iptables otherwise drops a server's responses to a reused port.
 func ProxyConfig(node string, own netip.Prefix, kubeconfig string) string {
 	return fmt.Sprintf(`apiVersion: kubeproxy.config.k8s.io/v1alpha1
 kind: KubeProxyConfiguration

@@ -14,14 +14,14 @@ import (
 	"time"
 )
 
-// listsAge is how long package lists count as current.
+// listsAge is how long downloaded package lists are used before update reads them again.
 const listsAge = time.Hour
 
-// debianKeyring verifies Debian's own mirrors.
+// debianKeyring holds the keys that verify Debian's own mirrors.
 const debianKeyring = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
-// apt fetches Debian packages with its own folders, so that the host's lists, cache and installed packages do not
-// change, and suites other than the host's can be used. It uses the host's mirrors, keys and proxies.
+// apt downloads Debian packages into its own folders. It uses the host's mirrors, keys and proxies, but never changes
+// the host's lists, cache and installed packages. The suite may differ from the host's.
 type apt struct {
 	dir   string
 	suite string
@@ -39,7 +39,7 @@ func newApt(ctx context.Context, dir, suite string) (*apt, error) {
 	a := &apt{dir: filepath.Join(dir, suite), suite: suite}
 	for _, sub := range []string{"etc", "lists/partial", "cache"} {
 		if err := os.MkdirAll(filepath.Join(a.dir, sub), 0o755); err != nil {
-			return nil, fmt.Errorf("make apt's folders: %w", err)
+			return nil, fmt.Errorf("create folders for apt: %w", err)
 		}
 	}
 	if err := a.writeSources(ctx, host); err != nil {
@@ -52,14 +52,14 @@ func newApt(ctx context.Context, dir, suite string) (*apt, error) {
 func hostSuite() (string, error) {
 	content, err := os.ReadFile("/etc/os-release")
 	if err != nil {
-		return "", fmt.Errorf("tell which Debian this is: %w", err)
+		return "", fmt.Errorf("find out the Debian release of this machine: %w", err)
 	}
 	for line := range strings.Lines(string(content)) {
 		if value, found := strings.CutPrefix(line, "VERSION_CODENAME="); found {
 			return strings.Trim(strings.TrimSpace(value), `"`), nil
 		}
 	}
-	return "", fmt.Errorf("tell which Debian this is: no VERSION_CODENAME in /etc/os-release")
+	return "", fmt.Errorf("find out the Debian release of this machine: /etc/os-release has no VERSION_CODENAME")
 }
 
 // writeSources writes the mirrors for the suite, as the host's configuration lists them.
@@ -67,17 +67,17 @@ func (a *apt) writeSources(ctx context.Context, host string) error {
 	format := "$(REPO_URI) $(RELEASE) $(COMPONENT)"
 	out, err := exec.CommandContext(ctx, "apt-get", "indextargets", "--format", format, "Created-By: Packages").Output()
 	if err != nil {
-		return fmt.Errorf("ask apt for the host's mirrors: %w", err)
+		return fmt.Errorf("read the host's apt mirrors: %w", err)
 	}
 	sources := sourceList(string(out), host, a.suite)
 	if sources == "" {
-		return fmt.Errorf("no mirror of Debian %s (main) among the host's apt sources", host)
+		return fmt.Errorf("the host's apt sources contain no mirror of Debian %s (main)", host)
 	}
 	return os.WriteFile(a.path("etc/sources.list"), []byte(sources), 0o644)
 }
 
-// sourceList selects Debian's own mirrors from lines of "URI RELEASE COMPONENT". A suite other than the host's only
-// comes from the main mirror: sid has no separate updates, and for a test image they do not matter.
+// sourceList selects Debian's own mirrors from lines of "URI RELEASE COMPONENT". For a suite other than the host's, it
+// selects only the main release, because sid has no update releases, and test images do not need them.
 func sourceList(targets, host, suite string) string {
 	releases := []string{host, host + "-updates", host + "-security"}
 	if suite != host {
@@ -96,12 +96,12 @@ func sourceList(targets, host, suite string) string {
 	return strings.Join(slices.Compact(lines), "")
 }
 
-// writeConfig copies only how the host reaches its mirrors (proxies, retries). The host's hooks are left out, as they
-// may clean caches or call other programs.
+// writeConfig copies only the host's settings for reaching mirrors, such as proxies and retries. It leaves out the
+// host's hooks, which may clean caches or call other programs.
 func (a *apt) writeConfig(ctx context.Context) error {
 	acquire, err := exec.CommandContext(ctx, "apt-config", "dump", "--format", `%F "%v";%n`, "Acquire").Output()
 	if err != nil {
-		return fmt.Errorf("ask apt how to reach its mirrors: %w", err)
+		return fmt.Errorf("read the host's apt settings: %w", err)
 	}
 	config := string(acquire) + fmt.Sprintf(`
 Dir::Etc::main "/dev/null";
@@ -120,21 +120,21 @@ APT::Sandbox::User "root";
 
 func (a *apt) path(name string) string { return filepath.Join(a.dir, name) }
 
-// update reads the mirrors' lists again if they are older than an hour.
+// update downloads the mirrors' package lists if the last download is older than an hour.
 func (a *apt) update(ctx context.Context) error {
 	stamp := a.path("updated")
 	if info, err := os.Stat(stamp); err == nil && time.Since(info.ModTime()) < listsAge {
 		return nil
 	}
-	// By default apt succeeds even if a mirror does not answer.
+	// By default apt reports success even if a mirror does not respond.
 	if err := a.run(ctx, "-o", "APT::Update::Error-Mode=any", "update"); err != nil {
 		return err
 	}
 	return os.WriteFile(stamp, nil, 0o644)
 }
 
-// fetch downloads the packages and their dependencies into a folder, and returns the files, sorted. Packages in
-// without, and packages that only they need, are left out.
+// fetch downloads the packages and their dependencies into dir, and returns the sorted file names. It leaves out the
+// packages in without, and packages that only they depend on.
 func (a *apt) fetch(ctx context.Context, dir string, packages, without []string) ([]string, error) {
 	if err := a.update(ctx); err != nil {
 		return nil, err
@@ -154,8 +154,8 @@ func (a *apt) fetch(ctx context.Context, dir string, packages, without []string)
 	return filepath.Glob(filepath.Join(dir, "*.deb"))
 }
 
-// pretendInstalled returns a dpkg status file in which the packages are installed. The version satisfies every ordinary
-// dependency, and "allowed" those on NAME:any.
+// pretendInstalled returns a dpkg status file that lists the packages as installed, so that apt does not download them.
+// The version satisfies every ordinary dependency, and Multi-Arch "allowed" satisfies dependencies on NAME:any.
 func pretendInstalled(packages []string) string {
 	var status strings.Builder
 	for _, name := range packages {

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// hostCertificates is the path at which Debian's ca-certificates keeps the trusted roots, and at which Go looks for
-// them.
+// hostCertificates is the path at which Debian's ca-certificates stores the trusted roots. Go programs look for them
+// there.
 const hostCertificates = "/etc/ssl/certs/ca-certificates.crt"
 
 // BinaryImage describes an image that only contains static binaries.
@@ -26,10 +26,10 @@ type BinaryImage struct {
 	Config       Config
 }
 
-// tree lays out the image. Without an entrypoint the image starts its first binary.
+// tree returns the files of the image. Without a configured entrypoint, the image starts its first binary.
 func (b *BinaryImage) tree() (*Tree, error) {
 	if len(b.Binaries) == 0 {
-		return nil, fmt.Errorf("an image of binaries needs at least one binary")
+		return nil, fmt.Errorf("name at least one binary for the image")
 	}
 	tree := NewTree()
 	tree.addAccounts()
@@ -57,7 +57,8 @@ func splitBinary(binary string) (source, dest string) {
 	return source, path.Clean("/" + dest)
 }
 
-// addAccounts adds the files in which a process looks up its own user, and a directory for temporary files.
+// addAccounts adds /etc/passwd and /etc/group, in which a process looks up its own user, and a directory for temporary
+// files.
 func (t *Tree) addAccounts() {
 	t.AddContent("etc/passwd", []byte(`root:x:0:0:root:/root:/sbin/nologin
 nobody:x:65534:65534:nobody:/nonexistent:/sbin/nologin
@@ -72,13 +73,13 @@ nonroot:x:65532:65532:nonroot:/home/nonroot:/sbin/nologin
 func (t *Tree) addCertificates() error {
 	content, err := os.ReadFile(hostCertificates)
 	if err != nil {
-		return fmt.Errorf("add trusted certificates (Debian's package ca-certificates has them): %w", err)
+		return fmt.Errorf("add trusted certificates (install Debian's package ca-certificates): %w", err)
 	}
 	t.AddContent(hostCertificates, content, 0o644)
 	return nil
 }
 
-// Write builds the image and saves it as a tar.
+// Write builds the image and saves it as a tar file at output.
 func (b BinaryImage) Write(output string) error {
 	tree, err := b.tree()
 	if err != nil {

@@ -14,11 +14,11 @@ import (
 	"path/filepath"
 )
 
-// layout must be raised when images are built differently, so that images built by an older program do not count as
-// current.
+// layout is the version of the way in which images are built. Raise it with every change, so that the cache ignores
+// images that an older program built.
 const layout = 1
 
-// Cache keeps built images, named by a hash of their input. If the folder is removed, they are built again.
+// Cache stores built images under a hash of their input. If its folder is removed, the images are built again.
 type Cache struct {
 	Dir string
 }
@@ -62,14 +62,15 @@ func (c Cache) Binary(image BinaryImage) (string, error) {
 	return c.get(filepath.Base(name), key, image.Write)
 }
 
-// get builds what is missing. Two processes at the same time do the work twice, but produce the same file.
+// get returns the path of an image's tar, and builds it if it does not exist. Two processes may build the same image at
+// the same time, but they produce the same file.
 func (c Cache) get(name, key string, build func(output string) error) (string, error) {
 	output := c.file(name, key)
 	if _, err := os.Stat(output); err == nil {
 		return output, nil
 	}
 	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
-		return "", fmt.Errorf("make the image cache: %w", err)
+		return "", fmt.Errorf("create the folder of the image cache: %w", err)
 	}
 	return output, build(output)
 }
@@ -87,7 +88,7 @@ func (b BinaryImage) sources() []string {
 	return sources
 }
 
-// hashOf returns the hash of the description and of the content of the files.
+// hashOf returns a hash of the description of an image and of the content of its files.
 func hashOf(description any, files ...string) (string, error) {
 	hash := sha256.New()
 	if err := json.NewEncoder(hash).Encode([]any{layout, description}); err != nil {
@@ -104,7 +105,7 @@ func hashOf(description any, files ...string) (string, error) {
 func hashFile(hash io.Writer, file string) error {
 	reader, err := os.Open(file)
 	if err != nil {
-		return fmt.Errorf("read what an image is made of: %w", err)
+		return fmt.Errorf("read the files of an image: %w", err)
 	}
 	defer reader.Close()
 	_, err = io.Copy(hash, reader)

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// PauseTag is the sandbox image of the nodes' container runtime, with the name and version that Kubernetes 1.37 uses.
+// PauseTag names the sandbox image of the nodes' container runtime. Kubernetes 1.37 uses this name and version.
 const PauseTag = "registry.k8s.io/pause:3.10.2"
 
-// Pause describes the sandbox image, made from the program cmd/pause.
+// Pause describes the sandbox image. binary is the program that is built from cmd/pause.
 func Pause(binary string) BinaryImage {
 	return BinaryImage{
 		Tags:     []string{PauseTag},
@@ -21,27 +21,27 @@ func Pause(binary string) BinaryImage {
 	}
 }
 
-// ShellTag is the name of the shell image that documentation and add-ons use. Its version is the one in the recipe's
-// Debian suite.
+// ShellTag is the name of the image with a shell that documentation and add-ons use. Its version is the version of
+// busybox in the recipe's Debian suite.
 const ShellTag = "busybox:1.35"
 
-// debian is the suite from which most of the images below come.
+// debian is the Debian suite that provides most of the images below.
 const debian = "bookworm"
 
-// trixie is the next suite, for packages that are too old in bookworm.
+// trixie is the Debian suite after bookworm, for packages that are too old in bookworm.
 const trixie = "trixie"
 
-// forky is the suite after trixie.
+// forky is the Debian suite after trixie.
 const forky = "forky"
 
-// adduser and initHelpers are packages that create accounts and services at installation. Images do without them, since
-// their recipes list the accounts, and they have no init.
+// adduser and initHelpers are packages that create accounts and services during installation. Images leave them out,
+// since recipes list the accounts, and images run no init.
 const (
 	adduser     = "adduser"
 	initHelpers = "init-system-helpers"
 )
 
-// Recipes returns the images that are made of Debian packages, under their upstream names. Add new images here.
+// Recipes returns the images that are built from Debian packages, under their upstream names. Add new images here.
 func Recipes() []Recipe {
 	return []Recipe{busybox(), etcd(), memcached(), nginx(), redis(), redis8(), valkey(), valkey9(), sshClient(), sshManager(), sshExtra()}
 }
@@ -51,7 +51,7 @@ func FindRecipe(name string) (Recipe, error) {
 	recipes := Recipes()
 	i := slices.IndexFunc(recipes, func(r Recipe) bool { return r.Name == name })
 	if i < 0 {
-		return Recipe{}, fmt.Errorf("no image %q is known; there are: %s", name, strings.Join(recipeNames(), ", "))
+		return Recipe{}, fmt.Errorf("there is no image %q; the images are: %s", name, strings.Join(recipeNames(), ", "))
 	}
 	return recipes[i], nil
 }
@@ -64,12 +64,12 @@ func recipeNames() []string {
 	return names
 }
 
-// Default returns the recipe of the image that every new cluster gets: a shell for examples and for the helper pods of
-// volumes.
+// Default returns the recipe of the image that every new cluster gets. It has a shell, for examples in the
+// documentation and for the helper pods that provision volumes.
 func Default() Recipe { return busybox() }
 
-// busybox returns an image with a shell, nslookup, nc, httpd, nsenter and a wget for plain HTTP. Debian's static wget
-// crashes with its option -T (exit code 139); use `timeout 5 wget -q -O- URL` instead.
+// busybox returns an image with a shell, nslookup, nc, httpd, nsenter and wget without TLS. Debian's static wget
+// crashes with option -T (exit code 139); use `timeout 5 wget -q -O- URL` instead.
 func busybox() Recipe {
 	return Recipe{
 		Name:     "busybox",
@@ -83,7 +83,7 @@ func busybox() Recipe {
 	}
 }
 
-// etcd returns etcd 3.4, under the name and with the paths of the upstream image. Newer versions are built from Go
+// etcd returns etcd 3.4 with the name and the paths of the upstream image. Newer versions of etcd are built from Go
 // modules: see Modules.
 func etcd() Recipe {
 	return Recipe{
@@ -109,13 +109,13 @@ func memcached() Recipe {
 		Without:  []string{adduser, "lsb-base", "perl", "debconf", "sysvinit-utils", initHelpers},
 		Tags:     []string{"memcached:{version}"},
 		Accounts: []string{"memcache:x:11211:11211:memcache:/nonexistent:/usr/sbin/nologin"},
-		// memcached refuses to run as root unless a user is configured.
+		// memcached refuses to run as root unless its arguments name a user.
 		Config: Config{Entrypoint: []string{"memcached"}, User: "11211:11211"},
 	}
 }
 
-// redis, redis8, valkey and valkey9 come from Debian's suites. They have opcrew's names, because they have no
-// entrypoint script like the upstream images.
+// redis, redis8, valkey and valkey9 return images of Redis and Valkey from Debian's suites. Their names differ from the
+// upstream names, because they lack the upstream entrypoint script.
 func redis() Recipe {
 	return redisServer("redis", debian, "7.0", "redis-server", "redis-tools")
 }
@@ -126,7 +126,7 @@ func redis8() Recipe {
 	return r
 }
 
-// upstreamValkey is the upstream name, which the operator's default image has.
+// upstreamValkey is the upstream image name, which the operator uses by default.
 const upstreamValkey = "valkey/valkey:{minor}"
 
 func valkey() Recipe {
@@ -141,7 +141,7 @@ func valkey9() Recipe {
 	return r
 }
 
-// redisServer returns an image of a server and its tools, made of the packages that contain them.
+// redisServer returns an image with a Redis or Valkey server and its tools.
 func redisServer(name, suite, series string, packages ...string) Recipe {
 	return Recipe{
 		Name:     name,
@@ -168,13 +168,13 @@ func nginx() Recipe {
 		Tags:     []string{"nginx:{version}", "nginx:{minor}"},
 		Accounts: []string{"www-data:x:33:33:www-data:/var/www:/usr/sbin/nologin"},
 		Files:    map[string]string{"/etc/nginx/nginx.conf": nginxConf},
-		// SIGTERM would end it in the middle of a response.
+		// nginx ends in the middle of a response on SIGTERM, but completes responses on SIGQUIT.
 		Config: Config{Entrypoint: []string{"nginx", "-g", "daemon off;"}, StopSignal: "SIGQUIT"},
 	}
 }
 
-// sshClient returns a machine that a manager reaches over ssh, with Python for ansible. It has no host key, so its user
-// must provide one.
+// sshClient returns an image of a machine that runs sshd, and Python for ansible. A manager logs in over ssh. The image
+// has no host key, so its user must provide one.
 func sshClient() Recipe {
 	return Recipe{
 		Name:     "diva-client",
@@ -200,14 +200,14 @@ PasswordAuthentication no
 Subsystem sftp internal-sftp
 `
 
-// sshManager returns an image with ansible and ssh, which waits for commands.
+// sshManager returns an image with ansible and an ssh client. Its container waits for commands from kubectl exec.
 func sshManager() Recipe {
 	return Recipe{
 		Name:    "diva",
 		Summary: "ansible and ssh as Debian builds them, to manage others",
 		Suite:   trixie,
 		Series:  "2.19",
-		// libc-bin has the only locale in which ansible runs.
+		// ansible runs only in a UTF-8 locale, which libc-bin contains.
 		Packages: []string{"ansible-core", "openssh-client", "dash", "coreutils", "libc-bin"},
 		Without:  []string{adduser, "debconf", "passwd", "media-types"},
 		Tags:     []string{"diva:{version}", "diva:{minor}"},

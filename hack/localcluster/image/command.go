@@ -17,12 +17,12 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// NewCommand returns `image` with its subcommands. load reads the record of the cluster; only the commands that need a
-// cluster call it.
+// NewCommand returns the command `image` with its subcommands. load reads the record of the cluster. Only subcommands
+// that need a cluster call it.
 func NewCommand(load func() (*state.State, error)) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "image",
-		Short: "Make images without a daemon or a registry, and load them into the nodes",
+		Short: "Build images without a daemon or a registry, and load them into the nodes",
 		Args:  cobra.NoArgs,
 	}
 	command.AddCommand(newBuild(), newBuildDebian(), newLoad(load), newList(load), newMake(), newCatalog())
@@ -34,7 +34,7 @@ func newBuild() *cobra.Command {
 	var output string
 	command := &cobra.Command{
 		Use:   "build",
-		Short: "Make an image of static binaries and save it as a tar",
+		Short: "Build an image of static binaries and save it as a tar",
 		Example: "  localcluster image build --tag example.com/opcrew:dev --binary bin/opcrew=/opcrew \\\n" +
 			"    --entrypoint /opcrew --user 65532:65532 --output opcrew.tar",
 		Args: cobra.NoArgs,
@@ -50,9 +50,9 @@ func newBuild() *cobra.Command {
 	flags.StringArrayVar(&image.Binaries, "binary", nil, "PATH or PATH=DEST of a static binary (may be repeated)")
 	flags.StringArrayVar(&image.Config.Entrypoint, "entrypoint", nil, "program and arguments, one per flag (default: the first binary)")
 	flags.StringArrayVar(&image.Config.Env, "env", nil, "NAME=VALUE (may be repeated)")
-	flags.StringVar(&image.Config.User, "user", "65532:65532", "user and group to run as, in numbers")
+	flags.StringVar(&image.Config.User, "user", "65532:65532", "numeric user and group that run the program")
 	flags.BoolVar(&image.Certificates, "ca-certificates", false, "add this machine's trusted certificates")
-	flags.StringVarP(&output, "output", "o", "", "file to save the image as")
+	flags.StringVarP(&output, "output", "o", "", "path of the tar file to write")
 	for _, name := range []string{"tag", "binary", "output"} {
 		_ = command.MarkFlagRequired(name)
 	}
@@ -62,8 +62,8 @@ func newBuild() *cobra.Command {
 func newBuildDebian() *cobra.Command {
 	return &cobra.Command{
 		Use:       "build-debian NAME",
-		Short:     "Make an image of Debian packages: " + strings.Join(recipeNames(), ", "),
-		Long:      "Make an image of Debian packages and tell where its tar is.\n\n" + describeRecipes(),
+		Short:     "Build an image from Debian packages: " + strings.Join(recipeNames(), ", "),
+		Long:      "Build an image from Debian packages and print the path of its tar.\n\n" + describeRecipes(),
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: recipeNames(),
 		RunE: func(command *cobra.Command, args []string) error {
@@ -96,7 +96,8 @@ func describeRecipes() string {
 	return text.String()
 }
 
-// printSaved prints the file name last, so that a script can take the last word.
+// printSaved prints the tags of a saved image and then the file name, so that a script can use the last word as the
+// file.
 func printSaved(w io.Writer, file string) error {
 	manifest, err := manifestOf(file)
 	if err != nil {
@@ -133,7 +134,7 @@ func LoadRunning(ctx context.Context, w io.Writer, nodes []state.Node, files []s
 	}
 	fmt.Fprintf(w, "loaded into %s\n", strings.Join(loaded, ", "))
 	if len(down) > 0 {
-		fmt.Fprintf(w, "not into %s, which is down: load again once it runs\n", strings.Join(down, ", "))
+		fmt.Fprintf(w, "not loaded into %s, which is down; load the image again once it runs\n", strings.Join(down, ", "))
 	}
 	return nil
 }
@@ -141,7 +142,7 @@ func LoadRunning(ctx context.Context, w io.Writer, nodes []state.Node, files []s
 func newList(load func() (*state.State, error)) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
-		Short: "List the images that the running nodes hold",
+		Short: "List the images on the running nodes",
 		Args:  cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			cluster, err := load()
@@ -167,7 +168,7 @@ func printHeld(w io.Writer, held map[string][]string) error {
 	return table.Flush()
 }
 
-// running returns the nodes that can load an image now, and the names of the other nodes.
+// running splits the nodes into those that run and can load an image, and the names of those that do not run.
 func running(nodes []state.Node) (up []state.Node, down []string) {
 	for _, node := range nodes {
 		if node.Init.Alive() {

@@ -15,7 +15,8 @@ import (
 	"strings"
 )
 
-// undocumented returns the folders that images leave out. Copyright files stay, because the licences require it.
+// undocumented returns the folders of a package that images leave out. Copyright files stay, because licenses require
+// them.
 func undocumented() []string {
 	return []string{
 		"usr/include/", "usr/share/doc/", "usr/share/man/", "usr/share/info/", "usr/share/locale/",
@@ -23,8 +24,8 @@ func undocumented() []string {
 	}
 }
 
-// addPackage adds the files of a .deb to the tree. It does not run the package's scripts; the recipe lists what they
-// would have created.
+// addPackage adds the files of a .deb to the tree. It does not run the package's scripts. The recipe lists what these
+// scripts would create.
 func (t *Tree) addPackage(ctx context.Context, deb string) error {
 	cmd := exec.CommandContext(ctx, "dpkg-deb", "--fsys-tarfile", deb)
 	var stderr bytes.Buffer
@@ -37,7 +38,7 @@ func (t *Tree) addPackage(ctx context.Context, deb string) error {
 		return fmt.Errorf("unpack %s: %w", filepath.Base(deb), err)
 	}
 	readErr := t.readTar(out)
-	// Read the rest, so that dpkg-deb does not end with a broken pipe.
+	// Read the remaining output, so that dpkg-deb does not fail with a broken pipe.
 	_, _ = io.Copy(io.Discard, out)
 	if err := cmd.Wait(); err != nil {
 		return fmt.Errorf("unpack %s: %w: %s", filepath.Base(deb), err, stderr.String())
@@ -66,7 +67,7 @@ func (t *Tree) readTar(r io.Reader) error {
 	}
 }
 
-// wanted reports whether a file goes into the image, which excludes documentation.
+// wanted reports whether an image needs a file of a package. Images leave out documentation, but not copyright files.
 func wanted(name string) bool {
 	if strings.HasPrefix(name, "usr/share/doc/") && strings.HasSuffix(name, "/copyright") {
 		return true
@@ -79,7 +80,7 @@ func wanted(name string) bool {
 	return true
 }
 
-// addHeader adds one file of a package. Device nodes are left out, because a container gets its own.
+// addHeader adds one file of a package. It leaves out device nodes, because the container runtime creates them.
 func (t *Tree) addHeader(header *tar.Header, content io.Reader) error {
 	e := entry{kind: header.Typeflag, mode: header.Mode & 0o7777, uid: header.Uid, gid: header.Gid, link: header.Linkname}
 	switch header.Typeflag {
@@ -87,7 +88,7 @@ func (t *Tree) addHeader(header *tar.Header, content io.Reader) error {
 	case tar.TypeLink:
 		target, found := t.entries[clean(header.Linkname)]
 		if !found {
-			return fmt.Errorf("%s is a second name of %s, which is not there", header.Name, header.Linkname)
+			return fmt.Errorf("%s is a hard link to %s, which the package does not contain", header.Name, header.Linkname)
 		}
 		e = target
 	case tar.TypeReg:
@@ -127,7 +128,7 @@ func upstreamVersion(debian string) string {
 	return upstream
 }
 
-// minorVersion returns the first two numbers of a version, the stable tag that documentation uses.
+// minorVersion returns the first two numbers of a version. Documentation uses them as a tag that rarely changes.
 func minorVersion(version string) string {
 	parts := strings.SplitN(version, ".", 3)
 	return strings.Join(parts[:min(2, len(parts))], ".")

@@ -14,17 +14,17 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// UserCache returns the cache that keeps built images from one cluster to the next.
+// UserCache returns the cache of built images in the user's cache directory. It outlives a cluster.
 func UserCache() (Cache, error) {
 	dir, err := os.UserCacheDir()
 	if err != nil {
-		return Cache{}, fmt.Errorf("find a place for built images: %w", err)
+		return Cache{}, fmt.Errorf("find the user's cache folder for built images: %w", err)
 	}
 	return Cache{Dir: filepath.Join(dir, "opcrew", "images")}, nil
 }
 
-// LoadDefaults loads what a new cluster needs: the sandbox image, built from the binary at the path pause, and an image
-// with a shell. It skips nodes that have images with the same content, as a name alone does not show it.
+// LoadDefaults loads the two images that a new cluster needs: the sandbox image, built from the binary at path pause,
+// and an image with a shell. It skips nodes that already have an image with the same content.
 func LoadDefaults(ctx context.Context, nodes []state.Node, pause string) error {
 	cache, err := UserCache()
 	if err != nil {
@@ -32,11 +32,11 @@ func LoadDefaults(ctx context.Context, nodes []state.Node, pause string) error {
 	}
 	sandbox, err := cache.Binary(Pause(pause))
 	if err != nil {
-		return fmt.Errorf("make the sandbox image: %w", err)
+		return fmt.Errorf("build the sandbox image: %w", err)
 	}
 	shell, err := cache.Recipe(ctx, Default())
 	if err != nil {
-		return fmt.Errorf("make the image %s: %w", Default().Name, err)
+		return fmt.Errorf("build the image %s: %w", Default().Name, err)
 	}
 	for _, file := range []string{sandbox, shell} {
 		missing, err := without(ctx, nodes, file)
@@ -50,9 +50,9 @@ func LoadDefaults(ctx context.Context, nodes []state.Node, pause string) error {
 	return nil
 }
 
-// without returns the nodes that do not have the image of a tar.
+// without returns the nodes that do not have the image in file yet.
 func without(ctx context.Context, nodes []state.Node, file string) ([]state.Node, error) {
-	// The digest of the config identifies the content, whatever its tags are.
+	// Compare the digest of the config, because it identifies the content whatever tags the image has.
 	manifest, err := manifestOf(file)
 	if err != nil {
 		return nil, err

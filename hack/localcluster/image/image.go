@@ -16,10 +16,10 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// defaultPath is the PATH that images of distributions set, so that commands are found by name.
+// defaultPath is the usual PATH in images of distributions. With it, containers find commands by name.
 const defaultPath = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// Config is how a container of an image runs if its pod sets nothing else.
+// Config describes how a container of an image runs unless its pod overrides the settings.
 type Config struct {
 	Entrypoint []string          `json:"entrypoint,omitempty"`
 	Cmd        []string          `json:"cmd,omitempty"`
@@ -27,7 +27,7 @@ type Config struct {
 	User       string            `json:"user,omitempty"`
 	WorkingDir string            `json:"workingDir,omitempty"`
 	Labels     map[string]string `json:"labels,omitempty"`
-	// StopSignal is the signal that ends the program; empty means SIGTERM.
+	// StopSignal is the signal that asks the program to stop. Empty means SIGTERM.
 	StopSignal string `json:"stopSignal,omitempty"`
 }
 
@@ -36,7 +36,7 @@ func Build(tree *Tree, config Config) (v1.Image, error) {
 	layer, err := tarball.LayerFromOpener(tree.opener(),
 		tarball.WithCompressionLevel(gzip.BestSpeed), tarball.WithCompressedCaching)
 	if err != nil {
-		return nil, fmt.Errorf("make the layer: %w", err)
+		return nil, fmt.Errorf("create the layer: %w", err)
 	}
 	image, err := mutate.AppendLayers(empty.Image, layer)
 	if err != nil {
@@ -53,8 +53,8 @@ func Build(tree *Tree, config Config) (v1.Image, error) {
 	return image, nil
 }
 
-// file fills in the config for the runtime. All times are zero, because the same content must always have the same
-// digest.
+// file copies the settings into the image's config file. All times are zero, so that the same content always has the
+// same digest.
 func (c Config) file(file *v1.ConfigFile) *v1.ConfigFile {
 	file.OS = "linux"
 	file.Architecture = runtime.GOARCH
@@ -71,7 +71,7 @@ func (c Config) file(file *v1.ConfigFile) *v1.ConfigFile {
 	return file
 }
 
-// opener returns the tree's tar as a stream, so that a big binary is not in memory twice.
+// opener streams the tree as a tar, so that memory never holds a large binary twice.
 func (t *Tree) opener() tarball.Opener {
 	return func() (io.ReadCloser, error) {
 		reader, writer := io.Pipe()

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/validate"
 )
 
-// sample returns an image of one binary, which it creates in a temporary folder.
+// sample returns an image with one binary, which it creates in a temporary folder.
 func sample(t *testing.T) BinaryImage {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "opcrew")

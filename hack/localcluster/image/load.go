@@ -17,7 +17,8 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// Load imports image tars into all nodes in parallel, because an import mostly waits for the disk.
+// Load imports image tars into all nodes in parallel. Parallel imports are faster, because an import mostly waits for
+// the disk.
 func Load(ctx context.Context, nodes []state.Node, files ...string) error {
 	for _, file := range files {
 		if _, err := manifestOf(file); err != nil {
@@ -42,7 +43,7 @@ func loadNode(ctx context.Context, node state.Node, files []string) error {
 	return nil
 }
 
-// ctr runs ctr on the containerd of one node, in the namespace with the images of pods.
+// ctr runs the ctr program against a node's containerd, in the namespace that holds the images of pods.
 func ctr(ctx context.Context, node state.Node, args ...string) (string, error) {
 	args = append([]string{"--address", node.ContainerdSocket, "--namespace", "k8s.io"}, args...)
 	out, err := exec.CommandContext(ctx, "ctr", args...).CombinedOutput()
@@ -52,7 +53,7 @@ func ctr(ctx context.Context, node state.Node, args ...string) (string, error) {
 	return string(out), nil
 }
 
-// List returns the tags on running nodes, with the names of the nodes that have them.
+// List returns the image tags on the running nodes. Each tag maps to the names of the nodes that have it.
 func List(ctx context.Context, nodes []state.Node) (map[string][]string, error) {
 	held := map[string][]string{}
 	for _, node := range nodes {
@@ -67,7 +68,7 @@ func List(ctx context.Context, nodes []state.Node) (map[string][]string, error) 
 	return held, nil
 }
 
-// tagsOf returns the tags in a list, without the names by digest that the runtime adds to each image.
+// tagsOf extracts the tags from a list of image names. It leaves out the names by digest that the runtime adds.
 func tagsOf(list string) []string {
 	found := map[string]bool{}
 	for name := range strings.FieldsSeq(list) {

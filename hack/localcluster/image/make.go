@@ -17,7 +17,7 @@ const MakeCommand = "make"
 func newMake() *cobra.Command {
 	return &cobra.Command{
 		Use:     MakeCommand + " NAME",
-		Short:   "Make an image of the catalogue, by its name or a tag, and tell where its tar is",
+		Short:   "Build an image of the catalogue, by name or tag, and print the path of its tar",
 		Example: "  localcluster image make quay.io/coreos/etcd:v" + etcdModule("3.6").version(),
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
@@ -41,11 +41,11 @@ func newMake() *cobra.Command {
 func newCatalog() *cobra.Command {
 	return &cobra.Command{
 		Use:   "catalog",
-		Short: "List the images that the cluster's registry makes when a pod asks for one",
+		Short: "List the images that the cluster's registry builds when a pod needs them",
 		Args:  cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			table := tabwriter.NewWriter(command.OutOrStdout(), 0, 0, 3, ' ', 0)
-			fmt.Fprintln(table, "NAME\tTAGS\tMADE OF")
+			fmt.Fprintln(table, "NAME\tTAGS\tBUILT FROM")
 			for _, source := range Sources() {
 				fmt.Fprintf(table, "%s\t%s\t%s\n", source.Name, strings.Join(source.shown(), " "), source.Tool)
 			}
@@ -54,7 +54,8 @@ func newCatalog() *cobra.Command {
 	}
 }
 
-// shown returns the tags, as far as they are known before the image is built.
+// shown returns the tags of an image before it is built. Placeholders stand for parts of the version that are not known
+// yet.
 func (s Source) shown() []string {
 	if s.Series == "" {
 		return s.Tags

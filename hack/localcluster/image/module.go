@@ -16,13 +16,13 @@ import (
 	"strings"
 )
 
-// pins contains releases and all their dependencies, as the go.mod and go.sum of a module that has the release as a
-// tool. The files have other names, because files of a nested module cannot be embedded.
+// pins contains a go.mod and a go.sum for each release, which pin the release and all its dependencies. The files have
+// other names, because Go cannot embed the files of a nested module.
 //
 //go:embed modules
 var pins embed.FS
 
-// Module describes an image of programs that are built from a release of a Go module.
+// Module describes an image whose programs are built from a release of a Go module.
 type Module struct {
 	Name    string
 	Summary string
@@ -44,8 +44,8 @@ func Modules() []Module {
 	return all
 }
 
-// etcdModule returns the release of a minor version that modules/ pins. 3.4 is not a Go module, so it comes from
-// Debian.
+// etcdModule returns the image for a minor version of etcd, in the release that modules/ pins. etcd 3.4 is not a usable
+// Go module, so its image is built from Debian packages.
 func etcdModule(minor string) Module {
 	return Module{
 		Name:    "etcd-" + minor,
@@ -68,12 +68,12 @@ func (m Module) Source() Source {
 func (m Module) pin(suffix string) string {
 	content, err := pins.ReadFile("modules/" + m.Name + "." + suffix)
 	if err != nil {
-		panic(err) // the file is embedded, and a test reads it
+		panic(err) // cannot happen: the file is embedded, and a test reads it
 	}
 	return string(content)
 }
 
-// version returns the pinned version, without the v.
+// version returns the module's pinned version without the leading v.
 func (m Module) version() string {
 	found := regexp.MustCompile(regexp.QuoteMeta(m.Path) + ` v(\S+)`).FindStringSubmatch(m.pin("mod"))
 	if found == nil {
@@ -94,7 +94,7 @@ func (m Module) tags() []string {
 func (m Module) Write(ctx context.Context, _, output string) error {
 	dir, err := os.MkdirTemp("", m.Name+"-")
 	if err != nil {
-		return fmt.Errorf("make a folder for programs: %w", err)
+		return fmt.Errorf("create a folder for programs: %w", err)
 	}
 	defer os.RemoveAll(dir)
 	for name, content := range map[string]string{"go.mod": m.pin("mod"), "go.sum": m.pin("sum")} {

@@ -19,9 +19,9 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// Push sends an image, saved as a tar, to the registry in its tag, or to Docker Hub if the tag has none. It uses the
-// credentials of the container tools. A registry on a loopback address may use plain HTTP. It returns the image's name
-// by digest.
+// Push sends a saved image to the registry in tag, or to Docker Hub if tag names no registry. It uses the credentials
+// of Docker and Podman, and allows plain HTTP for a registry on a loopback address. It returns the image's name by
+// digest.
 func Push(ctx context.Context, tarPath, tag string, options ...remote.Option) (string, error) {
 	ref, err := target(tag)
 	if err != nil {
@@ -45,8 +45,8 @@ func Push(ctx context.Context, tarPath, tag string, options ...remote.Option) (s
 	return strings.TrimSuffix(tag, ":"+ref.TagStr()) + "@" + digest.String(), nil
 }
 
-// target parses a tag by Docker's rules: if the first part has no dot, no port and no capital letter, it is a user of
-// Docker Hub.
+// target parses a tag by Docker's rules. If the first part has no dot, no port and no capital letter, it is not a
+// registry but a user name on Docker Hub.
 func target(tag string) (name.Tag, error) {
 	ref, err := reference.ParseNormalizedNamed(tag)
 	if err != nil {
@@ -54,7 +54,7 @@ func target(tag string) (name.Tag, error) {
 	}
 	tagged, ok := ref.(reference.NamedTagged)
 	if !ok {
-		return name.Tag{}, errors.New("add a version after a colon")
+		return name.Tag{}, errors.New("the name has no tag; add one after a colon")
 	}
 	registry, err := name.NewRegistry(reference.Domain(ref))
 	if err != nil {
@@ -63,7 +63,7 @@ func target(tag string) (name.Tag, error) {
 	return registry.Repo(reference.Path(ref)).Tag(tagged.Tag()), nil
 }
 
-// Exists fails unless a registry has an image, which is named by its digest.
+// Exists returns an error unless a registry has the image. The name of the image contains its digest.
 func Exists(ctx context.Context, digested string, options ...remote.Option) error {
 	ref, err := reference.ParseNormalizedNamed(digested)
 	if err != nil {
@@ -71,7 +71,7 @@ func Exists(ctx context.Context, digested string, options ...remote.Option) erro
 	}
 	canonical, ok := ref.(reference.Canonical)
 	if !ok {
-		return fmt.Errorf("look for %s: it names no digest", digested)
+		return fmt.Errorf("look for %s: the name contains no digest", digested)
 	}
 	registry, err := name.NewRegistry(reference.Domain(ref))
 	if err != nil {
@@ -84,7 +84,7 @@ func Exists(ctx context.Context, digested string, options ...remote.Option) erro
 	return nil
 }
 
-// loginHint says what to do about a registry that refuses credentials.
+// loginHint returns advice for the user if the registry refused the credentials, and "" otherwise.
 func loginHint(err error, registry string) string {
 	var refused *transport.Error
 	if errors.As(err, &refused) && (refused.StatusCode == http.StatusUnauthorized || refused.StatusCode == http.StatusForbidden) {
@@ -93,14 +93,14 @@ func loginHint(err error, registry string) string {
 	return ""
 }
 
-// Holds returns an error unless a saved image has the tag.
+// Holds returns an error unless the image in a tar has the tag.
 func Holds(tarPath, tag string) error {
 	manifest, err := manifestOf(tarPath)
 	if err != nil {
 		return err
 	}
 	if !slices.Contains(manifest.RepoTags, tag) {
-		return fmt.Errorf("%s holds %s, not %s", tarPath, strings.Join(manifest.RepoTags, ", "), tag)
+		return fmt.Errorf("%s contains the image %s, not %s", tarPath, strings.Join(manifest.RepoTags, ", "), tag)
 	}
 	return nil
 }

@@ -15,38 +15,41 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// Recipe describes an image made of Debian packages.
+// Recipe describes an image that is built from Debian packages.
 type Recipe struct {
 	Name string `json:"name"`
-	// Summary is one line for the list of images.
+	// Summary is a one-line description for the list of images.
 	Summary string `json:"-"`
 	// Suite is Debian's code name; empty means the host's suite.
 	Suite string `json:"suite,omitempty"`
-	// Series is the version prefix that the suite keeps, usually the minor version. Tags of another series are refused
-	// without reading Debian's lists. It is empty if the suite's versions change.
+	// Series is the prefix that all versions in the suite have, usually the minor version. A request for a tag of
+	// another series fails without reading Debian's lists. Series is empty if the suite's versions change.
 	Series string `json:"-"`
-	// Packages are installed with their dependencies. The first one determines the version.
+	// Packages are the packages in the image, in addition to their dependencies. The first one determines the image's
+	// version.
 	Packages []string `json:"packages"`
-	// Without lists packages that only an installation would need.
+	// Without lists dependencies that the image leaves out, because only the installation of a package needs them.
 	Without []string `json:"without,omitempty"`
 	// Tags may contain {version} (1.6.18) and {minor} (1.6).
 	Tags []string `json:"tags"`
-	// Applets is a program with many names, which `PROGRAM --list` prints. Each name becomes a link next to it.
+	// Applets is the path of a program with many names, such as busybox. Each name that `PROGRAM --list` prints becomes
+	// a link.
 	Applets string `json:"applets,omitempty"`
-	// Accounts are lines for /etc/passwd that a package's script would have added.
+	// Accounts are the lines of /etc/passwd that a package's installation script would add.
 	Accounts []string `json:"accounts,omitempty"`
-	// Links maps upstream paths to the programs of the packages.
+	// Links maps paths of the upstream image to the programs of the Debian packages.
 	Links map[string]string `json:"links,omitempty"`
-	// Files replace files of the packages, by path.
+	// Files maps paths to contents. These files replace the files of the packages.
 	Files  map[string]string `json:"files,omitempty"`
 	Config Config            `json:"config"`
 }
 
-// Write fetches the packages and saves the image as a tar. apt keeps its lists in work between calls.
+// Write downloads the packages and saves the image as a tar at output. Folder work keeps apt's package lists between
+// calls.
 func (r Recipe) Write(ctx context.Context, work, output string) error {
 	archives, err := os.MkdirTemp("", r.Name+"-")
 	if err != nil {
-		return fmt.Errorf("make a folder for packages: %w", err)
+		return fmt.Errorf("create a folder for packages: %w", err)
 	}
 	defer os.RemoveAll(archives)
 	debs, err := r.fetch(ctx, filepath.Join(work, "apt"), archives)
@@ -68,7 +71,7 @@ func (r Recipe) Write(ctx context.Context, work, output string) error {
 	return Save(image, r.tags(version), output)
 }
 
-// fetch downloads the packages into a folder. It takes a lock, because apt runs without its own locks here.
+// fetch downloads the packages into archives. It takes a lock, because apt's own locks are disabled here.
 func (r Recipe) fetch(ctx context.Context, aptDir, archives string) ([]string, error) {
 	unlock, err := state.Lock(ctx, aptDir, func() {})
 	if err != nil {
@@ -82,7 +85,7 @@ func (r Recipe) fetch(ctx context.Context, aptDir, archives string) ([]string, e
 	return apt.fetch(ctx, archives, r.Packages, r.Without)
 }
 
-// tree lays out the packages and what their scripts would have created.
+// tree returns the files of the packages, and the accounts and links that installation scripts would create.
 func (r Recipe) tree(ctx context.Context, debs []string) (*Tree, error) {
 	tree := NewTree()
 	tree.addAccounts()
@@ -126,7 +129,7 @@ func (r Recipe) tags(version string) []string {
 	return tags
 }
 
-// addAccountLines adds lines to /etc/passwd, and for each a group with the same ID.
+// addAccountLines adds lines to /etc/passwd. For each account it also adds a group with the same ID.
 func (t *Tree) addAccountLines(lines []string) error {
 	for _, line := range lines {
 		fields := strings.Split(line, ":")
@@ -152,7 +155,8 @@ func (t *Tree) appendLine(file, line string) error {
 	return nil
 }
 
-// addApplets adds links for the names that the program itself lists, so that the links match its version.
+// addApplets runs the program to list its names, and adds a link for each, so that the links match the program's
+// version.
 func (t *Tree) addApplets(ctx context.Context, program string) error {
 	content, err := t.Read("usr/" + clean(program))
 	if err != nil {

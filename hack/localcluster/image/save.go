@@ -24,7 +24,7 @@ func Save(image v1.Image, tags []string, output string) error {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(output), 0o755); err != nil {
-		return fmt.Errorf("make the folder of %s: %w", output, err)
+		return fmt.Errorf("create the folder of %s: %w", output, err)
 	}
 	partial, err := os.CreateTemp(filepath.Dir(output), "."+filepath.Base(output)+"-")
 	if err != nil {
@@ -41,8 +41,8 @@ func Save(image v1.Image, tags []string, output string) error {
 	return os.Rename(partial.Name(), output)
 }
 
-// checkTags refuses tags that a container runtime would refuse or silently complete. A name without a tag means
-// "latest", which the kubelet always pulls.
+// checkTags refuses tags that a container runtime would refuse, and names without a tag. A runtime would complete such
+// a name with "latest", and the kubelet always pulls "latest".
 func checkTags(tags []string) error {
 	if len(tags) == 0 {
 		return fmt.Errorf("an image needs at least one tag")
@@ -55,8 +55,8 @@ func checkTags(tags []string) error {
 	return nil
 }
 
-// writeArchive writes the config, the layers and the manifest. The library's own writer would write tags in random
-// order.
+// writeArchive writes the config, the layers and the manifest in a fixed order. The library's own writer writes tags in
+// random order.
 func writeArchive(image v1.Image, tags []string, w io.Writer) error {
 	out := tar.NewWriter(w)
 	configName, err := image.ConfigName()
@@ -88,7 +88,7 @@ func writeArchive(image v1.Image, tags []string, w io.Writer) error {
 	return out.Close()
 }
 
-// writeLayers writes the layers, and returns their names in the archive.
+// writeLayers writes the layers and returns the names of their files in the archive.
 func writeLayers(image v1.Image, out *tar.Writer) ([]string, error) {
 	layers, err := image.Layers()
 	if err != nil {
@@ -139,7 +139,7 @@ func manifestOf(file string) (tarball.Descriptor, error) {
 		return tarball.Descriptor{}, fmt.Errorf("read the image %s: %w", file, err)
 	}
 	if len(manifest) != 1 {
-		return tarball.Descriptor{}, fmt.Errorf("%s holds %d images, not one", file, len(manifest))
+		return tarball.Descriptor{}, fmt.Errorf("%s contains %d images instead of one", file, len(manifest))
 	}
 	return manifest[0], nil
 }

@@ -14,23 +14,23 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// Source is an image of the catalogue, and how to build it.
+// Source describes an image of the catalogue and how to build it.
 type Source struct {
 	Name    string
 	Summary string
-	// Tool is the tool that builds it. Two images with the same tool should not be built at the same time.
+	// Tool is the tool that builds the image. Two images with the same tool should not be built concurrently.
 	Tool string
-	// Tags may contain {version} and {minor}, which are known once the image is built.
+	// Tags are the image's tags. They may contain {version} and {minor}, which are replaced once the image is built.
 	Tags []string
-	// Series is the known version prefix; empty if the version is only known after the build.
+	// Series is the prefix of the image's version. It is empty if the version is unknown before the build.
 	Series string
 
-	// content is everything that determines the built image.
+	// content is everything that determines the built image. The cache hashes it.
 	content any
 	write   func(ctx context.Context, work, output string) error
 }
 
-// The tools that build images.
+// The tools that can build an image.
 const (
 	ToolApt = "Debian packages"
 	ToolGo  = "Go modules"
@@ -41,7 +41,7 @@ func (r Recipe) Source() Source {
 	return Source{Name: r.Name, Summary: r.Summary, Tool: ToolApt, Tags: r.Tags, Series: r.Series, content: r, write: r.Write}
 }
 
-// Sources returns the whole catalogue.
+// Sources returns all images of the catalogue.
 func Sources() []Source {
 	var all []Source
 	for _, recipe := range Recipes() {
@@ -53,12 +53,12 @@ func Sources() []Source {
 	return all
 }
 
-// Offering returns the sources whose image may have a tag.
+// Offering returns the sources that may provide an image with the tag.
 func Offering(sources []Source, tag name.Tag) []Source {
 	return slices.DeleteFunc(slices.Clone(sources), func(s Source) bool { return !s.Offers(tag) })
 }
 
-// FindSource returns the source with that name, or whose image may have that tag.
+// FindSource returns the source that has the name text, or that may provide an image with the tag text.
 func FindSource(text string) (Source, error) {
 	all := Sources()
 	if i := slices.IndexFunc(all, func(s Source) bool { return s.Name == text }); i >= 0 {
@@ -69,10 +69,11 @@ func FindSource(text string) (Source, error) {
 			return found[0], nil
 		}
 	}
-	return Source{}, fmt.Errorf("the catalogue has no image %q; `image catalog` lists what it has", text)
+	return Source{}, fmt.Errorf("the catalogue has no image %q; `image catalog` lists its images", text)
 }
 
-// Offers reports whether the image may have a tag. Its real tags are only known after the build: see Open.
+// Offers reports whether the image may have a tag. The exact tags are only known after the build, when Open checks
+// them.
 func (s Source) Offers(tag name.Tag) bool {
 	return slices.ContainsFunc(s.Tags, func(pattern string) bool { return s.fits(pattern, tag) })
 }
@@ -91,8 +92,8 @@ func (s Source) fits(pattern string, tag name.Tag) bool {
 	return found && (s.Series == "" || version == s.Series || strings.HasPrefix(version, s.Series+"."))
 }
 
-// Open reads an image from a tar. It returns false if the image does not have the tag, because another version must not
-// be served under it.
+// Open reads an image from a tar. It returns false if the image does not have the tag, so that no client gets another
+// version than it requested.
 func Open(file string, tag name.Tag) (v1.Image, bool, error) {
 	manifest, err := manifestOf(file)
 	if err != nil {

@@ -16,12 +16,12 @@ import (
 	"time"
 )
 
-// Tree is the content of an image: the files, folders and links of one root.
+// Tree holds the files, folders and links of an image.
 type Tree struct {
 	entries map[string]entry
 }
 
-// entry is one path of a tree. open is only set for regular files.
+// entry is a file, folder or link in a tree. open is only set for regular files.
 type entry struct {
 	kind byte
 	mode int64
@@ -32,8 +32,8 @@ type entry struct {
 	open func() (io.ReadCloser, error)
 }
 
-// usrMerged returns the folders that are links into /usr on every current Debian. Older packages still contain files
-// below them, and newer packages rely on the links.
+// usrMerged returns the folders that every current Debian replaces by links into /usr. Older packages still contain
+// files in these folders, and newer packages rely on the links.
 func usrMerged() []string { return []string{"bin", "lib", "lib64", "sbin"} }
 
 // NewTree returns an empty tree.
@@ -41,7 +41,7 @@ func NewTree() *Tree {
 	return &Tree{entries: map[string]entry{}}
 }
 
-// AddFile adds the host's file at source to the tree. The file is read when the image is built.
+// AddFile adds a file of this host to the tree. The build of the image reads the file.
 func (t *Tree) AddFile(dest, source string, mode int64) error {
 	info, err := os.Stat(source)
 	if err != nil {
@@ -55,29 +55,29 @@ func (t *Tree) AddFile(dest, source string, mode int64) error {
 	return nil
 }
 
-// AddContent puts a file with the given content into the tree.
+// AddContent adds a regular file with the given content.
 func (t *Tree) AddContent(dest string, content []byte, mode int64) {
 	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }
 	t.put(dest, entry{kind: tar.TypeReg, mode: mode, size: int64(len(content)), open: open})
 }
 
-// AddDir puts a folder into the tree.
+// AddDir adds a folder.
 func (t *Tree) AddDir(dest string, mode int64) {
 	t.put(dest, entry{kind: tar.TypeDir, mode: mode})
 }
 
-// AddLink puts a symbolic link into the tree.
+// AddLink adds a symbolic link.
 func (t *Tree) AddLink(dest, target string) {
 	t.put(dest, entry{kind: tar.TypeSymlink, mode: 0o777, link: target})
 }
 
-// Has reports whether something is at that path.
+// Has reports whether the tree has an entry at dest.
 func (t *Tree) Has(dest string) bool {
 	_, found := t.entries[clean(dest)]
 	return found
 }
 
-// Read returns the content of a regular file of the tree.
+// Read returns the content of the regular file at dest.
 func (t *Tree) Read(dest string) ([]byte, error) {
 	e, found := t.entries[clean(dest)]
 	if !found || e.open == nil {
@@ -91,8 +91,8 @@ func (t *Tree) Read(dest string) ([]byte, error) {
 	return io.ReadAll(reader)
 }
 
-// MergeUsr adds the links from /lib and similar folders into /usr, and moves their files below /usr, so that packages
-// with either layout work together.
+// MergeUsr moves the files of /lib and similar folders below /usr, and replaces these folders by links into /usr. Then
+// packages with either layout work together.
 func (t *Tree) MergeUsr() {
 	for _, dir := range usrMerged() {
 		for _, name := range slices.Sorted(maps.Keys(t.entries)) {
@@ -106,12 +106,12 @@ func (t *Tree) MergeUsr() {
 	}
 }
 
-// move moves an entry. If both paths are folders, it keeps the existing folder.
+// move moves an entry to another path. If both paths are folders, move keeps the existing one.
 func (t *Tree) move(from, to string) {
 	e := t.entries[from]
 	delete(t.entries, from)
 	if e.kind == tar.TypeSymlink && !path.IsAbs(e.link) {
-		// A relative target is relative to the link's old folder.
+		// A relative link target is relative to the old folder, so make it absolute.
 		e.link = path.Join("/", path.Dir(from), e.link)
 	}
 	t.put(to, e)
@@ -136,7 +136,7 @@ func clean(dest string) string {
 	return strings.TrimPrefix(path.Clean("/"+dest), "/")
 }
 
-// WriteTar writes the tree as a tar in sorted order, with all times zero.
+// WriteTar writes the tree as a tar. Entries are sorted and all times are zero, so that the output is reproducible.
 func (t *Tree) WriteTar(w io.Writer) error {
 	out := tar.NewWriter(w)
 	for _, name := range slices.Sorted(maps.Keys(t.entries)) {

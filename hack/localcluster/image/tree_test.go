@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// members lists a tree's tar in the order in which it is written.
+// members returns the headers in the tree's tar, in the order in which they are written.
 func members(t *testing.T, tree *Tree) []*tar.Header {
 	t.Helper()
 	var buffer bytes.Buffer

@@ -21,8 +21,8 @@ import (
 // Program is the name of this binary in the cluster's folder of binaries.
 const Program = "localcluster"
 
-// EnterCommand and InitCommand are the hidden subcommands with which the program executes itself to become the init of
-// a machine.
+// EnterCommand and InitCommand are hidden subcommands. localcluster executes itself with each of them, one after the
+// other, to become the init of a machine.
 const (
 	EnterCommand = "machine-enter"
 	InitCommand  = "machine-init"
@@ -53,11 +53,11 @@ func Launch(ctx context.Context, st *state.State, machine string) (proc.Identity
 	return id, nil
 }
 
-// startInit returns the pid of the init, and a channel that reports its end, since an init that executes itself again
-// looks like a zombie in /proc.
+// startInit returns the pid of the init, and a channel that reports the end of the init. The channel is necessary
+// because an init that executes itself again looks like a zombie in /proc.
 //
-// It creates all namespaces except the network's. Before the new process becomes the init, it enters the network
-// namespace and its cgroup, so that nothing on the machine is ever outside them.
+// startInit creates all namespaces except the network namespace. The new process enters the network namespace and its
+// cgroup before it becomes the init. So nothing on the machine ever runs outside them.
 func startInit(st *state.State, machine string) (pid int, ended <-chan error, err error) {
 	path := st.LogFile(machine, "init")
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -83,7 +83,7 @@ func startInit(st *state.State, machine string) (pid int, ended <-chan error, er
 	return cmd.Process.Pid, end, nil
 }
 
-// Path is the PATH variable on machines.
+// Path is the PATH environment variable of processes on machines.
 const Path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 func awaitBoot(ctx context.Context, st *state.State, machine string, ended <-chan error) error {
@@ -95,9 +95,9 @@ func awaitBoot(ctx context.Context, st *state.State, machine string, ended <-cha
 		}
 		select {
 		case err := <-ended:
-			return fmt.Errorf("its init ended: %w", err)
+			return fmt.Errorf("the init of the machine ended: %w", err)
 		case <-ctx.Done():
-			return fmt.Errorf("no word from its init: %w", ctx.Err())
+			return fmt.Errorf("the init of the machine did not report that it has booted: %w", ctx.Err())
 		case <-time.After(10 * time.Millisecond):
 		}
 	}

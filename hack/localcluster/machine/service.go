@@ -1,21 +1,22 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package machine is a machine made of namespaces: it launches and ends its init, and
-// requests long-running processes from that init. The init itself is package
-// machineinit; links and addresses are package network.
+// Package machine starts and kills simulated machines, which consist of Linux namespaces. On each machine, a process
+// called the init runs services, which are long-running processes. Package machineinit implements the init, and package
+// network creates links and addresses.
 //
-// Services, in short:
+// To run a service:
 //
 //	machine.Run(st, state.ControlPlaneName, machine.Service{
 //		Name: "coredns",
 //		Args: []string{st.Binary("coredns"), "-conf", file},
 //	})
 //
-// starts the process on that machine (in its network and pid namespaces) within a moment, with its log in
-// st.LogFile(machine, name). The init restarts it when it ends, also after a crash of the machine. Run restarts a
-// service whose specification has changed, and otherwise does nothing. Remove ends it for good. A service ends with its
-// machine, so `down` needs no list. It inherits no open files, and only the environment given here.
+// Run starts the process in the machine's network and pid namespaces. The process writes its log to st.LogFile(machine,
+// name). The init restarts the process when it ends, and after a crash of the machine. If a service with another
+// specification runs, Run restarts it with the new specification. Remove ends a service permanently. All services of a
+// machine end with the machine, so `down` needs no list of services. A service inherits no open files, and its
+// environment contains only the variables of its specification.
 package machine
 
 import (
@@ -39,21 +40,21 @@ import (
 type Service struct {
 	Name string   `json:"name"`
 	Args []string `json:"args"`          // the first is an absolute path
-	Env  []string `json:"env,omitempty"` // added to the machine's PATH and HOME; replaces them if set here
+	Env  []string `json:"env,omitempty"` // added to the machine's PATH and HOME; overrides them if set here
 	Dir  string   `json:"dir,omitempty"`
-	// WaitFor is the path of a file, such as a socket, that must exist before the start.
+	// WaitFor is the path of a file, such as a socket. The init starts the service once the file exists.
 	WaitFor string `json:"waitFor,omitempty"`
 }
 
-// ServiceStatus is the init's report about a service.
+// ServiceStatus is the init's report about one service.
 type ServiceStatus struct {
 	Name     string `json:"name"`
-	PID      int    `json:"pid"` // in the machine's pid namespace; 0 while not running
+	PID      int    `json:"pid"` // in the machine's pid namespace; 0 while the service does not run
 	Restarts int    `json:"restarts"`
 	LastExit string `json:"lastExit,omitempty"`
 }
 
-// Run adds a service to a machine, or changes it.
+// Run adds a service to a machine. If the machine already has a service of that name, Run replaces its specification.
 func Run(st *state.State, machine string, s Service) error {
 	data, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
@@ -69,7 +70,7 @@ func Run(st *state.State, machine string, s Service) error {
 	return notify(st, machine)
 }
 
-// Remove ends a service of a machine. It is no error if there is none.
+// Remove ends a service of a machine. It returns no error if the service does not exist.
 func Remove(st *state.State, machine, name string) error {
 	err := os.Remove(filepath.Join(st.ServiceDir(machine), name+".json"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -81,7 +82,7 @@ func Remove(st *state.State, machine, name string) error {
 	return notify(st, machine)
 }
 
-// notify makes the init read the service directory now, instead of at its next tick.
+// notify makes the init read the service directory at once, instead of within a second.
 func notify(st *state.State, machine string) error {
 	return find(st, machine).Signal(syscall.SIGHUP)
 }
@@ -105,7 +106,7 @@ func Services(dir string) ([]Service, error) {
 	for _, path := range paths {
 		data, err := os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // removed after the listing
+			continue // the service was removed after Glob listed the file
 		}
 		if err != nil {
 			return nil, err
@@ -120,13 +121,13 @@ func Services(dir string) ([]Service, error) {
 	return all, nil
 }
 
-// StatusFile returns the path of the file in which the init reports the status of its services. The file exists once
-// the machine has booted.
+// StatusFile returns the path of the file to which the init writes the status of its services. The file exists once the
+// machine has booted.
 func StatusFile(st *state.State, machine string) string {
 	return filepath.Join(st.MachineDir(machine), "status.json")
 }
 
-// Status reads the last report of the init.
+// Status reads the init's latest report about the machine's services.
 func Status(st *state.State, machine string) ([]ServiceStatus, error) {
 	data, err := os.ReadFile(StatusFile(st, machine))
 	if err != nil {
@@ -151,7 +152,7 @@ func LogTail(st *state.State, machine, service string, lines int) string {
 
 const endTimeout = 20 * time.Second
 
-// End kills a machine: SIGKILL ends its init, and with it everything on the machine.
+// End kills a machine. SIGKILL ends the machine's init, and the kernel then ends every other process on the machine.
 func End(m state.Machine) error {
 	if err := m.Init.Kill(endTimeout); err != nil {
 		return fmt.Errorf("end machine %s: %w", m.Name, err)

@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// boot sets up the machine in its namespaces. The control plane shares this host's files. A node gets a copy-on-write
+// boot sets up the machine in its namespaces. The control plane uses this host's files. A node gets a copy-on-write
 // root, so that changes that pods and commands make to "the host" stay on the node.
 func boot(st *state.State, name string) error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
@@ -44,13 +44,13 @@ func boot(st *state.State, name string) error {
 	if err := state.WriteFile(st.BootIDFile(name), []byte(bootID), 0o644); err != nil {
 		return err
 	}
-	// The kubelet propagates mounts to pods that request it.
+	// The kubelet can propagate mounts to pods only if the node's mounts are shared.
 	return unix.Mount("", "/", "", unix.MS_REC|unix.MS_SHARED, "")
 }
 
-// coverKernelFiles mounts files over kernel files that are not per namespace. The boot ID is new at every boot of the
-// node, so that the kubelet sees a reboot. The others have the values that the kubelet expects, so that it does not
-// change this host's settings.
+// coverKernelFiles mounts files over kernel files that all namespaces share. The boot ID is new at every boot of the
+// node, so that the kubelet detects a reboot. The other files already have the values that the kubelet would set, so it
+// does not change this host's settings.
 func coverKernelFiles(bootID string) error {
 	files := map[string]string{
 		"/proc/sys/kernel/random/boot_id":     bootID,
@@ -76,7 +76,7 @@ func coverKernelFiles(bootID string) error {
 
 func newBootID() string {
 	b := make([]byte, 16)
-	_, _ = rand.Read(b) // never fails
+	_, _ = rand.Read(b) // crypto/rand never returns an error
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 

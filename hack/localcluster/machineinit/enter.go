@@ -18,7 +18,7 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// Commands returns the hidden subcommands with which the program calls itself.
+// Commands returns the hidden subcommands with which localcluster executes itself to become an init.
 func Commands() []*cobra.Command {
 	enter := &cobra.Command{
 		Use: machine.EnterCommand + " DIR MACHINE", Hidden: true, Args: cobra.ExactArgs(2),
@@ -31,8 +31,8 @@ func Commands() []*cobra.Command {
 	return []*cobra.Command{enter, run}
 }
 
-// enter enters the cgroup and the network namespace and then executes the init. Namespaces belong to threads, and
-// execve only keeps the thread that entered.
+// enter enters the machine's cgroup and network namespace, and then executes the init. It locks the thread, because a
+// network namespace belongs to a thread, and execve keeps only the calling thread.
 func enter(dir, name string) error {
 	st, m, err := load(dir, name)
 	if err != nil {
@@ -71,8 +71,8 @@ func run(dir, name string) error {
 	if err := boot(st, name); err != nil {
 		return fmt.Errorf("boot %s: %w", name, err)
 	}
-	// Only SIGKILL ends a machine. Other signals are caught and dropped, because ignored signals would also be ignored
-	// in every process on the machine.
+	// Only SIGKILL may end a machine. Catch other signals and drop them. If the init ignored them instead, every
+	// process that it starts would ignore them too.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT, syscall.SIGPIPE)
 	newSupervisor(st, name).run()
 	return nil

@@ -77,8 +77,8 @@ func copyLink(source, target string) error {
 	return nil
 }
 
-// overlay mounts an overlay. It leaves the directory empty if this host's directory cannot be a lower layer, as on some
-// network and FUSE file systems.
+// overlay mounts lower at target, and keeps changes in dir. If this host's directory cannot be a lower layer, as on
+// some network and FUSE file systems, target stays empty.
 func overlay(lower, target, dir string) error {
 	upper, work := filepath.Join(dir, "upper"), filepath.Join(dir, "work")
 	if err := mkdirs(0o755, upper, work); err != nil {
@@ -91,13 +91,13 @@ func overlay(lower, target, dir string) error {
 	}
 	options := fmt.Sprintf("index=on,lowerdir=%s,upperdir=%s,workdir=%s", lower, upper, work)
 	if err := mountWhenFree(target, options); err != nil {
-		fmt.Fprintf(os.Stderr, "overlay of %s: %v; it is empty on this node\n", lower, err)
+		fmt.Fprintf(os.Stderr, "the host's directory %s cannot be used as an overlay, so it is empty on this node: %v\n", lower, err)
 	}
 	return nil
 }
 
-// mountWhenFree waits until the kernel has released the node's mounts from before a crash, some milliseconds after the
-// last process. With index=on the kernel refuses to use a layer twice; otherwise it would only warn.
+// mountWhenFree retries while the kernel still holds the mounts of a crashed node, for some milliseconds after its last
+// process. With index=on the kernel refuses to use a layer twice; otherwise it would only warn.
 func mountWhenFree(target, options string) error {
 	deadline := time.Now().Add(5 * time.Second)
 	for {
@@ -109,8 +109,8 @@ func mountWhenFree(target, options string) error {
 	}
 }
 
-// fillVar creates the usual directories, and makes the state directory visible under its own path, without the mounts
-// below it.
+// fillVar creates the usual directories of /var. It also mounts the state directory at the same path as on this host,
+// but without the mounts below it.
 func fillVar(st *state.State, root string) error {
 	v := filepath.Join(root, "var")
 	inside := filepath.Join(root, st.Dir)
@@ -138,12 +138,12 @@ func pivot(root string) error {
 	if err := os.Chdir(root); err != nil {
 		return err
 	}
-	// pivot_root stacks the old root on the new one, so it can be unmounted.
+	// pivot_root mounts the old root over the new root, so the old root can be unmounted.
 	if err := unix.PivotRoot(".", "."); err != nil {
 		return fmt.Errorf("change root: %w", err)
 	}
 	if err := unix.Unmount(".", unix.MNT_DETACH); err != nil {
-		return fmt.Errorf("let go of the old root: %w", err)
+		return fmt.Errorf("unmount the old root: %w", err)
 	}
 	return os.Chdir("/")
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/machine"
 )
 
-// service is what the supervisor knows about a service. Only the goroutine of run uses it.
+// service is the supervisor's record of one service. Only the goroutine that executes supervisor.run uses it.
 type service struct {
 	want      machine.Service
 	pid       int
 	restarts  int
 	lastExit  string
-	notBefore time.Time // time before which it must not start again
-	stopping  time.Time // when SIGTERM was sent; zero if it was not
+	notBefore time.Time // the service must not start again before this time
+	stopping  time.Time // time of the SIGTERM; zero if none was sent
 	removed   bool
 }
 
@@ -35,7 +35,7 @@ func (svc *service) ended(status syscall.WaitStatus, now time.Time) {
 	svc.pid, svc.stopping = 0, time.Time{}
 }
 
-// stop sends SIGTERM. converge kills the process if it does not end in time.
+// stop sends SIGTERM to the service. converge later kills the process if it does not end in time.
 func (svc *service) stop(now time.Time) {
 	if svc.pid != 0 && svc.stopping.IsZero() {
 		_ = syscall.Kill(svc.pid, syscall.SIGTERM)

@@ -14,11 +14,12 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/machine"
 )
 
-// maxLog is the size at which a log is emptied, since a cluster may run for weeks.
+// maxLog is the size in bytes at which a log file is emptied. The limit is necessary because a cluster may run for
+// weeks.
 const maxLog = 64 << 20
 
-// start starts a service's process. It uses syscall.ForkExec, because os/exec would wait for the child, which only the
-// reaper may do.
+// start starts the process of a service. It uses syscall.ForkExec, because os/exec would wait for the child, and only
+// the reaper may do that.
 func (s *supervisor) start(svc *service, now time.Time) {
 	pid, err := fork(svc.want, s.st.LogFile(s.machine, svc.want.Name))
 	if err != nil {
@@ -51,7 +52,7 @@ func fork(want machine.Service, logPath string) (int, error) {
 	if dir == "" {
 		dir = "/"
 	}
-	// If a variable is set twice, the first value counts.
+	// The kernel passes both values if a variable is set twice, and the first one takes effect.
 	environment := append(slices.Clone(want.Env), "PATH="+machine.Path, "HOME=/root")
 	return syscall.ForkExec(want.Args[0], want.Args, &syscall.ProcAttr{
 		Dir:   dir,
@@ -61,7 +62,8 @@ func fork(want machine.Service, logPath string) (int, error) {
 	})
 }
 
-// limitLog empties a log that has grown too long. Its writer appends, so it can continue.
+// limitLog empties a log that exceeds maxLog. The service can continue to write, because it opened the log for
+// appending.
 func limitLog(path string) {
 	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
 		_ = os.Truncate(path, 0)

@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	tick         = time.Second            // limits the time until a missed event is noticed
+	tick         = time.Second            // interval of converge, in case an event was missed
 	soon         = 20 * time.Millisecond  // poll interval while a service waits for a file
-	restartPause = 500 * time.Millisecond // so that a service that fails at once does not use a whole CPU
+	restartPause = 500 * time.Millisecond // keeps a service that always fails from using a whole CPU
 	stopGrace    = 5 * time.Second        // from SIGTERM to SIGKILL
 )
 
@@ -35,7 +35,7 @@ func newSupervisor(st *state.State, name string) *supervisor {
 	return &supervisor{st: st, machine: name, services: map[string]*service{}}
 }
 
-// run converges all services forever: when a child ends, on SIGHUP (the services have changed), and on every tick.
+// run converges all services forever: when a child ends, when SIGHUP reports changed services, and on every tick.
 func (s *supervisor) run() {
 	events := make(chan os.Signal, 16)
 	signal.Notify(events, syscall.SIGCHLD, syscall.SIGHUP)
@@ -55,8 +55,8 @@ func (s *supervisor) run() {
 	}
 }
 
-// reap waits for every child that has ended, services and orphans alike. Nothing else in this process may wait for
-// children.
+// reap waits for every child that has ended, whether it is a service or an orphan. Nothing else in this process may
+// wait for children.
 func (s *supervisor) reap() {
 	for {
 		var status syscall.WaitStatus
@@ -75,7 +75,7 @@ func (s *supervisor) reap() {
 	}
 }
 
-// read updates which services should run.
+// read reads from the service directory which services should run.
 func (s *supervisor) read() {
 	wanted, err := machine.Services(s.st.ServiceDir(s.machine))
 	if err != nil {
@@ -103,7 +103,8 @@ func (s *supervisor) read() {
 	}
 }
 
-// converge takes the next step for one service, and returns how long to wait before the next call.
+// converge starts, stops or kills one service as needed. It returns how long the caller should wait before the next
+// call.
 func (s *supervisor) converge(svc *service, now time.Time) time.Duration {
 	switch {
 	case svc.pid != 0 && !svc.stopping.IsZero():
@@ -135,7 +136,7 @@ func (s *supervisor) names() []string {
 	return names
 }
 
-// report writes the status if it has changed.
+// report writes the status of all services to the status file if it has changed.
 func (s *supervisor) report() {
 	status := []machine.ServiceStatus{}
 	for _, name := range s.names() {

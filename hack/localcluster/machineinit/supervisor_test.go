@@ -31,7 +31,7 @@ func sleeper(name string) machine.Service {
 	return machine.Service{Name: name, Args: []string{"/bin/sleep", "60"}}
 }
 
-// reapOne waits until one process has ended, as the init does for all.
+// reapOne waits until the process of a service has ended, as the supervisor's reap does for all children.
 func reapOne(t *testing.T, svc *service) {
 	t.Helper()
 	var status syscall.WaitStatus
@@ -75,7 +75,7 @@ func TestARemovedServiceEndsAndIsForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.read()
-	reapOne(t, svc) // SIGTERM was sent
+	reapOne(t, svc) // the service ends only if the supervisor sent SIGTERM
 	s.converge(svc, time.Now())
 	if len(s.services) != 0 {
 		t.Errorf("still known: %+v", svc)

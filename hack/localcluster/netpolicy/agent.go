@@ -20,7 +20,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// agent keeps the table of one node.
+// agent keeps the nftables table of one node up to date.
 type agent struct {
 	node      string
 	factory   informers.SharedInformerFactory
@@ -29,10 +29,11 @@ type agent struct {
 	installed string
 }
 
-// retry is how long the agent waits after nft has failed.
+// retry is how long the agent waits before it runs nft again after an error.
 const retry = time.Second
 
-// Run enforces the policies for the pods of a node until the context ends. The table stays: a crash of the agent opens nothing.
+// Run enforces network policies for the pods of a node until ctx ends. The table remains afterwards, so a crash of the
+// agent does not allow forbidden connections.
 func Run(ctx context.Context, client kubernetes.Interface, node string) error {
 	a := &agent{node: node, factory: informers.NewSharedInformerFactory(client, 0), changed: make(chan struct{}, 1), apply: nft}
 	if err := a.watch(); err != nil {
@@ -49,7 +50,7 @@ func Run(ctx context.Context, client kubernetes.Interface, node string) error {
 	return a.loop(ctx)
 }
 
-// watch wakes the loop when a policy, a pod or a namespace changes.
+// watch calls wake when a policy, a pod or a namespace changes.
 func (a *agent) watch() error {
 	handler := cache.ResourceEventHandlerFuncs{
 		AddFunc: func(any) { a.wake() }, UpdateFunc: func(any, any) { a.wake() }, DeleteFunc: func(any) { a.wake() },
@@ -64,7 +65,7 @@ func (a *agent) watch() error {
 	return nil
 }
 
-// wake makes the loop look again, once for all changes until it does.
+// wake makes the loop compute the table again. Several calls before the loop runs have the effect of one.
 func (a *agent) wake() {
 	select {
 	case a.changed <- struct{}{}:
@@ -86,7 +87,7 @@ func (a *agent) loop(ctx context.Context) error {
 	}
 }
 
-// install replaces the table if it is to be another.
+// install computes the table, and replaces the table in the kernel if they differ.
 func (a *agent) install(ctx context.Context) error {
 	now, err := a.observe()
 	if err != nil {
@@ -123,7 +124,7 @@ func (a *agent) observe() (world, error) {
 	return out, err
 }
 
-// nft carries out a script in the network namespace of this process.
+// nft executes an nft script in the network namespace of this process.
 func nft(ctx context.Context, script string) error {
 	cmd := exec.CommandContext(ctx, "nft", "-f", "-")
 	cmd.Stdin = strings.NewReader(script)

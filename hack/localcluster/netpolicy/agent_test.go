@@ -70,7 +70,8 @@ func TestWithoutPoliciesNothingIsDropped(t *testing.T) {
 	}
 }
 
-// running is an agent on a cluster with one pod of node1; scripts are what it would give to nft.
+// running starts an agent in a fake cluster with one pod on node1. The agent passes its nft scripts to apply, and the
+// channel then receives them.
 func running(t *testing.T, apply func(string) error) (*fake.Clientset, chan string) {
 	t.Helper()
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "x", Name: "a"}, Spec: corev1.PodSpec{NodeName: "node1"}, Status: corev1.PodStatus{PodIP: "10.0.0.10"}}

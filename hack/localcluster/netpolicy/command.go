@@ -16,15 +16,15 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// CommandName is the name of the supervised process.
+// CommandName is the name of the hidden subcommand, and of the service that runs it.
 const CommandName = "run-netpolicy"
 
-// NewCommand is the hidden command that each node runs as a service.
+// NewCommand returns the hidden subcommand that each node runs as a service.
 func NewCommand() *cobra.Command {
 	var kubeconfig, node string
 	command := &cobra.Command{
 		Use:    CommandName,
-		Short:  "Enforce NetworkPolicies for the pods of a node, in whose network namespace it runs",
+		Short:  "Enforce NetworkPolicies for the pods of the node in whose network namespace this command runs",
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -42,12 +42,12 @@ func NewCommand() *cobra.Command {
 			return Run(ctx, client, node)
 		},
 	}
-	command.Flags().StringVar(&kubeconfig, "kubeconfig", "", "how to reach the API server")
+	command.Flags().StringVar(&kubeconfig, "kubeconfig", "", "path of the kubeconfig for the API server")
 	command.Flags().StringVar(&node, "node", "", "name of the node")
 	return command
 }
 
-// sortByName makes the text of the rules the same for the same objects.
+// sortByName sorts a list by name, so that the same objects always give the same rules.
 func sortByName[T any](list []T, name func(T) string) {
 	slices.SortFunc(list, func(a, b T) int { return cmp.Compare(name(a), name(b)) })
 }

@@ -12,42 +12,44 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// world is what the rules follow from.
+// world holds the objects of the cluster from which the agent computes its rules.
 type world struct {
 	policies   []*networkingv1.NetworkPolicy
 	namespaces map[string]labels.Set
 	pods       []*corev1.Pod
 }
 
-// guard restricts one pod. A side that is nil is not restricted; one without entries is closed.
+// guard restricts the connections of one pod. A direction (ingress or egress) that is nil is not restricted. A
+// direction without entries allows no connection.
 type guard struct {
 	name            string
 	address         netip.Addr
 	ingress, egress *side
 }
 
-// side is one direction of a pod's connections: what any entry allows is allowed.
+// side is one direction of a pod's connections. It allows a connection if any of its entries allows it.
 type side struct{ allow []allowance }
 
-// allowance allows connections with peers at ports. No peers are all peers, and no ports all ports of all protocols.
+// allowance permits connections with certain peers at certain ports. If peers is empty, it permits all peers. If ports
+// is empty, it permits all ports of all protocols.
 type allowance struct {
 	peers []block
 	ports []portRange
 }
 
-// block are the addresses of a peer.
+// block is a range of peer addresses, from which the ranges in except are left out.
 type block struct {
 	prefix netip.Prefix
 	except []netip.Prefix
 }
 
-// portRange are ports of a protocol; from 0 are all of its ports.
+// portRange is a range of ports of one protocol. If from is 0, it contains all ports of the protocol.
 type portRange struct {
 	protocol corev1.Protocol
 	from, to int32
 }
 
-// compile returns the guards of the pods of a node, by address. A pod that no policy selects has none.
+// compile returns a guard for each pod of a node that a policy selects, sorted by address. Other pods get no guard.
 func compile(w world, node string) []guard {
 	var out []guard
 	for _, pod := range w.pods {
@@ -62,7 +64,7 @@ func compile(w world, node string) []guard {
 	return out
 }
 
-// guardOf combines the policies that select a pod.
+// guardOf returns the guard of a pod. It combines all policies that select the pod.
 func (w world) guardOf(pod *corev1.Pod) guard {
 	g := guard{name: pod.Namespace + "/" + pod.Name, address: addressOf(pod)}
 	for _, policy := range w.policies {
@@ -87,7 +89,8 @@ func (s *side) with(more []allowance) *side {
 	return s
 }
 
-// restricts reports whether a policy is about a direction. Without types it is about ingress, and about egress if it has rules for it.
+// restricts reports whether a policy restricts a direction. A policy without policyTypes restricts ingress. It also
+// restricts egress if it has egress rules.
 func restricts(policy *networkingv1.NetworkPolicy, direction networkingv1.PolicyType) bool {
 	if len(policy.Spec.PolicyTypes) > 0 {
 		return slices.Contains(policy.Spec.PolicyTypes, direction)
@@ -95,20 +98,21 @@ func restricts(policy *networkingv1.NetworkPolicy, direction networkingv1.Policy
 	return direction == networkingv1.PolicyTypeIngress || len(policy.Spec.Egress) > 0
 }
 
-// ingress are the allowances of a policy for connections to a pod, whose ports names stand for.
+// ingress returns what a policy permits to connect to a pod. It looks up named ports in this pod.
 func (w world) ingress(policy *networkingv1.NetworkPolicy, pod *corev1.Pod) []allowance {
 	var out []allowance
 	for _, rule := range policy.Spec.Ingress {
 		peers, ports := w.blocks(policy.Namespace, rule.From), portsAt(rule.Ports, pod)
 		if len(peers) == 0 && len(rule.From) > 0 || len(ports) == 0 && len(rule.Ports) > 0 {
-			continue // it names peers or ports of which there are none
+			continue // the rule names peers or ports, but none exist
 		}
 		out = append(out, allowance{peers, ports})
 	}
 	return out
 }
 
-// egress are the allowances of a policy for connections from its pods. A name of a port stands for a number at each peer.
+// egress returns the connections that a policy permits its pods to open. It looks up a named port in each peer, because
+// its number may differ between them.
 func (w world) egress(policy *networkingv1.NetworkPolicy) []allowance {
 	var out []allowance
 	for _, rule := range policy.Spec.Egress {

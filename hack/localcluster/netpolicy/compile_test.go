@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Pods a, b and c in the namespaces x, y and z, as in Kubernetes' own test/e2e/network/netpol: each listens at 80 and 81 of TCP and UDP,
-// and its ports have names. Outside is a machine without pods.
+// The tests have pods a, b and c in namespaces x, y and z, as Kubernetes' own tests in test/e2e/network/netpol. Each
+// pod listens on named ports 80 and 81 of TCP and UDP. outside is the address of a machine without pods.
 const outside = "192.0.2.1"
 
 func model() world {
@@ -37,7 +37,7 @@ func model() world {
 	return w
 }
 
-// with adds policies to namespace x, given as their specs.
+// with adds policies with the given specs to namespace x.
 func (w world) with(t *testing.T, specs ...string) world {
 	t.Helper()
 	for _, spec := range specs {
@@ -60,7 +60,7 @@ func (w world) address(name string) netip.Addr {
 	return netip.MustParseAddr(name)
 }
 
-// permits evaluates the rules as the kernel does.
+// permits reports whether a connection is permitted. It evaluates the compiled rules as the kernel does.
 func (w world) permits(from, to, protocol string, port int32) bool {
 	source, target := w.address(from), w.address(to)
 	for _, g := range compile(w, "node1") {
@@ -84,7 +84,7 @@ func (b block) contains(address netip.Addr) bool {
 	return b.prefix.Contains(address) && !slices.ContainsFunc(b.except, func(p netip.Prefix) bool { return p.Contains(address) })
 }
 
-// The names are those of the cases in test/e2e/network/netpol/network_policy.go of Kubernetes.
+// The case names are those of Kubernetes' test/e2e/network/netpol/network_policy.go.
 func TestTheCasesOfKubernetesOwnTests(t *testing.T) {
 	for name, c := range map[string]struct {
 		policies        []string

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// table is the name of the agent's own table; it touches no other.
+// table is the name of the nftables table that the agent owns. The agent changes no other table.
 const table = "inet network-policy"
 
-// render writes the table as input of nft, which replaces it in one transaction. A chain of a pod returns what is allowed and drops
-// the rest, so that a packet between two pods of one node passes the rules of both.
+// render returns an nft script that replaces the table in one transaction. A pod's chain returns permitted packets and
+// drops all others. So a packet between two pods of one node must pass the chains of both.
 func render(guards []guard) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "add table %[1]s\ndelete table %[1]s\ntable %[1]s {\n", table)
@@ -28,12 +28,13 @@ func render(guards []guard) string {
 	return out.String()
 }
 
-// renderHook writes a chain that the kernel calls. Its priority is behind the filter of kube-proxy, which may refuse by itself.
+// renderHook writes a chain that the kernel calls for every packet. It runs after the filter of kube-proxy, which may
+// reject packets first.
 func renderHook(out *strings.Builder, hook, jumps string) {
 	fmt.Fprintf(out, "\tchain %[1]s {\n\t\ttype filter hook %[1]s priority 10; policy accept;\n\t\tct state established,related accept\n%[2]s\t}\n", hook, jumps)
 }
 
-// jumps leads the packets from or to restricted pods to their chains.
+// jumps returns a rule that sends the packets from or to a restricted pod to the pod's chain.
 func jumps(guards []guard, direction, field string, of func(guard) *side) string {
 	var targets []string
 	for _, g := range guards {
@@ -51,7 +52,8 @@ func chain(g guard, direction string) string {
 	return direction + "-" + strings.ReplaceAll(g.address.String(), ".", "-")
 }
 
-// renderSide writes the chain of a pod in one direction. A pod always reaches itself, such as by its Service.
+// renderSide writes the chain for one direction of a pod's connections. A pod may always reach itself, for example
+// through its Service.
 func renderSide(out *strings.Builder, g guard, direction, field string, s *side) {
 	if s == nil {
 		return
@@ -67,7 +69,8 @@ func renderSide(out *strings.Builder, g guard, direction, field string, s *side)
 	out.WriteString("\t\tcounter drop\n\t}\n")
 }
 
-// peerMatches match the addresses of peers. Single addresses are matched together; blocks apart, as those of one set must not overlap.
+// peerMatches returns nft expressions that match the peers' addresses. One expression matches all single addresses.
+// Each larger block gets a separate expression, because the blocks of one nftables set must not overlap.
 func peerMatches(peers []block, field string) []string {
 	if len(peers) == 0 {
 		return []string{""}

@@ -14,14 +14,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// present reports whether a pod has an address of its own that policies are about.
+// present reports whether policies apply to a pod: it has not ended, and it has its own IPv4 address.
 func present(pod *corev1.Pod) bool {
 	over := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 	return !over && !pod.Spec.HostNetwork && addressOf(pod).Is4()
 }
 
 func addressOf(pod *corev1.Pod) netip.Addr {
-	address, _ := netip.ParseAddr(pod.Status.PodIP) // the zero address before it has one
+	address, _ := netip.ParseAddr(pod.Status.PodIP) // the zero address while the pod has none
 	return address
 }
 
@@ -30,13 +30,14 @@ func blockOf(pod *corev1.Pod) block {
 	return block{prefix: netip.PrefixFrom(address, address.BitLen())}
 }
 
-// selects reports whether a selector selects labels. The API server has checked it; one that cannot be read selects nothing.
+// selects reports whether a selector matches labels. The API server has validated the selector; an invalid one matches
+// nothing.
 func selects(selector *metav1.LabelSelector, set labels.Set) bool {
 	parsed, err := metav1.LabelSelectorAsSelector(selector)
 	return err == nil && parsed.Matches(set)
 }
 
-// blocks are the addresses of peers; none if there are no peers, or if they select nothing.
+// blocks returns the addresses of peers. The result is empty if peers is empty or selects nothing.
 func (w world) blocks(namespace string, peers []networkingv1.NetworkPolicyPeer) []block {
 	var out []block
 	for _, peer := range peers {
@@ -51,7 +52,7 @@ func (w world) blocks(namespace string, peers []networkingv1.NetworkPolicyPeer) 
 	return out
 }
 
-// podsOf are the pods among peers; no peers are all pods.
+// podsOf returns the pods that peers select. If peers is empty, it returns all pods.
 func (w world) podsOf(namespace string, peers []networkingv1.NetworkPolicyPeer) []*corev1.Pod {
 	if len(peers) == 0 {
 		peers = []networkingv1.NetworkPolicyPeer{{NamespaceSelector: &metav1.LabelSelector{}}}
@@ -65,7 +66,8 @@ func (w world) podsOf(namespace string, peers []networkingv1.NetworkPolicyPeer) 
 	return out
 }
 
-// selected are the pods of a peer of a policy in a namespace. Without a selector for namespaces they are in the same one.
+// selected returns the pods that a peer of a policy selects. Without a namespace selector, they are in the policy's
+// namespace.
 func (w world) selected(namespace string, peer networkingv1.NetworkPolicyPeer) []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, pod := range w.pods {
@@ -81,7 +83,7 @@ func (w world) selected(namespace string, peer networkingv1.NetworkPolicyPeer) [
 	return out
 }
 
-// parseBlock leaves out what is not IPv4, which the cluster does not have.
+// parseBlock returns no block for IPv6, because the cluster only has IPv4 addresses.
 func parseBlock(from *networkingv1.IPBlock) []block {
 	prefix, err := netip.ParsePrefix(from.CIDR)
 	if err != nil || !prefix.Addr().Is4() {
@@ -96,7 +98,7 @@ func parseBlock(from *networkingv1.IPBlock) []block {
 	return []block{out}
 }
 
-// portsAt are the ports of a rule, with the numbers that names stand for in a pod; without a pod, names are left out.
+// portsAt returns the ports of a rule. It looks up named ports in the pod. If pod is nil, it leaves named ports out.
 func portsAt(ports []networkingv1.NetworkPolicyPort, pod *corev1.Pod) []portRange {
 	var out []portRange
 	for _, p := range ports {

@@ -18,7 +18,8 @@ type route struct {
 	Device      string `json:"dev"`
 }
 
-// CheckFree returns an error that names a route of this host that overlaps with the plan, if there is one.
+// CheckFree returns an error if a route of this host overlaps with the cluster's address plan. The error names the
+// route.
 func CheckFree(ctx context.Context, n state.Network) error {
 	out, err := exec.CommandContext(ctx, "ip", "-4", "-j", "route", "show", "table", "all").Output()
 	if err != nil {
@@ -40,7 +41,7 @@ func collision(n state.Network, routes []route) error {
 		}
 		for _, p := range planned {
 			if p.Overlaps(taken) {
-				return fmt.Errorf("addresses %v, which the cluster needs, are in use here: route %s dev %s; remove that route first",
+				return fmt.Errorf("the cluster needs the addresses %v, but this host uses them: route %s dev %s; remove this route first",
 					p, r.Destination, r.Device)
 			}
 		}
@@ -48,8 +49,8 @@ func collision(n state.Network, routes []route) error {
 	return nil
 }
 
-// prefix returns false for default routes and for the halves of the Internet that VPNs use instead. The cluster's
-// routes are narrower, so they take precedence.
+// prefix returns the destination of a route. It returns false for default routes, and for the halves of the Internet
+// that VPNs use instead. They do not collide, because the cluster's narrower routes take precedence.
 func (r route) prefix() (netip.Prefix, bool) {
 	if p, err := netip.ParsePrefix(r.Destination); err == nil {
 		return p, p.Bits() > 1

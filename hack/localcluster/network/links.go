@@ -16,7 +16,8 @@ import (
 
 const bridge = "nodes"
 
-// CreateRouter creates the control plane's namespace with the nodes' bridge, and the link to this host.
+// CreateRouter creates the control plane's network namespace, the bridge for the nodes in it, and the link to this
+// host.
 func CreateRouter(ctx context.Context, st *state.State) error {
 	n, ns := st.Network, st.ControlPlane.NetNS
 	if err := createNamespace(ns); err != nil {
@@ -53,7 +54,7 @@ func hostRoutes(n state.Network) []string {
 	return routes
 }
 
-// CreateNode creates a node's namespace and connects it to the bridge. It first removes what a crash left behind.
+// CreateNode creates a node's network namespace and connects it to the bridge. It first removes leftovers of a crash.
 func CreateNode(ctx context.Context, st *state.State, node state.Node) error {
 	if err := RemoveNode(node); err != nil {
 		return err
@@ -61,7 +62,7 @@ func CreateNode(ctx context.Context, st *state.State, node state.Node) error {
 	if err := createNamespace(node.NetNS); err != nil {
 		return err
 	}
-	// The kernel removes the old namespace's port only some time later.
+	// The kernel removes the bridge port of the old namespace with a delay, so remove the port now.
 	if err := batch(ctx, st.ControlPlane.NetNS, "link delete "+node.Name); err != nil && !isAbsent(err) {
 		return err
 	}
@@ -93,20 +94,21 @@ func nodeLinks(st *state.State, node state.Node) []string {
 	return lines
 }
 
-// RemoveNode removes a node from the network for good, like a power cut: the node does not even refuse connections.
+// RemoveNode removes a node's network namespace, which acts like a power cut: the node does not even refuse
+// connections.
 func RemoveNode(node state.Node) error { return removeNamespace(node.NetNS) }
 
-// Cut takes a node's link down.
+// Cut takes a node's link down, so that no machine can reach the node.
 func Cut(ctx context.Context, st *state.State, node state.Node) error {
 	return batch(ctx, st.ControlPlane.NetNS, fmt.Sprintf("link set %s down", node.Name))
 }
 
-// Heal takes a node's link up again.
+// Heal takes a node's link up again, and so undoes Cut.
 func Heal(ctx context.Context, st *state.State, node state.Node) error {
 	return batch(ctx, st.ControlPlane.NetNS, fmt.Sprintf("link set %s up", node.Name))
 }
 
-// RemoveHostLink removes the link from this host, and with it the routes.
+// RemoveHostLink removes this host's link to the cluster. The kernel then removes the routes through it.
 func RemoveHostLink(ctx context.Context) error {
 	if err := batch(ctx, "", "link delete "+HostInterface); err != nil && !isAbsent(err) {
 		return err
@@ -116,7 +118,7 @@ func RemoveHostLink(ctx context.Context) error {
 
 func isAbsent(err error) bool { return strings.Contains(err.Error(), "Cannot find device") }
 
-// batch runs commands of ip, in a network namespace if one is given.
+// batch runs commands of the ip program. If ns is not empty, they run in that network namespace.
 func batch(ctx context.Context, ns string, lines ...string) error {
 	args := []string{"ip", "-batch", "-"}
 	if ns != "" {
@@ -132,7 +134,8 @@ func batch(ctx context.Context, ns string, lines ...string) error {
 	return nil
 }
 
-// forward enables forwarding inside the namespace only, as network settings are per namespace.
+// forward enables IPv4 forwarding in a network namespace. It does not affect this host, as the setting is per
+// namespace.
 func forward(ns string) error {
 	return Inside(ns, func() error {
 		return os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0)

@@ -15,8 +15,8 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// createNamespace creates a network namespace that exists as long as the mount at path. It does not use `ip netns`,
-// which leaves /run/netns behind.
+// createNamespace creates a network namespace, and keeps it with a mount at path. It does not use `ip netns`, which
+// leaves the directory /run/netns behind.
 func createNamespace(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
@@ -26,7 +26,7 @@ func createNamespace(path string) error {
 	}
 	return onThrowawayThread(func() error {
 		if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
-			return fmt.Errorf("new network namespace: %w", err)
+			return fmt.Errorf("create a network namespace: %w", err)
 		}
 		if err := unix.Mount("/proc/thread-self/ns/net", path, "", unix.MS_BIND, ""); err != nil {
 			return fmt.Errorf("keep network namespace at %s: %w", path, err)
@@ -35,25 +35,26 @@ func createNamespace(path string) error {
 	})
 }
 
-// HostNamespace returns the path of a file that refers to this host's own network namespace. Only machines that are
-// launched after KeepHostNamespace see it.
+// HostNamespace returns the path of a file that refers to this host's network namespace. Only machines that are
+// launched after KeepHostNamespace can use it.
 func HostNamespace(st *state.State) string { return filepath.Join(st.NetNSDir(), "host") }
 
-// KeepHostNamespace lets the control plane start programs in this host's network. Nodes cannot see the file.
+// KeepHostNamespace creates the file with which the control plane starts programs in this host's network. Nodes cannot
+// see it.
 func KeepHostNamespace(st *state.State) error {
 	path := HostNamespace(st)
 	if err := state.WriteFile(path, nil, 0o600); err != nil {
 		return err
 	}
-	// Do not use /proc/self, which is the first thread, as this thread may be one that has entered another namespace.
+	// Do not use /proc/self: it refers to the process's first thread, and this thread may be in another namespace.
 	if err := unix.Mount("/proc/thread-self/ns/net", path, "", unix.MS_BIND, ""); err != nil {
 		return fmt.Errorf("keep this host's network namespace at %s: %w", path, err)
 	}
 	return nil
 }
 
-// removeNamespace unmounts the namespace. The kernel removes it, with its links, when its last process has ended. It is
-// no error if it does not exist.
+// removeNamespace unmounts a network namespace. The kernel removes the namespace and its links when its last process
+// ends. It is no error if the namespace does not exist.
 func removeNamespace(path string) error {
 	err := unix.Unmount(path, unix.MNT_DETACH)
 	if err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOENT) {
@@ -65,7 +66,7 @@ func removeNamespace(path string) error {
 	return nil
 }
 
-// Inside runs f in a network namespace.
+// Inside runs f in the network namespace at path.
 func Inside(path string, f func() error) error {
 	return onThrowawayThread(func() error {
 		if err := Enter(path); err != nil {
@@ -75,7 +76,7 @@ func Inside(path string, f func() error) error {
 	})
 }
 
-// Enter moves the calling thread into a network namespace.
+// Enter moves the calling thread into the network namespace at path.
 func Enter(path string) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -88,8 +89,8 @@ func Enter(path string) error {
 	return nil
 }
 
-// onThrowawayThread runs f on a locked thread that it never unlocks. So the runtime ends the thread with the goroutine,
-// and nothing else runs in a foreign namespace.
+// onThrowawayThread runs f on a new thread that stays locked to its goroutine. The Go runtime then ends the thread with
+// the goroutine, so that no other code runs in the foreign namespace.
 func onThrowawayThread(f func() error) error {
 	result := make(chan error, 1)
 	go func() {

@@ -19,15 +19,16 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// HostInterface is the name of the link on this host.
+// HostInterface is the name of the network link on this host.
 const HostInterface = "opcrew0"
 
-// MaxNodes is well below the limit of the addresses that follow firstNode.
+// MaxNodes is the maximum number of nodes. The address plan would allow more.
 const MaxNodes = 50
 
 const firstNode = 11 // last byte of node1's address
 
-// Plan returns the default address plan: one uncommon /15, and the usual range for Services.
+// Plan returns the default address plan: one uncommon /15 range for machines and pods, and the usual range for
+// Services.
 func Plan() state.Network {
 	return state.Network{
 		Machines:      netip.MustParsePrefix("10.214.0.0/24"),
@@ -49,13 +50,13 @@ func Registry(n state.Network) netip.AddrPort { return netip.AddrPortFrom(Contro
 // router returns the address of the control plane's end of the host link.
 func router(n state.Network) netip.Addr { return n.HostLink.Addr().Next() }
 
-// KubernetesService returns the ClusterIP that the API server takes for itself.
+// KubernetesService returns the ClusterIP that the API server chooses for its own Service.
 func KubernetesService(n state.Network) netip.Addr { return n.Services.Addr().Next() }
 
-// Node returns the address and the pod range for a node index, which starts at 0.
+// Node returns the address and the pod range of the node with an index. Indexes start at 0.
 func Node(n state.Network, index int) (netip.Addr, netip.Prefix, error) {
 	if index < 0 || index >= MaxNodes {
-		return netip.Addr{}, netip.Prefix{}, fmt.Errorf("node number %d: only %d nodes fit", index+1, MaxNodes)
+		return netip.Addr{}, netip.Prefix{}, fmt.Errorf("node number %d: the cluster can have at most %d nodes", index+1, MaxNodes)
 	}
 	machines := n.Machines.Addr().As4()
 	machines[3] = byte(firstNode + index)
@@ -64,15 +65,15 @@ func Node(n state.Network, index int) (netip.Addr, netip.Prefix, error) {
 	return netip.AddrFrom4(machines), netip.PrefixFrom(netip.AddrFrom4(pods), 24), nil
 }
 
-// hardwareAddress returns the fixed MAC address of a node's link. If it changed with each start, the other nodes could
-// not reach the node's pods for some seconds, because they remember the previous address.
+// hardwareAddress returns the MAC address of a node's link, which never changes. If it changed at each start, other
+// nodes would use the old address for some seconds, and could not reach the node's pods.
 func hardwareAddress(node state.Node) net.HardwareAddr {
 	const local = 0x02 // locally administered: RFC 9542, 2.1
 	ip := node.Address.As4()
 	return net.HardwareAddr{local, 0, ip[0], ip[1], ip[2], ip[3]}
 }
 
-// ranges returns all address ranges for which the host gets a route.
+// ranges returns the address ranges to which this host gets a route.
 func ranges(n state.Network) []netip.Prefix {
 	return []netip.Prefix{n.Machines, n.Pods, n.Services, n.LoadBalancers}
 }

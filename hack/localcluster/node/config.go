@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package node configures a node's containerd, kubelet, kube-proxy and pod network, and starts, crashes, cuts off and
-// heals nodes. Package machine provides the machine below a node, and package network its links.
+// Package node configures a node's containerd, kubelet, kube-proxy and pod network. It starts, crashes, cuts off and
+// heals nodes. Package machine provides the machine on which a node runs, and package network its links.
 package node
 
 import (
@@ -17,11 +17,11 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// cniDir is a path inside the node, which has its own copy of /etc.
+// cniDir is a path inside the node. Each node has a separate copy of /etc.
 const cniDir = "/etc/cni/net.d"
 
-// containerdConfig restricts oom scores, because lowering them needs CAP_SYS_RESOURCE, which root in a container or
-// sandbox often lacks. It disables the opt plugin, which would write to /opt.
+// containerdConfig sets restrict_oom_score_adj, because lower scores need CAP_SYS_RESOURCE, which root in a container
+// or sandbox often lacks. It disables the opt plugin, which would write to /opt.
 func containerdConfig(n state.Node, registries string) string {
 	return fmt.Sprintf(`version = 2
 root = "/var/lib/containerd"
@@ -49,8 +49,8 @@ disabled_plugins = ["io.containerd.internal.v1.opt", "io.containerd.snapshotter.
 `, n.ContainerdSocket, image.PauseTag, registries, cniDir)
 }
 
-// registryHosts sends every pull to the cluster's own registry, whatever registry the image names, as a node can reach
-// no other. If that registry has no such image, the pull fails. containerd 1.6 ignores a file without a host entry.
+// registryHosts makes containerd pull every image from the cluster's own registry, whatever registry the image names,
+// as a node can reach no other. A pull of an unknown image fails. containerd 1.6 ignores a file without a host entry.
 func registryHosts(st *state.State) string {
 	return fmt.Sprintf(`server = "http://%[1]v"
 
@@ -59,9 +59,9 @@ func registryHosts(st *state.State) string {
 `, network.Registry(st.Network))
 }
 
-// kubeletConfig returns the defaults of a plain node, with exceptions: the node shares this machine (groups, disk,
-// swap), a lost node is noticed soon, and tests are not throttled. Images need no credentials, as the kubelet would
-// otherwise refuse an image that was loaded under one name and pulled under another.
+// kubeletConfig returns a kubelet's default configuration, with settings for nodes that share this machine (cgroups,
+// disk, swap), for early detection of a lost node, and against throttling of tests. Images need no credentials, because
+// the kubelet would otherwise refuse an image that was loaded under one name and pulled under another.
 func kubeletConfig(st *state.State, n state.Node, dir string) string {
 	return fmt.Sprintf(`apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
@@ -95,8 +95,9 @@ eventBurst: 400
 `, filepath.Join(st.PKIDir(), "ca.crt"), dir, st.Network.DNS, n.ContainerdSocket, cgroup.Group(n.Name))
 }
 
-// podNetwork gives each pod a point-to-point link to its node, which routes between pods. With a bridge, pods of one
-// node could reach each other through a Service only if the host's bridge settings (bridge-nf-call-iptables) allow it.
+// podNetwork gives each pod a point-to-point link to its node, which routes between pods. With a bridge instead, pods
+// of one node could reach each other through a Service only with certain settings of this host
+// (bridge-nf-call-iptables).
 func podNetwork(n state.Node) (string, error) {
 	type object = map[string]any
 	list := object{

@@ -19,21 +19,21 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// Start boots a node, also after a crash, and records it. The node's disk content is kept. If the node runs, Start does
-// nothing.
+// Start boots a node, for the first time or after a crash, and saves the node's new state. The node's disk content is
+// kept. If the node already runs, Start does nothing.
 func Start(ctx context.Context, st *state.State, name string) error {
 	n, err := st.Node(name)
 	if err != nil || n.Init.Alive() {
 		return err
 	}
-	// The old machine may have been killed only just now.
+	// The old machine may have been killed only just now, so wait until all of its processes are gone.
 	if err := machine.End(n.Machine); err != nil {
 		return err
 	}
 	if err := network.CreateNode(ctx, st, *n); err != nil {
 		return fmt.Errorf("network of %s: %w", name, err)
 	}
-	// With a stale socket, the kubelet would start too early.
+	// A socket of the previous boot would make the kubelet start before containerd.
 	if err := os.Remove(n.ContainerdSocket); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -44,7 +44,7 @@ func Start(ctx context.Context, st *state.State, name string) error {
 	return st.Save()
 }
 
-// Crash kills a node and removes its network.
+// Crash kills all processes of a node and removes its network, like a power cut.
 func Crash(st *state.State, name string) error {
 	n, err := st.Node(name)
 	if err != nil {
@@ -60,12 +60,12 @@ func Crash(st *state.State, name string) error {
 	return st.Save()
 }
 
-// Cut separates a running node from all others.
+// Cut separates a running node from all other machines.
 func Cut(ctx context.Context, st *state.State, name string) error {
 	return setCut(ctx, st, name, true, network.Cut)
 }
 
-// Heal undoes Cut.
+// Heal reconnects a node that Cut separated.
 func Heal(ctx context.Context, st *state.State, name string) error {
 	return setCut(ctx, st, name, false, network.Heal)
 }
@@ -96,7 +96,7 @@ func AwaitRuntime(ctx context.Context, st *state.State, n state.Node) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("containerd of %s does not answer: %s\n%s", n.Name,
+			return fmt.Errorf("containerd of %s does not respond: %s\n%s", n.Name,
 				strings.TrimSpace(string(out)), machine.LogTail(st, n.Name, "containerd", 10))
 		case <-time.After(50 * time.Millisecond):
 		}

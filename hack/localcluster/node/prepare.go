@@ -16,8 +16,8 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// Prepare writes everything that a node needs before its first start. The node boots with only containerd, which needs
-// no API server; Join adds the other services.
+// Prepare writes all files that a node needs before its first start. The node boots with only containerd, which does
+// not need the API server. Join later adds the other services.
 func Prepare(st *state.State, n state.Node) error {
 	dir := st.MachineDir(n.Name)
 	if err := writeIdentity(st, n, dir); err != nil {
@@ -49,8 +49,8 @@ func Prepare(st *state.State, n state.Node) error {
 	})
 }
 
-// writeIdentity creates the node's credentials for the API server, and the certificate with which its kubelet serves
-// logs and commands.
+// writeIdentity creates the node's credentials for the API server, and the certificate with which the kubelet serves
+// its own API, such as for kubectl logs and exec.
 func writeIdentity(st *state.State, n state.Node, dir string) error {
 	user := "system:node:" + n.Name
 	if err := pki.ClientKubeconfig(st, filepath.Join(dir, "kubelet.kubeconfig"), user, "system:nodes"); err != nil {
@@ -73,8 +73,8 @@ func writeIdentity(st *state.State, n state.Node, dir string) error {
 	return pair.Write(dir, "kubelet")
 }
 
-// Join lets a node register with the API server. The server must be ready, because the kubelet retries with growing
-// pauses. Join is needed after every start of the node.
+// Join starts the kubelet and kube-proxy of a node, which registers the node with the API server. Call it after every
+// start of the node, once the API server is ready: a kubelet that fails retries with growing pauses.
 func Join(st *state.State, n state.Node) error {
 	kube, dir := st.Binary("kube"), st.MachineDir(n.Name)
 	kubelet := machine.Service{Name: "kubelet", WaitFor: n.ContainerdSocket, Args: []string{
@@ -98,7 +98,7 @@ func Join(st *state.State, n state.Node) error {
 	return nil
 }
 
-// machineID returns an ID that is stable for a node and differs between nodes.
+// machineID returns an ID that is different for each node, and that is the same at every start of a node.
 func machineID(n state.Node) string {
 	return strings.Repeat("0", 32-2*len(n.Address.AsSlice())) + fmt.Sprintf("%x", n.Address.AsSlice())
 }

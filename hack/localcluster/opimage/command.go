@@ -14,8 +14,8 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// NewCommand returns `opcrew` with its subcommands, which the Makefile calls. load reads the record of the local
-// cluster; only commands that send images there call it.
+// NewCommand returns the command `opcrew` with its subcommands, which the Makefile calls. load reads the record of the
+// local cluster. Only subcommands that load images into the cluster's nodes call it.
 func NewCommand(load func() (*state.State, error)) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "opcrew",
@@ -28,7 +28,7 @@ func NewCommand(load func() (*state.State, error)) *cobra.Command {
 	flags.StringVar(&given.Operator, "image", defaultOperator, "name of the operator's image")
 	flags.StringVar(&given.Agent, "agent-image", "", "name of the agent's image (default: derived from the operator's)")
 	flags.StringVar(&given.Backup, "backup-image", "", "name of the image for backups (default: derived from the operator's)")
-	flags.StringVar(&bin, "bin", "bin", "where the programs are, and the saved images go")
+	flags.StringVar(&bin, "bin", "bin", "folder with the programs, in which images are saved")
 	names := func() (Images, error) { return Named(given.Operator, given.Agent, given.Backup) }
 	command.AddCommand(newNames(names), newBuild(names, &bin), newPush(names, &bin, load), newManifests(names, &bin), newPrepare(names, &bin, load))
 	return command
@@ -82,7 +82,7 @@ func newBuild(names func() (Images, error), bin *string) *cobra.Command {
 			return nil
 		},
 	}
-	command.Flags().BoolVar(&check, "check", false, "only check the names, before minutes are spent on programs")
+	command.Flags().BoolVar(&check, "check", false, "only check the names of the images, and build nothing")
 	return command
 }
 
@@ -102,14 +102,14 @@ func newPush(names func() (Images, error), bin *string, load func() (*state.Stat
 			return pusher.Push(command.Context(), images, *bin)
 		},
 	}
-	command.Flags().StringVar(&pusher.Manifests, "manifests", "", "file with manifests that have the default names")
-	command.Flags().StringVar(&pusher.Install, "install", "", "file for these manifests with the digests of what was pushed")
+	command.Flags().StringVar(&pusher.Manifests, "manifests", "", "file with manifests that contain the default image names")
+	command.Flags().StringVar(&pusher.Install, "install", "", "file to which the manifests are written, with the digests of the pushed images")
 	command.MarkFlagsRequiredTogether("manifests", "install")
-	command.Flags().StringVar(&pusher.To, "to", ToAuto, "registry, local (the nodes of the local cluster), or auto: local for "+defaultOperator+" and its like")
+	command.Flags().StringVar(&pusher.To, "to", ToAuto, "registry, local (the nodes of the local cluster), or auto: local for names such as "+defaultOperator+", registry for others")
 	return command
 }
 
-// loader returns a function that loads saved images into the running nodes.
+// loader returns a function that loads saved images into the running nodes of the local cluster.
 func loader(load func() (*state.State, error), out io.Writer) func(context.Context, []string) error {
 	return func(ctx context.Context, files []string) error {
 		cluster, err := load()
@@ -123,7 +123,7 @@ func loader(load func() (*state.State, error), out io.Writer) func(context.Conte
 func newManifests(names func() (Images, error), bin *string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "manifests",
-		Short: "Copy manifests from standard input, with the names of the three images in them, by the digests that were pushed",
+		Short: "Copy manifests from standard input, and insert the names of the three images with the digests that were pushed",
 		Args:  cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			images, err := names()
@@ -150,7 +150,7 @@ func newManifests(names func() (Images, error), bin *string) *cobra.Command {
 func newPrepare(names func() (Images, error), bin *string, load func() (*state.State, error)) *cobra.Command {
 	return &cobra.Command{
 		Use:   "prepare",
-		Short: "Print the flags by which an operator outside of the cluster names images, and load those that are local",
+		Short: "Print the image flags for an operator that runs outside the cluster, and load local images into the nodes",
 		Args:  cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			images, err := names()

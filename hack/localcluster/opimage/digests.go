@@ -20,14 +20,14 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/image"
 )
 
-// askTimeout bounds how long a deployment waits for a registry that does not answer.
+// askTimeout limits how long a deployment waits for the response of a registry.
 const askTimeout = 10 * time.Second
 
-// digestsFile in bin has the digest of each name that was pushed from here. A deployment uses this record, not what a tag
-// points to now: another user of the registry may have moved the tag.
+// digestsFile is a file in bin with the digest of each image that was pushed from this clone. A deployment uses these
+// digests instead of tags, because another user of the registry may have moved a tag.
 const digestsFile = "digests.json"
 
-// byDigest replaces names by those with a digest, where one is known.
+// byDigest replaces the names of images whose digest is known by names with this digest.
 func (i Images) byDigest(digests map[string]string) Images {
 	for _, name := range []*string{&i.Operator, &i.Agent, &i.Backup} {
 		if digest, known := digests[*name]; known {
@@ -37,7 +37,8 @@ func (i Images) byDigest(digests map[string]string) Images {
 	return i
 }
 
-// keepDigests records what was pushed. A name that went to the nodes of the local cluster has no digest any more.
+// keepDigests saves the digests of pushed images. It removes the digests of images that were loaded into the local
+// cluster's nodes instead.
 func keepDigests(bin string, images Images, pushed map[string]string) error {
 	digests, err := readDigests(bin)
 	if err != nil {
@@ -74,8 +75,8 @@ func readDigests(bin string) (map[string]string, error) {
 	return digests, nil
 }
 
-// Pinned returns the names by the digests that were pushed from here and that the registry still has. It logs which
-// images keep a tag, and why.
+// Pinned replaces the tags of images by the digests that were pushed from this clone, if the registry still has them.
+// It logs which images keep a tag, and why.
 func (i Images) Pinned(ctx context.Context, bin string, log io.Writer, options ...remote.Option) (Images, error) {
 	digests, err := readDigests(bin)
 	if err != nil {
@@ -89,13 +90,13 @@ func (i Images) Pinned(ctx context.Context, bin string, log io.Writer, options .
 		}
 		if why := unpinned(ctx, digests[p.name], options); why != "" {
 			delete(digests, p.name)
-			fmt.Fprintf(log, "%s is deployed by its tag, which a user of its registry can move: %s\n", p.name, why)
+			fmt.Fprintf(log, "%s is deployed by its tag, which another user of the registry can move, because %s\n", p.name, why)
 		}
 	}
 	return i.byDigest(digests), nil
 }
 
-// unpinned says why an image cannot be named by a digest; "" if it can.
+// unpinned returns why an image cannot be named by a digest, or "" if it can.
 func unpinned(ctx context.Context, digest string, options []remote.Option) string {
 	if digest == "" {
 		return "it was not pushed from here (make docker-push)"

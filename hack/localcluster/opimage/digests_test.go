@@ -18,10 +18,10 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
-// manifests are those of an installation with the default names.
+// manifests is part of the manifests of an installation, with the default image names.
 const manifests = "      image: " + defaultOperator + "\n      - --agent-image=" + defaultAgent + "\n      - --backup-image=" + defaultBackup + "\n"
 
-// pushedTo builds three images and pushes them to a registry that runs in this process.
+// pushedTo builds three images and pushes them to the test registry at host.
 func pushedTo(t *testing.T, host, bin string) (images Images, install string) {
 	t.Helper()
 	images, err := Named(host+"/team/op:v1", "", "")
@@ -115,7 +115,7 @@ func TestAnImageKeepsItsTagWithAReasonWhereNoDigestIsKnown(t *testing.T) {
 	}
 }
 
-// withRecord is a folder with the record of a push that the registry does not have.
+// withRecord returns a folder that records a push, although the registry does not have the pushed images.
 func withRecord(t *testing.T, images Images, host string) string {
 	t.Helper()
 	bin, digests := t.TempDir(), map[string]string{}

@@ -9,25 +9,25 @@ import (
 	"strings"
 )
 
-// InManifests replaces the default names of the three images in manifests from config. It fails if one of the default
-// names is missing.
+// InManifests replaces the default names of the three images in the manifests. It returns an error if the manifests
+// lack one of the default names.
 func (i Images) InManifests(manifests string) (string, error) {
 	for _, place := range []struct{ before, old, new string }{
 		{"image: ", defaultOperator, quoted(i.Operator)},
 		{"--agent-image=", defaultAgent, i.Agent},
 		{"--backup-image=", defaultBackup, i.Backup},
 	} {
-		// Match the line end, because opcrew/opcrew:dev is a prefix of other names.
+		// Match up to the line end, because opcrew/opcrew:dev is also the beginning of other names.
 		old := place.before + place.old + "\n"
 		if !strings.Contains(manifests, old) {
-			return "", fmt.Errorf("the manifests have no %q to put %s in its place", strings.TrimSpace(old), place.new)
+			return "", fmt.Errorf("the manifests do not contain %q, which %s should replace", strings.TrimSpace(old), place.new)
 		}
 		manifests = strings.ReplaceAll(manifests, old, place.before+place.new+"\n")
 	}
 	return manifests, nil
 }
 
-// quoted returns the name as a YAML string. The bracket of an IPv6 address would start a list.
+// quoted returns the name as a YAML string. Without quotes, the bracket of an IPv6 address would start a YAML list.
 func quoted(name string) string {
 	if strings.HasPrefix(name, "[") {
 		return `"` + name + `"`
@@ -35,7 +35,8 @@ func quoted(name string) string {
 	return name
 }
 
-// writeInstall copies a file of manifests with the names of the three images in it. The file appears whole or not at all.
+// writeInstall copies a file of manifests, and puts the names of the three images into the copy. If it fails, it leaves
+// no incomplete file.
 func (i Images) writeInstall(from, to string) error {
 	manifests, err := os.ReadFile(from)
 	if err != nil {

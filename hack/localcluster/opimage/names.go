@@ -10,8 +10,8 @@ import (
 	"github.com/distribution/reference"
 )
 
-// The names that the manifests in config carry, and what the Makefile calls the three. No one can register the domain
-// invalid (RFC 2606), so a cluster that lacks these images cannot pull those of another publisher.
+// The default names of the three images in the manifests in config, and the Makefile variables for these names. No one
+// can register the domain "invalid" (RFC 2606), so a cluster that lacks the images cannot pull another publisher's.
 const (
 	defaultOperator = "opcrew.invalid/opcrew:dev"
 	defaultAgent    = "opcrew.invalid/opcrew-agent:dev"
@@ -45,10 +45,10 @@ func Named(operator, agent, backup string) (Images, error) {
 	return images, images.distinct()
 }
 
-// named returns the given name, or a name derived from the operator's.
+// named returns given, or a name that it derives from the operator's if given is empty.
 func named(variable, given string, of typed, suffix string) (string, error) {
 	if given == "" && of.digest != "" {
-		return "", fmt.Errorf("%s=%s names a digest, which says nothing about the digests of the other images: give %s and %s too, as make docker-push prints them",
+		return "", fmt.Errorf("%s=%s names a digest, from which the digests of the other images cannot be derived: give %s and %s too, as make docker-push prints them",
 			operatorVariable, of, agentVariable, backupVariable)
 	}
 	if given == "" {
@@ -105,7 +105,7 @@ func (i Images) distinct() error {
 			return err
 		}
 		if other, taken := seen[ref.String()]; taken {
-			return fmt.Errorf("%s and %s are both %s: three images need three names; leave %s and %s out to have them derived from %s",
+			return fmt.Errorf("%s and %s are both %s, but three images need three names; leave out %s and %s to derive them from %s",
 				other, image.variable, image.name, agentVariable, backupVariable, operatorVariable)
 		}
 		seen[ref.String()] = image.variable
@@ -113,7 +113,8 @@ func (i Images) distinct() error {
 	return nil
 }
 
-// Buildable returns an error for digests, because the digest of an image is only known once it is built.
+// Buildable returns an error if an image is named by a digest, because the digest is only known once the image is
+// built.
 func (i Images) Buildable() error {
 	for _, image := range i.list() {
 		parsed, err := parse(image.variable, image.name)
@@ -127,17 +128,18 @@ func (i Images) Buildable() error {
 		if tagged.tag == "" {
 			tagged.tag = "v1"
 		}
-		return fmt.Errorf("%s=%s: an image gets its digest when it is built, so it cannot be built or pushed by one: write %s=%s, and deploy by the digest that make docker-push prints",
+		return fmt.Errorf("%s=%s: an image cannot be built or pushed under a digest, because it gets its digest when it is built; write %s=%s, and deploy with the digest that make docker-push prints",
 			image.variable, image.name, image.variable, tagged)
 	}
 	return nil
 }
 
-// localPaths begin the names of images for the nodes of the local cluster; only loaded, never pulled or pushed.
+// localPaths are prefixes of image names. Images with these names are loaded into the local cluster's nodes, and never
+// pulled or pushed.
 var localPaths = []string{"opcrew.invalid/", "opcrew/"}
 
-// Local reports whether an image is meant for the nodes of the local cluster:
-// one of the project's own names, with the tag dev or one that begins with dev-.
+// Local reports whether an image is meant for the nodes of the local cluster. Such an image has one of the project's
+// own names, and the tag dev or a tag that begins with dev-.
 func Local(image string) bool {
 	parsed, err := parse("", image)
 	if err != nil || parsed.digest != "" || parsed.tag != "dev" && !strings.HasPrefix(parsed.tag, "dev-") {

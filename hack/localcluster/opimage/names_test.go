@@ -129,10 +129,11 @@ func TestManifestsNameAllThreeImages(t *testing.T) {
 	}
 }
 
-// The root of the repository, from here.
+// root is the path of the repository's root, relative to this package.
 const root = "../../.."
 
-// A file that names an image of a registry that anyone can use would run the image of the first who registers the name.
+// If a committed file named an image in a public registry, the first person who registers that name could run code in
+// clusters.
 func TestWhatIsCommittedNamesNoRegistryThatCanExist(t *testing.T) {
 	image := regexp.MustCompile(`(?m)(?:image: |-image=|Image += ")"?([^\s",\]]+)`)
 	for _, file := range []string{

@@ -9,9 +9,9 @@ import "path/filepath"
 type part struct {
 	// variable is the Makefile variable with the image's name.
 	variable, name string
-	// program is the name of the binary in bin and at the root of the image.
+	// program is the name of the binary. The binary is in bin, and at the root of the image.
 	program string
-	// certificates is set if the program calls services with certificates of public authorities.
+	// certificates is set if the program calls external services, whose certificates public authorities signed.
 	certificates bool
 }
 
@@ -23,7 +23,7 @@ func (i Images) list() []part {
 	}
 }
 
-// tar returns the path at which the image is saved.
+// tar returns the path of the tar file in which Build saves the image.
 func (p part) tar(bin string) string { return filepath.Join(bin, p.program+".tar") }
 
 // Build builds the three images from the programs in bin, and saves them there.

@@ -16,8 +16,8 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/image"
 )
 
-// Prepared returns the images for pods while the operator itself runs outside the cluster. Local images are built from
-// the programs in bin and loaded, under a tag that changes with their content. Other images must have been pushed
+// Prepared returns the images for pods while the operator runs outside the cluster. It builds local images from the
+// programs in bin and loads them under a tag that changes with their content. It expects that other images were pushed
 // before.
 func (i Images) Prepared(ctx context.Context, bin string, load func(context.Context, []string) error, log io.Writer) (Images, error) {
 	var files []string
@@ -39,14 +39,14 @@ func (i Images) Prepared(ctx context.Context, bin string, load func(context.Cont
 		return i, nil
 	}
 	if err := load(ctx, files); err != nil {
-		fmt.Fprintf(log, "%s and %s are on no node, so pods that need them cannot start (%v). Start the local cluster with make up, "+
+		fmt.Fprintf(log, "No node has the images %s and %s, so pods that need them cannot start (%v). Start the local cluster with make up, "+
 			"or use a registry: make docker-build docker-push run %s=registry.example.com/opcrew:v1\n", i.Agent, i.Backup, err, operatorVariable)
 	}
 	return i, nil
 }
 
-// buildByContent builds the image under a tag derived from the program's content, because a node does not load a tag
-// again that it already has.
+// buildByContent builds the image under a tag that it derives from the program's content. The tag must change with the
+// content, because a node does not load a tag again that it already has.
 func (p part) buildByContent(bin string) (name string, err error) {
 	content, err := os.ReadFile(filepath.Join(bin, p.program))
 	if err != nil {

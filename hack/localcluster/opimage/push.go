@@ -15,9 +15,9 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/image"
 )
 
-// Destinations of images.
+// Values of the Makefile variable PUSH, which say where images are sent.
 const (
-	// ToAuto sends images with a Local name to the local cluster, and all others to their registry.
+	// ToAuto loads images with a Local name into the local cluster's nodes, and pushes all others to their registry.
 	ToAuto     = "auto"
 	ToRegistry = "registry"
 	ToLocal    = "local"
@@ -27,14 +27,14 @@ const (
 type Pusher struct {
 	// To is ToAuto, ToRegistry or ToLocal.
 	To string
-	// Load loads saved images into the nodes of the local cluster.
+	// Load loads saved images into the local cluster's nodes.
 	Load func(ctx context.Context, files []string) error
 	// Out gets one line for each pushed image.
 	Out io.Writer
 	// Remote holds options for the connection to the registry.
 	Remote []remote.Option
-	// Manifests is a file with the default names; Install is the file that gets them with the digests of what
-	// was pushed. Empty: none is written.
+	// Manifests is a file with the default image names. Push writes a copy to Install, with the digests of the pushed
+	// images. If both are empty, Push writes no copy.
 	Manifests, Install string
 }
 
@@ -62,12 +62,13 @@ func (p Pusher) Push(ctx context.Context, images Images, bin string) error {
 	return p.install(images.byDigest(pushed))
 }
 
-// install writes manifests with the digests, unless some images are only on the nodes of the local cluster.
+// install writes the manifests with digests. It does nothing if an image was loaded into the local cluster and so has
+// no digest.
 func (p Pusher) install(images Images) error {
 	if slices.ContainsFunc(images.list(), func(p part) bool { return !strings.Contains(p.name, "@") }) {
 		return nil
 	}
-	fmt.Fprintf(p.Out, "to deploy exactly these: make deploy %s=%s %s=%s %s=%s\n",
+	fmt.Fprintf(p.Out, "to deploy exactly these images: make deploy %s=%s %s=%s %s=%s\n",
 		operatorVariable, images.Operator, agentVariable, images.Agent, backupVariable, images.Backup)
 	if p.Install == "" {
 		return nil
@@ -75,11 +76,12 @@ func (p Pusher) install(images Images) error {
 	if err := images.writeInstall(p.Manifests, p.Install); err != nil {
 		return err
 	}
-	fmt.Fprintf(p.Out, "wrote them into %s: kubectl apply --server-side -f %s\n", p.Install, p.Install)
+	fmt.Fprintf(p.Out, "wrote manifests with these images to %s; to apply them: kubectl apply --server-side -f %s\n", p.Install, p.Install)
 	return nil
 }
 
-// send returns the names by digest of what went to a registry, by the names that it was pushed by.
+// send pushes or loads the images. For each pushed image, it maps the name under which it was pushed to the name with
+// its digest.
 func (p Pusher) send(ctx context.Context, images Images, bin string) (map[string]string, error) {
 	pushed, local := map[string]string{}, []string{}
 	for _, part := range images.list() {
@@ -98,7 +100,7 @@ func (p Pusher) send(ctx context.Context, images Images, bin string) (map[string
 		return pushed, nil
 	}
 	if err := p.Load(ctx, local); err != nil {
-		return nil, fmt.Errorf("load %s and the images beside it into the local cluster: %w; start it with make up, or name a registry: %s=registry.example.com/opcrew:v1",
+		return nil, fmt.Errorf("load %s and the other images into the local cluster: %w; start the cluster with make up, or name a registry: %s=registry.example.com/opcrew:v1",
 			images.Operator, err, operatorVariable)
 	}
 	return pushed, nil

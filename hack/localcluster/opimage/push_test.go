@@ -101,7 +101,7 @@ func TestWhatWasPushedCanBeDeployedByTheDigestsThatArePrinted(t *testing.T) {
 	}
 }
 
-// pulled returns the content of the program in an image of a registry.
+// pulled pulls an image from a registry, and returns the content of a program in it.
 func pulled(t *testing.T, image, program string) string {
 	t.Helper()
 	ref, err := name.ParseReference(image)
@@ -141,7 +141,7 @@ func fileOf(t *testing.T, img v1.Image, file string) string {
 	}
 }
 
-// hub forwards requests for Docker Hub to a registry that requires a password.
+// hub acts as Docker Hub: it requires a password, and forwards requests to the test registry at host.
 type hub struct {
 	t    *testing.T
 	host string
@@ -155,7 +155,7 @@ func (h hub) RoundTrip(r *http.Request) (*http.Response, error) {
 	passed.URL.Scheme, passed.URL.Host = "http", h.host
 	answer, err := http.DefaultTransport.RoundTrip(passed)
 	if err == nil {
-		answer.Request = r // redirects are relative to it
+		answer.Request = r // redirects are relative to the request
 	}
 	return answer, err
 }
@@ -199,7 +199,7 @@ func TestAUsersNameGoesToDockerHubWithTheUsersCredentials(t *testing.T) {
 	}
 }
 
-// dockerConfig creates a folder like that of docker login.
+// dockerConfig creates a folder with credentials like those that docker login saves.
 func dockerConfig(t *testing.T, login string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -295,7 +295,7 @@ func TestAnOperatorOutsideIsGivenImagesThatPodsCanHave(t *testing.T) {
 	if got, err := pushed.Prepared(t.Context(), bin, load, log); err != nil || got != pushed || loaded != nil {
 		t.Errorf("expected images of a registry to be left as they are, got %+v, loaded %v (%v)", got, loaded, err)
 	}
-	if _, err := ours.Prepared(t.Context(), bin, pusher(nil).Load, log); err != nil || !strings.Contains(log.String(), "are on no node") {
+	if _, err := ours.Prepared(t.Context(), bin, pusher(nil).Load, log); err != nil || !strings.Contains(log.String(), "No node has the images") {
 		t.Errorf("expected a missing local cluster to be said and to stop nothing, got %q (%v)", log, err)
 	}
 }

@@ -25,7 +25,7 @@ import (
 
 const lifetime = 10 * 365 * 24 * time.Hour
 
-// Pair is a certificate and its key, in PEM.
+// Pair is a certificate and its private key, in PEM.
 type Pair struct {
 	Cert, Key []byte
 }
@@ -45,7 +45,7 @@ type Subject struct {
 	Addresses []netip.Addr
 }
 
-// NewAuthority makes a self-signed authority.
+// NewAuthority creates a certificate authority with a self-signed certificate.
 func NewAuthority(name string) (*Authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -77,7 +77,7 @@ func LoadAuthority(dir, name string) (*Authority, error) {
 	return parseAuthority(Pair{Cert: cert, Key: key}, nil)
 }
 
-// Issue signs a certificate that is valid for both clients and servers.
+// Issue creates a key and signs a certificate that is valid for both clients and servers.
 func (a *Authority) Issue(s Subject) (Pair, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -96,7 +96,7 @@ func (a *Authority) Issue(s Subject) (Pair, error) {
 	return encode(der, key)
 }
 
-// Write puts the pair into dir as NAME.crt and NAME.key.
+// Write writes the pair to dir as NAME.crt and NAME.key.
 func (p Pair) Write(dir, name string) error {
 	if err := state.WriteFile(filepath.Join(dir, name+".crt"), p.Cert, 0o644); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (p Pair) Write(dir, name string) error {
 	return state.WriteFile(filepath.Join(dir, name+".key"), p.Key, 0o600)
 }
 
-// newTemplate dates the validity back by an hour, as this machine's clock may just have been set back.
+// newTemplate sets the start of the validity an hour back, as this machine's clock may be set back later.
 func newTemplate(s Subject) (*x509.Certificate, error) {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
 	if err != nil {
@@ -134,7 +134,8 @@ func encode(der []byte, key *ecdsa.PrivateKey) (Pair, error) {
 	}, nil
 }
 
-// parseAuthority parses a pair. It takes the results of the function that created the pair, including its error.
+// parseAuthority parses a pair. Its parameters match the results of the functions that create a pair, so that callers
+// can pass on an error.
 func parseAuthority(p Pair, err error) (*Authority, error) {
 	if err != nil {
 		return nil, err
@@ -142,7 +143,7 @@ func parseAuthority(p Pair, err error) (*Authority, error) {
 	certBlock, _ := pem.Decode(p.Cert)
 	keyBlock, _ := pem.Decode(p.Key)
 	if certBlock == nil || keyBlock == nil {
-		return nil, fmt.Errorf("authority: not in PEM")
+		return nil, fmt.Errorf("the certificate of the authority is not in PEM")
 	}
 	cert, err := x509.ParseCertificate(certBlock.Bytes)
 	if err != nil {

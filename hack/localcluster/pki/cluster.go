@@ -26,12 +26,13 @@ const (
 	ServiceAccounts     = "service-accounts"
 )
 
-// File returns the path of a certificate (".crt"), a key (".key") or a public key (".pub").
+// File returns the path of a file in the PKI directory. suffix is ".crt" (certificate), ".key" (private key) or ".pub"
+// (public key).
 func File(st *state.State, name, suffix string) string {
 	return filepath.Join(st.PKIDir(), name+suffix)
 }
 
-// Create writes all certificates and keys of the control plane. service is the API server's ClusterIP.
+// Create creates all certificates and keys of the control plane. service is the ClusterIP of the API server.
 func Create(st *state.State, service netip.Addr) error {
 	ca, err := createAuthority(st, ClusterAuthority)
 	if err != nil {

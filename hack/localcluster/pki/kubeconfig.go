@@ -11,7 +11,7 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// Server returns the URL of the API server, which is the same from everywhere.
+// Server returns the URL of the API server. The URL is the same for this host, nodes and pods.
 func Server(st *state.State) string {
 	return fmt.Sprintf("https://%v:6443", st.ControlPlane.Address)
 }

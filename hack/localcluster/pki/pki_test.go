@@ -32,7 +32,7 @@ func TestTheAPIServersCertificateHoldsForAllItsAddresses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := LoadAuthority(st.PKIDir(), APIServer) // any pair can be parsed as an authority
+	server, err := LoadAuthority(st.PKIDir(), APIServer) // LoadAuthority can read any certificate and key
 	if err != nil {
 		t.Fatal(err)
 	}

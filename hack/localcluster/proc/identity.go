@@ -14,14 +14,14 @@ import (
 	"time"
 )
 
-// Identity names one process of one boot of this machine.
+// Identity names one process of one boot of this machine. No other process ever has the same Identity.
 type Identity struct {
 	PID   int    `json:"pid"`
-	Start uint64 `json:"start"` // clock ticks since boot, field 22 of /proc/PID/stat
+	Start uint64 `json:"start"` // in clock ticks since boot: field 22 of /proc/PID/stat
 	Boot  string `json:"boot"`
 }
 
-// Of returns the identity of a process that exists now.
+// Of returns the identity of the running process with a pid.
 func Of(pid int) (Identity, error) {
 	stat, err := readStat(pid)
 	if err != nil {
@@ -34,14 +34,14 @@ func Of(pid int) (Identity, error) {
 	return Identity{PID: pid, Start: stat.start, Boot: boot}, nil
 }
 
-// Alive reports whether this very process runs. An exiting process does not count, since an init is exiting for as long
-// as its namespace has other processes.
+// Alive reports whether the process with this identity still runs. An exiting process does not count as alive. This
+// matters for an init, which is exiting until every other process of its namespace has ended.
 func (id Identity) Alive() bool {
 	stat, ok := id.look()
 	return ok && !stat.dead() && !stat.exiting()
 }
 
-// look reads the state of this very process. It returns false if the process does not exist.
+// look reads the state of the process from /proc. It returns false if the process does not exist.
 func (id Identity) look() (stat, bool) {
 	if id.PID <= 0 {
 		return stat{}, false
@@ -54,7 +54,7 @@ func (id Identity) look() (stat, bool) {
 	return now, err == nil && boot == id.Boot
 }
 
-// Signal sends a signal to this very process. It is no error if the process is gone.
+// Signal sends a signal to the process. It returns no error if the process is gone.
 func (id Identity) Signal(sig syscall.Signal) error {
 	if !id.Alive() {
 		return nil
@@ -65,8 +65,8 @@ func (id Identity) Signal(sig syscall.Signal) error {
 	return nil
 }
 
-// Kill kills the process and waits until it is gone. For an init this includes every process of its namespace, which
-// the kernel ends first.
+// Kill kills the process and waits until it is gone. If the process is an init, the kernel first ends every other
+// process of its pid namespace.
 func (id Identity) Kill(timeout time.Duration) error {
 	if err := id.Signal(syscall.SIGKILL); err != nil {
 		return err
@@ -77,14 +77,14 @@ func (id Identity) Kill(timeout time.Duration) error {
 			return nil
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("process %d did not end within %v of SIGKILL", id.PID, timeout)
+			return fmt.Errorf("process %d did not end within %v after SIGKILL", id.PID, timeout)
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
 }
 
-// AwaitReaped waits a while until the ended process is no longer a zombie. Its parent must reap it; after `up` has
-// ended, that is this host's process 1.
+// AwaitReaped waits until the ended process is no longer a zombie, for at most timeout. The process's parent must reap
+// it. Once `up` has ended, the parent is this host's process 1.
 func (id Identity) AwaitReaped(timeout time.Duration) {
 	deadline := time.Now().Add(timeout)
 	for time.Now().Before(deadline) {
@@ -95,7 +95,7 @@ func (id Identity) AwaitReaped(timeout time.Duration) {
 	}
 }
 
-// BootID returns the kernel's random ID of the current boot.
+// BootID returns the random ID that the kernel chose at this boot.
 func BootID() (string, error) {
 	data, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// stat holds the fields of /proc/PID/stat that are used.
+// stat holds the fields of /proc/PID/stat that this package uses.
 type stat struct {
 	state byte
 	flags uint64
@@ -33,8 +33,8 @@ func readStat(pid int) (stat, error) {
 	return parseStat(data)
 }
 
-// parseStat finds the end of the command name by the last parenthesis, because the name may contain blanks and
-// parentheses.
+// parseStat parses /proc/PID/stat. The command name may contain spaces and parentheses, so its end is the last
+// parenthesis.
 func parseStat(data []byte) (stat, error) {
 	end := bytes.LastIndexByte(data, ')')
 	if end < 0 {

@@ -19,18 +19,18 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/network"
 )
 
-// CommandName is the hidden subcommand that serves the registry.
+// CommandName is the name of the hidden subcommand that serves the registry.
 const CommandName = "registry"
 
-// NewCommand returns the command that serves the catalogue, in the network of the control plane.
+// NewCommand returns the subcommand that serves the image catalogue as a registry, in the network of the control plane.
 func NewCommand() *cobra.Command {
 	var listen, outside string
 	command := &cobra.Command{
 		Use: CommandName, Hidden: true, Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return serve(listen, outside) },
 	}
-	command.Flags().StringVar(&listen, "listen", "", "address to serve at")
-	command.Flags().StringVar(&outside, "outside", "", "file of the network namespace in which images are made")
+	command.Flags().StringVar(&listen, "listen", "", "address on which the registry listens")
+	command.Flags().StringVar(&outside, "outside", "", "file of the network namespace in which images are built")
 	return command
 }
 
@@ -54,8 +54,8 @@ func serve(listen, outside string) error {
 	return web.ListenAndServe()
 }
 
-// buildOutside runs this program to build an image in the network of this host, since the control plane has no
-// external network. The cluster's own work has priority.
+// buildOutside runs localcluster to build an image in this host's network, because the control plane has no external
+// network. The build runs with low priority.
 func buildOutside(ctx context.Context, self, outside, name string) error {
 	cmd := exec.CommandContext(ctx, "nice", "-n", "10", self, "image", image.MakeCommand, name)
 	var out bytes.Buffer
@@ -66,8 +66,8 @@ func buildOutside(ctx context.Context, self, outside, name string) error {
 	return nil
 }
 
-// lastLines returns the last lines of a build's output, which say why the build failed. The rest is left out, since apt
-// prints a line for each of a hundred packages.
+// lastLines returns the last lines of a build's output, which say why the build failed. Earlier lines would hide the
+// reason, since apt prints a line for each of about a hundred packages.
 func lastLines(text string, count int) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return strings.Join(lines[max(0, len(lines)-count):], "\n")

@@ -26,15 +26,15 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/image"
 )
 
-// workshop builds images for a test, and counts the builds.
+// workshop is a fake image builder that counts its builds.
 type workshop struct {
 	dir  string
 	tags []string // of the images that it builds
 
 	mu     sync.Mutex
 	builds int
-	fail   error         // error of the next build
-	hold   chan struct{} // if set, builds wait for it
+	fail   error         // error that the next build returns
+	hold   chan struct{} // if set, builds wait until it is closed
 }
 
 func (w *workshop) file(s image.Source) string { return filepath.Join(w.dir, s.Name+".tar") }
@@ -71,7 +71,7 @@ func (w *workshop) count() int {
 	return w.builds
 }
 
-// open serves a catalogue with one image, crew, which is built in version 1.2.3.
+// open starts a registry whose catalogue has one image, crew. A build creates version 1.2.3 of crew.
 func open(t *testing.T) (*workshop, *httptest.Server) {
 	t.Helper()
 	w := &workshop{dir: t.TempDir(), tags: []string{"team/crew:1.2.3", "team/crew:1.2"}}
@@ -81,7 +81,7 @@ func open(t *testing.T) (*workshop, *httptest.Server) {
 	return w, server
 }
 
-// asMirror sends requests as a container runtime does to a mirror of docker.io.
+// asMirror sends requests to the registry as a container runtime does to a mirror of docker.io.
 type asMirror struct{}
 
 func (asMirror) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -110,7 +110,7 @@ func TestThreeNodesThatAskAtOnceGetOneBuild(t *testing.T) {
 		wait.Go(func() {
 			img, err := pull(t.Context(), server, "team/crew:1.2")
 			if err == nil {
-				err = validate.Image(img) // also reads the config and every layer
+				err = validate.Image(img) // reads the config and every layer
 			}
 			errs[i] = err
 		})

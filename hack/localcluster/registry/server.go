@@ -16,16 +16,16 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// server handles the requests of a client that pulls:
+// server handles the requests with which clients pull images:
 // https://github.com/opencontainers/distribution-spec/blob/v1.1.1/spec.md#pull
 type server struct{ store *store }
 
-// pulls matches the paths of that API. The repository may contain slashes.
+// pulls matches the request paths of the distribution API. The name of a repository may contain slashes.
 var pulls = regexp.MustCompile(`^/v2/(.+)/(manifests|blobs)/([^/]+)$`)
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		refuse(w, http.StatusMethodNotAllowed, "UNSUPPORTED", "this registry only gives images; `localcluster image push` loads one into the nodes")
+		refuse(w, http.StatusMethodNotAllowed, "UNSUPPORTED", "this registry is read-only; `localcluster image load` loads images into the nodes")
 		return
 	}
 	if r.URL.Path == "/v2/" || r.URL.Path == "/v2" {
@@ -34,7 +34,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	path := pulls.FindStringSubmatch(r.URL.Path)
 	if path == nil {
-		refuse(w, http.StatusNotFound, "UNSUPPORTED", "this registry only gives images")
+		refuse(w, http.StatusNotFound, "UNSUPPORTED", "this registry only serves manifests and blobs of images")
 		return
 	}
 	if path[2] == "blobs" {
@@ -44,7 +44,8 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.manifest(w, r, path[1], path[3])
 }
 
-// manifest sends a manifest by tag or digest. A client of a mirror passes the registry in the image's name as ns.
+// manifest sends the manifest of an image with a tag or digest. A runtime that uses a mirror sends the image's registry
+// in the query parameter ns.
 func (s *server) manifest(w http.ResponseWriter, r *http.Request, repository, reference string) {
 	if digest, err := v1.NewHash(reference); err == nil {
 		sendManifest(w, s.store.byDigest(digest))
@@ -62,8 +63,8 @@ func (s *server) manifest(w http.ResponseWriter, r *http.Request, repository, re
 	img, err := s.store.byTag(r.Context(), tag)
 	switch {
 	case errors.Is(err, errUnknown):
-		log.Printf("%s is not in the catalogue", tag)
-		refuse(w, http.StatusNotFound, "MANIFEST_UNKNOWN", fmt.Sprintf("%s: %v; `localcluster image catalog` lists what it has", tag, err))
+		log.Printf("image %s is not in the catalogue", tag)
+		refuse(w, http.StatusNotFound, "MANIFEST_UNKNOWN", fmt.Sprintf("%s: %v; `localcluster image catalog` lists its images", tag, err))
 	case err != nil:
 		refuse(w, http.StatusInternalServerError, "UNKNOWN", err.Error())
 	default:
@@ -71,10 +72,11 @@ func (s *server) manifest(w http.ResponseWriter, r *http.Request, repository, re
 	}
 }
 
-// sendManifest sends the manifest of an image, or an error if img is nil. For HEAD, net/http only sends the headers.
+// sendManifest sends the manifest of an image, or an error if img is nil. For HEAD requests, net/http sends only the
+// headers.
 func sendManifest(w http.ResponseWriter, img v1.Image) {
 	if img == nil {
-		refuse(w, http.StatusNotFound, "MANIFEST_UNKNOWN", "no image that was asked for by a tag has that digest")
+		refuse(w, http.StatusNotFound, "MANIFEST_UNKNOWN", "no image that a client requested by tag has this digest")
 		return
 	}
 	manifest, err := img.RawManifest()
@@ -104,7 +106,7 @@ func (s *server) blob(w http.ResponseWriter, reference string) {
 	}
 	layer := s.store.layer(digest)
 	if layer == nil {
-		refuse(w, http.StatusNotFound, "BLOB_UNKNOWN", "no image that was asked for by a tag has that layer")
+		refuse(w, http.StatusNotFound, "BLOB_UNKNOWN", "no image that a client requested by tag has this layer")
 		return
 	}
 	if err := sendBlob(w, digest, layer); err != nil {
@@ -112,7 +114,8 @@ func (s *server) blob(w http.ResponseWriter, reference string) {
 	}
 }
 
-// sendBlob only returns errors before the first byte. Later, the client notices that bytes are missing.
+// sendBlob sends a layer or config. It returns an error only if it has not sent a byte yet. Later, the client detects
+// the missing bytes.
 func sendBlob(w http.ResponseWriter, digest v1.Hash, layer v1.Layer) error {
 	size, err := layer.Size()
 	if err != nil {
@@ -136,7 +139,7 @@ func describe(w http.ResponseWriter, media string, digest v1.Hash, size int64) {
 	w.Header().Set("Docker-Content-Digest", digest.String())
 }
 
-// refuse sends an error in the format of the API.
+// refuse sends an error response in the format of the distribution API.
 func refuse(w http.ResponseWriter, status int, code, message string) {
 	type entry struct {
 		Code    string `json:"code"`

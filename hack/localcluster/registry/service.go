@@ -20,22 +20,24 @@ import (
 
 const serviceName = "registry"
 
-// Start adds the registry to the services of the control plane. Builds use the programs, caches and proxies of the
-// caller.
+// Start starts the registry as a service of the control plane. Builds use the programs, caches and proxies of the user
+// who called `up`.
 func Start(st *state.State) error {
 	temporary := filepath.Join(st.MachineDir(state.ControlPlaneName), serviceName)
 	if err := os.MkdirAll(temporary, 0o700); err != nil {
-		return fmt.Errorf("make a folder for builds: %w", err)
+		return fmt.Errorf("create a folder for builds: %w", err)
 	}
 	return machine.Run(st, state.ControlPlaneName, machine.Service{
 		Name: serviceName,
 		Args: []string{st.Binary(machine.Program), CommandName, "--listen", network.Registry(st.Network).String(), "--outside", network.HostNamespace(st)},
-		// If `down` ends a build, its temporary files are removed with the machine's folder.
+		// If `down` ends a build, it also removes the build's temporary files, because they are in the machine's
+		// folder.
 		Env: append(buildEnvironment(os.Environ()), "TMPDIR="+temporary),
 	})
 }
 
-// buildEnvironment returns only the variables that builds need, because they are stored in the service's file.
+// buildEnvironment selects the variables that builds need. Other variables are left out, because the service's file
+// stores them.
 func buildEnvironment(all []string) []string {
 	names := []string{"PATH", "HOME", "XDG_CACHE_HOME", "SSL_CERT_FILE", "SSL_CERT_DIR"}
 	wanted := func(name string) bool {
@@ -51,9 +53,9 @@ func buildEnvironment(all []string) []string {
 	return kept
 }
 
-// Await waits until the registry responds.
+// Await waits until the registry responds to requests.
 func Await(ctx context.Context, st *state.State) error {
-	client := &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{}} // no proxy
+	client := &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{}} // without a proxy
 	defer client.CloseIdleConnections()
 	for {
 		err := ask(ctx, client, "http://"+network.Registry(st.Network).String()+"/v2/")
@@ -62,7 +64,7 @@ func Await(ctx context.Context, st *state.State) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("the registry does not serve: %w\n%s", err, machine.LogTail(st, state.ControlPlaneName, serviceName, 15))
+			return fmt.Errorf("the registry does not respond: %w\n%s", err, machine.LogTail(st, state.ControlPlaneName, serviceName, 15))
 		case <-time.After(50 * time.Millisecond):
 		}
 	}

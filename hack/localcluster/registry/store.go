@@ -22,19 +22,20 @@ import (
 // errUnknown reports that no image of the catalogue has the tag.
 var errUnknown = errors.New("the catalogue has no such image")
 
-// buildTimeout is much longer than the largest image takes on a slow machine.
+// buildTimeout limits a build. It is much longer than the build of the largest image takes on a slow machine.
 const buildTimeout = 20 * time.Minute
 
-// store returns images by tag and by digest, and builds missing ones.
+// store returns images by tag and by digest, and builds images that do not exist yet.
 type store struct {
 	sources []image.Source
-	// built returns the path of an image's tar, or "" if it is not built yet.
+	// built returns the path of an image's tar, or "" if the image is not built yet.
 	built func(image.Source) (string, error)
-	// build builds an image, so that built returns it.
+	// build builds an image. Afterwards, built returns its path.
 	build func(context.Context, image.Source) error
 
 	builds singleflight.Group
-	// tools has a lock for each tool, because two builds at the same time would slow each other down.
+	// tools has a lock for each build tool, because two concurrent builds with the same tool would slow each other
+	// down.
 	tools map[string]*sync.Mutex
 
 	mu     sync.Mutex
@@ -54,7 +55,8 @@ func newStore(sources []image.Source, built func(image.Source) (string, error), 
 	return s
 }
 
-// byTag returns the image with a tag, and builds it if necessary. It returns errUnknown if there is none.
+// byTag returns the image with a tag, and builds it if necessary. It returns errUnknown if the catalogue has no such
+// image.
 func (s *store) byTag(ctx context.Context, tag name.Tag) (v1.Image, error) {
 	s.mu.Lock()
 	found := s.tags[tag.Name()]
@@ -65,7 +67,7 @@ func (s *store) byTag(ctx context.Context, tag name.Tag) (v1.Image, error) {
 	for _, source := range image.Offering(s.sources, tag) {
 		file, err := s.file(ctx, source)
 		if err != nil {
-			return nil, fmt.Errorf("make %s: %w", source.Name, err)
+			return nil, fmt.Errorf("build %s: %w", source.Name, err)
 		}
 		img, has, err := image.Open(file, tag)
 		if err != nil {
@@ -79,7 +81,7 @@ func (s *store) byTag(ctx context.Context, tag name.Tag) (v1.Image, error) {
 }
 
 // file returns the path of an image's tar, and waits for its build. A client that gives up does not cancel the build,
-// because it and others will retry.
+// because clients retry and then need the image.
 func (s *store) file(ctx context.Context, source image.Source) (string, error) {
 	if file, err := s.built(source); file != "" || err != nil {
 		return file, err
@@ -101,20 +103,20 @@ func (s *store) buildOnce(source image.Source) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), buildTimeout)
 	defer cancel()
 	began := time.Now()
-	log.Printf("making %s of %s", source.Name, source.Tool)
+	log.Printf("building %s from %s", source.Name, source.Tool)
 	if err := s.build(ctx, source); err != nil {
-		log.Printf("%s could not be made: %v", source.Name, err)
+		log.Printf("building %s failed: %v", source.Name, err)
 		return "", err
 	}
-	log.Printf("made %s in %.1fs", source.Name, time.Since(began).Seconds())
+	log.Printf("built %s in %.1fs", source.Name, time.Since(began).Seconds())
 	file, err := s.built(source)
 	if err == nil && file == "" {
-		err = errors.New("the build left nothing in the cache")
+		err = errors.New("the build succeeded, but the cache does not contain the image")
 	}
 	return file, err
 }
 
-// keep stores an image under all digests that a client requests after its tag.
+// keep stores an image under the digests of its manifest, config and layers, which a client requests after the tag.
 func (s *store) keep(tag name.Tag, img v1.Image) error {
 	digest, err := img.Digest()
 	if err != nil {
@@ -141,7 +143,7 @@ func (s *store) keep(tag name.Tag, img v1.Image) error {
 	return nil
 }
 
-// byDigest returns an image that was requested by a tag before, or nil.
+// byDigest returns an image by its digest. It returns nil unless a client requested the image by a tag before.
 func (s *store) byDigest(digest v1.Hash) v1.Image {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,9 +12,8 @@ import (
 	"time"
 )
 
-// Lock ensures that only one command changes the cluster at a time. The lock is on
-// the state directory itself, so it leaves no file and ends with its holder. waiting
-// is called once if another command holds it.
+// Lock takes the lock that allows only one command to change the cluster at a time. The lock is on the state directory
+// itself, so it leaves no file, and ends with its holder. Lock calls waiting once if another command holds the lock.
 func Lock(ctx context.Context, dir string, waiting func()) (unlock func(), err error) {
 	reported := false
 	for {
@@ -37,8 +36,8 @@ func Lock(ctx context.Context, dir string, waiting func()) (unlock func(), err e
 	}
 }
 
-// tryLock also returns EWOULDBLOCK if the directory was replaced between opening and locking it, because `down` removes
-// it while others wait.
+// tryLock tries to lock the state directory. It also returns EWOULDBLOCK if the directory was replaced after tryLock
+// opened it, because `down` removes the directory while other commands wait.
 func tryLock(dir string) (*os.File, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err

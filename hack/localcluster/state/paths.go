@@ -13,8 +13,8 @@ import (
 // Kubeconfig returns the path of the administrator's kubeconfig.
 func (s *State) Kubeconfig() string { return filepath.Join(s.Dir, "kubeconfig") }
 
-// BinDir returns the folder with copies of all binaries that the cluster runs. So the cluster does not depend on the
-// clone from which it was started.
+// BinDir returns the folder with copies of all binaries that the cluster runs. With copies, the cluster does not depend
+// on the clone of the repository from which `up` ran.
 func (s *State) BinDir() string { return filepath.Join(s.Dir, "bin") }
 
 // Binary returns the path of a binary in BinDir.
@@ -23,10 +23,10 @@ func (s *State) Binary(name string) string { return filepath.Join(s.BinDir(), na
 // PKIDir returns the folder with certificates and keys.
 func (s *State) PKIDir() string { return filepath.Join(s.Dir, "pki") }
 
-// AuditLog returns the path of the API server's audit log, which has one JSON event per line at level Metadata.
+// AuditLog returns the path of the API server's audit log. It contains one JSON event of level Metadata per line.
 func (s *State) AuditLog() string { return filepath.Join(s.Dir, "audit", "audit.log") }
 
-// NetNSDir returns the folder with the files that keep the machines' network namespaces.
+// NetNSDir returns the folder with the files to which the machines' network namespaces are mounted.
 func (s *State) NetNSDir() string { return filepath.Join(s.Dir, "netns") }
 
 // MachineDir returns the folder with a machine's configuration, data and logs.
@@ -44,12 +44,12 @@ func (s *State) LogFile(machine, service string) string {
 	return filepath.Join(s.MachineDir(machine), "logs", service+".log")
 }
 
-// BootIDFile returns the path of a node's own boot ID, which its kubelet reports.
+// BootIDFile returns the path of the file with a node's own boot ID, which the node's kubelet reports.
 func (s *State) BootIDFile(node string) string {
 	return filepath.Join(s.MachineDir(node), "boot-id")
 }
 
-// InstallBinary copies a binary into BinDir and returns its new path. It can replace a binary that is running.
+// InstallBinary copies a binary into BinDir and returns the new path. It can replace a binary that is running.
 func (s *State) InstallBinary(source string) (string, error) {
 	target := s.Binary(filepath.Base(source))
 	if err := copyFile(source, target, 0o755); err != nil {
@@ -58,8 +58,8 @@ func (s *State) InstallBinary(source string) (string, error) {
 	return target, nil
 }
 
-// WriteFile writes a file and creates its parent directories. Readers see either the old or the new content, never a
-// part.
+// WriteFile writes a file and creates its parent directories. Readers see either the whole old or the whole new
+// content.
 func WriteFile(path string, data []byte, mode os.FileMode) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

@@ -25,54 +25,54 @@ import (
 // DefaultDir is the state directory of this machine's cluster.
 const DefaultDir = "/var/lib/opcrew-localcluster"
 
-// ControlPlaneName is the name of the machine that runs etcd, the API server and everything else that belongs to no
-// node. It is not a node, so it does not crash with one.
+// ControlPlaneName is the name of the machine that runs etcd, the API server and all other processes that belong to no
+// node. It is a separate machine, so it does not crash with a node.
 const ControlPlaneName = "control-plane"
 
-// State is the record of the cluster.
+// State is the record of the local cluster, which state.json stores.
 type State struct {
 	Dir          string    `json:"dir"`
-	StartedFrom  string    `json:"startedFrom"` // the working directory of the `up` that created it
+	StartedFrom  string    `json:"startedFrom"` // working directory of the `up` that created the cluster
 	StartedAt    time.Time `json:"startedAt"`
-	Complete     bool      `json:"complete"`    // `up` has completed
+	Complete     bool      `json:"complete"`    // whether `up` has completed
 	Kubeconfigs  []string  `json:"kubeconfigs"` // copies outside Dir, which `down` removes
-	Controllers  []string  `json:"controllers"` // controllers that were enabled in this machine's root cgroup before
+	Controllers  []string  `json:"controllers"` // controllers that this machine's root cgroup enabled before `up`
 	Network      Network   `json:"network"`
 	ControlPlane Machine   `json:"controlPlane"`
 	Nodes        []Node    `json:"nodes"`
 }
 
-// Network is the address plan.
+// Network is the address plan of the cluster.
 type Network struct {
-	Machines      netip.Prefix `json:"machines"`      // nodes and control plane
-	HostLink      netip.Prefix `json:"hostLink"`      // between this host and the control plane
-	HostAddress   netip.Addr   `json:"hostAddress"`   // this host, as pods see it
-	Pods          netip.Prefix `json:"pods"`          // all pods; each node has a part of it
+	Machines      netip.Prefix `json:"machines"`      // addresses of nodes and the control plane
+	HostLink      netip.Prefix `json:"hostLink"`      // addresses of the link between this host and the control plane
+	HostAddress   netip.Addr   `json:"hostAddress"`   // address of this host for pods
+	Pods          netip.Prefix `json:"pods"`          // addresses of pods; each node has a part of the range
 	Services      netip.Prefix `json:"services"`      // ClusterIPs
 	LoadBalancers netip.Prefix `json:"loadBalancers"` // addresses for Services of type LoadBalancer
 	DNS           netip.Addr   `json:"dns"`           // the ClusterIP of kube-dns
 }
 
-// Machine is a set of namespaces with an init of its own.
+// Machine is a simulated machine: a set of Linux namespaces with its own init.
 type Machine struct {
 	Name    string        `json:"name"`
 	Address netip.Addr    `json:"address"`
 	NetNS   string        `json:"netns"` // file that holds the network namespace, for nsenter --net=
-	Init    proc.Identity `json:"init"`  // zero or dead if the machine is down
+	Init    proc.Identity `json:"init"`  // zero, or an ended process, if the machine is down
 }
 
 // Node is a machine that runs pods.
 type Node struct {
 	Machine
 	PodCIDR          netip.Prefix `json:"podCIDR"`
-	ContainerdSocket string       `json:"containerdSocket"` // reachable from outside the node too
-	Cut              bool         `json:"cut"`              // its link is down on purpose
+	ContainerdSocket string       `json:"containerdSocket"` // path that is also valid outside the node
+	Cut              bool         `json:"cut"`              // whether a user took the node's link down
 }
 
 // ErrAbsent reports that this machine has no cluster.
 var ErrAbsent = errors.New("no local cluster on this machine; start one with `up`")
 
-// Load reads the record.
+// Load reads the record in dir. It returns ErrAbsent if there is none.
 func Load(dir string) (*State, error) {
 	data, err := os.ReadFile(filepath.Join(dir, "state.json"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -83,13 +83,13 @@ func Load(dir string) (*State, error) {
 	}
 	st := &State{}
 	if err := json.Unmarshal(data, st); err != nil {
-		return nil, fmt.Errorf("read %s/state.json (`up` starts again): %w", dir, err)
+		return nil, fmt.Errorf("read %s/state.json: %w; run `up` to create the cluster again", dir, err)
 	}
 	st.Dir = dir
 	return st, nil
 }
 
-// Save replaces the record atomically, so that a writer that is killed leaves the old record.
+// Save replaces the record atomically. If Save is interrupted, the old record remains.
 func (s *State) Save() error {
 	data, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
@@ -98,7 +98,7 @@ func (s *State) Save() error {
 	return WriteFile(filepath.Join(s.Dir, "state.json"), data, 0o600)
 }
 
-// AddKubeconfig records a copy of the kubeconfig, and saves the record.
+// AddKubeconfig adds the path of a copy of the kubeconfig to the record, and saves the record.
 func (s *State) AddKubeconfig(path string) error {
 	if !slices.Contains(s.Kubeconfigs, path) {
 		s.Kubeconfigs = append(s.Kubeconfigs, path)
@@ -115,14 +115,14 @@ func (s *State) Machines() []Machine {
 	return all
 }
 
-// Node returns the node with that name. Save stores changes to it.
+// Node returns the node with a name. The caller may change the node and then call Save.
 func (s *State) Node(name string) (*Node, error) {
 	for i := range s.Nodes {
 		if s.Nodes[i].Name == name {
 			return &s.Nodes[i], nil
 		}
 	}
-	return nil, fmt.Errorf("no node %q; there are %s", name, s.nodeNames())
+	return nil, fmt.Errorf("there is no node %q; the nodes are %s", name, s.nodeNames())
 }
 
 func (s *State) nodeNames() string {

@@ -15,11 +15,12 @@ import (
 type Layer struct {
 	Name  string
 	Kinds []string
-	// Rights are those of its kinds, after those that every layer has.
+	// Rights are the RBAC rights that every layer has, followed by the rights of the layer's kinds.
 	Rights []Right
 }
 
-// Layers returns the layers of the Makefile, which generates a role for each, with the rights in the code below root.
+// Layers returns the operator's layers and their kinds, which the Makefile lists, with the rights from the markers in
+// the code below root.
 func Layers(root string) ([]Layer, error) {
 	lists, err := variables(filepath.Join(root, "Makefile"))
 	if err != nil {
@@ -42,12 +43,12 @@ func Layers(root string) ([]Layer, error) {
 		layers = append(layers, layer)
 	}
 	if len(layers) == 0 {
-		return nil, fmt.Errorf("the Makefile below %s lists no LAYERS", root)
+		return nil, fmt.Errorf("the Makefile in %s has no variable LAYERS", root)
 	}
 	return layers, nil
 }
 
-// variables are the lists that a Makefile sets.
+// variables returns the variables of a Makefile whose values are lists.
 func variables(makefile string) (map[string][]string, error) {
 	content, err := os.ReadFile(makefile)
 	if err != nil {

@@ -1,12 +1,13 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package marker reads the rights of the operator from the markers in its code, with the reason that stands above each:
+// Package marker reads the operator's RBAC rights from the markers in its code. The comment above a marker is the
+// reason for the right:
 //
-//	// The Services of an object; owned fields are compared.
+//	// Read and write the Services of an object.
 //	// +kubebuilder:rbac:groups="",resources=services,verbs=get;list;watch;create;patch
 //
-// controller-gen makes the roles of config/layers of the same markers, and ignores the reasons.
+// controller-gen generates the roles in config/layers from the same markers, and ignores the reasons.
 package marker
 
 import (
@@ -22,22 +23,23 @@ import (
 
 const prefix = "+kubebuilder:rbac:"
 
-// Right is one marker.
+// Right is the RBAC right that one marker requests.
 type Right struct {
-	// Kind has the marker in its package; "" for a right that every layer has.
+	// Kind is the kind of custom resource whose package contains the marker. It is "" for a right that every layer has.
 	Kind string
-	// Namespace, if any, is the only one that the right is for; Role, if any, is a role of its own.
+	// Namespace is the only namespace to which the right applies, if it is set. Role is the name of a separate role for
+	// the right, if it is set.
 	Namespace, Role string
 	Groups          []string
 	Resources       []string
-	// Names limits the right to objects of these names.
+	// Names limits the right to objects with these names. If it is empty, the right applies to all objects.
 	Names []string
 	Verbs []string
-	// Reason is the text above the marker; At is where it is.
+	// Reason is the comment above the marker. At is the marker's position in the code.
 	Reason, At string
 }
 
-// OfPackage returns the markers below a folder, for a kind.
+// OfPackage returns the rights of all markers in the Go files below a folder. It sets their Kind to kind.
 func OfPackage(folder, kind string) ([]Right, error) {
 	var rights []Right
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
@@ -74,8 +76,8 @@ func ofFile(path string) ([]Right, error) {
 	return rights, nil
 }
 
-// ofComment returns the markers of a comment. The lines between a marker and the one before it, or an empty line, are
-// its reason.
+// ofComment returns the rights of the markers in a comment. The reason for a right is the text between its marker and
+// the previous marker or empty line.
 func ofComment(set *token.FileSet, group *ast.CommentGroup) ([]Right, error) {
 	var rights []Right
 	var reason []string
@@ -120,7 +122,7 @@ func parse(text string) (Right, error) {
 		case "roleName":
 			right.Role = values[0]
 		default:
-			return Right{}, fmt.Errorf("a marker with the setting %q, which this program does not know", name)
+			return Right{}, fmt.Errorf("a marker has the unknown setting %q", name)
 		}
 	}
 	if len(right.Groups) == 0 || len(right.Resources) == 0 || len(right.Verbs) == 0 {
@@ -129,7 +131,8 @@ func parse(text string) (Right, error) {
 	return right, nil
 }
 
-// Each calls f with every single right: a group, a resource, an object's name or "", and a verb.
+// Each calls f for every combination of the right's groups, resources, names and verbs. A right to all names has the
+// name "".
 func (r Right) Each(f func(group, resource, name, verb string)) {
 	names := r.Names
 	if len(names) == 0 {
@@ -146,7 +149,7 @@ func (r Right) Each(f func(group, resource, name, verb string)) {
 	}
 }
 
-// Reads reports whether the right changes nothing.
+// Reads reports whether the right only allows reading.
 func (r Right) Reads() bool {
 	return !slices.ContainsFunc(r.Verbs, func(verb string) bool { return !slices.Contains([]string{"get", "list", "watch"}, verb) })
 }

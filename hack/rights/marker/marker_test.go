@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The root of the repository, from here.
+// root is the path of the repository's root, relative to this package.
 const root = "../../.."
 
 func TestTheLineAboveAMarkerIsItsReason(t *testing.T) {
@@ -57,7 +57,7 @@ func TestTheLineAboveAMarkerIsItsReason(t *testing.T) {
 
 func TestAMarkerThatIsNotUnderstoodIsRefused(t *testing.T) {
 	for comment, says := range map[string]string{
-		"// +kubebuilder:rbac:groups=a,resources=b,urls=/metrics,verbs=get": `the setting "urls"`,
+		"// +kubebuilder:rbac:groups=a,resources=b,urls=/metrics,verbs=get": `the unknown setting "urls"`,
 		"// +kubebuilder:rbac:groups=a,verbs=get":                           "needs groups, resources and verbs",
 	} {
 		if _, err := OfPackage(folder(t, comment), ""); err == nil || !strings.Contains(err.Error(), says) {
@@ -66,7 +66,7 @@ func TestAMarkerThatIsNotUnderstoodIsRefused(t *testing.T) {
 	}
 }
 
-// folder has a Go file with a comment.
+// folder creates a folder with a Go file that contains the comment.
 func folder(t *testing.T, comment string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -98,7 +98,8 @@ func layersOf(t *testing.T) []Layer {
 	return layers
 }
 
-// The roles are what is deployed: a right in them that no marker has would have no reason, and would be in no table.
+// The deployed roles must not contain a right without a marker, because docs/rights.md would not list it or give its
+// reason.
 func TestTheRolesOfTheLayersHaveTheRightsOfTheMarkersAndNoOthers(t *testing.T) {
 	for _, layer := range layersOf(t) {
 		marked := map[string]bool{}
@@ -121,7 +122,7 @@ func single(namespace, role, group, resource, name, verb string) string {
 	return fmt.Sprintf("%s/%s: %s %s.%s %s", namespace, role, verb, resource, group, name)
 }
 
-// deployed are the single rights of a generated file.
+// deployed returns the single rights in the generated role of a layer.
 func deployed(t *testing.T, layer string) map[string]bool {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(root, "config/layers", layer, "role.yaml"))

@@ -17,15 +17,15 @@ import (
 )
 
 const (
-	// OperatorNamespace has the Deployments.
+	// OperatorNamespace is the namespace of the operator's Deployments.
 	OperatorNamespace = "opcrew-system"
-	// ActivityNamespace has the pods of Activities.
+	// ActivityNamespace is the namespace in which the pods of Activities run.
 	ActivityNamespace = "opcrew-activities"
 
 	layerLabel = "opcrew.io/layer"
 )
 
-// Manifests returns the objects of an installation for some namespaces, made of those of an installation for all.
+// Manifests converts the objects of an installation for all namespaces to those of an installation for some namespaces.
 func Manifests(objects []*unstructured.Unstructured, layers []marker.Layer, namespaces []string) ([]*unstructured.Unstructured, error) {
 	if err := check(namespaces); err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func Manifests(objects []*unstructured.Unstructured, layers []marker.Layer, name
 	return out, nil
 }
 
-// changed returns what replaces an object: itself unless it is of a layer.
+// changed returns the objects that replace an object. An object that belongs to no layer replaces itself.
 func changed(object *unstructured.Unstructured, layers []marker.Layer, namespaces []string) ([]*unstructured.Unstructured, error) {
 	i := slices.IndexFunc(layers, func(l marker.Layer) bool { return l.Name == object.GetLabels()[layerLabel] })
 	if i < 0 {
@@ -50,7 +50,7 @@ func changed(object *unstructured.Unstructured, layers []marker.Layer, namespace
 	switch layer := layers[i]; object.GetKind() {
 	case "ClusterRole":
 		if object.GetName() != "opcrew-"+layer.Name {
-			break // a role of its own: it is only bound elsewhere
+			break // a separate role, of which only the bindings change
 		}
 		return split(object, layer, namespaces)
 	case "ClusterRoleBinding":
@@ -61,7 +61,7 @@ func changed(object *unstructured.Unstructured, layers []marker.Layer, namespace
 	return []*unstructured.Unstructured{object}, nil
 }
 
-// split makes the role of a layer one for what is cluster-scoped, and one in each namespace.
+// split replaces the role of a layer by a ClusterRole for cluster-scoped resources, and a Role in each namespace.
 func split(object *unstructured.Unstructured, layer marker.Layer, namespaces []string) ([]*unstructured.Unstructured, error) {
 	cluster, inNamespace := roles(layer, namespaces)
 	meta := metav1.ObjectMeta{Name: object.GetName(), Labels: object.GetLabels()}
@@ -72,8 +72,8 @@ func split(object *unstructured.Unstructured, layer marker.Layer, namespaces []s
 	return untyped(all)
 }
 
-// bindings replaces the binding of a role for all namespaces. The layer's own role stays bound for the cluster, with
-// what split leaves in it.
+// bindings replaces a ClusterRoleBinding by a RoleBinding in each namespace. It keeps the ClusterRoleBinding, because
+// the layer's ClusterRole still has the rights to cluster-scoped resources.
 func bindings(object *unstructured.Unstructured, layer marker.Layer, namespaces []string) ([]*unstructured.Unstructured, error) {
 	binding := &rbacv1.ClusterRoleBinding{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, binding); err != nil {
@@ -108,7 +108,8 @@ func untyped(objects []any) ([]*unstructured.Unstructured, error) {
 	return out, nil
 }
 
-// addFlags limits the process to the namespaces, and to the kinds that it can serve there.
+// addFlags adds flags to the operator's process that limit it to the namespaces, and to the kinds that it can serve
+// there.
 func addFlags(object *unstructured.Unstructured, layer marker.Layer, namespaces []string) error {
 	containers, _, err := unstructured.NestedSlice(object.Object, "spec", "template", "spec", "containers")
 	if err != nil || len(containers) != 1 {

@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package namespaced changes the manifests of an installation for all namespaces to one for some namespaces: each layer
-// gets a Role in each of them, and a small ClusterRole for what is cluster-scoped. It makes the roles of the markers in
-// the code, as controller-gen makes those for all namespaces.
+// Package namespaced converts the manifests of an installation for all namespaces to those of an installation for some
+// namespaces. Each layer gets a Role in each namespace, and a small ClusterRole for cluster-scoped resources. These
+// roles are generated from the markers in the code, as controller-gen does for an installation for all namespaces.
 package namespaced
 
 import (
@@ -16,11 +16,11 @@ import (
 	"github.com/opcrew/opcrew/hack/rights/marker"
 )
 
-// clusterKinds act on all of a cluster and are not served by a namespaced installation: a NodePool taints nodes, which
-// moves the pods of every namespace, and its preview counts them.
+// clusterKinds are kinds that affect the whole cluster, so that an installation for some namespaces does not serve
+// them. A NodePool taints nodes, which can move the pods of every namespace.
 var clusterKinds = []string{"nodepool"}
 
-// clusterScoped are the resources without a namespace that kinds use, by group.
+// clusterScoped lists, per API group, the resources without a namespace that the operator uses.
 var clusterScoped = map[string][]string{
 	"":                             {"nodes", "namespaces", "namespaces/finalizers", "persistentvolumes"},
 	"admissionregistration.k8s.io": {"validatingadmissionpolicies", "validatingadmissionpolicybindings", "mutatingadmissionpolicies", "mutatingadmissionpolicybindings"},
@@ -33,18 +33,18 @@ var clusterScoped = map[string][]string{
 	"storage.k8s.io":               {"storageclasses"},
 }
 
-// IsClusterScoped reports whether a resource that kinds use has no namespace.
+// IsClusterScoped reports whether a resource that the operator uses has no namespace.
 func IsClusterScoped(group, resource string) bool {
 	return slices.Contains(clusterScoped[group], resource)
 }
 
-// Served returns the kinds of a layer that a namespaced installation can serve.
+// Served returns the kinds of a layer that an installation for some namespaces serves.
 func Served(layer marker.Layer) []string {
 	return slices.DeleteFunc(slices.Clone(layer.Kinds), func(kind string) bool { return slices.Contains(clusterKinds, kind) })
 }
 
-// roles are the rules of a layer: those for the whole cluster, and those for each namespace. Rights in a namespace of
-// opcrew itself, and those of a role of their own, are in neither.
+// roles returns the rules of a layer's ClusterRole, and the rules of its Role in each namespace. It leaves out rights
+// that apply only in opcrew's own namespaces, and rights that have a separate role.
 func roles(layer marker.Layer, namespaces []string) (cluster, inNamespace []rbacv1.PolicyRule) {
 	for _, right := range layer.Rights {
 		if right.Namespace != "" || right.Role != "" || slices.Contains(clusterKinds, right.Kind) {
@@ -74,7 +74,7 @@ func rule(group, resource, name, verb string) rbacv1.PolicyRule {
 	return out
 }
 
-// add adds a rule for one verb of one resource to a list, in a fixed order and without repetitions.
+// add adds a rule to a sorted list of rules. It adds no rule that the list already contains.
 func add(rules []rbacv1.PolicyRule, one rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	at, there := slices.BinarySearchFunc(rules, one, compare)
 	if !there {
@@ -88,14 +88,14 @@ func compare(a, b rbacv1.PolicyRule) int {
 	return cmp.Or(slices.Compare(a.APIGroups, b.APIGroups), slices.Compare(a.Resources, b.Resources), slices.Compare(a.ResourceNames, b.ResourceNames))
 }
 
-// check refuses a list of namespaces that cannot be meant.
+// check refuses a list of namespaces that would be a mistake, such as an empty list or opcrew's own namespace.
 func check(namespaces []string) error {
 	if len(namespaces) == 0 {
 		return fmt.Errorf("name at least one namespace: NAMESPACES=a,b")
 	}
 	for _, name := range namespaces {
 		if name == ActivityNamespace || name == OperatorNamespace {
-			return fmt.Errorf("%s is opcrew's own namespace, and has no objects of users: leave it out of NAMESPACES", name)
+			return fmt.Errorf("%s is opcrew's own namespace, which contains no objects of users; leave it out of NAMESPACES", name)
 		}
 	}
 	return nil

@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/hack/rights/marker"
 )
 
-// machines is a layer with a kind that acts on the whole cluster and one that does not.
+// machines returns a layer with two kinds, one of which affects the whole cluster.
 func machines() marker.Layer {
 	right := func(kind, resource string, verbs ...string) marker.Right {
 		return marker.Right{Kind: kind, Groups: []string{""}, Resources: []string{resource}, Verbs: verbs}
@@ -32,7 +32,7 @@ func machines() marker.Layer {
 	}}
 }
 
-// all is an installation for all namespaces.
+// all contains the manifests of an installation for all namespaces.
 const all = `
 kind: ClusterRole
 metadata: {name: opcrew-machines, labels: {opcrew.io/layer: machines}}
@@ -74,7 +74,7 @@ func objects(t *testing.T, text string) []*unstructured.Unstructured {
 	return out
 }
 
-// narrowed is the installation for namespaces a and b, by kind, namespace and name.
+// narrowed returns the objects of an installation for namespaces a and b. The keys consist of kind, namespace and name.
 func narrowed(t *testing.T) map[string]*unstructured.Unstructured {
 	t.Helper()
 	changed, err := Manifests(objects(t, all), []marker.Layer{machines()}, []string{"a", "b"})
@@ -88,7 +88,7 @@ func narrowed(t *testing.T) map[string]*unstructured.Unstructured {
 	return out
 }
 
-// rulesIn are the rules of a role, a line for each.
+// rulesIn returns the rules of a role as text, one string per rule.
 func rulesIn(t *testing.T, role *unstructured.Unstructured) []string {
 	t.Helper()
 	if role == nil {

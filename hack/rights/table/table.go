@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package table writes docs/rights.md: every right of the operator, and the reason why it has it.
+// Package table writes docs/rights.md, which lists every right of the operator and the reason for it.
 package table
 
 import (
@@ -33,14 +33,14 @@ The column "where" says which namespaces a right is for:
 "read" is get, list and watch.
 `
 
-// Write writes the page. It fails if a right has no reason.
+// Write writes the page for the layers. It returns an error if a right has no reason.
 func Write(out io.Writer, layers []marker.Layer) error {
 	page := bytes.NewBufferString(head)
 	for _, layer := range layers {
 		fmt.Fprintf(page, "\n## %s\n\nServiceAccount `opcrew-%s`\n\n| kind | where | resources | verbs | why |\n|---|---|---|---|---|\n", layer.Name, layer.Name)
 		for _, right := range layer.Rights {
 			if right.Reason == "" {
-				return fmt.Errorf("%s: the marker has no reason: write one in the line above it", right.At)
+				return fmt.Errorf("%s: the marker has no reason; write the reason in a comment above it", right.At)
 			}
 			fmt.Fprintf(page, "| %s | %s | %s | %s | %s |\n", cmp.Or(right.Kind, "all"), where(right, layer.Name), resources(right), verbs(right), right.Reason)
 		}
@@ -61,7 +61,7 @@ func where(right marker.Right, layer string) string {
 	return "namespaces"
 }
 
-// resources lists the resources with their group, and the names that the right is limited to.
+// resources formats the resources of a right with their group, and the object names to which the right is limited.
 func resources(right marker.Right) string {
 	var out []string
 	for _, resource := range right.Resources {
@@ -81,7 +81,7 @@ func resources(right marker.Right) string {
 	return text
 }
 
-// verbs shortens the three verbs that come together.
+// verbs formats the verbs of a right. It writes "read" for get, list and watch, which usually occur together.
 func verbs(right marker.Right) string {
 	return strings.Replace(strings.Join(right.Verbs, ", "), "get, list, watch", "read", 1)
 }

@@ -15,12 +15,12 @@ import (
 const (
 	rounds       = 6
 	manyClients  = 32
-	requestsMany = 12_000 // per round
+	requestsMany = 12_000 // requests per round
 	requestsOne  = 2_000
 	attackers    = 16
 )
 
-// measured is one route to the application, and its results.
+// measured is a process through which clients reach the application, and the results of the measurement.
 type measured struct {
 	*child
 	many, one result
@@ -30,9 +30,9 @@ func TestTheAuthProxyBesideAPlainOne(t *testing.T) {
 	app := startApplication(t)
 	ways := []*measured{{child: app}, {child: startPlain(t, app.address)}, {child: startAuth(t, app.address)}}
 	for _, way := range ways {
-		drive(t, way.child, manyClients, requestsMany/4) // warms up connections and the password cache
+		drive(t, way.child, manyClients, requestsMany/4) // opens connections and fills the password cache
 	}
-	// The routes alternate, so that other load on the machine affects all of them.
+	// Measure the processes alternately, so that other load on the machine affects all of them.
 	for range rounds {
 		for _, way := range ways {
 			way.many.add(drive(t, way.child, manyClients, requestsMany))

@@ -27,7 +27,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// role is the environment variable that makes this binary run as one of the child processes.
+// role is the environment variable that makes this test binary run as a child process. Its value selects the process.
 const role = "OPCREW_BENCH_ROLE"
 
 const bodyBytes = 1024
@@ -57,8 +57,8 @@ func application() http.Handler {
 	})
 }
 
-// plain is a proxy without password checks. Its connections and buffers are tuned like the auth proxy's, because the
-// defaults would be too slow for a fair comparison.
+// plain is a reverse proxy that checks no passwords. Its connections and buffers are tuned like those of opcrew's
+// proxy, because with the default settings it would be too slow for a fair comparison.
 func plain(upstream string) http.Handler {
 	target := &url.URL{Scheme: "http", Host: upstream}
 	return &httputil.ReverseProxy{
@@ -79,7 +79,7 @@ func (b *buffers) Get() []byte {
 
 func (b *buffers) Put(buffer []byte) { b.pool.Put((*[32 << 10]byte)(buffer)) }
 
-// child is a process under test.
+// child is a child process that the test measures.
 type child struct {
 	name, address string
 	cmd           *exec.Cmd
@@ -95,13 +95,13 @@ func startChild(t *testing.T, name, address, binary, as string, args ...string) 
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	ended := make(chan struct{})
 	go func() {
-		// The kernel sends the parent-death signal when the thread that forked ends.
+		// The kernel kills the child when the thread that started it ends, so keep this thread alive.
 		runtime.LockOSThread()
-		_ = c.cmd.Run() // it is killed at the end
+		_ = c.cmd.Run() // ends when the test kills the process
 		close(ended)
 	}()
 	t.Cleanup(func() {
-		_ = c.cmd.Process.Kill() // an error means that it has already ended
+		_ = c.cmd.Process.Kill() // fails only if the process has already ended
 		<-ended
 		log.Close()
 	})
@@ -125,7 +125,7 @@ func startPlain(t *testing.T, upstream string) *child {
 	return startChild(t, "plain proxy", address, os.Args[0], "plain", address, upstream)
 }
 
-// startAuth starts the auth proxy, with a password hash at the cost that htpasswd uses.
+// startAuth starts opcrew's auth proxy. Its password hash has the default cost of htpasswd.
 func startAuth(t *testing.T, upstream string) *child {
 	t.Helper()
 	binary, secret := filepath.Join(t.TempDir(), "opcrew-agent"), t.TempDir()
@@ -142,7 +142,7 @@ func startAuth(t *testing.T, upstream string) *child {
 		"--route", port(t, address)+"="+port(t, upstream), "--health", port(t, freeAddress(t)), "--credentials", secret)
 }
 
-// resident returns the process's resident memory, now and at its peak, in MiB.
+// resident returns the resident memory of the process in MiB: the current value and the maximum so far.
 func (c *child) resident(t *testing.T) (now, peak float64) {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.cmd.Process.Pid))
@@ -159,13 +159,13 @@ func (c *child) resident(t *testing.T) (now, peak float64) {
 	return now, peak
 }
 
-// cpu returns the CPU time of the process.
+// cpu returns the CPU time that the process has used.
 func (c *child) cpu(t *testing.T) time.Duration {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.cmd.Process.Pid))
 	must(t, err)
 	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
-	const tick = 10 * time.Millisecond // Linux always counts in this unit
+	const tick = 10 * time.Millisecond // unit of CPU times in /proc on Linux
 	var ticks int
 	for _, field := range fields[11:13] {
 		n, err := strconv.Atoi(field)
@@ -175,7 +175,7 @@ func (c *child) cpu(t *testing.T) time.Duration {
 	return time.Duration(ticks) * tick
 }
 
-// freeAddress returns an address that was free a moment ago.
+// freeAddress returns an address with a port that is unused at this moment.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -23,11 +23,11 @@ import (
 
 const user, password = "ada", "correct horse battery staple"
 
-// result holds what clients measured on one route to the application.
+// result contains the measurements of the clients of one process.
 type result struct {
-	took   []time.Duration // of each request
+	took   []time.Duration // duration of each request
 	wall   time.Duration
-	cpu    time.Duration // of the proxy
+	cpu    time.Duration // CPU time of the proxy
 	failed int
 }
 
@@ -45,7 +45,7 @@ func (r *result) percentile(p int) time.Duration {
 	return r.took[len(r.took)*p/100]
 }
 
-// drive sends requests over one connection per client.
+// drive sends requests to a process with a number of concurrent clients. Each client uses one connection.
 func drive(t *testing.T, to *child, clients, requests int) result {
 	t.Helper()
 	parts := make([]result, clients)
@@ -63,7 +63,8 @@ func drive(t *testing.T, to *child, clients, requests int) result {
 	return whole
 }
 
-// client does as little work as possible, since it takes CPU time from the measured processes.
+// client sends requests over one connection. It does as little work as possible, since it takes CPU time from the
+// measured processes.
 func client(address string, requests int) (r result) {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
@@ -108,8 +109,8 @@ func one(to io.Writer, from *bufio.Reader, request []byte) error {
 	}
 }
 
-// flood sends requests with wrong passwords, a different one each time, until stop is called. It uses several source
-// addresses, so that their rate limits do not stop it. stop returns how many passwords were checked.
+// flood sends requests with a different wrong password each time, until stop is called. It uses several source
+// addresses, because the rate limit applies per address. stop returns how many passwords the proxy checked.
 func flood(t *testing.T, to *child, addresses int) (stop func() (tried int)) {
 	t.Helper()
 	var tried atomic.Int64
@@ -132,8 +133,8 @@ func flood(t *testing.T, to *child, addresses int) (stop func() (tried int)) {
 	}
 }
 
-// attack sends one request and returns the status code. After a refusal without a password check it pauses, because the
-// cost of hashing is measured.
+// attack sends one request and returns the status code. If the rate limit refuses the request, attack pauses, because
+// only requests with a password check are of interest.
 func attack(ctx context.Context, from *net.Dialer, address, password string) (code int) {
 	conn, err := from.DialContext(ctx, "tcp", address)
 	if err != nil {

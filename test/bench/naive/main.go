@@ -1,11 +1,11 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command naive is the operator that opcrew is compared with in benchmarks. It implements the kinds of the articles in
-// the style of a tutorial, like most first operators: every reconcile writes every child, every node of a pool and the
-// status as a whole, and repeats after some seconds in case an event was missed.
+// Command naive is an operator with which benchmarks compare opcrew. It implements the kinds of the articles in the
+// style of a tutorial, like most first operators. Every reconcile writes every child, every node of a pool and the
+// whole status. It repeats after some seconds, in case an event was missed.
 //
-// It is neither optimized nor deliberately slow.
+// The operator is neither optimized nor deliberately slow.
 package main
 
 import (
@@ -27,7 +27,7 @@ import (
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 )
 
-// lookAgain is the time until the next reconcile of every object.
+// lookAgain is the time after which the operator reconciles every object again.
 const lookAgain = 10 * time.Second
 
 func main() {

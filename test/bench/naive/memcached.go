@@ -36,7 +36,7 @@ func (r *memcachedReconciler) setup(mgr ctrl.Manager) error {
 		Complete(r)
 }
 
-// Reconcile makes the children and the status of a Memcached match its spec.
+// Reconcile creates or updates the children of a Memcached and writes its status.
 func (r *memcachedReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	m := &cachev1alpha1.Memcached{}
 	if err := r.Get(ctx, req.NamespacedName, m); err != nil {

@@ -25,7 +25,7 @@ import (
 
 const nodeFinalizer = "naive.example.com/nodes"
 
-// nodePoolReconciler updates the nodes of a pool one after another.
+// nodePoolReconciler updates the nodes of a NodePool, one node after the other.
 type nodePoolReconciler struct {
 	client.Client
 	Scheme *runtime.Scheme
@@ -39,7 +39,7 @@ func (r *nodePoolReconciler) setup(mgr ctrl.Manager) error {
 		Complete(r)
 }
 
-// poolsOfNode returns requests for the pools in the node's role labels.
+// poolsOfNode returns reconcile requests for the NodePools that the node's role labels name.
 func poolsOfNode(_ context.Context, node client.Object) []reconcile.Request {
 	var requests []reconcile.Request
 	for key := range node.GetLabels() {
@@ -50,7 +50,7 @@ func poolsOfNode(_ context.Context, node client.Object) []reconcile.Request {
 	return requests
 }
 
-// Reconcile makes the nodes, the RuntimeClass and the status of a pool match its spec.
+// Reconcile updates the nodes and the RuntimeClass of a NodePool, and writes its status.
 func (r *nodePoolReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	pool := &nodesv1.NodePool{}
 	if err := r.Get(ctx, req.NamespacedName, pool); err != nil {
@@ -93,7 +93,7 @@ func applyTo(pool *nodesv1.NodePool, node *corev1.Node) *corev1.Node {
 	return node
 }
 
-// cleanUp removes what the pool set on its nodes, and then the pool's finalizer.
+// cleanUp removes the labels, annotations and taints of the NodePool from its nodes, and then the finalizer.
 func (r *nodePoolReconciler) cleanUp(ctx context.Context, pool *nodesv1.NodePool, nodes []corev1.Node) error {
 	for i := range nodes {
 		node := &nodes[i]

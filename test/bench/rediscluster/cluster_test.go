@@ -23,12 +23,12 @@ import (
 )
 
 const (
-	// patience limits the time for steps that are not measured.
+	// patience is the time limit for steps whose duration the test does not measure.
 	patience = 2 * time.Minute
-	// memory is the flag for the memory limit of a container.
+	// memory is the flag with which a server gets the memory limit of its container.
 	memory = "--memory-limit=1073741824"
-	// boot is longer than the 2 s after its start in which a primary reports the cluster as down
-	// (CLUSTER_WRITABLE_DELAY).
+	// boot is how long the test waits after the start of a server. In the first 2 s, a primary reports the cluster as
+	// down (CLUSTER_WRITABLE_DELAY).
 	boot = 3 * time.Second
 )
 
@@ -37,11 +37,11 @@ var (
 	operator = redis.Credentials{User: redispod.System, Password: redistest.SystemPassword}
 )
 
-// cluster is a set of pods whose servers run.
+// cluster is a set of simulated pods, in which real Redis servers run.
 type cluster struct {
 	*testing.T
 	store  redis.Store
-	prober *redis.Prober // set while the operator runs
+	prober *redis.Prober // nil while no operator runs
 
 	mu   sync.Mutex
 	pods []*redistest.Pod
@@ -83,8 +83,8 @@ func (c *cluster) wanted() ring.Ring {
 	return out
 }
 
-// addresses returns each pod's home server first and then the guests, since redis-cli makes the first addresses
-// primaries.
+// addresses returns the addresses of the first servers of all pods, followed by those of the second servers. redis-cli
+// makes the first addresses primaries.
 func (c *cluster) addresses() []string {
 	var homes, guests []string
 	for _, pod := range c.pods {
@@ -93,7 +93,8 @@ func (c *cluster) addresses() []string {
 	return append(homes, guests...)
 }
 
-// operate runs an operator until end is called. The operator only takes steps that may allows.
+// operate runs the operator's part that manages Redis servers, until end is called. It takes only steps for which may
+// returns true.
 func (c *cluster) operate(may func(ring.Step) bool) (end func()) {
 	ctx, cancel := context.WithCancel(c.Context())
 	c.prober = redis.NewProber(redis.Dial, clock.RealClock{}, nil)
@@ -117,7 +118,7 @@ func (c *cluster) operate(may func(ring.Step) bool) (end func()) {
 
 func anyStep(ring.Step) bool { return true }
 
-// settled waits until the operator has nothing left to do.
+// settled waits until the operator has no more steps to take.
 func (c *cluster) settled() {
 	c.Helper()
 	began := time.Now()
@@ -126,7 +127,7 @@ func (c *cluster) settled() {
 	})
 }
 
-// await waits until the prober's view and the decision on it satisfy a condition.
+// await waits until is returns true for the latest view of the servers and the operator's decision.
 func (c *cluster) await(expectation string, is func(redis.View, ring.Why) bool) {
 	c.Helper()
 	eventually.True(c, patience, expectation, func() error {

@@ -1,12 +1,13 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rediscluster times what RedisEnterpriseCluster does to real servers, and compares it with redis-cli, which
-// does the same to other servers, in alternating rounds of one run. A cluster is created, and slots are moved. Servers
-// run as in pods, with the same configuration. For both sides the same checks of all servers decide when they are done.
+// Package rediscluster measures how long RedisEnterpriseCluster needs to create a cluster and to move slots. It
+// compares the times with redis-cli, which does the same to other servers, in alternating rounds. The servers are real
+// and have the same configuration as in pods. The same checks of all servers decide when either side is done.
 //
-// It also measures how long a shard has no primary after a failure, compared with what the servers promise. And it
-// counts the prober's commands to servers at rest; these are exact, so the test asserts them.
+// The package also measures how long a shard has no primary after a failure, and compares this with the time that Redis
+// guarantees. And it counts the commands that the operator sends to servers when it has nothing to do. This number is
+// exact, so the test checks it.
 //
 //	make bin/redis-server bin/redis-cli
 //	go test -tags bench -count 1 -v ./test/bench/rediscluster

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// nodeTimeout is the cluster-node-timeout in the pods' configuration.
+	// nodeTimeout is the cluster-node-timeout in the configuration of servers in pods.
 	nodeTimeout = 5 * time.Second
-	// failoverGoal is one and a half times nodeTimeout, plus two seconds for the vote.
+	// failoverGoal is the time limit for a failover: one and a half times nodeTimeout, plus two seconds for the vote.
 	failoverGoal = nodeTimeout*3/2 + 2*time.Second
 )
 

@@ -22,8 +22,8 @@ import (
 )
 
 const (
-	// lookEvery is the time between two reads of a cluster at rest. perLook is the number of commands that each server
-	// gets per read.
+	// lookEvery is the interval in which the operator reads the state of a cluster that it need not change. perLook is
+	// the number of commands that each server gets per reading.
 	lookEvery = 2 * time.Second
 	perLook   = 4
 	counted   = 20 * time.Second
@@ -34,7 +34,7 @@ func TestWhatServersAtRestAreAsked(t *testing.T) {
 	c := newCluster(t, 3)
 	c.operate(anyStep)
 	c.settled()
-	time.Sleep(2 * lookEvery) // wait for the last of the faster reads
+	time.Sleep(2 * lookEvery) // let the more frequent readings end
 	for _, address := range c.addresses() {
 		if _, err := c.store.Do(t.Context(), address, redis.Command{"CONFIG", "RESETSTAT"}); err != nil {
 			t.Fatal(err)
@@ -57,13 +57,13 @@ func TestWhatServersAtRestAreAsked(t *testing.T) {
 	}
 }
 
-// expectedAtRest reports whether a command belongs to a read of the prober, to the servers' own traffic, or to this
-// test.
+// expectedAtRest reports whether a server may get this command while the operator has nothing to do. Such a command
+// reads the state, is part of the traffic between servers, or comes from this test.
 func expectedAtRest(command string) bool {
 	return regexp.MustCompile(`^(info|cluster\|info|cluster\|nodes|acl\|dryrun|ping|replconf|config\|resetstat)$`).MatchString(command)
 }
 
-// calls returns how often a server received each command.
+// calls returns how often a server has received each command.
 func (c *cluster) calls(address string) map[string]int {
 	c.Helper()
 	answers, err := c.store.Do(c.Context(), address, redis.Command{"INFO", "commandstats"})
@@ -122,7 +122,7 @@ func TestWhatAFleetAtRestIsAsked(t *testing.T) {
 	})
 }
 
-// ringAtRest returns a cluster that gives the prober no reason for a faster read.
+// ringAtRest returns a Redis cluster whose state is so good that the operator reads it only at the normal interval.
 func ringAtRest() (redis.Target, map[string]redis.NodeStatus) {
 	target, status := redis.Target{}, map[string]redis.NodeStatus{}
 	for i := range 6 {

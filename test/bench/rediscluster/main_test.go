@@ -24,7 +24,7 @@ var (
 
 func TestMain(m *testing.M) { os.Exit(redistest.Main(m)) }
 
-// took holds the times of one side, one for each round.
+// took contains the durations for one side of a comparison, one for each round.
 type took []time.Duration
 
 func (t took) median() time.Duration {
@@ -37,7 +37,8 @@ func (t took) String() string {
 	return fmt.Sprintf("%.1f s (%.1f to %.1f)", t.median().Seconds(), slices.Min(t).Seconds(), slices.Max(t).Seconds())
 }
 
-// ratios formats the ratios of each round, because other load on the machine changes between rounds.
+// ratios formats the ratio of two sides in each round. It compares rounds, because other load on the machine changes
+// between them.
 func ratios(a, b took) string {
 	out := make([]float64, len(a))
 	for i := range a {
@@ -47,13 +48,14 @@ func ratios(a, b took) string {
 	return fmt.Sprintf("%.2f (%.2f to %.2f)", out[len(out)/2], out[0], out[len(out)-1])
 }
 
-// inTurns runs the sides alternately, so that other load on the machine affects them alike.
+// inTurns runs the sides of a comparison alternately, so that other load on the machine affects them equally.
 func inTurns(t *testing.T, sides ...func(*testing.T) time.Duration) []took {
 	t.Helper()
 	out := make([]took, len(sides))
 	for range *rounds {
 		for i, side := range sides {
-			ok := t.Run("", func(t *testing.T) { out[i] = append(out[i], side(t)) }) // also ends the servers of this side
+			// Run each side of the comparison as a subtest, which ends its servers.
+			ok := t.Run("", func(t *testing.T) { out[i] = append(out[i], side(t)) })
 			if !ok {
 				t.FailNow()
 			}

@@ -22,7 +22,7 @@ import (
 
 const (
 	valueBytes = 512
-	// pipelined is how many keys are written at a time.
+	// pipelined is how many keys the test writes in one pipeline.
 	pipelined = 2000
 )
 
@@ -50,7 +50,7 @@ func TestAMoveOfSlotsBesideRedisCLI(t *testing.T) {
 		*rounds, *keys, valueBytes, sides[0], sides[1], ratios(sides[0], sides[1]), each(0), each(1), ratios(sides[1], sides[0]))
 }
 
-// toBeBalanced creates a cluster of three pods with data, and a fourth pod that has joined but has no slots.
+// toBeBalanced creates a Redis cluster of three pods with data. A fourth pod has joined but has no slots.
 func toBeBalanced(t *testing.T) *cluster {
 	t.Helper()
 	c := newCluster(t, 3)
@@ -70,7 +70,7 @@ func toBeBalanced(t *testing.T) *cluster {
 	return c
 }
 
-// fill writes the keys, with values that cannot be compressed.
+// fill writes the keys that the test moves. Their values cannot be compressed.
 func (c *cluster) fill() {
 	c.Helper()
 	client := goredis.NewClusterClient(&goredis.ClusterOptions{
@@ -81,7 +81,7 @@ func (c *cluster) fill() {
 	for first := 0; first < *keys; first += pipelined {
 		_, err := client.Pipelined(c.Context(), func(p goredis.Pipeliner) error {
 			for i := first; i < min(*keys, first+pipelined); i++ {
-				_, _ = rand.Read(value) // never fails
+				_, _ = rand.Read(value) // crypto/rand never returns an error
 				p.Set(context.Background(), strconv.Itoa(i), string(value), 0)
 			}
 			return nil
@@ -92,7 +92,7 @@ func (c *cluster) fill() {
 	}
 }
 
-// balanced expects that each primary has a quarter of the slots and that no key is missing. It returns the number of
+// balanced checks that each primary has a quarter of the slots and that no key is missing. It returns the number of
 // keys in the fourth pod.
 func (c *cluster) balanced() (got int64) {
 	c.Helper()

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// redisCLI runs a management command of redis-cli, and returns how long it took.
+// redisCLI runs a management command of redis-cli, and returns the time that the command took.
 func redisCLI(t *testing.T, args ...string) (took time.Duration) {
 	t.Helper()
 	program, err := filepath.Abs(filepath.Join("..", "..", "..", "bin", "redis-cli"))

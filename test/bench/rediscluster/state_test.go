@@ -16,10 +16,10 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// glance is the interval for checking all servers of a cluster.
+// glance is the interval at which the test checks all servers of a cluster.
 const glance = 50 * time.Millisecond
 
-// unexpected is a decision of the operator that the test does not expect.
+// unexpected is a step or decision of the operator that the test does not expect.
 type unexpected struct {
 	step ring.Step
 	why  ring.Why
@@ -29,8 +29,8 @@ func (u unexpected) Error() string {
 	return fmt.Sprintf("next is %v; refused: %v", u.step, u.why.Refusals)
 }
 
-// until returns the time from a moment until all servers at some addresses report that every slot is served, and the
-// expected number of them are replicas in sync.
+// until returns the time from the given moment until the cluster is complete. All servers must report that every slot
+// is served, and the given number of servers must be replicas in sync.
 func (c *cluster) until(from time.Time, replicas int, addresses []string) time.Duration {
 	c.Helper()
 	var last string
@@ -49,13 +49,13 @@ func (c *cluster) ask(addresses []string) []redis.NodeStatus {
 	out := make([]redis.NodeStatus, len(addresses))
 	var asking sync.WaitGroup
 	for i, address := range addresses {
-		asking.Go(func() { out[i], _ = c.store.Status(c.Context(), address) }) // the status contains the error too
+		asking.Go(func() { out[i], _ = c.store.Status(c.Context(), address) }) // the status also contains the error
 	}
 	asking.Wait()
 	return out
 }
 
-// whole returns what is missing, or "".
+// whole returns what is missing until the cluster is complete, or "".
 func whole(servers []redis.NodeStatus, replicas int) string {
 	inSync := 0
 	for _, s := range servers {
@@ -74,8 +74,8 @@ func whole(servers []redis.NodeStatus, replicas int) string {
 	return ""
 }
 
-// served returns the number of slots that a server reports as served by another queried server that it does not
-// suspect. A server may not yet suspect a lost peer, so the peer must be queried too.
+// served counts the slots that a server considers served. A slot counts only if the test has also queried the server
+// that serves it, because a server may not know yet that a lost peer has failed.
 func served(by redis.NodeStatus, servers []redis.NodeStatus) int {
 	n := 0
 	for _, peer := range by.Known {

@@ -15,17 +15,18 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// patienceOfJudge limits how long the history of one key is checked. A key whose check takes longer fails.
+// patienceOfJudge limits how long Check examines the history of one key. If it takes longer, Check reports the key as a
+// violation.
 const patienceOfJudge = time.Minute
 
-// Check returns descriptions of all violations.
+// Check returns a description of each violation of etcd's guarantees in the history.
 func (h *History) Check() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Concat(checkClusters(h.Ops), checkValues(h.Ops), checkRevisions(h.Ops), checkWatches(h.Ops, h.Watches))
 }
 
-// checkClusters expects that all responses came from one cluster.
+// checkClusters reports a violation if responses came from more than one cluster.
 func checkClusters(ops []Op) []string {
 	ids := map[uint64]bool{}
 	for _, op := range ops {
@@ -39,8 +40,9 @@ func checkClusters(ops []Op) []string {
 	return nil
 }
 
-// register returns the model of one key with concurrent clients. Each request takes effect at one moment between its
-// call and its response. A request without a response takes effect at any later moment, or never.
+// register returns a model of one key with concurrent clients, for the linearizability checker. A request takes effect
+// at one moment between its call and its response. A request without a response takes effect at any later moment, or
+// never.
 func register() porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return "" },
@@ -59,7 +61,7 @@ func register() porcupine.Model {
 	}
 }
 
-// checkValues checks each key separately.
+// checkValues checks the requests of each key separately.
 func checkValues(ops []Op) []string {
 	read := map[string]bool{}
 	for _, op := range ops {
@@ -69,8 +71,8 @@ func checkValues(ops []Op) []string {
 	}
 	byKey := map[string][]Op{}
 	for _, op := range ops {
-		// A write without a response whose value was never read may have been the last, so it cannot violate anything.
-		// Including it would double the work of the check.
+		// Skip a write without a response whose value no client read. It may have taken effect last, so it cannot
+		// violate anything, and including it would double the time of the check.
 		if op.Known || op.Kind != Get && read[op.Value] {
 			byKey[op.Key] = append(byKey[op.Key], op)
 		}
@@ -99,10 +101,11 @@ func operations(ops []Op) []porcupine.Operation {
 	return out
 }
 
-// linesShown limits how much of a key's history a message contains. It shows the end, where a lost write is visible.
+// linesShown limits how many operations on a key a message shows. It shows the last ones, where a lost write is
+// visible.
 const linesShown = 40
 
-// describe lists operations in the order of their calls.
+// describe lists operations as text, in the order of their calls.
 func describe(ops []Op) string {
 	ops = slices.Clone(ops)
 	slices.SortFunc(ops, func(a, b Op) int { return cmp.Compare(a.Call, b.Call) })

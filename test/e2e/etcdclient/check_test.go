@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// ops returns operations on one key, one after the other, which take two time units each.
+// ops returns consecutive operations on one key. Each operation takes two time units.
 func ops(ops ...Op) []Op {
 	for i := range ops {
 		o := &ops[i]
@@ -35,7 +35,7 @@ func swapped(expect, value string, revision int64) Op {
 
 func lost(kind Kind, expect, value string) Op { return Op{Kind: kind, Expect: expect, Value: value} }
 
-// during sets the start and the end of an operation.
+// during returns op with the given start and end time.
 func during(from, to time.Duration, op Op) Op {
 	op.Call, op.Return = from, to
 	return op
@@ -99,7 +99,7 @@ func TestWatchesAreJudged(t *testing.T) {
 	}
 }
 
-// wantJudged expects a violation that contains found, or no violation if it is "".
+// wantJudged checks that Check reports a violation that contains found. If found is "", Check must report no violation.
 func wantJudged(t *testing.T, h *History, found string) {
 	t.Helper()
 	violations := h.Check()

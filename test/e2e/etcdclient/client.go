@@ -13,21 +13,21 @@ import (
 	"time"
 )
 
-// Options sets the load and the timeouts of a client.
+// Options configures the load that a client creates, and its timeouts.
 type Options struct {
-	URLs []string // of members, or of a proxy to them
+	URLs []string // of members, or of a proxy for members
 	TLS  *tls.Config
 	Dial Dial
-	// Prefix is the prefix of all keys. No other client may use it.
+	// Prefix is the prefix of all keys that the client uses. No other client may use the same prefix.
 	Prefix string
-	// Workers is the number of workers that put, get and swap (default 6), and Watchers the number of watches (default
+	// Workers is the number of workers that put, get and swap (default 6). Watchers is the number of watches (default
 	// 3).
 	Workers, Watchers int
-	// Think is how long a worker pauses between two requests; default 20 ms.
+	// Think is how long a worker pauses between two requests. The default is 20 ms.
 	Think time.Duration
-	// Attempt is how long one member may take to respond; default 2 s.
+	// Attempt is how long a client waits for the response of one member. The default is 2 s.
 	Attempt time.Duration
-	// Patience is how long a request is retried before it counts as failed; default 15 s.
+	// Patience is how long a client retries a request before the request counts as failed. The default is 15 s.
 	Patience time.Duration
 
 	open func(url string) (Store, error)
@@ -52,12 +52,12 @@ func (o Options) orDefaults() Options {
 	return o
 }
 
-// Client sends requests without a break from Start to Stop.
+// Client continuously sends requests from Start to Stop, and records the responses.
 type Client struct {
 	Options
 	History *History
 	pool    *pool
-	values  atomic.Int64 // number of values written so far
+	values  atomic.Int64 // number of values written
 
 	stop    context.CancelFunc // ends the workers
 	end     context.CancelFunc // ends all goroutines
@@ -68,7 +68,8 @@ type Client struct {
 	report Report
 }
 
-// Start starts a client. The cluster must respond, since watches need a revision to start from.
+// Start starts a client. The cluster must be reachable, because the client reads the revision at which its watches
+// start.
 func Start(ctx context.Context, options Options) (*Client, error) {
 	c := &Client{Options: options.orDefaults(), History: newHistory()}
 	var err error
@@ -94,8 +95,8 @@ func Start(ctx context.Context, options Options) (*Client, error) {
 	return c, nil
 }
 
-// Stop ends the requests, reads every key once more, waits until all watches have received all writes, and checks the
-// history. Meanwhile the cluster must respond within patience.
+// Stop ends the requests, and reads every key once more. It waits until all watches have received all writes, and then
+// checks the history. The cluster must respond to this within patience.
 func (c *Client) Stop(patience time.Duration) (*Report, []string) {
 	c.stop()
 	c.workers.Wait()
@@ -107,7 +108,7 @@ func (c *Client) Stop(patience time.Duration) (*Report, []string) {
 	return report, violations
 }
 
-// Abandon ends the client without final reads, and checks what it saw so far.
+// Abandon ends the client without reading the keys again, and checks the history that the client has recorded.
 func (c *Client) Abandon() (*Report, []string) {
 	c.stop()
 	c.workers.Wait()
@@ -121,7 +122,7 @@ func (c *Client) Abandon() (*Report, []string) {
 	return &report, c.History.Check()
 }
 
-// lastLook reads every key to find lost writes that no request has read.
+// lastLook reads every key once, to detect a lost write that no other request has read.
 func (c *Client) lastLook(patience time.Duration) error {
 	deadline := time.Now().Add(patience)
 	ctx, cancel := context.WithDeadline(context.Background(), deadline)
@@ -144,12 +145,12 @@ func (c *Client) lastLook(patience time.Duration) error {
 	return nil
 }
 
-// Totals returns the numbers of requests so far.
+// Totals returns the numbers of requests that the client has made.
 func (c *Client) Totals() Report {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.report
 }
 
-// errImpatient is the cause of an attempt that took too long.
+// errImpatient is the cause of an attempt that ended because the member did not respond in time.
 var errImpatient = errors.New("no answer in time")

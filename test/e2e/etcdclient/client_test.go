@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// run runs a client on a fake cluster until it has made so many requests.
+// run runs a client with a fake cluster until the client has completed the given number of requests.
 func run(t *testing.T, f *fake, requests int) (*Report, []string) {
 	t.Helper()
 	return runFor(t, f, requests, 30*time.Second)
 }
 
-// runFor does the same, and gives up after some time.
+// runFor is like run, but fails the test if the requests take longer than patience.
 func runFor(t *testing.T, f *fake, requests int, patience time.Duration) (*Report, []string) {
 	t.Helper()
 	c, err := Start(t.Context(), Options{
@@ -32,7 +32,7 @@ func runFor(t *testing.T, f *fake, requests int, patience time.Duration) (*Repor
 	return c.Stop(3 * time.Second)
 }
 
-// wantFound expects a violation with these words.
+// wantFound fails the test unless one of the violations contains the words.
 func wantFound(t *testing.T, violations []string, words string) {
 	t.Helper()
 	if !slices.ContainsFunc(violations, func(v string) bool { return strings.Contains(v, words) }) {
@@ -52,7 +52,8 @@ func TestAClientOfAGoodClusterFindsNothing(t *testing.T) {
 
 func TestAPlantedLostWriteIsFound(t *testing.T) {
 	f := newFake()
-	f.forget = func(revision int64) bool { return revision%10 == 0 } // one alone may be overwritten unread
+	// Lose several writes, because a later write may overwrite a lost one before any client reads the key.
+	f.forget = func(revision int64) bool { return revision%10 == 0 }
 	_, violations := run(t, f, 500)
 	wantFound(t, violations, "was not one value at a time")
 	wantFound(t, violations, "missed revision 10,")
@@ -86,7 +87,7 @@ func TestAWatchThatStopsReceivingIsFound(t *testing.T) {
 
 func TestRequestsWithoutAnAnswerAreTriedAgainAndAreNoViolation(t *testing.T) {
 	f := newFake()
-	// Every second request without a response was carried out.
+	// Every second request that gets no response is executed.
 	f.fail = func(asked int64) (error, bool) {
 		if asked%10 == 0 && asked < 2000 {
 			return errPlanted, asked%20 == 0

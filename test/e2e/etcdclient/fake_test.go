@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// fake is a cluster in memory, with faults that a test plants.
+// fake is a fake etcd cluster in memory. A test can make it misbehave through the functions below.
 type fake struct {
 	mu       sync.Mutex
 	revision int64
@@ -20,13 +20,14 @@ type fake struct {
 	log      []Event
 	asked    atomic.Int64
 
-	// forget reports whether a write is acknowledged but not carried out.
+	// forget returns true if the cluster must acknowledge the write with this revision without executing it.
 	forget func(revision int64) bool
-	// stale reports whether a read returns the previous value.
+	// stale returns true if a read must return the previous value.
 	stale func(asked int64) bool
-	// hide reports whether watches miss a revision.
+	// hide returns true if watches must not receive the write with this revision.
 	hide func(revision int64) bool
-	// fail returns the error of a request, if any. done reports whether the request is carried out anyway.
+	// fail returns the error with which a request must fail, or nil. done is true if the cluster executes the request
+	// anyway.
 	fail func(asked int64) (err error, done bool)
 
 	before map[string]Event

@@ -9,40 +9,40 @@ import (
 	"time"
 )
 
-// Kind is what a request does.
+// Kind is the type of a request, such as put.
 type Kind string
 
-// The kinds of requests.
+// The types of requests.
 const (
 	Put  Kind = "put"
 	Get  Kind = "get"
 	Swap Kind = "swap"
 )
 
-// Op is one attempt of a request at one member.
+// Op is one attempt to send a request to a member.
 type Op struct {
 	Client int
 	Kind   Kind
 	Key    string
-	Value  string // to be written; different in every attempt
-	Expect string // of a swap: the value to replace, "" for none
-	Member string // the member that received the request
+	Value  string // value to write; different in every attempt
+	Expect string // value that a swap must replace; "" for none
+	Member string // URL of the member that received the request
 	Call   time.Duration
 	Return time.Duration
-	Known  bool // a response came
+	Known  bool // a response arrived
 	Answer
 }
 
-// Answer is the response of a member.
+// Answer is the response of a member to a request.
 type Answer struct {
-	Value       string // the value that was read, or that a failed swap found; "" for none
-	ModRevision int64  // of the value that was read
+	Value       string // value that was read, or that a failed swap found; "" for none
+	ModRevision int64  // revision of the last write to the key
 	Swapped     bool
-	Revision    int64  // of the store at the response; for a write, its own revision
+	Revision    int64  // revision of the store at the response; for a write, the revision of the write
 	Cluster     uint64 // ID of the cluster that responded
 }
 
-// wrote reports whether a write is known to have taken effect.
+// wrote reports whether the request certainly wrote its value.
 func (o *Op) wrote() bool {
 	return o.Known && (o.Kind == Put || o.Kind == Swap && o.Swapped)
 }
@@ -54,12 +54,12 @@ type Event struct {
 	Value    string
 }
 
-// Watch is everything that one watch received, from all members to which it was connected.
+// Watch contains everything that one watch received, from all members to which it was connected.
 type Watch struct {
 	Name   string
-	From   int64 // the revision at which it starts
+	From   int64 // revision at which the watch starts
 	Events []Event
-	Ended  string // why it ended, if it could not continue
+	Ended  string // reason why the watch could not continue; empty if it could
 }
 
 // seen returns the last revision that the watch received.
@@ -70,18 +70,18 @@ func (w *Watch) seen() int64 {
 	return w.Events[len(w.Events)-1].Revision
 }
 
-// History records what a client did and saw.
+// History records the requests and watches of a client.
 type History struct {
 	mu      sync.Mutex
 	begin   time.Time
-	newest  int64 // latest acknowledged revision
+	newest  int64 // highest acknowledged revision
 	Ops     []Op
 	Watches []*Watch
 }
 
 func newHistory() *History { return &History{begin: time.Now()} }
 
-// now returns the time on the clock that orders operations.
+// now returns the time since the start of the client. The check orders operations by this time.
 func (h *History) now() time.Duration { return time.Since(h.begin) }
 
 func (h *History) add(op Op) {
@@ -113,7 +113,7 @@ func (h *History) ended(w *Watch, why string) {
 	w.Ended = why
 }
 
-// behind returns the watches that have not received a revision.
+// behind returns the names of the watches that have not received the write with the given revision.
 func (h *History) behind(revision int64) []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -133,14 +133,14 @@ func (h *History) received(w *Watch) int {
 	return len(w.Events)
 }
 
-// late reports whether a watch has not received an acknowledged write.
+// late reports whether a watch has not received the latest acknowledged write.
 func (h *History) late(w *Watch) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return w.seen() < h.newest
 }
 
-// keys returns the requested keys, sorted.
+// keys returns the keys of all requests, sorted.
 func (h *History) keys() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -20,7 +20,8 @@ import (
 	"github.com/opcrew/opcrew/test/e2e/etcd"
 )
 
-// trio is three members on this machine without opcrew. Nothing checks their directories before etcd starts.
+// trio runs three etcd members on this machine without opcrew. So no one checks the members' directories before etcd
+// starts.
 type trio struct {
 	program string
 	dir     string
@@ -54,7 +55,7 @@ func newTrio(t *testing.T, version string) *trio {
 	return c
 }
 
-// freeURL returns a URL with a port that is free now.
+// freeURL returns a URL on the loopback interface with an unused port.
 func freeURL(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -113,7 +114,7 @@ func TestRealMembersThatStopCrashAndComeBackViolateNothing(t *testing.T) {
 			k := c.client(t)
 			for i := range c.members {
 				c.signal(i, syscall.SIGSTOP)
-				time.Sleep(3 * time.Second) // longer than an election
+				time.Sleep(3 * time.Second) // longer than an election takes
 				c.signal(i, syscall.SIGCONT)
 				c.end(i)
 				time.Sleep(time.Second)
@@ -128,8 +129,8 @@ func TestRealMembersThatStopCrashAndComeBackViolateNothing(t *testing.T) {
 	}
 }
 
-// TestASecondHistoryIsFound shows what etcd does if two of three members are wiped: a second history begins. This is
-// why opcrew checks directories before etcd starts.
+// TestASecondHistoryIsFound shows what etcd does if two of three members lose their data: it starts a second history.
+// For this reason, opcrew checks the directories of members before etcd starts.
 func TestASecondHistoryIsFound(t *testing.T) {
 	c := newTrio(t, etcd.V36)
 	k := c.client(t)

@@ -14,11 +14,11 @@ import (
 const (
 	// refreshed is how often the client reads the list of members from the cluster.
 	refreshed = time.Second
-	// avoided is for how long a failed member is only used as a last resort.
+	// avoided is how long the client prefers other members after a member has failed.
 	avoided = 2 * time.Second
 )
 
-// pool is the set of members that get requests.
+// pool is the set of members to which the client sends requests.
 type pool struct {
 	open func(url string) (Store, error)
 
@@ -33,7 +33,7 @@ func newPool(urls []string, open func(string) (Store, error)) (*pool, error) {
 	return p, p.set(urls)
 }
 
-// set replaces the members of the pool. Requests to removed members end without a response.
+// set replaces the members of the pool. Requests that removed members are processing end without a response.
 func (p *pool) set(urls []string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -50,13 +50,13 @@ func (p *pool) set(urls []string) error {
 	for url, s := range p.stores {
 		if !slices.Contains(urls, url) {
 			delete(p.stores, url)
-			_ = s.Close() // requests in flight count as unanswered
+			_ = s.Close() // requests in progress count as unanswered
 		}
 	}
 	return nil
 }
 
-// next returns the next member in turn, and prefers members that have not failed recently.
+// next returns the next member in turn. It prefers members that have not failed recently.
 func (p *pool) next() (string, Store) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -76,7 +76,7 @@ func (p *pool) fails(url string) {
 	p.failed[url] = time.Now()
 }
 
-// refresh updates the members from the cluster until ctx ends.
+// refresh regularly reads the members from the cluster and updates the pool, until ctx ends.
 func (p *pool) refresh(ctx context.Context, attempt time.Duration) {
 	for ctx.Err() == nil {
 		url, s := p.next()
@@ -87,7 +87,7 @@ func (p *pool) refresh(ctx context.Context, attempt time.Duration) {
 		case err != nil:
 			p.fails(url)
 		case len(urls) > 0:
-			// A member with an invalid URL is left out; the others are used.
+			// set returns an error if a member has an invalid URL. It leaves out that member and uses the others.
 			_ = p.set(urls)
 		}
 		pause(ctx, refreshed)
@@ -103,7 +103,7 @@ func (p *pool) close() {
 	}
 }
 
-// pause waits for a time, or until ctx ends.
+// pause waits for the given time, or until ctx ends.
 func pause(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():

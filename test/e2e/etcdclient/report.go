@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// Report holds the numbers of requests, and the failures.
+// Report contains the numbers of requests of a client, and its failed requests.
 type Report struct {
-	Requests int // of the client's workers
-	Attempts int // requests to members
+	Requests int // requests of workers
+	Attempts int // requests that were sent to members, including retries
 	Unknown  int // attempts without a response
-	Writes   int // acknowledged
-	Events   int // received by watches
+	Writes   int // acknowledged writes
+	Events   int // events that watches received
 	Failed   []Failure
-	Longest  time.Duration // longest time of a request
+	Longest  time.Duration // duration of the longest request
 }
 
-// Failure is a request that no member answered within the client's patience.
+// Failure is a request to which no member responded within the client's Patience.
 type Failure struct {
 	At, Took time.Duration
 	Kind     Kind
@@ -32,7 +32,7 @@ func (r *Report) String() string {
 		r.Requests, r.Attempts, r.Unknown, r.Writes, r.Events, r.Longest.Round(time.Millisecond), len(r.Failed))
 }
 
-// count fills in the numbers from the history.
+// count counts the requests and events in the history.
 func (r *Report) count(h *History) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

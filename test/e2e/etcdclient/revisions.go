@@ -9,16 +9,16 @@ import (
 	"slices"
 )
 
-// checkRevisions expects that revisions increase with time. If a request starts after another one's response, its
-// revision is higher for a write and not lower for a read. This holds across keys, so it also finds a write that was
-// lost with its whole key.
+// checkRevisions checks that revisions increase with time. If a request starts after the response to another request,
+// its revision must be higher for a write, and not lower for a read. This must hold even for different keys, so the
+// check also detects a write that was lost with its whole key.
 func checkRevisions(ops []Op) []string {
 	answered := slices.DeleteFunc(slices.Clone(ops), func(o Op) bool { return !o.Known })
 	slices.SortFunc(answered, func(a, b Op) int { return cmp.Compare(a.Return, b.Return) })
 	byCall := slices.Clone(answered)
 	slices.SortFunc(byCall, func(a, b Op) int { return cmp.Compare(a.Call, b.Call) })
 	var out []string
-	var last Op // of the operations answered so far, the one with the highest revision
+	var last Op // the operation with the highest revision among those answered before
 	next := 0
 	for _, op := range byCall {
 		for ; next < len(answered) && answered[next].Return < op.Call; next++ {
@@ -33,7 +33,7 @@ func checkRevisions(ops []Op) []string {
 	return first(slices.Concat(out, checkWriters(answered)))
 }
 
-// checkWriters expects that no two writes have the same revision.
+// checkWriters reports a violation if two writes have the same revision.
 func checkWriters(answered []Op) []string {
 	var out []string
 	writers := map[int64]Op{}
@@ -49,7 +49,8 @@ func checkWriters(answered []Op) []string {
 	return out
 }
 
-// violationsShown limits how many violations of one type are reported, as one lost revision causes hundreds.
+// violationsShown limits how many violations of one type are reported, because one lost revision causes hundreds of
+// them.
 const violationsShown = 5
 
 func first(violations []string) []string {

@@ -20,13 +20,13 @@ import (
 	"google.golang.org/grpc/backoff"
 )
 
-// Store is one member of a cluster, as its clients see it.
+// Store is a client of one member of a cluster.
 type Store interface {
 	Get(ctx context.Context, key string) (Answer, error)
 	Put(ctx context.Context, key, value string) (Answer, error)
-	// Swap writes value if the key's value is expect ("" for none), and otherwise reads the key.
+	// Swap writes value if the current value of the key is expect ("" for none). Otherwise it only reads the key.
 	Swap(ctx context.Context, key, expect, value string) (Answer, error)
-	// Watch reports writes below a prefix from a revision on, until ctx ends or the member
+	// Watch calls tell for the writes below a prefix, starting at a revision. It ends when ctx ends or the member
 	// cannot continue.
 	Watch(ctx context.Context, prefix string, from int64, tell func(...Event)) error
 	// Members returns the URLs that the cluster's members advertise to clients.
@@ -34,17 +34,17 @@ type Store interface {
 	Close() error
 }
 
-// Dial opens a connection to a host and port.
+// Dial opens a connection to an address, which consists of host and port.
 type Dial func(ctx context.Context, address string) (net.Conn, error)
 
-// member is a Store over the network. It only sends requests to this member, because the client chooses the next member
-// itself and records which member responded.
+// member is a Store that connects to a real member. It sends requests only to this member, because the client itself
+// selects the next member and records which member responded.
 type member struct{ *clientv3.Client }
 
-// Open returns a Store for the member at a URL, without waiting for a connection. dial may be nil.
+// Open returns a Store for the member at a URL. It does not wait until the connection exists. dial may be nil.
 func Open(url string, security *tls.Config, dial Dial) (Store, error) {
 	options := []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{
-		// Reconnect soon to a member that was down; gRPC's default waits for minutes.
+		// Reconnect soon to a member that was down. By default, gRPC may wait for minutes.
 		Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second},
 		MinConnectTimeout: 2 * time.Second,
 	})}
@@ -53,7 +53,7 @@ func Open(url string, security *tls.Config, dial Dial) (Store, error) {
 	}
 	c, err := clientv3.New(clientv3.Config{
 		Endpoints: []string{url}, TLS: security, DialOptions: options, Logger: zap.NewNop(),
-		// Without keepalive, watches of a stopped or disconnected member would hang.
+		// Without keepalive, watches would hang if their member stops or is disconnected.
 		DialKeepAliveTime: 10 * time.Second, DialKeepAliveTimeout: 3 * time.Second,
 	})
 	if err != nil {
@@ -101,7 +101,8 @@ func (m *member) Swap(ctx context.Context, key, expect, value string) (Answer, e
 }
 
 func (m *member) Watch(ctx context.Context, prefix string, from int64, tell func(...Event)) error {
-	// A member without a leader ends the watch, instead of keeping it open without events.
+	// WithRequireLeader makes a member without a leader end the watch. Otherwise the watch would stay open without
+	// events.
 	for r := range m.Client.Watch(clientv3.WithRequireLeader(ctx), prefix, clientv3.WithPrefix(), clientv3.WithRev(from)) {
 		for _, e := range r.Events {
 			if e.Type == mvccpb.PUT {
@@ -122,17 +123,18 @@ func (m *member) Members(ctx context.Context) ([]string, error) {
 	}
 	var out []string
 	for _, one := range r.Members {
-		if !one.IsLearner { // learners serve no clients
+		if !one.IsLearner { // skip learners, because they serve no clients
 			out = append(out, one.ClientURLs...)
 		}
 	}
 	return out, nil
 }
 
-// unsent reports whether a failed request certainly never reached the member. Otherwise it may have taken effect.
+// unsent reports whether a failed request certainly did not reach the member. All other failed requests may have taken
+// effect.
 func unsent(err error) bool {
 	return strings.Contains(err.Error(), "Error while dialing") || strings.Contains(err.Error(), "rpc not supported for learner")
 }
 
-// compacted reports whether no member can serve a watch, because its revision is compacted.
+// compacted reports whether a watch failed because its revision was compacted, so that no member can serve it.
 func compacted(err error) bool { return errors.Is(err, rpctypes.ErrCompacted) }

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// silence is how long a watch may lack acknowledged writes before the client changes to another member. A connection to
-// a lost node looks like an idle connection.
+// silence is how long a watch may miss acknowledged writes before the client connects to another member. The client
+// cannot wait for an error, because a connection to a lost node looks like an idle connection.
 const silence = 3 * time.Second
 
-// watch receives all writes until ctx ends, and changes to another member if one cannot continue.
+// watch receives all writes until ctx ends. If a member cannot continue, it connects to another member.
 func (c *Client) watch(ctx context.Context, w *Watch) {
 	for ctx.Err() == nil {
 		url, store := c.pool.next()
@@ -32,7 +32,7 @@ func (c *Client) watch(ctx context.Context, w *Watch) {
 	}
 }
 
-// leaveSilence ends a watch whose member does not deliver acknowledged writes.
+// leaveSilence ends a watch if its member does not deliver acknowledged writes for some time.
 func (c *Client) leaveSilence(ctx context.Context, leave context.CancelFunc, w *Watch) {
 	heard, since := c.History.received(w), time.Now()
 	for ctx.Err() == nil {

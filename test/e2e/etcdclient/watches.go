@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// checkWatches expects that every watch received every write since its start exactly once, unchanged, and in the order
-// of revisions.
+// checkWatches checks that every watch received each write since its start exactly once, unchanged, and in the order of
+// revisions.
 func checkWatches(ops []Op, watches []*Watch) []string {
 	known, out := knownWrites(ops, watches)
 	for _, w := range watches {
@@ -23,8 +23,9 @@ func checkWatches(ops []Op, watches []*Watch) []string {
 	return out
 }
 
-// knownWrites returns all writes that certainly happened: acknowledged, read, or received by any watch. It reports a
-// violation if two of these disagree about a revision, since then there are two histories.
+// knownWrites returns all writes that certainly happened, because a client got an acknowledgement, read the value or
+// received the event. If two of these differ for the same revision, it reports a violation, because there are two
+// histories.
 func knownWrites(ops []Op, watches []*Watch) (known []Event, out []string) {
 	found := map[int64]Event{}
 	add := func(e Event, who string) {
@@ -54,7 +55,8 @@ func knownWrites(ops []Op, watches []*Watch) (known []Event, out []string) {
 	return known, first(out)
 }
 
-// checkOrder expects strictly increasing revisions, because every write of the client has its own revision.
+// checkOrder checks that the revisions of a watch's events strictly increase. Each write of the client has a different
+// revision.
 func checkOrder(w *Watch) []string {
 	var out []string
 	last := w.From - 1
@@ -67,7 +69,7 @@ func checkOrder(w *Watch) []string {
 	return out
 }
 
-// checkGaps expects that the watch received every known write between its first and its last event.
+// checkGaps checks that the watch received every known write between its first and its last event.
 func checkGaps(w *Watch, known []Event) []string {
 	received := map[int64]bool{}
 	last := w.From - 1

@@ -11,18 +11,20 @@ import (
 )
 
 const (
-	// keysAtOnce is the number of keys in use at one time. It is small, so that workers use the same keys.
+	// keysAtOnce is the number of keys that workers use at the same time. It is small, so that several workers use the
+	// same key.
 	keysAtOnce = 4
-	// keysLast is how long a key is used. The check of a key takes longer with every operation whose result is unknown.
+	// keysLast is how long workers use a key before they switch to another. Checking a key takes longer with every
+	// operation whose result is unknown.
 	keysLast = 3 * time.Second
 )
 
-// work sends requests until ctx ends. A request that has started is completed.
+// work sends requests until ctx ends. It completes the request that is in progress.
 func (c *Client) work(ctx context.Context, id int) {
 	for ctx.Err() == nil {
 		begun := context.WithoutCancel(ctx)
 		key := fmt.Sprintf("%s%d/%d", c.Prefix, c.History.now()/keysLast, rand.IntN(keysAtOnce))
-		// Errors are ignored here, because the report contains them.
+		// Ignore errors here, because request adds them to the report.
 		switch rand.IntN(4) {
 		case 0, 1:
 			_, _ = c.put(begun, id, key, c.Patience)
@@ -43,8 +45,8 @@ func (c *Client) put(ctx context.Context, id int, key string, patience time.Dura
 	return c.request(ctx, patience, func() Op { return Op{Client: id, Kind: Put, Key: key, Value: c.value(id)} })
 }
 
-// swap reads a value and replaces it, unless another client was faster. If an attempt gets no response, the next
-// attempt has the same value, and may then find that the key has changed.
+// swap reads a value and replaces it, unless another client changes it first. If an attempt gets no response, the next
+// attempt still expects the old value, and may find that the first attempt has replaced it.
 func (c *Client) swap(ctx context.Context, id int, key string) error {
 	now, err := c.get(ctx, id, key, c.Patience)
 	if err != nil {
@@ -56,10 +58,10 @@ func (c *Client) swap(ctx context.Context, id int, key string) error {
 	return err
 }
 
-// value returns a unique value, so that a read identifies the write.
+// value returns a unique value, so that a read shows which write it sees.
 func (c *Client) value(id int) string { return fmt.Sprintf("%d-%d", id, c.values.Add(1)) }
 
-// request tries one member after the other until one responds. Each attempt is recorded as a separate operation.
+// request tries one member after the other until one responds. It records each attempt as a separate operation.
 func (c *Client) request(ctx context.Context, patience time.Duration, next func() Op) (Answer, error) {
 	begin := c.History.now()
 	for {
@@ -74,7 +76,7 @@ func (c *Client) request(ctx context.Context, patience time.Duration, next func(
 	}
 }
 
-// attempt sends the request to the next member, and records the response.
+// attempt sends the request to the next member and records the response.
 func (c *Client) attempt(ctx context.Context, op *Op) (err error) {
 	url, store := c.pool.next()
 	asked, cancel := context.WithTimeoutCause(ctx, c.Attempt, errImpatient)

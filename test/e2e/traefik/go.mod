@@ -368,7 +368,7 @@ require (
 	sigs.k8s.io/yaml v1.6.0 // indirect
 )
 
-// Traefik's own, which it does not build without.
+// Replacements from Traefik's own go.mod, without which Traefik does not build.
 replace (
 	github.com/abbot/go-http-auth => github.com/containous/go-http-auth v0.4.1-0.20200324110947-a37a7636d23e
 	github.com/gorilla/mux => github.com/containous/mux v0.0.0-20250523120546-41b6ec3aed59

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Webapp is a small HTTP server for end-to-end scenarios. Its response contains its version, its configuration and the
-// user, and it can be kept busy.
+// Webapp is a small HTTP server for end-to-end tests. Its response contains its version, its configuration and the
+// authenticated user. A request can also make it use CPU time.
 package main
 
 import (
@@ -19,13 +19,13 @@ import (
 	"time"
 )
 
-// Answer is the response of /.
+// Answer is the response to a request for the path /.
 type Answer struct {
-	Version  string `json:"version"`  // compiled into the binary
-	Greeting string `json:"greeting"` // from the environment
-	Config   string `json:"config"`   // the mounted configuration file
-	User     string `json:"user"`     // the user that the proxy authenticated
-	Password bool   `json:"password"` // whether the request still had the password, which the proxy must remove
+	Version  string `json:"version"`  // set when the binary is built
+	Greeting string `json:"greeting"` // from an environment variable
+	Config   string `json:"config"`   // content of the mounted configuration file
+	User     string `json:"user"`     // user that the proxy authenticated
+	Password bool   `json:"password"` // whether the request contained the password, which the proxy must remove
 	Pod      string `json:"pod"`
 }
 
@@ -65,7 +65,7 @@ func tell(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// burn keeps a CPU busy for the requested number of milliseconds.
+// burn uses a CPU for the requested number of milliseconds.
 func burn(w http.ResponseWriter, r *http.Request) {
 	ms, err := strconv.Atoi(r.URL.Query().Get("ms"))
 	if err != nil || ms < 0 || ms > 10_000 {

@@ -18,10 +18,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
 
-// street is the name of the ConfigMap that lists the open shops by name.
+// street is the name of a ConfigMap that lists the open shops. Its keys are the names of shops.
 const street = "street"
 
-// furnish creates the objects that belong to a shop.
+// furnish creates the objects that belong to a shop: its key, its sign and its entry in the street.
 func (r *reconciler) furnish(ctx context.Context, shop *Shop) error {
 	made, err := r.key(ctx, shop)
 	if err != nil {
@@ -39,7 +39,7 @@ func (r *reconciler) furnish(ctx context.Context, shop *Shop) error {
 	return r.strike(ctx, shop)
 }
 
-// key creates the shop's key if there is none.
+// key creates the shop's key, a Secret, if the shop has none.
 func (r *reconciler) key(ctx context.Context, shop *Shop) (made bool, err error) {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: shop.Name + "-key"}}
 	if r.has(RandomNames) || r.has(Polls) {
@@ -53,12 +53,12 @@ func (r *reconciler) key(ctx context.Context, shop *Shop) (made bool, err error)
 	secret.ResourceVersion, secret.UID, secret.OwnerReferences = "", "", nil
 	err = r.make(ctx, shop, secret)
 	if err == nil && r.has(Polls) {
-		err = errOld // the rest is done when the cache shows the key
+		err = errOld // the next reconcile does the remaining work, once the cache contains the key
 	}
 	return true, err
 }
 
-// hasKey reports whether the shop has a key of any name. Only the bug Polls reads from the cache.
+// hasKey reports whether the shop owns a Secret, whatever its name. It reads from the cache only with the bug Polls.
 func (r *reconciler) hasKey(ctx context.Context, shop *Shop) (bool, error) {
 	from := r.live
 	if r.has(Polls) {
@@ -69,7 +69,7 @@ func (r *reconciler) hasKey(ctx context.Context, shop *Shop) (bool, error) {
 	return slices.ContainsFunc(all.Items, func(s corev1.Secret) bool { return metav1.IsControlledBy(&s, shop) }), err
 }
 
-// sign creates the sign if it may, or updates an existing sign.
+// sign updates the shop's sign, a ConfigMap. If the sign does not exist, sign creates it if may is true.
 func (r *reconciler) sign(ctx context.Context, shop *Shop, may bool) error {
 	sign := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: shop.Name + "-sign"}}
 	err := r.Get(ctx, client.ObjectKeyFromObject(sign), sign)
@@ -84,7 +84,7 @@ func (r *reconciler) sign(ctx context.Context, shop *Shop, may bool) error {
 	if err := r.make(ctx, shop, sign); err != nil || sign.Data["color"] == shop.Spec.Color {
 		return err
 	}
-	return r.paint(ctx, shop, sign) // the sign already existed, and the cache did not have it yet
+	return r.paint(ctx, shop, sign) // the sign exists, but the cache does not contain it yet
 }
 
 func (r *reconciler) paint(ctx context.Context, shop *Shop, sign *corev1.ConfigMap) error {
@@ -108,7 +108,8 @@ func (r *reconciler) paint(ctx context.Context, shop *Shop, sign *corev1.ConfigM
 	return r.Update(ctx, sign)
 }
 
-// make creates a child. If the child exists, it must belong to the shop, and make reads it.
+// make creates a child object of the shop. If the child already exists, make reads it and returns an error unless it
+// belongs to the shop.
 func (r *reconciler) make(ctx context.Context, shop *Shop, child client.Object) error {
 	if err := r.current(ctx, shop); err != nil {
 		return err
@@ -117,7 +118,8 @@ func (r *reconciler) make(ctx context.Context, shop *Shop, child client.Object) 
 		return err
 	}
 	if r.has(Impatient) {
-		short, cancel := context.WithTimeout(ctx, 900*time.Millisecond) // a throttled write takes a second
+		// The limit is shorter than the delay of a throttled write, which is a second.
+		short, cancel := context.WithTimeout(ctx, 900*time.Millisecond)
 		defer cancel()
 		if err := r.Create(short, child); short.Err() == nil {
 			return err
@@ -126,7 +128,7 @@ func (r *reconciler) make(ctx context.Context, shop *Shop, child client.Object) 
 	}
 	err := r.Create(ctx, child)
 	if r.has(RandomNames) && err != nil {
-		err = r.Create(ctx, child) // the bug: assumes that the first request did not reach the server
+		err = r.Create(ctx, child) // the bug is to assume that the first request did not reach the server
 	}
 	if !apierrors.IsAlreadyExists(err) {
 		return err
@@ -140,7 +142,7 @@ func (r *reconciler) make(ctx context.Context, shop *Shop, child client.Object) 
 	return nil
 }
 
-// list puts the shop into the street. With the bug LedgerInMemory, only the process that did so remembers it.
+// list adds the shop to the street. With the bug LedgerInMemory, only the memory of this process records that.
 func (r *reconciler) list(ctx context.Context, shop *Shop) error {
 	wrote := false
 	err := r.change(ctx, shop, false, func(data map[string]string) {
@@ -167,8 +169,8 @@ func (r *reconciler) strike(ctx context.Context, shop *Shop) error {
 	return r.change(ctx, shop, true, func(data map[string]string) { delete(data, shop.Name) })
 }
 
-// change writes the street only if that changes what the server has now, because events of the street do not trigger a
-// reconcile.
+// change edits the data of the street. It reads the street from the server and writes it only if the data changes,
+// because changes of the street start no reconcile.
 func (r *reconciler) change(ctx context.Context, shop *Shop, closes bool, change func(map[string]string)) error {
 	var from client.Reader = r.Client
 	if closes || !r.has(TrustsOldViews) {

@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package naive is a controller in the style of tutorials, for the tests of package faults. Without bugs it is careful,
-// and no fault harms it. Each bug was found in a real operator or is taught by a real tutorial, and the harness must
-// find them all.
+// Package naive is a controller in the style of tutorials, with which package faults tests itself. Without bugs, the
+// controller passes all fault tests. It can also run with known bugs, each of which was found in a real operator or is
+// taught by a real tutorial. The fault tests must find every bug.
 package naive
 
 import (
@@ -22,10 +22,10 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// Bug is a deviation from what a careful controller does.
+// Bug is a mistake that the controller makes, described by its text.
 type Bug string
 
-// The bugs.
+// The bugs that the controller can have.
 const (
 	KeyMeansSign      Bug = "makes the sign only together with the key: check A, then do A and B"
 	StatusFirst       Bug = "writes the observed generation first and takes it for the proof that all is done"
@@ -48,7 +48,7 @@ const (
 	WritesAlways      Bug = "notes in the sign when it looked last"
 )
 
-// Kind returns the controller with some bugs.
+// Kind returns the controller for Shops, with the given bugs.
 func Kind(bugs ...Bug) kit.Registration {
 	return kit.Registration{
 		Name:        "shop",
@@ -78,7 +78,7 @@ func setup(mgr ctrl.Manager, bugs []Bug) error {
 	return b.Complete(r)
 }
 
-// deleted cleans up for a controller that has no finalizer.
+// deleted is the event handler for deleted shops. It removes the shop from the street, for bugs that use no finalizer.
 func (r *reconciler) deleted(ctx context.Context, e event.DeleteEvent, _ queue) {
 	if r.has(IgnoresTombstones) && e.DeleteStateUnknown {
 		return

@@ -25,27 +25,27 @@ import (
 
 const finalizer = "test.opcrew.io/shop"
 
-// soon is after how long Polls looks again. On any machine a key is visible by then without faults, but late events
-// have not arrived yet.
+// soon is the time after which the bug Polls reads its cache again. Without faults, the cache contains a new key by
+// then. With late events, it does not.
 const soon = 100 * time.Millisecond
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// errOld ends a reconcile that would act on a stale view.
+// errOld ends a reconcile whose cached shop is stale.
 var errOld = errors.New("the shop is no longer as the cache has it")
 
-// errWorking is the error that the bug StatusFirst reports before it starts to work.
+// errWorking is the error that the bug StatusFirst writes into the status before it starts its work.
 var errWorking = errors.New("at work")
 
 type reconciler struct {
 	client.Client
 	live client.Reader
 	bugs []Bug
-	id   string // identifies the process
+	id   string // identifies the operator process
 
 	mu      sync.Mutex
-	listed  map[string]bool                   // the ledger of LedgerInMemory
-	done    map[types.NamespacedName]ShopSpec // the memory of RemembersNames
+	listed  map[string]bool                   // shops in the street, for the bug LedgerInMemory
+	done    map[types.NamespacedName]ShopSpec // shops that are done, for the bug RemembersNames
 	started map[types.NamespacedName]bool
 }
 
@@ -86,7 +86,7 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	return ctrl.Result{}, r.forgive(err)
 }
 
-// bring brings a shop to its desired state.
+// bring creates, updates or deletes the objects of a shop until they match its spec.
 func (r *reconciler) bring(ctx context.Context, shop *Shop) error {
 	if shop.DeletionTimestamp != nil {
 		return r.reported(ctx, shop, r.close(ctx, shop))
@@ -104,7 +104,7 @@ func (r *reconciler) bring(ctx context.Context, shop *Shop) error {
 	return errors.Join(err, r.report(ctx, shop, err))
 }
 
-// reported reports a failed clean-up.
+// reported writes a failed clean-up into the shop's status.
 func (r *reconciler) reported(ctx context.Context, shop *Shop, err error) error {
 	if err == nil || passes(err) || r.has(KeepsQuiet) {
 		return err
@@ -112,12 +112,12 @@ func (r *reconciler) reported(ctx context.Context, shop *Shop, err error) error 
 	return errors.Join(err, r.report(ctx, shop, err))
 }
 
-// passes reports whether an error only results from a stale view.
+// passes reports whether an error only means that the cache was stale, so that a retry will succeed.
 func passes(err error) bool {
 	return errors.Is(err, errOld) || apierrors.IsConflict(err) || apierrors.IsNotFound(err)
 }
 
-// forgive drops the errors that some bugs ignore.
+// forgive removes the errors that the active bugs ignore.
 func (r *reconciler) forgive(err error) error {
 	switch {
 	case r.has(IgnoresConflicts) && apierrors.IsConflict(err),
@@ -144,7 +144,7 @@ func (r *reconciler) open(ctx context.Context, shop *Shop) error {
 	return r.furnish(ctx, shop)
 }
 
-// close takes the shop off the street and removes its finalizer.
+// close removes the shop from the street, and then removes the shop's finalizer.
 func (r *reconciler) close(ctx context.Context, shop *Shop) error {
 	if !controllerutil.ContainsFinalizer(shop, finalizer) {
 		return nil
@@ -161,7 +161,7 @@ func (r *reconciler) close(ctx context.Context, shop *Shop) error {
 	return client.IgnoreNotFound(err)
 }
 
-// current returns an error if the cached shop is stale. It is called before every write for the shop.
+// current returns an error if the cached shop is stale. The controller calls it before every write.
 func (r *reconciler) current(ctx context.Context, shop *Shop) error {
 	if r.has(TrustsOldViews) {
 		return nil
@@ -174,7 +174,7 @@ func (r *reconciler) current(ctx context.Context, shop *Shop) error {
 	return err
 }
 
-// report writes the status if it has changed.
+// report writes the shop's status if it has changed.
 func (r *reconciler) report(ctx context.Context, shop *Shop, failure error) error {
 	before := shop.copy()
 	ready := metav1.Condition{Type: "Ready", Status: "True", Reason: "Open", Message: "The shop is as declared", ObservedGeneration: shop.Generation}

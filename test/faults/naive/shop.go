@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Shop has a key (a Secret) and a sign in its color (a ConfigMap). An open shop is listed in the street, a ConfigMap of
-// another owner.
+// Shop is a custom resource for tests. A shop owns a Secret, its "key", and a ConfigMap, its "sign", which contains its
+// color. Open shops are listed in the "street", a ConfigMap that another owner created.
 type Shop struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -19,13 +19,13 @@ type Shop struct {
 	Status ShopStatus `json:"status,omitzero"`
 }
 
-// ShopSpec is the desired state.
+// ShopSpec is the desired state of a shop.
 type ShopSpec struct {
 	Color string `json:"color,omitempty"`
 	Open  bool   `json:"open,omitempty"`
 }
 
-// ShopStatus is the observed state.
+// ShopStatus is the observed state of a shop.
 type ShopStatus struct {
 	ObservedGeneration int64              `json:"observedGeneration,omitempty"`
 	Conditions         []metav1.Condition `json:"conditions,omitempty"`
@@ -41,7 +41,7 @@ func (s *Shop) copy() *Shop {
 	return &out
 }
 
-// ShopList is a list of shops.
+// ShopList is a list of Shops.
 type ShopList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata"`
@@ -59,7 +59,7 @@ func (l *ShopList) DeepCopyObject() runtime.Object {
 	return &out
 }
 
-// AddToScheme registers the types.
+// AddToScheme registers Shop and ShopList.
 func AddToScheme(scheme *runtime.Scheme) error {
 	version := schema.GroupVersion{Group: "test.opcrew.io", Version: "v1"}
 	scheme.AddKnownTypes(version, &Shop{}, &ShopList{})

@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// Check compares the rows with the fields of the CRD. Every field must have a row, every row must have a field, and
-// every row must be able to fail.
+// Check compares the rows of a kind with the fields in its CRD. Every field must have a row, every row must describe an
+// existing field, and the test of every row must be able to fail.
 func (f *File) Check(root string) error {
 	fields, err := f.Fields(root)
 	if err != nil {
@@ -44,26 +44,26 @@ func (f *File) Check(root string) error {
 	return errors.Join(wrong...)
 }
 
-// check returns an error if the row can never fail.
+// check returns an error if a row contradicts itself, or if its test could never fail.
 func (r Row) check(root string) error {
 	switch {
 	case len(r.Fields()) == 0:
-		return errors.New("it names no field: write path or paths")
+		return errors.New("the row names no field; set path or paths")
 	case r.Shown != "":
 		return r.shownIn(root)
 	case r.Effect == Refused && r.Says == "":
-		return errors.New("a refusal needs says, what the user is to do instead")
+		return errors.New("a row with effect Refused needs says: what the user should do instead")
 	case r.Effect == Live && len(r.See) == 0:
-		return errors.New("a live edit needs see, where its effect shows")
+		return errors.New("a row with effect Live needs see: what shows the effect")
 	case r.Effect == Rollout && len(r.See) == 0:
-		return errors.New("a rollout needs see, what the new pods have")
+		return errors.New("a row with effect Rollout needs see: what the new pods have")
 	case !slices.Contains([]Effect{Live, Rollout, Refused, NotImplemented}, r.Effect):
-		return fmt.Errorf("%q is no effect", r.Effect)
+		return fmt.Errorf("%q is not a valid effect", r.Effect)
 	}
 	return nil
 }
 
-// shownIn returns an error unless the test that the row names exists.
+// shownIn returns an error unless the test that the row names in "shown" exists.
 func (r Row) shownIn(root string) error {
 	folder, name, ok := strings.Cut(r.Shown, ".Test")
 	if !ok {

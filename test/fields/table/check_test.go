@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// kind reads the repository's table of a kind.
+// kind returns the repository's table for a kind.
 func kind(t *testing.T, name string) *File {
 	t.Helper()
 	files, err := Read(root)
@@ -36,8 +36,8 @@ func TestATableThatProvesNothingIsRefused(t *testing.T) {
 		"two rows of a field":           {func(f *File) { f.Rows = append(f.Rows, f.Rows[0]) }, "has 2 rows"},
 		"a row of an embedded field":    {func(f *File) { f.Rows[0].Path = "spec.envs[].name" }, "has no field spec.envs[].name"},
 		"an edit without a check":       {func(f *File) { f.Rows[0].See = nil }, "needs see"},
-		"a refusal without words":       {func(f *File) { f.Rows[0].Effect, f.Rows[0].Says = Refused, "" }, "a refusal needs says"},
-		"an effect that there is not":   {func(f *File) { f.Rows[0].Effect = "Magic" }, `"Magic" is no effect`},
+		"a refusal without words":       {func(f *File) { f.Rows[0].Effect, f.Rows[0].Says = Refused, "" }, "needs says"},
+		"an effect that there is not":   {func(f *File) { f.Rows[0].Effect = "Magic" }, `"Magic" is not a valid effect`},
 		"a test that there is not":      {func(f *File) { f.Rows[0].Shown = "internal/kit.TestNothing" }, "there is no test TestNothing"},
 		"a test that is not named well": {func(f *File) { f.Rows[0].Shown = "somewhere" }, "is not <folder>.<test>"},
 	} {

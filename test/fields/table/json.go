@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Merge applies patch to base like a JSON merge patch, but keeps null, so that the result can
-// be merged again.
+// Merge merges patch into base like a JSON merge patch. But it keeps null values, so that its result can be used as a
+// patch.
 func Merge(base, patch Object) Object {
 	if base == nil {
 		return patch
@@ -26,8 +26,8 @@ func Merge(base, patch Object) Object {
 	return out
 }
 
-// Change returns a merge patch that sets a field to the row's value. Lists are contained as a whole, with the field of
-// the first item changed.
+// Change returns a merge patch that sets the field at path to the row's value. If the path contains a list, the patch
+// contains the whole list, and changes the field of the first item.
 func (r Row) Change(path string, object Object) Object {
 	if r.Edit != nil {
 		return r.Edit
@@ -59,7 +59,7 @@ func withoutNull(object Object) Object {
 	return object
 }
 
-// Named returns a copy of a JSON value with $name replaced by the object's name in every string.
+// Named returns a copy of a JSON value in which the object's name replaces $name in every string.
 func Named(value any, name string) any {
 	switch v := value.(type) {
 	case string:

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// Mutation is a change of a live object. Its value may be nonsensical.
+// Mutation is a change of a live object. The new value may be nonsense.
 type Mutation struct {
-	// Name names the field and its new value.
+	// Name names the changed field and the new value.
 	Name string
-	// Change is the merge patch for the object.
+	// Change is the merge patch that changes the object.
 	Change Object
 }
 
-// Mutations returns the edits of all rows, and nonsensical values for every field.
+// Mutations returns the edits of all rows, and for every field edits with nonsense values.
 func (f *File) Mutations(root string) ([]Mutation, error) {
 	fields, err := f.Fields(root)
 	if err != nil {
@@ -25,7 +25,7 @@ func (f *File) Mutations(root string) ([]Mutation, error) {
 	var out []Mutation
 	for _, row := range f.Rows {
 		if row.To == nil && row.Edit == nil {
-			continue // Check reports the error
+			continue // Check reports this error
 		}
 		for _, path := range row.Fields() {
 			change := Merge(row.With, row.Change(path, Merge(f.Base, row.With)))
@@ -46,7 +46,7 @@ type named struct {
 	value any
 }
 
-// nonsense returns nonsensical values for a field, of its own or a similar type.
+// nonsense returns nonsense values for a field, both of the field's type and of a similar type.
 func nonsense(field Field) []named {
 	switch {
 	case field.Schema.XIntOrString || field.Schema.Type == "integer":

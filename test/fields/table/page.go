@@ -18,8 +18,8 @@ const (
 	endMark   = "<!-- end of fields -->"
 )
 
-// WritePages writes each kind's table into its page, and the summary into summaryPage, between the marks. It returns
-// the pages that it changed. If dry is set, it changes no file.
+// WritePages writes the table of each kind into its page in docs, and the summary into summaryPage. It replaces the
+// text between the begin and end marks. It returns the pages that change. If dry is set, it writes nothing.
 func WritePages(root string, files []*File, dry bool) ([]string, error) {
 	content := map[string]string{summaryPage: Summary(files)}
 	for _, f := range files {
@@ -42,7 +42,7 @@ func WritePages(root string, files []*File, dry bool) ([]string, error) {
 	return changed, nil
 }
 
-// write puts text between the marks of a page, and reports whether that changes it.
+// write replaces the text between the marks of a page, and reports whether this changes the page.
 func write(page, text string, dry bool) (bool, error) {
 	before, err := os.ReadFile(page)
 	if err != nil {
@@ -61,17 +61,17 @@ func write(page, text string, dry bool) (bool, error) {
 	return true, os.WriteFile(page, after, 0o644)
 }
 
-// between returns the page with the table between its marks.
+// between returns the page with table between its begin and end marks. It returns an error if a mark is missing.
 func between(page []byte, table string) ([]byte, error) {
 	head, rest, ok := bytes.Cut(page, []byte(beginMark+"\n"))
 	_, tail, closed := bytes.Cut(rest, []byte(endMark))
 	if !ok || !closed {
-		return nil, fmt.Errorf("it needs the lines %q and %q where its table goes", beginMark, endMark)
+		return nil, fmt.Errorf("the page needs the lines %q and %q around its table", beginMark, endMark)
 	}
 	return bytes.Join([][]byte{head, []byte(beginMark + "\n"), []byte(table), []byte(endMark), tail}, nil), nil
 }
 
-// Table returns the table of a kind in Markdown.
+// Table returns the field table of a kind in Markdown.
 func (f *File) Table(root string) (string, error) {
 	fields, err := f.Fields(root)
 	if err != nil {
@@ -90,7 +90,7 @@ func (f *File) Table(root string) (string, error) {
 	return out.String(), nil
 }
 
-// words maps the effects to their texts on the pages.
+// words maps effects to their descriptions on the pages.
 var words = map[Effect]string{
 	Live: "applied live", Rollout: "applied by a rollout", Refused: "refused", NotImplemented: "not implemented: condition `FieldsIgnored` names it",
 }
@@ -103,7 +103,7 @@ func names(row Row) string {
 	return strings.Join(out, ", ")
 }
 
-// notes returns the note of the row, or the start of the field's description.
+// notes returns the row's note. If the row has none, it returns the start of the field's description.
 func (r Row) notes(field Field) string {
 	if r.Note != "" {
 		return r.Note

@@ -38,7 +38,7 @@ func TestThePagesShowTheTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(stale) > 0 && !*update {
-		t.Errorf("%s: the tables of fields are not those of test/fields/rows; run make field-tables and commit the result", strings.Join(stale, ", "))
+		t.Errorf("%s: the field tables differ from test/fields/rows; run make field-tables and commit the result", strings.Join(stale, ", "))
 	}
 }
 

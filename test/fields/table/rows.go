@@ -14,50 +14,52 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Effect is what an edit of a live object does.
+// Effect says what happens when a user edits a field of a live object.
 type Effect string
 
-// The effects.
+// The possible effects of an edit.
 const (
-	// Live means that the edit takes effect without new pods.
+	// Live means that the edit takes effect without replacing pods.
 	Live Effect = "Live"
-	// Rollout means that the pods are replaced.
+	// Rollout means that the edit replaces pods.
 	Rollout Effect = "Rollout"
-	// Refused means that the API server refuses the edit, and says what to do instead.
+	// Refused means that the API server refuses the edit with a message that says what to do instead.
 	Refused Effect = "Refused"
-	// NotImplemented means that the edit is accepted without effect, and the condition FieldsIgnored names the field.
+	// NotImplemented means that the API server accepts the edit, but it has no effect. The condition FieldsIgnored
+	// names the field.
 	NotImplemented Effect = "NotImplemented"
 )
 
-// Object is an object decoded from JSON.
+// Object is a Kubernetes object decoded from JSON.
 type Object = map[string]any
 
-// File is the table of a kind.
+// File holds the rows of one kind.
 type File struct {
 	Kind string `json:"kind"`
-	// CRD is the name of a file in config/crd/bases, and Page the name of a file in docs.
+	// CRD is the name of the kind's file in config/crd/bases. Page is the name of the kind's page in docs.
 	CRD  string `json:"crd"`
 	Page string `json:"page"`
-	// Base is the object to edit, without its name. Needs are other objects that it depends on.
+	// Base is the object that the rows edit, without its name. Needs are other objects that must exist first.
 	Base  Object   `json:"base"`
 	Needs []Object `json:"needs"`
-	// Settled must hold before an edit. By default the condition Ready must be True.
+	// Settled are observations that must hold before an edit. By default, the condition Ready must be True.
 	Settled []See     `json:"settled"`
 	Include []Include `json:"include"`
 	Rows    []Row     `json:"rows"`
 }
 
-// Include inserts the rows of a group.
+// Include adds rows that several kinds share, from rows/shared.
 type Include struct {
 	Group string            `json:"group"`
 	At    string            `json:"at"`
 	Vars  map[string]string `json:"vars"`
-	// With and Pods apply to rows that do not set them.
+	// With and Pods are the default values for the included rows.
 	With Object `json:"with"`
 	Pods string `json:"pods"`
 }
 
-// Row describes one field, or several fields with the same effect. The package doc describes its fields.
+// Row describes the effect of editing one field, or several fields with the same effect. The package comment describes
+// how to write rows.
 type Row struct {
 	Path   string   `json:"path"`
 	Paths  []string `json:"paths"`
@@ -71,14 +73,14 @@ type Row struct {
 	Pods   string   `json:"pods"`
 	Gone   bool     `json:"gone"`
 	Shown  string   `json:"shown"`
-	// WasSilent says how the field was ignored without notice before this table existed; empty if it was not.
+	// WasSilent describes how opcrew ignored the field before this table existed. It is empty for other fields.
 	WasSilent string `json:"wasSilent"`
-	// Needs are added to the file's Needs, and Settled replaces the file's Settled.
+	// Needs are added to the file's Needs. Settled replaces the file's Settled.
 	Needs   []Object `json:"needs"`
 	Settled []See    `json:"settled"`
 }
 
-// Fields returns the paths of the row.
+// Fields returns the paths of the fields that the row describes.
 func (r Row) Fields() []string {
 	if r.Path != "" {
 		return []string{r.Path}
@@ -86,7 +88,7 @@ func (r Row) Fields() []string {
 	return r.Paths
 }
 
-// Read returns the tables of all kinds, sorted by kind.
+// Read returns the tables of all kinds, sorted by kind. root is the root of the repository.
 func Read(root string) ([]*File, error) {
 	paths, err := filepath.Glob(filepath.Join(root, "test/fields/rows/*.yaml"))
 	if err != nil {
@@ -101,7 +103,7 @@ func Read(root string) ([]*File, error) {
 		if err := f.include(filepath.Join(filepath.Dir(path), "shared")); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		if first := byKind[f.Kind]; first != nil { // a kind with many fields has several files
+		if first := byKind[f.Kind]; first != nil { // a kind with many fields may have several files
 			first.Rows = append(first.Rows, f.Rows...)
 			continue
 		}
@@ -116,7 +118,7 @@ func Read(root string) ([]*File, error) {
 	return files, nil
 }
 
-// include adds the rows of the groups that the file names.
+// include adds the shared rows that the file names.
 func (f *File) include(folder string) error {
 	for _, in := range f.Include {
 		var rows []Row

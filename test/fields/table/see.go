@@ -12,25 +12,27 @@ import (
 	"k8s.io/client-go/util/jsonpath"
 )
 
-// See is an expected observation, such as
+// See is an observation that a row expects. Examples:
 //
-//	Deployment/$name {.spec.replicas} = 2     the value is this
-//	Pod {.spec.containers[0].args} ~ --max    the value contains it, in every pod of the namespace
-//	self {.status.url} !~ v1                  the object's own value does not contain it
-//	Service/$name                             the object is there
-//	no Service/$name                          it is not
+//	Deployment/$name {.spec.replicas} = 2     the field has this value
+//	Pod {.spec.containers[0].args} ~ --max    the field contains this value, in every pod of the namespace
+//	self {.status.url} !~ v1                  the field of the edited object does not contain this value
+//	Service/$name                             the object exists
+//	no Service/$name                          the object does not exist
 type See struct {
-	// Absent is true for "no".
+	// Absent is true if the observation starts with "no", so that the object must not exist.
 	Absent bool
-	// Kind is a kind of object, or self for the edited object. If Name is empty, it means all objects in the namespace.
+	// Kind is the kind of object, or "self" for the edited object. If Name is empty, the observation applies to all
+	// objects of this kind in the namespace.
 	Kind, Name string
-	// Path is a JSONPath, and Operator is =, ~, != or !~. Both are empty if only the object's presence matters.
+	// Path is a JSONPath, and Operator is =, ~, != or !~. Both are empty if the observation is only about whether the
+	// object exists.
 	Path, Operator, Want string
 }
 
 var seeSyntax = regexp.MustCompile(`^(no )?([A-Za-z]+)(?:/(\S+))?(?: (\{.*\}) (=|~|!=|!~) ?(.*))?$`)
 
-// UnmarshalJSON reads the text.
+// UnmarshalJSON parses an observation from its text.
 func (s *See) UnmarshalJSON(raw []byte) error {
 	var text string
 	if err := json.Unmarshal(raw, &text); err != nil {
@@ -38,13 +40,13 @@ func (s *See) UnmarshalJSON(raw []byte) error {
 	}
 	parts := seeSyntax.FindStringSubmatch(text)
 	if parts == nil {
-		return fmt.Errorf("%q is no observation: write KIND/NAME {PATH} = VALUE", text)
+		return fmt.Errorf("%q is not a valid observation; write KIND/NAME {PATH} = VALUE", text)
 	}
 	*s = See{Absent: parts[1] != "", Kind: parts[2], Name: parts[3], Path: parts[4], Operator: parts[5], Want: parts[6]}
 	return nil
 }
 
-// Of returns the observation with $name replaced by a name.
+// Of returns a copy of the observation in which name replaces $name.
 func (s See) Of(name string) See {
 	for _, text := range []*string{&s.Name, &s.Path, &s.Want} {
 		*text = strings.ReplaceAll(*text, "$name", name)
@@ -86,7 +88,7 @@ func (s See) holds(found string) bool {
 	return held != negated
 }
 
-// value returns the value at a path, with several values separated by commas; "" if there is none.
+// value returns the value at a JSONPath as text. It separates several values with commas, and returns "" for none.
 func value(object Object, path string) (string, error) {
 	parser := jsonpath.New("").AllowMissingKeys(true)
 	if err := parser.Parse(path); err != nil {

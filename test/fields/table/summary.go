@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// summaryPage is the page with the number of fields of every kind.
+// summaryPage is the page that shows how many fields of each kind have which effect.
 const summaryPage = "docs/testing.md"
 
-// counts holds the numbers of a kind's fields by effect.
+// counts holds the number of fields of one kind for each effect.
 type counts struct {
 	effects map[Effect]int
-	// shown counts the fields whose effect is tested by a test of the kind, and silent those that were ignored without
-	// notice before this table existed.
+	// shown is the number of fields whose effect another test of the kind shows. silent is the number of fields that
+	// opcrew accepted and ignored before this table existed.
 	all, shown, silent int
 }
 
@@ -43,13 +43,13 @@ func (c counts) add(other counts) counts {
 	return c
 }
 
-// line formats the counts as a row of a Markdown table.
+// line formats the counts as a row of the Markdown table.
 func (c counts) line(name string) string {
 	return fmt.Sprintf("| %s | %d | %d | %d | %d | %d | %d | %d |\n",
 		name, c.all, c.effects[Live], c.effects[Rollout], c.effects[Refused], c.effects[NotImplemented], c.shown, c.silent)
 }
 
-// Summary returns the number of fields of every kind by effect, as a Markdown table.
+// Summary returns a Markdown table with the number of fields per kind and effect.
 func Summary(files []*File) string {
 	var out strings.Builder
 	out.WriteString("| kind | fields | live | rollout | refused | not implemented | of these shown by a test of the kind | silent before |\n")

@@ -15,21 +15,22 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Field is a field of a spec.
+// Field is a field in the spec of a kind.
 type Field struct {
-	// Path is the path from the object, such as spec.ports[].name.
+	// Path is the path of the field in the object, such as spec.ports[].name.
 	Path string
-	// Type is the type as users read it, such as "list of string" or "Affinity of Kubernetes".
+	// Type is the type of the field as the documentation shows it, such as "list of string" or "Affinity of
+	// Kubernetes".
 	Type string
-	// Doc is the field's description.
+	// Doc is the description of the field in the CRD.
 	Doc string
-	// Holds reports whether the field only groups other fields, and so needs no row.
+	// Holds is true if the field only groups other fields. Such a field needs no row.
 	Holds bool
-	// Schema is used to generate values.
+	// Schema is the field's schema in the CRD. Mutations uses it to generate values.
 	Schema *apiextensionsv1.JSONSchemaProps
 }
 
-// Fields returns all fields of the spec of a kind, in the order of their paths.
+// Fields returns all fields in the spec of the kind, sorted by path.
 func (f *File) Fields(root string) ([]Field, error) {
 	crd, err := readCRD(filepath.Join(root, "config/crd/bases", f.CRD))
 	if err != nil {
@@ -37,7 +38,7 @@ func (f *File) Fields(root string) ([]Field, error) {
 	}
 	object, ok := types[f.Kind]
 	if !ok {
-		return nil, fmt.Errorf("kind %s: its Go type is not in types.go", f.Kind)
+		return nil, fmt.Errorf("the Go type of kind %s is missing in types.go", f.Kind)
 	}
 	spec := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
 	return walk("spec", &spec, member(reflect.TypeOf(object), "spec")), nil
@@ -58,7 +59,7 @@ func readCRD(file string) (*apiextensionsv1.CustomResourceDefinition, error) {
 	return crd, nil
 }
 
-// walk returns a field and all fields below it. It stops at types of Kubernetes, which it recognises by the Go type.
+// walk returns a field and all fields below it. It does not descend into Go types that come from Kubernetes.
 func walk(path string, schema *apiextensionsv1.JSONSchemaProps, goType reflect.Type) []Field {
 	field := Field{Path: path, Type: typeName(schema, goType), Doc: schema.Description, Schema: schema}
 	if schema.Items != nil && schema.Items.Schema != nil {
@@ -76,7 +77,8 @@ func walk(path string, schema *apiextensionsv1.JSONSchemaProps, goType reflect.T
 	return fields
 }
 
-// isOpen reports whether an object is kept as it was written: what its schema has is only for rules.
+// isOpen reports whether the API server keeps unknown fields of an object. The fields in such a schema only serve
+// validation rules.
 func isOpen(schema *apiextensionsv1.JSONSchemaProps) bool {
 	return schema.XPreserveUnknownFields != nil && *schema.XPreserveUnknownFields
 }
@@ -90,7 +92,7 @@ func sortedKeys(m map[string]apiextensionsv1.JSONSchemaProps) []string {
 	return keys
 }
 
-// element returns the type behind pointers, lists and maps; nil if it is not known.
+// element returns the type of the items behind pointers, lists and maps. It returns nil if the type is unknown.
 func element(t reflect.Type) reflect.Type {
 	for t != nil && (t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map) {
 		t = t.Elem()
@@ -98,7 +100,7 @@ func element(t reflect.Type) reflect.Type {
 	return t
 }
 
-// member returns the type of the field with a JSON name, including fields of embedded structs.
+// member returns the type of the struct field with a JSON name. It also finds fields of embedded structs.
 func member(t reflect.Type, name string) reflect.Type {
 	t = element(t)
 	if t == nil || t.Kind() != reflect.Struct {

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package backuppods simulates the kubelet for pods that save and verify etcd backups. It runs them, and ends them with
-// the result that cmd/opcrew-backup would report. There is neither an etcd nor a store.
+// Package backuppods simulates the kubelet for pods that save and verify etcd backups. It sets their status to running,
+// and later to ended, with the result that cmd/opcrew-backup would report. No etcd and no store is involved.
 package backuppods
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// Labels and annotations of the pods, the same as in package etcdbackup.
+// Labels and annotations of the pods. Package etcdbackup defines the same.
 const (
 	TaskLabel       = "etcd.opcrew.io/task"
 	DueLabel        = "etcd.opcrew.io/due"
@@ -30,17 +30,17 @@ const (
 	OrderAnnotation = "etcd.opcrew.io/order"
 )
 
-// Revision is the etcd revision of every simulated backup.
+// Revision is the etcd revision that every simulated backup reports.
 const Revision = 42
 
-// Order returns the order in a pod, and its attempt number.
+// Order returns the backup order in a pod's annotation, and the number of the attempt.
 func Order(pod *corev1.Pod) (backup.Order, int, error) {
 	order, err := backup.ParseOrder(pod.Annotations[OrderAnnotation])
 	attempt, none := strconv.Atoi(pod.Labels[AttemptLabel])
 	return order, attempt, errors.Join(err, none)
 }
 
-// Success returns the result of an order that succeeds.
+// Success returns a successful result for an order.
 func Success(o backup.Order) backup.Result {
 	now := time.Now().UTC().Truncate(time.Second)
 	out := backup.Result{Outcome: backup.Succeeded, StartedAt: now, EndedAt: now}
@@ -61,7 +61,7 @@ func Run(ctx context.Context, c client.Client, pod *corev1.Pod) error {
 	return c.Status().Update(ctx, pod)
 }
 
-// End sets the status of a pod to ended, the given time ago.
+// End sets the status of a pod to ended, with the given result. ago is how long ago the pod ended.
 func End(ctx context.Context, c client.Client, pod *corev1.Pod, ago time.Duration, result backup.Result) error {
 	pod.Status.Phase = corev1.PodSucceeded
 	ended := corev1.ContainerStateTerminated{Reason: "Completed", FinishedAt: metav1.NewTime(time.Now().Add(-ago)), Message: string(result.Encode())}
@@ -72,8 +72,9 @@ func End(ctx context.Context, c client.Client, pod *corev1.Pod, ago time.Duratio
 	return c.Status().Update(ctx, pod)
 }
 
-// Follow ends every running pod with the result that answer returns, until the end of the test; with nil the pod keeps
-// running. The end is dated back by an hour, so that the operator does not wait between attempts.
+// Follow runs pods until the test ends. Each pod ends at once with the result that answer returns. If the result is
+// nil, the pod keeps running. The recorded end is an hour ago, so that the operator does not wait before the next
+// attempt.
 func Follow(t testing.TB, config *rest.Config, c client.Client, answer func(o backup.Order, attempt int) *backup.Result) {
 	t.Helper()
 	pods, err := cache.New(config, cache.Options{Scheme: c.Scheme()})
@@ -99,9 +100,9 @@ func carryOut(ctx context.Context, c client.Client, pod *corev1.Pod, answer func
 	}
 	order, attempt, err := Order(pod)
 	if err != nil {
-		return // another client changed the pod, so its event follows
+		return // another client has changed the pod, so another event follows
 	}
 	if result := answer(order, attempt); result != nil {
-		_ = End(ctx, c, pod, time.Hour, *result) // after a conflict the next event retries it
+		_ = End(ctx, c, pod, time.Hour, *result) // after a conflict, the next event repeats this
 	}
 }

@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package etcdpods runs simulated etcd in simulated pods. It watches the pods of a server without kubelets, and starts
-// and stops members in a simulated world. Like the real gate and etcd, it uses the pods' command lines, their start
-// annotation and their volumes.
+// Package etcdpods runs fake etcd members in memory for pods on a server without kubelets. It watches the pods, and
+// starts and stops their members. Like real pods, it takes the command line, the start annotation and the volume of a
+// pod into account.
 package etcdpods
 
 import (
@@ -32,18 +32,18 @@ const (
 	voterLabel      = "etcd.opcrew.io/voter"
 )
 
-// Kubelets run the simulated etcd in pods.
+// Kubelets runs the fake etcd members of pods.
 type Kubelets struct {
 	World  *etcdtest.World
 	client client.Client
 
 	mu      sync.Mutex
 	running map[types.UID]etcdtest.Process
-	volumes map[string]string // by claim or pod name; the value changes with every wipe
-	written map[string]bool   // volumes on which etcd has written data
+	volumes map[string]string // by claim or pod name; wiping a volume changes the value
+	written map[string]bool   // volumes to which etcd has written data
 }
 
-// Follow runs the pods of a server until the end of the test.
+// Follow runs the fake members of all pods on a server until the test ends.
 func Follow(t testing.TB, config *rest.Config, c client.Client, world *etcdtest.World) *Kubelets {
 	t.Helper()
 	k, err := Start(context.WithoutCancel(t.Context()), config, c, world, t.Cleanup)
@@ -53,7 +53,7 @@ func Follow(t testing.TB, config *rest.Config, c client.Client, world *etcdtest.
 	return k
 }
 
-// Start does the same as Follow outside a test.
+// Start is like Follow, but for use outside a test.
 func Start(ctx context.Context, config *rest.Config, c client.Client, world *etcdtest.World, atEnd func(func())) (*Kubelets, error) {
 	k := &Kubelets{World: world, client: c, running: map[types.UID]etcdtest.Process{}, volumes: map[string]string{}, written: map[string]bool{}}
 	pods, err := cache.New(config, cache.Options{Scheme: c.Scheme()})
@@ -83,7 +83,7 @@ func Start(ctx context.Context, config *rest.Config, c client.Client, world *etc
 	return k, nil
 }
 
-// Wipe empties the volume of a pod; its etcd stops and starts again.
+// Wipe deletes all data on the volume of a pod. The pod's fake etcd stops and starts again.
 func (k *Kubelets) Wipe(ctx context.Context, pod *corev1.Pod) {
 	k.mu.Lock()
 	delete(k.written, k.volume(pod))
@@ -93,7 +93,7 @@ func (k *Kubelets) Wipe(ctx context.Context, pod *corev1.Pod) {
 	k.see(ctx, pod)
 }
 
-// see runs a pod as its current spec says.
+// see starts or stops the fake member of a pod, according to the pod's current state.
 func (k *Kubelets) see(ctx context.Context, pod *corev1.Pod) {
 	if pod.Labels["app"] != "etcd" || len(pod.Spec.Containers) == 0 {
 		return
@@ -117,7 +117,8 @@ func (k *Kubelets) see(ctx context.Context, pod *corev1.Pod) {
 	}
 	k.running[pod.UID] = p
 	k.World.Run(p)
-	if why := k.World.Reason(p.Name); strings.Contains(why, "already been bootstrapped") { // etcd has written nothing
+	// In this case, etcd ends before it writes data.
+	if why := k.World.Reason(p.Name); strings.Contains(why, "already been bootstrapped") {
 		k.refuse(ctx, pod, etcdstart.Report{Reason: etcdstart.EtcdEnded, Message: why})
 		return
 	}
@@ -125,7 +126,7 @@ func (k *Kubelets) see(ctx context.Context, pod *corev1.Pod) {
 	k.serve(pod, p)
 }
 
-// serve lets clients connect to a pod that a Service selects.
+// serve lets clients connect to the member of a pod if the Service selects the pod.
 func (k *Kubelets) serve(pod *corev1.Pod, p etcdtest.Process) {
 	if pod.Labels[voterLabel] == "true" {
 		k.World.Serve(p.PeerURL)
@@ -138,7 +139,7 @@ func (k *Kubelets) gone(pod *corev1.Pod) {
 	k.stop(pod)
 }
 
-// stop ends the etcd of a pod, but not that of a later pod with its name.
+// stop ends the fake member of a pod. It does not end the member of a later pod with the same name.
 func (k *Kubelets) stop(pod *corev1.Pod) {
 	if p, ok := k.running[pod.UID]; ok {
 		delete(k.running, pod.UID)
@@ -146,7 +147,8 @@ func (k *Kubelets) stop(pod *corev1.Pod) {
 	}
 }
 
-// gate returns what the gate would decide (see internal/agents/etcdgate).
+// gate returns why the member must not start, as the program that starts etcd in a real pod would decide (see
+// internal/agents/etcdgate).
 func (k *Kubelets) gate(pod *corev1.Pod, volume string) *etcdstart.Report {
 	start, err := etcdstart.ParseStart(pod.Annotations[startAnnotation])
 	switch {
@@ -158,7 +160,7 @@ func (k *Kubelets) gate(pod *corev1.Pod, volume string) *etcdstart.Report {
 	return nil
 }
 
-// refuse reports a refusal in the pod, as a kubelet does.
+// refuse writes into the status of a pod that its member must not start, as a kubelet would.
 func (k *Kubelets) refuse(ctx context.Context, pod *corev1.Pod, why etcdstart.Report) {
 	text, _ := json.Marshal(why)
 	patch, _ := json.Marshal(map[string]any{"status": map[string]any{
@@ -172,7 +174,7 @@ func (k *Kubelets) refuse(ctx context.Context, pod *corev1.Pod, why etcdstart.Re
 	_ = k.client.Status().Patch(ctx, pod.DeepCopy(), client.RawPatch(types.StrategicMergePatchType, patch))
 }
 
-// volume returns the identity of a pod's volume. A wiped volume gets a new identity.
+// volume returns the identity of a pod's volume. Wiping a volume gives it a new identity.
 func (k *Kubelets) volume(pod *corev1.Pod) string {
 	name := volumeName(pod)
 	return name + k.volumes[name]
@@ -203,13 +205,13 @@ func (k *Kubelets) process(pod *corev1.Pod) etcdtest.Process {
 		Existing: flag("initial-cluster-state") == "existing", Volume: k.volume(pod), Version: version,
 	}
 	if order, err := backup.ParseOrder(pod.Annotations[orderAnnotation]); err == nil && order.Restore != nil {
-		// A directory that is restored from a backup belongs to a new cluster.
+		// A member that starts from a backup belongs to a new cluster.
 		p.InitialCluster, p.Token, p.Existing = order.Restore.InitialCluster, order.Restore.Token, false
 	}
 	return p
 }
 
-// String describes the state for failure messages.
+// String describes the pods and members for failure messages.
 func (k *Kubelets) String() string {
 	k.mu.Lock()
 	defer k.mu.Unlock()

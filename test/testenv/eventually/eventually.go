@@ -1,8 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package eventually waits for an expected condition by polling with backoff, so that a test only takes as long as the
-// cluster needs. A failure states the expectation in a user's words, and the last error.
+// Package eventually waits for an expected state. It polls with growing pauses, so that a test takes only as long as
+// the cluster needs. If the state is not reached in time, the failure message contains the expectation and the last
+// error.
 package eventually
 
 import (
@@ -13,7 +14,7 @@ import (
 	"time"
 )
 
-// Long is the time limit, on a busy machine, for what usually takes a moment. No passing test waits for all of it.
+// Long is the time limit for what usually takes a moment. It is generous, for a busy machine.
 const Long = 2 * time.Minute
 
 const (
@@ -21,8 +22,8 @@ const (
 	longestPause = 250 * time.Millisecond
 )
 
-// True fails the test unless check returns nil within timeout. The expectation is in a user's words, such as "the
-// deployment is available".
+// True fails the test unless check returns nil within timeout. The expectation describes the state as a user would,
+// such as "the deployment is available".
 func True(t testing.TB, timeout time.Duration, expectation string, check func() error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
@@ -38,7 +39,7 @@ func True(t testing.TB, timeout time.Duration, expectation string, check func() 
 	}
 }
 
-// Stays fails the test as soon as check returns an error within d.
+// Stays fails the test as soon as check returns an error. It calls check repeatedly for the time d.
 func Stays(t testing.TB, d time.Duration, expectation string, check func() error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), d)
@@ -56,8 +57,8 @@ func Stays(t testing.TB, d time.Duration, expectation string, check func() error
 	}
 }
 
-// poll calls done until it returns true or ctx ends. Growing pauses notice a quick result early, and do not load a slow
-// server. The last call comes after the deadline, so that the result is never outdated.
+// poll calls done until it returns true or ctx ends. The pauses grow, so that poll notices a quick result early and
+// does not load a slow server. After the deadline it calls done once more, so that the result is never outdated.
 func poll(ctx context.Context, done func() bool) error {
 	for pause := firstPause; ; pause = min(pause*3/2, longestPause) {
 		if done() {
@@ -74,12 +75,12 @@ func poll(ctx context.Context, done func() bool) error {
 	}
 }
 
-// Gone returns an error unless the read that returned err found no object. notFound recognises such an error, for
-// example apierrors.IsNotFound.
+// Gone returns nil if err shows that an object does not exist. notFound recognizes such an error, such as
+// apierrors.IsNotFound.
 func Gone(err error, notFound func(error) bool) error {
 	switch {
 	case err == nil:
-		return errors.New("it is still there")
+		return errors.New("the object still exists")
 	case notFound(err):
 		return nil
 	default:

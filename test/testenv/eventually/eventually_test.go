@@ -15,7 +15,7 @@ import (
 
 var errNotYet = errors.New("two pods are pending")
 
-// failFor returns a check that fails n times.
+// failFor returns a check that fails n times and then succeeds.
 func failFor(n int) func() error {
 	return func() error {
 		if n--; n >= 0 {
@@ -46,7 +46,7 @@ func TestTrueFailsWithTheExpectationAndTheLastError(t *testing.T) {
 
 func TestTrueAsksOnceMoreAtTheDeadline(t *testing.T) {
 	begin := time.Now()
-	eventually.True(t, 30*time.Millisecond, "time has passed", func() error {
+	eventually.True(t, 30*time.Millisecond, "the waiting time has passed", func() error {
 		if time.Since(begin) < 30*time.Millisecond {
 			return errNotYet
 		}
@@ -84,7 +84,7 @@ func TestGoneDistinguishesAbsenceFromAFailedRead(t *testing.T) {
 		want string
 	}{
 		{"it is not there", missing, ""},
-		{"it is there", nil, "it is still there"},
+		{"it is there", nil, "the object still exists"},
 		{"the server is down", errors.New("connection refused"), "connection refused"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

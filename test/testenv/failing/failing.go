@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package failing lets a test check that a test helper fails. It runs the helper with a replacement for testing.TB and
-// returns the failure messages.
+// Package failing lets a test check that a test helper fails. It calls the helper with a replacement for testing.TB,
+// and returns the failure messages.
 package failing
 
 import (
@@ -12,12 +12,12 @@ import (
 	"testing"
 )
 
-// Message runs help and returns its failure messages, or "" if it did not fail.
+// Message calls help and returns its failure messages. It returns "" if help did not fail.
 func Message(t testing.TB, help func(testing.TB)) string {
 	t.Helper()
 	r := &recorder{TB: t}
 	done := make(chan struct{})
-	// In a separate goroutine, because a fatal failure ends the goroutine that calls it.
+	// Use a separate goroutine, because a fatal failure ends the goroutine that reports it.
 	go func() {
 		defer close(done)
 		help(r)
@@ -26,7 +26,7 @@ func Message(t testing.TB, help func(testing.TB)) string {
 	return strings.Join(r.messages, "\n")
 }
 
-// recorder passes all calls except failures on to the real test.
+// recorder records failures, and passes all other calls to the real test.
 type recorder struct {
 	testing.TB
 	messages []string

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package golden compares a test's output with a file beside the test. go test -update writes the files; review them
-// before you commit them.
+// Package golden compares the output of a test with a file in testdata. `go test -update` writes these files; review
+// them before you commit them.
 package golden
 
 import (
@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
-// Check compares an object, as YAML, with testdata/<name>.
+// Check compares an object, formatted as YAML, with the file testdata/<name>.
 func Check(t *testing.T, name string, object any) {
 	t.Helper()
 	got, err := yaml.Marshal(object)

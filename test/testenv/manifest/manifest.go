@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package manifest reads YAML files that users write. A file may have several documents, and comments are kept with
-// their object.
+// Package manifest reads YAML files with manifests. A file may contain several documents. Each object keeps the
+// comments in its document.
 package manifest
 
 import (
@@ -21,20 +21,20 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// Document is one object of a file.
+// Document is one object in a file.
 type Document struct {
-	// File is the file's base name. Index is the object's number in the file, from 1.
+	// File is the base name of the file. Index is the number of the object in the file, starting at 1.
 	File  string
 	Index int
-	// Comments are the document's comment lines, without the leading #.
+	// Comments are the comment lines in the document, without the leading #.
 	Comments []string
 	Object   *unstructured.Unstructured
 }
 
-// String names the document for messages.
+// String returns the name of the document for messages: the file and the number.
 func (d Document) String() string { return fmt.Sprintf("%s#%d", d.File, d.Index) }
 
-// Comment returns the text after "key:" in the first comment that begins with it.
+// Comment returns the text after "key:" in the first comment that starts with it. It returns false if there is none.
 func (d Document) Comment(key string) (string, bool) {
 	for _, comment := range d.Comments {
 		if value, found := strings.CutPrefix(comment, key+":"); found {
@@ -44,7 +44,7 @@ func (d Document) Comment(key string) (string, bool) {
 	return "", false
 }
 
-// Read returns the objects of files, in order. For a directory it reads the .yaml files in it, sorted by name.
+// Read returns the objects in files, in order. For a directory, it reads all .yaml files in it, sorted by name.
 func Read(paths ...string) ([]Document, error) {
 	var all []Document
 	for _, path := range paths {
@@ -95,15 +95,15 @@ func readFile(file string) ([]Document, error) {
 			return nil, fmt.Errorf("document %d: %w", len(docs)+1, err)
 		}
 		if doc == nil {
-			continue // only comments
+			continue // the document contains only comments
 		}
 		doc.File, doc.Index = filepath.Base(file), len(docs)+1
 		docs = append(docs, *doc)
 	}
 }
 
-// parse converts to JSON first, as kubectl does, so that numbers and unusual values reach the server as they would from
-// a user.
+// parse reads one document. It first converts the YAML to JSON, as kubectl does, so that the server gets numbers and
+// unusual values as from a user.
 func parse(text []byte) (*Document, error) {
 	content, err := sigsyaml.YAMLToJSON(text)
 	if err != nil {

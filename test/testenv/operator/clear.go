@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Clear deletes the objects of a list in a namespace at the end of the test, and waits until they are gone. Call it
-// after Operator, so that it runs before the operator stops and before the namespace is deleted.
+// Clear deletes all objects of a type in a namespace at the end of the test, and waits until they are gone. Call it
+// after Operator: cleanups run in reverse order, so the operator still runs, and the namespace still exists.
 func (s *Suite) Clear(t *testing.T, list client.ObjectList, namespace string) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
@@ -32,7 +32,7 @@ func (s *Suite) Clear(t *testing.T, list client.ObjectList, namespace string) {
 	})
 }
 
-// clear deletes all objects of the list's type, and returns an error while any are left.
+// clear deletes all objects of the list's type. It returns an error as long as objects exist.
 func (s *Suite) clear(ctx context.Context, list client.ObjectList, namespace string) error {
 	if err := s.Client.List(ctx, list, client.InNamespace(namespace)); err != nil {
 		return err
@@ -40,7 +40,7 @@ func (s *Suite) clear(ctx context.Context, list client.ObjectList, namespace str
 	var left []error
 	err := meta.EachListItem(list, func(item runtime.Object) error {
 		object := item.(client.Object)
-		left = append(left, fmt.Errorf("%T %s is there", object, object.GetName()))
+		left = append(left, fmt.Errorf("%T %s still exists", object, object.GetName()))
 		if object.GetDeletionTimestamp() != nil {
 			return nil
 		}

@@ -16,8 +16,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// awaitPolicies waits until the API server can apply the mutating policies to the kinds: it refuses objects of a CRD
-// whose schema it has yet to publish.
+// awaitPolicies waits until the API server can apply the mutating admission policies to objects of the kinds. Before
+// that, it refuses such objects, because it has not published the schema of their CRD yet.
 func (s *Suite) awaitPolicies(t *testing.T) {
 	t.Helper()
 	for _, kind := range s.kinds {
@@ -30,7 +30,8 @@ func (s *Suite) awaitPolicies(t *testing.T) {
 	}
 }
 
-// mutates tries to create an empty object, which only the schema may refuse.
+// mutates returns nil once the API server applies the policies. It tries to create an empty object, which only the
+// schema may refuse.
 func (s *Suite) mutates(t *testing.T, resource schema.GroupVersionResource) error {
 	kind, err := s.Client.RESTMapper().KindFor(resource)
 	if err != nil {

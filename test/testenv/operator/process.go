@@ -15,28 +15,28 @@ import (
 	"github.com/opcrew/opcrew/test/testenv"
 )
 
-// Process is one process of the operator, which can be stopped and started again.
+// Process is a process of the operator. A test can stop it and start it again.
 type Process struct {
-	// Registry holds the metrics of the process.
+	// Registry contains the metrics of the process.
 	Registry *prometheus.Registry
 
 	t      *testing.T
 	suite  *Suite
 	checks bool
 	mark   testenv.Mark
-	cancel context.CancelFunc // nil while the process does not run
+	cancel context.CancelFunc // nil while the process is stopped
 	ended  chan error
 }
 
-// Operator runs the manager until the end of the test. Call it before creating objects that the test deletes at its
-// end, since cleanups run in reverse order.
+// Operator runs the operator until the test ends. Call it before you create objects that the test deletes at its end.
+// Cleanups run in reverse order, so the operator then still runs during the deletion.
 func (s *Suite) Operator(t *testing.T) *Process {
 	t.Helper()
 	return s.start(t, false)
 }
 
-// CheckingOperator runs the manager with the checks of requesters' rights, which are off in tests that are not
-// about them.
+// CheckingOperator is like Operator, but the operator also checks the rights of the users who requested objects. Other
+// tests do without these checks.
 func (s *Suite) CheckingOperator(t *testing.T) *Process {
 	t.Helper()
 	return s.start(t, true)
@@ -50,7 +50,7 @@ func (s *Suite) start(t *testing.T, checks bool) *Process {
 	return p
 }
 
-// Start starts a new process, which has no memory of earlier ones, and waits until its caches are synced.
+// Start starts a new process and waits until its caches are filled. The process has no memory of earlier processes.
 func (p *Process) Start() {
 	p.t.Helper()
 	p.Registry, p.ended = prometheus.NewRegistry(), make(chan error, 1)
@@ -68,7 +68,7 @@ func (p *Process) Start() {
 		ShutdownTimeout: 10 * time.Second,
 	})
 	if err != nil {
-		p.t.Fatalf("making the manager: %v", err)
+		p.t.Fatalf("creating the manager: %v", err)
 	}
 	var ctx context.Context
 	ctx, p.cancel = context.WithCancel(context.WithoutCancel(p.t.Context()))
@@ -76,12 +76,12 @@ func (p *Process) Start() {
 	synced, cancel := context.WithTimeout(ctx, Long)
 	defer cancel()
 	if !mgr.GetCache().WaitForCacheSync(synced) {
-		p.t.Fatal("the manager does not get to see the cluster: are its rights complete?")
+		p.t.Fatal("the caches of the manager were not filled; check whether its rights are complete")
 	}
 }
 
-// Stop ends the process between two of its writes, and fails the test if the process was ever refused a request for
-// lack of a right.
+// Stop ends the process between two of its writes. It fails the test if the API server has refused a request of the
+// process because of a missing right.
 func (p *Process) Stop() {
 	if p.cancel == nil {
 		return
@@ -94,7 +94,7 @@ func (p *Process) Stop() {
 			p.t.Errorf("the manager ended with %v", err)
 		}
 	case <-time.After(Long):
-		p.t.Error("the manager does not end")
+		p.t.Error("the manager did not end in time")
 	}
 	forbidden := p.suite.Audit.Since(p.t, p.mark).By(p.suite.User).Where(func(c testenv.Call) bool { return c.Forbidden })
 	if len(forbidden) > 0 {

@@ -19,7 +19,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/manifest"
 )
 
-// Deployed returns the configuration of the operator's account, with the rights that the layer deploys.
+// Deployed returns the client configuration of the operator's account, with the rights that the layer's roles grant.
 func (s *Suite) Deployed(t *testing.T) *rest.Config {
 	t.Helper()
 	s.deployment.Do(func() {
@@ -36,7 +36,7 @@ func (s *Suite) Deployed(t *testing.T) *rest.Config {
 	return rest.CopyConfig(s.config)
 }
 
-// rights lists what is deployed for the layer, without its Deployment.
+// rights returns the deployed objects of the layer, such as its roles, without the Deployment.
 func (s *Suite) rights(t *testing.T) []*unstructured.Unstructured {
 	t.Helper()
 	layer := s.kinds[0].Layer
@@ -54,7 +54,8 @@ func (s *Suite) rights(t *testing.T) []*unstructured.Unstructured {
 	return objects
 }
 
-// limited are the objects of a namespaced installation, if this is one.
+// limited converts the objects to those of an installation for some namespaces, if the suite tests such an
+// installation.
 func (s *Suite) limited(t *testing.T, objects []*unstructured.Unstructured) []*unstructured.Unstructured {
 	t.Helper()
 	if len(s.namespaces) == 0 {
@@ -67,7 +68,7 @@ func (s *Suite) limited(t *testing.T, objects []*unstructured.Unstructured) []*u
 	return out
 }
 
-// layerOf is a layer with the rights of its kinds.
+// layerOf returns a layer with the rights of its kinds.
 func layerOf(t testing.TB, root, name string) marker.Layer {
 	t.Helper()
 	layers, err := marker.Layers(root)
@@ -83,7 +84,7 @@ func layerOf(t testing.TB, root, name string) marker.Layer {
 	return marker.Layer{}
 }
 
-// Built lists the objects of a folder as kustomize builds it.
+// Built returns the objects that kustomize builds from a folder.
 func Built(t *testing.T, root, folder string) []*unstructured.Unstructured {
 	t.Helper()
 	kubectl := exec.CommandContext(t.Context(), filepath.Join(root, "bin", "kubectl"), "kustomize", filepath.Join(root, folder))

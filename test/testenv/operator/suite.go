@@ -1,15 +1,15 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package operator runs the operator of a kind in integration tests as it is deployed: the real manager with the
-// ServiceAccount and the roles of its layer, on a real API server with the real controllers and simulated nodes. A
-// package of tests has one Suite:
+// Package operator runs the operator of a kind in integration tests as it is deployed. It uses the real manager with
+// the ServiceAccount and the roles of the kind's layer, a real API server with the real controllers, and simulated
+// nodes. Each package of tests has one Suite:
 //
 //	var env operator.Suite
 //
 //	func TestMain(m *testing.M) { operator.Main(m, &env, memcached.Kind()) }
 //
-// The kind's own integration tests check the kind's behavior.
+// The packages of the kinds contain the tests of their behavior.
 package operator
 
 import (
@@ -34,29 +34,29 @@ import (
 )
 
 const (
-	// Namespace is where the operator is deployed.
+	// Namespace is the namespace in which the operator is deployed.
 	Namespace = "opcrew-system"
-	// Long limits how long a step may take on a busy machine. No passing test waits for all of it.
+	// Long is the time limit of a step. It is generous, for a busy machine.
 	Long = eventually.Long
-	// Silence is how long the operator must be silent to count as at rest: twice the interval between two status
-	// writes.
+	// Silence is the time without requests after which the operator counts as having nothing to do. It is twice the
+	// interval between two status writes.
 	Silence = time.Second
 )
 
-// Suite holds what the integration tests of a kind share.
+// Suite contains what all integration tests of a kind share.
 type Suite struct {
 	*testenv.Env
-	// User is the operator's user name on the server.
+	// User is the user name of the operator.
 	User string
 
-	kinds      []kit.Registration // of one layer
-	namespaces []string           // of a namespaced installation; empty: all
+	kinds      []kit.Registration // kinds of one layer
+	namespaces []string           // namespaces that the installation serves; empty for all
 	account    string
 	deployment sync.Once
 	config     *rest.Config
 }
 
-// Main is for TestMain. It starts a server with the kind's CRDs, runs all tests of the package, and exits.
+// Main is called by TestMain. It starts a server with the CRDs of the kind, runs all tests of the package, and exits.
 func Main(m *testing.M, s *Suite, kind kit.Registration) {
 	ctrl.SetLogger(logr.Discard())
 	s.serve(kind)
@@ -69,21 +69,21 @@ func Main(m *testing.M, s *Suite, kind kit.Registration) {
 	}
 	testenv.Run(m, &s.Env, testenv.Options{
 		CRDs: files(kind.CRDs), Scheme: scheme,
-		// Heartbeats cost the server time; a test of lost nodes starts its own server.
+		// Heartbeats are rare here, because they cost the server time. A test of lost nodes starts a separate server.
 		NodeGrace: 2 * time.Minute,
 	})
 }
 
-// New returns a suite on a running server, for kinds of one layer that one process serves. The server has their CRDs,
-// and its client knows their types.
+// New returns a suite for a running server, with kinds of one layer that one process serves. The server must have the
+// kinds' CRDs, and the client of env must know their types.
 func New(env *testenv.Env, kinds ...kit.Registration) *Suite {
 	s := &Suite{Env: env}
 	s.serve(kinds...)
 	return s
 }
 
-// NewIn is New for an installation that serves only some namespaces, as make deploy NAMESPACES=a,b makes it. Kinds that
-// such an installation does not serve are left out.
+// NewIn is like New, but for an installation that serves only some namespaces (make deploy NAMESPACES=a,b). It leaves
+// out kinds that such an installation does not serve.
 func NewIn(t testing.TB, env *testenv.Env, namespaces []string, kinds ...kit.Registration) *Suite {
 	t.Helper()
 	layer := layerOf(t, env.Root, kinds[0].Layer)
@@ -99,7 +99,7 @@ func (s *Suite) serve(kinds ...kit.Registration) {
 	s.User = testenv.ServiceAccountUser(Namespace, s.account)
 }
 
-// files returns the files into which the generator writes the CRDs with these names.
+// files returns the names of the generated files that contain the CRDs with these names.
 func files(crds []string) []string {
 	var out []string
 	for _, name := range crds {
@@ -109,26 +109,27 @@ func files(crds []string) []string {
 	return out
 }
 
-// Calls returns the operator's counted calls since a mark.
+// Calls returns the counted requests that the operator has made since the mark (see Call.IsCounted).
 func (s *Suite) Calls(t testing.TB, mark testenv.Mark) testenv.Calls {
 	t.Helper()
 	return s.Audit.Since(t, mark).By(s.User).Counted()
 }
 
-// Settled waits until the operator is at rest, and returns its counted calls since the mark.
+// Settled waits until the operator has nothing to do. It returns the counted requests that the operator has made since
+// the mark.
 func (s *Suite) Settled(t testing.TB, mark testenv.Mark) testenv.Calls {
 	t.Helper()
 	s.Settle(t, s.User, 600*time.Millisecond, Long)
 	return s.Calls(t, mark)
 }
 
-// Rests fails the test if the operator makes a call within twice the interval between two status writes.
+// Rests fails the test if the operator makes a request within the time Silence.
 func (s *Suite) Rests(t testing.TB) {
 	t.Helper()
 	s.Quiet(t, s.User, Silence)
 }
 
-// Until waits for an expectation, for as long as a busy machine may need.
+// Until waits until check returns nil. The time limit is long enough for a busy machine.
 func Until(t testing.TB, expectation string, check func() error) {
 	t.Helper()
 	eventually.True(t, Long, expectation, check)

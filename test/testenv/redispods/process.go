@@ -16,10 +16,10 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/redissim"
 )
 
-// Cluster returns the name of a cluster in the simulated world.
+// Cluster returns the name under which the fake Redis servers know a cluster.
 func Cluster(namespace, name string) string { return namespace + "/" + name }
 
-// process returns the simulated process of a container, as its flags describe it.
+// process returns the fake server process for a container. It reads the container's flags.
 func process(pod *corev1.Pod, in corev1.Container, place redisv1alpha1.Place, users map[string][]string) redissim.Process {
 	limit, _ := strconv.ParseInt(flag(in, "memory-limit"), 10, 64) // 0 means no limit
 	return redissim.Process{
@@ -38,7 +38,7 @@ func flag(of corev1.Container, name string) string {
 	return ""
 }
 
-// version returns the version in the tag of an image.
+// version returns the Redis version in the tag of an image.
 func version(image string) redis.Version {
 	name, tag := image, ""
 	if at := strings.LastIndex(image, ":"); at > 0 {
@@ -47,7 +47,7 @@ func version(image string) redis.Version {
 	return redis.Version{Number: tag, Valkey: strings.Contains(name, "valkey")}
 }
 
-// volume returns the name of the data folder of one of a pod's servers.
+// volume returns the name of the data folder of one of the two servers in a pod.
 func volume(pod *corev1.Pod, place redisv1alpha1.Place) string {
 	if name := claim(pod); name != "" {
 		return pod.Namespace + "/" + name + "/" + string(place)
@@ -64,7 +64,8 @@ func claim(pod *corev1.Pod) string {
 	return ""
 }
 
-// handsOver reports whether a container has a preStop hook, which runs before the pod is stopped.
+// handsOver reports whether a container has a preStop hook. The hook makes a server hand over to its replica before the
+// pod stops.
 func handsOver(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool {
 		return c.Lifecycle != nil && c.Lifecycle.PreStop != nil

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// tell makes pods ready or not ready, as the agent in them would report.
+// tell repeatedly sets whether each pod is ready, as the agent in a real pod would report.
 func (k *Kubelets) tell(ctx context.Context) {
 	for {
 		for _, pod := range k.all() {
@@ -41,7 +41,7 @@ func isReady(pod *corev1.Pod) bool {
 	})
 }
 
-// write writes the status of a pod as a kubelet does. A pod that has been deleted meanwhile is skipped.
+// write writes the status of a pod as a kubelet does. It does nothing if the pod has been deleted.
 func (k *Kubelets) write(ctx context.Context, seen *corev1.Pod, ready bool) {
 	pod, status := seen.DeepCopy(), corev1.ConditionFalse
 	if ready {

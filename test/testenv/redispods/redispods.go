@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package redispods runs simulated Redis in simulated pods. It watches the pods of a server without kubelets, and
-// starts and stops processes in a simulated world. Like the containers, it uses the pods' flags, mounted Secrets and
-// volumes. A pod is ready when its agent would say so.
+// Package redispods runs fake Redis servers in memory for pods on a server without kubelets. It watches the pods, and
+// starts and stops their servers. Like real pods, it takes the flags, the mounted Secrets and the volumes of a pod into
+// account. A pod becomes ready when the agent in a real pod would report that.
 package redispods
 
 import (
@@ -23,20 +23,20 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/redissim"
 )
 
-// glance is the interval for checking the state of pods, and the Secrets that they wait for.
+// glance is the interval at which redispods checks the state of pods, and the Secrets for which they wait.
 const glance = 50 * time.Millisecond
 
-// Kubelets run the simulated processes of pods.
+// Kubelets runs the fake Redis servers of pods.
 type Kubelets struct {
 	World  *redissim.World
 	client client.Client
 
 	mu sync.Mutex
-	// pods are the pods that should run, as last seen.
+	// pods contains the pods that should run, in the state in which they were last seen.
 	pods map[types.UID]*corev1.Pod
 }
 
-// Follow runs the pods of a server until the end of the test.
+// Follow runs the fake servers of all pods on a server until the test ends.
 func Follow(t testing.TB, config *rest.Config, c client.Client, world *redissim.World) *Kubelets {
 	t.Helper()
 	k := &Kubelets{World: world, client: c, pods: map[types.UID]*corev1.Pod{}}
@@ -59,7 +59,7 @@ func Follow(t testing.TB, config *rest.Config, c client.Client, world *redissim.
 	return k
 }
 
-// mourn drops the data of a cluster without claims when its object is deleted.
+// mourn deletes the data of clusters without volume claims when their object is deleted.
 func (k *Kubelets) mourn(ctx context.Context, t testing.TB, all cache.Cache) {
 	t.Helper()
 	clusters, err := all.GetInformer(ctx, &redisv1alpha1.RedisEnterpriseCluster{})
@@ -89,7 +89,7 @@ func (k *Kubelets) handlers(ctx context.Context) toolscache.ResourceEventHandler
 	}
 }
 
-// Wipe makes pods lose all their data. Their servers stop and start again.
+// Wipe deletes all data of pods. Their servers stop and start again.
 func (k *Kubelets) Wipe(ctx context.Context, pods ...*corev1.Pod) {
 	for _, pod := range pods {
 		k.stop(pod)
@@ -104,7 +104,7 @@ func (k *Kubelets) Wipe(ctx context.Context, pods ...*corev1.Pod) {
 
 var places = []redisv1alpha1.Place{redisv1alpha1.Home, redisv1alpha1.Guest}
 
-// see runs a pod as its current spec says.
+// see starts or stops the servers of a pod, according to the pod's current state.
 func (k *Kubelets) see(ctx context.Context, pod *corev1.Pod) {
 	if pod.Labels[redisv1alpha1.RoleLabel] != redisv1alpha1.RoleNode {
 		return
@@ -125,7 +125,8 @@ func (k *Kubelets) see(ctx context.Context, pod *corev1.Pod) {
 	}
 }
 
-// start runs the servers of a pod once its Secrets exist, unless the pod has been stopped meanwhile.
+// start starts the servers of a pod once the pod's Secrets exist. It does nothing if the pod is stopped in the
+// meantime.
 func (k *Kubelets) start(ctx context.Context, pod *corev1.Pod) {
 	users, err := k.users(ctx, pod)
 	for ; err != nil; users, err = k.users(ctx, pod) {
@@ -158,7 +159,7 @@ func (k *Kubelets) stopped(pod *corev1.Pod) bool {
 	return k.pods[pod.UID] == nil
 }
 
-// stop ends the servers of a pod, but not those of a later pod with the same name.
+// stop ends the servers of a pod. It does not end the servers of a later pod with the same name.
 func (k *Kubelets) stop(pod *corev1.Pod) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -16,13 +16,14 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/redispod"
 )
 
-// users returns the users who may log in, read like the agent from the Secrets that a pod mounts.
+// users returns the users who may log in to the servers of a pod. It reads them from the pod's mounted Secrets, as the
+// agent does.
 func (k *Kubelets) users(ctx context.Context, pod *corev1.Pod) (map[string][]string, error) {
 	folder, err := os.MkdirTemp("", "redispods")
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = os.RemoveAll(folder) }() // an error only leaves a temporary folder behind
+	defer func() { _ = os.RemoveAll(folder) }() // a failure only leaves a temporary folder
 	for _, v := range pod.Spec.Volumes {
 		if v.Projected == nil {
 			continue

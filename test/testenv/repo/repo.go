@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package repo finds files of the repository from any package, so that tests can move.
+// Package repo returns paths of files in the repository. They work from any package, so that tests can be moved.
 package repo
 
 import (
@@ -14,7 +14,7 @@ import (
 
 const module = "github.com/opcrew/opcrew"
 
-// Root returns the folder of the project's go.mod, searched upwards from the working directory.
+// Root returns the folder with the project's go.mod. It searches upwards from the working directory.
 func Root() (string, error) {
 	start, err := os.Getwd()
 	if err != nil {
@@ -31,7 +31,7 @@ func Root() (string, error) {
 	}
 }
 
-// Path returns the absolute path of a file of the repository, which need not exist.
+// Path returns the absolute path of a file in the repository. The file need not exist.
 func Path(t testing.TB, parts ...string) string {
 	t.Helper()
 	root, err := Root()

@@ -23,8 +23,8 @@ func NewAllocator(pool netip.Prefix) *Allocator {
 	return &Allocator{pool: pool.Masked(), owners: map[netip.Addr]string{}, held: map[string]netip.Addr{}}
 }
 
-// Hold assigns an owner the address that it had before this program restarted. It returns false if the address is
-// outside the range or taken.
+// Hold assigns an owner the address that the owner had before this program restarted. It returns false if the address
+// is outside the range or belongs to another owner.
 func (a *Allocator) Hold(owner string, address netip.Addr) bool {
 	if current, found := a.owners[address]; found {
 		return current == owner
@@ -69,7 +69,7 @@ func (a *Allocator) Release(owner string) {
 // Contains reports whether an address is in the range.
 func (a *Allocator) Contains(address netip.Addr) bool { return a.pool.Contains(address) }
 
-// usable excludes the first and the last address, which are the network and broadcast addresses.
+// usable reports whether the allocator may assign an address. It may not assign the network and broadcast addresses.
 func (a *Allocator) usable(address netip.Addr) bool {
 	return a.pool.Contains(address) && a.pool.Contains(address.Next()) && address != a.pool.Addr()
 }
@@ -78,5 +78,5 @@ func (a *Allocator) refusal(requested netip.Addr) error {
 	if owner, found := a.owners[requested]; found {
 		return fmt.Errorf("address %s is in use by %s", requested, owner)
 	}
-	return fmt.Errorf("address %s is not of the range %s", requested, a.pool)
+	return fmt.Errorf("address %s is not in the range %s", requested, a.pool)
 }

@@ -71,9 +71,9 @@ func TestARequestedAddressIsGrantedWhenFreeAndRefusedWithAReason(t *testing.T) {
 		{"x/b", "10.0.0.3", "10.0.0.3"},
 		{"x/c", "10.0.0.5", "10.0.0.5"},
 		{"x/d", "10.0.0.1", "address 10.0.0.1 is in use by x/a"},
-		{"x/d", "10.0.0.7", "address 10.0.0.7 is not of the range 10.0.0.0/29"},
-		{"x/d", "10.0.0.0", "address 10.0.0.0 is not of the range 10.0.0.0/29"},
-		{"x/d", "192.0.2.1", "address 192.0.2.1 is not of the range 10.0.0.0/29"},
+		{"x/d", "10.0.0.7", "address 10.0.0.7 is not in the range 10.0.0.0/29"},
+		{"x/d", "10.0.0.0", "address 10.0.0.0 is not in the range 10.0.0.0/29"},
+		{"x/d", "192.0.2.1", "address 192.0.2.1 is not in the range 10.0.0.0/29"},
 	}
 	for _, c := range cases {
 		if got := assign(t, a, c.owner, c.request); got != c.want {

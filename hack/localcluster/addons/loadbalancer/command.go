@@ -15,15 +15,15 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// CommandName is the name of the supervised process.
+// CommandName is the name of the hidden subcommand, and of the service that runs it.
 const CommandName = "run-loadbalancer"
 
-// NewCommand returns the hidden command that `up` runs as a service.
+// NewCommand returns the hidden subcommand that runs the load balancer. `localcluster up` starts it as a service.
 func NewCommand() *cobra.Command {
 	var kubeconfig, pool string
 	command := &cobra.Command{
 		Use:    CommandName,
-		Short:  "Give Services of type LoadBalancer an address",
+		Short:  "Assign addresses to Services of type LoadBalancer",
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -40,8 +40,8 @@ func NewCommand() *cobra.Command {
 			return Run(ctx, client, prefix)
 		},
 	}
-	command.Flags().StringVar(&kubeconfig, "kubeconfig", "", "how to reach the API server")
-	command.Flags().StringVar(&pool, "pool", "", "range of addresses to give out, as ADDRESS/BITS")
+	command.Flags().StringVar(&kubeconfig, "kubeconfig", "", "path of the kubeconfig for the API server")
+	command.Flags().StringVar(&pool, "pool", "", "range of addresses for Services, as ADDRESS/BITS")
 	return command
 }
 

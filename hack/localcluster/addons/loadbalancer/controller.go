@@ -31,7 +31,7 @@ type controller struct {
 	allocator *Allocator
 }
 
-// Run gives the LoadBalancer Services of a cluster addresses from pool until ctx ends.
+// Run assigns addresses from pool to the Services of type LoadBalancer until ctx ends.
 func Run(ctx context.Context, client kubernetes.Interface, pool netip.Prefix) error {
 	factory := informers.NewSharedInformerFactory(client, 0)
 	informer := factory.Core().V1().Services()
@@ -79,8 +79,8 @@ func (c *controller) handler() cache.ResourceEventHandler {
 	}
 }
 
-// adopt takes over the addresses that were assigned before the restart, so that none is assigned to another Service
-// before its owner is processed.
+// adopt records the addresses that Services already have from before a restart. Otherwise the controller could assign
+// such an address to another Service.
 func (c *controller) adopt() error {
 	services, err := c.services.List(labels.Everything())
 	if err != nil {
@@ -96,7 +96,7 @@ func (c *controller) adopt() error {
 	return nil
 }
 
-// next processes one Service, and returns false after the shutdown.
+// next processes one Service from the queue. It returns false once the queue is shut down.
 func (c *controller) next(ctx context.Context) bool {
 	key, shutdown := c.queue.Get()
 	if shutdown {
@@ -143,7 +143,7 @@ func (c *controller) sync(ctx context.Context, key string) error {
 	return c.announce(ctx, service, address)
 }
 
-// announce writes the address unless the status already has it.
+// announce writes the address into the Service's status unless the status already has it.
 func (c *controller) announce(ctx context.Context, service *corev1.Service, address netip.Addr) error {
 	if current := addresses(service); len(current) == 1 && current[0] == address {
 		return nil
@@ -151,7 +151,7 @@ func (c *controller) announce(ctx context.Context, service *corev1.Service, addr
 	return c.write(ctx, service, []corev1.LoadBalancerIngress{{IP: address.String()}})
 }
 
-// withdraw removes the address from a Service that is no longer handled here.
+// withdraw removes the address from a Service that no longer has type LoadBalancer, or that has a class.
 func (c *controller) withdraw(ctx context.Context, service *corev1.Service) error {
 	if slices.ContainsFunc(addresses(service), c.allocator.Contains) {
 		return c.write(ctx, service, nil)

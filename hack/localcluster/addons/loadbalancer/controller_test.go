@@ -27,7 +27,7 @@ func service(name string, kind corev1.ServiceType, ingress ...string) *corev1.Se
 	return object
 }
 
-// start runs the controller until the test ends.
+// start runs the controller with a fake client until the test ends, and returns the client.
 func start(t *testing.T, objects ...*corev1.Service) kubernetes.Interface {
 	t.Helper()
 	client := fake.NewClientset()
@@ -48,7 +48,7 @@ func start(t *testing.T, objects ...*corev1.Service) kubernetes.Interface {
 	return client
 }
 
-// expectAddress waits until a Service has this address, or none for "".
+// expectAddress waits until the Service has the address want. If want is "", it waits until the Service has none.
 func expectAddress(t *testing.T, client kubernetes.Interface, name, want string) {
 	t.Helper()
 	var got string

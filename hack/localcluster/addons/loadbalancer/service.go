@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// wants reports whether a Service should get an address here. A Service with a class belongs to another implementation.
+// wants reports whether this controller handles a Service. A Service with a class belongs to another implementation.
 func wants(service *corev1.Service) bool {
 	return service.Spec.Type == corev1.ServiceTypeLoadBalancer && service.Spec.LoadBalancerClass == nil
 }
@@ -27,7 +27,7 @@ func requestedAddress(service *corev1.Service) (netip.Addr, error) {
 	return address, nil
 }
 
-// addresses returns the addresses in the status, without host names.
+// addresses returns the IP addresses in the Service's status. It leaves out host names.
 func addresses(service *corev1.Service) []netip.Addr {
 	var all []netip.Addr
 	for _, ingress := range service.Status.LoadBalancer.Ingress {

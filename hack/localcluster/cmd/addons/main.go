@@ -32,13 +32,13 @@ func main() {
 	}
 	switch name {
 	case "coredns":
-		// The order in which they handle a query, as in CoreDNS' own plugin.cfg.
+		// The order in which plugins handle a query, as in CoreDNS' own plugin.cfg.
 		dnsserver.Directives = []string{"bind", "errors", "template", "kubernetes"}
 		coremain.Run()
 	case "metrics-server":
 		os.Exit(cli.Run(metricsserver.NewMetricsServerCommand(genericapiserver.SetupSignalHandler())))
 	default:
-		fmt.Fprintf(os.Stderr, "addons: no program %q; the first argument is coredns or metrics-server\n", name)
+		fmt.Fprintf(os.Stderr, "addons: unknown program %q; the first argument must be coredns or metrics-server\n", name)
 		os.Exit(2)
 	}
 }

@@ -1,11 +1,11 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command kube is a whole Kubernetes in one binary: the API server, the
-// controller manager, the scheduler, the kubelet, kube-proxy, kubectl and etcd.
-// The name by which it is called (a link) selects the program. If it is called as kube, its first argument does.
+// Command kube contains a whole Kubernetes in one binary: the API server, the controller manager, the scheduler, the
+// kubelet, kube-proxy, kubectl and etcd. The name of the link that runs the binary selects the program. If the binary
+// runs as kube, its first argument selects the program.
 //
-// The programs share most of their code, so one binary is built in minutes and takes a quarter of the disk space of
+// The programs share most of their code. One binary is built in minutes, and takes a quarter of the disk space of
 // seven.
 package main
 
@@ -27,7 +27,7 @@ import (
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
 	kubelet "k8s.io/kubernetes/cmd/kubelet/app"
 
-	// JSON logging, and the metrics that each component's own main function imports.
+	// These imports provide JSON logging and metrics. The main function of each component imports them too.
 	_ "time/tzdata" // for CronJobs with a time zone
 
 	_ "k8s.io/client-go/plugin/pkg/client/auth"
@@ -55,7 +55,7 @@ func main() {
 	case "kubectl":
 		runKubectl()
 	default:
-		fmt.Fprintf(os.Stderr, "kube: no component %q; call it by the name of one of %s, or name it as the first argument\n",
+		fmt.Fprintf(os.Stderr, "kube: unknown component %q; the name of the binary or its first argument must be one of %s\n",
 			name, strings.Join(components, ", "))
 		os.Exit(2)
 	}
@@ -63,7 +63,7 @@ func main() {
 
 var components = []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "kube-proxy", "kubectl"}
 
-// component returns the selected component and its arguments.
+// component returns the name of the program to run, and its arguments.
 func component(argv []string) (string, []string) {
 	name := filepath.Base(argv[0])
 	if slices.Contains(components, name) || len(argv) < 2 {

@@ -1,11 +1,11 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command pause is the first process of every pod sandbox: it holds the pod's
-// namespaces open and does nothing else until it gets a termination signal.
+// Command pause is the first process of every pod sandbox. It holds the pod's namespaces open until it gets a
+// termination signal.
 //
-// In a pod with a shared process namespace it is also process 1, to which the kernel passes every orphan. So it reaps
-// processes that it did not start.
+// In a pod with a shared process namespace, pause is also process 1, and the kernel makes it the parent of every
+// orphan. Therefore it reaps processes that it did not start.
 package main
 
 import (
@@ -25,7 +25,7 @@ func main() {
 	}
 }
 
-// reap reaps every child that has ended. The kernel may send one signal for several children.
+// reap reaps all children that have ended, because the kernel may send one signal for several children.
 func reap() {
 	for {
 		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
