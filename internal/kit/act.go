@@ -17,8 +17,8 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// act carries out the plan. Apart from status writes, it is the only place that writes. While the object is paused, it
-// counts what it would have written.
+// act carries out the plan. Only act and the status writer change anything in the cluster. While the object is paused,
+// act changes nothing, and counts the changes that it holds back.
 func (l *Loop[O, F, D]) act(ctx context.Context, gvk schema.GroupVersionKind, object O, plan Plan) Outcome {
 	by := pausedBy(object, plan)
 	done := Outcome{Paused: by != "", PausedBy: by, held: plan.Hold || by != ""}
@@ -37,7 +37,7 @@ func (l *Loop[O, F, D]) act(ctx context.Context, gvk schema.GroupVersionKind, ob
 	return done
 }
 
-// pausedBy names how the user has paused the object; "" if it is not paused.
+// pausedBy returns how the user has paused the object, for messages; "" if it is not paused.
 func pausedBy(object client.Object, plan Plan) string {
 	var by []string
 	if common.IsSet(object.GetAnnotations(), common.PausedAnnotation) {
@@ -71,7 +71,7 @@ func (l *Loop[O, F, D]) children(ctx context.Context, object O, plan Plan, done 
 	}
 }
 
-// conclude does what requires that everything before it succeeded.
+// conclude carries out the last parts of the plan, which require that all earlier parts succeeded.
 func (l *Loop[O, F, D]) conclude(ctx context.Context, gvk schema.GroupVersionKind, object O, plan Plan, done *Outcome) {
 	if plan.Step != nil && !l.step(ctx, client.ObjectKeyFromObject(object), plan.Step, done) && !done.held {
 		return

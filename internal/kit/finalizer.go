@@ -43,7 +43,7 @@ func (l *Loop[O, F, D]) changeMetadata(ctx context.Context, gvk schema.GroupVers
 	if err != nil {
 		// The report is about the object as it is: while it still has its last finalizer, its status must be written.
 		object.SetFinalizers(before.GetFinalizers())
-		done.failWrite(fmt.Errorf("finalizer of %s: %w", client.ObjectKeyFromObject(object), err))
+		done.failWrite(fmt.Errorf("change the finalizers of %s: %w", client.ObjectKeyFromObject(object), err))
 		return false
 	}
 	l.Children.Record(gvk, object)

@@ -40,7 +40,7 @@ func setIgnored(set condition.Set, reason, message string, fields []string) {
 		reason = common.ReasonNoEffect
 	}
 	if len(fields) > 0 {
-		words = append(words, "Accepted and without effect: "+strings.Join(fields, ", "))
+		words = append(words, "The API server accepted these fields, but they have no effect: "+strings.Join(fields, ", "))
 	}
 	if len(words) == 0 {
 		set.Remove(common.ConditionFieldsIgnored)

@@ -56,7 +56,7 @@ func (l *Loop[O, F, D]) patchIndependent(ctx context.Context, object O, patches 
 	default:
 		done.retry = true
 	}
-	log.FromContext(ctx).Error(own.Err, "Failed to patch an object; nothing depends on it")
+	log.FromContext(ctx).Error(own.Err, "Failed to patch an object; no other change depends on this patch")
 	done.failIndependent(own.Err)
 }
 

@@ -27,7 +27,7 @@ func logChild(logger logr.Logger, result ensure.Result) {
 		logger.Info("Wrote child", "child", result.Ref.String(), "action", result.Action)
 	case ensure.Unchanged, "": // nothing was done; a failure has its own line
 	default:
-		logger.V(1).Info("Left child alone", "child", result.Ref.String(), "action", result.Action, "message", result.Message)
+		logger.V(1).Info("Did not change the child", "child", result.Ref.String(), "action", result.Action, "message", result.Message)
 	}
 }
 
@@ -65,16 +65,16 @@ func logRest(logger logr.Logger, plan Plan, done Outcome) {
 	if done.wrote || !logger.V(1).Enabled() {
 		return
 	}
-	why := "all is as declared"
+	why := "everything is as declared"
 	switch {
 	case done.retry:
-		why = "a write or a step was decided on an older state, or has to wait; it is decided again"
+		why = "a write or a step was based on outdated data or has to wait; the next reconcile decides again"
 	case done.Held > 0:
-		why = "changes are held back: " + strings.TrimSpace(done.PausedBy)
+		why = "opcrew holds back changes because the object is paused by " + strings.TrimSpace(done.PausedBy)
 	case done.Contested != "":
 		why = done.Contested
 	case plan.Waits != "":
 		why = "the next step has to wait: " + plan.Waits
 	}
-	logger.V(1).Info("Nothing was done", "why", why, "heldBack", done.Held, "lookAgain", done.again.String())
+	logger.V(1).Info("The reconcile changed nothing", "why", why, "heldBack", done.Held, "lookAgain", done.again.String())
 }

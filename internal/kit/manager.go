@@ -203,7 +203,7 @@ func addToCache(opts cache.Options, object client.Object, by cache.ByObject) {
 			continue
 		}
 		if !reflect.DeepEqual(there.Label, by.Label) || (there.Transform == nil) != (by.Transform == nil) {
-			panic(fmt.Sprintf("two kinds cache %T in different ways", object))
+			panic(fmt.Sprintf("two kinds declare different cache options for %T", object))
 		}
 		if !reflect.DeepEqual(there.Namespaces, by.Namespaces) {
 			there.Namespaces = together(there.Namespaces, by.Namespaces, opts.DefaultNamespaces)

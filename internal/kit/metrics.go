@@ -24,15 +24,15 @@ func newMetrics(registry prometheus.Registerer) (*sharedMetrics, error) {
 	m := &sharedMetrics{
 		condition: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "opcrew_condition",
-			Help: "Conditions of the objects: 1 for True, 0 for False, -1 for Unknown.",
+			Help: "Status of each condition of each object: 1 for True, 0 for False, -1 for Unknown.",
 		}, []string{"kind", "namespace", "name", "type"}),
 		writes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "opcrew_writes_total",
-			Help: "Children and objects of other owners that were written, by their kind and what was done. Repaired counts drift.",
+			Help: "Number of writes to child objects and to objects of other owners, by kind and action. The action Repaired counts repairs of drift.",
 		}, []string{"kind", "action"}),
 		leftOut: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "opcrew_events_left_out_total",
-			Help: "Events that were not written because there were too many of their reason and namespace.",
+			Help: "Number of events that opcrew did not write because too many events had the same reason and namespace.",
 		}),
 	}
 	for _, c := range []prometheus.Collector{m.condition, m.writes, m.leftOut} {

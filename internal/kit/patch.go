@@ -23,7 +23,7 @@ func (l *Loop[O, F, D]) patch(ctx context.Context, patch Patch, done *Outcome) {
 	}
 	if wait := l.Children.Contest(patch.contest(), patch.Intent); wait > 0 {
 		done.lookAgain(wait)
-		done.Contested = fmt.Sprintf("%s is changed back again and again by %s; it is left alone until %s",
+		done.Contested = fmt.Sprintf("%s is changed back again and again by %s; opcrew leaves it unchanged until %s",
 			patch.Object.GetName(), l.Children.Rival(ctx, patch.Object, patch.Fields), l.Children.Until(wait))
 		return
 	}

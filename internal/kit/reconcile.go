@@ -31,7 +31,7 @@ func (l *Loop[O, F, D]) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.R
 		return ctrl.Result{}, fmt.Errorf("read %s: %w", req, err)
 	}
 	if l.Children.Behind(gvk, object) {
-		log.FromContext(ctx).V(1).Info("Waiting for the cache to show the last write", "resourceVersion", object.GetResourceVersion())
+		log.FromContext(ctx).V(1).Info("The cache does not show the last write yet; the reconcile waits", "resourceVersion", object.GetResourceVersion())
 		return ctrl.Result{RequeueAfter: staleWait}, nil
 	}
 	facts, err := l.Kind.Observe(ctx, object)

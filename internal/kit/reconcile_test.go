@@ -163,7 +163,7 @@ func TestATransitionIsOneLineInTheLogAndRestIsNone(t *testing.T) {
 func TestTheVerboseLogSaysWhyNothingIsDone(t *testing.T) {
 	w := newWorkshop(t)
 	w.reconciles(0)
-	w.logs(1, `"msg"="Nothing was done" "why"="all is as declared"`)
+	w.logs(1, `"msg"="The reconcile changed nothing" "why"="everything is as declared"`)
 	w.kind.plan = Plan{Waits: "a quorum of healthy voters", Again: 5 * time.Second}
 	w.logs(1, `"why"="the next step has to wait: a quorum of healthy voters" "heldBack"=0 "lookAgain"="5s"`)
 	w.logs(0)

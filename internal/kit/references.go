@@ -55,7 +55,7 @@ func (r *references) begin(mgr ctrl.Manager, namespaces []string) error {
 	}
 	var err error
 	if r.cache, err = cache.New(mgr.GetConfig(), opts); err != nil {
-		return fmt.Errorf("cache of watched Secrets: %w", err)
+		return fmt.Errorf("create the cache of watched Secrets: %w", err)
 	}
 	return mgr.Add(&earlyCache{r.cache})
 }

@@ -37,7 +37,7 @@ func (l *Loop[O, F, D]) report(ctx context.Context, gvk schema.GroupVersionKind,
 // reportUnread reports that the facts could not be read. Ready becomes Unknown, because what was last known may no
 // longer be true.
 func (l *Loop[O, F, D]) reportUnread(ctx context.Context, gvk schema.GroupVersionKind, object O, cause error) (ctrl.Result, error) {
-	done := Outcome{Err: fmt.Errorf("observe %s: %w", client.ObjectKeyFromObject(object), cause)}
+	done := Outcome{Err: fmt.Errorf("read the state of %s: %w", client.ObjectKeyFromObject(object), cause)}
 	before := object.DeepCopyObject().(O)
 	if set, ok := conditions(object, l.Clock.Now()); ok {
 		set.Unknown(readyType, common.ReasonReadFailed, cause.Error())
@@ -54,7 +54,7 @@ func (l *Loop[O, F, D]) reportDeletion(object O, now time.Time) {
 	if !ok || object.GetDeletionTimestamp() == nil || slices.ContainsFunc(finalizers, isOurs) {
 		return
 	}
-	set.False(readyType, common.ReasonDeleting, "It is being deleted; finalizers "+strings.Join(finalizers, ", ")+" hold it")
+	set.False(readyType, common.ReasonDeleting, "The object is being deleted; the finalizers "+strings.Join(finalizers, ", ")+" still block the deletion")
 }
 
 // reportDenied makes Ready False while a guard objects to a pod, also for kinds without a condition of their children.
@@ -79,7 +79,7 @@ func (l *Loop[O, F, D]) reportPause(object O, done Outcome, now time.Time) {
 		return
 	}
 	by := strings.Replace(done.PausedBy, "annotation", "Annotation", 1)
-	message := fmt.Sprintf("%s: %d changes are held back", by, done.Held)
+	message := fmt.Sprintf("%s: the object is paused, and %d changes are held back", by, done.Held)
 	set.True(common.ConditionPaused, common.ReasonPaused, message)
 	if done.Held > 0 {
 		set.False(readyType, common.ReasonPaused, message)

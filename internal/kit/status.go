@@ -39,7 +39,7 @@ func (l *Loop[O, F, D]) writeStatus(ctx context.Context, gvk schema.GroupVersion
 	}
 	record := l.Records != nil && l.Records(before, object)
 	if wait := l.statusWait(before, object, done); wait > 0 && !record {
-		log.FromContext(ctx).V(1).Info("Status is not written yet", "wait", wait.String())
+		log.FromContext(ctx).V(1).Info("The status changed, and is written after a wait", "wait", wait.String())
 		done.lookAgain(wait)
 		done.unreported = readyChanged(before, object)
 		return l.result(ctx, key, plan, done)
@@ -68,7 +68,7 @@ func (l *Loop[O, F, D]) patchStatus(ctx context.Context, gvk schema.GroupVersion
 		done.retry = true
 		return false
 	case err != nil:
-		done.fail(fmt.Errorf("status of %s: %w", client.ObjectKeyFromObject(object), err))
+		done.fail(fmt.Errorf("write the status of %s: %w", client.ObjectKeyFromObject(object), err))
 		return false
 	}
 	l.Children.Record(gvk, updated)

@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/internal/guard"
 )
 
-// Guard objects to pods that break the rules of their profile. It reads nothing, so that a check costs no call.
+// Guard refuses pods that break the rules of their profile. It reads nothing, so a check costs no API call.
 type Guard struct {
 	rules map[guard.Security]rules
 }
@@ -34,7 +34,7 @@ func NewGuard() (*Guard, error) {
 	for name, p := range profiles() {
 		evaluator, err := p.evaluator()
 		if err != nil {
-			return nil, fmt.Errorf("rules of pods: %w", err)
+			return nil, fmt.Errorf("load the Pod Security rules: %w", err)
 		}
 		g.rules[name] = rules{p.level, evaluator}
 	}
@@ -58,7 +58,7 @@ func (g *Guard) Object(_ context.Context, _ client.Object, pod guard.Pod) (*guar
 func (g *Guard) Broken(profile guard.Security, pod *corev1.PodTemplateSpec) ([]string, error) {
 	with, known := g.rules[profile]
 	if !known {
-		return nil, fmt.Errorf("there are no rules of pods named %q", profile)
+		return nil, fmt.Errorf("there is no Pod Security profile named %q", profile)
 	}
 	pod = withDefaults(pod)
 	var broken []string
@@ -70,8 +70,7 @@ func (g *Guard) Broken(profile guard.Security, pod *corev1.PodTemplateSpec) ([]s
 	return broken, nil
 }
 
-// withDefaults sets what the API server would set, as far as the checks look at it: a volume without a source is an
-// empty directory.
+// withDefaults sets the defaults of the API server that the checks depend on: a volume without a source is an emptyDir.
 func withDefaults(pod *corev1.PodTemplateSpec) *corev1.PodTemplateSpec {
 	out := pod.DeepCopy()
 	for i := range out.Spec.Volumes {

@@ -11,7 +11,7 @@ import (
 	"k8s.io/pod-security-admission/policy"
 )
 
-// instead is what to write instead of what a check forbids.
+// instead returns, for each check, what the user can write instead of the value that the check forbids.
 func instead() map[policy.CheckID]string {
 	return map[policy.CheckID]string{
 		"allowPrivilegeEscalation":   "leave allowPrivilegeEscalation out, or write false",
@@ -21,7 +21,7 @@ func instead() map[policy.CheckID]string {
 		"hostNamespaces":             "leave hostNetwork, hostPID and hostIPC out",
 		"hostPathVolumes":            "use a persistentVolumeClaim instead of hostPath",
 		"hostPorts":                  "leave hostPort out; a Service of type NodePort makes a port reachable on nodes",
-		"hostProbesAndHostLifecycle": "leave host out: the kubelet then asks the pod itself",
+		"hostProbesAndHostLifecycle": "leave host out: the kubelet then probes the pod itself",
 		"privileged":                 "leave privileged out, or write false",
 		"procMount":                  "leave procMount out",
 		"procMount_restricted":       "leave procMount out",
@@ -36,7 +36,7 @@ func instead() map[policy.CheckID]string {
 	}
 }
 
-// explain makes a check name itself, the field, and what to write instead.
+// explain extends the messages of a check by its name, and by what the user can write instead.
 func explain(check *policy.Check) {
 	id, words := check.ID, instead()[check.ID]
 	for i := range check.Versions {

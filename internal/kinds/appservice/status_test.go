@@ -56,7 +56,7 @@ func TestReadyIsTheFirstThatStandsInTheWay(t *testing.T) {
 		"another owner":       {newApp(2), isStarting(observed(2)), done("Service", ensure.Taken, "Service shop/web belongs to Helm"), "False NameTaken: Service shop/web belongs to Helm"},
 		"a contest":           {newApp(2), observed(2), done("Service", ensure.Contested, "again and again"), "False Contested: again and again"},
 		"a failure":           {newApp(2), observed(2), kit.Outcome{Err: errors.New("timeout")}, "Unknown Applying: timeout"},
-		"a pause":             {newApp(2), observed(2), kit.Outcome{Paused: true, Held: 1}, "False Paused: Changes of children are held back by annotation opcrew.io/paused"},
+		"a pause":             {newApp(2), observed(2), kit.Outcome{Paused: true, Held: 1}, "False Paused: opcrew changes no child object while the object is paused by annotation opcrew.io/paused"},
 		"a nodePort":          {newApp(2), observed(2), portTaken(), `False NodePortTaken: Service "web" is invalid: spec.ports[0].nodePort: Invalid value: 30002: provided port is already allocated`},
 		"a nodePort's holder": {newApp(2), hasHolder(observed(2)), portTaken(), "False NodePortTaken: nodePort 30002 belongs to Service other/a; choose another, or 0 for any that is free"},
 		"no image":            {newApp(2, withImage(placeholder)), facts{}, unchanged, "False InvalidImage: " + invalid},

@@ -128,7 +128,7 @@ func TestReadyIsTheFirstThatStandsInTheWay(t *testing.T) {
 		"nothing, after a resize":       {resized, observed(4), kit.Outcome{}, "True AllServersReady: 4 of 4 servers answer"},
 		"another owner, before servers": {newMemcached(3), observed(3, cannotPull("web-0")), taken, "False NameTaken: Service shop/web belongs to helm"},
 		"a failure":                     {newMemcached(3), observed(3), kit.Outcome{Err: errors.New("timeout")}, "Unknown Applying: timeout"},
-		"a pause":                       {newMemcached(3), observed(3), kit.Outcome{Paused: true, Held: 1}, "False Paused: Changes of children are held back by annotation opcrew.io/paused"},
+		"a pause":                       {newMemcached(3), observed(3), kit.Outcome{Paused: true, Held: 1}, "False Paused: opcrew changes no child object while the object is paused by annotation opcrew.io/paused"},
 		"servers":                       {newMemcached(3), observed(3, lacks("web-0")), kit.Outcome{}, "False Updating: 2 of 3 servers answer; web-0: its pod is being made"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -85,7 +85,7 @@ func TestEveryConditionReportsWhatItIsAbout(t *testing.T) {
 		kind string
 		want string
 	}{
-		"all is as declared":  {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployChildrenReady, "True AsDeclared: Every child is as declared"},
+		"all is as declared":  {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployChildrenReady, "True AsDeclared: Every child object matches its declaration"},
 		"a name is taken":     {plain, observed(plain, 1), done("Service", ensure.Taken, "it is helm's"), customv1.MicroServiceDeployChildrenReady, "False NameTaken: it is helm's"},
 		"pods serve":          {three, observed(three, 3), unchanged, customv1.MicroServiceDeployRolledOut, "True AllPodsReady: 3 of 3 pods are ready"},
 		"none is made yet":    {three, facts{}, unchanged, customv1.MicroServiceDeployRolledOut, "False Applying: The pods are being made"},
@@ -162,7 +162,7 @@ func TestReadyIsTheFirstThatStandsInTheWay(t *testing.T) {
 	}{
 		"children":                       {all, bad.locked(), done("Service", ensure.Taken, "helm's"), "False NameTaken: helm's"},
 		"a failure":                      {all, bad.locked(), kit.Outcome{Err: errors.New("timeout")}, "Unknown Applying: timeout"},
-		"a pause":                        {all, bad.locked(), kit.Outcome{Paused: true, Held: 1}, "False Paused: Changes of children are held back by annotation opcrew.io/paused"},
+		"a pause":                        {all, bad.locked(), kit.Outcome{Paused: true, Held: 1}, "False Paused: opcrew changes no child object while the object is paused by annotation opcrew.io/paused"},
 		"then credentials":               {all, bad.locked(), unchanged, "False NoCredentials: There is no Secret users; pods that run keep the credentials that they have, new ones let no user in; empty its key htpasswd instead to lock users out"},
 		"then pods":                      {all, bad, unchanged, "False Updating: 0 of 1 pods are ready"},
 		"then hosts":                     {all, taken, unchanged, "False HostTaken: v1-web.example.com belongs to MicroServiceDeploy shop/old; choose another msName, path or baseDomain, or spec.current"},

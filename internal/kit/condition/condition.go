@@ -15,11 +15,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// maxMessage is the length of the longest message, in bytes. The API allows 32,768, but a message is one line for a
-// person who is on call.
+// maxMessage is the maximum length of a message in bytes. The API allows 32,768 bytes, but a person on call must be
+// able to read a message at a glance.
 const maxMessage = 1024
 
-// Set sets the conditions of one object, all for one generation and with one time.
+// Set sets conditions of one object. All of them get the same observed generation and time.
 type Set struct {
 	Conditions *[]metav1.Condition
 	Generation int64
@@ -41,7 +41,7 @@ func (s Set) Unknown(kind, reason, message string) {
 func (s Set) Remove(kind string) { meta.RemoveStatusCondition(s.Conditions, kind) }
 
 func (s Set) set(kind string, status metav1.ConditionStatus, reason, message string) {
-	// The default of a CRD has no time. The first reconcile sets one.
+	// A condition from the defaults of the CRD has no transition time, so the first reconcile sets one.
 	if c := meta.FindStatusCondition(*s.Conditions, kind); c != nil && c.LastTransitionTime.Unix() <= 0 {
 		c.LastTransitionTime = metav1.NewTime(s.Now)
 	}
@@ -51,8 +51,8 @@ func (s Set) set(kind string, status metav1.ConditionStatus, reason, message str
 	})
 }
 
-// Cut makes a text valid UTF-8 of at most so many bytes, without the control characters that a store or a pod may have
-// sent. The API server would replace half a character, so that the status would differ, and be written, for ever.
+// Cut limits a text to a number of bytes and replaces control characters and invalid UTF-8. The API server would change
+// half a character at the end. The status would then differ from the intended one and be written again and again.
 func Cut(text string, most int) string {
 	text = strings.Map(printable, strings.ToValidUTF8(text, "\ufffd"))
 	if len(text) <= most {
@@ -61,7 +61,8 @@ func Cut(text string, most int) string {
 	return strings.ToValidUTF8(text[:most-len("...")], "") + "..."
 }
 
-// Remark sets a condition that exists only while there is something to remark.
+// Remark sets a condition to True, or removes it if message is empty. It suits conditions that exist only while there
+// is something to report.
 func (s Set) Remark(kind, reason, message string) {
 	if message == "" {
 		s.Remove(kind)
@@ -70,7 +71,7 @@ func (s Set) Remark(kind, reason, message string) {
 	s.True(kind, reason, message)
 }
 
-// printable replaces control characters. Line breaks stay: some messages list what is wrong.
+// printable replaces control characters. It keeps line breaks, because some messages list problems line by line.
 func printable(r rune) rune {
 	if unicode.IsControl(r) && r != '\n' {
 		return ' '

@@ -40,7 +40,7 @@ func TestAfterThreeRevertsInAMinuteTheChildIsLeftAlone(t *testing.T) {
 	revert()
 	readOnly := cost{"get configmaps": 1} // this read finds the manager's name
 	result := p.ensures(owner, child, ensure.Contested, readOnly)
-	want := "ConfigMap " + ns + `/settings is changed back again and again by "argocd"; it is left alone until `
+	want := "ConfigMap " + ns + `/settings is changed back again and again by "argocd"; opcrew leaves it unchanged until `
 	if !strings.HasPrefix(result.Message, want) || result.Again != time.Minute {
 		t.Errorf("message %q, looked at again after %s; expected %q and 1m0s", result.Message, result.Again, want)
 	}
@@ -85,7 +85,7 @@ func TestARivalWithoutANameIsAnotherManager(t *testing.T) {
 		}
 	}
 	result := p.ensures(owner, child, ensure.Contested, cost{"get configmaps": 1})
-	want := "ConfigMap " + ns + `/settings is changed back again and again by another manager; it is left alone until `
+	want := "ConfigMap " + ns + `/settings is changed back again and again by another manager; opcrew leaves it unchanged until `
 	if !strings.HasPrefix(result.Message, want) {
 		t.Errorf("message %q, expected %q", result.Message, want)
 	}
@@ -223,7 +223,7 @@ func TestAChildThatIsReplacedAgainAndAgainIsDelayed(t *testing.T) {
 		}
 	}
 	last := p.madeAndDeleted(owner, child, 4, prune)
-	want := "ConfigMap " + ns + "/settings was created 3 times within a minute; it is created again at 12:01:00Z"
+	want := "ConfigMap " + ns + "/settings was created 3 times within a minute; opcrew creates it again at 12:01:00Z"
 	if last.Action != ensure.Delayed || last.Message != want || last.Again != time.Minute {
 		t.Errorf("%s: %q, looked at again after %s; expected %s: %q and 1m0s", last.Action, last.Message, last.Again, ensure.Delayed, want)
 	}

@@ -147,7 +147,7 @@ func TestAPatchThatIsRevertedAgainAndAgainIsAContest(t *testing.T) {
 	if err != nil || result.RequeueAfter != time.Minute {
 		t.Errorf("the reconcile gives %v (%v), expected to look again after a minute", result, err)
 	}
-	want := `settings is changed back again and again by "argocd"; it is left alone until `
+	want := `settings is changed back again and again by "argocd"; opcrew leaves it unchanged until `
 	if ready := expectReady(t, widget, metav1.ConditionFalse, "Contested"); !strings.HasPrefix(ready.Message, want) {
 		t.Errorf("message %q, expected %q", ready.Message, want)
 	}
