@@ -12,14 +12,14 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// sharedMetrics holds the metrics that every kind has. The metrics of only one kind are in its package.
+// sharedMetrics holds the metrics that all kinds share. Metrics of a single kind are in the package of that kind.
 type sharedMetrics struct {
 	condition *prometheus.GaugeVec
 	writes    *prometheus.CounterVec
 	leftOut   prometheus.Counter
 }
 
-// newMetrics registers the shared metrics.
+// newMetrics creates and registers the shared metrics.
 func newMetrics(registry prometheus.Registerer) (*sharedMetrics, error) {
 	m := &sharedMetrics{
 		condition: prometheus.NewGaugeVec(prometheus.GaugeOpts{
@@ -72,7 +72,7 @@ func (m *sharedMetrics) wrote(kind, action string) {
 	m.writes.WithLabelValues(kind, action).Inc()
 }
 
-// count counts the write of a child.
+// count adds the write of a child to the metrics.
 func (m *sharedMetrics) count(result ensure.Result) {
 	switch result.Action {
 	case ensure.Created, ensure.Applied, ensure.Repaired, ensure.Replaced, ensure.Pruned, ensure.Contested:

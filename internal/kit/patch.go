@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// patch changes an object of another owner, unless another manager contests the change.
+// patch changes an object of another owner, unless another manager keeps undoing the change.
 func (l *Loop[O, F, D]) patch(ctx context.Context, patch Patch, done *Outcome) {
 	if done.held {
 		done.Held++
@@ -32,7 +32,8 @@ func (l *Loop[O, F, D]) patch(ctx context.Context, patch Patch, done *Outcome) {
 		done.fail(err)
 		return
 	}
-	// Only the metadata is requested in return: a Node with 50 images is large, and the cache has it anyway.
+	// The response contains only the metadata, because a Node with 50 images is large, and the cache receives the whole
+	// object.
 	object := &metav1.PartialObjectMetadata{}
 	object.SetGroupVersionKind(gvk)
 	object.SetNamespace(patch.Object.GetNamespace())
