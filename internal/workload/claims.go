@@ -52,7 +52,7 @@ func ResizeRefused(claim *corev1.PersistentVolumeClaim) (words string, final boo
 	}
 	is := claim.Status.AllocatedResourceStatuses[corev1.ResourceStorage]
 	if is == corev1.PersistentVolumeClaimControllerResizeInfeasible || is == corev1.PersistentVolumeClaimNodeResizeInfeasible {
-		return cmp.Or(words, "its driver says "+string(is)), true
+		return cmp.Or(words, "the storage driver reports "+string(is)), true
 	}
 	return words, false
 }

@@ -41,7 +41,7 @@ func (c *Classes) Rigid(ctx context.Context, names []string) (rigid, unread map[
 	for _, name := range names {
 		switch words, err := c.ask(ctx, name); {
 		case err != nil:
-			unread[name] = fmt.Sprintf("whether StorageClass %s lets volumes grow cannot be read: %v", name, err)
+			unread[name] = fmt.Sprintf("opcrew cannot read whether StorageClass %s lets volumes grow: %v", name, err)
 		case words != "":
 			rigid[name] = words
 		}
@@ -51,7 +51,7 @@ func (c *Classes) Rigid(ctx context.Context, names []string) (rigid, unread map[
 
 func (c *Classes) ask(ctx context.Context, name string) (string, error) {
 	if name == "" {
-		return "it has no StorageClass by which its volume could grow", nil
+		return "the claim has no StorageClass, so its volume cannot grow", nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -74,11 +74,11 @@ func whyRigid(ctx context.Context, live client.Reader, name string) (string, err
 	class := &storagev1.StorageClass{}
 	switch err := live.Get(ctx, client.ObjectKey{Name: name}, class); {
 	case apierrors.IsNotFound(err):
-		return fmt.Sprintf("there is no StorageClass %s by which its volume could grow", name), nil
+		return fmt.Sprintf("StorageClass %s does not exist, so the volume cannot grow", name), nil
 	case err != nil:
 		return "", err
 	case class.AllowVolumeExpansion == nil || !*class.AllowVolumeExpansion:
-		return fmt.Sprintf("StorageClass %s does not let volumes grow; set its allowVolumeExpansion, if its driver can do that", name), nil
+		return fmt.Sprintf("StorageClass %s does not let volumes grow; set allowVolumeExpansion in the class if its driver supports that", name), nil
 	}
 	return "", nil
 }

@@ -69,7 +69,7 @@ func Quantities(amounts map[corev1.ResourceName]common.Amount) corev1.ResourceLi
 // the kubelet would report the error for each pod.
 func InvalidImage(image string) string {
 	if _, err := reference.ParseNormalizedNamed(image); err != nil {
-		return fmt.Sprintf("%q is no image (%s); write one such as registry.example.com/team/app:1.0", image, err)
+		return fmt.Sprintf("%q is not a valid image (%s); write an image such as registry.example.com/team/app:1.0", image, err)
 	}
 	return ""
 }

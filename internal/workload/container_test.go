@@ -31,7 +31,7 @@ func TestWhatIsAnImageAndWhatIsNone(t *testing.T) {
 		"nginx:tag:tag", "https://registry.example.com/app", "nginx:" + strings.Repeat("a", 129), "nginx;rm", "nginx\n",
 		strings.Repeat("0123456789abcdef", 4), // an ID is not a name
 	} {
-		if why := InvalidImage(image); !strings.Contains(why, "is no image") || !strings.Contains(why, "write one such as") {
+		if why := InvalidImage(image); !strings.Contains(why, "is not a valid image") || !strings.Contains(why, "write an image such as") {
 			t.Errorf("expected %q to be no image, and what to write instead, got %q", image, why)
 		}
 	}

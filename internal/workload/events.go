@@ -29,7 +29,7 @@ func LastEvent(ctx context.Context, live client.Reader, owner client.Object, rea
 	events := &corev1.EventList{}
 	selector := fields.Set{"involvedObject.uid": string(owner.GetUID()), "reason": reason}.AsSelector()
 	if err := live.List(ctx, events, client.InNamespace(owner.GetNamespace()), client.MatchingFieldsSelector{Selector: selector}); err != nil {
-		return "", fmt.Errorf("events of %s: %w", owner.GetName(), err)
+		return "", fmt.Errorf("list the events of %s: %w", owner.GetName(), err)
 	}
 	var last *corev1.Event
 	for i := range events.Items {

@@ -91,10 +91,10 @@ func (v Volumes) Stuck() string {
 			continue
 		}
 		if why := v.Rigid[ClassOf(claim)]; why != "" && asks.Cmp(v.Wanted) < 0 {
-			return fmt.Sprintf("claim %s stays at %s and not %s: %s", claim.Name, has.String(), v.Wanted.String(), why)
+			return fmt.Sprintf("claim %s stays at %s instead of %s: %s", claim.Name, has.String(), v.Wanted.String(), why)
 		}
 		if why, final := ResizeRefused(claim); final {
-			return fmt.Sprintf("claim %s has %s and not the %s that it asks for: %s", claim.Name, has.String(), asks.String(), why)
+			return fmt.Sprintf("claim %s has %s instead of the requested %s: %s", claim.Name, has.String(), asks.String(), why)
 		}
 	}
 	return ""

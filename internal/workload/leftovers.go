@@ -69,9 +69,9 @@ func (l Leftovers) Report(set condition.Set) {
 		names = append(names, pod.Name)
 		causes = append(causes, pod.Name+": "+whyStuck(pod))
 	}
-	set.True(common.ConditionLeftovers, common.ReasonPodStuck, "Nothing waits for these pods; "+strings.Join(causes, "; "))
+	set.True(common.ConditionLeftovers, common.ReasonPodStuck, "Pods are stuck in deletion, but nothing waits for them; "+strings.Join(causes, "; "))
 	if ready := meta.FindStatusCondition(*set.Conditions, "Ready"); ready != nil && ready.Status == metav1.ConditionTrue {
-		set.True("Ready", ready.Reason, ready.Message+"; left over: pod "+strings.Join(names, ", "))
+		set.True("Ready", ready.Reason, ready.Message+"; stuck in deletion: pod "+strings.Join(names, ", "))
 	}
 }
 
@@ -80,9 +80,9 @@ func whyStuck(pod *corev1.Pod) string {
 	if why, needsHand := WhyNotReady(pod); needsHand {
 		return why
 	}
-	out := fmt.Sprintf("it is being deleted, and should have gone by %s", pod.DeletionTimestamp.UTC().Format(time.RFC3339))
+	out := fmt.Sprintf("the pod is being deleted, and should have ended by %s", pod.DeletionTimestamp.UTC().Format(time.RFC3339))
 	if len(pod.Finalizers) > 0 {
-		return out + ", finalizers " + strings.Join(pod.Finalizers, ", ") + " hold it"
+		return out + ", but the finalizers " + strings.Join(pod.Finalizers, ", ") + " block the deletion"
 	}
-	return fmt.Sprintf("%s; look at node %s; if the node is gone for good, delete the Node or taint it %s", out, pod.Spec.NodeName, corev1.TaintNodeOutOfService)
+	return fmt.Sprintf("%s; check node %s; if the node is gone for good, delete the Node or taint it %s", out, pod.Spec.NodeName, corev1.TaintNodeOutOfService)
 }

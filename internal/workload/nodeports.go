@@ -25,14 +25,14 @@ type NodePorts struct{ Holders string }
 func ObserveNodePorts(ctx context.Context, live client.Reader, id Identity, ports []common.Port) (NodePorts, error) {
 	services := &corev1.ServiceList{}
 	if err := live.List(ctx, services); err != nil {
-		return NodePorts{}, fmt.Errorf("who has the nodePort: %w", err)
+		return NodePorts{}, fmt.Errorf("list Services to find which one uses a nodePort: %w", err)
 	}
 	var holders []string
 	for _, p := range ports {
 		for i := range services.Items {
 			s := &services.Items[i]
 			if (s.Namespace != id.Namespace || s.Name != id.Name) && holds(s, p) {
-				log.FromContext(ctx).V(1).Info("A nodePort is taken", "nodePort", *p.NodePort, "by", s.Namespace+"/"+s.Name)
+				log.FromContext(ctx).V(1).Info("Another Service uses a requested nodePort", "nodePort", *p.NodePort, "by", s.Namespace+"/"+s.Name)
 				holders = append(holders, holder(id, s, *p.NodePort))
 			}
 		}
@@ -67,7 +67,7 @@ func (n NodePorts) Report(set condition.Set, kind string, done kit.Outcome) {
 	}
 	message := done.Err.Error()
 	if n.Holders != "" {
-		message = n.Holders + "; choose another, or 0 for any that is free"
+		message = n.Holders + "; choose another port, or 0 for any free port"
 	}
 	set.False(kind, common.ReasonNodePortTaken, message)
 }

@@ -40,12 +40,12 @@ func WhyNotReady(pod *corev1.Pod) (why string, stuck bool) {
 	}
 	if pod.DeletionTimestamp != nil {
 		if lost(pod) {
-			return fmt.Sprintf("it is being deleted, and node %s does not answer; if the node is gone for good, delete the Node or taint it %s", pod.Spec.NodeName, corev1.TaintNodeOutOfService), true
+			return fmt.Sprintf("the pod is being deleted, and node %s does not answer; if the node is gone for good, delete the Node or taint it %s", pod.Spec.NodeName, corev1.TaintNodeOutOfService), true
 		}
-		return "it is being deleted", false
+		return "the pod is being deleted", false
 	}
 	if c := podCondition(pod, corev1.PodScheduled); c.Status == corev1.ConditionFalse {
-		return fmt.Sprintf("it cannot be scheduled: %s", c.Message), !strings.Contains(c.Message, unbound)
+		return fmt.Sprintf("the pod cannot be scheduled: %s", c.Message), !strings.Contains(c.Message, unbound)
 	}
 	for _, status := range statuses(pod) {
 		if why := whyContainer(status); why != "" {
@@ -56,7 +56,7 @@ func WhyNotReady(pod *corev1.Pod) (why string, stuck bool) {
 		return cmp.Or(pod.Status.Message, pod.Status.Reason, "it failed"), true
 	}
 	if lost(pod) {
-		return fmt.Sprintf("its containers are ready but node %s does not answer, or a readiness gate is closed", pod.Spec.NodeName), true
+		return fmt.Sprintf("the containers are ready, but node %s does not answer, or a readiness gate of the pod is false", pod.Spec.NodeName), true
 	}
 	return probed(pod), false
 }
@@ -68,7 +68,7 @@ func probed(pod *corev1.Pod) string {
 			return fmt.Sprintf("container %s runs, and its readiness probe does not succeed yet", status.Name)
 		}
 	}
-	return "it is starting"
+	return "the pod is starting"
 }
 
 // lost reports whether the control plane set Ready to false although the kubelet reports ready containers. That happens

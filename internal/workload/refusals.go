@@ -76,7 +76,7 @@ func (r *Refusals) ask(ctx context.Context, maker client.Object) (string, error)
 	if maker.GetGeneration() > 0 { // a claim has no generation, and its spec hardly changes
 		live := maker.DeepCopyObject().(client.Object)
 		if err := r.Live.Get(ctx, client.ObjectKeyFromObject(maker), live); client.IgnoreNotFound(err) != nil {
-			return "", fmt.Errorf("when %s changed: %w", maker.GetName(), err)
+			return "", fmt.Errorf("read when the spec of %s changed: %w", maker.GetName(), err)
 		}
 		since = specChanged(live)
 	}

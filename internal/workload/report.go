@@ -29,18 +29,18 @@ func (r Rollout) ReportAs(set condition.Set, kind string, wanted int32, done kit
 	n := r.Replicas()
 	switch {
 	case r.Deployment == nil:
-		set.False(kind, common.ReasonApplying, "The pods are being made")
+		set.False(kind, common.ReasonApplying, "The pods are being created")
 	case n != wanted:
-		set.False(kind, common.ReasonUpdating, fmt.Sprintf("The number of pods goes from %d to %d", n, wanted))
+		set.False(kind, common.ReasonUpdating, fmt.Sprintf("The number of pods changes from %d to %d", n, wanted))
 	case Changing(done, "Deployment") || !r.Observed():
-		set.False(kind, common.ReasonUpdating, "The Deployment is being changed")
+		set.False(kind, common.ReasonUpdating, "The Deployment controller has not processed the last change yet")
 	case r.refused() != "":
-		set.False(kind, common.ReasonPodsMissing, fmt.Sprintf("%s; a pod is refused: %s", r.progress(), r.refused()))
+		set.False(kind, common.ReasonPodsMissing, fmt.Sprintf("%s; the API server refuses a pod: %s", r.progress(), r.refused()))
 	case !r.Complete() || n == 0 && len(r.Pods) > len(r.stuck(set.Now)):
 		why, reason := r.firstCause()
 		set.False(kind, reason, r.progress()+why)
 	case n == 0:
-		set.True(kind, common.ReasonScaledToZero, "There are to be no pods")
+		set.True(kind, common.ReasonScaledToZero, "The spec requests no pods")
 	default:
 		set.True(kind, common.ReasonAllPodsReady, fmt.Sprintf("%d of %d pods are ready", n, n))
 	}
@@ -50,14 +50,14 @@ func (r Rollout) ReportAs(set condition.Set, kind string, wanted int32, done kit
 func (r Rollout) progress() string {
 	s := r.Deployment.Status
 	if r.Replicas() == 0 {
-		return "The last pods are going"
+		return "The last pods are being deleted"
 	}
 	if s.Replicas > s.UpdatedReplicas {
 		serve := r.serving()
 		return fmt.Sprintf("%d of %d new pods serve, %s", serve, r.Replicas(), oldPods(r.Ready()-serve))
 	}
 	if more := r.staying() - r.Replicas(); more > 0 && s.AvailableReplicas == r.Replicas() {
-		return fmt.Sprintf("%d of %d pods are ready, and %d more must be removed", s.AvailableReplicas, r.Replicas(), more)
+		return fmt.Sprintf("%d of %d pods are ready, and %d surplus pods must be removed", s.AvailableReplicas, r.Replicas(), more)
 	}
 	return fmt.Sprintf("%d of %d pods are ready", min(s.AvailableReplicas, r.Ready()), r.Replicas())
 }
@@ -88,11 +88,11 @@ func (r Rollout) reportAvailable(set condition.Set) {
 	switch {
 	case r.Ready() > 0:
 		// The message has no number, which is in the status. With it, the condition would be written again for every pod.
-		set.True(common.ConditionAvailable, common.ReasonServing, "At least one pod serves")
+		set.True(common.ConditionAvailable, common.ReasonServing, "At least one pod is ready to serve requests")
 	case r.Deployment != nil && r.Replicas() == 0:
-		set.False(common.ConditionAvailable, common.ReasonScaledToZero, "There are to be no pods")
+		set.False(common.ConditionAvailable, common.ReasonScaledToZero, "The spec requests no pods")
 	default:
-		set.False(common.ConditionAvailable, common.ReasonNotServing, "No pod serves")
+		set.False(common.ConditionAvailable, common.ReasonNotServing, "No pod is ready to serve requests")
 	}
 }
 

@@ -21,16 +21,16 @@ func (m Members) Report(set condition.Set, kind, noun string, names []string, do
 	case m.Set == nil:
 		m.reportNone(set, kind, noun, names)
 	case n != wanted:
-		set.False(kind, common.ReasonUpdating, fmt.Sprintf("The number of %s goes from %d to %d", noun, n, wanted))
+		set.False(kind, common.ReasonUpdating, fmt.Sprintf("The number of %s changes from %d to %d", noun, n, wanted))
 	case m.Behind || Changing(done, "StatefulSet"): // a refusal would belong to the earlier spec
-		set.False(kind, common.ReasonUpdating, "The StatefulSet is being changed")
+		set.False(kind, common.ReasonUpdating, "The StatefulSet controller has not processed the last change yet")
 	case m.Refusal.Words != "":
-		set.False(kind, common.ReasonPodsMissing, fmt.Sprintf("%d of %d %s cannot be made: %s", int(n)-len(m.Pods), n, noun, m.Refusal.Words))
+		set.False(kind, common.ReasonPodsMissing, fmt.Sprintf("%d of %d %s cannot be created: %s", int(n)-len(m.Pods), n, noun, m.Refusal.Words))
 	case ready < n:
 		why, reason := m.FirstCause(names)
 		set.False(kind, reason, fmt.Sprintf("%d of %d %s are ready; %s", ready, n, noun, why))
 	case m.Rolling(set.Now):
-		set.False(kind, common.ReasonUpdating, fmt.Sprintf("%d of %d %s are changed", m.Set.Status.UpdatedReplicas, n, noun))
+		set.False(kind, common.ReasonUpdating, fmt.Sprintf("%d of %d %s run the new template", m.Set.Status.UpdatedReplicas, n, noun))
 	default:
 		set.True(kind, common.ReasonAllPodsReady, fmt.Sprintf("%d of %d %s are ready", ready, n, noun))
 	}
@@ -58,16 +58,16 @@ func (m Members) why(name string) (why string, stuck bool) {
 	}
 	if former := m.Former[name]; former != nil {
 		why, stuck = WhyNotReady(former)
-		return "its pod is made when that of an earlier StatefulSet has gone: " + cmp.Or(why, "it is about to go"), stuck
+		return "the pod is created when the pod of an earlier StatefulSet is gone: " + cmp.Or(why, "the earlier pod is about to end"), stuck
 	}
-	return "its pod is being made", false
+	return "the pod is being created", false
 }
 
 // reportNone reports why there is no StatefulSet. It may wait for pods of an earlier StatefulSet.
 func (m Members) reportNone(set condition.Set, kind, noun string, names []string) {
 	if cause, reason := m.FirstCause(names); reason == common.ReasonPodsNotReady {
-		set.False(kind, reason, "The "+noun+" are being made; "+cause)
+		set.False(kind, reason, "The "+noun+" are being created; "+cause)
 		return
 	}
-	set.False(kind, common.ReasonApplying, "The "+noun+" are being made")
+	set.False(kind, common.ReasonApplying, "The "+noun+" are being created")
 }

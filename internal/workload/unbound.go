@@ -44,7 +44,7 @@ func (u *Unbound) Why(ctx context.Context, key client.ObjectKey, pods []*corev1.
 		}
 		refusal := u.refusals.Why(ctx, key, claim, known)
 		if refusal.Words != "" {
-			refusal.Words = fmt.Sprintf("its claim %s has no volume: %s", claim.Name, refusal.Words)
+			refusal.Words = fmt.Sprintf("claim %s has no volume: %s", claim.Name, refusal.Words)
 		}
 		return UnboundCause{pod.Name, refusal}
 	}

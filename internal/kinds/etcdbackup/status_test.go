@@ -33,7 +33,7 @@ func TestReadySaysInOneLineWhatBecameOfTheBackup(t *testing.T) {
 		"it is taken up":                      {backuptest.New(), nil, "False Running: The first backup is being made by pod " + first},
 		"the first is made":                   {run, pods(podOf(run, save, 1)), "False Running: The first backup is being made by pod " + first},
 		"its pod was just made":               {run, nil, "False Running: The first backup is being made by pod " + first},
-		"its volume is being made":            {run, pods(podOf(run, save, 1, unbound)), "False Running: The first backup is being made by pod " + first + "; pod " + first + " has not begun: it cannot be scheduled: pod has unbound immediate PersistentVolumeClaims"},
+		"its volume is being made":            {run, pods(podOf(run, save, 1, unbound)), "False Running: The first backup is being made by pod " + first + "; pod " + first + " has not begun: the pod cannot be scheduled: pod has unbound immediate PersistentVolumeClaims"},
 		"its image is not there":              {run, pods(podOf(run, save, 1, unpulled)), "False Retrying: pod " + first + " has not begun: container save: ImagePullBackOff: not found; no backup has succeeded yet"},
 		"it succeeded":                        {run, pods(podOf(run, save, 1, reporting(0, good))), "True Saved: Saved backups/example: revision 42, 20512 bytes, at 2026-08-01T12:00:00Z"},
 		"it succeeded, and is yet to prove":   {backuptest.New(backuptest.Verified(1), backuptest.InRun(running, 0)), pods(podOf(run, save, 1, reporting(0, good))), "False Running: Backup backups/example is being restored by pod " + podOf(proof, verify, 1).Name + " to see that it can be"},

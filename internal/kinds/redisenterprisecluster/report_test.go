@@ -184,7 +184,7 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 			s.view.Move = &redis.Progress{Goal: 4, Slots: 4096, Began: clustertest.Noon, Ended: true, Err: errors.New("no route to host"), Failures: 1}
 		}, state: "Running", wants: map[string]string{"Ready": "True", "Migrating": "none"}},
 		"slots wait for a pod that is silent": {scene: running(4), do: waitForPod3, state: "Running", wants: map[string]string{
-			"PodsReady": "False Updating: 3 of 4 pods are ready; example-3: it is starting: the guest of pod 0 has 7 keys of slots that were on their way to its primary: waiting for the home of pod 3",
+			"PodsReady": "False Updating: 3 of 4 pods are ready; example-3: the pod is starting: the guest of pod 0 has 7 keys of slots that were on their way to its primary: waiting for the home of pod 3",
 			"Migrating": "True ScalingUp: 9 of 4096 slots have been moved; the guest of pod 0 has 7 keys of slots",
 		}},
 		"a pod has handed over, and is ready yet": {scene: running(3), do: func(s *scene) { s.swap("g1", "h0") }, state: "Running", wants: map[string]string{
