@@ -218,8 +218,8 @@ func TestTheTableHasEveryKind(t *testing.T) {
 	if err := Table(out, served, map[string]string{"pool": "CRD pools.example.com is not installed"}); err != nil {
 		t.Fatal(err)
 	}
-	const want = `KIND    SERVED   FROM OUTSIDE OF THE CLUSTER
-cache   yes      as inside
+	const want = `KIND    SERVED   LIMITS OUTSIDE THE CLUSTER
+cache   yes      no limits
 store   yes      members are reached by port-forward
 pool    no       CRD pools.example.com is not installed
 `

@@ -93,7 +93,7 @@ func Over[AC any](defaults *AC, set any) *AC {
 		err = json.Unmarshal(raw, defaults)
 	}
 	if err != nil { // a decoded object of the API can be encoded and decoded
-		panic(fmt.Errorf("put %T over defaults: %w", set, err))
+		panic(fmt.Errorf("apply %T to defaults: %w", set, err))
 	}
 	return defaults
 }

@@ -36,12 +36,12 @@ type conn struct {
 func newConn(tunnel httpstream.Connection, to addr, port string) (net.Conn, error) {
 	failure, err := stream(tunnel, corev1.StreamTypeError, port)
 	if err != nil {
-		return nil, fmt.Errorf("open the stream of errors: %w", err)
+		return nil, fmt.Errorf("open the error stream: %w", err)
 	}
 	failure.Close() // no data is sent on it
 	data, err := stream(tunnel, corev1.StreamTypeData, port)
 	if err != nil {
-		return nil, fmt.Errorf("open the stream of data: %w", err)
+		return nil, fmt.Errorf("open the data stream: %w", err)
 	}
 	ours, theirs := net.Pipe()
 	c := &conn{Conn: ours, tunnel: tunnel, to: to}

@@ -35,7 +35,7 @@ type Dialer struct {
 func New(config *rest.Config) (*Dialer, error) {
 	core, err := corev1client.NewForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("make a client for port-forward: %w", err)
+		return nil, fmt.Errorf("create a client for port-forward: %w", err)
 	}
 	return &Dialer{config: config, core: core}, nil
 }
@@ -77,7 +77,7 @@ func (d *Dialer) podAt(ctx context.Context, host string) (types.NamespacedName, 
 func byName(host string) (types.NamespacedName, error) {
 	parts := strings.Split(strings.TrimSuffix(host, "."), ".")
 	if len(parts) < 4 || parts[3] != "svc" {
-		return types.NamespacedName{}, fmt.Errorf("%s is neither <pod>.<service>.<namespace>.svc nor an address, so it names no pod", host)
+		return types.NamespacedName{}, fmt.Errorf("%s does not name a pod: it is neither an address nor of the form <pod>.<service>.<namespace>.svc", host)
 	}
 	return types.NamespacedName{Namespace: parts[2], Name: parts[0]}, nil
 }
@@ -92,7 +92,7 @@ func byAddress(pods []corev1.Pod) (types.NamespacedName, error) {
 		}
 	}
 	if len(found) != 1 {
-		return types.NamespacedName{}, fmt.Errorf("%d running pods have this address, not one %v", len(found), found)
+		return types.NamespacedName{}, fmt.Errorf("%d running pods have this address, but exactly one must have it: %v", len(found), found)
 	}
 	return found[0], nil
 }

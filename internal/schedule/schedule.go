@@ -30,10 +30,10 @@ func Parse(text, zone string) (Schedule, error) {
 		return Schedule{}, fmt.Errorf("schedule %.40q or timeZone %.40q is longer than %d bytes: write five fields such as \"0 3 * * *\"", text, zone, longest)
 	}
 	if strings.HasPrefix(text, "@every") {
-		return Schedule{}, fmt.Errorf("schedule %q: write when, and not how often, in five fields such as \"*/10 * * * *\"", text)
+		return Schedule{}, fmt.Errorf("schedule %q states how often to run; state the times instead, in five fields such as \"*/10 * * * *\"", text)
 	}
 	if strings.Contains(text, "TZ") {
-		return Schedule{}, fmt.Errorf("schedule %q: write the time zone into timeZone", text)
+		return Schedule{}, fmt.Errorf("schedule %q contains a time zone; write it into timeZone instead", text)
 	}
 	location, err := Zone(zone)
 	if err != nil {
@@ -50,7 +50,7 @@ func Parse(text, zone string) (Schedule, error) {
 func Zone(name string) (*time.Location, error) {
 	location, err := time.LoadLocation(cmp.Or(name, "UTC"))
 	if err != nil || name == "Local" {
-		return nil, fmt.Errorf("timeZone %q is not known; write one such as Europe/Berlin", name)
+		return nil, fmt.Errorf("timeZone %q is unknown; write a time zone such as Europe/Berlin", name)
 	}
 	return location, nil
 }

@@ -17,11 +17,11 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// NodePorts describes which requested nodePorts belong to other Services.
+// NodePorts describes which other Services use the requested nodePorts.
 type NodePorts struct{ Holders string }
 
-// ObserveNodePorts finds the Services that hold the nodePorts of an application. It reads all Services of the cluster,
-// so call it only when a nodePort was refused.
+// ObserveNodePorts finds the Services that use the nodePorts of an application. It reads all Services of the cluster,
+// so call it only after the API server has refused a nodePort.
 func ObserveNodePorts(ctx context.Context, live client.Reader, id Identity, ports []common.Port) (NodePorts, error) {
 	services := &corev1.ServiceList{}
 	if err := live.List(ctx, services); err != nil {
@@ -40,7 +40,8 @@ func ObserveNodePorts(ctx context.Context, live client.Reader, id Identity, port
 	return NodePorts{strings.Join(holders, ", ")}, nil
 }
 
-// holder says who has a port. What is in another namespace is not the business of the users of this one.
+// holder describes which Service uses a port. It does not name a Service in another namespace, because users of this
+// namespace may not be allowed to know it.
 func holder(id Identity, s *corev1.Service, port int32) string {
 	if s.Namespace != id.Namespace {
 		return fmt.Sprintf("nodePort %d is in use in another namespace", port)
@@ -60,7 +61,8 @@ func holds(s *corev1.Service, wanted common.Port) bool {
 	return s.Spec.HealthCheckNodePort == *wanted.NodePort
 }
 
-// Report replaces the message of the API server, which does not name the Service that holds a port.
+// Report replaces the API server's message about a used nodePort, because that message does not name the Service that
+// uses it.
 func (n NodePorts) Report(set condition.Set, kind string, done kit.Outcome) {
 	if done.Err == nil || !strings.Contains(done.Err.Error(), "provided port is already allocated") {
 		return

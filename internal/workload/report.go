@@ -17,14 +17,14 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// Report sets the conditions RolledOut and Available from the pods that were read and from what was done. wanted is the
+// Report sets conditions RolledOut and Available from the observed pods and the outcome of the plan. wanted is the
 // number of pods in the spec.
 func (r Rollout) Report(set condition.Set, wanted int32, done kit.Outcome) {
 	r.ReportAs(set, common.ConditionRolledOut, wanted, done)
 	r.reportAvailable(set)
 }
 
-// ReportAs sets one condition in the way Report sets RolledOut, for kinds that name it differently.
+// ReportAs sets a condition as Report sets RolledOut, for kinds that use another name for this condition.
 func (r Rollout) ReportAs(set condition.Set, kind string, wanted int32, done kit.Outcome) {
 	n := r.Replicas()
 	switch {
@@ -87,7 +87,8 @@ func (r Rollout) serving() int32 {
 func (r Rollout) reportAvailable(set condition.Set) {
 	switch {
 	case r.Ready() > 0:
-		// The message has no number, which is in the status. With it, the condition would be written again for every pod.
+		// The message does not contain the number of pods, because the condition would then be written again for every
+		// pod. The status has the number.
 		set.True(common.ConditionAvailable, common.ReasonServing, "At least one pod is ready to serve requests")
 	case r.Deployment != nil && r.Replicas() == 0:
 		set.False(common.ConditionAvailable, common.ReasonScaledToZero, "The spec requests no pods")
@@ -96,16 +97,16 @@ func (r Rollout) reportAvailable(set condition.Set) {
 	}
 }
 
-// Changing reports whether the facts are older than the last change of a workload. They then describe pods of an
-// earlier spec.
+// Changing reports whether opcrew has just changed a workload, so that the observed pods still belong to its earlier
+// spec.
 func Changing(done kit.Outcome, kind string) bool {
 	return slices.ContainsFunc(done.Results, func(result ensure.Result) bool {
 		return result.Ref.Kind == kind && (result.Action == ensure.Applied || result.Action == ensure.Waiting || result.Action == ensure.Replaced)
 	})
 }
 
-// firstCause names the first pod of the newest template that is not ready, and why. Pods that may need help, and pods
-// that cannot be deleted, come before pods that are starting, because others may wait for their volumes.
+// firstCause returns the first pod of the newest template that is not ready, with the reason. Pods that may need help,
+// or that cannot be deleted, come before pods that are starting, because starting pods may wait for their volumes.
 func (r Rollout) firstCause() (cause, reason string) {
 	var staying, going []*corev1.Pod
 	for i := range r.Pods {
@@ -134,8 +135,8 @@ func (r Rollout) firstCause() (cause, reason string) {
 	return cause, common.ReasonUpdating
 }
 
-// late reports whether the Deployment exceeded its progress deadline, ten minutes by default. Then even a pod that is
-// starting may need help.
+// late reports whether the Deployment has exceeded its progress deadline of ten minutes (the default). After that, even
+// a pod that is still starting may need help.
 func (r Rollout) late() bool {
 	return slices.ContainsFunc(r.Deployment.Status.Conditions, func(c appsv1.DeploymentCondition) bool {
 		return c.Type == appsv1.DeploymentProgressing && c.Status == corev1.ConditionFalse

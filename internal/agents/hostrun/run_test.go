@@ -215,7 +215,7 @@ func TestAWrongOrderIsInvalid(t *testing.T) {
 	must(t, os.WriteFile(p.path("order.json"), []byte(`{"uid":"u","run":1,"comand":"id"}`), 0o600))
 	p.expect(p.startFile().result(), hostjob.Invalid, hostjob.ReasonBadOrder, `unknown field "comand"`)
 	must(t, os.WriteFile(p.path("order.json"), []byte(`{"uid":"u","run":0,"created":"2026-05-01T08:00:00Z"}`), 0o600))
-	p.expect(p.startFile().result(), hostjob.Invalid, hostjob.ReasonBadOrder, "run is 1 or more; either command or args is needed")
+	p.expect(p.startFile().result(), hostjob.Invalid, hostjob.ReasonBadOrder, "run must be 1 or more; exactly one of command and args must be set")
 	must(t, os.Remove(p.path("order.json")))
 	p.expect(p.startFile().result(), hostjob.Invalid, hostjob.ReasonBadOrder, "the order cannot be read")
 	if _, err := os.Stat(p.markers); !os.IsNotExist(err) {

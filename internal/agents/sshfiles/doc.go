@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sshfiles keeps the files of ssh and sshd equal to a mounted Secret: owned by the user
+// Package sshfiles copies the files of ssh and sshd from a mounted Secret, and keeps them up to date: owned by the user
 // that they run as, private ones with mode 0600, in directories that only this user can write.
 //
 // The mount of the Secret is not enough. Its files belong to root, and a group makes them 0640,

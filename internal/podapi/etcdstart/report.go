@@ -43,13 +43,13 @@ func (r Report) Error() string { return string(r.Reason) + ": " + r.Message }
 func ParseReport(text string) (Report, error) {
 	var r Report
 	if len(text) > maxReport {
-		return Report{}, fmt.Errorf("not a report: it has %d bytes, and at most %d are read", len(text), maxReport)
+		return Report{}, fmt.Errorf("the termination message is not a report: it has %d bytes, but at most %d are allowed", len(text), maxReport)
 	}
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
-		return Report{}, fmt.Errorf("not a report: %w", err)
+		return Report{}, fmt.Errorf("the termination message is not a report: %w", err)
 	}
 	if !slices.Contains([]Reason{NoAuthorisation, VolumeLost, VolumeForeign, VolumeUnreadable, VolumeUnwritable, EtcdEnded}, r.Reason) {
-		return Report{}, errors.New("not a report: unknown reason")
+		return Report{}, errors.New("the termination message is not a report: its reason is unknown")
 	}
 	return r, nil
 }

@@ -36,16 +36,16 @@ func (s Start) String() string { return string(s.Mode) + " " + s.ID }
 func ParseStart(text string) (Start, error) {
 	words := strings.Fields(text)
 	if len(words) != 2 {
-		return Start{}, fmt.Errorf("%.80q is not a mode and the ID of a member", text)
+		return Start{}, fmt.Errorf("%.80q does not consist of a start mode and a member ID", text)
 	}
 	s := Start{Mode(words[0]), words[1]}
 	switch s.Mode {
 	case Bootstrap, Join, Restored, Established:
 	default:
-		return Start{}, fmt.Errorf("%.80q is not a mode: use %s, %s, %s or %s", s.Mode, Bootstrap, Join, Restored, Established)
+		return Start{}, fmt.Errorf("%.80q is not a start mode; use %s, %s, %s or %s", s.Mode, Bootstrap, Join, Restored, Established)
 	}
 	if len(s.ID) != idLength || strings.ContainsFunc(s.ID, notHex) {
-		return Start{}, fmt.Errorf("%.80q is not the ID of a member, which has %d hexadecimal digits", s.ID, idLength)
+		return Start{}, fmt.Errorf("%.80q is not a member ID, which has %d hexadecimal digits", s.ID, idLength)
 	}
 	return s, nil
 }

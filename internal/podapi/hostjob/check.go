@@ -18,12 +18,12 @@ const maxUID = 128
 // users who cannot read the order.
 func (o *Order) Check() error {
 	return errors.Join(
-		demand(IsUID(o.UID), "uid has letters, digits and dashes only, 128 at most"),
-		demand(o.Run >= 1, "run is 1 or more"),
-		demand(!o.Created.IsZero(), "created is needed"),
-		demand((o.Command == "") != (len(o.Args) == 0), "either command or args is needed"),
-		demand(len(o.Args) == 0 || o.Args[0] != "", "args begins with what to execute"),
-		demand(strings.HasPrefix(o.Dir, "/"), "dir is absolute, as in /var/tmp"),
+		demand(IsUID(o.UID), "uid must have only letters, digits and dashes, and at most 128 characters"),
+		demand(o.Run >= 1, "run must be 1 or more"),
+		demand(!o.Created.IsZero(), "created is missing"),
+		demand((o.Command == "") != (len(o.Args) == 0), "exactly one of command and args must be set"),
+		demand(len(o.Args) == 0 || o.Args[0] != "", "args must begin with the program to execute"),
+		demand(strings.HasPrefix(o.Dir, "/"), "dir must be an absolute path, such as /var/tmp"),
 		checkUser(o.User),
 		checkSeconds("timeoutSeconds", o.TimeoutSeconds),
 		checkSeconds("graceSeconds", o.GraceSeconds),
@@ -47,12 +47,12 @@ func demand(ok bool, text string) error {
 // exists.
 func checkUser(user string) error {
 	return demand(user != "" && !strings.HasPrefix(user, "-") && !strings.ContainsAny(user, ":\n"),
-		"user does not begin with a dash and has neither colons nor line breaks")
+		"user must not begin with a dash, and must not contain colons or line breaks")
 }
 
 func checkSeconds(field string, seconds int) error {
 	if seconds < 0 || seconds > math.MaxInt32 {
-		return fmt.Errorf("%s is from 0 to %d", field, math.MaxInt32)
+		return fmt.Errorf("%s must be from 0 to %d", field, math.MaxInt32)
 	}
 	return nil
 }
@@ -83,7 +83,7 @@ func checkSecretEnvs(envs map[string]string) error {
 func (o *Order) checkNUL() error {
 	for _, text := range slices.Concat([]string{o.Command, o.User, o.Dir, o.BootID}, o.Args, o.Envs) {
 		if strings.ContainsRune(text, 0) {
-			return errors.New("nothing in an order has a NUL character")
+			return errors.New("the order contains a NUL character, which no process can receive")
 		}
 	}
 	return nil

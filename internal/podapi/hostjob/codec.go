@@ -46,7 +46,7 @@ func ParseOrder(text []byte) (Order, error) {
 	case len(text) > MaxOrder:
 		return Order{}, tooLong(len(text))
 	case !utf8.Valid(text):
-		return Order{}, errors.New("the order is not UTF-8: a command would not be run as it was written")
+		return Order{}, errors.New("the order is not valid UTF-8, so the command would run differently from how it was written")
 	}
 	o := NewOrder("", 0, time.Time{})
 	decoder := json.NewDecoder(bytes.NewReader(text))

@@ -16,16 +16,16 @@ import (
 func ParseResult(text string) (Result, error) {
 	var r Result
 	if len(text) > MaxResult {
-		return Result{}, fmt.Errorf("not a result: it has %d bytes, and at most %d are read", len(text), MaxResult)
+		return Result{}, fmt.Errorf("the termination message is not a result: it has %d bytes, but at most %d are allowed", len(text), MaxResult)
 	}
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
-		return Result{}, fmt.Errorf("not a result: %w", err)
+		return Result{}, fmt.Errorf("the termination message is not a result: %w", err)
 	}
 	if !slices.Contains(states(), r.State) {
-		return Result{}, errors.New("not a result: unknown state")
+		return Result{}, errors.New("the termination message is not a result: its state is unknown")
 	}
 	if r.ExitCode != nil && (*r.ExitCode < 0 || *r.ExitCode > 255) || r.Bytes < 0 {
-		return Result{}, errors.New("not a result: impossible numbers")
+		return Result{}, errors.New("the termination message is not a result: its numbers are impossible")
 	}
 	r.tidy()
 	return r, nil

@@ -52,20 +52,20 @@ func newLine(user, hash string) (*Line, error) {
 	if encoded, ok := strings.CutPrefix(hash, shaPrefix); ok {
 		sum, err := base64.StdEncoding.Strict().DecodeString(encoded)
 		if err != nil || len(sum) != sha1.Size {
-			return nil, errors.New("its {SHA} hash is not 20 bytes in base64")
+			return nil, errors.New("the {SHA} hash is not 20 bytes in base64")
 		}
 		return &Line{User: user, Hash: hash, sum: sum}, nil
 	}
 	shape := bcryptShape.FindStringSubmatch(hash)
 	if shape == nil {
-		return nil, errors.New("its hash is neither bcrypt ($2a$, $2b$, $2y$) nor {SHA}")
+		return nil, errors.New("the hash is neither bcrypt ($2a$, $2b$, $2y$) nor {SHA}")
 	}
 	cost, _ := strconv.Atoi(shape[1]) // the expression matches two digits
 	if cost > maxCost {
 		return nil, &TooCostly{User: user, Cost: cost}
 	}
 	if cost < bcrypt.MinCost {
-		return nil, fmt.Errorf("its bcrypt cost is below %d", bcrypt.MinCost)
+		return nil, fmt.Errorf("the bcrypt cost is below %d", bcrypt.MinCost)
 	}
 	return &Line{User: user, Hash: hash, cost: cost}, nil
 }

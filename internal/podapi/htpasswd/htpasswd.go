@@ -89,16 +89,16 @@ func (p *parser) line(text string) (*Line, error) {
 	}
 	user, hash, _ := strings.Cut(text, ":")
 	if user == "" || hash == "" {
-		return nil, errors.New("it is not user:hash")
+		return nil, errors.New("the line does not have the form user:hash")
 	}
 	if strings.TrimSpace(user) != user {
-		return nil, errors.New("the user ends with a blank")
+		return nil, errors.New("the user name ends with a blank")
 	}
 	if p.seen[[2]string{user, hash}] {
 		return nil, nil
 	}
 	if p.users[user] == maxUserLines {
-		return nil, fmt.Errorf("its user already has %d lines, the maximum", maxUserLines)
+		return nil, fmt.Errorf("the user already has %d lines, which is the maximum", maxUserLines)
 	}
 	l, err := newLine(user, hash)
 	if err != nil {
@@ -113,11 +113,11 @@ func (p *parser) line(text string) (*Line, error) {
 func printable(text string) error {
 	switch {
 	case len(text) > maxLineBytes:
-		return fmt.Errorf("it is longer than %d bytes", maxLineBytes)
+		return fmt.Errorf("the line is longer than %d bytes", maxLineBytes)
 	case !utf8.ValidString(text):
-		return errors.New("it is not UTF-8")
+		return errors.New("the line is not valid UTF-8")
 	case strings.ContainsFunc(text, unicode.IsControl):
-		return errors.New("it has control characters")
+		return errors.New("the line has control characters")
 	}
 	return nil
 }
