@@ -14,8 +14,8 @@ import (
 
 const maxUID = 128
 
-// Check returns everything that is wrong with an order. The messages contain no values, because they may be shown to
-// users who cannot read the order.
+// Check returns all errors of an order. Its messages contain no values from the order, because they may be shown to
+// users who are not allowed to read it.
 func (o *Order) Check() error {
 	return errors.Join(
 		demand(IsUID(o.UID), "uid must have only letters, digits and dashes, and at most 128 characters"),
@@ -33,7 +33,7 @@ func (o *Order) Check() error {
 	)
 }
 
-// IsUID reports whether a text can be the UID of an Activity, which becomes part of a marker's name.
+// IsUID reports whether a text can be the UID of an Activity. The UID becomes part of the file name of a marker.
 func IsUID(text string) bool { return plain(text, "-") && len(text) <= maxUID }
 
 func demand(ok bool, text string) error {
@@ -43,8 +43,8 @@ func demand(ok bool, text string) error {
 	return errors.New(text)
 }
 
-// checkUser refuses names that are unsafe in files of the host or as an argument. The host itself checks that the user
-// exists.
+// checkUser refuses names that could be misread in files of the host or as command line options. Whether the user
+// exists is only checked on the host.
 func checkUser(user string) error {
 	return demand(user != "" && !strings.HasPrefix(user, "-") && !strings.ContainsAny(user, ":\n"),
 		"user must not begin with a dash, and must not contain colons or line breaks")
@@ -79,7 +79,8 @@ func checkSecretEnvs(envs map[string]string) error {
 	return nil
 }
 
-// checkNUL refuses NUL bytes. A string ends there for a process, so only the part before it would be run.
+// checkNUL refuses NUL bytes. Linux would cut off an argument at the NUL byte, and run something else than the order
+// says.
 func (o *Order) checkNUL() error {
 	for _, text := range slices.Concat([]string{o.Command, o.User, o.Dir, o.BootID}, o.Args, o.Envs) {
 		if strings.ContainsRune(text, 0) {
@@ -89,7 +90,7 @@ func (o *Order) checkNUL() error {
 	return nil
 }
 
-// isEnvName reports whether Kubernetes allows a variable's name in containers.
+// isEnvName reports whether Kubernetes accepts a name for an environment variable.
 func isEnvName(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r > '~' || r == '=' })
 }

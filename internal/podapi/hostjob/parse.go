@@ -10,9 +10,8 @@ import (
 	"slices"
 )
 
-// ParseResult reads a termination message, which is untrusted: root on the host can write it. The
-// container must not have the policy FallbackToLogsOnError, with which it could be output of the
-// command.
+// ParseResult parses a termination message. The message is untrusted input, because root on the host can write it. The
+// container must not use FallbackToLogsOnError, because then the message could be output of the command.
 func ParseResult(text string) (Result, error) {
 	var r Result
 	if len(text) > MaxResult {
