@@ -133,7 +133,7 @@ func TestAProcessWaitsForOneThatServesAndSaysForWhom(t *testing.T) {
 		t.Fatal("expected the process outside to serve nothing while the deployed one holds a lease that it needs")
 	case <-time.After(short):
 	}
-	for _, words := range []string{"serves nothing until", "opcrew-system/opcrew-data", `"holder"="deployed"`, "scale deployment opcrew-data --replicas 0"} {
+	for _, words := range []string{"waits until that process ends", "opcrew-system/opcrew-data", `"holder"="deployed"`, "scale deployment opcrew-data --replicas 0"} {
 		if !s.logged(words) {
 			t.Errorf("expected the process outside to say %q", words)
 		}

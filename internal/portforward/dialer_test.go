@@ -279,8 +279,8 @@ func TestHostsThatNameNoPodAreRefused(t *testing.T) {
 		pod("ns", "ended", "10.1.2.4", corev1.PodSucceeded), onHost,
 	}
 	for address, says := range map[string]string{
-		"example.com:80":         "names no pod",
-		"service.ns.svc:80":      "names no pod",
+		"example.com:80":         "does not name a pod",
+		"service.ns.svc:80":      "does not name a pod",
 		"no-port":                "missing port",
 		"10.1.2.9:80":            "0 running pods",
 		"10.1.2.4:80":            "0 running pods",

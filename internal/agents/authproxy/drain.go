@@ -12,7 +12,7 @@ import (
 // leave shuts down without losing a request: it reports not ready, serves until clients know that, waits for requests
 // in flight, and aborts those that do not end in time.
 func (p *Proxy) leave(cut context.CancelFunc) {
-	p.log.Info("Going away", "drain", p.options.Drain.String())
+	p.log.Info("Shutting down", "drain", p.options.Drain.String())
 	p.health.draining.Store(true)
 	<-p.clock.After(p.options.Drain)
 	p.shutdown()

@@ -105,8 +105,8 @@ func (f *forwarder) failed(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() == nil {
 		f.metrics.upstreamErrors.Add(1)
 		f.complaints.Do(func() {
-			f.log.Warn("The application does not answer", "upstream", f.upstream, "error", err.Error())
+			f.log.Warn("The application does not respond", "upstream", f.upstream, "error", err.Error())
 		})
 	}
-	http.Error(w, "the application behind this proxy does not answer", http.StatusBadGateway)
+	http.Error(w, "the application behind this proxy does not respond", http.StatusBadGateway)
 }

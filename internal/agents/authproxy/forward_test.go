@@ -133,11 +133,11 @@ func TestAnApplicationThatIsDownIsABadGateway(t *testing.T) {
 	for range 10 {
 		a := f.get("ada", "1")
 		f.expectCode(a, http.StatusBadGateway)
-		if !strings.Contains(a.body, "does not answer") {
+		if !strings.Contains(a.body, "does not respond") {
 			t.Errorf("the answer is %q", a.body)
 		}
 	}
-	if n := strings.Count(f.logs.String(), "The application does not answer"); n == 0 || n > 5 {
+	if n := strings.Count(f.logs.String(), "The application does not respond"); n == 0 || n > 5 {
 		t.Errorf("%d lines of log for 10 requests in a moment, expected one a second", n)
 	}
 }

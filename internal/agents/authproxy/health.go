@@ -35,9 +35,9 @@ func (h *health) ready(w http.ResponseWriter, _ *http.Request) {
 	case set == nil:
 		http.Error(w, "not ready: no credentials yet", http.StatusServiceUnavailable)
 	case problem != nil:
-		fmt.Fprintf(w, "ready: %d line(s) of %s, kept since the last reload failed: %s\n", set.count, set.from, *problem)
+		fmt.Fprintf(w, "ready: %d credential line(s) of %s are still in use, because the last reload failed: %s\n", set.count, set.from, *problem)
 	default:
-		fmt.Fprintf(w, "ready: %d line(s) of %s\n", set.count, set.from)
+		fmt.Fprintf(w, "ready: %d credential line(s) of %s are in use\n", set.count, set.from)
 	}
 }
 

@@ -34,20 +34,20 @@ func (m *metrics) refused(r *refusal) { m.failures[r.reason].Add(1) }
 // write writes all metrics in the text format of Prometheus.
 func (m *metrics) write(w io.Writer, loaded int) {
 	const requests, failures = "requests_total", "auth_failures_total"
-	describe(w, requests, "counter", "Requests by class of the status code; 1xx are websockets.")
+	describe(w, requests, "counter", "Number of requests by class of the status code; 1xx are websockets.")
 	for digit := 1; digit < len(m.classes); digit++ {
 		fmt.Fprintf(w, "%s%s{code=\"%dxx\"} %d\n", prefix, requests, digit, m.classes[digit].Load())
 	}
-	describe(w, failures, "counter", "Requests that did not reach the application, by reason.")
+	describe(w, failures, "counter", "Number of requests that the proxy refused, by reason.")
 	for _, r := range refusals() {
 		fmt.Fprintf(w, "%s%s{reason=%q} %d\n", prefix, failures, r.reason, m.failures[r.reason].Load())
 	}
-	single(w, "in_flight_requests", "gauge", "Requests in flight, including websockets.", m.inFlight.Load())
-	single(w, "cache_hits_total", "counter", "Requests with a remembered password.", m.cacheHits.Load())
-	single(w, "reloads_total", "counter", "Reloads of credentials that took effect.", m.reloads.Load())
-	single(w, "reload_failures_total", "counter", "Reloads of credentials that failed; the last good ones stay.", m.failedReloads.Load())
-	single(w, "upstream_errors_total", "counter", "Requests that the application did not answer.", m.upstreamErrors.Load())
-	single(w, "credentials", "gauge", "Lines of credentials in force.", loaded)
+	single(w, "in_flight_requests", "gauge", "Number of requests in flight, including websockets.", m.inFlight.Load())
+	single(w, "cache_hits_total", "counter", "Number of requests whose password the proxy had verified before.", m.cacheHits.Load())
+	single(w, "reloads_total", "counter", "Number of reloads of credentials that took effect.", m.reloads.Load())
+	single(w, "reload_failures_total", "counter", "Number of reloads of credentials that failed, so that the previous credentials stayed in use.", m.failedReloads.Load())
+	single(w, "upstream_errors_total", "counter", "Number of requests to which the application did not respond.", m.upstreamErrors.Load())
+	single(w, "credentials", "gauge", "Number of credential lines in use.", loaded)
 }
 
 const prefix = "opcrew_auth_proxy_"

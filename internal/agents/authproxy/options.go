@@ -55,10 +55,10 @@ func Defaults() Options {
 func (o *Options) validate() error {
 	return errors.Join(
 		o.validatePorts(),
-		demand(len(o.Credentials) > 0, "--credentials is needed at least once"),
+		demand(len(o.Credentials) > 0, "--credentials must be set at least once"),
 		demand(len(o.Exempt) == 0 || !slices.ContainsFunc(o.Exempt, relative), "--exempt-path must begin with /"),
-		demand(quotable(o.Realm), "--realm must have printable ASCII characters only, without quotes and backslashes"),
-		demand(o.UserHeader != "" && !strings.ContainsFunc(o.UserHeader, notInHeader), "--user-header must have letters, digits and dashes only"),
+		demand(quotable(o.Realm), "--realm must contain only printable ASCII characters, without quotes and backslashes"),
+		demand(o.UserHeader != "" && !strings.ContainsFunc(o.UserHeader, notInHeader), "--user-header must contain only letters, digits and dashes"),
 		demand(!slices.Contains(reserved, http.CanonicalHeaderKey(o.UserHeader)), "--user-header must not be a header that HTTP defines"),
 		demand(o.Drain >= 0 && o.Shutdown > 0, "--drain must not be negative, and --shutdown-timeout must be above zero"),
 		demand(o.ReadHeaderTimeout > 0 && o.IdleTimeout > 0 && o.MaxHeaderBytes > 0, "limits must be above zero"),
@@ -68,7 +68,7 @@ func (o *Options) validate() error {
 // validatePorts refuses routes that lead back to the proxy.
 func (o *Options) validatePorts() error {
 	if len(o.Routes) == 0 {
-		return errors.New("--route is needed at least once")
+		return errors.New("--route must be set at least once")
 	}
 	own := []int{o.Health}
 	for _, route := range o.Routes {
@@ -79,7 +79,7 @@ func (o *Options) validatePorts() error {
 	}
 	for _, route := range o.Routes {
 		if slices.Contains(own, route.Upstream) {
-			return fmt.Errorf("port %d belongs to the proxy and cannot be the application's", route.Upstream)
+			return fmt.Errorf("port %d is a port of the proxy, so it cannot be a port of the application", route.Upstream)
 		}
 	}
 	return nil

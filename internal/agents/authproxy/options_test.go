@@ -30,8 +30,8 @@ func TestFlagsBecomeOptions(t *testing.T) {
 func TestFlagsThatMakeNoSenseAreRefused(t *testing.T) {
 	const good = "--route 8080=80 --credentials /a "
 	for args, want := range map[string]string{
-		"":                                   "--route is needed",
-		"--route 8080=80":                    "--credentials is needed",
+		"":                                   "--route must be set",
+		"--route 8080=80":                    "--credentials must be set",
 		good + "--route 80":                  "is not LISTENPORT=UPSTREAMPORT",
 		good + "--route 0=80":                "is not LISTENPORT=UPSTREAMPORT",
 		good + "--route 8080=81":             "two listeners use port 8080",

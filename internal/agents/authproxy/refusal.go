@@ -23,13 +23,13 @@ func (r *refusal) Error() string { return r.text }
 
 // The texts are the same for an unknown user and a wrong password.
 var (
-	errMissing   = &refusal{http.StatusUnauthorized, "missing", "user and password are needed"}
-	errMalformed = &refusal{http.StatusUnauthorized, "malformed", "exactly one Authorization header of the scheme Basic is needed"}
+	errMissing   = &refusal{http.StatusUnauthorized, "missing", "user and password are required"}
+	errMalformed = &refusal{http.StatusUnauthorized, "malformed", "exactly one Authorization header with the scheme Basic is required"}
 	errWrong     = &refusal{http.StatusUnauthorized, "wrong", "wrong user or password"}
 	errLimited   = &refusal{http.StatusTooManyRequests, "limited", "too many wrong passwords from this address"}
-	errBusy      = &refusal{http.StatusServiceUnavailable, "busy", "too many passwords to check; try again"}
+	errBusy      = &refusal{http.StatusServiceUnavailable, "busy", "the proxy has too many passwords to check; try again"}
 	errGone      = &refusal{http.StatusServiceUnavailable, "gone", "the client disconnected"}
-	errNone      = &refusal{http.StatusServiceUnavailable, "no_credentials", "there are no credentials: the mounted Secrets have no valid htpasswd line"}
+	errNone      = &refusal{http.StatusServiceUnavailable, "no_credentials", "the proxy has no credentials: the mounted Secrets contain no valid htpasswd line"}
 	errConnect   = &refusal{http.StatusMethodNotAllowed, "connect", "this proxy does not support CONNECT"}
 )
 

@@ -32,9 +32,9 @@ const (
 func keys() []string { return []string{"htpasswd", ".htpasswd", "auth"} }
 
 var (
-	errNoLine = errors.New("no valid line")
+	errNoLine = errors.New("there is no valid htpasswd line")
 	// errEmptied reports a file without any user. Unlike a file with a mistake it takes effect, because it is intended.
-	errEmptied = fmt.Errorf("a file without a user, %w", errNoLine)
+	errEmptied = fmt.Errorf("a credentials file has no user: %w", errNoLine)
 )
 
 // store holds the current credentials, and follows changes in their directories. While it cannot read any it keeps the
@@ -92,7 +92,7 @@ func (s *store) keep(err error) {
 	s.metrics.failedReloads.Add(1)
 	text := err.Error()
 	if last := s.problem.Swap(&text); last == nil || *last != text {
-		s.log.Error("Credentials not loaded", "error", text, "kept", s.current.Load() != nil)
+		s.log.Error("The credentials were not loaded", "error", text, "kept", s.current.Load() != nil)
 	}
 }
 
@@ -138,7 +138,7 @@ func (s *store) read() ([]*htpasswd.Line, string, error) {
 			if len(lines) > 0 {
 				return lines, path, nil
 			}
-			s.log.Warn("File without a valid line", "file", path)
+			s.log.Warn("A credentials file has no valid line", "file", path)
 			if len(bad) == 0 {
 				none = errEmptied
 			}

@@ -55,7 +55,7 @@ func run(ctx context.Context, o Options) error {
 	case code == 0:
 		return nil
 	case ctx.Err() != nil:
-		return &exit.Error{Code: code, Err: errors.New("etcd was asked to end: " + how)}
+		return &exit.Error{Code: code, Err: errors.New("etcd ended after a signal: " + how)}
 	}
 	return ended(o, code, how, lastLines(said))
 }
@@ -69,7 +69,7 @@ func ended(o Options, code int, how, said string) error {
 // conclude returns how a process ended, as an exit code and in words.
 func conclude(state *os.ProcessState) (code int, how string) {
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		return signalBase + int(status.Signal()), fmt.Sprintf("etcd was ended by signal %d (%s)", status.Signal(), status.Signal())
+		return signalBase + int(status.Signal()), fmt.Sprintf("etcd was killed by signal %d (%s)", status.Signal(), status.Signal())
 	}
 	return state.ExitCode(), fmt.Sprintf("etcd ended with exit code %d", state.ExitCode())
 }

@@ -31,7 +31,7 @@ func read(path string) ([]byte, error) {
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, maxFile+1))
 	if len(text) > maxFile {
-		return nil, errors.New(path + " is too long")
+		return nil, errors.New("file " + path + " is too long")
 	}
 	return text, err
 }

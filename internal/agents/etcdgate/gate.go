@@ -27,7 +27,7 @@ func Run(ctx context.Context, o Options, log *slog.Logger) error {
 	}
 	listener, err := net.Listen("tcp", o.Listen)
 	if err != nil {
-		return fmt.Errorf("bind the port of the probes: %w", err)
+		return fmt.Errorf("bind the port for probes: %w", err)
 	}
 	defer listener.Close()
 	if ctx.Err() != nil {
@@ -42,7 +42,7 @@ func Run(ctx context.Context, o Options, log *slog.Logger) error {
 func admit(o Options) (etcdstart.Start, *etcdstart.Report) {
 	start, err := readStart(o.Start)
 	if err != nil {
-		return start, &etcdstart.Report{Reason: etcdstart.NoAuthorisation, Message: fmt.Sprintf("the permission to start cannot be read: %v", err)}
+		return start, &etcdstart.Report{Reason: etcdstart.NoAuthorisation, Message: fmt.Sprintf("the start file of the operator cannot be read: %v", err)}
 	}
 	f := facts{own: marker{o.Cluster, o.Member, start.ID}, mode: start.Mode}
 	part, err := latch(o.Latch).closed()

@@ -78,7 +78,7 @@ func TestASignalThatEndsEtcdIsPassedOn(t *testing.T) {
 	m := newMember(t, "--die", "--say", "last words")
 	m.allow(etcdstart.Bootstrap)
 	message := m.start().ends(signalBase+int(syscall.SIGKILL), etcdstart.EtcdEnded)
-	if message != "etcd was ended by signal 9 (killed): last words" {
+	if message != "etcd was killed by signal 9 (killed): last words" {
 		t.Errorf("the message is %q", message)
 	}
 }

@@ -55,7 +55,7 @@ func newHealth(o Options, start etcdstart.Start) *health {
 func serve(listener net.Listener, h *health, log *slog.Logger) {
 	server := &http.Server{Handler: h.handler(), ReadHeaderTimeout: liveTime, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn)}
 	if err := server.Serve(listener); !errors.Is(err, net.ErrClosed) {
-		log.Error("The server for probes has failed", "error", err.Error())
+		log.Error("The server for probes failed", "error", err.Error())
 	}
 }
 
@@ -129,9 +129,9 @@ const healthPath = "/health?exclude=NOSPACE"
 func (h *health) healthy(ctx context.Context) (string, error) {
 	switch {
 	case h.options.Metrics == "":
-		return "ok: takes connections", h.connect(ctx)
+		return "ok: etcd accepts connections", h.connect(ctx)
 	case h.options.ByLeader:
-		return "ok: has a leader", h.leader(ctx)
+		return "ok: etcd has a leader", h.leader(ctx)
 	}
 	answer, err := h.ask(ctx, healthPath)
 	if err != nil {
@@ -140,7 +140,7 @@ func (h *health) healthy(ctx context.Context) (string, error) {
 	defer answer.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
 	if err == nil && answer.StatusCode != http.StatusOK {
-		err = fmt.Errorf("etcd answers %s: %s", answer.Status, strings.TrimSpace(string(body)))
+		err = fmt.Errorf("etcd responds with %s: %s", answer.Status, strings.TrimSpace(string(body)))
 	}
 	return string(body), err
 }
@@ -178,7 +178,7 @@ func (h *health) live(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintln(w, "ok: etcd has not opened its listener yet")
 	default:
 		h.opened.Store(true) // a process that accepts a connection and then hangs has a listener too
-		http.Error(w, "etcd does not answer: "+err.Error(), http.StatusServiceUnavailable)
+		http.Error(w, "etcd does not respond: "+err.Error(), http.StatusServiceUnavailable)
 	}
 }
 

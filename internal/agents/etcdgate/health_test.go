@@ -223,6 +223,6 @@ func TestAnOldEtcdIsReadyWhenItTakesConnections(t *testing.T) {
 	listener, err := net.Listen("tcp", m.o.Client)
 	must(t, err)
 	defer listener.Close()
-	m.answers("/readyz", 200, "takes connections")
+	m.answers("/readyz", 200, "accepts connections")
 	m.answers("/livez", 200, "ok\n")
 }

@@ -19,7 +19,7 @@ type latch string
 func (l latch) closed() (bool, error) {
 	there, err := exists(string(l))
 	if err != nil {
-		return false, fmt.Errorf("read whether the member has been part of its cluster: %w", err)
+		return false, fmt.Errorf("check the file that records that the member was part of its cluster: %w", err)
 	}
 	return there, nil
 }
@@ -27,7 +27,7 @@ func (l latch) closed() (bool, error) {
 // close records on the disk that the member has been part of the cluster.
 func (l latch) close() error {
 	if err := durable.Replace(string(l), strings.NewReader(""), markerMode); err != nil {
-		return fmt.Errorf("record that the member is part of its cluster: %w", err)
+		return fmt.Errorf("write the file that records that the member is part of its cluster: %w", err)
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func hasLog(dataDir string) (bool, error) {
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return false, fmt.Errorf("read the directory of the log: %w", err)
+		return false, fmt.Errorf("read the log directory of etcd: %w", err)
 	}
 	for _, entry := range entries {
 		if !strings.HasSuffix(entry.Name(), logSuffix) {
@@ -32,7 +32,7 @@ func hasLog(dataDir string) (bool, error) {
 		}
 		info, err := entry.Info()
 		if err != nil {
-			return false, fmt.Errorf("read the log: %w", err)
+			return false, fmt.Errorf("check the log files of etcd: %w", err)
 		}
 		if info.Mode().IsRegular() && info.Size() > 0 {
 			return true, nil
@@ -50,7 +50,7 @@ func exists(paths ...string) (bool, error) {
 		case errors.Is(err, fs.ErrNotExist):
 			return false, nil
 		case err != nil:
-			return false, fmt.Errorf("find the log: %w", err)
+			return false, fmt.Errorf("search for the log of etcd: %w", err)
 		}
 	}
 	return true, nil

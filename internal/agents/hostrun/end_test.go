@@ -35,7 +35,7 @@ echo >ready
 func TestProcessesThatACommandLeavesBehindAreEnded(t *testing.T) {
 	p := newPod(t)
 	r := p.run(stubborn + "echo done")
-	p.expect(r, hostjob.Succeeded, hostjob.ReasonExited, "exited with code 0; processes that it left behind and that were ended: ")
+	p.expect(r, hostjob.Succeeded, hostjob.ReasonExited, "exited with code 0; it left behind ")
 	if r.Tail != "done\n" {
 		t.Errorf("got %q", r.Tail)
 	}
@@ -65,7 +65,7 @@ func TestATimeoutEndsTheWholeTree(t *testing.T) {
 	p := newPod(t)
 	p.order.TimeoutSeconds, p.order.GraceSeconds = 2, 1
 	r := p.run(stubborn + "sleep 100")
-	p.expect(r, hostjob.TimedOut, hostjob.ReasonDeadline, "out of time, and the command was ended by SIGTERM")
+	p.expect(r, hostjob.TimedOut, hostjob.ReasonDeadline, "the run exceeded its time limit, and the command was killed by SIGTERM")
 	if r.Signal != "SIGTERM" || r.ExitCode != nil {
 		t.Errorf("got %+v", r)
 	}
@@ -93,7 +93,7 @@ func TestACancelEndsACommandThatIgnoresIt(t *testing.T) {
 	p.file("termed")
 	must(t, c.cmd.Process.Signal(syscall.SIGTERM)) // as a restarted kubelet sends it
 	r := c.result()
-	p.expect(r, hostjob.Cancelled, hostjob.ReasonPodEnded, "cancelled, and the command was ended by SIGKILL")
+	p.expect(r, hostjob.Cancelled, hostjob.ReasonPodEnded, "cancelled, and the command was killed by SIGKILL")
 	p.gone("pids")
 	again := p.run("echo >>ran")
 	p.expect(again, hostjob.Cancelled, hostjob.ReasonPodEnded, "")
@@ -112,7 +112,7 @@ func TestAnUnreadLogDoesNotDelayTheEnd(t *testing.T) {
 	p.before = []string{"sh", "-c", `log=$1; shift; exec "$@" >"$log"`, "sh", p.path("fifo")}
 	p.order.TimeoutSeconds = 1
 	r := p.run("echo $$ >pids; yes")
-	p.expect(r, hostjob.TimedOut, hostjob.ReasonDeadline, "was ended by SIGTERM")
+	p.expect(r, hostjob.TimedOut, hostjob.ReasonDeadline, "was killed by SIGTERM")
 	p.gone("pids")
 }
 
@@ -134,7 +134,7 @@ func TestWhenTheRunnerIsKilledTheTreeEnds(t *testing.T) {
 		return err
 	})
 	r := p.run("echo >>ran")
-	p.expect(r, hostjob.Failed, hostjob.ReasonRunnerLost, "the runner in the pod was killed")
+	p.expect(r, hostjob.Failed, hostjob.ReasonRunnerLost, "the runner process in the pod was killed")
 	if !r.Again || p.times("ran") != 0 {
 		t.Errorf("expected the command not to be run again, got %+v", r)
 	}
@@ -229,7 +229,7 @@ func TestACancelBeforeTheStartExecutesNothing(t *testing.T) {
 	must(t, err)
 	_, err = fifo.WriteString(text)
 	must(t, errors.Join(err, fifo.Close()))
-	p.expect(c.result(), hostjob.Cancelled, hostjob.ReasonPodEnded, "cancelled before the command was started")
+	p.expect(c.result(), hostjob.Cancelled, hostjob.ReasonPodEnded, "the run was cancelled before the command was started")
 	if _, err := os.Stat(p.markers + "/0f1e-2d3c-1"); p.times("ran") != 0 || err == nil {
 		t.Errorf("expected neither an execution nor a marker, got %v", err)
 	}

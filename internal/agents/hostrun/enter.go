@@ -49,7 +49,7 @@ func startOnHost(proc string, cmd *exec.Cmd) error {
 func openNamespaces(first string) (*namespaces, error) {
 	n := &namespaces{}
 	if os.Getpid() == 1 {
-		return n, errors.New("this is the first process itself: the pod needs hostPID: true")
+		return n, errors.New("process 1 is this container's own process; the pod needs hostPID: true")
 	}
 	for _, name := range []string{"ipc", "uts", "net", "cgroup", "pid", "mnt"} {
 		file, err := os.Open(filepath.Join(first, "ns", name))
@@ -57,7 +57,7 @@ func openNamespaces(first string) (*namespaces, error) {
 			continue // the kernel is older than 4.6
 		}
 		if err != nil {
-			return n, fmt.Errorf("open the namespaces of the host, which needs hostPID and privileged: %w", err)
+			return n, fmt.Errorf("open the namespaces of the host, which requires hostPID and a privileged container: %w", err)
 		}
 		n.names, n.files = append(n.names, name), append(n.files, file)
 	}
@@ -70,11 +70,11 @@ func openNamespaces(first string) (*namespaces, error) {
 // that can differ from the root of the mount namespace.
 func (n *namespaces) enter() error {
 	if err := unix.Unshare(unix.CLONE_FS); err != nil {
-		return fmt.Errorf("separate a thread: %w", err)
+		return fmt.Errorf("give the thread its own root directory: %w", err)
 	}
 	for i, file := range n.files {
 		if err := unix.Setns(int(file.Fd()), 0); err != nil {
-			return fmt.Errorf("enter the %s namespace of the host, which needs a privileged pod: %w", n.names[i], err)
+			return fmt.Errorf("enter the %s namespace of the host, which requires a privileged container: %w", n.names[i], err)
 		}
 	}
 	if err := unix.Fchdir(int(n.root.Fd())); err != nil {

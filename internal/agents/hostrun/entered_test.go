@@ -276,7 +276,7 @@ func TestAResultThatCannotBeStoredIsStillReported(t *testing.T) {
 	p.expect(p.run(""), hostjob.Succeeded, hostjob.ReasonExited, "")
 	p = m.pod()
 	p.markers = "/disk"
-	p.expect(p.run("yes >/disk/fill; echo full"), hostjob.Succeeded, hostjob.ReasonExited, "the result could not be kept on the host: ")
+	p.expect(p.run("yes >/disk/fill; echo full"), hostjob.Succeeded, hostjob.ReasonExited, "the result could not be stored on the host: ")
 	p.expect(p.run("echo >/tmp/ran"), hostjob.Unknown, hostjob.ReasonNoResult, "left no result")
 	p.order.Run = 2
 	p.expect(p.run("echo >/tmp/ran"), hostjob.NotStarted, hostjob.ReasonNoMarker, "no space left on device")
@@ -315,7 +315,7 @@ func TestACancelReachesTheHost(t *testing.T) {
 		return err
 	})
 	must(t, c.cmd.Process.Signal(syscall.SIGTERM))
-	p.expect(c.result(), hostjob.Cancelled, hostjob.ReasonPodEnded, "cancelled, and the command was ended by SIGTERM")
+	p.expect(c.result(), hostjob.Cancelled, hostjob.ReasonPodEnded, "cancelled, and the command was killed by SIGTERM")
 	if pids, err := filepath.Glob(m.path("/proc/[1-9]*")); err != nil || len(pids) != 1 {
 		t.Errorf("expected nothing but the first process on the host, got %v (%v)", pids, err)
 	}

@@ -53,7 +53,7 @@ func (h *host) result() []byte {
 		return text
 	}
 	if err := h.ledger.Keep(markers.Key(h.Order), text); err != nil {
-		r.Message = fmt.Sprintf("%s; the result could not be kept on the host: %v", r.Message, err)
+		r.Message = fmt.Sprintf("%s; the result could not be stored on the host: %v", r.Message, err)
 		text = hostjob.EncodeResult(*r)
 	}
 	return text
@@ -97,14 +97,14 @@ func (h *host) ready(c *child) *hostjob.Result {
 	case <-h.cancelled.Done():
 		return cancelledBefore()
 	case <-h.lost.Done():
-		return hostjob.Refuse(hostjob.ReasonRunnerLost, "the runner in the pod ended before the command was started")
+		return hostjob.Refuse(hostjob.ReasonRunnerLost, "the runner process in the pod ended before the command was started")
 	case <-time.After(readyTime):
-		return hostjob.Refuse(hostjob.ReasonNotReady, "the process was not ready within %s: does %s hang?", readyTime, h.Order.Dir)
+		return hostjob.Refuse(hostjob.ReasonNotReady, "the process for the command was not ready within %s; the file system of %s may hang", readyTime, h.Order.Dir)
 	}
 }
 
 func cancelledBefore() *hostjob.Result {
-	return &hostjob.Result{State: hostjob.Cancelled, Reason: hostjob.ReasonPodEnded, Message: "cancelled before the command was started"}
+	return &hostjob.Result{State: hostjob.Cancelled, Reason: hostjob.ReasonPodEnded, Message: "the run was cancelled before the command was started"}
 }
 
 // mark writes the marker. From then on the run counts as started.
@@ -115,9 +115,9 @@ func (h *host) mark() *hostjob.Result {
 		if r := h.earlier(); r != nil {
 			return r
 		}
-		return hostjob.Doubt(hostjob.ReasonNoResult, "another process has just started this run, or has put a file in the place of its marker")
+		return hostjob.Doubt(hostjob.ReasonNoResult, "another process has just started this run, or has created a file with the name of its marker")
 	case err != nil:
-		return hostjob.Refuse(hostjob.ReasonNoMarker, "the run is not started, because its marker cannot be written on the host: %v", err)
+		return hostjob.Refuse(hostjob.ReasonNoMarker, "the command was not started, because its marker cannot be written on the host: %v", err)
 	}
 	return nil
 }

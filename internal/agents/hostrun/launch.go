@@ -47,13 +47,13 @@ func launch(s spec) (*child, error) {
 	files.closeShimEnds() // otherwise the pipes would stay open after the shim has ended
 	if err != nil {
 		files.closeOwnEnds()
-		return nil, fmt.Errorf("start a process: %w", err)
+		return nil, fmt.Errorf("start the process for the command: %w", err)
 	}
 	c := &child{Family: tree.Watch(pid), gate: files.gate, ready: make(chan *hostjob.Result, 1), failed: make(chan *hostjob.Result, 1), output: files.output}
 	go c.listen(files.report)
 	if err := json.NewEncoder(c.gate).Encode(s); err != nil {
 		c.abandon()
-		return nil, fmt.Errorf("hand the command to a process: %w", err)
+		return nil, fmt.Errorf("pass the command to its process: %w", err)
 	}
 	return c, nil
 }
@@ -64,7 +64,7 @@ func (c *child) listen(report io.Reader) {
 	for _, to := range []chan *hostjob.Result{c.ready, c.failed} {
 		var r *hostjob.Result
 		if err := decoder.Decode(&r); err != nil && to == c.ready {
-			r = hostjob.Refuse(hostjob.ReasonNotReady, "the process was ended before it was ready")
+			r = hostjob.Refuse(hostjob.ReasonNotReady, "the process for the command ended before it was ready")
 		}
 		to <- r
 	}
@@ -119,7 +119,7 @@ func (p *pipes) fork() (int, error) {
 func pipe() (read, write *os.File, err error) {
 	var fds [2]int
 	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
-		return nil, nil, fmt.Errorf("make a pipe: %w", err)
+		return nil, nil, fmt.Errorf("create a pipe: %w", err)
 	}
 	return os.NewFile(uintptr(fds[0]), "pipe"), os.NewFile(uintptr(fds[1]), "pipe"), nil
 }

@@ -46,17 +46,17 @@ func ParseFlags(args []string, out io.Writer) (Options, error) {
 
 func (o *Options) bind(set *flag.FlagSet) {
 	set.StringVar(&o.Order, "order", "/etc/opcrew/order/order.json", "`file` of the order")
-	set.StringVar(&o.Secrets, "secrets", "/etc/opcrew/secrets", "`directory` of mounted Secrets that the order names files of")
-	set.StringVar(&o.Result, "result", "/dev/termination-log", "`file` that the result goes to")
-	set.StringVar(&o.Markers, "markers", "/var/lib/opcrew/activities", "`directory` of the host with the markers of runs")
-	set.StringVar(&o.Proc, "proc", "/proc", "`directory` with the processes of the host; empty to run in this container")
-	set.StringVar(&o.Stage, "stage", "", "which process of the command this is: host or shim; set by the command itself")
+	set.StringVar(&o.Secrets, "secrets", "/etc/opcrew/secrets", "`directory` of mounted Secrets whose files the order names")
+	set.StringVar(&o.Result, "result", "/dev/termination-log", "`file` to which the result is written")
+	set.StringVar(&o.Markers, "markers", "/var/lib/opcrew/activities", "`directory` on the host with the markers of runs")
+	set.StringVar(&o.Proc, "proc", "/proc", "`directory` with the processes of the host; empty means to run the command in this container")
+	set.StringVar(&o.Stage, "stage", "", "which of the internal processes this is: host or shim; the program sets this flag itself")
 }
 
 func (o *Options) validate() error {
 	switch {
 	case o.Order == "" || o.Result == "":
-		return errors.New("--order and --result are needed")
+		return errors.New("--order and --result must be set")
 	case !filepath.IsAbs(o.Markers):
 		return errors.New("--markers must be an absolute path")
 	case !slices.Contains([]string{"", hostStage, shimStage}, o.Stage):

@@ -91,9 +91,9 @@ func (s *relay) ended(err error) []byte {
 		err = waiting
 	}
 	left := tree.KillAll()
-	r := hostjob.Doubt(hostjob.ReasonRunnerLost, "the part of the runner on the host ended without a result (%v): whether the command ran, and how far, is unknown", err)
+	r := hostjob.Doubt(hostjob.ReasonRunnerLost, "the process that runs the command on the host ended without a result (%v); it is unknown whether the command ran, and how far", err)
 	if left > 0 {
-		r.Message += fmt.Sprintf("; processes that could not be ended: %d", left)
+		r.Message += fmt.Sprintf("; %d processes could not be killed", left)
 	}
 	return hostjob.EncodeResult(*r)
 }

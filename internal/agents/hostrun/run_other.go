@@ -12,5 +12,5 @@ import (
 
 // Run returns an error, because it needs Linux.
 func Run(context.Context, Options) error {
-	return errors.New("commands can run on Linux hosts only")
+	return errors.New("commands can only run on Linux hosts")
 }

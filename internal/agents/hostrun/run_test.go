@@ -183,12 +183,12 @@ func TestAnOrderThatCannotBeCarriedOutIsRefusedAndCanBeCorrected(t *testing.T) {
 		{"a directory as command", func(p *pod) { p.order.Args = []string{"/etc"} }, hostjob.ReasonNoCommand, "is a directory"},
 		{"a file that cannot be executed", func(p *pod) { p.order.Args = []string{"/etc/passwd"} }, hostjob.ReasonNoCommand, "permission denied"},
 		{"no such secret", func(p *pod) { p.order.SecretEnvs = map[string]string{"A": "none"} }, hostjob.ReasonNoSecret, "the value of A cannot be read"},
-		{"a secret with NUL", func(p *pod) { p.secret("A", "hunter2\x00") }, hostjob.ReasonNoSecret, "the value of A has a NUL character"},
+		{"a secret with NUL", func(p *pod) { p.secret("A", "hunter2\x00") }, hostjob.ReasonNoSecret, "the value of A contains a NUL character"},
 		{"a long secret", func(p *pod) { p.secret("A", strings.Repeat("a", hostjob.MaxArgument)) }, hostjob.ReasonEnvTooLong, "the variable A is longer"},
 		{"a long variable", func(p *pod) { p.order.Envs = []string{"A=" + strings.Repeat("a", hostjob.MaxArgument)} }, hostjob.ReasonEnvTooLong, "the variable A is longer"},
 		{"a long argument", func(p *pod) { p.order.Args = []string{"echo", strings.Repeat("a", hostjob.MaxArgument+1)} }, hostjob.ReasonTooLong, "131072 bytes"},
 		{"no place for markers", func(p *pod) { p.markers = "/etc/passwd/activities" }, hostjob.ReasonNoMarker, "not a directory"},
-		{"no host", func(p *pod) { p.proc = "/none/there" }, hostjob.ReasonNoHost, "needs hostPID and privileged"},
+		{"no host", func(p *pod) { p.proc = "/none/there" }, hostjob.ReasonNoHost, "requires hostPID and a privileged container"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := newPod(t)
@@ -206,7 +206,7 @@ func TestAnOrderThatCannotBeCarriedOutIsRefusedAndCanBeCorrected(t *testing.T) {
 
 func TestALongCommandIsRefused(t *testing.T) {
 	p := newPod(t)
-	p.expect(p.run(strings.Repeat("a", hostjob.MaxArgument+1)), hostjob.NotStarted, hostjob.ReasonTooLong, "put it into a file on the host")
+	p.expect(p.run(strings.Repeat("a", hostjob.MaxArgument+1)), hostjob.NotStarted, hostjob.ReasonTooLong, "put the text into a file on the host")
 	p.expect(p.run("true "+strings.Repeat("a", hostjob.MaxArgument-5)), hostjob.Succeeded, hostjob.ReasonExited, "")
 }
 

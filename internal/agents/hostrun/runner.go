@@ -42,7 +42,7 @@ func (r *runner) run(ctx context.Context) error {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT)
 	file, err := os.OpenFile(r.options.Result, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
-		return fmt.Errorf("open the file of the result: %w", err)
+		return fmt.Errorf("open the result file: %w", err)
 	}
 	_, err = file.Write(r.carryOut(ctx))
 	if err := errors.Join(err, file.Close()); err != nil {

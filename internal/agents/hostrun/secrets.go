@@ -24,7 +24,7 @@ func readSecrets(dir string, envs map[string]string) (map[string]string, *hostjo
 		case err != nil:
 			return nil, hostjob.Refuse(hostjob.ReasonNoSecret, "the value of %s cannot be read: %v", name, err)
 		case bytes.IndexByte(text, 0) >= 0:
-			return nil, hostjob.Refuse(hostjob.ReasonNoSecret, "the value of %s has a NUL character, which no variable can have", name)
+			return nil, hostjob.Refuse(hostjob.ReasonNoSecret, "the value of %s contains a NUL character, which is not possible in an environment variable", name)
 		case len(name)+1+len(text) > hostjob.MaxArgument:
 			return nil, envTooLong(name)
 		}
@@ -37,7 +37,7 @@ func readSecrets(dir string, envs map[string]string) (map[string]string, *hostjo
 func checkLengths(o hostjob.Order) *hostjob.Result {
 	for _, text := range append(o.Args, o.Command) {
 		if len(text) > hostjob.MaxArgument {
-			return hostjob.Refuse(hostjob.ReasonTooLong, "the command has an argument of %d bytes, and Linux executes at most %d: put it into a file on the host", len(text), hostjob.MaxArgument)
+			return hostjob.Refuse(hostjob.ReasonTooLong, "the command has an argument of %d bytes, but Linux allows at most %d; put the text into a file on the host", len(text), hostjob.MaxArgument)
 		}
 	}
 	for _, env := range o.Envs {
@@ -49,5 +49,5 @@ func checkLengths(o hostjob.Order) *hostjob.Result {
 }
 
 func envTooLong(name string) *hostjob.Result {
-	return hostjob.Refuse(hostjob.ReasonEnvTooLong, "the variable %.64s is longer than the %d bytes that a process can have", name, hostjob.MaxArgument)
+	return hostjob.Refuse(hostjob.ReasonEnvTooLong, "the variable %.64s is longer than the %d bytes that Linux allows", name, hostjob.MaxArgument)
 }

@@ -88,7 +88,7 @@ func keepStandardFiles() error {
 // prepare does everything that can fail before the command is executed.
 func (s *spec) prepare() (string, *hostjob.Result) {
 	if err := become(s.Who); err != nil {
-		return "", hostjob.Refuse(hostjob.ReasonRefusedUser, "the process cannot become user %q: %v", s.Who.Name, err)
+		return "", hostjob.Refuse(hostjob.ReasonRefusedUser, "the process cannot switch to user %q: %v", s.Who.Name, err)
 	}
 	unix.Umask(umask)
 	if err := os.Chdir(s.Dir); err != nil {
@@ -114,7 +114,7 @@ func become(who account.Identity) error {
 		name string
 		do   func() error
 	}{
-		{"hand over the output", func() error { return unix.Fchown(1, who.UID, who.GID) }},
+		{"make the user the owner of the output", func() error { return unix.Fchown(1, who.UID, who.GID) }},
 		{"set the groups", func() error { return syscall.Setgroups(who.Groups) }},
 		{"set the group", func() error { return syscall.Setgid(who.GID) }},
 		{"set the user", func() error { return syscall.Setuid(who.UID) }},
@@ -165,7 +165,7 @@ func withoutPath(err error) error {
 func readLine(r *bufio.Reader, into any) error {
 	line, err := r.ReadBytes('\n')
 	if err != nil {
-		return fmt.Errorf("read from the process that started this one: %w", errors.Join(err, io.ErrUnexpectedEOF))
+		return fmt.Errorf("read from the parent process: %w", errors.Join(err, io.ErrUnexpectedEOF))
 	}
 	return json.Unmarshal(line, into)
 }

@@ -53,7 +53,7 @@ func (h *host) carryOut(open func(dir string) (markers.Ledger, error)) []byte {
 	var err error
 	if h.ledger, err = open(h.Markers); err != nil {
 		h.ledger = nil
-		return hostjob.EncodeResult(*hostjob.Refuse(hostjob.ReasonNoMarker, "the run is not started, because its marker cannot be stored: %v", err))
+		return hostjob.EncodeResult(*hostjob.Refuse(hostjob.ReasonNoMarker, "the command was not started, because the host's directory for markers cannot be used: %v", err))
 	}
 	return h.result()
 }

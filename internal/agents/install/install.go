@@ -37,13 +37,13 @@ func ParseFlags(args []string, out io.Writer) (Options, error) {
 		return o, err
 	}
 	if !filepath.IsAbs(o.To) {
-		return o, errors.New("--to must be an absolute path: the file that becomes a copy of this program")
+		return o, errors.New("--to must be the absolute path of the file to which this program is copied")
 	}
 	return o, nil
 }
 
 func (o *Options) bind(set *flag.FlagSet) {
-	set.StringVar(&o.To, "to", "", "`file` that becomes a copy of this program")
+	set.StringVar(&o.To, "to", "", "`file` to which this program is copied")
 }
 
 // Run copies the running program, unless the file already has the same content. Processes that run the old file are not

@@ -36,7 +36,7 @@ func TestAPodIsReadyWhileItsServersHaveTheirRoles(t *testing.T) {
 	a.ready("")
 
 	lead(guest)
-	a.ready("home is a replica: the primary of its shard is elsewhere")
+	a.ready("home is a replica, so another server is the primary of its shard")
 	a.ready("guest is not a replica")
 	home.Until("master_link_status:up", "INFO", "replication")
 	lead(home)
@@ -123,7 +123,7 @@ func TestEveryRequestIsRefusedWithoutSecrets(t *testing.T) {
 	if got := a.page("/", redistest.Username, redistest.Password); got.code != http.StatusServiceUnavailable {
 		t.Errorf("got %+v", got)
 	}
-	a.ready("home does not answer: read a secret")
+	a.ready("home does not respond: read a secret")
 }
 
 func TestThePageOnlyShows(t *testing.T) {

@@ -44,7 +44,7 @@ type certificates struct {
 func newCertificates(o Options, c clock.PassiveClock, log *slog.Logger) (*certificates, error) {
 	own, err := selfSigned(o.Names, c.Now())
 	if err != nil {
-		return nil, fmt.Errorf("make a certificate: %w", err)
+		return nil, fmt.Errorf("create a certificate: %w", err)
 	}
 	return &certificates{dir: o.Certificate, log: log, current: own}, nil
 }
@@ -63,7 +63,7 @@ func (c *certificates) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		c.seen = info.ModTime()
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		c.log.Error("Certificate not loaded, the previous one stays", "error", err.Error())
+		c.log.Error("The certificate was not loaded, so the previous certificate stays in use", "error", err.Error())
 	}
 	return c.current, nil
 }

@@ -34,8 +34,8 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	secrets, err := redissecrets.Read(g.secrets)
 	if err != nil {
-		g.log.Error("Secrets cannot be read, so all requests are refused", "error", err.Error())
-		http.Error(w, "the users cannot be read: see the log of this container", http.StatusServiceUnavailable)
+		g.log.Error("The Secrets cannot be read, so the agent refuses all requests", "error", err.Error())
+		http.Error(w, "the credentials cannot be read; see the log of this container", http.StatusServiceUnavailable)
 		return
 	}
 	user, password, given := r.BasicAuth()
@@ -47,7 +47,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.limiter.Failed(from)
 	}
 	w.Header().Set("WWW-Authenticate", `Basic realm="Redis", charset="UTF-8"`)
-	http.Error(w, "user and password are needed: those of the Secret of the cluster", http.StatusUnauthorized)
+	http.Error(w, "user and password are required; the Secret of the cluster contains them", http.StatusUnauthorized)
 }
 
 // valid reports whether a user and a password are correct. It takes the same time for every wrong password, because all

@@ -49,13 +49,13 @@ func ParseFlags(args []string, out io.Writer) (Options, error) {
 func (o *Options) bind(set *flag.FlagSet) {
 	set.StringVar(&o.Cluster, "cluster", "", "`name` of the cluster")
 	set.StringVar(&o.Secrets, "secrets", o.Secrets, "`directory` with users/username, system/password and system/accepted")
-	set.IntVar(&o.Home, "home-port", o.Home, "`port` of the home servers, in this pod as in all others")
-	set.IntVar(&o.Guest, "guest-port", o.Guest, "`port` of the guest servers, in this pod as in all others")
-	set.IntVar(&o.Probes, "probes-port", o.Probes, "`port` of /ready and /live")
-	set.IntVar(&o.Metrics, "metrics-port", o.Metrics, "`port` of /metrics, in this pod as in all others")
-	set.IntVar(&o.Page, "page-port", o.Page, "`port` of the page, which has TLS and asks for a password")
+	set.IntVar(&o.Home, "home-port", o.Home, "`port` of the home server, the primary of a pod's own shard; it is the same in all pods")
+	set.IntVar(&o.Guest, "guest-port", o.Guest, "`port` of the guest server, the replica of the neighbour pod's shard; it is the same in all pods")
+	set.IntVar(&o.Probes, "probes-port", o.Probes, "`port` that serves /ready and /live")
+	set.IntVar(&o.Metrics, "metrics-port", o.Metrics, "`port` that serves /metrics; it is the same in all pods")
+	set.IntVar(&o.Page, "page-port", o.Page, "`port` of the status page, which uses TLS and requires a password")
 	set.StringVar(&o.Certificate, "certificate", "", "`directory` with tls.crt and tls.key")
-	set.Func("name", "DNS `name` of the page, for the certificate that the agent makes without --certificate; may be repeated", func(name string) error {
+	set.Func("name", "DNS `name` of the status page, for the self-signed certificate that the agent uses without --certificate; repeatable", func(name string) error {
 		o.Names = append(o.Names, name)
 		return nil
 	})

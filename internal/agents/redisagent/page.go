@@ -74,16 +74,16 @@ func render(cluster string, notReady error, rows []row, at time.Time) string {
 	var out strings.Builder
 	title := html.EscapeString(cluster)
 	fmt.Fprintf(&out, pageHead, title, title)
-	verdict, class := "This pod has its role in the ring.", "good"
+	verdict, class := "The servers of this pod have their expected roles.", "good"
 	if notReady != nil {
-		verdict, class = "This pod does not have its role in the ring: "+notReady.Error(), "bad"
+		verdict, class = "The servers of this pod do not have their expected roles: "+notReady.Error(), "bad"
 	}
 	fmt.Fprintf(&out, "<p class=%q>%s</p>\n", class, html.EscapeString(verdict))
 	out.WriteString("<table>\n<tr><th>Pod<th>Place<th>Role<th>Slots<th>Replica of<th>Keys<th>Memory<th>Limit<th>Behind by<th>Trouble\n")
 	for _, row := range rows {
 		writeRow(&out, row)
 	}
-	fmt.Fprintf(&out, "</table>\n<p>As this pod saw it at %s. Each reading may come from another pod.</p>\n", at.UTC().Format(time.RFC3339))
+	fmt.Fprintf(&out, "</table>\n<p>This pod read the state at %s. Each row comes from the pod of that server.</p>\n", at.UTC().Format(time.RFC3339))
 	return out.String()
 }
 

@@ -76,7 +76,7 @@ func (p *peers) get(ctx context.Context, host string) (numbers, error) {
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s answers %s", host, answer.Status)
+		return nil, fmt.Errorf("%s responds with %s", host, answer.Status)
 	}
 	return parseNumbers(io.LimitReader(answer.Body, maxMetrics))
 }

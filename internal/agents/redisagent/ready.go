@@ -21,7 +21,7 @@ func (v view) ready() error {
 func about(place string, s status, wrong error) error {
 	switch {
 	case s.err != nil:
-		return fmt.Errorf("%s does not answer: %w", place, s.err)
+		return fmt.Errorf("%s does not respond: %w", place, s.err)
 	case s.loading():
 		return fmt.Errorf("%s is loading its data", place)
 	case wrong != nil:
@@ -35,7 +35,7 @@ func about(place string, s status, wrong error) error {
 func (s status) leadsShard() error {
 	switch {
 	case !s.primary():
-		return errors.New("is a replica: the primary of its shard is elsewhere")
+		return errors.New("is a replica, so another server is the primary of its shard")
 	case s.slots() == 0:
 		return errors.New("has no slots")
 	}

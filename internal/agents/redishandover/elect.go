@@ -34,7 +34,7 @@ func (h *handover) failOver(ctx context.Context, self clusternodes.Node, nodes, 
 		}
 		if h.lastReason != err.Error() {
 			h.lastReason = err.Error()
-			h.log.Info("A replica cannot take over", "replica", candidate.Address, "reason", err.Error())
+			h.log.Info("This replica cannot take over", "replica", candidate.Address, "reason", err.Error())
 		}
 	}
 	return false
@@ -53,7 +53,7 @@ func (h *handover) failOverTo(ctx context.Context, self clusternodes.Node, nodes
 		return err
 	}
 	if field(info, "master_link_status") != "up" {
-		return errors.New("it is not in sync")
+		return errors.New("the replica is not in sync")
 	}
 	if err := h.pauseOver(ctx, replica, info); err != nil {
 		return err
@@ -67,7 +67,7 @@ func (h *handover) failOverTo(ctx context.Context, self clusternodes.Node, nodes
 
 // errTooSoon reports a replica that may have been elected a moment ago, and cannot be elected again yet: see
 // elections.Pause.
-var errTooSoon = errors.New("it may have been the primary a moment ago, and servers do not elect it again so soon")
+var errTooSoon = errors.New("the replica may have been the primary a moment ago, and the servers do not elect it again so soon")
 
 // pauseOver fails with errTooSoon if the replica's INFO and its primary's connection show a recent election.
 func (h *handover) pauseOver(ctx context.Context, replica *resp.Conn, info string) error {
@@ -100,14 +100,14 @@ func (h *handover) electable(ctx context.Context, replica *resp.Conn, self clust
 		return err
 	}
 	if h.epoch > epoch || !linked(known, self.ID) {
-		return errors.New("it is not connected with this server, or its epoch is older")
+		return errors.New("the replica is not connected to this server, or its epoch is older")
 	}
 	voters := slices.DeleteFunc(slices.Clone(nodes), func(n clusternodes.Node) bool { return !n.Is("master") || n.SlotCount() == 0 })
 	votes := h.votes(ctx, voters, func(ctx context.Context, n clusternodes.Node) bool {
 		return linked(known, n.ID) && (n.ID == self.ID || h.knowsCandidate(ctx, n.Address, self, candidate, epoch))
 	})
 	if all := len(voters); votes <= all/2 {
-		return fmt.Errorf("only %d of %d primaries know whose replica it is and are connected with it", votes, all)
+		return fmt.Errorf("only %d of %d primaries are connected to the replica and know its primary", votes, all)
 	}
 	return nil
 }
@@ -157,7 +157,7 @@ func currentEpoch(ctx context.Context, conn *resp.Conn) (uint64, error) {
 	}
 	epoch, err := strconv.ParseUint(field(info, "cluster_current_epoch"), 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("read its current epoch: %w", err)
+		return 0, fmt.Errorf("read the current epoch of the server: %w", err)
 	}
 	return epoch, nil
 }

@@ -73,12 +73,12 @@ func byOther(open map[int]string) map[string][]int {
 func (h *handover) finishWith(ctx context.Context, nodes []clusternodes.Node, id string, slots []int, move func(end, []int) error) {
 	i := slices.IndexFunc(nodes, func(n clusternodes.Node) bool { return n.ID == id })
 	if i < 0 {
-		h.log.Info("Slots are open to an unknown server", "id", id, "slots", len(slots))
+		h.log.Info("Slots are moving to or from an unknown server", "id", id, "slots", len(slots))
 		return
 	}
 	conn, err := h.dial(ctx, nodes[i].Address)
 	if err != nil {
-		h.log.Info("Open slots cannot be moved", "other", nodes[i].Address, "slots", len(slots), "error", err.Error())
+		h.log.Info("Moving slots could not be completed", "other", nodes[i].Address, "slots", len(slots), "error", err.Error())
 		return
 	}
 	defer conn.Close()
@@ -90,11 +90,11 @@ func (h *handover) finishWith(ctx context.Context, nodes []clusternodes.Node, id
 		}
 		for i := range some {
 			if err = move(other, some[i:i+1]); err != nil {
-				h.log.Info("An open slot cannot be moved", "slot", some[i], "other", other.Address, "error", err.Error())
+				h.log.Info("A moving slot could not be completed", "slot", some[i], "other", other.Address, "error", err.Error())
 			}
 		}
 		if _, refused := errors.AsType[resp.Error](err); err != nil && !refused {
-			h.log.Info("Open slots cannot be moved", "other", other.Address, "error", err.Error())
+			h.log.Info("Moving slots could not be completed", "other", other.Address, "error", err.Error())
 			return
 		}
 	}
@@ -133,7 +133,7 @@ func (h *handover) move(ctx context.Context, slots []int, from, to end) error {
 	for _, at := range []end{to, from} {
 		_, err := at.conn.Pipe(ctx, each(slots, func(slot string) []string { return []string{"CLUSTER", "SETSLOT", slot, "NODE", to.ID} }))
 		if err != nil {
-			return fmt.Errorf("give %d slots to %s: %w", len(slots), to.Address, err)
+			return fmt.Errorf("move %d slots to %s: %w", len(slots), to.Address, err)
 		}
 	}
 	return nil
@@ -159,7 +159,7 @@ func (h *handover) remaining(ctx context.Context, slots []int, from, to end) ([]
 		}
 		self, _ := clusternodes.Myself(nodes)
 		if self.Primary != "" {
-			return nil, fmt.Errorf("%s is a replica by now", at.Address)
+			return nil, fmt.Errorf("%s has become a replica", at.Address)
 		}
 		out = slices.DeleteFunc(out, func(slot int) bool {
 			has := slices.ContainsFunc(self.Slots, func(r clusternodes.Range) bool { return r.First <= slot && slot <= r.Last })

@@ -17,7 +17,7 @@ import (
 )
 
 // errUnknown reports an address that belongs to no pod of the cluster.
-var errUnknown = errors.New("its address belongs to no pod of the cluster")
+var errUnknown = errors.New("the address belongs to no pod of the cluster")
 
 // dial logs in to a server in the table of nodes, if it belongs to a pod of the cluster.
 func (h *handover) dial(ctx context.Context, address string) (*resp.Conn, error) {
@@ -68,7 +68,7 @@ func (h *handover) connect(ctx context.Context, folder string) error {
 			h.own = conn
 			return nil
 		case errors.Is(err, syscall.ECONNREFUSED):
-			h.log.Info("There is no server to hand over from", "error", err.Error())
+			h.log.Info("No server is running, so there are no slots to hand over", "error", err.Error())
 			return nil
 		case last != err.Error():
 			last = err.Error()

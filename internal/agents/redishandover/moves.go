@@ -25,10 +25,10 @@ func (h *handover) waitForMoves(ctx context.Context) error {
 			return nil
 		case h.logged == "":
 			h.logged = moves
-			h.log.Info("Waiting for slots that are moving", "moves", moves)
+			h.log.Info("The handover waits for slots that are moving", "moves", moves)
 		}
 		if err := sleep(ctx, pause); err != nil {
-			return fmt.Errorf("still moving: %s: %w", moves, err)
+			return fmt.Errorf("slots are still moving: %s: %w", moves, err)
 		}
 	}
 	if !h.moved {
@@ -50,7 +50,7 @@ func (h *handover) moves(ctx context.Context) (string, error) {
 		return "", nil
 	}
 	if from, to := len(self.Migrating), len(self.Importing); from+to > 0 {
-		return fmt.Sprintf("%d slots from this server and %d to it", from, to), nil
+		return fmt.Sprintf("%d slots are moving from this server, and %d slots to it", from, to), nil
 	}
 	return h.jobs(ctx)
 }
@@ -63,7 +63,7 @@ func (h *handover) jobs(ctx context.Context) (string, error) {
 	}
 	for i := 0; i+1 < len(words); i += 2 { // names and values alternate
 		if words[i] == "state" && !ended(words[i+1]) {
-			return "a job in state " + words[i+1], nil
+			return "a slot migration job is in state " + words[i+1], nil
 		}
 	}
 	return "", err

@@ -32,10 +32,10 @@ type Options struct {
 func ParseFlags(args []string, out io.Writer) (Options, error) {
 	o := Options{Secrets: "/secrets", Timeout: 40 * time.Second}
 	err := flags.Parse(subcommand, args, out, func(set *flag.FlagSet) {
-		set.IntVar(&o.Port, "port", 0, "`port` of the server that is about to be stopped")
-		set.StringVar(&o.Service, "service", "", "`name` of the headless Service, which has the addresses of the cluster's pods")
+		set.IntVar(&o.Port, "port", 0, "`port` of the server that is about to stop")
+		set.StringVar(&o.Service, "service", "", "`name` of the headless Service of the cluster's pods")
 		set.StringVar(&o.Secrets, "secrets", o.Secrets, "`directory` with system/password")
-		set.DurationVar(&o.Timeout, "timeout", o.Timeout, "limit for the whole handover")
+		set.DurationVar(&o.Timeout, "timeout", o.Timeout, "time limit for the whole handover")
 	})
 	switch {
 	case err != nil:
@@ -43,7 +43,7 @@ func ParseFlags(args []string, out io.Writer) (Options, error) {
 	case o.Port < 1 || o.Port > maxPort:
 		return o, fmt.Errorf("--port must be 1 to %d", maxPort)
 	case o.Service == "":
-		return o, errors.New("--service is needed")
+		return o, errors.New("--service must be set")
 	case o.Timeout <= 0:
 		return o, errors.New("--timeout must be above zero")
 	}

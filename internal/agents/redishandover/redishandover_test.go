@@ -188,7 +188,7 @@ func TestSlotsThatAreOpenAreWaitedFor(t *testing.T) {
 	if err := s.run(t); err != nil {
 		t.Fatal(err)
 	}
-	if log := s.log.String(); !strings.Contains(log, "Waiting for slots") || !strings.Contains(log, "Handing over") {
+	if log := s.log.String(); !strings.Contains(log, "waits for slots") || !strings.Contains(log, "Handing over") {
 		t.Errorf("expected the hook to wait and then hand over, got:\n%s", log)
 	}
 	if n := s.pods[1].Home.Do("CLUSTER", "COUNTKEYSINSLOT", slot); n != "2" {
@@ -208,7 +208,7 @@ func TestAJobOfTheServersIsWaitedFor(t *testing.T) {
 	if err := s.run(t); err != nil {
 		t.Fatal(err)
 	}
-	if log := s.log.String(); !strings.Contains(log, "a job in state") || !strings.Contains(log, "Handing over") {
+	if log := s.log.String(); !strings.Contains(log, "job is in state") || !strings.Contains(log, "Handing over") {
 		t.Errorf("expected the hook to wait and then hand over, got:\n%s", log)
 	}
 	if n := to.Do("CLUSTER", "COUNTKEYSINSLOT", slot); n != "1" {
@@ -282,7 +282,7 @@ func TestAServerHandsOverEvenIfItsOpenSlotsCannotBeMoved(t *testing.T) {
 			if err := s.run(t); err != nil {
 				t.Errorf("expected the server to be handed over, got %v:\n%s", err, &s.log)
 			}
-			if role := s.replica.Do("INFO", "replication"); !strings.Contains(role, "role:master") || !strings.Contains(s.log.String(), "cannot be moved") {
+			if role := s.replica.Do("INFO", "replication"); !strings.Contains(role, "role:master") || !strings.Contains(s.log.String(), "could not be completed") {
 				t.Errorf("expected the replica to be the primary nevertheless, got:\n%s\n%s", role, &s.log)
 			}
 		})
@@ -314,7 +314,7 @@ func TestAServerThatStaysFullIsAnError(t *testing.T) {
 	release := s.fill(t)
 	defer release()
 	s.options.Timeout = 2 * time.Second
-	if err := s.run(t); err == nil || strings.Contains(s.log.String(), "There is no server") {
+	if err := s.run(t); err == nil || strings.Contains(s.log.String(), "No server is running") {
 		t.Errorf("expected an error with the reason, got %v:\n%s", err, &s.log)
 	}
 }

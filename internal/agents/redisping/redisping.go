@@ -35,7 +35,7 @@ func ParseFlags(args []string, out io.Writer) (Options, error) {
 	o := Options{Timeout: 4 * time.Second}
 	err := flags.Parse(subcommand, args, out, func(set *flag.FlagSet) {
 		set.IntVar(&o.Port, "port", 0, "`port` of the server")
-		set.DurationVar(&o.Timeout, "timeout", o.Timeout, "how long the answer may take")
+		set.DurationVar(&o.Timeout, "timeout", o.Timeout, "how long the server may take to respond")
 	})
 	switch {
 	case err != nil:

@@ -26,7 +26,7 @@ type inputs struct {
 // config returns the text of the configuration. The last of equal directives wins, so the user's directives come after
 // the defaults and before the fixed ones.
 func (in inputs) config() string {
-	return "# Written at each start: changes of this file are lost.\n" +
+	return "# opcrew writes this file at each start; changes to it are lost.\n" +
 		lines(slices.Concat(in.defaults(), in.extra, in.fixed(), in.users.directives(in.blocked)))
 }
 
@@ -123,7 +123,7 @@ func (in inputs) parseExtra(text string) ([]directive, error) {
 		name, value, _ := strings.Cut(line, " ")
 		d := directive{strings.ToLower(name), strings.TrimSpace(value)}
 		if in.reserved(d.name) {
-			bad = append(bad, fmt.Errorf("the directive %s is reserved: users cannot set it", d.name))
+			bad = append(bad, fmt.Errorf("the directive %s is reserved, so users cannot set it", d.name))
 		}
 		out = append(out, d)
 	}

@@ -13,11 +13,11 @@ func decide(f facts) string {
 	case f.log:
 		return ""
 	case f.own != nil && f.own.Primary != "":
-		return fmt.Sprintf("node %s was a replica of %s, and its append-only file is lost", f.own.ID, f.own.Primary)
+		return fmt.Sprintf("node %s was a replica of %s and has lost its append-only file", f.own.ID, f.own.Primary)
 	case f.own != nil && f.own.SlotCount() > 0:
-		return fmt.Sprintf("node %s was the primary of %d slots, and its append-only file is lost", f.own.ID, f.own.SlotCount())
+		return fmt.Sprintf("node %s was the primary of %d slots and has lost its append-only file", f.own.ID, f.own.SlotCount())
 	case f.remains:
-		return "there are append-only files without their manifest, which a server would overwrite"
+		return "the folder has append-only files without a manifest, which the server would overwrite"
 	}
 	return ""
 }

@@ -39,11 +39,11 @@ func look(folder string) (facts, error) {
 		return f, nil
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		return f, fmt.Errorf("look for the append-only file: %w", err)
+		return f, fmt.Errorf("search for the append-only file: %w", err)
 	}
 	entries, err := os.ReadDir(filepath.Join(folder, logFolder))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return f, fmt.Errorf("look for the append-only file: %w", err)
+		return f, fmt.Errorf("search for the append-only file: %w", err)
 	}
 	f.remains = len(entries) > 0
 	return f, nil
@@ -55,11 +55,11 @@ func ownLine(path string) (*clusternodes.Node, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the identity of the server: %w", err)
+		return nil, fmt.Errorf("read the identity of the server in nodes.conf: %w", err)
 	}
 	nodes, err := clusternodes.Parse(string(text))
 	if err != nil {
-		return nil, fmt.Errorf("read the identity of the server: %w", err)
+		return nil, fmt.Errorf("read the identity of the server in nodes.conf: %w", err)
 	}
 	own, found := clusternodes.Myself(nodes)
 	if !found {
@@ -80,7 +80,7 @@ func putAside(folder string) (string, error) {
 			err = os.Rename(folder, aside)
 		}
 		if err != nil {
-			return "", fmt.Errorf("put the folder aside: %w", err)
+			return "", fmt.Errorf("rename the folder: %w", err)
 		}
 		return aside, nil
 	}

@@ -46,10 +46,10 @@ func forgetAddress(folder, id string) error {
 	path := filepath.Join(folder, nodesFile)
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return fmt.Errorf("read the table of nodes: %w", err)
+		return fmt.Errorf("read the node table: %w", err)
 	}
 	if err := durable.Replace(path, strings.NewReader(withoutAddress(string(text), id)), 0o600); err != nil {
-		return fmt.Errorf("write the table of nodes: %w", err)
+		return fmt.Errorf("write the node table: %w", err)
 	}
 	return nil
 }

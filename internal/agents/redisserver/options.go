@@ -64,15 +64,15 @@ func ParseFlags(args []string, out io.Writer) (Options, error) {
 }
 
 func (o *Options) bind(set *flag.FlagSet) {
-	set.StringVar((*string)(&o.Place), "place", "", "`place` in the pod: home or guest")
-	set.IntVar(&o.Port, "port", 0, "`port` of clients; the port of the bus is 10000 higher")
-	set.StringVar(&o.Data, "data", o.Data, "`directory` with a folder for each place")
+	set.StringVar((*string)(&o.Place), "place", "", "`place` of the server in its pod: home (primary of the pod's own shard) or guest (replica of the neighbour's shard)")
+	set.IntVar(&o.Port, "port", 0, "`port` for clients; the port of the cluster bus is 10000 higher")
+	set.StringVar(&o.Data, "data", o.Data, "data `directory` with a folder for each place")
 	set.StringVar(&o.Secrets, "secrets", o.Secrets, "`directory` with users/username, system/password and system/accepted")
 	set.StringVar(&o.Config, "config", o.Config, "`file` to write the configuration to")
-	set.StringVar(&o.Extra, "extra-config", "", "`file` with the user's directives of the configuration")
+	set.StringVar(&o.Extra, "extra-config", "", "`file` with configuration directives of the user")
 	set.StringVar(&o.AnnounceIP, "announce-ip", "", "`address` of the pod")
-	set.StringVar(&o.AnnounceHostname, "announce-hostname", "", "`name` of the pod in DNS")
-	set.Int64Var(&o.MemoryLimit, "memory-limit", 0, "limit of the container in `bytes`; three quarters are for data; 0 is no limit")
+	set.StringVar(&o.AnnounceHostname, "announce-hostname", "", "DNS `name` of the pod")
+	set.Int64Var(&o.MemoryLimit, "memory-limit", 0, "memory limit of the container in `bytes`, of which three quarters are for data; 0 means no limit")
 }
 
 func (o *Options) validate() error {
@@ -81,7 +81,7 @@ func (o *Options) validate() error {
 		demand(o.Port > 0 && o.Port <= maxPort, fmt.Sprintf("--port must be 1 to %d", maxPort)),
 		demand(filepath.IsAbs(o.Data) && filepath.IsAbs(o.Config) && filepath.IsAbs(o.Secrets), "--data, --secrets and --config must be absolute paths"),
 		demand(net.ParseIP(o.AnnounceIP) != nil, "--announce-ip must be an IP address"),
-		demand(!strings.ContainsFunc(o.AnnounceHostname, notInHostname), "--announce-hostname must have letters, digits, dashes and dots only"),
+		demand(!strings.ContainsFunc(o.AnnounceHostname, notInHostname), "--announce-hostname must contain only letters, digits, dashes and dots"),
 		demand(o.MemoryLimit >= 0, "--memory-limit must not be negative"),
 	)
 }

@@ -71,7 +71,7 @@ func gather(o Options, v version, found facts) (inputs, error) {
 	}
 	text, err := os.ReadFile(o.Extra)
 	if err != nil {
-		return in, fmt.Errorf("read more directives: %w", err)
+		return in, fmt.Errorf("read the directives of the user: %w", err)
 	}
 	if in.extra, err = in.parseExtra(string(text)); err != nil {
 		return in, fmt.Errorf("%s: %w", o.Extra, err)
@@ -86,14 +86,14 @@ func prepareFolder(folder string, found facts, log *slog.Logger) error {
 		if err != nil {
 			return err
 		}
-		log.Warn("Starting as a new node", "reason", why, "aside", aside)
+		log.Warn("The server starts as a new node, because its old folder is not safe to use", "reason", why, "aside", aside)
 	} else if found.own != nil && found.own.Primary != "" {
 		if err := forgetAddress(folder, found.own.Primary); err != nil {
 			return err
 		}
 	}
 	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return fmt.Errorf("make the folder: %w", err)
+		return fmt.Errorf("create the folder: %w", err)
 	}
 	return durable.SyncDir(filepath.Dir(folder))
 }

@@ -154,7 +154,7 @@ func TestAPrimaryThatLostItsDataStartsAsANewNode(t *testing.T) {
 	if info := pod.Home.Do("CLUSTER", "INFO"); !strings.Contains(info, "cluster_slots_assigned:0") {
 		t.Errorf("expected a node without slots, got\n%s", info)
 	}
-	if log := pod.Home.Log(); !strings.Contains(log, id+" was the primary of 16384 slots, and its append-only file is lost") {
+	if log := pod.Home.Log(); !strings.Contains(log, id+" was the primary of 16384 slots and has lost its append-only file") {
 		t.Errorf("expected the reason in the output, got\n%s", log)
 	}
 }
@@ -232,7 +232,7 @@ func TestAnImageWithoutAServerIsReported(t *testing.T) {
 	pod := redistest.New(t)
 	pod.Path = t.TempDir()
 	pod.Home.Launch()
-	if code := pod.Home.Ends(); code != 1 || !strings.Contains(pod.Home.Log(), "the image has no valkey-server and no redis-server") {
+	if code := pod.Home.Ends(); code != 1 || !strings.Contains(pod.Home.Log(), "the image contains no valkey-server and no redis-server") {
 		t.Errorf("exit code %d and\n%s", code, pod.Home.Log())
 	}
 }

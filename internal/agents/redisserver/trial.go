@@ -36,7 +36,7 @@ func try(ctx context.Context, program string, asked []directive, log *slog.Logge
 	for len(good) > 0 {
 		line, why, err := refused(ctx, program, good)
 		if err != nil {
-			log.Warn("The directives could not be tried", "error", err)
+			log.Warn("The directives of the user could not be checked", "error", err)
 			return asked, nil
 		}
 		if line == len(good) {
@@ -61,15 +61,15 @@ func refused(ctx context.Context, program string, asked []directive) (int, strin
 	trial.Stdin = strings.NewReader(lines(asked) + noDirective + " yes\n")
 	said, err := trial.CombinedOutput()
 	if _, ended := errors.AsType[*exec.ExitError](err); !ended {
-		return 0, "", fmt.Errorf("try the directives of %s: %w", program, err)
+		return 0, "", fmt.Errorf("check the directives with %s: %w", program, err)
 	}
 	match := refusedLine.FindStringSubmatch(string(said))
 	if match == nil {
-		return 0, "", fmt.Errorf("try the directives of %s: %w: %s", program, err, said)
+		return 0, "", fmt.Errorf("check the directives with %s: %w: %s", program, err, said)
 	}
 	line, err := strconv.Atoi(match[1])
 	if err != nil || line < 1 || line > len(asked)+1 {
-		return 0, "", fmt.Errorf("try the directives of %s: it refuses line %s of %d", program, match[1], len(asked)+1)
+		return 0, "", fmt.Errorf("check the directives with %s: the server refuses line %s of %d", program, match[1], len(asked)+1)
 	}
 	return line - 1, match[2], nil
 }

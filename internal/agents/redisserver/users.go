@@ -23,9 +23,9 @@ type users struct {
 func newUsers(s redissecrets.Secrets) (users, error) {
 	switch {
 	case s.Username == "" || strings.ContainsFunc(s.Username, notInName):
-		return users{}, fmt.Errorf("%.80q is not a valid user name: it is empty, or has a blank or a control character", s.Username)
+		return users{}, fmt.Errorf("%.80q is not a valid user name: the name is empty, or contains a blank or a control character", s.Username)
 	case s.Username == redispod.System:
-		return users{}, fmt.Errorf("%q is the name of the operator's own user", s.Username)
+		return users{}, fmt.Errorf("user name %q is reserved for the operator", s.Username)
 	}
 	return users{s.Username, s.Accepted, s.Password}, nil
 }

@@ -31,13 +31,13 @@ func findProgram() (string, error) {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("the image has no %s", strings.Join(programs(), " and no "))
+	return "", fmt.Errorf("the image contains no %s", strings.Join(programs(), " and no "))
 }
 
 func askVersion(ctx context.Context, program string) (version, error) {
 	text, err := exec.CommandContext(ctx, program, "--version").Output()
 	if err != nil {
-		return version{}, fmt.Errorf("ask %s for its version: %w", program, err)
+		return version{}, fmt.Errorf("query the version of %s: %w", program, err)
 	}
 	return parseVersion(string(text))
 }
@@ -52,10 +52,10 @@ func parseVersion(text string) (version, error) {
 	v.major, errMajor = strconv.Atoi(major)
 	v.minor, errMinor = strconv.Atoi(minor)
 	if !found || errors.Join(errMajor, errMinor) != nil {
-		return v, fmt.Errorf("%.80q has no version of Redis or Valkey", text)
+		return v, fmt.Errorf("%.80q contains no version of Redis or Valkey", text)
 	}
 	if v.major < oldest {
-		return v, fmt.Errorf("%s %d.%d is too old: %d.0 is needed", product, v.major, v.minor, oldest)
+		return v, fmt.Errorf("%s %d.%d is too old; version %d.0 or later is required", product, v.major, v.minor, oldest)
 	}
 	return v, nil
 }

@@ -39,21 +39,21 @@ func ParseFlags(args []string, out io.Writer) (Options, error) {
 func (o *Options) bind(set *flag.FlagSet) {
 	set.StringVar(&o.From, "from", "", "`directory` of a mounted Secret")
 	set.StringVar(&o.To, "to", "", "`directory` for the files")
-	set.StringVar(&o.InPlace, "in-place", "", "another `directory`, whose files are overwritten in place")
-	set.Func("require", "`file` without which no file is written; repeatable", func(name string) error {
+	set.StringVar(&o.InPlace, "in-place", "", "second `directory`, whose files are overwritten in place")
+	set.Func("require", "`file` that the Secret must contain before any file is written; repeatable", func(name string) error {
 		o.Require = append(o.Require, name)
 		return nil
 	})
-	set.StringVar(&o.Host, "host-key-of", "", "`name` of the host whose key is derived from the file "+sshkeys.SeedFile)
-	set.BoolVar(&o.Check, "check", false, "report by the exit code whether the files in --to exist, and end")
+	set.StringVar(&o.Host, "host-key-of", "", "`name` of the host whose key is derived from the seed in file "+sshkeys.SeedFile)
+	set.BoolVar(&o.Check, "check", false, "only report by the exit code whether the files in --to exist")
 }
 
 func (o *Options) validate() error {
 	switch {
 	case o.To == "":
-		return errors.New("--to is needed: the directory for the files")
+		return errors.New("--to must be set to the directory for the files")
 	case o.From == "" && !o.Check:
-		return errors.New("--from is needed: the directory of a mounted Secret")
+		return errors.New("--from must be set to the directory of a mounted Secret")
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func (k *Keeper) look() {
 	switch {
 	case err != nil && err.Error() != k.problem:
 		k.problem = err.Error()
-		k.log.Error("Files differ from the Secret", "error", k.problem, "kept", k.served)
+		k.log.Error("The files differ from the Secret", "error", k.problem, "kept", k.served)
 	case err == nil && (digest != k.served || k.problem != ""):
 		k.served, k.problem = digest, ""
 		k.log.Info(sshkeys.Serving, "digest", digest)
@@ -75,7 +75,7 @@ func (k *Keeper) serve() (string, error) {
 		return "", err
 	}
 	if lacks := missing(files, k.options.Require); len(lacks) > 0 {
-		return "", errors.New("waiting for " + strings.Join(lacks, ", "))
+		return "", errors.New("the Secret does not contain all required files; missing are " + strings.Join(lacks, ", "))
 	}
 	if files, err = sshkeys.OwnFiles(files, k.options.Host); err != nil {
 		return "", err
@@ -99,7 +99,7 @@ func (k *Keeper) serve() (string, error) {
 // only ever replaced by another one.
 func put(dir string, files map[string][]byte, how func(dir, name string, content []byte) error) error {
 	if err := open(dir); err != nil {
-		return fmt.Errorf("make %s: %w", dir, err)
+		return fmt.Errorf("create %s: %w", dir, err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if err := how(dir, name, files[name]); err != nil {
@@ -112,7 +112,7 @@ func put(dir string, files map[string][]byte, how func(dir, name string, content
 // Check reports whether all files are there, for a probe at the start of a pod.
 func Check(options Options) error {
 	if _, err := os.Stat(filepath.Join(options.To, marker)); err != nil {
-		return fmt.Errorf("not served yet: %w", err)
+		return fmt.Errorf("the files have not been written yet: %w", err)
 	}
 	return nil
 }

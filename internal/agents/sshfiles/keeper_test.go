@@ -142,7 +142,7 @@ func TestTheLastDigestOfTheLogCounts(t *testing.T) {
 		"nothing":             {"", ""},
 		"other lines":         {`{"msg":"Starting"}` + "\nSegmentation fault\n", ""},
 		"one":                 {`{"msg":"Serving","digest":"a"}` + "\n", "a"},
-		"the last of several": {`{"msg":"Serving","digest":"a"}` + "\n" + `{"msg":"Serving","digest":"b"}` + "\n" + `{"msg":"Files differ from the Secret"}`, "b"},
+		"the last of several": {`{"msg":"Serving","digest":"a"}` + "\n" + `{"msg":"Serving","digest":"b"}` + "\n" + `{"msg":"The files differ from the Secret"}`, "b"},
 		"half a line":         {`{"msg":"Serving","digest":"a"}` + "\n" + `{"msg":"Serving","dig`, "a"},
 	} {
 		if got := sshkeys.Served(test.log); got != test.want {
@@ -158,7 +158,7 @@ func TestNoFileIsWrittenWithoutTheRequiredOnes(t *testing.T) {
 	if Check(p.keeper.options) == nil || sshkeys.Served(p.log.String()) != "" {
 		t.Error("expected nothing to be served without a private key")
 	}
-	if !strings.Contains(p.log.String(), "waiting for identity") {
+	if !strings.Contains(p.log.String(), "missing are identity") {
 		t.Errorf("expected the missing file to be logged, got %s", p.log.String())
 	}
 	p.mount(map[string]string{"known_hosts": "hosts", "identity": "a key"})
@@ -181,7 +181,7 @@ func TestFilesStayWhenTheSecretLosesThem(t *testing.T) {
 	p.keeper.look()
 	p.keeper.look()
 	p.has("live", "identity", "a key", 0o600)
-	if got := strings.Count(p.log.String(), "Files differ from the Secret"); got != 1 {
+	if got := strings.Count(p.log.String(), "The files differ from the Secret"); got != 1 {
 		t.Errorf("expected the problem to be logged once, got %d times", got)
 	}
 }

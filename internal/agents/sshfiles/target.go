@@ -78,7 +78,7 @@ func write(path string, content []byte, mode fs.FileMode, flags int) (err error)
 		return err
 	}
 	if n, err := file.WriteAt(content, 0); err != nil {
-		return fmt.Errorf("%d of %d bytes: %w", n, len(content), err)
+		return fmt.Errorf("%d of %d bytes were written: %w", n, len(content), err)
 	}
 	return nil
 }

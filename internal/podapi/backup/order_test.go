@@ -94,7 +94,7 @@ func TestAWrongOrderIsRefused(t *testing.T) {
 		"like a record":       {func(o *Order) { o.Target.Path = "b/x.meta.json" }, "ends with the suffix of backup records"},
 		"one shot, directory": {func(o *Order) { o.Target.Path, o.Save = "b/shop/", &Save{Endpoints: []string{"x"}} }, "names no object"},
 		"relative folder":     {func(o *Order) { o.Target = Target{Type: Folder, Path: "x", Dir: "backups"} }, "not an absolute path"},
-		"no endpoint":         {func(o *Order) { o.Save.Endpoints = nil }, "no endpoint"},
+		"no endpoint":         {func(o *Order) { o.Save.Endpoints = nil }, "no etcd endpoint"},
 		"keep":                {func(o *Order) { o.Save.Keep = -1 }, "negative"},
 		"prune all":           {func(o *Order) { o.Save, o.Prune = nil, &Prune{} }, "at least one"},
 		"foreign object":      {func(o *Order) { o.Save, o.Verify = nil, &Verify{Object: "b/other", ScratchDir: "/tmp"} }, "not a backup of the path"},

@@ -53,9 +53,9 @@ func TestARefusalSaysWhatIsWrongWithAnOrder(t *testing.T) {
 		{"no command", begin + `"command":""}`, "exactly one of command and args"},
 		{"both", begin + `"command":"a","args":["a"]}`, "exactly one of command and args"},
 		{"nothing to execute", begin + `"args":["","a"]}`, "args must begin with the program to execute"},
-		{"a uid with a path", `{"uid":"../u","run":1,"created":"2026-05-01T08:00:00Z","command":"a"}`, "uid has letters"},
-		{"no uid", `{"run":1,"created":"2026-05-01T08:00:00Z","command":"a"}`, "uid has letters"},
-		{"a long uid", strings.Replace(begin, `"u"`, `"`+strings.Repeat("u", 129)+`"`, 1) + `"command":"a"}`, "uid has letters"},
+		{"a uid with a path", `{"uid":"../u","run":1,"created":"2026-05-01T08:00:00Z","command":"a"}`, "uid must have only letters"},
+		{"no uid", `{"run":1,"created":"2026-05-01T08:00:00Z","command":"a"}`, "uid must have only letters"},
+		{"a long uid", strings.Replace(begin, `"u"`, `"`+strings.Repeat("u", 129)+`"`, 1) + `"command":"a"}`, "uid must have only letters"},
 		{"run zero", `{"uid":"u","created":"2026-05-01T08:00:00Z","command":"a"}`, "run must be 1 or more"},
 		{"no time", `{"uid":"u","run":1,"command":"a"}`, "created is missing"},
 		{"a relative directory", begin + `"command":"a","dir":"tmp"}`, "dir must be an absolute path"},
@@ -76,7 +76,7 @@ func TestARefusalSaysWhatIsWrongWithAnOrder(t *testing.T) {
 		{"a secret that is a directory", begin + `"command":"a","secretEnvs":{"A":"..data"}}`, "the file of A is not a key of a Secret"},
 		{"a negative time", begin + `"command":"a","timeoutSeconds":-1}`, "timeoutSeconds is from 0"},
 		{"an endless grace", begin + `"command":"a","graceSeconds":99999999999}`, "graceSeconds is from 0"},
-		{"bytes that are no text", begin + "\"command\":\"a\xff\"}", "not UTF-8"},
+		{"bytes that are no text", begin + "\"command\":\"a\xff\"}", "not valid UTF-8"},
 		{"too much", begin + `"command":"` + strings.Repeat("a", MaxOrder) + `"}`, "at most 245760 fit"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

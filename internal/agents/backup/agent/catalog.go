@@ -151,7 +151,7 @@ func (s *catalog) pick(ctx context.Context, object string, now time.Time) (item,
 		return *exact, m, err
 	}
 	if len(periodic) > 0 {
-		return item{}, nil, backup.Fail(backup.ReasonObjectMissing, "none of the %d backups of %q is complete; the newest is %q; name it in the spec to use it nevertheless",
+		return item{}, nil, backup.Fail(backup.ReasonObjectMissing, "none of the %d backups of %q is complete; the newest is %q; to use it nevertheless, name it in the spec",
 			len(periodic), s.bucket+s.key, s.bucket+periodic[0].key)
 	}
 	return item{}, nil, backup.Fail(backup.ReasonObjectMissing, "there is no backup %q", s.bucket+prefix)

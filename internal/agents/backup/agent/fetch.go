@@ -33,7 +33,7 @@ func (s *catalog) fetch(ctx context.Context, i item, m *backup.Meta, path string
 	case err != nil:
 		return err
 	case m != nil && m.SHA256 != checked.SHA256():
-		return backup.Fail(backup.ReasonCorrupt, "%q is a whole snapshot, but not the one that was saved: its SHA-256 is %s, and was %s", object, checked.SHA256(), m.SHA256)
+		return backup.Fail(backup.ReasonCorrupt, "%q is a complete snapshot, but not the one that was saved: its SHA-256 is %s instead of %s", object, checked.SHA256(), m.SHA256)
 	}
 	return nil
 }
@@ -64,7 +64,7 @@ func scratch(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return backup.Fail(backup.ReasonDiskFull, "the volume for the snapshot has no room left: %w", err)
+		return backup.Fail(backup.ReasonDiskFull, "the volume for the snapshot is full: %w", err)
 	}
 	return backup.Fail(backup.ReasonVolumeFailed, "the volume for the snapshot cannot be used: %w", err)
 }

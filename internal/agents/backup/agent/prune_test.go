@@ -52,7 +52,7 @@ func TestBackupsOfAnotherClusterAreNotRemoved(t *testing.T) {
 	}
 	o := b.saving(5)
 	o.Save.Keep = 2
-	b.runs(o, backup.Succeeded, backup.ReasonOtherCluster, "the path also has backups of another cluster (00000000000a11ce); the newest 2 of them stay")
+	b.runs(o, backup.Succeeded, backup.ReasonOtherCluster, "the path also has backups of another cluster (00000000000a11ce); their newest 2 backups stay")
 	b.has(named(101, 2)+"+", named(102, 3)+"+", named(4, 5)+"+")
 
 	o.Save.Former = []string{"00000000000a11ce"} // the cluster has been restored since

@@ -256,11 +256,11 @@ func TestTheDataOfEtcdIsComparedWithTheRecord(t *testing.T) {
 	b.runs(b.saving(0), backup.Succeeded, "")
 	good := b.record("dir/shop")
 	for words, change := range map[string]func(*backup.Meta){
-		"its hash is": func(m *backup.Meta) {
+		"the hash of the backup is": func(m *backup.Meta) {
 			m.Hash = &backup.Hash{Value: m.Hash.Value + 1, CompactRevision: m.Hash.CompactRevision}
 		},
-		"it has ":             func(m *backup.Meta) { more := *m.Keys + 1; m.Keys = &more },
-		"it ends at revision": func(m *backup.Meta) { m.Revision += 1000 },
+		"the backup has ":             func(m *backup.Meta) { more := *m.Keys + 1; m.Keys = &more },
+		"the backup ends at revision": func(m *backup.Meta) { m.Revision += 1000 },
 	} {
 		m := good
 		change(&m)

@@ -23,9 +23,9 @@ func (a *Agent) restore(ctx context.Context, s *catalog, o backup.Order) (backup
 	result := s.describe(i, m)
 	if m != nil && m.Verified != nil && m.Verified.Corrupt != "" {
 		if o.Restore.Object == "" {
-			return result, backup.Fail(backup.ReasonCorrupt, "%q was found corrupt: %s; name it in the spec to restore it nevertheless", result.Object, m.Verified.Corrupt)
+			return result, backup.Fail(backup.ReasonCorrupt, "a verification found the backup %q corrupt: %s; to restore it nevertheless, name it in the spec", result.Object, m.Verified.Corrupt)
 		}
-		result.Reason, result.Message = backup.ReasonCorrupt, "the proof of "+m.Verified.At.Format(time.RFC3339)+" found it corrupt: "+m.Verified.Corrupt
+		result.Reason, result.Message = backup.ReasonCorrupt, "the verification of "+m.Verified.At.Format(time.RFC3339)+" found the backup corrupt: "+m.Verified.Corrupt
 	}
 	a.Log.Info("Restoring", "object", result.Object, "size", i.size, "directory", o.Restore.DataDir)
 	return a.make(ctx, o, result, func(path string) error { return s.fetch(ctx, i, m, path) })

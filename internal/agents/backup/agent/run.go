@@ -12,7 +12,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-var errTime = errors.New("the time is over")
+var errTime = errors.New("the time limit of the order has passed")
 
 // Run executes an order and returns its result. When ctx ends, it stops without leaving anything half written.
 func (a *Agent) Run(ctx context.Context, o backup.Order) backup.Result {
@@ -63,7 +63,7 @@ func failed(whole, bounded context.Context, r backup.Result, err error, o backup
 	case whole.Err() != nil:
 		r.Outcome, r.Reason, r.Message = backup.Stopped, backup.ReasonStopped, "the pod was stopped: "+r.Message
 	case errors.Is(context.Cause(bounded), errTime):
-		r.Reason, r.Message = backup.ReasonTimeout, fmt.Sprintf("not done within %d seconds: %s", o.TimeoutSeconds, r.Message)
+		r.Reason, r.Message = backup.ReasonTimeout, fmt.Sprintf("the order was not completed within %d seconds: %s", o.TimeoutSeconds, r.Message)
 	case r.Reason == backup.ReasonBadOrder:
 		r.Outcome = backup.Invalid
 	}

@@ -41,7 +41,7 @@ func (a *Agent) pruneAfter(ctx context.Context, s *catalog, o backup.Order, resu
 	pruned, others, err := a.pruneBut(ctx, s, o.Save.Keep, own, strings.TrimPrefix(result.Object, s.bucket), strings.TrimPrefix(o.Save.Spare, s.bucket))
 	result.Pruned, result.PrunedObjects = pruned.Pruned, pruned.PrunedObjects
 	if len(others) > 0 {
-		result.Reason, result.Message = backup.ReasonOtherCluster, fmt.Sprintf("the path also has backups of another cluster (%s); the newest %d of them stay until a user removes them",
+		result.Reason, result.Message = backup.ReasonOtherCluster, fmt.Sprintf("the path also has backups of another cluster (%s); their newest %d backups stay until a user removes them",
 			strings.Join(others, ", "), o.Save.Keep)
 	}
 	if err != nil {
@@ -104,7 +104,7 @@ func (a *Agent) take(ctx context.Context, s *catalog, o backup.Order) (backup.Re
 		if !interrupted && !errors.Is(err, snapshot.ErrBroken) || ctx.Err() != nil {
 			return result, err
 		}
-		a.Log.Warn("A member did not give its snapshot", "endpoint", from.Endpoint, "error", err.Error())
+		a.Log.Warn("A member did not send its snapshot", "endpoint", from.Endpoint, "error", err.Error())
 		broken, last = append(broken, from.Endpoint), source(err)
 	}
 }
@@ -168,7 +168,7 @@ func (a *Agent) takeFrom(ctx context.Context, s *catalog, o backup.Order, cluste
 	}
 	result := s.describe(item{key: key, size: m.Size}, &m)
 	if !from.Led {
-		result.Reason, result.Message = backup.ReasonNoLeader, from.Endpoint+" had no leader when it was read: its data may be old"
+		result.Reason, result.Message = backup.ReasonNoLeader, from.Endpoint+" had no leader when its snapshot was read, so the data may be outdated"
 	}
 	return result, nil
 }

@@ -99,7 +99,7 @@ func TestASaveEndsInTimeAndLeavesNothing(t *testing.T) {
 	o := b.saving(1)
 	o.TimeoutSeconds = 1
 	begun := time.Now()
-	b.runs(o, backup.Failed, backup.ReasonTimeout, "not done within 1 seconds")
+	b.runs(o, backup.Failed, backup.ReasonTimeout, "not completed within 1 seconds")
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
 	b.runsIn(ctx, b.saving(1), backup.Stopped, backup.ReasonStopped, "the pod was stopped")
@@ -189,9 +189,9 @@ func TestAMemberThatIsCutOffIsSavedOnlyInASingleBackupWithAWarning(t *testing.T)
 	m := newMember(t, 10)
 	m.cutOff = true
 	b := newBench(t, m)
-	b.runs(b.saving(1), backup.Failed, backup.ReasonNoLeader, "it has no leader, so its data may be old")
+	b.runs(b.saving(1), backup.Failed, backup.ReasonNoLeader, "the member has no leader, so its data may be outdated")
 	b.has()
-	b.runs(b.saving(0), backup.Succeeded, backup.ReasonNoLeader, m.endpoint+" had no leader when it was read")
+	b.runs(b.saving(0), backup.Succeeded, backup.ReasonNoLeader, m.endpoint+" had no leader when its snapshot was read")
 	b.has("dir/shop+")
 }
 

@@ -43,11 +43,11 @@ func checkSource(from backup.Source, answer snapshot.Answer) error {
 	id, err := strconv.ParseUint(from.ClusterID, 16, 64)
 	switch {
 	case err != nil:
-		return backup.Fail(backup.ReasonBadOrder, "%q is not the ID of a cluster: %w", from.ClusterID, err)
+		return backup.Fail(backup.ReasonBadOrder, "%q is not a cluster ID: %w", from.ClusterID, err)
 	case answer.ClusterID != id:
-		return backup.Fail(backup.ReasonEtcdRefused, "%s belongs to cluster %x, but the data of cluster %x is needed", from.Endpoint, answer.ClusterID, id)
+		return backup.Fail(backup.ReasonEtcdRefused, "%s belongs to cluster %x, but the restore needs data of cluster %x", from.Endpoint, answer.ClusterID, id)
 	case answer.Applied < from.Index:
-		return backup.Fail(backup.ReasonEtcdRefused, "%s has applied its log up to entry %d, but had applied entry %d before", from.Endpoint, answer.Applied, from.Index)
+		return backup.Fail(backup.ReasonEtcdRefused, "%s has lost data: it has applied its log up to entry %d, but had already applied entry %d", from.Endpoint, answer.Applied, from.Index)
 	}
 	return nil
 }

@@ -44,8 +44,8 @@ func TestOnlyAMemberOfTheClusterWithAllItsDataIsTakenOver(t *testing.T) {
 		reason backup.Reason
 		words  string
 	}{
-		"of another cluster":    {change: func(s *backup.Source) { s.ClusterID = "d" }, reason: backup.ReasonEtcdRefused, words: "belongs to cluster c, but the data of cluster d is needed"},
-		"that has got less far": {member: func(m *member) { m.applied = 69 }, reason: backup.ReasonEtcdRefused, words: "up to entry 69, but had applied entry 70 before"},
+		"of another cluster":    {change: func(s *backup.Source) { s.ClusterID = "d" }, reason: backup.ReasonEtcdRefused, words: "belongs to cluster c, but the restore needs data of cluster d"},
+		"that has got less far": {member: func(m *member) { m.applied = 69 }, reason: backup.ReasonEtcdRefused, words: "up to entry 69, but had already applied entry 70"},
 		"that is corrupt":       {member: func(m *member) { m.alarms = []string{"memberID:1 alarm:CORRUPT"} }, reason: backup.ReasonEtcdUnreachable, words: "corrupt"},
 		"that breaks off":       {member: func(m *member) { m.fault = breaks }, reason: backup.ReasonEtcdRefused, words: "was interrupted"},
 		"whose hash is wrong":   {member: func(m *member) { m.fault = lies }, reason: backup.ReasonSnapshotBroken, words: "hash"},

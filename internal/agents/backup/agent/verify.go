@@ -28,9 +28,9 @@ func (a *Agent) verify(ctx context.Context, s *catalog, v backup.Verify) (backup
 	}
 	switch unnoted := a.note(ctx, s, i, m, err); {
 	case unnoted != nil && err != nil:
-		err = fmt.Errorf("%w; that could not be recorded, so the backup still counts as good: %w", err, unnoted)
+		err = fmt.Errorf("%w; this result could not be recorded, so the backup still counts as good: %w", err, unnoted)
 	case unnoted != nil:
-		result.Reason, result.Message = backup.ReasonNotRecorded, fmt.Sprintf("the proof could not be recorded: %s", unnoted)
+		result.Reason, result.Message = backup.ReasonNotRecorded, fmt.Sprintf("the result of the verification could not be recorded: %s", unnoted)
 	}
 	return result, err
 }

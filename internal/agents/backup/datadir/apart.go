@@ -69,7 +69,7 @@ func Apart(ctx context.Context, j Job) (Done, error) {
 	child.Stdin, child.Stdout, child.Stderr = bytes.NewReader(text), &answer, said
 	err = child.Run()
 	if ctx.Err() != nil {
-		return Done{}, fmt.Errorf("make a data directory of the snapshot: %w", context.Cause(ctx))
+		return Done{}, fmt.Errorf("create a data directory from the snapshot: %w", context.Cause(ctx))
 	}
 	var done Done
 	if err != nil || json.Unmarshal(answer.Bytes(), &done) != nil {
@@ -88,7 +88,7 @@ func broke(err error, said string) error {
 	if strings.HasPrefix(words, "panic: ") {
 		reason = reasonIn(said)
 	}
-	return backup.Fail(reason, "the process that reads the snapshot ended without an answer (%v): %s", err, words)
+	return backup.Fail(reason, "the process that reads the snapshot ended without a result (%v): %s", err, words)
 }
 
 // cause returns the line with the panic, or else the last line.

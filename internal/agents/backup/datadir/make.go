@@ -25,7 +25,7 @@ import (
 // revision.
 func makeDir(from, dir string, r backup.Restore) (revision int64, err error) {
 	if err := fits(r); err != nil {
-		return 0, backup.Fail(backup.ReasonMemberInvalid, "etcd cannot be set up as ordered: %w", err)
+		return 0, backup.Fail(backup.ReasonMemberInvalid, "etcd rejects the member settings of the order: %w", err)
 	}
 	said := &warnings{}
 	defer func() {

@@ -132,7 +132,7 @@ func syncTree(dir string) error {
 // volume adds the reason to an error of the volume.
 func volume(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return backup.Fail(backup.ReasonDiskFull, "the volume of the data directory has no room left: %w", err)
+		return backup.Fail(backup.ReasonDiskFull, "the volume of the data directory is full: %w", err)
 	}
 	return backup.Fail(backup.ReasonVolumeFailed, "the volume of the data directory cannot be used: %w", err)
 }

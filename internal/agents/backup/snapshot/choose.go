@@ -39,18 +39,18 @@ func Choose(answers []Answer) ([]Answer, error) {
 		case a.Err != nil:
 			unable = append(unable, a)
 		case a.Corrupt:
-			a.Err = errors.New("etcd has found its data corrupt")
+			a.Err = errors.New("etcd has found the data of this member corrupt")
 			unable = append(unable, a)
 		default:
 			able = append(able, a)
 		}
 	}
 	if len(able) == 0 {
-		return nil, backup.Fail(reasonOf(unable), "no member of etcd can give a snapshot: %s", causes(unable))
+		return nil, backup.Fail(reasonOf(unable), "no etcd member can send a snapshot: %s", causes(unable))
 	}
 	for _, a := range able {
 		if a.ClusterID != able[0].ClusterID {
-			return nil, backup.Fail(backup.ReasonEtcdRefused, "the endpoints belong to different clusters: %s to %x, %s to %x",
+			return nil, backup.Fail(backup.ReasonEtcdRefused, "the endpoints belong to different clusters: %s belongs to %x, and %s to %x",
 				able[0].Endpoint, able[0].ClusterID, a.Endpoint, a.ClusterID)
 		}
 	}
@@ -61,7 +61,7 @@ func Choose(answers []Answer) ([]Answer, error) {
 }
 
 // errUnled says why a member without a leader is not read.
-var errUnled = errors.New("it has no leader, so its data may be old")
+var errUnled = errors.New("the member has no leader, so its data may be outdated")
 
 // OnlyLed treats members without a leader as if they had not answered.
 func OnlyLed(answers []Answer) []Answer {

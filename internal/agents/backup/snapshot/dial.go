@@ -68,7 +68,7 @@ func loadTLS(dir string) (*tls.Config, error) {
 	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(text) {
-		return nil, backup.Fail(backup.ReasonSecretInvalid, "etcd-client-ca.crt of the TLS Secret has no certificate")
+		return nil, backup.Fail(backup.ReasonSecretInvalid, "etcd-client-ca.crt of the TLS Secret contains no certificate")
 	}
 	return &tls.Config{Certificates: []tls.Certificate{pair}, RootCAs: roots, MinVersion: tls.VersionTLS12}, nil
 }

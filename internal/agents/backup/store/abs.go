@@ -30,7 +30,7 @@ func absDomain(cloud string) (string, error) {
 		"AzureGermanCloud":       "core.cloudapi.de",
 	}[cloud]
 	if domain == "" {
-		return "", backup.Fail(backup.ReasonSecretInvalid, "the key cloud of the storage's Secret is not a known Azure cloud")
+		return "", backup.Fail(backup.ReasonSecretInvalid, "the key cloud of the storage Secret does not name a known Azure cloud")
 	}
 	return "blob." + domain, nil
 }
@@ -52,7 +52,7 @@ func openABS(ctx context.Context, t backup.Target, name string) (*bucket, error)
 	}
 	shared, err := container.NewSharedKeyCredential(account, key)
 	if err != nil {
-		return nil, backup.Fail(backup.ReasonSecretInvalid, "the key storage-key of the storage's Secret is not a valid Azure key")
+		return nil, backup.Fail(backup.ReasonSecretInvalid, "the key storage-key of the storage Secret is not a valid Azure key")
 	}
 	client, err := container.NewClientWithSharedKeyCredential(at+"/"+name, shared, &container.ClientOptions{ClientOptions: azcore.ClientOptions{
 		Transport: &http.Client{Transport: transport()},

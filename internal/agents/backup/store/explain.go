@@ -42,11 +42,11 @@ func (b *bucket) explain(err error, doing, key string) error {
 	case backup.ReasonObjectMissing:
 		return backup.Fail(reason, "the object %q does not exist in the %s", key, at)
 	case backup.ReasonAccessDenied:
-		return backup.Fail(reason, "the %s refuses to %s (%s): check the Secret and its permissions", at, doing, short)
+		return backup.Fail(reason, "the %s refuses to %s (%s); check the Secret and its permissions", at, doing, short)
 	case backup.ReasonStoreUnreachable:
 		return backup.Fail(reason, "the server of the %s cannot be reached: %s", at, short)
 	case backup.ReasonDiskFull:
-		return backup.Fail(reason, "the %s has no room left (%s)", at, short)
+		return backup.Fail(reason, "the %s is full (%s)", at, short)
 	default:
 		return &backup.Error{Reason: reason, Err: &explained{"cannot " + doing + " in the " + at + ": " + short, err}}
 	}

@@ -122,13 +122,13 @@ func (f folder) explain(err error, key string) error {
 	}
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return backup.Fail(backup.ReasonDiskFull, "the volume of %s has no room left for %q: %w", f.dir, key, err)
+		return backup.Fail(backup.ReasonDiskFull, "the volume of %s is full, so %q cannot be stored: %w", f.dir, key, err)
 	case errors.Is(err, fs.ErrNotExist):
 		return backup.Fail(backup.ReasonObjectMissing, "the object %q does not exist in %s", key, f.dir)
 	case errors.Is(err, fs.ErrPermission):
-		return backup.Fail(backup.ReasonAccessDenied, "the volume of %s refuses access by this user (%d): %w", f.dir, os.Getuid(), err)
+		return backup.Fail(backup.ReasonAccessDenied, "the volume of %s refuses access by user ID %d: %w", f.dir, os.Getuid(), err)
 	}
-	return backup.Fail(backup.ReasonStoreFailed, "the volume of %s fails: %w", f.dir, err)
+	return backup.Fail(backup.ReasonStoreFailed, "access to the volume of %s failed: %w", f.dir, err)
 }
 
 // bounded is a reader that fails when its context ends.

@@ -31,7 +31,7 @@ func openGCS(ctx context.Context, t backup.Target, name string) (*bucket, error)
 	}
 	client, err := gcp.NewHTTPClient(transport(), tokens)
 	if err != nil {
-		return nil, backup.Fail(backup.ReasonSecretInvalid, "there are no Google credentials: %w", err)
+		return nil, backup.Fail(backup.ReasonSecretInvalid, "no Google credentials were found: %w", err)
 	}
 	b := &bucket{provider: "GCS", name: name, server: url(t.Endpoint), mask: hidden}
 	var options gcsblob.Options
@@ -57,11 +57,11 @@ func gcsTokens(ctx context.Context, from secret) (gcp.TokenSource, mask, error) 
 	case from.has("credentials.json"):
 		return gcsFile(ctx, from)
 	case from != "":
-		return nil, nil, backup.Fail(backup.ReasonSecretInvalid, "the storage's Secret has neither the key access-token nor credentials.json")
+		return nil, nil, backup.Fail(backup.ReasonSecretInvalid, "the storage Secret has neither the key access-token nor the key credentials.json")
 	}
 	found, err := google.FindDefaultCredentials(ctx, gcsScope)
 	if err != nil {
-		return nil, nil, backup.Fail(backup.ReasonSecretInvalid, "there is no Secret, and this pod has no Google credentials of its own: %w", err)
+		return nil, nil, backup.Fail(backup.ReasonSecretInvalid, "no storage Secret is set, and this pod has no Google credentials of its own: %w", err)
 	}
 	return found.TokenSource, nil, nil
 }
@@ -80,11 +80,11 @@ func gcsFile(ctx context.Context, from secret) (gcp.TokenSource, mask, error) {
 	// Other types name files and URLs with tokens, which a Secret must not make this process read.
 	known := []google.CredentialsType{google.ServiceAccount, google.AuthorizedUser}
 	if json.Unmarshal([]byte(text), &file) != nil || !slices.Contains(known, file.Type) {
-		return nil, nil, backup.Fail(backup.ReasonSecretInvalid, "credentials.json in the storage's Secret does not belong to a Google service account or user")
+		return nil, nil, backup.Fail(backup.ReasonSecretInvalid, "credentials.json in the storage Secret does not belong to a Google service account or user")
 	}
 	found, err := google.CredentialsFromJSONWithType(ctx, []byte(text), file.Type, gcsScope)
 	if err != nil {
-		return nil, nil, backup.Fail(backup.ReasonSecretInvalid, "credentials.json in the storage's Secret is not valid")
+		return nil, nil, backup.Fail(backup.ReasonSecretInvalid, "credentials.json in the storage Secret is not valid")
 	}
 	return found.TokenSource, mask{file.PrivateKey, file.ClientSecret, file.RefreshToken}, nil
 }

@@ -46,7 +46,7 @@ func openS3(ctx context.Context, t backup.Target, name string) (*bucket, error) 
 	cfg, err := config.LoadDefaultConfig(ctx, options...)
 	if err != nil {
 		// The error quotes what it cannot parse, which may be the secret.
-		return nil, backup.Fail(backup.ReasonSecretInvalid, "credentials and config of the storage's Secret are not AWS files with a profile default")
+		return nil, backup.Fail(backup.ReasonSecretInvalid, "credentials and config of the storage Secret are not AWS files with a profile default")
 	}
 	if from != "" && cfg.Credentials != nil {
 		if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
@@ -76,11 +76,11 @@ func noKeys(err error) error {
 	code, _ := codeOf(err)
 	switch {
 	case code != "":
-		return backup.Fail(backup.ReasonAccessDenied, "AWS refuses the role in the storage's Secret (%s)", code)
+		return backup.Fail(backup.ReasonAccessDenied, "AWS refuses the role in the storage Secret (%s)", code)
 	case unreachable(err):
-		return backup.Fail(backup.ReasonStoreUnreachable, "AWS cannot be reached for the role in the storage's Secret: %s", shortest(err, ""))
+		return backup.Fail(backup.ReasonStoreUnreachable, "AWS cannot be reached to assume the role in the storage Secret: %s", shortest(err, ""))
 	}
-	return backup.Fail(backup.ReasonSecretInvalid, "the credentials in the storage's Secret have no keys in the profile default")
+	return backup.Fail(backup.ReasonSecretInvalid, "the credentials in the storage Secret have no keys in the profile default")
 }
 
 // openOSS uses Alibaba's S3 interface. It accepts the bucket's name in the host only, which also
@@ -102,7 +102,7 @@ func openOSS(ctx context.Context, t backup.Target, name string) (*bucket, error)
 		config.WithSharedCredentialsFiles([]string{}), config.WithSharedConfigFiles([]string{}),
 		config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(id, key, "")))...)
 	if err != nil {
-		return nil, backup.Fail(backup.ReasonStoreFailed, "set up the client of OSS: %w", err)
+		return nil, backup.Fail(backup.ReasonStoreFailed, "create the OSS client: %w", err)
 	}
 	return openS3With(ctx, cfg, &bucket{provider: "OSS", name: name, server: url(t.Endpoint), mask: mask{key, id}}, t.ForcePathStyle)
 }

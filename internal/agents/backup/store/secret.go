@@ -31,14 +31,14 @@ func (s secret) value(key string) (string, error) {
 	text, err := os.ReadFile(s.file(key))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", backup.Fail(backup.ReasonSecretInvalid, "the storage's Secret has no key %s", key)
+		return "", backup.Fail(backup.ReasonSecretInvalid, "the storage Secret has no key %s", key)
 	case err != nil:
-		return "", backup.Fail(backup.ReasonSecretInvalid, "the storage's Secret cannot be read: %w", err)
+		return "", backup.Fail(backup.ReasonSecretInvalid, "the storage Secret cannot be read: %w", err)
 	}
 	if value := strings.TrimSpace(string(text)); value != "" {
 		return value, nil
 	}
-	return "", backup.Fail(backup.ReasonSecretInvalid, "the key %s of the storage's Secret is empty", key)
+	return "", backup.Fail(backup.ReasonSecretInvalid, "the key %s of the storage Secret is empty", key)
 }
 
 // mask has values that must never be printed.

@@ -25,7 +25,7 @@ const (
 
 var (
 	errNoGetent = errors.New("the host has no getent")
-	errNoEntry  = errors.New("there is no such entry")
+	errNoEntry  = errors.New("getent found no such entry")
 )
 
 // getent calls getent of the host, which logins use too. No shell is involved, and the key cannot be taken for an
@@ -43,7 +43,7 @@ func getent(database, key string) (string, error) {
 	exit := (*exec.ExitError)(nil)
 	switch {
 	case ctx.Err() != nil:
-		return "", fmt.Errorf("getent did not answer within %s", lookupTime)
+		return "", fmt.Errorf("getent did not respond within %s", lookupTime)
 	case errors.As(err, &exit) && exit.ExitCode() == notFound:
 		return "", errNoEntry
 	case err != nil:

@@ -58,7 +58,7 @@ func ask(user string) (Identity, *hostjob.Result) {
 	case errors.Is(err, errNoGetent), errors.Is(err, errNoEntry):
 		return Identity{}, unknown
 	case err != nil:
-		return Identity{}, hostjob.Refuse(hostjob.ReasonUserLookup, "the host was asked for the user %q: %v", user, err)
+		return Identity{}, hostjob.Refuse(hostjob.ReasonUserLookup, "the lookup of user %q on the host failed: %v", user, err)
 	}
 	found, ok := parseEntry(line)
 	if _, matches := findEntry(line, user); !ok || !matches && isNumeric(user) {
@@ -66,7 +66,7 @@ func ask(user string) (Identity, *hostjob.Result) {
 	}
 	groups, err := getent("initgroups", found.name)
 	if err != nil {
-		return Identity{}, hostjob.Refuse(hostjob.ReasonUserLookup, "the host was asked for the groups of %q: %v", found.name, err)
+		return Identity{}, hostjob.Refuse(hostjob.ReasonUserLookup, "the lookup of the groups of user %q on the host failed: %v", found.name, err)
 	}
 	return found.identity(parseInitgroups(groups, found.name)), nil
 }

@@ -33,7 +33,7 @@ type Family struct {
 // Adopt makes this process the parent of orphans. Call it before the first fork.
 func Adopt() error {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("become the parent of orphans: %w", err)
+		return fmt.Errorf("become the parent of orphaned processes: %w", err)
 	}
 	return nil
 }

@@ -60,11 +60,11 @@ func parseAccepted(text string) ([]string, error) {
 	hashes := strings.Fields(text)
 	for i, hash := range hashes {
 		if len(hash) != hashLength || strings.ContainsFunc(hash, notHex) {
-			return nil, fmt.Errorf("line %d is not the SHA-256 of a password, of %d hexadecimal digits", i+1, hashLength)
+			return nil, fmt.Errorf("line %d is not the SHA-256 hash of a password (%d hexadecimal digits)", i+1, hashLength)
 		}
 	}
 	if len(hashes) == 0 {
-		return nil, errors.New("there is no hash of a password")
+		return nil, errors.New("the file contains no password hash")
 	}
 	return hashes, nil
 }

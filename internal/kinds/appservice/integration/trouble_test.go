@@ -32,7 +32,7 @@ func TestATakenNodePortIsReportedWithoutItsHolderElsewhereAndThePodsRunAllTheSam
 	s := newShop(t)
 	holder := s.holder(30111)
 	s.create(2, withPorts(atNodes(30111)))
-	s.await(ready, "False NodePortTaken", "nodePort 30111 is in use in another namespace", "0 for any that is free")
+	s.await(ready, "False NodePortTaken", "nodePort 30111 is in use in another namespace", "0 for any free port")
 	a := s.await(rolled, "True AllPodsReady")
 	if a.Status.ReadyReplicas != 2 || s.there(&corev1.Service{}) {
 		t.Errorf("expected two pods and no Service, got %+v", a.Status)

@@ -111,7 +111,7 @@ func TestATakenNodePortIsReportedWithItsHolderAndThePodsRunAllTheSame(t *testing
 	holder.Namespace, holder.Name = env.Namespace(t), "first"
 	s.make(holder)
 	s.create(atNodes(30211))
-	s.await(ready, "False NodePortTaken", "nodePort 30211 is in use in another namespace", "0 for any that is free")
+	s.await(ready, "False NodePortTaken", "nodePort 30211 is in use in another namespace", "0 for any free port")
 	s.await(rolled, "True AllPodsReady")
 	if err := env.Client.Delete(t.Context(), holder); err != nil {
 		t.Fatal(err)
