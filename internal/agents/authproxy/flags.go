@@ -10,7 +10,7 @@ import (
 	"github.com/opcrew/opcrew/internal/agents/shared/flags"
 )
 
-// ParseFlags parses a command line. It prints the help to out; the caller prints the error.
+// ParseFlags parses the command line. It prints the help to out, and returns errors for the caller to print.
 func ParseFlags(args []string, out io.Writer) (Options, error) {
 	o := Defaults()
 	if err := flags.Parse("auth-proxy", args, out, o.bind); err != nil {

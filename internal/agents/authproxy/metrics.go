@@ -10,9 +10,10 @@ import (
 	"sync/atomic"
 )
 
-// metrics does not use the Prometheus client library, which would make the binary a third bigger.
+// metrics counts requests and reloads. It does not use the Prometheus client library, which would make the binary a
+// third larger.
 type metrics struct {
-	classes        [6]atomic.Uint64 // by the first digit of the status code
+	classes        [6]atomic.Uint64 // indexed by the first digit of the status code
 	inFlight       atomic.Int64
 	failures       map[string]*atomic.Uint64
 	cacheHits      atomic.Uint64
@@ -61,12 +62,12 @@ func single(w io.Writer, name, kind, help string, value any) {
 	fmt.Fprintf(w, "%s%s %d\n", prefix, name, value)
 }
 
-// counted counts the responses of next.
+// counted returns a handler that calls next and counts its responses.
 func (m *metrics) counted(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer := &recorder{ResponseWriter: w, code: http.StatusOK}
 		m.inFlight.Add(1)
-		// Deferred, because next aborts a response by a panic.
+		// This is deferred because next may abort a response with a panic.
 		defer func() {
 			m.inFlight.Add(-1)
 			m.classes[min(answer.code/100, 5)].Add(1)

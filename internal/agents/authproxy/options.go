@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// Options are the settings from the command line.
+// Options holds the settings from the command line.
 type Options struct {
-	Address     string   // address to bind the ports to; empty binds to all addresses
+	Address     string   // IP address to bind the ports to; empty binds to all addresses
 	Routes      []Route  // at least one
-	Credentials []string // directories of mounted Secrets; the first with a valid line is used
+	Credentials []string // directories of mounted Secrets; the proxy uses the first one with a valid line
 	Health      int      // port for probes and metrics
 
 	Realm      string
@@ -31,10 +31,10 @@ type Options struct {
 	MaxHeaderBytes    int
 }
 
-// Route forwards a port of the pod to a port of the application on 127.0.0.1.
+// Route forwards requests from a port of the pod to a port of the application on 127.0.0.1.
 type Route struct {
 	Listen, Upstream int
-	// H2C uses HTTP/2 without TLS, as gRPC needs. Otherwise the proxy uses HTTP/1.
+	// H2C selects HTTP/2 without TLS, which gRPC needs. Otherwise the proxy uses HTTP/1.
 	H2C bool
 }
 
@@ -65,7 +65,7 @@ func (o *Options) validate() error {
 	)
 }
 
-// validatePorts refuses routes that lead back to the proxy.
+// validatePorts refuses routes whose target is the proxy itself.
 func (o *Options) validatePorts() error {
 	if len(o.Routes) == 0 {
 		return errors.New("--route must be set at least once")
@@ -85,7 +85,7 @@ func (o *Options) validatePorts() error {
 	return nil
 }
 
-// reserved lists the headers that would break a request if they contained a user.
+// reserved lists headers that would break a request if the proxy put a user name into them.
 var reserved = []string{
 	"Authorization", "Connection", "Content-Length", "Content-Type", "Cookie", "Host", "Te", "Trailer",
 	"Transfer-Encoding", "Upgrade", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto",

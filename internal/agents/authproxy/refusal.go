@@ -12,16 +12,16 @@ import (
 	"github.com/opcrew/opcrew/internal/agents/shared/limiter"
 )
 
-// refusal is a response of the proxy itself.
+// refusal is a response that the proxy sends instead of forwarding the request.
 type refusal struct {
 	status int
-	reason string // the label in metrics
+	reason string // value of the label reason in metrics
 	text   string
 }
 
 func (r *refusal) Error() string { return r.text }
 
-// The texts are the same for an unknown user and a wrong password.
+// An unknown user and a wrong password give the same response, so that it does not reveal which users exist.
 var (
 	errMissing   = &refusal{http.StatusUnauthorized, "missing", "user and password are required"}
 	errMalformed = &refusal{http.StatusUnauthorized, "malformed", "exactly one Authorization header with the scheme Basic is required"}
@@ -37,12 +37,13 @@ func refusals() []*refusal {
 	return []*refusal{errMissing, errMalformed, errWrong, errLimited, errBusy, errGone, errNone, errConnect}
 }
 
-// bodyGrace is how long a refused client may continue to send its body.
+// bodyGrace is how long a client whose request is refused may continue to send its body.
 const bodyGrace = 5 * time.Second
 
 func (r *refusal) write(w http.ResponseWriter, req *http.Request, realm string) {
 	if req.ContentLength != 0 {
-		// The server reads some of the body before it responds. In tests without a connection there are no deadlines.
+		// net/http reads a part of the body before it responds, so a deadline is needed. It fails harmlessly in tests,
+		// where there is no connection.
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyGrace))
 	}
 	switch r.status {

@@ -9,7 +9,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
 )
 
-// facts holds the input of the decision.
+// facts holds the input of the decision whether etcd may start.
 type facts struct {
 	own   marker  // the expected marker
 	found *marker // the marker on the volume; nil if there is none
@@ -17,7 +17,8 @@ type facts struct {
 	log   bool
 }
 
-// decision refuses the start, or allows it. If mark is set, the marker must be written before the start.
+// decision is the result: etcd may start, or must not start for a reason. If mark is set, the marker must be written
+// before etcd starts.
 type decision struct {
 	mark    bool
 	refusal *etcdstart.Report
@@ -42,12 +43,12 @@ func decide(f facts) decision {
 	case f.found != nil && *f.found != f.own:
 		return refuse(etcdstart.VolumeForeign, "the volume has no log, but its marker belongs to %s; expected a new volume, or the volume of %s", *f.found, f.own)
 	}
-	// The marker is written even if there is one: an interrupted start may have left a marker that is not yet synced to
-	// disk. If it were lost later, the log would look like that of another member.
+	// The marker is written again even if it exists, because an interrupted start may not have synced it to disk. If it
+	// were lost later, the log would look like the log of another member.
 	return decision{mark: true}
 }
 
-// remains says whether the marker on the volume is that of this member, of another one, or missing.
+// remains describes the marker on the volume: it belongs to this member or another one, or is missing.
 func (f facts) remains() string {
 	switch {
 	case f.found == nil:

@@ -17,9 +17,11 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
 )
 
-// Run starts etcd if that is safe, and returns when etcd has ended. The error contains the exit code.
+// Run starts etcd if its volume is safe, and returns when etcd has ended. The error contains the exit code of the
+// container.
 func Run(ctx context.Context, o Options, log *slog.Logger) error {
-	// After a restart the kubelet sends its signal again. That must not end this process before etcd.
+	// A restarted kubelet may send the signal a second time. Notify catches it, because it must not end this process
+	// before etcd has ended.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT)
 	start, refusal := admit(o)
 	if refusal != nil {
@@ -31,14 +33,14 @@ func Run(ctx context.Context, o Options, log *slog.Logger) error {
 	}
 	defer listener.Close()
 	if ctx.Err() != nil {
-		return nil // the pod is stopped before etcd has started
+		return nil // the pod was stopped before etcd has started
 	}
 	log.Info("Starting etcd", "mode", start.Mode, "member", o.Member, "id", start.ID)
 	go serve(listener, newHealth(o, start), log)
 	return run(ctx, o)
 }
 
-// admit collects the facts and decides. If it returns no refusal, the marker is on the disk.
+// admit collects the facts and decides whether etcd may start. If it returns no refusal, the marker is synced to disk.
 func admit(o Options) (etcdstart.Start, *etcdstart.Report) {
 	start, err := readStart(o.Start)
 	if err != nil {

@@ -17,21 +17,22 @@ import (
 
 const subcommand = "run-etcd"
 
-// Options are the settings from the command line.
+// Options holds the settings from the command line.
 type Options struct {
-	Cluster string // UID of the cluster, which is unique, unlike its name
+	Cluster string // UID of the cluster, which is unique in contrast to its name
 	Member  string
 	DataDir string // etcd's data directory
-	Marker  string // file on the volume of DataDir, outside of DataDir
+	Marker  string // marker file, on the volume of DataDir but outside DataDir
 	Start   string // file in which the operator allows the start
-	Latch   string // file of the pod that is not on the data volume: see latch
-	// Termination is the file of the container's termination message.
+	Latch   string // file that exists as long as the pod, not on the data volume; see latch
+	// Termination is the file for the container's termination message.
 	Termination string
 	Listen      string // address for the probes
-	// Metrics is the URL of etcd's metrics listener. If it is empty, as for etcd before 3.3, the member is ready when
-	// Client, the address for clients, accepts connections.
+	// Metrics is the URL of etcd's metrics listener. It is empty for etcd before 3.3, which has no such listener. Such
+	// a member is ready when Client, the address for clients, accepts connections.
 	Metrics, Client string
-	// ByLeader makes a member ready when its metrics show a leader, without reading /health: see leader.
+	// ByLeader makes a member ready when its metrics show that it has a leader, without a request to /health; see
+	// leader.
 	ByLeader bool
 	Command  []string
 }
@@ -50,7 +51,7 @@ func Defaults() Options {
 	}
 }
 
-// ParseFlags parses a command line. It prints the help to out; the caller prints the error.
+// ParseFlags parses the command line. It prints the help to out, and returns errors for the caller to print.
 func ParseFlags(args []string, out io.Writer) (Options, error) {
 	o := Defaults()
 	command, err := flags.ParseSome(subcommand, args, out, o.bind)

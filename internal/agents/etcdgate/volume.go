@@ -14,9 +14,9 @@ import (
 
 const logSuffix = ".wal"
 
-// hasLog reports whether etcd's data directory has the log of a member: a non-empty file with the suffix of a log. A
-// directory that cannot be read is an error, never empty, as it is for etcd. docs/design/etcd.md describes how etcd
-// creates the log.
+// hasLog reports whether etcd's data directory contains a log: a non-empty file with the log suffix. An unreadable
+// directory is an error, although etcd itself would treat it as empty. docs/design/etcd.md describes how etcd creates
+// the log.
 func hasLog(dataDir string) (bool, error) {
 	dir := filepath.Join(dataDir, "member", "wal")
 	if there, err := exists(dataDir, filepath.Join(dataDir, "member"), dir); !there {
@@ -41,7 +41,7 @@ func hasLog(dataDir string) (bool, error) {
 	return false, nil
 }
 
-// exists reports whether all paths exist. It does not follow links: a link to a volume that is not mounted must not
+// exists reports whether all paths exist. It does not follow symlinks: a link to a volume that is not mounted must not
 // look like an empty directory.
 func exists(paths ...string) (bool, error) {
 	for _, path := range paths {

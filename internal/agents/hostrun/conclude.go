@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
-// conclude records in the result how the command ended.
+// conclude sets the state, reason and message of a result by how the command ended.
 func conclude(r *hostjob.Result, why cause, e ending) {
 	r.EndedAt = time.Now()
 	how := "could not be killed"
@@ -58,7 +58,7 @@ func judge(r *hostjob.Result, status syscall.WaitStatus) {
 	}
 }
 
-// describe sets the exit code or the signal of the result, and returns how the command ended in words.
+// describe sets the exit code or the signal of the result, and returns a text about how the command ended.
 func describe(r *hostjob.Result, status syscall.WaitStatus) string {
 	if status.Signaled() {
 		if r.Signal = unix.SignalName(status.Signal()); r.Signal == "" {

@@ -15,8 +15,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
-// earlier returns the result of an earlier start of this run, or nil if there was none. A kubelet may start a container
-// again after the kubelet or the host has crashed.
+// earlier returns the result of an earlier start of this run; nil if there was none. After a crash of the kubelet or
+// the host, a kubelet may start the container again.
 func (h *host) earlier() *hostjob.Result {
 	found, err := h.ledger.Find(markers.Key(h.Order))
 	switch {
@@ -40,8 +40,8 @@ func (h *host) earlier() *hostjob.Result {
 	return &r
 }
 
-// forgotten refuses a run without a marker if it may have been started before. The host may have been reinstalled under
-// its old name, and have lost its markers. docs/design/hostrun.md describes the conditions.
+// forgotten refuses a run without a marker if the run may already have been started: the host may have been reinstalled
+// under its old name, and have lost its markers. docs/design/hostrun.md describes the conditions.
 func (h *host) forgotten() *hostjob.Result {
 	o := h.Order
 	inTime := o.BeginBefore.IsZero() || time.Now().Before(o.BeginBefore)
@@ -55,7 +55,7 @@ func (h *host) forgotten() *hostjob.Result {
 		"It is unknown whether the command already ran, so it is not started now", o.Run, o.BeginBefore.UTC().Format(time.RFC3339))
 }
 
-// unfinished returns the result of a run that was started and left no result.
+// unfinished returns the result of a run that was started earlier and left no result.
 func (h *host) unfinished(m *markers.Marker) *hostjob.Result {
 	since := "earlier"
 	if !m.Started.IsZero() {

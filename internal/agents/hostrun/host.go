@@ -25,25 +25,24 @@ import (
 
 const bootIDFile = "/proc/sys/kernel/random/boot_id"
 
-// work is the input that the runner passes to the host stage.
+// work is what the runner sends to the host stage.
 type work struct {
 	Order   hostjob.Order     `json:"order"`
 	Markers string            `json:"markers"`
-	Secrets map[string]string `json:"secrets"` // values by variable name
+	Secrets map[string]string `json:"secrets"` // values of Secrets by the name of their variable
 }
 
-// host executes an order, on the host.
+// host executes an order on the host.
 type host struct {
 	work
 	ledger markers.Ledger
 	boot   string
 	log    io.Writer
-	// cancelled ends when the command has to be ended, and lost when the runner has ended.
+	// cancelled ends when the command must be ended. lost ends when the runner has ended.
 	cancelled, lost context.Context
 }
 
-// result executes the order, unless its run was started before. It returns the encoded result, which is then on the
-// disk.
+// result executes the order, unless its run was already started. It returns the encoded result, which is then on disk.
 func (h *host) result() []byte {
 	r, ran := h.attempt()
 	r.BootID = h.boot
@@ -59,7 +58,7 @@ func (h *host) result() []byte {
 	return text
 }
 
-// attempt returns the result, and whether this call has started the run.
+// attempt executes the order. ran is true if this call started the run.
 func (h *host) attempt() (r *hostjob.Result, ran bool) {
 	if r := h.earlier(); r != nil {
 		return r, false
@@ -86,7 +85,7 @@ func (h *host) attempt() (r *hostjob.Result, ran bool) {
 	return h.follow(c), true
 }
 
-// ready waits until the shim is ready to execute the command.
+// ready waits until the shim is ready to execute the command. It returns a result if the command must not start.
 func (h *host) ready(c *child) *hostjob.Result {
 	select {
 	case refusal := <-c.ready:
@@ -107,7 +106,7 @@ func cancelledBefore() *hostjob.Result {
 	return &hostjob.Result{State: hostjob.Cancelled, Reason: hostjob.ReasonPodEnded, Message: "the run was cancelled before the command was started"}
 }
 
-// mark writes the marker. From then on the run counts as started.
+// mark writes the marker of the run. From then on the run counts as started.
 func (h *host) mark() *hostjob.Result {
 	err := h.ledger.Take(markers.Key(h.Order), markers.Marker{Created: h.Order.Created, Started: time.Now().UTC(), BootID: h.boot})
 	switch {

@@ -21,23 +21,25 @@ import (
 )
 
 const (
-	// readyTime limits how long a shim may take, because a directory on a dead file server hangs for ever.
+	// readyTime is how long a shim may take to get ready, because access to a directory on a dead file server hangs for
+	// ever.
 	readyTime = 30 * time.Second
-	// binary is the path of this program, for a process with another root directory.
+	// binary is the path of this program through an open file. It is valid even if the process has another root
+	// directory.
 	binary = "/proc/self/fd/3"
 )
 
-// child is a command that is waiting at its gate, or running.
+// child is a command that waits at its gate, or runs.
 type child struct {
 	*tree.Family
 	gate io.WriteCloser
-	// ready receives nil, or why the shim refuses. failed receives nil, or why the exec failed, once the command has
-	// ended.
+	// ready receives nil when the shim is ready, or why it refuses the order. When the command has ended, failed
+	// receives nil, or why the command could not be executed.
 	ready, failed chan *hostjob.Result
 	output        io.Reader
 }
 
-// launch starts a shim and passes the command to it.
+// launch starts a shim and sends the command to it.
 func launch(s spec) (*child, error) {
 	var files pipes
 	err, pid := files.open(), 0
@@ -58,7 +60,7 @@ func launch(s spec) (*child, error) {
 	return c, nil
 }
 
-// listen receives at most two reports of the shim: whether it is ready, and why it could not execute the command.
+// listen receives up to two reports from the shim: whether it is ready, and why it could not execute the command.
 func (c *child) listen(report io.Reader) {
 	decoder := json.NewDecoder(report)
 	for _, to := range []chan *hostjob.Result{c.ready, c.failed} {
@@ -70,13 +72,13 @@ func (c *child) listen(report io.Reader) {
 	}
 }
 
-// release opens the gate, so that the command is executed.
+// release opens the gate, so that the shim executes the command.
 func (c *child) release() error {
 	_, err := c.gate.Write([]byte{1})
 	return errors.Join(err, c.gate.Close())
 }
 
-// abandon ends a shim whose gate has not been opened.
+// abandon ends a shim whose gate was not opened.
 func (c *child) abandon() {
 	_ = c.gate.Close()
 	select {
@@ -86,7 +88,7 @@ func (c *child) abandon() {
 	}
 }
 
-// pipes holds the files of a shim, and the ends that this process keeps.
+// pipes holds the files of a shim, and the ends of the pipes that this process keeps.
 type pipes struct {
 	null, gateEnd, reportEnd, outputEnd *os.File // the shim's ends
 	gate, report, output                *os.File // this process's ends
@@ -106,7 +108,7 @@ func (p *pipes) open() (err error) {
 	return err
 }
 
-// fork starts a shim in its own session, and without any environment.
+// fork starts a shim in a session of its own, and with an empty environment.
 func (p *pipes) fork() (int, error) {
 	return syscall.ForkExec(binary, append([]string{"opcrew-agent"}, stageArgs(shimStage)...), &syscall.ProcAttr{
 		Env:   []string{},
@@ -115,7 +117,8 @@ func (p *pipes) fork() (int, error) {
 	})
 }
 
-// pipe returns two blocking ends, because programs do not expect non-blocking ones. A blocked read occupies a thread.
+// pipe returns the two ends of a blocking pipe, because programs do not expect non-blocking output. A blocked read
+// occupies a thread.
 func pipe() (read, write *os.File, err error) {
 	var fds [2]int
 	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {

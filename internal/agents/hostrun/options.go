@@ -13,16 +13,16 @@ import (
 	"github.com/opcrew/opcrew/internal/agents/shared/flags"
 )
 
-// Options are the settings from the command line.
+// Options holds the settings from the command line.
 type Options struct {
-	// Order is the file with the order, Secrets the directory with the order's Secrets, and Result the file for the
-	// result. All three are in the container.
+	// Order is the file with the order, Secrets the directory with the mounted Secrets, and Result the file for the
+	// result. All three are paths in the container.
 	Order, Secrets, Result string
-	// Markers is a directory on the host.
+	// Markers is the directory for the markers on the host.
 	Markers string
-	// Proc is the directory with the host's processes; empty if this process runs on the host.
+	// Proc is the directory with the processes of the host. If it is empty, the command runs in this container.
 	Proc string
-	// Stage names one of the three processes; empty stands for the runner.
+	// Stage selects one of the three processes; empty means the runner.
 	Stage string
 }
 
@@ -32,10 +32,10 @@ const (
 	shimStage  = "shim"
 )
 
-// stageArgs returns the arguments that start one of the other processes.
+// stageArgs returns the arguments that start another one of the three processes.
 func stageArgs(stage string) []string { return []string{subcommand, "--stage", stage} }
 
-// ParseFlags parses a command line. It prints the help to out; the caller prints the error.
+// ParseFlags parses the command line. It prints the help to out, and returns errors for the caller to print.
 func ParseFlags(args []string, out io.Writer) (Options, error) {
 	var o Options
 	if err := flags.Parse(subcommand, args, out, o.bind); err != nil {

@@ -33,12 +33,13 @@ func Run(ctx context.Context, o Options) error {
 // runner is the process that the kubelet watches.
 type runner struct {
 	options Options
-	stage   []string // the arguments of the host stage
+	stage   []string // arguments of the host stage
 }
 
-// run first opens the file for the result, so that it starts no run whose result it cannot report.
+// run opens the file for the result first. If that fails, it does not start the command, because it could not report
+// the result.
 func (r *runner) run(ctx context.Context) error {
-	// After a restart the kubelet sends its signal again. That must not end this process.
+	// A restarted kubelet may send the signal a second time. Notify catches it, because it must not end this process.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT)
 	file, err := os.OpenFile(r.options.Result, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
@@ -67,7 +68,7 @@ func (r *runner) carryOut(ctx context.Context) []byte {
 	return stage.follow(ctx, work)
 }
 
-// prepare reads the order and its Secrets, and refuses orders that it can recognize as invalid without the host.
+// prepare reads the order and its Secrets. It refuses orders that are invalid on any host.
 func (r *runner) prepare() (*work, *hostjob.Result) {
 	text, err := readUpTo(r.options.Order, hostjob.MaxOrder+1)
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
-// readSecrets returns the values of variables. Its messages name files, and never contain their content.
+// readSecrets returns the values of environment variables from files of Secrets. Its messages name files, but never
+// contain their content.
 func readSecrets(dir string, envs map[string]string) (map[string]string, *hostjob.Result) {
 	values := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(envs)) {
@@ -33,7 +34,7 @@ func readSecrets(dir string, envs map[string]string) (map[string]string, *hostjo
 	return values, nil
 }
 
-// checkLengths refuses commands that Linux would not execute.
+// checkLengths refuses commands with arguments or variables that are too long for Linux.
 func checkLengths(o hostjob.Order) *hostjob.Result {
 	for _, text := range append(o.Args, o.Command) {
 		if len(text) > hostjob.MaxArgument {

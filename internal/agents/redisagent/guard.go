@@ -15,8 +15,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/redispod"
 )
 
-// guard admits requests with the name and a valid password of the users' account. Behind a gateway all clients have the
-// same address, and share its limit of attempts.
+// guard admits requests with the user name and a valid password of the users' account. It limits wrong passwords per
+// client address. All clients behind a gateway have the same address and share its limit.
 type guard struct {
 	secrets string
 	limiter *limiter.Limiter
@@ -50,8 +50,8 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.Error(w, "user and password are required; the Secret of the cluster contains them", http.StatusUnauthorized)
 }
 
-// valid reports whether a user and a password are correct. It takes the same time for every wrong password, because all
-// hashes have the same length.
+// valid reports whether user and password are correct. Every wrong password takes the same time, because all hashes
+// have the same length.
 func valid(s redissecrets.Secrets, user, password string) bool {
 	found, hash := 0, redispod.Hash(password)
 	for _, accepted := range s.Accepted {

@@ -11,7 +11,7 @@ import (
 	"strconv"
 )
 
-// metric is a number about a server. It has no value if the server does not report one.
+// metric is a number about a server. It has no value if the server does not report the number.
 type metric struct {
 	name, kind, help string
 	value            func(status) (float64, bool)
@@ -68,7 +68,7 @@ func bit(is func(status) bool) func(status) (float64, bool) {
 	}
 }
 
-// known returns the value of a boolean metric, which has no value while the server does not answer.
+// known returns the value function of a boolean metric. It has no value while the server does not respond.
 func known(is func(status) bool) func(status) (float64, bool) {
 	return func(s status) (float64, bool) {
 		value, _ := bit(is)(s)
@@ -76,7 +76,7 @@ func known(is func(status) bool) func(status) (float64, bool) {
 	}
 }
 
-// writeMetrics writes all metrics in the text format of Prometheus.
+// writeMetrics writes all metrics in the Prometheus text format.
 func (v view) writeMetrics(w io.Writer) {
 	places := []struct {
 		name string

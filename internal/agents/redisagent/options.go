@@ -19,17 +19,17 @@ const (
 	maxPort    = 1<<16 - 1
 )
 
-// Options are the settings from the command line.
+// Options holds the settings from the command line.
 type Options struct {
-	Cluster         string // name of the cluster, for the page
+	Cluster         string // name of the cluster, for the status page
 	Secrets         string // directory with the files that package redissecrets reads
-	Home, Guest     int    // ports of the servers; they are the same in all pods
-	Probes, Metrics int    // ports for plain HTTP
-	Page            int    // port for HTTPS
-	// Certificate is a directory with tls.crt and tls.key. While it has none, the agent uses a self-signed certificate for
-	// Names.
+	Home, Guest     int    // ports of the home and the guest server; they are the same in all pods
+	Probes, Metrics int    // ports for probes and metrics over plain HTTP
+	Page            int    // port of the status page over HTTPS
+	// Certificate is a directory with tls.crt and tls.key. While these files are missing, the agent uses a self-signed
+	// certificate for Names.
 	Certificate string
-	Names       []string // DNS names of the page
+	Names       []string // DNS names of the status page
 }
 
 // Defaults returns the options of an empty command line.
@@ -37,7 +37,7 @@ func Defaults() Options {
 	return Options{Secrets: "/secrets", Home: 6379, Guest: 6380, Probes: 8080, Metrics: 8070, Page: 8443}
 }
 
-// ParseFlags parses a command line. It prints the help to out; the caller prints the error.
+// ParseFlags parses the command line. It prints the help to out, and returns errors for the caller to print.
 func ParseFlags(args []string, out io.Writer) (Options, error) {
 	o := Defaults()
 	if err := flags.Parse(subcommand, args, out, o.bind); err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/clusternodes"
 )
 
-// page shows the ring as this pod sees it. It queries the other pods at most once per pageFreshness, regardless of the
-// number of clients.
+// page is the status page, which shows all servers of the cluster as this pod sees them. It queries the other pods at
+// most once per pageFreshness, regardless of the number of clients.
 type page struct {
 	options Options
 	clock   clock.PassiveClock
@@ -61,7 +61,7 @@ func (p *page) text(r *http.Request) string {
 	return p.last
 }
 
-// table returns the node table of a server that answered.
+// table returns the node table of one of the two servers, if any of them responded.
 func (v view) table() []clusternodes.Node {
 	if len(v.home.nodes) > 0 {
 		return v.home.nodes
@@ -69,7 +69,7 @@ func (v view) table() []clusternodes.Node {
 	return v.guest.nodes
 }
 
-// render returns the page. It escapes everything that other programs reported.
+// render returns the HTML of the page. It escapes all text that other programs reported.
 func render(cluster string, notReady error, rows []row, at time.Time) string {
 	var out strings.Builder
 	title := html.EscapeString(cluster)

@@ -8,16 +8,16 @@ import (
 	"fmt"
 )
 
-// ready returns why a pod is not ready, or nil. In a ready pod the home server is the primary of its shard, and the
-// guest a replica of the neighbour's. If all pods are ready, each shard is on two pods, so a drain that waits for ready
-// pods never takes both.
+// ready returns why a pod is not ready; nil if it is. In a ready pod the home server is the primary of its shard, and
+// the guest server a replica of the neighbour's shard. If all pods are ready, two pods have each shard. A drain that
+// waits for ready pods therefore never removes both.
 func (v view) ready() error {
 	return errors.Join(
 		about("home", v.home, v.home.leadsShard()),
 		about("guest", v.guest, v.guest.followsPrimary()))
 }
 
-// about returns what is wrong with a server. The error wrong counts only if the server answers.
+// about returns what is wrong with a server. wrong is only used if the server responds.
 func about(place string, s status, wrong error) error {
 	switch {
 	case s.err != nil:

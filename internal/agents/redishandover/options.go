@@ -18,17 +18,17 @@ const (
 	maxPort    = 1<<16 - 1
 )
 
-// Options are the settings from the command line.
+// Options holds the settings from the command line.
 type Options struct {
 	Port    int    // port of the server in this pod
-	Service string // name of the headless Service with the addresses of all pods
+	Service string // name of the headless Service with the addresses of the cluster's pods
 	Secrets string
 	Timeout time.Duration
-	// patience is how long to wait for the operator while slots are open; 0 stands for half of Timeout.
+	// patience is how long to wait for the operator while slots are being moved; 0 means half of Timeout.
 	patience time.Duration
 }
 
-// ParseFlags parses a command line. It prints the help to out; the caller prints the error.
+// ParseFlags parses the command line. It prints the help to out, and returns errors for the caller to print.
 func ParseFlags(args []string, out io.Writer) (Options, error) {
 	o := Options{Secrets: "/secrets", Timeout: 40 * time.Second}
 	err := flags.Parse(subcommand, args, out, func(set *flag.FlagSet) {

@@ -5,9 +5,9 @@ package redisserver
 
 import "fmt"
 
-// decide returns why a server must not continue with a folder; "" if it may. The append-only file is created at the
-// first start, before the node joins a cluster, so a node of a cluster without it has lost its data.
-// docs/design/redis.md describes the consequences.
+// decide returns why a server must not start with the data of a folder; "" if it may. A server creates its append-only
+// file at its first start, before it joins a cluster. If a member of a cluster has none, it has lost its data.
+// docs/design/redis.md describes what happens then.
 func decide(f facts) string {
 	switch {
 	case f.log:

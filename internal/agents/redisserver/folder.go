@@ -16,11 +16,11 @@ import (
 const (
 	nodesFile = "nodes.conf"
 	logFolder = "appendonlydir"
-	// manifest lists the append-only files. Without it a server ignores and overwrites them.
+	// manifest is the file that lists the append-only files. Without it, a server ignores and overwrites these files.
 	manifest = logFolder + "/appendonly.aof.manifest"
 )
 
-// facts describes the content of a folder.
+// facts describes the content of a server's folder.
 type facts struct {
 	own     *clusternodes.Node // the server's own line in nodes.conf; nil if there is none
 	log     bool               // whether there is an append-only file to start from
@@ -63,12 +63,12 @@ func ownLine(path string) (*clusternodes.Node, error) {
 	}
 	own, found := clusternodes.Myself(nodes)
 	if !found {
-		return nil, nil // an empty file belongs to a new node; the server itself refuses other files
+		return nil, nil // an empty file belongs to a new node; the server refuses other invalid files itself
 	}
 	return &own, nil
 }
 
-// putAside renames a folder, so that the next start does not find it. A rename is atomic.
+// putAside renames a folder atomically, so that the server does not find it at its next start.
 func putAside(folder string) (string, error) {
 	for i := 1; ; i++ {
 		aside := fmt.Sprintf("%s.lost-%d", folder, i)

@@ -17,33 +17,33 @@ import (
 
 const subcommand = "redis-server"
 
-// Place is one of the two places for servers in a pod.
+// Place is the place of a server in its pod. Each pod has two servers.
 type Place string
 
-// The places.
+// These are the two places.
 const (
-	Home  Place = "home"  // the primary of the pod's own shard
-	Guest Place = "guest" // the replica of the neighbour's shard
+	Home  Place = "home"  // primary of the pod's own shard
+	Guest Place = "guest" // replica of the shard of a neighbour pod
 )
 
 const (
-	// BusOffset is the difference between the port of the cluster bus and the port for clients. It is the servers'
-	// default.
+	// BusOffset is the difference between the port of the cluster bus and the client port. It is the default of Redis.
 	BusOffset = 10000
 	maxPort   = 1<<16 - 1 - BusOffset
 )
 
-// Options are the settings from the command line.
+// Options holds the settings from the command line.
 type Options struct {
 	Place   Place
 	Port    int
-	Data    string // directory of the volume that both places share
+	Data    string // directory of the volume, which both servers share
 	Secrets string // directory with the files that package redissecrets reads
 	Config  string // file for the configuration, which contains a password
-	Extra   string // file with directives of the user; empty if there is none
-	// AnnounceIP and AnnounceHostname are where others reach this server.
+	Extra   string // file with directives of the user; empty if there are none
+	// AnnounceIP and AnnounceHostname are the address and the name under which other servers and clients reach this
+	// server.
 	AnnounceIP, AnnounceHostname string
-	MemoryLimit                  int64 // memory limit of the container in bytes; 0 means none
+	MemoryLimit                  int64 // memory limit of the container in bytes; 0 means no limit
 }
 
 // Defaults returns the options of an empty command line.
@@ -51,10 +51,10 @@ func Defaults() Options {
 	return Options{Data: "/data", Secrets: "/secrets", Config: "/var/opcrew/redis.conf"}
 }
 
-// Folder returns the directory with the data of the place.
+// Folder returns the data directory of the server.
 func (o *Options) Folder() string { return filepath.Join(o.Data, string(o.Place)) }
 
-// ParseFlags parses a command line. It prints the help to out; the caller prints the error.
+// ParseFlags parses the command line. It prints the help to out, and returns errors for the caller to print.
 func ParseFlags(args []string, out io.Writer) (Options, error) {
 	o := Defaults()
 	if err := flags.Parse(subcommand, args, out, o.bind); err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/internal/agents/shared/redissecrets"
 )
 
-// Run becomes the server. It returns only if that fails, or if ctx ends before.
+// Run replaces this process with the server. It returns only if that fails, or if ctx ends earlier.
 func Run(ctx context.Context, o Options, log *slog.Logger) error {
 	program, err := findProgram()
 	if err != nil {
@@ -44,17 +44,17 @@ func Run(ctx context.Context, o Options, log *slog.Logger) error {
 		return fmt.Errorf("write the configuration: %w", err)
 	}
 	select {
-	case <-ctx.Done(): // the pod ends before the server has started
+	case <-ctx.Done(): // the pod is stopped before the server has started
 		return nil
 	default:
 	}
-	syscall.Umask(0o077) // the server also writes its configuration, which has a password
+	syscall.Umask(0o077) // the server also writes its configuration, which contains a password
 	log.Info("Starting the server", "place", o.Place, "port", o.Port, "version", v.String())
 	err = syscall.Exec(program, []string{program, o.Config}, os.Environ())
 	return fmt.Errorf("execute %s: %w", program, err)
 }
 
-// gather reads the input of the configuration.
+// gather reads the inputs of the configuration.
 func gather(o Options, v version, found facts) (inputs, error) {
 	in := inputs{Options: o, version: v}
 	secrets, err := redissecrets.Read(o.Secrets)
@@ -79,7 +79,8 @@ func gather(o Options, v version, found facts) (inputs, error) {
 	return in, nil
 }
 
-// prepareFolder creates the folder. If a server must not continue with an existing folder, it is put aside first.
+// prepareFolder creates the folder of the server. If the server must not start with an existing folder, that folder is
+// renamed first.
 func prepareFolder(folder string, found facts, log *slog.Logger) error {
 	if why := decide(found); why != "" {
 		aside, err := putAside(folder)

@@ -18,11 +18,11 @@ type version struct {
 	major, minor int
 }
 
-// oldest is the first version of Redis that has several append-only files, and host names in a cluster. The first
-// version of Valkey is 7.2.
+// oldest is the first major version that is supported. Redis 7 introduced several append-only files and host names in
+// clusters; the first version of Valkey is 7.2.
 const oldest = 7
 
-// programs lists the programs to search for on PATH. Images of Valkey may have both.
+// programs returns the program names to search for on PATH, best first. Images of Valkey may contain both.
 func programs() []string { return []string{"valkey-server", "redis-server"} }
 
 func findProgram() (string, error) {
@@ -42,7 +42,8 @@ func askVersion(ctx context.Context, program string) (version, error) {
 	return parseVersion(string(text))
 }
 
-// parseVersion parses "Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=1".
+// parseVersion parses the output of --version, such as "Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0
+// bits=64 build=1".
 func parseVersion(text string) (version, error) {
 	product, rest, found := strings.Cut(text, " server v=")
 	major, rest, _ := strings.Cut(rest, ".")
@@ -60,7 +61,7 @@ func parseVersion(text string) (version, error) {
 	return v, nil
 }
 
-// movesSlots reports whether servers can move slots by themselves, as Valkey can since 9.0.
+// movesSlots reports whether servers can migrate slots by themselves, as Valkey does since 9.0.
 func (v version) movesSlots() bool { return v.product == "Valkey" && v.major >= 9 }
 
 func (v version) String() string { return fmt.Sprintf("%s %d.%d", v.product, v.major, v.minor) }

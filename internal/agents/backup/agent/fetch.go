@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// fetch downloads an object into a file, and compares it with its record.
+// fetch downloads an object into a file, and checks that it matches its record.
 func (s *catalog) fetch(ctx context.Context, i item, m *backup.Meta, path string) error {
 	object := s.bucket + i.key
 	if m != nil && m.Size != i.size {
@@ -51,7 +51,7 @@ func copyTo(path string, from io.Reader) error {
 	return err
 }
 
-// scratchFile adds a reason to errors of writing. Errors of reading have one already.
+// scratchFile adds a reason to errors of writing the file. Errors of reading the object already have one.
 type scratchFile struct{ file *os.File }
 
 func (f *scratchFile) Write(p []byte) (int, error) {

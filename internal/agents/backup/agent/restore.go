@@ -11,7 +11,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// restore makes a data directory from a backup, unless this order has already made it.
+// restore creates a data directory from a backup, unless the same order has already created it.
 func (a *Agent) restore(ctx context.Context, s *catalog, o backup.Order) (backup.Result, error) {
 	if before, err := madeBefore(o); before != nil || err != nil {
 		return settled(before), err
@@ -31,7 +31,7 @@ func (a *Agent) restore(ctx context.Context, s *catalog, o backup.Order) (backup
 	return a.make(ctx, o, result, func(path string) error { return s.fetch(ctx, i, m, path) })
 }
 
-// madeBefore returns the result of an earlier run of this order that made the directory; nil if there was none.
+// madeBefore returns the result of an earlier run of this order that created the directory; nil if there was none.
 func madeBefore(o backup.Order) (*backup.Result, error) {
 	marker, err := datadir.At(o.Restore.DataDir).Look(o.ID, *o.Restore)
 	if err != nil || marker == nil {
@@ -48,7 +48,7 @@ func settled(before *backup.Result) backup.Result {
 	return *before
 }
 
-// make makes a data directory from a snapshot. fetch writes the snapshot into a file beside it.
+// make creates a data directory from a snapshot. fetch writes the snapshot into a file next to the directory.
 func (a *Agent) make(ctx context.Context, o backup.Order, result backup.Result, fetch func(path string) error) (backup.Result, error) {
 	place := datadir.At(o.Restore.DataDir)
 	if err := place.Begin(); err != nil {

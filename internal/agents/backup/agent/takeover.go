@@ -13,8 +13,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// takeOver makes a data directory from the data of one member, unless this order has already made it. The member needs
-// no quorum to send its snapshot, and does not change.
+// takeOver creates a data directory from the data of one member, unless the same order has already created it. The
+// member sends a snapshot, which needs no quorum and changes nothing.
 func (a *Agent) takeOver(ctx context.Context, o backup.Order) (backup.Result, error) {
 	if before, err := madeBefore(o); before != nil || err != nil {
 		return settled(before), err
@@ -38,7 +38,7 @@ func (a *Agent) takeOver(ctx context.Context, o backup.Order) (backup.Result, er
 	return a.make(ctx, o, result, func(path string) error { return copySnapshot(ctx, cluster, answer, path) })
 }
 
-// checkSource refuses a member of another cluster, and a member that has lost data.
+// checkSource refuses a member of another cluster, or a member that has lost data.
 func checkSource(from backup.Source, answer snapshot.Answer) error {
 	id, err := strconv.ParseUint(from.ClusterID, 16, 64)
 	switch {
@@ -52,7 +52,7 @@ func checkSource(from backup.Source, answer snapshot.Answer) error {
 	return nil
 }
 
-// copySnapshot streams a member's snapshot into a file.
+// copySnapshot streams the snapshot of a member into a file.
 func copySnapshot(ctx context.Context, cluster *snapshot.Cluster, from snapshot.Answer, path string) error {
 	stream, err := cluster.Read(ctx, from)
 	if err != nil {

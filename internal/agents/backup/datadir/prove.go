@@ -18,17 +18,17 @@ import (
 const (
 	proofName = "proof"
 	proofURL  = "http://127.0.0.1:0"
-	// startTime limits how long etcd may take to read the data and elect itself.
+	// startTime is how long etcd may take to load the data and elect a leader.
 	startTime = 5 * time.Minute
 )
 
-// proofMember returns the only member of an unreachable cluster. Its revision is not raised, because etcd's hash covers
-// revisions.
+// proofMember returns the settings of the only member of a cluster that no client can reach. It does not raise the
+// revision, because etcd's hash depends on revisions.
 func proofMember() backup.Restore {
 	return backup.Restore{Name: proofName, InitialCluster: proofName + "=" + proofURL, Token: proofName, PeerURLs: []string{proofURL}, RevisionBump: new(int64)}
 }
 
-// prove starts etcd in a data directory of proofMember, and compares its data with the record, if there is one.
+// prove starts etcd in a data directory of proofMember. It compares the data with the record, if there is one.
 func prove(ctx context.Context, dir string, m *backup.Meta) (backup.Verification, error) {
 	etcd, err := embed.StartEtcd(proofConfig(dir))
 	if err != nil {
@@ -55,12 +55,13 @@ func proofConfig(dir string) *embed.Config {
 	c.InitialCluster = c.InitialClusterFromName(c.Name)
 	c.LogLevel, c.LogOutputs = "error", []string{"stderr"}
 	c.UnsafeNoFsync = true   // the directory is temporary
-	c.QuotaBackendBytes = -1 // no quota, whatever quota the backup's member had
+	c.QuotaBackendBytes = -1 // no quota, because the original member may have had a larger one
 	c.EnableGRPCGateway = false
 	return c
 }
 
-// compare reads at the recorded revision, which later entries and expired leases do not change.
+// compare compares the data with the record at the recorded revision. Later entries and expired leases do not change
+// the data at that revision.
 func compare(ctx context.Context, kv mvcc.KV, m *backup.Meta) (backup.Verification, error) {
 	v := backup.Verification{Revision: kv.Rev(), Recorded: m != nil}
 	at := v.Revision

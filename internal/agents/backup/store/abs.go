@@ -17,10 +17,10 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// retryDelay is the delay before the first retry; the default of Azure's library is four seconds.
+// retryDelay is the delay before the first retry. The default of the Azure library is four seconds.
 const retryDelay = time.Second
 
-// absDomain returns the domain of blobs in an Azure cloud, by the names of the CoreOS operator.
+// absDomain returns the blob domain of an Azure cloud. The names of the clouds are those of the CoreOS operator.
 func absDomain(cloud string) (string, error) {
 	domain := map[string]string{
 		"":                       "core.windows.net",
@@ -67,7 +67,7 @@ func openABS(ctx context.Context, t backup.Target, name string) (*bucket, error)
 	return b, nil
 }
 
-// absURL is the URL of an account's containers. Servers other than Azure's have the account in the path.
+// absURL returns the URL of a storage account. Servers other than Azure's own expect the account in the path.
 func absURL(from secret, account, server string) (string, error) {
 	if server != "" {
 		return server + "/" + account, nil

@@ -17,14 +17,13 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// Only the volume's group may read the files, besides their owner.
+// The group of the volume may read the files; other users may not.
 const (
 	fileMode   fs.FileMode = 0o640
 	folderMode fs.FileMode = 0o750
 )
 
-// folder is a directory of a mounted volume. It does not use gocloud.dev, which does not sync to
-// the disk.
+// folder is a directory on a mounted volume. It does not use gocloud.dev, which does not sync files to disk.
 type folder struct{ dir string }
 
 func (f folder) path(key string) string { return filepath.Join(f.dir, filepath.FromSlash(key)) }
@@ -41,7 +40,7 @@ func (f folder) Put(ctx context.Context, key string, content io.Reader) error {
 	return f.explain(err, key)
 }
 
-// prepare creates the directories of a path and syncs their names.
+// prepare creates the directories of a path, and syncs them to disk.
 func (f folder) prepare(dir string) error {
 	if _, err := os.Stat(f.dir); err != nil {
 		return err

@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// lookupTime limits how long a directory service may take.
+	// lookupTime is how long a directory service may take to respond.
 	lookupTime = 20 * time.Second
-	// notFound is the exit code of getent for a missing entry.
+	// notFound is the exit code of getent if there is no such entry.
 	notFound = 2
 )
 
@@ -28,8 +28,8 @@ var (
 	errNoEntry  = errors.New("getent found no such entry")
 )
 
-// getent calls getent of the host, which logins use too. No shell is involved, and the key cannot be taken for an
-// option.
+// getent runs the getent program of the host, which uses the same sources as logins. It uses no shell, and the key
+// cannot be mistaken for an option.
 func getent(database, key string) (string, error) {
 	executable, err := program.Find("getent", program.Path)
 	if err != nil {
