@@ -83,7 +83,7 @@ func TestEveryKindIsComplete(t *testing.T) {
 	}
 }
 
-// The roles are generated from lists in the Makefile, but the processes use kinds.go.
+// The Makefile lists the kinds of each layer to generate the roles, while the processes use kinds.go. Both must agree.
 func TestTheMakefileKnowsTheKindsOfEachLayer(t *testing.T) {
 	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
 	if err != nil {
@@ -164,7 +164,7 @@ func TestThePodsOfTheDataLayerHaveTheLabelsAndTheNamespaceThatPoliciesOfStoresSe
 	t.Error("expected a Deployment of the data layer")
 }
 
-// rulesOf reads the cluster-wide rules of a generated file.
+// rulesOf returns the ClusterRole rules in a generated file.
 func rulesOf(t *testing.T, file string) []rbacv1.PolicyRule {
 	t.Helper()
 	raw, err := os.ReadFile(file)

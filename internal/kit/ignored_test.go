@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// careless is an object with fields that have no effect.
+// careless is an object with spec fields that have no effect.
 type careless struct {
 	conditioned
 	fields []string
@@ -18,7 +18,7 @@ type careless struct {
 
 func (c *careless) Ignored() []string { return c.fields }
 
-// The message of the last report is never read, because it may be about another spec.
+// The report must not reuse the previous message, because it may describe another spec.
 func TestTheConditionOfIgnoredFieldsKeepsNothingOfTheLastReport(t *testing.T) {
 	const all = "The API server accepted these fields, but they have no effect: spec.a, spec.b"
 	for name, test := range map[string]struct {

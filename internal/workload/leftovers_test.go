@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// deletedAt sets the end of a deleted pod's grace period.
+// deletedAt marks a pod as deleted, with the given end of its grace period.
 func deletedAt(seconds int64) podOption {
 	return func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: time.Unix(seconds, 0)} }
 }
@@ -66,11 +66,11 @@ func TestReadyNamesWhatIsLeftOverOnlyWhileItIsTrue(t *testing.T) {
 	same(t, "Ready", "False PodsNotReady: 1 of 2 pods are ready", reportedBy("Ready", broken))
 }
 
-// Regression: a StatefulSet counts a pod that hangs as one of its replicas, and never as updated.
+// Regression: a StatefulSet counts a stuck pod as one of its replicas, but never as an updated one.
 func TestAPodThatHangsBeyondTheWantedNumberDoesNotHoldUpTheRest(t *testing.T) {
 	hanging := func(name string) client.Object {
 		pod := podOf(web.Name, name, deletedAt(1), onLostNode)
-		pod.Finalizers = []string{"example.com/held"} // the fake server requires one with a deletion time
+		pod.Finalizers = []string{"example.com/held"} // the fake API server requires a finalizer on objects that are being deleted
 		return pod
 	}
 	set := newStatefulSet(1)

@@ -37,7 +37,7 @@ func observeMembers(t *testing.T, objects ...client.Object) Members {
 	return m
 }
 
-// orphan returns a pod that a StatefulSet created and that has no controller.
+// orphan returns a pod that a StatefulSet created and that now has no controller.
 func orphan(name string, options ...podOption) *corev1.Pod {
 	pod := podOf(web.Name, name, options...)
 	pod.OwnerReferences = nil
@@ -113,13 +113,13 @@ func TestAMembersConditionReportsWhatBlocksIt(t *testing.T) {
 func former(kind, set, name string, options ...podOption) *corev1.Pod {
 	pod := podOf(set, name, append(options, isGoing)...)
 	pod.OwnerReferences[0].UID, pod.OwnerReferences[0].Kind = "uid-of-an-earlier-one", kind
-	pod.Finalizers = []string{"example.com/held"} // the fake server requires one with a deletion time
+	pod.Finalizers = []string{"example.com/held"} // the fake API server requires a finalizer on objects that are being deleted
 	return pod
 }
 
 func isGoing(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} }
 
-// onLostNode sets the conditions that the node controller sets for a pod whose node does not answer.
+// onLostNode sets the conditions that Kubernetes sets for a pod whose node does not respond.
 func onLostNode(p *corev1.Pod) {
 	isOn("node2")(p)
 	has(corev1.PodReady, corev1.ConditionFalse, "")(p)

@@ -60,7 +60,7 @@ func runs(name string) podOption {
 	}
 }
 
-// says gives the last container, which must have crashed, a termination message.
+// says sets the termination message of the last container, which must have crashed.
 func says(message string) podOption {
 	return func(pod *corev1.Pod) {
 		pod.Status.ContainerStatuses[0].LastTerminationState.Terminated.Message = message

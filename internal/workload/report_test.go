@@ -22,7 +22,7 @@ import (
 
 type rolloutOption func(*Rollout)
 
-// rolled returns an application with a number of pods, all of them new and ready.
+// rolled returns a Rollout whose pods are all new and ready.
 func rolled(replicas int32, options ...rolloutOption) Rollout {
 	r := Rollout{Deployment: newDeployment(replicas), Sets: []appsv1.ReplicaSet{*newSet("web-2", 2), *newSet("web-1", 1)}}
 	for i := range replicas {
@@ -34,7 +34,7 @@ func rolled(replicas int32, options ...rolloutOption) Rollout {
 	return r
 }
 
-// counts makes the Deployment report these numbers of updated pods, available pods and all pods.
+// counts sets the numbers of updated, available and all pods in the status of the Deployment.
 func counts(updated, available, all int32) rolloutOption {
 	return func(r *Rollout) {
 		s := &r.Deployment.Status
@@ -42,7 +42,7 @@ func counts(updated, available, all int32) rolloutOption {
 	}
 }
 
-// withPods replaces the pods.
+// withPods replaces the pods of the Rollout.
 func withPods(pods ...*corev1.Pod) rolloutOption {
 	return func(r *Rollout) {
 		r.Pods = nil
@@ -66,12 +66,12 @@ func outcome(kind string, action ensure.Action) kit.Outcome {
 	return kit.Outcome{Results: []ensure.Result{{Action: ensure.Unchanged}, result}}
 }
 
-// conditionAfter returns a condition after a report.
+// conditionAfter returns one condition after a call of Report.
 func conditionAfter(r Rollout, wanted int32, done kit.Outcome, kind string) string {
 	return reportedBy(kind, func(set condition.Set) { r.Report(set, wanted, done) })
 }
 
-// reportedBy returns what a report says in one condition.
+// reportedBy returns the status, reason and message of one condition after report was called.
 func reportedBy(kind string, report func(condition.Set)) string {
 	var list []metav1.Condition
 	report(condition.Set{Conditions: &list, Generation: 1, Now: time.Unix(1, 0)})
@@ -87,7 +87,7 @@ var (
 	stuck    = podOf("web-2", "new-2", waits("web", "ErrImagePull", "not found"))
 	old      = podOf("web-1", "old-0", isReady)
 	oldStuck = podOf("web-1", "old-1", waits("web", "CrashLoopBackOff", ""))
-	// lostOld is on a node that has stopped answering.
+	// lostOld is an old pod on a node that no longer responds.
 	lostOld = podOf("web-1", "old-2", isDeleted, isOn("n1"), has(corev1.PodReady, corev1.ConditionFalse, ""), has(corev1.ContainersReady, corev1.ConditionTrue, ""))
 )
 
@@ -136,7 +136,7 @@ func TestRolledOutReportsWhatBlocksIt(t *testing.T) {
 	}
 }
 
-// The new pod waits for something that a pod of an earlier Deployment still has. That pod no longer belongs to the
+// The new pod waits for a volume that a pod of an earlier Deployment still uses. That pod does not belong to the new
 // Deployment.
 func TestAPodOfAnEarlierDeploymentIsNamedWhereItDoesNotGo(t *testing.T) {
 	deployment := newDeployment(1)
@@ -175,7 +175,7 @@ func TestAvailableReportsWhetherAnyPodServesOldOrNew(t *testing.T) {
 	}
 }
 
-// With a pod count in its message, the condition would be written again for every pod of a large rollout.
+// If its message contained the number of pods, the condition would be written again for every pod of a large rollout.
 func TestAvailableSaysTheSameHoweverManyPodsServe(t *testing.T) {
 	first := conditionAfter(rolled(1), 1, kit.Outcome{}, common.ConditionAvailable)
 	same(t, "Available", first, conditionAfter(rolled(9), 9, kit.Outcome{}, common.ConditionAvailable))

@@ -75,7 +75,7 @@ func TestAReloadThatFailsKeepsTheLastGoodCredentials(t *testing.T) {
 	s.expect(t, "new", "")
 }
 
-// Regression: an emptied Secret had no effect, so all users kept their access.
+// Regression: emptying the Secret had no effect, so all users kept their access.
 func TestAnEmptiedFileRefusesEveryone(t *testing.T) {
 	s := newShelf(t)
 	s.expect(t, "tenant", "")

@@ -25,7 +25,7 @@ func TestTheExitCodeOrTheSignalIsReportedWithTheOutput(t *testing.T) {
 	for _, test := range []struct {
 		command string
 		state   hostjob.State
-		code    int // -1 stands for a signal
+		code    int // -1 means that a signal ended the command
 		signal  string
 	}{
 		{"echo out; echo err >&2", hostjob.Succeeded, 0, ""},
@@ -63,16 +63,17 @@ func TestACommandInheritsNothingFromTheContainer(t *testing.T) {
 	}
 	p := newPod(t)
 	p.env = []string{"KUBERNETES_SERVICE_HOST=10.0.0.1", "GODEBUG=x=y"}
-	// The agent may be started by a shell that ignores or blocks signals and holds files open.
+	// The agent may be started by a shell that ignores or blocks signals and leaves files open.
 	p.before = []string{"sh", "-c", `trap "" HUP INT QUIT PIPE TSTP USR1; umask 077; exec 7</dev/null; env --block-signal=USR2 true && exec env --block-signal=USR2 "$@"; exec "$@"`, "sh"}
 	p.order.Envs = []string{"A=1", "B=two words"}
-	// The shell reads its own state before it starts a process, because it blocks all signals while it starts one.
+	// A builtin of the shell reads the status of the shell itself. An external program would not work, because the
+	// shell blocks all signals while it starts one.
 	p.order.Args = []string{"sh", "-c", `while read -r key value; do case $key in SigBlk: | SigIgn: | NoNewPrivs:) echo "$key $value" ;; esac; done </proc/$$/status
 		env | grep -v ^PWD= | sort; pwd; umask; ls /proc/self/fd; readlink /proc/self/fd/0; ps -o sid= -p $$ | grep -c $$`}
 	r := p.run("")
 	want := "SigBlk: 0000000000000000\nSigIgn: 0000000000000000\nNoNewPrivs: 0\n" + strings.Join(slices.Sorted(slices.Values([]string{
 		"A=1", "B=two words", "HOME=" + who.HomeDir, "LANG=C.UTF-8", "LOGNAME=" + who.Username, "PATH=" + program.Path, "SHELL=" + shellOf(t, who.Uid), "USER=" + who.Username,
-	})), "\n") + "\n" + p.dir + "\n0022\n0\n1\n2\n3\n/dev/null\n1\n" // 3 is the directory that ls reads; the last 1 counts the session
+	})), "\n") + "\n" + p.dir + "\n0022\n0\n1\n2\n3\n/dev/null\n1\n" // 3 is the directory of ls; the last 1 is the number of processes in the session
 	if r.Tail != want {
 		t.Errorf("expected no signals blocked or ignored, no lock on privileges, and nothing of the container:\n%s\ngot\n%s", want, r.Tail)
 	}
@@ -120,7 +121,7 @@ func TestMuchOutputNeedsLittleMemory(t *testing.T) {
 	if got := int64(len(p.log())); got != r.Bytes {
 		t.Errorf("expected all of the output in the log, got %d bytes", got)
 	}
-	// The runner has waited for the other processes, so the largest of them counts too.
+	// The runner has waited for the other processes, so this is the maximum of all of them.
 	if most := c.cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss; most > 64<<10 {
 		t.Errorf("expected at most 64 MiB of memory, got %d KiB", most)
 	}
@@ -223,7 +224,7 @@ func TestAWrongOrderIsInvalid(t *testing.T) {
 	}
 }
 
-// The marker has been written by then, so the run cannot be repeated.
+// At that time the marker has been written, so the run cannot be repeated.
 func TestARefusalOfTheKernelIsReported(t *testing.T) {
 	p := newPod(t)
 	must(t, os.WriteFile(p.path("script"), []byte("#!/none/there\n"), 0o755))

@@ -51,7 +51,7 @@ func must(t *testing.T, err error) {
 func TestAServerContinuesOnlyAsTheNodeWhoseDataItHas(t *testing.T) {
 	for name, test := range map[string]struct {
 		files map[string]string
-		aside string // part of the reason; empty if the server continues
+		aside string // part of the reason why the folder is renamed; empty if the server may start with it
 	}{
 		"no folder":                         {nil, ""},
 		"an empty folder":                   {map[string]string{"/": ""}, ""},

@@ -18,7 +18,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/sshkeys"
 )
 
-// pod has a Secret mounted as by a kubelet, and a Keeper.
+// pod simulates a pod with a Secret that is mounted as by a kubelet, and a Keeper.
 type pod struct {
 	*testing.T
 	dir    string
@@ -34,14 +34,14 @@ func newPod(t *testing.T, require ...string) *pod {
 	return p
 }
 
-// restart simulates a new process with an empty log on the same files.
+// restart simulates a new process with an empty log and the same files.
 func (p *pod) restart(require ...string) {
 	p.log.Reset()
 	options := Options{From: p.path("secret"), To: p.path("live"), InPlace: p.path("home"), Require: require}
 	p.keeper = New(options, clock.RealClock{}, slog.New(slog.NewJSONHandler(&p.log, nil)))
 }
 
-// mount updates the mount to a version of the Secret.
+// mount updates the mounted Secret to a new version.
 func (p *pod) mount(files map[string]string) {
 	p.Helper()
 	p.swaps++
@@ -168,7 +168,7 @@ func TestNoFileIsWrittenWithoutTheRequiredOnes(t *testing.T) {
 	}
 }
 
-// A deleted Secret must not lock out any user.
+// The deletion of the Secret must not lock out any user.
 func TestFilesStayWhenTheSecretLosesThem(t *testing.T) {
 	p := newPod(t)
 	p.mount(map[string]string{"identity": "a key", "known_hosts": "hosts"})
@@ -219,7 +219,8 @@ func TestAFileInItsDirectoryIsReplacedAtomically(t *testing.T) {
 	p.has("live", "identity", "a new key", 0o600)
 }
 
-// The container of the client's image sees the files, and not the seed of which the keys of all clients come.
+// The client container runs the user's image. It may see the host key of its own host, but not the seed, from which the
+// keys of all hosts are derived.
 func TestAClientGetsItsOwnHostKeyAndNeverTheSeed(t *testing.T) {
 	p := newPod(t, "authorized_keys", sshkeys.SeedFile)
 	p.keeper.options.Host = "ops-client-1"

@@ -19,7 +19,7 @@ import (
 
 const finalizer = "opcrew.io/widget"
 
-// withSettings plans a finalizer and one child.
+// withSettings returns a plan with a finalizer and one child.
 func withSettings(widget *Widget) kit.Plan {
 	return kit.Plan{
 		Finalizer: finalizer,
@@ -87,7 +87,8 @@ func TestManyChangesWithinHalfASecondAreOneStatusWrite(t *testing.T) {
 	}
 }
 
-// Later steps depend on the record, for example that the first members of a cluster have answered.
+// Later steps depend on a record in the status, for example on the record that the first members of a cluster have
+// responded.
 func TestARecordInTheStatusIsWrittenAtOnceAndDelaysNothing(t *testing.T) {
 	l := newLoop(t, env.Namespace(t), setup{})
 	l.kind.record = 10

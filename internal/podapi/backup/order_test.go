@@ -19,7 +19,7 @@ func restoring() Order {
 	}}
 }
 
-// takingOver returns a restore that copies a member's data instead of a backup.
+// takingOver returns a restore order that copies the data of a member instead of a backup.
 func takingOver() Order {
 	o := restoring()
 	o.Target, o.Restore.From = Target{}, &Source{Endpoint: "http://a:2379", ClusterID: "c1", Index: 7}
@@ -124,14 +124,14 @@ func TestARestoreRaisesTheRevisionByDefault(t *testing.T) {
 	}
 }
 
-// A user saw this bug: the second restore of an old backup started at the same revision as the first, so clients saw
-// the same revisions twice.
+// Regression: after the second restore of one backup, the cluster started at the same revision as after the first.
+// Clients then saw the same revisions twice.
 func TestARevisionIsRaisedAboveAllThatClientsMayHaveSeen(t *testing.T) {
 	zero, huge := int64(0), int64(1)<<62
 	for name, test := range map[string]struct {
 		restore  Restore
 		revision int64
-		want     int64 // resulting revision; 0 if the order is refused
+		want     int64 // expected revision; 0 if the order is refused
 	}{
 		"nothing is known":                 {Restore{}, 6, 6 + DefaultBump},
 		"it has been restored before":      {Restore{Above: 6 + DefaultBump}, 6, 6 + 2*DefaultBump},

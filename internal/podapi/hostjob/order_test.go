@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// morning returns the creation time of the tests' Activities.
+// morning returns the creation time of the Activities in these tests.
 func morning() time.Time { return time.Date(2026, 5, 1, 8, 0, 0, 0, time.UTC) }
 
 func TestAnOrderHasDefaults(t *testing.T) {
@@ -108,7 +108,7 @@ func TestAnInvalidOrderIsNotEncoded(t *testing.T) {
 	}
 }
 
-// FuzzParseOrder checks that an accepted order is safe, and that encoding and parsing it again does not change it.
+// FuzzParseOrder checks that every accepted order is safe, and stays unchanged when it is encoded and parsed again.
 func FuzzParseOrder(f *testing.F) {
 	f.Add([]byte(`{"uid":"u","run":1,"created":"2026-05-01T08:00:00Z","command":"a","envs":["A=b"],"secretEnvs":{"P":"f"}}`))
 	f.Add([]byte(`{"uid":"u","run":1,"created":"2026-05-01T08:00:00+02:00","forgetBefore":"2026-05-01T08:00:00.5Z","args":["a","\ud800"],"user":"0","dir":"/a"}`))
@@ -123,7 +123,7 @@ func FuzzParseOrder(f *testing.F) {
 		}
 		again, err := EncodeOrder(o)
 		if err != nil {
-			return // with escapes it may exceed the limit
+			return // JSON escapes may make the order too long
 		}
 		got, err := ParseOrder([]byte(again))
 		if err != nil || !cmp.Equal(got, o, cmp.Comparer(func(a, b []string) bool { return fmt.Sprint(a) == fmt.Sprint(b) }),

@@ -113,7 +113,7 @@ func TestACorruptBackupIsRestoredOnlyByNameAndWithAWarning(t *testing.T) {
 	b.runs(b.restoring(t.TempDir()), backup.Failed, backup.ReasonCorrupt, "it panics; to restore it nevertheless")
 	o := b.restoring(t.TempDir())
 	o.Restore.Object = "dir/shop"
-	for range 2 { // the second run stands for a restarted pod
+	for range 2 { // the second run simulates a restarted pod
 		if r := b.runs(o, backup.Succeeded, backup.ReasonCorrupt, "the verification of 2026-07-08T12:00:00Z found the backup corrupt: it panics"); r.Object != "dir/shop" {
 			t.Errorf("got %+v", r)
 		}
@@ -144,7 +144,7 @@ func TestARestoreIsMadeOnce(t *testing.T) {
 	b := newBench(t)
 	b.object(named(9, 1), 9)
 	dir := t.TempDir()
-	must(t, os.MkdirAll(filepath.Join(dir, ".data.restoring", "data"), 0o700)) // as a crash leaves it
+	must(t, os.MkdirAll(filepath.Join(dir, ".data.restoring", "data"), 0o700)) // a directory that a crash left behind
 	must(t, os.Mkdir(filepath.Join(dir, "data"), 0o700))
 	first := b.runs(b.restoring(dir), backup.Succeeded, "")
 	if first.Object != named(9, 1) || first.RestoredRevision != 1007 || first.Again {
@@ -194,7 +194,7 @@ func TestAWrongOrderIsInvalid(t *testing.T) {
 	b.runs(o, backup.Failed, backup.ReasonBucketMissing, "check that its volume is mounted")
 }
 
-// savedAt writes a backup whose save time differs from its name.
+// savedAt writes a backup whose time of saving differs from the time in its name.
 func (b *bench) savedAt(key string, at time.Time) {
 	b.Helper()
 	b.object(key, 7)
@@ -208,7 +208,7 @@ func TestTheBackupThatWasSavedLastIsRead(t *testing.T) {
 	future := today.AddDate(10, 0, 0)
 	lying := backup.ObjectName("dir/shop", 9, future)
 	for name, test := range map[string]struct {
-		saved map[string]time.Time // a zero time stands for a backup without a record
+		saved map[string]time.Time // a zero time means a backup without a record
 		named string
 		want  string
 	}{

@@ -59,7 +59,7 @@ func TestAnErrorOfABucketIsOneLine(t *testing.T) {
 func hangUp(w http.ResponseWriter, _ *http.Request) bool {
 	connection, _, err := http.NewResponseController(w).Hijack()
 	if err == nil {
-		_ = connection.Close() // it is to break
+		_ = connection.Close() // this breaks the connection on purpose
 	}
 	return true
 }
@@ -82,7 +82,7 @@ func TestAnUnreachableServerIsNamed(t *testing.T) {
 	}
 }
 
-// Errors of the other clouds, from their documentation.
+// These are errors of the other cloud providers, taken from their documentation.
 func TestTheErrorsOfOtherCloudsAreExplained(t *testing.T) {
 	type answer struct {
 		status       int
