@@ -20,7 +20,7 @@ type Guard interface {
 // Pod is the finished pod of a child object. The child is a Pod, or a workload with a pod template, such as a
 // Deployment.
 type Pod struct {
-	// Kind and ObjectKey name the child.
+	// Kind and ObjectKey identify the child object.
 	Kind string
 	client.ObjectKey
 	// Security is the profile that the pod must follow, and Trust what needs no check of rights. Each kind declares

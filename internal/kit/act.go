@@ -29,7 +29,7 @@ func (l *Loop[O, F, D]) act(ctx context.Context, gvk schema.GroupVersionKind, ob
 	for _, patch := range plan.Patches {
 		l.patch(ctx, patch, &done)
 	}
-	// After a failure, the rest of the plan would depend on an older state.
+	// After a failure, the remaining parts of the plan would be based on an older state.
 	if done.Err == nil && !done.retry {
 		l.conclude(ctx, gvk, object, plan, &done)
 	}
@@ -84,7 +84,7 @@ func (l *Loop[O, F, D]) conclude(ctx context.Context, gvk schema.GroupVersionKin
 	}
 }
 
-// step takes the step of the plan, and reports whether it was taken.
+// step takes the step of the plan unless a pause prevents it, and reports whether the step was taken.
 func (l *Loop[O, F, D]) step(ctx context.Context, key client.ObjectKey, step *Step, done *Outcome) bool {
 	if done.held && !step.DuringPause {
 		done.Held++

@@ -64,7 +64,7 @@ func (o Outcome) reportResults(set condition.Set, kind string) {
 			return
 		}
 	}
-	if o.Contested != "" { // a contest over a patched object, such as a pod or a claim
+	if o.Contested != "" { // another manager contests a patch of an existing object, such as a pod or a claim
 		set.False(kind, common.ReasonContested, o.Contested)
 		return
 	}

@@ -20,7 +20,7 @@
 // the order of all parts. The loop acts in these steps (act.go):
 //
 //  1. add the finalizer to the object (finalizer.go),
-//  2. apply the children and delete those that are not declared (kit/ensure),
+//  2. apply the declared children, and delete children that are no longer declared (kit/ensure),
 //  3. patch objects of other owners (patch.go),
 //  4. take at most one step outside the Kubernetes API, such as a call to a database,
 //  5. remove the finalizer, and write events,
@@ -53,5 +53,5 @@
 // that set changes, the process restarts (crds.go, optional.go). The cache holds only what the kinds declare ([Ours],
 // [Trim]). [Tools] gives the kinds their clients, clock, events and metrics.
 //
-// Package kit/ensure writes children, and package kit/condition sets conditions.
+// Package kit/ensure writes children, and package kit/condition sets status conditions.
 package kit

@@ -16,7 +16,7 @@ import (
 // contains the code of one kind.
 type Loop[O client.Object, F, D any] struct {
 	*Tools
-	// New returns an empty object.
+	// New returns an empty object of the kind.
 	New func() O
 	// Kind contains the code for this kind of objects.
 	Kind Kind[O, F, D]

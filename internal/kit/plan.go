@@ -99,7 +99,7 @@ var ErrNotNow = errors.New("not now")
 
 // Event is a Kubernetes event to write about the object.
 type Event struct {
-	Related client.Object // may be nil
+	Related client.Object // a second object that the event concerns; may be nil
 	Warning bool
 	Reason  string
 	Action  string

@@ -82,7 +82,7 @@ func (k *gadgets) Report(g *gadget, broken bool, reason string, done Outcome) {
 	set.True("Ready", reason, "it works")
 }
 
-// workshop is a process that reconciles one gadget.
+// workshop is an operator process that reconciles one gadget.
 type workshop struct {
 	*Loop[*gadget, bool, string]
 	t     *testing.T

@@ -67,7 +67,7 @@ func (g *statusGate) waitProgress(key client.ObjectKey, now time.Time) time.Dura
 		return 0
 	case !last.creating:
 		return last.wait(now, progressInterval)
-	case last.held.IsZero() || last.held.After(now): // the clock may have been set back
+	case last.held.IsZero() || last.held.After(now): // a time in the future means that the clock was set back
 		last.held, last.hold = now, g.hold(now.Sub(last.at))
 		g.objects.Set(key, last)
 	}

@@ -80,7 +80,7 @@ func Resize(claim *corev1.PersistentVolumeClaim, to resource.Quantity) kit.Patch
 	return ClaimPatch(claim, Change{Path: "/spec/resources/requests/storage", From: from.String(), To: to.String()}, to.String())
 }
 
-// Change is a change of one field of a claim. From is nil if the field is not set.
+// Change is a change of one field of a claim. From is the current value; nil if the field is not set.
 type Change struct {
 	Path     string
 	From, To any
@@ -98,7 +98,7 @@ func ClaimPatch(claim *corev1.PersistentVolumeClaim, c Change, intent string) ki
 		{"op": "test", "path": c.Path, "value": c.From},
 		{"op": op, "path": c.Path, "value": c.To},
 	})
-	if err != nil { // strings can always be encoded
+	if err != nil { // encoding strings cannot fail
 		panic(fmt.Errorf("encode a patch: %w", err))
 	}
 	var fields []any

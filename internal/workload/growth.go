@@ -16,7 +16,7 @@ import (
 
 // Volumes describes the volumes of one database or store, all of which should have the same size.
 type Volumes struct {
-	// Wanted is the desired size of each volume; zero if sizes should not be changed.
+	// Wanted is the desired size of each volume; zero if opcrew must not change sizes.
 	Wanted resource.Quantity
 	// Claims lists the claims in the order in which messages name them. A missing claim is nil.
 	Claims []*corev1.PersistentVolumeClaim

@@ -77,7 +77,7 @@ func (m *Members) Recall(writes *ensure.Applier) {
 	m.Behind = m.Set != nil && writes.Behind(appsv1.SchemeGroupVersion.WithKind("StatefulSet"), m.Set)
 }
 
-// Replicas returns the desired number of pods.
+// Replicas returns the number of pods that the StatefulSet requests.
 func (m Members) Replicas() int32 {
 	if m.Set == nil || m.Set.Spec.Replicas == nil {
 		return 0

@@ -31,7 +31,7 @@ type Cost struct {
 	Harms bool
 }
 
-// Domains groups members by node and by zone. All nodes come first, then all zones, each sorted by name.
+// Domains groups members by node and by zone. It returns all nodes first, and then all zones, each sorted by name.
 func Domains(places []Place) []Domain {
 	nodes, zones := map[string][]string{}, map[string][]string{}
 	for _, place := range places {

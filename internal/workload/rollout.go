@@ -102,7 +102,7 @@ func Revision(set *appsv1.ReplicaSet) int64 {
 	return n
 }
 
-// Replicas returns the desired number of pods.
+// Replicas returns the number of pods that the Deployment requests.
 func (r Rollout) Replicas() int32 {
 	if r.Deployment == nil || r.Deployment.Spec.Replicas == nil {
 		return 0

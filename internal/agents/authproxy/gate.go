@@ -38,7 +38,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // admit returns the verified user; "" for a path that needs no credentials.
 func (g *gate) admit(r *http.Request) (string, error) {
 	if r.Method == http.MethodConnect {
-		return "", errConnect // a tunnel would bypass the proxy
+		return "", errConnect // a CONNECT tunnel would bypass the checks of the proxy
 	}
 	if g.isExempt(r) {
 		return "", nil
@@ -51,7 +51,7 @@ func (g *gate) admit(r *http.Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	from, _ := netip.ParseAddrPort(r.RemoteAddr) // requests without an address share one limit
+	from, _ := netip.ParseAddrPort(r.RemoteAddr) // requests without a client address share one limit
 	return user, g.checker.check(r.Context(), set, from.Addr().Unmap(), user, password)
 }
 
@@ -72,7 +72,7 @@ func basic(headers []string) (user, password string, err error) {
 	}
 	r := http.Request{Header: http.Header{"Authorization": headers}}
 	user, password, ok := r.BasicAuth()
-	// RFC 7617 forbids control characters, and bcrypt treats passwords with a NUL as equal.
+	// RFC 7617 forbids control characters. bcrypt stops at a NUL, so passwords that differ after it would be equal.
 	if !ok || user == "" || strings.ContainsFunc(user+password, unicode.IsControl) {
 		return "", "", errMalformed
 	}

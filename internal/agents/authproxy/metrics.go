@@ -32,7 +32,7 @@ func newMetrics() *metrics {
 
 func (m *metrics) refused(r *refusal) { m.failures[r.reason].Add(1) }
 
-// write writes all metrics in the text format of Prometheus.
+// write writes all metrics in the Prometheus text format.
 func (m *metrics) write(w io.Writer, loaded int) {
 	const requests, failures = "requests_total", "auth_failures_total"
 	describe(w, requests, "counter", "Number of requests by class of the status code; 1xx are websockets.")

@@ -16,7 +16,7 @@ import (
 // Options holds the settings from the command line.
 type Options struct {
 	Address     string   // IP address to bind the ports to; empty binds to all addresses
-	Routes      []Route  // at least one
+	Routes      []Route  // the forwarded ports; at least one is required
 	Credentials []string // directories of mounted Secrets; the proxy uses the first one with a valid line
 	Health      int      // port for probes and metrics
 

@@ -23,11 +23,11 @@ type Options struct {
 	Member  string
 	DataDir string // etcd's data directory
 	Marker  string // marker file, on the volume of DataDir but outside DataDir
-	Start   string // file in which the operator allows the start
+	Start   string // start file, in which the operator allows the start
 	Latch   string // file that exists as long as the pod, not on the data volume; see latch
 	// Termination is the file for the container's termination message.
 	Termination string
-	Listen      string // address for the probes
+	Listen      string // address that serves the probes
 	// Metrics is the URL of etcd's metrics listener. It is empty for etcd before 3.3, which has no such listener. Such
 	// a member is ready when Client, the address for clients, accepts connections.
 	Metrics, Client string

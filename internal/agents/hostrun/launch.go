@@ -90,8 +90,8 @@ func (c *child) abandon() {
 
 // pipes holds the files of a shim, and the ends of the pipes that this process keeps.
 type pipes struct {
-	null, gateEnd, reportEnd, outputEnd *os.File // the shim's ends
-	gate, report, output                *os.File // this process's ends
+	null, gateEnd, reportEnd, outputEnd *os.File // ends of the pipes that the shim uses
+	gate, report, output                *os.File // ends of the pipes that this process uses
 }
 
 func (p *pipes) open() (err error) {

@@ -18,8 +18,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
-// Run executes one of the three processes. The runner returns an error only if it could not report the result of the
-// order.
+// Run runs one of the three processes of package hostrun. The runner returns an error only if it could not report the
+// result of the order.
 func Run(ctx context.Context, o Options) error {
 	switch o.Stage {
 	case hostStage:
@@ -30,7 +30,7 @@ func Run(ctx context.Context, o Options) error {
 	return (&runner{options: o, stage: stageArgs(hostStage)}).run(ctx)
 }
 
-// runner is the process that the kubelet watches.
+// runner is the process in the container, which the kubelet watches.
 type runner struct {
 	options Options
 	stage   []string // arguments of the host stage

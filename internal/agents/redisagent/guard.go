@@ -25,7 +25,7 @@ type guard struct {
 }
 
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	source, _ := netip.ParseAddrPort(r.RemoteAddr) // requests without an address share one limit
+	source, _ := netip.ParseAddrPort(r.RemoteAddr) // requests without a client address share one limit
 	from := source.Addr().Unmap()
 	if !g.limiter.Allows(from) {
 		w.Header().Set("Retry-After", strconv.Itoa(int(limiter.RetryAfter.Seconds())))

@@ -39,7 +39,7 @@ func (h *handover) lookUp(ctx context.Context) {
 	}
 }
 
-// logIn logs in as the operator's user.
+// logIn connects to a server and logs in as the operator's user.
 func (h *handover) logIn(ctx context.Context, address string) (*resp.Conn, error) {
 	conn, err := resp.Dial(ctx, address)
 	if err != nil {

@@ -354,7 +354,7 @@ func TestTheTimeForAnAttemptDependsOnTheNodeTimeout(t *testing.T) {
 	}
 }
 
-// A voter with a newer epoch refuses to vote.
+// A voter with a newer cluster epoch refuses to vote, so the replica could not win an election.
 func TestAReplicaThatWouldNotBeElectedIsNotAsked(t *testing.T) {
 	s := newShard(t)
 	nodes := func(of *redistest.Server) []clusternodes.Node {

@@ -30,7 +30,7 @@ func (in inputs) config() string {
 		lines(slices.Concat(in.defaults(), in.extra, in.fixed(), in.users.directives(in.blocked)))
 }
 
-// lines formats directives, one per line.
+// lines formats directives as text, one per line.
 func lines(directives []directive) string {
 	var out strings.Builder
 	for _, d := range directives {

@@ -19,7 +19,8 @@ type users struct {
 	password string   // password of the operator's user
 }
 
-// newUsers returns the users. It refuses invalid names, and the name of the operator's user.
+// newUsers returns the users that the Secrets describe. It refuses invalid user names, and the name of the operator's
+// user.
 func newUsers(s redissecrets.Secrets) (users, error) {
 	switch {
 	case s.Username == "" || strings.ContainsFunc(s.Username, notInName):

@@ -38,7 +38,7 @@ type Keeper struct {
 	problem string // the last problem; each problem is logged only once
 }
 
-// New returns a Keeper for the options.
+// New returns a Keeper with the given options.
 func New(options Options, clock clock.WithTicker, log *slog.Logger) *Keeper {
 	return &Keeper{options: options, clock: clock, log: log}
 }

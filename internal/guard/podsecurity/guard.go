@@ -22,13 +22,13 @@ type Guard struct {
 	rules map[guard.Security]rules
 }
 
-// rules are the checks of one profile.
+// rules holds the level and the checks of one profile.
 type rules struct {
 	level     api.Level
 	evaluator policy.Evaluator
 }
 
-// NewGuard returns a guard with the rules of all profiles.
+// NewGuard returns a Guard that knows the rules of all profiles.
 func NewGuard() (*Guard, error) {
 	g := &Guard{rules: map[guard.Security]rules{}}
 	for name, p := range profiles() {
@@ -54,7 +54,8 @@ func (g *Guard) Object(_ context.Context, _ client.Object, pod guard.Pod) (*guar
 	}, nil
 }
 
-// Broken lists which rules of a profile a pod breaks, where, and what to write instead.
+// Broken lists the rules of a profile that a pod breaks. Each entry names the field, and what the user can write
+// instead.
 func (g *Guard) Broken(profile guard.Security, pod *corev1.PodTemplateSpec) ([]string, error) {
 	with, known := g.rules[profile]
 	if !known {

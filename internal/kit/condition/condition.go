@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package condition sets conditions, and sums up several conditions in Ready. The API package of a kind defines its
-// conditions and their reasons.
+// Package condition sets status conditions, and summarizes several conditions in condition Ready. The API package of
+// each kind defines its condition types and reasons.
 package condition
 
 import (
@@ -79,29 +79,30 @@ func printable(r rune) rune {
 	return r
 }
 
-// Blocker is a condition that blocks Ready while it has one of the statuses.
+// Blocker names a condition, and the statuses in which it blocks Ready.
 type Blocker struct {
 	Type     string
 	Statuses []metav1.ConditionStatus
 }
 
-// Unless blocks Ready while the condition is False or Unknown.
+// Unless returns a Blocker that blocks Ready while the condition is False or Unknown.
 func Unless(kind string) Blocker {
 	return Blocker{kind, []metav1.ConditionStatus{metav1.ConditionFalse, metav1.ConditionUnknown}}
 }
 
-// WhenFalse blocks Ready while the condition is False. Unknown does not block it.
+// WhenFalse returns a Blocker that blocks Ready while the condition is False, but not while it is Unknown.
 func WhenFalse(kind string) Blocker {
 	return Blocker{kind, []metav1.ConditionStatus{metav1.ConditionFalse}}
 }
 
-// WhenTrue blocks Ready while the condition is True. It is for conditions that report a problem when they are True.
+// WhenTrue returns a Blocker that blocks Ready while the condition is True. It suits conditions that report a problem
+// when they are True.
 func WhenTrue(kind string) Blocker {
 	return Blocker{kind, []metav1.ConditionStatus{metav1.ConditionTrue}}
 }
 
-// SumUp sets Ready to the reason and message of the first blocker. If nothing blocks it, Ready is True with the given
-// reason and message.
+// SumUp sets condition Ready. If a blocker applies, Ready gets the reason and message of the first one. Otherwise Ready
+// is True with the given reason and message.
 func (s Set) SumUp(blockers []Blocker, reason, message string) {
 	for _, blocker := range blockers {
 		c := meta.FindStatusCondition(*s.Conditions, blocker.Type)

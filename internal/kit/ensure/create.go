@@ -8,7 +8,7 @@ import (
 	"fmt"
 )
 
-// create applies a child that does not exist.
+// create creates a child that does not exist.
 func (a *Applier) create(ctx context.Context, owner *parent, in *intent, hold bool) (Result, error) {
 	if hold {
 		return Result{Ref: in.Ref, Action: Held}, nil

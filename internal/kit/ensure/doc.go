@@ -12,5 +12,5 @@
 // An Applier remembers three things: its own writes that the cache does not show yet (writes.go), contests with other
 // managers (contest.go), and objects that it deleted in order to replace them (predecessors.go).
 //
-// The package of a kind decides which children the kind has. docs/design/children.md gives the reasons.
+// The package of each kind decides which children an object has. docs/design/children.md explains the design.
 package ensure

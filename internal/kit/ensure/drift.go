@@ -39,7 +39,7 @@ func newComparer(scheme *runtime.Scheme) *comparer {
 	}
 }
 
-// drift returns the declared paths whose live value differs; nil if there are none.
+// drift returns the declared field paths whose live value differs; nil if there are none.
 func (c *comparer) drift(in *intent, live client.Object) (*fieldpath.Set, error) {
 	declared, err := c.typed(in.object)
 	if err != nil {

@@ -28,12 +28,12 @@ const (
 
 // found is the result of the search for a child.
 type found struct {
-	object   client.Object // the child, from the cache or else from the API server
+	object   client.Object // the child, read from the cache or the API server
 	waiting  bool          // the cache is stale, or the child is being deleted; an event will follow
-	leaving  string        // if not empty, the child is being deleted, and this is the message
-	taken    string        // if not empty, another owner has an object of that name, and this is the message
-	stripped string        // if not empty, the child lost the label by which the cache selects, and this is the message
-	again    time.Duration // how long to wait before looking again for an object that the cache does not hold
+	leaving  string        // message if the child is being deleted; otherwise empty
+	taken    string        // message if an object of another owner has the name; otherwise empty
+	stripped string        // message if the child lost the label by which the cache selects; otherwise empty
+	again    time.Duration // how long to wait before the next search for an object that the cache does not hold
 }
 
 // find searches for a child in the cache. If the cache does not have it, find reads from the API server, because a

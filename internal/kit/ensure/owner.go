@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// parent is the owner of children, during one reconcile.
+// parent is the owner of the children during one reconcile.
 type parent struct {
 	client.Object
 	// asked is true after the API server was queried. gone is the result: the owner no longer exists.

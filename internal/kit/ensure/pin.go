@@ -23,7 +23,7 @@ import (
 type Pin struct {
 	// Path is the dotted path of the part, such as spec.template.
 	Path string
-	// Key holds all settings of the owner that the part depends on. Keys are compared by their JSON.
+	// Key holds all settings of the owner that the part depends on. Two keys are equal if their JSON is equal.
 	Key any
 }
 

@@ -77,7 +77,7 @@ func (k *widgets) tell(before, after *Widget) []kit.Event {
 	return []kit.Event{{Reason: "Seen", Action: "Look", Note: "something else is seen"}}
 }
 
-// loop is a process that reconciles widgets.
+// loop is an operator process that reconciles widgets.
 type loop struct {
 	*process
 	*kit.Loop[*Widget, int, int]

@@ -45,7 +45,7 @@ type Result struct {
 	Object      string    `json:"object,omitempty"`
 	Revision    int64     `json:"revision,omitempty"`
 	EtcdVersion string    `json:"etcdVersion,omitempty"`
-	ClusterID   string    `json:"clusterID,omitempty"` // as in Meta
+	ClusterID   string    `json:"clusterID,omitempty"` // 16 hexadecimal digits
 	Size        int64     `json:"size,omitempty"`      // in bytes
 	SavedAt     time.Time `json:"savedAt,omitzero"`
 	StartedAt   time.Time `json:"startedAt,omitzero"`

@@ -22,7 +22,7 @@ const (
 	VolumeForeign    Reason = "VolumeForeign"    // the volume belongs to another member
 	VolumeUnreadable Reason = "VolumeUnreadable" // the volume cannot be read
 	VolumeUnwritable Reason = "VolumeUnwritable" // the marker cannot be written
-	EtcdEnded        Reason = "EtcdEnded"        // etcd failed, or could not be executed
+	EtcdEnded        Reason = "EtcdEnded"        // etcd ended with an error, or could not be executed
 )
 
 // RefusedCode is the exit code of the container if etcd was not started.

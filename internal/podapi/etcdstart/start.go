@@ -27,7 +27,7 @@ const idLength = 16
 // Start is the operator's permission for an etcd member to start.
 type Start struct {
 	Mode Mode
-	ID   string // member ID in hex, as etcd prints it
+	ID   string // member ID in hexadecimal, as etcd prints it
 }
 
 // String returns the permission as text, for ParseStart.

@@ -13,7 +13,7 @@ const (
 	Succeeded State = "Succeeded" // the command ended with exit code 0
 	Failed    State = "Failed"    // the command ended by itself with another exit code or a signal
 	Cancelled State = "Cancelled" // the command ended because the pod was deleted
-	TimedOut  State = "TimedOut"  // the command was killed because it took too long
+	TimedOut  State = "TimedOut"  // the command was killed at its time limit
 	Unknown   State = "Unknown"   // opcrew does not know whether, or how far, the command ran
 	// NotStarted and Invalid mean that nothing was executed. In the first case the host did not allow it, and in the
 	// second the order is invalid.
@@ -26,10 +26,10 @@ const (
 	ReasonExited      = "Exited"             // Succeeded or Failed: the command ended with an exit code
 	ReasonSignaled    = "Signaled"           // Failed: a signal of another process ended the command
 	ReasonRunnerLost  = "RunnerLost"         // Failed or Unknown: a process of the program that runs the command was killed
-	ReasonPodEnded    = "PodEnded"           // Cancelled
-	ReasonDeadline    = "Deadline"           // TimedOut
+	ReasonPodEnded    = "PodEnded"           // Cancelled: the pod was deleted
+	ReasonDeadline    = "Deadline"           // TimedOut: the command exceeded its time limit
 	ReasonNoResult    = "NoResult"           // Unknown: the run was started earlier and left no result
-	ReasonBadOrder    = "BadOrder"           // Invalid
+	ReasonBadOrder    = "BadOrder"           // Invalid: the order cannot be parsed or checked
 	ReasonNoHost      = "NoHost"             // NotStarted, like all following reasons: the program cannot enter the host
 	ReasonNoSecret    = "NoSecret"           // a file of a Secret is missing, or is not valid as a variable
 	ReasonUnknownUser = "UnknownUser"        // the host has no such user
@@ -42,7 +42,7 @@ const (
 	ReasonTooLong     = "CommandTooLong"     // an argument exceeds the limit of Linux
 	ReasonEnvTooLong  = "EnvironmentTooLong" // a variable exceeds the limit of Linux
 	ReasonNoMarker    = "NoMarker"           // the marker file cannot be written on the host
-	ReasonNotReady    = "NotReady"           // the process did not start in time
+	ReasonNotReady    = "NotReady"           // the process for the command was not ready in time
 	ReasonNotExecuted = "NotExecuted"        // the kernel refused to execute the command
 )
 

@@ -94,7 +94,7 @@ func (s *catalog) meta(ctx context.Context, i item) (*backup.Meta, error) {
 	}
 	m, err := backup.ParseMeta(text)
 	if err != nil {
-		return nil, nil // a damaged record is treated as missing
+		return nil, nil // a damaged record is treated like a missing one
 	}
 	return &m, nil
 }

@@ -88,7 +88,7 @@ func (p Place) Begin() error {
 	return nil
 }
 
-// Abandon removes unfinished work.
+// Abandon removes the work directory after a failure.
 func (p Place) Abandon() { os.RemoveAll(p.work()) }
 
 // Finish moves the new directory into its place atomically.

@@ -25,7 +25,7 @@ type Checked struct {
 	source io.Reader
 	hash   hash.Hash
 	size   int64
-	held   [sha256.Size]byte // the last bytes read
+	held   [sha256.Size]byte // the last bytes that were read, which may be the appended hash
 	count  int               // number of bytes in held
 	whole  string
 }

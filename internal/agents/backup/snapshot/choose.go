@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// Answer is the status that a member reported.
+// Answer is the response of a member to a status query.
 type Answer struct {
 	Endpoint  string
 	Version   string

@@ -132,7 +132,7 @@ func (m *Masker) release(n int) []byte {
 	return out
 }
 
-// covered reports for each held byte whether it belongs to a value.
+// covered reports for each held byte whether it belongs to a secret value.
 func (m *Masker) covered() []bool {
 	out := make([]bool, len(m.held))
 	reach := 0

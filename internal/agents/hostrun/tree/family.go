@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// receives how the command itself ended
+// receives the exit status of the command itself
 type Exit struct {
 	Status syscall.WaitStatus
 	At     time.Time

@@ -24,7 +24,7 @@ const hashLength = 2 * sha256.Size
 type Secrets struct {
 	Username string   // user name of the users' account
 	Accepted []string // hashes of the passwords that are valid for Username; there are two while the password is being changed
-	Password string   // password of redispod.System
+	Password string   // password of the system user (redispod.System)
 }
 
 // Read reads the Secrets that are mounted in a directory.
