@@ -95,7 +95,7 @@ type Step struct {
 }
 
 // ErrNotNow is returned by a step that was not taken, because something else must happen first.
-var ErrNotNow = errors.New("not now")
+var ErrNotNow = errors.New("the step cannot be taken yet")
 
 // Event is a Kubernetes event to write about the object.
 type Event struct {

@@ -54,7 +54,7 @@ func WhyNotReady(pod *corev1.Pod) (why string, stuck bool) {
 		}
 	}
 	if pod.Status.Phase == corev1.PodFailed {
-		return cmp.Or(pod.Status.Message, pod.Status.Reason, "it failed"), true
+		return cmp.Or(pod.Status.Message, pod.Status.Reason, "the pod failed"), true
 	}
 	if lost(pod) {
 		return fmt.Sprintf("the containers are ready, but node %s does not answer, or a readiness gate of the pod is false", pod.Spec.NodeName), true

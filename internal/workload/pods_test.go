@@ -104,7 +104,7 @@ func TestWhyAPodIsNotReadyQuotesTheComponentThatKnows(t *testing.T) {
 		"it has crashed once":                     {newPod(waits("main", "CrashLoopBackOff", ""), crashed(1, "Error", 1)), "container main crashes (last: Error, exit code 1)", true},
 		"it was evicted":                          {newPod(failed("The node was low on resource: memory.", "Evicted")), "The node was low on resource: memory.", true},
 		"it failed with a reason":                 {newPod(failed("", "NodeLost")), "NodeLost", true},
-		"it failed":                               {newPod(failed("", "")), "it failed", true},
+		"it failed":                               {newPod(failed("", "")), "the pod failed", true},
 		"a container's words go before the pod's": {newPod(failed("m", "r"), waits("main", "CreateContainerError", "no such command")), "container main: CreateContainerError: no such command", true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -54,7 +54,7 @@ func (r Rollout) progress() string {
 	}
 	if s.Replicas > s.UpdatedReplicas {
 		serve := r.serving()
-		return fmt.Sprintf("%d of %d new pods serve, %s", serve, r.Replicas(), oldPods(r.Ready()-serve))
+		return fmt.Sprintf("%d of %d new pods are ready, and %s", serve, r.Replicas(), oldPods(r.Ready()-serve))
 	}
 	if more := r.staying() - r.Replicas(); more > 0 && s.AvailableReplicas == r.Replicas() {
 		return fmt.Sprintf("%d of %d pods are ready, and %d surplus pods must be removed", s.AvailableReplicas, r.Replicas(), more)
@@ -66,11 +66,11 @@ func (r Rollout) progress() string {
 func oldPods(n int32) string {
 	switch n {
 	case 0:
-		return "no old pod serves"
+		return "no old pod serves requests"
 	case 1:
-		return "1 old pod still serves"
+		return "1 old pod still serves requests"
 	}
-	return fmt.Sprintf("%d old pods still serve", n)
+	return fmt.Sprintf("%d old pods still serve requests", n)
 }
 
 // serving counts the ready pods of the newest template.

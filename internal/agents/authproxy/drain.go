@@ -39,7 +39,7 @@ func (p *Proxy) shutdown() {
 	for _, s := range p.routes {
 		ending.Go(func() {
 			if err := s.Shutdown(ctx); err != nil {
-				p.log.Warn("Requests cut", "address", s.listener.Addr().String(), "error", err.Error())
+				p.log.Warn("Requests were aborted at the end of the shutdown time", "address", s.listener.Addr().String(), "error", err.Error())
 				_ = s.Close() // the request has exceeded its time
 			}
 		})

@@ -30,8 +30,8 @@ func (o *Options) bind(set *flag.FlagSet) {
 		return err
 	})
 	set.Func("credentials", "`directory` of a mounted Secret with a key htpasswd, .htpasswd or auth; repeatable: the proxy uses the first directory with a valid line", appendTo(&o.Credentials))
-	set.Func("exempt-path", "`path` that needs no credentials, compared exactly; repeatable", appendTo(&o.Exempt))
-	set.StringVar(&o.Address, "address", o.Address, "`IP` to bind the ports to; empty binds all")
+	set.Func("exempt-path", "`path` that needs no credentials; it must match exactly; repeatable", appendTo(&o.Exempt))
+	set.StringVar(&o.Address, "address", o.Address, "`IP` address to bind the ports to; empty means all addresses")
 	set.StringVar(&o.Realm, "realm", o.Realm, "text that browsers show in the password dialog")
 	set.StringVar(&o.UserHeader, "user-header", o.UserHeader, "header that names the user to the application")
 	set.DurationVar(&o.Drain, "drain", o.Drain, "how long new requests are still served after SIGTERM")

@@ -60,8 +60,8 @@ func (o *Options) validate() error {
 		demand(quotable(o.Realm), "--realm must contain only printable ASCII characters, without quotes and backslashes"),
 		demand(o.UserHeader != "" && !strings.ContainsFunc(o.UserHeader, notInHeader), "--user-header must contain only letters, digits and dashes"),
 		demand(!slices.Contains(reserved, http.CanonicalHeaderKey(o.UserHeader)), "--user-header must not be a header that HTTP defines"),
-		demand(o.Drain >= 0 && o.Shutdown > 0, "--drain must not be negative, and --shutdown-timeout must be above zero"),
-		demand(o.ReadHeaderTimeout > 0 && o.IdleTimeout > 0 && o.MaxHeaderBytes > 0, "limits must be above zero"),
+		demand(o.Drain >= 0 && o.Shutdown > 0, "--drain must be zero or more, and --shutdown-timeout must be above zero"),
+		demand(o.ReadHeaderTimeout > 0 && o.IdleTimeout > 0 && o.MaxHeaderBytes > 0, "--read-header-timeout, --idle-timeout and --max-header-bytes must be above zero"),
 	)
 }
 

@@ -44,7 +44,7 @@ func TestFlagsThatMakeNoSenseAreRefused(t *testing.T) {
 		good + "--user-header X:Y":           "--user-header",
 		good + "--user-header authorization": "must not be a header that HTTP defines",
 		good + "--route 81=80/http3":         "is not LISTENPORT=UPSTREAMPORT",
-		good + "--drain -1s":                 "must not be negative",
+		good + "--drain -1s":                 "must be zero or more",
 		good + "--idle-timeout 0s":           "above zero",
 		good + "--what":                      "not defined",
 		good + "more":                        `"more" is not a flag`,

@@ -87,7 +87,7 @@ func (s *store) refresh() {
 	s.problem.Store(nil)
 	s.current.Store(newCredentials(from, lines, s.current.Load()))
 	s.metrics.reloads.Add(1)
-	s.log.Info("Credentials loaded", "from", from, "lines", len(lines))
+	s.log.Info("The credentials were loaded", "from", from, "lines", len(lines))
 }
 
 func (s *store) keep(err error) {
@@ -135,7 +135,7 @@ func (s *store) read() ([]*htpasswd.Line, string, error) {
 			}
 			lines, bad := htpasswd.Parse(text)
 			for _, b := range bad {
-				s.log.Warn("Line skipped", "file", path, "line", b.Line, "reason", b.Reason.Error())
+				s.log.Warn("A line of a credentials file was skipped", "file", path, "line", b.Line, "reason", b.Reason.Error())
 			}
 			if len(lines) > 0 {
 				return lines, path, nil

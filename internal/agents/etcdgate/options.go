@@ -67,7 +67,7 @@ func (o *Options) bind(set *flag.FlagSet) {
 	set.StringVar(&o.Member, "member", "", "`name` of the member")
 	set.StringVar(&o.DataDir, "data-dir", o.DataDir, "data `directory` of etcd")
 	set.StringVar(&o.Marker, "marker", o.Marker, "`file` next to the data directory that names the member that owns the volume")
-	set.StringVar(&o.Start, "start-file", o.Start, "`file` with the permission to start: bootstrap, join or established, and the ID of the member")
+	set.StringVar(&o.Start, "start-file", o.Start, "`file` with the operator's permission to start: a start mode (bootstrap, join, restored or established) and the member ID")
 	set.StringVar(&o.Latch, "latch", o.Latch, "`file` of the pod that records that the member was part of its cluster")
 	set.StringVar(&o.Termination, "termination-log", o.Termination, "`file` for the termination message, which reports why etcd does not run")
 	set.StringVar(&o.Listen, "listen", o.Listen, "`address` that serves /readyz and /livez")

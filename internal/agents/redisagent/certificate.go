@@ -75,7 +75,7 @@ func (c *certificates) load(file string) error {
 		return err
 	}
 	c.current = &loaded
-	c.log.Info("Certificate loaded", "from", file)
+	c.log.Info("The certificate was loaded", "from", file)
 	return nil
 }
 

@@ -27,7 +27,7 @@ func about(place string, s status, wrong error) error {
 	case wrong != nil:
 		return fmt.Errorf("%s %w", place, wrong)
 	case !s.ok():
-		return fmt.Errorf("%s does not see most primaries of its cluster, or not all slots: cluster_state is %q", place, s.state["cluster_state"])
+		return fmt.Errorf("%s reports cluster_state %q, because it cannot reach most primaries or some slots have no owner", place, s.state["cluster_state"])
 	}
 	return nil
 }

@@ -107,7 +107,7 @@ func slotsOf(n clusternodes.Node) string {
 
 // troubles returns the problems of a node that its flags in the node table show.
 func troubles(n clusternodes.Node) []string {
-	words := map[string]string{"fail": "failed", "fail?": "may have failed", "handshake": "is being met", "noaddr": "has no address"}
+	words := map[string]string{"fail": "failed", "fail?": "may have failed", "handshake": "is in the handshake with this server", "noaddr": "has no address"}
 	var out []string
 	for _, flag := range n.Flags {
 		if word, known := words[flag]; known {

@@ -151,7 +151,7 @@ func TestAnObjectionNamesTheRuleTheFieldAndWhatToWrite(t *testing.T) {
 	}
 	const want = `StatefulSet shop/cache is not written: its pod breaks the restricted Pod Security Standard: ` +
 		`rule capabilities_restricted (unrestricted capabilities): container "main" must not include "SYS_ADMIN" in securityContext.capabilities.add; ` +
-		`leave capabilities out; at most NET_BIND_SERVICE can be added. ` +
+		`omit capabilities.add, or add only NET_BIND_SERVICE. ` +
 		`rule restrictedVolumes (restricted volume types): volume "extra" uses restricted volume type "hostPath"; ` +
 		`use configMap, csi, downwardAPI, emptyDir, ephemeral, image, persistentVolumeClaim, projected or secret`
 	if objection.Reason != common.ReasonPodSecurityViolation || objection.Message != want {

@@ -50,7 +50,7 @@ func TestAnObjectOfAnotherOwnerIsNamedWithWhatToDo(t *testing.T) {
 	}{
 		"by its controller": {metav1.ObjectMeta{Labels: helm, OwnerReferences: ownedBy("u", "front")}, "belongs to Deployment front;"},
 		"by its label":      {metav1.ObjectMeta{Labels: helm}, "belongs to Helm;"},
-		"by nothing":        {metav1.ObjectMeta{}, "names no owner;"},
+		"by nothing":        {metav1.ObjectMeta{}, "has no owner;"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := takenBy(ref, &corev1.ConfigMap{ObjectMeta: test.meta})

@@ -27,13 +27,13 @@ func (in *intent) ours(owner, object client.Object) bool {
 
 // takenBy returns the message for an object of another owner that has the name of a child.
 func takenBy(ref Ref, object client.Object) string {
-	whose, remedy := "names no owner", "delete it"
+	whose, remedy := "has no owner", "delete it"
 	manager := object.GetLabels()[common.ManagedByLabel]
 	switch controller := metav1.GetControllerOf(object); {
 	case controller != nil:
 		whose = "belongs to " + controller.Kind + " " + controller.Name
 	case manager == common.Name:
-		whose, remedy = "belongs to an object that was deleted without it", "delete it (a workload with --cascade=orphan, which leaves its pods)"
+		whose, remedy = "is left from an object that was deleted without its children", "delete it (a workload with --cascade=orphan, which leaves its pods)"
 	case manager != "":
 		whose = "belongs to " + manager
 	}

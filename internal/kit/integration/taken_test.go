@@ -29,7 +29,7 @@ func TestAnObjectOfAnotherOwnerIsLeftAloneAndNamed(t *testing.T) {
 		again  time.Duration
 	}{
 		"of another manager, by label": {map[string]string{"app.kubernetes.io/managed-by": "Helm"}, false, cost{"get configmaps": 1}, "belongs to Helm", 10 * time.Second},
-		"without an owner":             {nil, false, cost{"get configmaps": 1}, "names no owner", 10 * time.Second},
+		"without an owner":             {nil, false, cost{"get configmaps": 1}, "has no owner", 10 * time.Second},
 		"another object's":             {nil, true, cost{"get configmaps": 1}, "belongs to ConfigMap other", 10 * time.Second},
 		"another object's of ours":     {map[string]string{"app.kubernetes.io/managed-by": "opcrew"}, true, free, "belongs to ConfigMap other", 10 * time.Second},
 	} {

@@ -61,7 +61,7 @@ func checkEnvs(envs []string) error {
 	for i, env := range envs {
 		name, _, ok := strings.Cut(env, "=")
 		if !ok || !isEnvName(name) {
-			return fmt.Errorf("envs[%d] is not KEY=value", i)
+			return fmt.Errorf("envs[%d] does not have the form KEY=value", i)
 		}
 	}
 	return nil

@@ -34,7 +34,7 @@ func HostKey(seed []byte, host string) (private []byte, public string, err error
 	}
 	signer, err := ssh.NewSignerFromKey(key)
 	if err != nil {
-		return nil, "", fmt.Errorf("host key of %s: %w", host, err)
+		return nil, "", fmt.Errorf("derive the host key of %s: %w", host, err)
 	}
 	return pem.EncodeToMemory(block), strings.TrimSpace(string(ssh.MarshalAuthorizedKey(signer.PublicKey()))), nil
 }

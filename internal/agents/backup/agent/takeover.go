@@ -34,7 +34,7 @@ func (a *Agent) takeOver(ctx context.Context, o backup.Order) (backup.Result, er
 		return backup.Result{}, err
 	}
 	result := backup.Result{Outcome: backup.Succeeded, Revision: answer.Revision, EtcdVersion: answer.Version, SavedAt: a.Clock.Now().UTC()}
-	a.Log.Info("Taking over", "endpoint", from.Endpoint, "revision", answer.Revision, "directory", o.Restore.DataDir)
+	a.Log.Info("Copying the data of a member", "endpoint", from.Endpoint, "revision", answer.Revision, "directory", o.Restore.DataDir)
 	return a.make(ctx, o, result, func(path string) error { return copySnapshot(ctx, cluster, answer, path) })
 }
 

@@ -119,7 +119,7 @@ func exchange[T any](ctx context.Context, c *Conn, name, text string, read func(
 		return none, refusal
 	}
 	if err != nil {
-		return none, fmt.Errorf("read the answer to %s: %w", name, err)
+		return none, fmt.Errorf("read the response to %s: %w", name, err)
 	}
 	return answer, nil
 }
@@ -161,7 +161,7 @@ func (c *Conn) list(out []string, depth int) ([]string, error) {
 	}
 	n, err := strconv.Atoi(rest)
 	if err != nil || n < 0 || n > c.left || depth == 0 {
-		return nil, fmt.Errorf("a list of %.40q items is not valid here, or nested too deep", rest)
+		return nil, fmt.Errorf("the server sent a list of %.40q items, which is not valid here or nested too deeply", rest)
 	}
 	c.left -= n
 	for range n {
@@ -182,14 +182,14 @@ func (c *Conn) one(kind byte, rest string) (string, error) {
 	case '$':
 		return c.text(rest)
 	}
-	return "", fmt.Errorf("%.40q begins an unexpected answer", string(kind)+rest)
+	return "", fmt.Errorf("the server sent an unexpected response that begins with %.40q", string(kind)+rest)
 }
 
 // text reads a text with the given length.
 func (c *Conn) text(length string) (string, error) {
 	n, err := strconv.Atoi(length)
 	if err != nil || n < 0 || n > maxText {
-		return "", fmt.Errorf("a text of %.40q bytes is not valid here", length)
+		return "", fmt.Errorf("the server sent a text of %.40q bytes, which is not valid here", length)
 	}
 	text := make([]byte, n+len("\r\n"))
 	if _, err := io.ReadFull(c.in, text); err != nil {

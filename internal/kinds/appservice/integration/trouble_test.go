@@ -93,7 +93,7 @@ func TestAnImageThatCannotBePulledKeepsTheOldPodsAndDoesNotBlockItsCorrection(t 
 	s.awaitReady(3)
 	for _, back := range []string{"nginx:1.26", "nginx:1.27"} {
 		s.edit(withImage(testenv.MissingImage))
-		a := s.await(ready, "False PodsNotReady", "0 of 3 new pods serve, 3 old pods still serve", "container web: ImagePullBackOff")
+		a := s.await(ready, "False PodsNotReady", "0 of 3 new pods are ready, and 3 old pods still serve requests", "container web: ImagePullBackOff")
 		if a.Status.ReadyReplicas != 3 {
 			t.Errorf("expected the old pods to serve, got %+v", a.Status)
 		}
