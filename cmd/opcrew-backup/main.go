@@ -39,7 +39,7 @@ const (
 const (
 	orderVariable = "OPCREW_BACKUP_ORDER"
 	defaultResult = "/dev/termination-log"
-	// endTime is how long the cleanup of unfinished work may take after the pod was asked to stop.
+	// endTime is how long the cleanup of unfinished work may take after the signal to stop.
 	endTime = 1500 * time.Millisecond
 	// streamMemory is the Go memory limit in bytes while a snapshot is saved, unless GOMEMLIMIT sets another limit. It
 	// fits a container with 64 MiB.

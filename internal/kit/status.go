@@ -76,8 +76,8 @@ func (l *Loop[O, F, D]) patchStatus(ctx context.Context, gvk schema.GroupVersion
 	return true
 }
 
-// statusWait returns how long to postpone the status. A status that reports a refusal is not postponed as mere progress
-// is.
+// statusWait returns how long to postpone the status. It postpones mere progress longer than a refusal by the API
+// server.
 func (l *Loop[O, F, D]) statusWait(before, after client.Object, done Outcome) time.Duration {
 	key, now := client.ObjectKeyFromObject(after), l.Clock.Now()
 	if done.Err == nil && isProgress(before, after) {

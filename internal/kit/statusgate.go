@@ -58,8 +58,9 @@ func (s lastStatus) wait(now time.Time, interval time.Duration) time.Duration {
 	return min(interval, max(0, interval-now.Sub(s.at)))
 }
 
-// waitProgress returns how long a status that only shows progress must wait. Most objects are Ready soon after their
-// first claim or pod, so one postponed status can report both. The wait grows with the time since the last status.
+// waitProgress returns how long a status that only shows progress must wait. While an object is being created, the wait
+// grows with the time since the last status. Most objects are Ready soon after their first claim or pod, so one
+// postponed status can report both.
 func (g *statusGate) waitProgress(key client.ObjectKey, now time.Time) time.Duration {
 	last := g.objects.Get(key)
 	switch {

@@ -37,7 +37,7 @@ func StuckOf(pods []*corev1.Pod, now time.Time) Leftovers {
 	return out
 }
 
-// Stuck reports whether a pod is stuck while being deleted: its node does not answer, or its grace period has ended.
+// Stuck reports whether a pod is stuck while being deleted: its node does not respond, or its grace period has ended.
 func Stuck(pod *corev1.Pod, now time.Time) bool {
 	return pod.DeletionTimestamp != nil && (lost(pod) || !now.Before(pod.DeletionTimestamp.Add(overdue)))
 }

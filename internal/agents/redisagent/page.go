@@ -83,7 +83,7 @@ func render(cluster string, notReady error, rows []row, at time.Time) string {
 	for _, row := range rows {
 		writeRow(&out, row)
 	}
-	fmt.Fprintf(&out, "</table>\n<p>This pod read the state at %s. Each row comes from the pod of that server.</p>\n", at.UTC().Format(time.RFC3339))
+	fmt.Fprintf(&out, "</table>\n<p>This pod read the state at %s. The numbers come from the agents of all pods.</p>\n", at.UTC().Format(time.RFC3339))
 	return out.String()
 }
 

@@ -73,8 +73,8 @@ func (r *refusals) remember(asked question, why guard.Objection, now time.Time) 
 	return &why
 }
 
-// drop removes expired refusals. If none has expired, it removes all, because new reviews are cheaper than unlimited
-// memory.
+// drop removes expired refusals. If there are still too many, it removes all, because new reviews are cheaper than
+// unlimited memory.
 func (r *refusals) drop(now time.Time) {
 	for asked, last := range r.last {
 		if !now.Before(last.until) {

@@ -111,8 +111,8 @@ type Restore struct {
 	Token          string   `json:"token"`
 	PeerURLs       []string `json:"peerURLs"`
 	// RevisionBump is added to the revision, and all lower revisions count as compacted. Watchers of the old cluster
-	// then list again, and do not wait for revisions that they have already seen. nil means DefaultBump; 0 disables
-	// both.
+	// then list again, and do not wait for revisions that they have already seen. nil means DefaultBump; 0 means
+	// neither to raise nor to compact.
 	RevisionBump *int64 `json:"revisionBump,omitempty"`
 	// Above is a revision that clients of the cluster may have seen. If the revision of the backup plus RevisionBump is
 	// not higher, RevisionBump is added to Above instead.

@@ -92,8 +92,8 @@ func (l *Line) Matches(password string) bool {
 	return err == nil && len(password) <= maxBcryptBytes
 }
 
-// Waste computes bcrypt hashes without using them, so that response times do not reveal whether a user exists. Each bit
-// that is set in work stands for one hash of that cost.
+// Waste computes bcrypt hashes without using them, so that response times do not reveal whether a user exists. If bit n
+// of work is set, Waste computes one hash with cost n.
 func Waste(password string, work uint64) {
 	for cost := bcrypt.MinCost; work>>cost > 0; cost++ {
 		if work>>cost&1 == 1 {

@@ -22,8 +22,8 @@ const SeedFile = "host_seed"
 // HostKeyFile is the file with the private key by which an SSH host proves its identity.
 const HostKeyFile = "ssh_host_ed25519_key"
 
-// HostKey derives the key pair of one host from the common seed. A key pair reveals neither the seed nor the key pair
-// of another host.
+// HostKey derives the SSH host key pair of one host from a secret seed that all hosts share. A key pair reveals neither
+// the seed nor the key pair of another host.
 func HostKey(seed []byte, host string) (private []byte, public string, err error) {
 	sum := hmac.New(sha256.New, seed)
 	sum.Write([]byte("opcrew ssh host key\x00" + host))
