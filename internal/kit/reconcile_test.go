@@ -54,7 +54,7 @@ func (g *gadget) DeepCopyObject() runtime.Object {
 	return &out
 }
 
-// gadgets is the kind of gadget. Its zero value observes no problem and plans nothing.
+// gadgets implements Kind for gadget objects. Its zero value observes no problem and plans nothing.
 type gadgets struct {
 	decisions int
 	plan      Plan

@@ -85,7 +85,8 @@ func (h *host) attempt() (r *hostjob.Result, ran bool) {
 	return h.follow(c), true
 }
 
-// ready waits until the shim is ready to execute the command. It returns a result if the command must not start.
+// ready waits until the shim, which will become the command, is ready to execute it. It returns a result if the command
+// must not start.
 func (h *host) ready(c *child) *hostjob.Result {
 	select {
 	case refusal := <-c.ready:

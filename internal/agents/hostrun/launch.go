@@ -29,7 +29,7 @@ const (
 	binary = "/proc/self/fd/3"
 )
 
-// child is a command that waits at its gate, or runs.
+// child is a command that runs, or that waits at its gate for the permission to start.
 type child struct {
 	*tree.Family
 	gate io.WriteCloser
@@ -39,7 +39,7 @@ type child struct {
 	output        io.Reader
 }
 
-// launch starts a shim and sends the command to it.
+// launch starts a shim (the process that becomes the command) and sends the command to it.
 func launch(s spec) (*child, error) {
 	var files pipes
 	err, pid := files.open(), 0

@@ -46,8 +46,8 @@ type spec struct {
 	Who  account.Identity `json:"who"`
 }
 
-// runShim waits at the gate, and then replaces itself with the command. If the gate is closed instead, it executes
-// nothing, because the host stage has ended or has abandoned the run.
+// runShim waits at the gate, a pipe from the host stage, and then replaces itself with the command. If the pipe is
+// closed instead, it executes nothing, because the host stage has ended or has abandoned the run.
 func runShim() error {
 	if err := keepStandardFiles(); err != nil {
 		return err

@@ -24,8 +24,8 @@ import (
 // resultFile is the file descriptor of the pipe by which the host stage reports to the runner. It follows binaryFile.
 const resultFile = binaryFile + 1
 
-// runStage runs the host stage. It reads the order from standard input. Standard input stays open until the runner has
-// ended.
+// runStage runs the host stage, the process that executes an order on the host. It reads the order from standard input,
+// which stays open until the runner in the container has ended.
 func runStage(ctx context.Context, open func(dir string) (markers.Ledger, error)) error {
 	unix.CloseOnExec(binaryFile)
 	unix.CloseOnExec(resultFile)

@@ -112,7 +112,8 @@ func (a *agent) ready(reason string) {
 	})
 }
 
-// form creates a cluster of this one pod. Its guest server is the replica of its own home server.
+// form creates a cluster of only this pod. The second server of the pod (guest) becomes the replica of the first one
+// (home).
 func (a *agent) form() {
 	a.Helper()
 	home, guest := a.pod.Home, a.pod.Guest

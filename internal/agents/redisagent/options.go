@@ -23,7 +23,7 @@ const (
 type Options struct {
 	Cluster         string // name of the cluster, for the status page
 	Secrets         string // directory with the files that package redissecrets reads
-	Home, Guest     int    // ports of the home and the guest server; they are the same in all pods
+	Home, Guest     int    // ports of the primary (home) and the replica (guest) in each pod; they are the same in all pods
 	Probes, Metrics int    // ports for probes and metrics over plain HTTP
 	Page            int    // port of the status page over HTTPS
 	// Certificate is a directory with tls.crt and tls.key. While these files are missing, the agent uses a self-signed

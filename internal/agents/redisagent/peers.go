@@ -94,13 +94,14 @@ func parseNumbers(in io.Reader) (numbers, error) {
 	return out, lines.Err()
 }
 
-// of returns a metric of the server in a place (home or guest).
+// of returns a metric of one server of the pod. place is home for the primary, or guest for the replica.
 func (n numbers) of(metric, place string) (float64, bool) {
 	value, known := n[fmt.Sprintf("%s{place=%q}", metric, place)]
 	return value, known
 }
 
-// lag returns the replication lag of a replica, as reported by its primary in a place (home or guest).
+// lag returns the replication lag of a replica, as its primary reports it. place is the place of that primary: home or
+// guest.
 func (n numbers) lag(place, replica string) (float64, bool) {
 	value, known := n[fmt.Sprintf("%s{place=%q,replica=%q}", lagMetric, place, replica)]
 	return value, known

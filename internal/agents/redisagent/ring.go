@@ -24,7 +24,7 @@ type row struct {
 type ring struct {
 	nodes       []clusternodes.Node
 	numbers     map[string]numbers // metrics of each pod, by host
-	home, guest int                // ports of the home and the guest servers
+	home, guest int                // ports of the primary (home) and the replica (guest) in each pod
 }
 
 // hosts returns the hosts of all agents.
@@ -66,7 +66,8 @@ func (r ring) row(n clusternodes.Node) row {
 	return out
 }
 
-// place returns the place of a server, home or guest. It follows from the port, which is the same in all pods.
+// place returns whether a server is the primary (home) or the replica (guest) of its pod. That follows from its port,
+// because the ports are the same in all pods.
 func (r ring) place(n clusternodes.Node) string {
 	_, port, _ := net.SplitHostPort(n.Address)
 	switch port {

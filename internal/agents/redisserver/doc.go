@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package redisserver starts one of the two Redis or Valkey servers of a pod: the home server or the guest server. Each
-// has a folder of its own.
+// Package redisserver starts one of the two Redis or Valkey servers of a pod: the home server, which is the primary of
+// the pod's own shard, or the guest server, a replica of a neighbour pod's shard. Each has a folder of its own.
 //
 // A server in cluster mode resumes as the node in its nodes.conf, whatever data it finds. If it has lost its data but
 // not this file, it starts as an empty primary. Its replica then copies the empty data, and the shard is lost without

@@ -17,7 +17,7 @@ import (
 
 const subcommand = "redis-server"
 
-// Place is the place of a server in its pod. Each pod has two servers.
+// Place is the place of a server in its pod. Each pod has two servers: one in place Home, and one in place Guest.
 type Place string
 
 // These are the two places.

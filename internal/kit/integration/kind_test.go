@@ -25,7 +25,7 @@ import (
 
 var widgetKind = schema.GroupVersionKind{Group: "test.opcrew.io", Version: "v1", Kind: "Widget"}
 
-// widgets is the test kind. Tests set the fields that they need.
+// widgets implements kit.Kind for Widget objects. Tests set the fields that they need.
 type widgets struct {
 	unread  error                  // error that Observe returns
 	seen    int                    // facts that Observe returns
