@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command opcrew-agent runs in users' pods, with one subcommand per program. It is a separate binary without a
-// Kubernetes client or cloud SDK, so that it stays small and changes rarely. internal/agents has one package per
-// subcommand; this package lists them.
+// Command opcrew-agent runs in the pods that opcrew creates for users. It has one subcommand for each program. It is a
+// separate binary without a Kubernetes client and cloud SDKs, so that it stays small and rarely changes.
+// internal/agents has a package for each subcommand.
 package main
 
 import (
@@ -31,19 +31,19 @@ import (
 	"github.com/opcrew/opcrew/internal/agents/sshfiles"
 )
 
-// version is set by the build.
+// version is the version of opcrew. The build sets it.
 var version = "dev"
 
-// Exit codes. A restart may help after a failure, but not after a usage error. A subcommand can have more codes
-// (package exit).
+// Exit codes of all subcommands; package exit defines further ones. A restart of the container may help after a
+// failure, but not after a usage error.
 const (
 	exitOK = iota
 	exitFailed
 	exitUsage
 )
 
-// command is a subcommand. prepare parses the arguments, so its errors are usage errors. It returns a job that runs
-// until the context ends.
+// command is a subcommand. prepare parses the arguments, so every error that it returns is a usage error. The returned
+// job runs until the context ends.
 type command struct {
 	name, summary string
 	prepare       func(args []string, out io.Writer, log *slog.Logger) (job, error)
@@ -53,25 +53,25 @@ type job func(context.Context) error
 
 func commands() []command {
 	return []command{
-		{"auth-proxy", "asks for user and password before a request reaches the application", authProxy},
+		{"auth-proxy", "requires user and password before it forwards requests to the application", authProxy},
 		{"install", "copies this program into a volume, for a container with another image", installSelf},
-		{"redis-agent", "reports the state of the Redis servers of a pod: probes, metrics, a page", redisAgent},
-		{"redis-handover", "gives the slots of a server to its replica before the server stops", redisHandover},
+		{"redis-agent", "reports the state of the Redis servers of a pod through probes, metrics and a status page", redisAgent},
+		{"redis-handover", "moves the slots of a Redis server to its replica before the server stops", redisHandover},
 		{"redis-ping", "reports whether a Redis server is alive", redisPing},
-		{"redis-server", "starts Redis or Valkey on its data if that is safe", redisServer},
-		{"run-etcd", "starts etcd on its volume if that is safe", runEtcd},
+		{"redis-server", "starts Redis or Valkey if its data is safe to use", redisServer},
+		{"run-etcd", "starts etcd if the data on its volume is safe to use", runEtcd},
 		{"run-on-host", "runs a command on the host of its pod, at most once", runOnHost},
-		{"ssh-files", "keeps the files of ssh and sshd equal to a mounted Secret", sshFiles},
+		{"ssh-files", "copies the files of ssh and sshd from a mounted Secret, and keeps them up to date", sshFiles},
 		{"version", "prints the version", printVersion},
 	}
 }
 
 func main() {
-	// Output of libraries through package log becomes JSON too.
+	// This also makes output of libraries through package log JSON.
 	log := slog.New(slog.NewJSONHandler(os.Stderr, nil))
 	slog.SetDefault(log)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// A second signal ends the process at once.
+	// After the first signal, stop restores the default handling, so a second signal ends the process at once.
 	context.AfterFunc(ctx, stop)
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, log))
 }
@@ -180,7 +180,7 @@ func runEtcd(args []string, out io.Writer, log *slog.Logger) (job, error) {
 	return func(ctx context.Context) error { return etcdgate.Run(ctx, options, log) }, nil
 }
 
-// runOnHost does not log, because its log is the output of the command.
+// runOnHost does not log anything, because the container's log must only contain the output of the command.
 func runOnHost(args []string, out io.Writer, _ *slog.Logger) (job, error) {
 	options, err := hostrun.ParseFlags(args, out)
 	if err != nil {

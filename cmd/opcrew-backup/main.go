@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command opcrew-backup carries out one order of package backup in a pod: it saves, prunes, verifies or restores an
-// etcd snapshot. It is a separate binary because the operator and the agent need neither its cloud SDKs nor etcd's
-// server. internal/agents/backup does the work; this package reads the flags and writes the result.
+// Command opcrew-backup carries out one backup order in a pod: it saves, prunes, verifies or restores an etcd snapshot.
+// It is a separate binary because only this program needs the cloud SDKs and etcd's server code. internal/agents/backup
+// does the work; this package parses the flags and writes the result.
 package main
 
 import (
@@ -26,10 +26,10 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// version is set by the build.
+// version is the version of opcrew. The build sets it.
 var version = "dev"
 
-// Exit codes. A restart may help after a failure, but not after an invalid order.
+// Exit codes. A restart of the container may help after a failure, but not after an invalid order.
 const (
 	exitOK = iota
 	exitFailed
@@ -39,10 +39,10 @@ const (
 const (
 	orderVariable = "OPCREW_BACKUP_ORDER"
 	defaultResult = "/dev/termination-log"
-	// endTime limits how long the cleanup of unfinished work may take when the pod ends.
+	// endTime is how long the cleanup of unfinished work may take after the signal to stop.
 	endTime = 1500 * time.Millisecond
-	// streamMemory is the Go runtime's memory limit while a snapshot is saved, in bytes, unless GOMEMLIMIT sets
-	// another. It fits a container of 64 MiB.
+	// streamMemory is the Go memory limit in bytes while a snapshot is saved, unless GOMEMLIMIT sets another limit. It
+	// fits a container with 64 MiB.
 	streamMemory = 40 << 20
 )
 
@@ -52,7 +52,7 @@ func main() {
 	log := slog.New(slog.NewJSONHandler(os.Stderr, nil))
 	slog.SetDefault(log)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// A second signal ends the process at once.
+	// After the first signal, stop restores the default handling, so a second signal ends the process at once.
 	context.AfterFunc(ctx, stop)
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, log))
 }
@@ -93,7 +93,7 @@ func carryOut(ctx context.Context, name string, args []string, stdout, stderr io
 		set.StringVar(&path, "result", defaultResult, "the `file` for the result, as JSON of at most 4096 bytes")
 	})
 	switch {
-	case err == flag.ErrHelp: //nolint:errorlint // package flag returns exactly this error
+	case err == flag.ErrHelp: //nolint:errorlint // package flag returns ErrHelp unwrapped
 		return exitOK
 	case err != nil:
 		fmt.Fprintf(stderr, "opcrew-backup %s: %v\n", name, err)
@@ -103,11 +103,11 @@ func carryOut(ctx context.Context, name string, args []string, stdout, stderr io
 	return report(result, path, stdout, log)
 }
 
-// execute carries out the order. If the work does not stop in time, it ends with the process.
+// execute carries out the order. If the work does not stop in time after a signal, it ends together with the process.
 func execute(ctx context.Context, name, text string, log *slog.Logger) backup.Result {
 	order, err := backup.ParseOrder(text)
 	if err == nil && order.Subcommand() != name {
-		err = fmt.Errorf("the order is not for %s", name)
+		err = fmt.Errorf("the order is for another subcommand than %s", name)
 	}
 	if err != nil {
 		return backup.Result{Outcome: backup.Invalid, Reason: backup.ReasonBadOrder, Message: err.Error()}
@@ -131,7 +131,7 @@ func execute(ctx context.Context, name, text string, log *slog.Logger) backup.Re
 	}
 }
 
-// bound limits the memory of the Go runtime.
+// bound sets the memory limit of the Go runtime, unless GOMEMLIMIT sets one.
 func bound() {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(streamMemory)
@@ -141,12 +141,12 @@ func bound() {
 // report writes the result to the file and to standard output.
 func report(r backup.Result, path string, stdout io.Writer, log *slog.Logger) int {
 	text := r.Encode()
-	_, _ = stdout.Write(text) // only the file matters
+	_, _ = stdout.Write(text) // the operator only reads the file
 	if r.Outcome != backup.Succeeded {
-		log.Error("Failed", "outcome", r.Outcome, "reason", r.Reason, "error", r.Message)
+		log.Error("The order was not carried out", "outcome", r.Outcome, "reason", r.Reason, "error", r.Message)
 	}
-	if err := os.WriteFile(path, text, 0o644); err != nil { // in place, because the file itself is a mount
-		log.Error("The result cannot be written", "file", path, "error", err.Error())
+	if err := os.WriteFile(path, text, 0o644); err != nil { // written in place, because the file itself is a mount
+		log.Error("The result file cannot be written", "file", path, "error", err.Error())
 		return exitFailed
 	}
 	switch r.Outcome {

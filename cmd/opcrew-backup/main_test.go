@@ -34,7 +34,7 @@ func TestTheExitCodeDiffersForAWrongOrderAndAFailure(t *testing.T) {
 		"unknown flag":   {[]string{"save", "--what"}, exitUsage, "", "opcrew-backup save: flag provided but not defined"},
 		"done":           {[]string{"prune", "--order", prune}, exitOK, backup.Succeeded, ""},
 		"failed":         {[]string{"prune", "--order", gone}, exitFailed, backup.Failed, "check that its volume is mounted"},
-		"another's":      {[]string{"save", "--order", prune}, exitUsage, backup.Invalid, "the order is not for save"},
+		"another's":      {[]string{"save", "--order", prune}, exitUsage, backup.Invalid, "the order is for another subcommand than save"},
 		"not understood": {[]string{"save", "--order", "{}"}, exitUsage, backup.Invalid, "no id"},
 		"none":           {[]string{"save"}, exitUsage, backup.Invalid, "this version cannot read the order"},
 	} {

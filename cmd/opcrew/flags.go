@@ -28,12 +28,12 @@ type flags struct {
 	log        zap.Options
 }
 
-// defaultRedisImage is the fastest stable version, whose servers migrate slots themselves. Running clusters keep their
-// image.
+// defaultRedisImage is the fastest stable version of Valkey; its servers can migrate slots themselves. A change of this
+// default does not affect running clusters.
 const defaultRedisImage = "docker.io/valkey/valkey:9.1"
 
-// The images that make docker-build builds in addition to the operator's own. Their registry cannot exist: no one can
-// publish an image that runs because a flag is missing.
+// These are images that make docker-build builds, in addition to the image of the operator. The registry name can never
+// exist (.invalid). If a flag is missing, no one can publish an image under that name to have it run.
 const (
 	defaultAgentImage  = "opcrew.invalid/opcrew-agent:dev"
 	defaultBackupImage = "opcrew.invalid/opcrew-backup:dev"
@@ -41,18 +41,18 @@ const (
 
 func parse() *flags {
 	f := &flags{}
-	flag.StringVar(&f.layer, "layer", "", "serve the kinds of one layer only: machines, applications or data; empty: all")
-	flag.StringVar(&f.kinds, "kinds", "", "serve only these kinds, separated by commas: "+strings.Join(names(kinds()), ", "))
-	flag.StringVar(&f.namespaces, "namespaces", "", "serve namespaced kinds only in these namespaces, separated by commas; empty: all")
-	flag.StringVar(&f.metrics, "metrics-bind-address", ":8443", "address of the metrics, served over TLS to authorized clients; 0: none")
-	flag.StringVar(&f.probes, "health-probe-bind-address", ":8081", "address of /healthz and /readyz; 0: none")
-	flag.StringVar(&f.elect, "leader-elect", "auto", "elect a leader for each layer: true, or false if there is only one process; auto is true")
-	flag.StringVar(&f.dial, "dial", "auto", "how members of stores are reached: direct, port-forward (through the API server), or auto: direct inside a cluster, port-forward outside")
-	flag.StringVar(&f.agent, "agent-image", defaultAgentImage, "image of the agent that runs in pods of some kinds")
-	flag.StringVar(&f.redis, "redis-image", defaultRedisImage, "image of Redis or Valkey for a RedisEnterpriseCluster without an image, or with the vendor's")
-	flag.StringVar(&f.backup, "backup-image", defaultBackupImage, "image of the program that saves and restores etcd")
-	flag.BoolVar(&f.requester, "requester-checks", true, "create pods only if the user who asked for the object may use the Secrets, accounts and classes that it names")
-	flag.IntVar(&f.verbosity, "v", 0, "verbosity of the log: 0 logs what changes, 1 also why nothing is done")
+	flag.StringVar(&f.layer, "layer", "", "serve only the kinds of one layer: machines, applications or data; empty means all layers")
+	flag.StringVar(&f.kinds, "kinds", "", "serve only the kinds in this comma-separated list; the kinds are "+strings.Join(names(kinds()), ", "))
+	flag.StringVar(&f.namespaces, "namespaces", "", "serve namespaced kinds only in the namespaces of this comma-separated list; empty means all namespaces")
+	flag.StringVar(&f.metrics, "metrics-bind-address", ":8443", "address that serves metrics over TLS to authorized clients; 0 disables it")
+	flag.StringVar(&f.probes, "health-probe-bind-address", ":8081", "address that serves /healthz and /readyz; 0 disables it")
+	flag.StringVar(&f.elect, "leader-elect", "auto", "elect a leader for each layer: true or auto; use false only if there is a single process")
+	flag.StringVar(&f.dial, "dial", "auto", "how the operator connects to databases: direct, port-forward (through the API server), or auto (direct inside a cluster, port-forward outside)")
+	flag.StringVar(&f.agent, "agent-image", defaultAgentImage, "image of the agent program, which runs in pods of some kinds")
+	flag.StringVar(&f.redis, "redis-image", defaultRedisImage, "Redis or Valkey image for each RedisEnterpriseCluster that specifies no image, or the image of Redis Enterprise")
+	flag.StringVar(&f.backup, "backup-image", defaultBackupImage, "image of the program that backs up and restores etcd")
+	flag.BoolVar(&f.requester, "requester-checks", true, "create pods only if the user who requested their object may use the Secrets, ServiceAccounts and classes that the object names")
+	flag.IntVar(&f.verbosity, "v", 0, "log verbosity: 0 logs changes, 1 also logs why nothing was done")
 	f.log.BindFlags(flag.CommandLine)
 	flag.Parse()
 	if f.verbosity > 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// installed returns the objects that make install applies, by kind/name.
+// installed returns the objects that make install applies. The keys have the form kind/name.
 func installed(t *testing.T) map[string]*unstructured.Unstructured {
 	t.Helper()
 	dry := exec.CommandContext(t.Context(), "make", "-n", "install")

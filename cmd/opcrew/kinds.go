@@ -21,7 +21,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// kinds returns the only list of all kinds. A new kind needs a package and a line here.
+// kinds returns all kinds. This is the only list of them: a new kind needs a package and a line here.
 func kinds() []kit.Registration {
 	return []kit.Registration{
 		nodepool.Kind(),
@@ -37,16 +37,17 @@ func kinds() []kit.Registration {
 	}
 }
 
-// choose returns the kinds of a layer with the given names; an empty layer or list means all.
+// choose returns the kinds that belong to a layer and whose names are in a list. An empty layer or list selects all
+// kinds.
 func choose(all []kit.Registration, layer, list string) ([]kit.Registration, error) {
 	layers := []string{kit.Machines, kit.Applications, kit.Data}
 	if layer != "" && !slices.Contains(layers, layer) {
-		return nil, fmt.Errorf("--layer=%s: there is no such layer; use one of %v", layer, layers)
+		return nil, fmt.Errorf("--layer=%s: this layer does not exist; use one of %v", layer, layers)
 	}
 	wanted := split(list)
 	for _, name := range wanted {
 		if !slices.Contains(names(all), name) {
-			return nil, fmt.Errorf("--kinds: there is no kind %q; use some of %s", name, strings.Join(names(all), ", "))
+			return nil, fmt.Errorf("--kinds: kind %q does not exist; use some of %s", name, strings.Join(names(all), ", "))
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(k kit.Registration) bool {
@@ -62,7 +63,7 @@ func names(list []kit.Registration) []string {
 	return out
 }
 
-// split returns the items of a list, which commas or blanks separate.
+// split returns the items of a list that is separated by commas or spaces.
 func split(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
 }

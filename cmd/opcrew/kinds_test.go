@@ -39,8 +39,8 @@ func TestTheFlagsChooseKinds(t *testing.T) {
 		"those that are named":             {kinds: "store,pool", want: []string{"pool", "store"}},
 		"with blanks and empty names":      {kinds: " store , ", want: []string{"store"}},
 		"those that are named, of a layer": {layer: "machines", kinds: "store,host", want: []string{"host"}},
-		"a layer that does not exist":      {layer: "attic", err: `--layer=attic: there is no such layer; use one of [machines applications data]`},
-		"a kind that does not exist":       {kinds: "pool,ghost", err: `--kinds: there is no kind "ghost"; use some of pool, host, store`},
+		"a layer that does not exist":      {layer: "attic", err: `--layer=attic: this layer does not exist; use one of [machines applications data]`},
+		"a kind that does not exist":       {kinds: "pool,ghost", err: `--kinds: kind "ghost" does not exist; use some of pool, host, store`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := choose(all, c.layer, c.kinds)
@@ -83,7 +83,7 @@ func TestEveryKindIsComplete(t *testing.T) {
 	}
 }
 
-// The roles are generated from lists in the Makefile, but the processes use kinds.go.
+// The Makefile lists the kinds of each layer to generate the roles, while the processes use kinds.go. Both must agree.
 func TestTheMakefileKnowsTheKindsOfEachLayer(t *testing.T) {
 	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
 	if err != nil {
@@ -164,7 +164,7 @@ func TestThePodsOfTheDataLayerHaveTheLabelsAndTheNamespaceThatPoliciesOfStoresSe
 	t.Error("expected a Deployment of the data layer")
 }
 
-// rulesOf reads the cluster-wide rules of a generated file.
+// rulesOf returns the ClusterRole rules in a generated file.
 func rulesOf(t *testing.T, file string) []rbacv1.PolicyRule {
 	t.Helper()
 	raw, err := os.ReadFile(file)

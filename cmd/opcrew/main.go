@@ -1,8 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command opcrew runs the operators in one process: all kinds in kinds.go, or the kinds of one layer. This package has
-// the flags and the wiring. Code that all kinds share is in internal/kit, and each kind is in internal/kinds.
+// Command opcrew runs the operators of all kinds (kinds.go), or of the kinds of one layer, in one process. This package
+// parses the flags and connects the parts. internal/kit contains the code that all kinds share, and internal/kinds has
+// a package for each kind.
 package main
 
 import (
@@ -14,7 +15,7 @@ import (
 	"slices"
 	"strings"
 	"time"
-	_ "time/tzdata" // the image has no time zone data, but schedules use it
+	_ "time/tzdata" // schedules need time zones, and the image has no time zone data
 
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
@@ -28,7 +29,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// version is set by the build.
+// version is the version of opcrew. The build sets it.
 var version = "dev"
 
 func main() {
@@ -47,7 +48,7 @@ func run(ctx context.Context, f *flags) error {
 	}
 	cfg, err := config.GetConfig()
 	if err != nil {
-		return fmt.Errorf("no cluster to talk to (set KUBECONFIG): %w", err)
+		return fmt.Errorf("no cluster is configured (set KUBECONFIG): %w", err)
 	}
 	cfg.UserAgent = common.Name + "/" + version
 	namespace, inCluster := ownNamespace()
@@ -72,14 +73,14 @@ func serve(ctx context.Context, cfg *rest.Config, opts kit.Options, layer string
 		return err
 	}
 	if err := errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("ping", healthz.Ping)); err != nil {
-		return fmt.Errorf("add probes: %w", err)
+		return fmt.Errorf("add the health checks: %w", err)
 	}
 	ctrl.Log.Info("Starting", "version", version, "layer", layer, "kinds", names(opts.Kinds))
 	return mgr.Start(ctx)
 }
 
-// options returns the options of the manager. namespace is the namespace of this process's pod, or "" outside a
-// cluster, where the manager itself runs no leader election.
+// options returns the options of the manager. namespace is the namespace of this process's pod. It is "" outside a
+// cluster, where package outside holds the leases instead of the manager.
 func options(f *flags, served []kit.Registration, namespace string) (kit.Options, error) {
 	if !slices.Contains([]string{"true", "false", "auto"}, f.elect) {
 		return kit.Options{}, fmt.Errorf("--leader-elect=%s: use true, false or auto", f.elect)
@@ -105,7 +106,7 @@ func options(f *flags, served []kit.Registration, namespace string) (kit.Options
 	return opts, nil
 }
 
-// ownNamespace returns the namespace of this process's pod, if it runs in one.
+// ownNamespace returns the namespace of this process's pod; false if the process does not run in a pod.
 func ownNamespace() (string, bool) {
 	raw, err := os.ReadFile("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 	return strings.TrimSpace(string(raw)), err == nil

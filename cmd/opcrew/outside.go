@@ -23,17 +23,17 @@ import (
 	"github.com/opcrew/opcrew/internal/portforward"
 )
 
-// deployed is the namespace into which config/default deploys the operator.
+// deployed is the namespace in which config/default deploys the operator.
 const deployed = "opcrew-system"
 
-// The lease durations of deployed processes, which are the defaults of controller-runtime.
+// These are the lease durations of deployed processes: the defaults of controller-runtime.
 const (
 	leaseDuration = 15 * time.Second
 	renewDeadline = 10 * time.Second
 	retryPeriod   = 2 * time.Second
 )
 
-// dialer returns a function that connects to pods, or nil to use the network of this process.
+// dialer returns a function that connects to pods; nil means to use the network of this process.
 func dialer(mode string, inCluster bool, cfg *rest.Config) (func(context.Context, string, string) (net.Conn, error), error) {
 	switch {
 	case mode == "direct" || mode == "auto" && inCluster:
@@ -48,19 +48,19 @@ func dialer(mode string, inCluster bool, cfg *rest.Config) (func(context.Context
 	return through.DialContext, nil
 }
 
-// fromOutside calls serve while it holds the leases of the served layers, which a deployed operator would otherwise
-// hold.
+// fromOutside calls serve while it holds the leader election leases of the served layers. A deployed operator of the
+// same layers therefore stays inactive meanwhile.
 func fromOutside(ctx context.Context, cfg *rest.Config, f *flags, served []kit.Registration, serve func(context.Context) error) error {
 	if f.elect == "false" {
 		return serve(ctx)
 	}
 	client, err := kubernetes.NewForConfig(cfg)
 	if err != nil {
-		return fmt.Errorf("make a client for leases: %w", err)
+		return fmt.Errorf("create a client for leases: %w", err)
 	}
 	host, err := os.Hostname()
 	if err != nil {
-		return fmt.Errorf("name this process: %w", err)
+		return fmt.Errorf("read the host name to identify this process: %w", err)
 	}
 	return outside.Leases{
 		Client: client, Namespace: deployed, Names: leases(served), Identity: host + "_" + string(uuid.NewUUID()), Log: ctrl.Log,
@@ -68,8 +68,8 @@ func fromOutside(ctx context.Context, cfg *rest.Config, f *flags, served []kit.R
 	}.Hold(ctx, serve)
 }
 
-// leases returns the lease names of the kinds' layers in a fixed order, so that two processes that need several leases
-// cannot deadlock.
+// leases returns the names of the leases for the layers of the kinds. The order is fixed, so that two processes that
+// need several leases cannot deadlock.
 func leases(served []kit.Registration) []string {
 	var out []string
 	for _, kind := range served {
@@ -79,10 +79,10 @@ func leases(served []kit.Registration) []string {
 	return slices.Compact(out)
 }
 
-// lease returns the name of the lease with which the processes of a layer elect their leader.
+// lease returns the name of the lease by which the processes of a layer elect a leader.
 func lease(layer string) string { return strings.TrimSuffix(common.Name+"-"+layer, "-") }
 
-// announce prints the kinds that are served.
+// announce prints a table of the kinds that are served and not served.
 func announce(served []kit.Registration, unserved map[string]string) {
-	_ = outside.Table(os.Stdout, served, unserved) // the log also lists the kinds
+	_ = outside.Table(os.Stdout, served, unserved) // a failed print is harmless, because the log also lists the kinds
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// CannotBegin returns why an EtcdRestore cannot begin, because its spec is invalid or an object that it names does not
-// exist; an empty reason means that it can. The pod checks whether the backup exists and is valid.
+// CannotBegin returns why an EtcdRestore cannot start: its spec is invalid, or an object that it names does not exist.
+// An empty reason means that it can start. Whether the backup exists and is valid is only checked later, in the pod.
 func CannotBegin(ctx context.Context, reader client.Reader, r *etcdv1beta2.EtcdRestore) (reason, message string, err error) {
 	place := PlaceOf(r.Spec.BackupStorageType, r.Spec.Storage)
 	if why := invalid(r, place); why != "" {
@@ -22,7 +22,7 @@ func CannotBegin(ctx context.Context, reader client.Reader, r *etcdv1beta2.EtcdR
 	return Missing(ctx, reader, r.Namespace, place.Needs())
 }
 
-// invalid returns what is wrong with the order, or "". The result is the same for every member.
+// invalid returns what is wrong with the restore order; "" if it is valid. The result is the same for every member.
 func invalid(r *etcdv1beta2.EtcdRestore, place Place) string {
 	const member = "member"
 	order := backup.Order{ID: member, Target: place.Target, Restore: &backup.Restore{

@@ -22,10 +22,10 @@ func TestARestoreThatCannotBeginIsKnownBeforeItDoes(t *testing.T) {
 	}{
 		"all is there":           {func(*etcdv1beta2.EtcdRestore) {}, ": "},
 		"a typo in the Secret":   {func(r *etcdv1beta2.EtcdRestore) { r.Spec.S3.AWSSecret = "awz" }, "SecretMissing: s3.awsSecret: there is no Secret awz"},
-		"an object of none":      {func(r *etcdv1beta2.EtcdRestore) { r.Spec.Object = "others" }, `InvalidSpec: "others" is no backup of the path "backups/example"`},
+		"an object of none":      {func(r *etcdv1beta2.EtcdRestore) { r.Spec.Object = "others" }, `InvalidSpec: "others" is not a backup of the path "backups/example"`},
 		"a path without a key":   {func(r *etcdv1beta2.EtcdRestore) { r.Spec.S3.Path = "backups" }, `InvalidSpec: the path "backups" is not bucket/key`},
 		"a claim that is not":    {func(r *etcdv1beta2.EtcdRestore) { onClaim(r, "backups") }, "ClaimMissing: pvc.claimName: there is no PersistentVolumeClaim backups"},
-		"the section of another": {func(r *etcdv1beta2.EtcdRestore) { r.Spec.BackupStorageType = etcdv1beta2.StorageGCS }, `InvalidSpec: "" is no type of storage: there are S3, ABS, GCS, OSS and Folder`},
+		"the section of another": {func(r *etcdv1beta2.EtcdRestore) { r.Spec.BackupStorageType = etcdv1beta2.StorageGCS }, `InvalidSpec: "" is not a storage type; use S3, ABS, GCS, OSS or Folder`},
 	} {
 		r := &etcdv1beta2.EtcdRestore{}
 		r.Namespace, r.Name = "data", "example"

@@ -16,18 +16,18 @@ import (
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 )
 
-// Need is an object of the user that must exist before a pod can start.
+// Need is an object that the user must create before a pod can start, with the field that names it.
 type Need struct {
 	Field, Name, Reason string
 	Kind                schema.GroupVersionKind
 }
 
-// SecretNeed returns the need for a Secret that is named in a field.
+// SecretNeed returns the need for a Secret that a field names.
 func SecretNeed(field, name string) Need {
 	return Need{field, name, etcdv1beta2.ReasonSecretMissing, corev1.SchemeGroupVersion.WithKind("Secret")}
 }
 
-// Needs returns the objects that access to the place requires.
+// Needs returns the objects that a pod needs to access the place.
 func (p Place) Needs() []Need {
 	var out []Need
 	if p.Secret != "" {
@@ -39,8 +39,8 @@ func (p Place) Needs() []Need {
 	return out
 }
 
-// Missing returns the reason and a message for the first object that does not exist. It does not read the content of
-// Secrets, which only the pod does.
+// Missing returns a condition reason and a message for the first needed object that does not exist. It does not read
+// the content of Secrets; only the pod does that.
 func Missing(ctx context.Context, reader client.Reader, namespace string, needs []Need) (reason, message string, err error) {
 	for _, need := range needs {
 		object := &metav1.PartialObjectMetadata{}

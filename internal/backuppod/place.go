@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package backuppod is shared by the kinds whose pods save, verify and restore etcd backups: where the backups are,
-// which volumes give access to them, and how a pod gets its order. The kinds decide which pods exist, and
-// internal/podapi/backup what the pods do.
+// Package backuppod is shared by the kinds whose pods save, verify and restore etcd backups. It describes where backups
+// are stored, which volumes give access to them, and how a pod receives its order. The kinds decide which pods exist.
+// internal/podapi/backup defines the orders.
 package backuppod
 
 import (
@@ -16,28 +16,32 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// Mount paths in a container.
+// These are the mount paths in a container.
 const (
 	secretMount = "/etc/opcrew/storage"
 	folderMount = "/backups"
 )
 
-// Labels of the pods that save and verify backups, by which a NetworkPolicy lets them connect to members.
+// Labels returns the labels of pods that save and verify backups. A NetworkPolicy allows pods with these labels to
+// connect to etcd members.
 func Labels() map[string]string { return map[string]string{"app.kubernetes.io/name": "etcdbackup"} }
 
-// orderVariable holds the order of a container: no shell and no expansion of Kubernetes changes it.
+// orderVariable is the environment variable with the order. Its value comes from an annotation, so neither a shell nor
+// variable expansion by Kubernetes changes it.
 const orderVariable = "OPCREW_BACKUP_ORDER"
 
 // Place is where backups are stored.
 type Place struct {
 	Target backup.Target
-	// Secret is the user's Secret that grants access, and Field the field that names it; empty if none is needed.
+	// Secret is the user's Secret that grants access to a bucket, and Field the field that names it. Both are empty if
+	// no Secret is needed.
 	Secret, Field string
-	// Claim is the claim on whose volume the backups are; empty if they are in a bucket.
+	// Claim is the claim whose volume holds the backups; empty if they are in a bucket.
 	Claim string
 }
 
-// PlaceOf returns the place in the section of the storage type, which the schema requires to be set.
+// PlaceOf returns the place that the section for the storage type describes. The CRD schema requires that this section
+// is set.
 func PlaceOf(kind etcdv1beta2.StorageType, s etcdv1beta2.Storage) Place {
 	out := Place{}
 	switch {
@@ -63,7 +67,7 @@ func PlaceOf(kind etcdv1beta2.StorageType, s etcdv1beta2.Storage) Place {
 	return out
 }
 
-// Mount is a volume of a pod, and its path in a container.
+// Mount is a volume of a pod and its mount path in a container.
 type Mount struct {
 	Name, Path string
 	ReadOnly   bool

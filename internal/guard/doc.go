@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package guard defines what decides whether a finished pod may be written: the pod with all that users, opcrew and
-// pinning put into it. Its packages are the guards: podsecurity checks Pod Security Standards, and rights checks
-// that the requester of an object may use what its pods use.
+// Package guard defines the checks that decide whether opcrew may write a pod. A guard sees the finished pod, with all
+// settings of the user and of opcrew. Package podsecurity checks Pod Security Standards. Package rights checks that the
+// requester of an object may use everything that its pods use.
 //
-// A guard neither builds, changes nor writes pods. Package ensure asks the guards before each write.
+// A guard does not build, change or write pods. Package ensure calls all guards before each write.
 package guard

@@ -11,42 +11,44 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Guard decides whether a finished pod may be written: with all that users, opcrew and pinning put into it.
+// Guard decides whether opcrew may write a finished pod: one with all settings of the user and of opcrew.
 type Guard interface {
-	// Object returns why the pod may not be written; nil if it may. It is called only before a write.
+	// Object returns why opcrew may not write the pod; nil if it may. Package ensure calls it before each write.
 	Object(ctx context.Context, owner client.Object, pod Pod) (*Objection, error)
 }
 
-// Pod is the finished pod of a child: the child itself, or the template of a Deployment or StatefulSet.
+// Pod is the finished pod of a child object. The child is a Pod, or a workload with a pod template, such as a
+// Deployment.
 type Pod struct {
-	// Kind and ObjectKey name the child.
+	// Kind and ObjectKey identify the child object.
 	Kind string
 	client.ObjectKey
-	// Security and Trust are those that the kind declares for the child.
+	// Security is the profile that the pod must follow, and Trust what needs no check of rights. Each kind declares
+	// both.
 	Security Security
 	Trust    Trust
-	// Template is the pod as it would be written, without the API server's defaults. Live is that of the
-	// child in the cluster; nil if there is none.
+	// Template is the pod that opcrew would write, without the defaults of the API server. Live is the pod of the child
+	// that exists in the cluster; nil if there is none.
 	Template, Live *corev1.PodTemplateSpec
 }
 
-// String names the child as users read it, such as StatefulSet shop/db.
+// String returns kind and name of the child for messages, such as StatefulSet shop/db.
 func (p Pod) String() string { return p.Kind + " " + p.ObjectKey.String() }
 
-// Objection is why a pod is not written: a reason for conditions, and a message that names the field and what to
-// write instead.
+// Objection explains why a guard refuses a pod. Reason is a condition reason. Message names the field, and what the
+// user can write instead.
 type Objection struct {
 	Reason, Message string
-	// Again is when to ask again; 0: when an event comes.
+	// Again is how long to wait before the next check; with 0, opcrew checks again at the next event.
 	Again time.Duration
 }
 
-// Trust is what of a pod needs no right of the user who asked for its owner.
+// Trust lists the parts of a pod that need no right of the requester, the user who requested the owner of the pod.
 type Trust struct {
-	// All is for a pod whose kind has checked the rights of that user itself.
+	// All is true if the kind itself has checked the rights of the requester, so that no part needs another check.
 	All bool
-	// Volumes are the names of those that the kind adds, and that only its own containers mount.
+	// Volumes are the names of volumes that the kind adds, and that only containers of opcrew mount.
 	Volumes []string
-	// Requesters are, by volume, the values of common.RequesterAnnotation of other objects that ask for it.
+	// Requesters maps a volume to the RequesterAnnotation of another object that refers to what the volume mounts.
 	Requesters map[string]string
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// Owns reports whether object was made for owner: by its controller reference, or by its owner label if the
-// reference was removed.
+// Owns reports whether opcrew created object for owner. The controller reference of object shows that, or its owner
+// label if the reference was removed.
 func Owns(owner, object client.Object) bool {
 	if controller := metav1.GetControllerOf(object); controller != nil {
 		return controller.UID == owner.GetUID()

@@ -3,16 +3,16 @@
 
 package guard
 
-// Security names the rules that the finished pod of a child must follow. Package podsecurity has the rules.
+// Security names the security profile that a finished pod must follow. Package podsecurity defines the profiles.
 type Security string
 
 const (
-	// Restricted is the Pod Security Standard of that name. It applies to every child that names nothing else.
+	// Restricted is the restricted Pod Security Standard. It is the default for pods of all children.
 	Restricted Security = ""
-	// Baseline is the Pod Security Standard of that name, for the images of users, which may start as root.
+	// Baseline is the baseline Pod Security Standard. It is for images of users, which may start as root.
 	Baseline Security = "baseline"
-	// SSHServer is restricted, but for what an sshd of root needs.
+	// SSHServer is the restricted standard with exemptions for an sshd that runs as root.
 	SSHServer Security = "ssh server"
-	// HostCommand is restricted, but for what a command on a host needs.
+	// HostCommand is the restricted standard with exemptions for a command that runs on the host.
 	HostCommand Security = "host command"
 )

@@ -13,20 +13,20 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// annotationPauses is how messages name a pause by annotation.
+// annotationPauses names the annotation that pauses an object, for messages.
 const annotationPauses = "annotation " + common.PausedAnnotation
 
-// ReportChildren sets the condition of a kind that reports whether the children are as declared. If several things are
-// in the way, it reports the first.
+// ReportChildren sets the condition that reports whether all children are as declared. If several problems exist, it
+// reports the first one.
 func (o Outcome) ReportChildren(set condition.Set, kind string) {
 	switch {
-	case o.Err == nil && o.Held == 0 && len(o.Results) == 0: // none are declared, as when the object is being deleted
+	case o.Err == nil && o.Held == 0 && len(o.Results) == 0: // no children are declared, such as during deletion
 	case o.Err != nil && ensure.Refused(o.Err):
 		set.False(kind, common.ReasonRefused, o.Err.Error())
 	case o.Err != nil:
 		set.Unknown(kind, common.ReasonApplying, o.Err.Error())
 	case o.Held > 0:
-		set.False(kind, common.ReasonPaused, "Changes of children are held back by "+cmp.Or(o.PausedBy, annotationPauses))
+		set.False(kind, common.ReasonPaused, "opcrew changes no child object while the object is paused by "+cmp.Or(o.PausedBy, annotationPauses))
 	case !o.settled():
 		o.reportUnsettled(set, kind)
 	default:
@@ -34,15 +34,15 @@ func (o Outcome) ReportChildren(set condition.Set, kind string) {
 	}
 }
 
-// reportUnsettled keeps the condition if it is of this generation, because the cache was stale or a conflict occurred,
-// and the next reconcile will report.
+// reportUnsettled is called after a conflict, or while the cache is stale. It keeps a condition of this generation,
+// because the next reconcile will set it.
 func (o Outcome) reportUnsettled(set condition.Set, kind string) {
 	if waiting, ok := o.First(ensure.Waiting); ok && waiting.Message != "" {
 		set.False(kind, common.ReasonApplying, waiting.Message)
 		return
 	}
 	if c := meta.FindStatusCondition(*set.Conditions, kind); c == nil || c.ObservedGeneration < set.Generation {
-		set.False(kind, common.ReasonApplying, "Changes of children are on their way")
+		set.False(kind, common.ReasonApplying, "opcrew is still applying changes to the child objects")
 	}
 }
 
@@ -64,13 +64,13 @@ func (o Outcome) reportResults(set condition.Set, kind string) {
 			return
 		}
 	}
-	if o.Contested != "" { // a contest over a patched object, such as a pod or a claim
+	if o.Contested != "" { // another manager contests a patch of an existing object, such as a pod or a claim
 		set.False(kind, common.ReasonContested, o.Contested)
 		return
 	}
 	if replaced, ok := o.First(ensure.Replaced); ok {
-		set.False(kind, common.ReasonApplying, replaced.Ref.String()+" is being replaced")
+		set.False(kind, common.ReasonApplying, replaced.Ref.String()+" is being replaced: opcrew deleted it, and creates it again when it is gone")
 		return
 	}
-	set.True(kind, common.ReasonAsDeclared, "Every child is as declared")
+	set.True(kind, common.ReasonAsDeclared, "Every child object matches its declaration")
 }

@@ -31,13 +31,13 @@ func TestTheFirstObstacleOfTheChildrenIsReported(t *testing.T) {
 		"nothing is":                {results(), "True", "AsDeclared", ""},
 		"a refusal":                 {Outcome{Err: refused, Held: 1}, "False", "Refused", "exceeded quota"},
 		"trouble that passes":       {Outcome{Err: errors.New("timeout")}, "Unknown", "Applying", "timeout"},
-		"a pause":                   {Outcome{Held: 2}, "False", "Paused", "held back"},
+		"a pause":                   {Outcome{Held: 2}, "False", "Paused", "while the object is paused"},
 		"of another owner":          {results(ensure.Result{Action: ensure.Contested}, ensure.Result{Action: ensure.Taken, Message: "it is Helm's"}), "False", "NameTaken", "it is Helm's"},
 		"a rival over a pod":        {Outcome{Results: []ensure.Result{{Action: ensure.Unchanged}}, Contested: "kubectl"}, "False", "Contested", "kubectl"},
 		"a rival":                   {results(ensure.Result{Action: ensure.Replaced}, ensure.Result{Action: ensure.Contested, Message: "argocd"}), "False", "Contested", "argocd"},
 		"a child that is recreated": {results(ensure.Result{Action: ensure.Replaced}), "False", "Applying", "is being replaced"},
-		"an event yet to come":      {results(ensure.Result{Action: ensure.Waiting}), "False", "Applying", "on their way"},
-		"a conflict":                {Outcome{Results: []ensure.Result{{Action: ensure.Unchanged}}, retry: true}, "False", "Applying", "on their way"},
+		"an event yet to come":      {results(ensure.Result{Action: ensure.Waiting}), "False", "Applying", "still applying"},
+		"a conflict":                {Outcome{Results: []ensure.Result{{Action: ensure.Unchanged}}, retry: true}, "False", "Applying", "still applying"},
 		"a child going away":        {results(ensure.Result{Action: ensure.Waiting, Message: "held by a finalizer"}), "False", "Applying", "held by a finalizer"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -21,25 +21,25 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
-// crdInterval is how long to wait between two reads of the CRD of a kind that is not served. These reads are the only
-// polling of the API, and end when every kind is served.
+// crdInterval is how long to wait between two reads of the CRD of a kind that is not served. opcrew polls the API
+// server only for this, and stops when it serves all kinds.
 const crdInterval = 30 * time.Second
 
-// partOfLabel marks the CRDs that this project installs.
+// partOfLabel is the label by which opcrew recognizes the CRDs that it installed.
 const partOfLabel = "app.kubernetes.io/part-of"
 
-// ErrRestart ends the manager, so that the process restarts with all of its kinds.
-var ErrRestart = errors.New("a CRD that was missing is installed now; restarting to serve its kind")
+// ErrRestart is returned by the manager when another kind can be served. The process ends, and restarts with that kind.
+var ErrRestart = errors.New("a CRD that was missing is now installed; opcrew restarts to serve its kind")
 
 var crdKind = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
 
-// unserved is a kind that is not served, with the reason.
+// unserved is a kind that the process does not serve, with the reason.
 type unserved struct {
 	Registration
 	why string
 }
 
-// reasons returns why kinds are not served, by their names.
+// reasons maps the names of kinds to the reasons why the process does not serve them.
 func reasons(missing []unserved) map[string]string {
 	out := map[string]string{}
 	for _, kind := range missing {
@@ -48,8 +48,8 @@ func reasons(missing []unserved) map[string]string {
 	return out
 }
 
-// sortKinds separates the kinds that can be served from those whose CRD is missing, or was installed by another
-// product: two operators on one CRD would contest every object.
+// sortKinds separates the kinds that the process can serve from the others. It does not serve a kind whose CRD another
+// product installed, because the two operators would undo each other's changes.
 func sortKinds(cfg *rest.Config, kinds []Registration) (served []Registration, missing []unserved, err error) {
 	reader, err := client.New(cfg, client.Options{})
 	if err != nil {
@@ -93,7 +93,7 @@ func whyUnserved(ctx context.Context, reader client.Reader, kind Registration) (
 func reportServed(registry metrics.RegistererGatherer, served []Registration, missing []unserved) error {
 	gauge := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "opcrew_kind_served",
-		Help: "1 for a kind that is served, 0 for one whose CRD is missing or belongs to another product.",
+		Help: "1 for a kind that the process serves, 0 for a kind whose CRD is missing or was installed by another product.",
 	}, []string{"kind"})
 	if err := registry.Register(gauge); err != nil {
 		return fmt.Errorf("register metrics: %w", err)
@@ -107,8 +107,8 @@ func reportServed(registry metrics.RegistererGatherer, served []Registration, mi
 	return nil
 }
 
-// crdWatch ends the manager when a kind that is not served could be served. The process then restarts, as a kind cannot
-// be set up later.
+// crdWatch ends the manager when the CRD of another kind is installed. The process then restarts, because a running
+// manager cannot add kinds.
 type crdWatch struct {
 	reader  client.Reader
 	missing []unserved
@@ -121,7 +121,7 @@ func (w *crdWatch) Start(ctx context.Context) error {
 		return nil
 	}
 	for _, kind := range w.missing {
-		log.FromContext(ctx).Error(nil, "Kind is not served", "kind", kind.Name, "why", kind.why)
+		log.FromContext(ctx).Error(nil, "opcrew does not serve this kind, and checks its CRD every 30 s", "kind", kind.Name, "why", kind.why)
 	}
 	ticker := w.clock.NewTicker(crdInterval)
 	defer ticker.Stop()
@@ -139,6 +139,6 @@ func (w *crdWatch) Start(ctx context.Context) error {
 	}
 }
 
-// NeedLeaderElection implements manager.LeaderElectionRunnable. It returns false, so that a standby also logs missing
-// kinds.
+// NeedLeaderElection implements manager.LeaderElectionRunnable. It returns false, so that standby processes also log
+// missing kinds.
 func (w *crdWatch) NeedLeaderElection() bool { return false }

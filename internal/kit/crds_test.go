@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// crds holds the CRDs of a cluster, by name, with the value of their label part-of.
+// crds is a fake cluster: a map from CRD names to the value of their label part-of.
 type crds struct {
 	client.Reader
 	mu        sync.Mutex

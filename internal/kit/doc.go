@@ -1,56 +1,57 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kit has what all kinds share: the reconcile loop, and the manager that runs it. It names no kind. What only
-// one kind needs is in the package of that kind.
+// Package kit contains what all kinds share: the reconcile loop, and the manager that runs it. It does not depend on
+// any kind. Code that only one kind needs is in the package of that kind.
 //
 // # One reconcile
 //
-// A kind implements [Kind]: three types and four functions. O is its object, F the facts that it reads, and D the
-// decision that follows from them.
+// A kind implements [Kind] with three types and four functions. O is the type of its objects, F holds the facts that it
+// reads, and D the decision that it makes from them.
 //
-//	Observe  reads into one struct of facts. It decides nothing. If a read fails that only
-//	         explains something, the fact is "unknown". Any other failed read stops the
-//	         reconcile and makes Ready Unknown.
-//	Decide   is pure, and is called once per reconcile. All that follows depends on its result.
-//	Plan     is pure. It returns what is to be done, as a [Plan].
-//	Report   is pure. It fills the status, also after an error.
+//	Observe  reads the facts from the cluster. It decides nothing. If a read fails that only
+//	         serves to explain a problem, the fact is "unknown". If another read fails, the
+//	         reconcile stops, and Ready becomes Unknown.
+//	Decide   makes the decision from the facts, once per reconcile. It is a pure function.
+//	Plan     returns the changes that carry out the decision, as a [Plan]. It is a pure function.
+//	Report   fills the status, also after an error. It is a pure function.
 //
-// Between Plan and Report the loop acts. Only the loop writes. [Loop].Reconcile (reconcile.go) is a table of contents.
-// The loop acts in these steps, in this order (act.go):
+// Between Plan and Report, the loop acts; no other code writes to the cluster. [Loop].Reconcile (reconcile.go) shows
+// the order of all parts. The loop acts in these steps (act.go):
 //
-//  1. put the finalizer on the object (finalizer.go),
-//  2. apply the children and delete those that are not declared (kit/ensure),
+//  1. add the finalizer to the object (finalizer.go),
+//  2. apply the declared children, and delete children that are no longer declared (kit/ensure),
 //  3. patch objects of other owners (patch.go),
-//  4. take at most one step outside of the API, such as a call to a store,
-//  5. remove a finalizer, and write events,
-//  6. make the patches that nothing depends on (independent.go).
+//  4. take at most one step outside the Kubernetes API, such as a call to a database,
+//  5. remove the finalizer, and write events,
+//  6. apply the patches that nothing else depends on (independent.go).
 //
-// Steps 4 and 5 require that the steps before them succeeded. While the user has paused the object, the loop does none
-// of this and counts what it would do. The [Outcome] holds what was done; Report fills the status from it.
+// Steps 4 and 5 require that the earlier steps succeeded. While the user has paused the object, the loop makes no
+// changes and counts those that it holds back. The [Outcome] records what was done; Report uses it to fill the status.
 //
 // # Errors
 //
-// A write that was decided on an older state (a conflict, an object that is gone) is decided again after 200 ms, and
-// after a longer time if it fails again. It is not reported. A refusal of the API server (quota, admission, rights)
-// becomes the message of a condition, and is retried after 50 ms to one minute (result.go).
+// A write fails with a conflict, or because the object is gone, if it was based on an older state. The loop then
+// decides again after 200 ms, and waits longer if that fails too. These failures are not reported. If the API server
+// refuses a write (quota, admission, rights), a condition shows its message; the loop retries after 50 ms to one minute
+// (result.go).
 //
 // # Status
 //
-// The status is written if it differs, at most every 500 ms for each object, and at most every 3 s if it only reports
-// progress (statusgate.go). A status with a record that later steps depend on is written at once (Loop.Records). Every
-// change of Ready is an event. Every change of a condition is a line in the log (log.go).
+// The loop writes the status if it has changed, at most every 500 ms for each object, and at most every 3 s if the
+// change only shows progress (statusgate.go). If later steps depend on a record in the status, the loop writes it at
+// once (Loop.Records). Every change of Ready creates an event. Every change of a condition is logged (log.go).
 //
 // # Memory
 //
-// What a process remembers about an object, such as the last refusal of a step, is in a [Memory]. Loop.Forget lists
-// what is cleared when the object is gone. A new process remembers nothing, so no safety may depend on memory.
+// A [Memory] holds what a process remembers about an object, such as the last refused step. Loop.Forget lists what to
+// clear when the object is gone. A new process starts with no memory, so safety must never depend on it.
 //
 // # The manager
 //
-// The [Registration] of a kind is added to the list in cmd/opcrew. [NewManager] serves the kinds whose CRDs opcrew has
-// installed. When that changes, the process restarts (crds.go, optional.go). The cache holds what the kinds declare and
-// no more ([Ours], [Trim]). [Tools] are what the kinds get: clients, clock, events, metrics.
+// cmd/opcrew lists the [Registration] of each kind. [NewManager] serves the kinds whose CRDs opcrew has installed. When
+// that set changes, the process restarts (crds.go, optional.go). The cache holds only what the kinds declare ([Ours],
+// [Trim]). [Tools] gives the kinds their clients, clock, events and metrics.
 //
-// Package kit/ensure writes children, and package kit/condition sets conditions.
+// Package kit/ensure writes children, and package kit/condition sets status conditions.
 package kit

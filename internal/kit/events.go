@@ -15,16 +15,18 @@ import (
 )
 
 const (
-	// eventBurst is how many events of one reason in one namespace are written without a limit.
+	// eventBurst is how many events with one reason are written in one namespace before the rate limit applies.
 	eventBurst = 100
-	// eventRate is how many of them are written per second after that.
+	// eventRate is how many events per second are written once the limit applies.
 	eventRate = 5
-	// eventSources is how many namespaces and reasons are distinguished before all counts are reset.
+	// eventSources is the maximum number of pairs of namespace and reason to count. If there are more, all counts are
+	// reset.
 	eventSources = 10_000
 )
 
-// sparingRecorder limits the events of one reason in one namespace. Otherwise 5,000 nodes that join pools would cost as
-// many writes of events as of nodes. What users must know is in the status.
+// sparingRecorder limits the rate of events with one reason in one namespace. Otherwise, 5,000 nodes that join node
+// pools would cause as many event writes as node writes. Dropped events lose nothing that users must know, because the
+// status shows it.
 type sparingRecorder struct {
 	events.EventRecorder
 	clock   clock.PassiveClock
@@ -34,7 +36,7 @@ type sparingRecorder struct {
 	limits map[eventSource]*rate.Limiter
 }
 
-// eventSource identifies the events that share one limit.
+// eventSource identifies the events that share one rate limit.
 type eventSource struct{ namespace, reason string }
 
 // Eventf implements events.EventRecorder.

@@ -14,7 +14,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
-// counting is a recorder that counts events by reason.
+// counting is an event recorder that counts events by reason.
 type counting map[string]int
 
 func (c counting) Eventf(_, _ runtime.Object, _, reason, _, _ string, _ ...any) { c[reason]++ }

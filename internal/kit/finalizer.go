@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// addFinalizer puts a finalizer on the object, and reports whether it is there.
+// addFinalizer adds a finalizer to the object, and reports whether the object has it now.
 func (l *Loop[O, F, D]) addFinalizer(ctx context.Context, gvk schema.GroupVersionKind, object O, finalizer string, done *Outcome) bool {
 	if controllerutil.ContainsFinalizer(object, finalizer) {
 		return true
@@ -29,8 +29,8 @@ func (l *Loop[O, F, D]) removeFinalizer(ctx context.Context, gvk schema.GroupVer
 	}
 }
 
-// changeMetadata patches the metadata of the object. Finalizers are a single list, so it needs the optimistic lock:
-// without it the patch would undo what another controller has added meanwhile.
+// changeMetadata patches the metadata of the object. A merge patch replaces the whole list of finalizers. The
+// optimistic lock prevents it from removing a finalizer that another controller has added meanwhile.
 func (l *Loop[O, F, D]) changeMetadata(ctx context.Context, gvk schema.GroupVersionKind, object O, done *Outcome, change func()) bool {
 	if done.held {
 		done.Held++
@@ -41,9 +41,9 @@ func (l *Loop[O, F, D]) changeMetadata(ctx context.Context, gvk schema.GroupVers
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 	err := l.Client.Patch(ctx, object, patch, client.FieldOwner(common.Name))
 	if err != nil {
-		// The report is about the object as it is: while it still has its last finalizer, its status must be written.
+		// The patch failed, so the object still has the finalizer, and the loop must still write its status.
 		object.SetFinalizers(before.GetFinalizers())
-		done.failWrite(fmt.Errorf("finalizer of %s: %w", client.ObjectKeyFromObject(object), err))
+		done.failWrite(fmt.Errorf("change the finalizers of %s: %w", client.ObjectKeyFromObject(object), err))
 		return false
 	}
 	l.Children.Record(gvk, object)

@@ -11,14 +11,14 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// ignorer is an object that knows which fields of its spec have no effect.
+// ignorer is an object that lists the fields of its spec that have no effect.
 type ignorer interface {
-	// Ignored lists the paths of fields that are set and have no effect, in order. If another field is the reason, it
-	// follows the path.
+	// Ignored lists the paths of fields that are set but have no effect. If another field is the reason, that field is
+	// named after the path.
 	Ignored() []string
 }
 
-// reportIgnored sets condition FieldsIgnored from the object and its kind.
+// reportIgnored sets condition FieldsIgnored to the fields that have no effect, and to what the operator overrides.
 func (l *Loop[O, F, D]) reportIgnored(object O, facts F, now time.Time) {
 	declared, ok := any(object).(ignorer)
 	set, conditioned := conditions(object, now)
@@ -40,7 +40,7 @@ func setIgnored(set condition.Set, reason, message string, fields []string) {
 		reason = common.ReasonNoEffect
 	}
 	if len(fields) > 0 {
-		words = append(words, "Accepted and without effect: "+strings.Join(fields, ", "))
+		words = append(words, "The API server accepted these fields, but they have no effect: "+strings.Join(fields, ", "))
 	}
 	if len(words) == 0 {
 		set.Remove(common.ConditionFieldsIgnored)

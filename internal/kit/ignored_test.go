@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// careless is an object with fields that have no effect.
+// careless is an object with spec fields that have no effect.
 type careless struct {
 	conditioned
 	fields []string
@@ -18,9 +18,9 @@ type careless struct {
 
 func (c *careless) Ignored() []string { return c.fields }
 
-// The message of the last report is never read, because it may be about another spec.
+// The report must not reuse the previous message, because it may describe another spec.
 func TestTheConditionOfIgnoredFieldsKeepsNothingOfTheLastReport(t *testing.T) {
-	const all = "Accepted and without effect: spec.a, spec.b"
+	const all = "The API server accepted these fields, but they have no effect: spec.a, spec.b"
 	for name, test := range map[string]struct {
 		message string
 		fields  []string
@@ -30,7 +30,7 @@ func TestTheConditionOfIgnoredFieldsKeepsNothingOfTheLastReport(t *testing.T) {
 		"fields of the object":          {"", []string{"spec.a", "spec.b"}, "NoEffect: " + all},
 		"what the operator overrides":   {"spec.env: A", nil, "Shadowed: spec.env: A"},
 		"both":                          {"spec.env: A", []string{"spec.a", "spec.b"}, "Shadowed: spec.env: A; " + all},
-		"another field than was before": {"spec.env: A", []string{"spec.c"}, "Shadowed: spec.env: A; Accepted and without effect: spec.c"},
+		"another field than was before": {"spec.env: A", []string{"spec.c"}, "Shadowed: spec.env: A; The API server accepted these fields, but they have no effect: spec.c"},
 	} {
 		object := &careless{fields: test.fields}
 		object.list = []metav1.Condition{{Type: "FieldsIgnored", Status: "True", Reason: "Shadowed", Message: "spec.env: B; " + all}}

@@ -15,20 +15,19 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// refusalInterval is how long to wait before a refused independent patch is tried again. No event reports, for example,
-// that a quota was raised.
+// refusalInterval is how long to wait before a refused independent patch is tried again. opcrew must retry by itself,
+// because no event reports that, for example, a quota was raised.
 const refusalInterval = time.Minute
 
-// refusal holds the independent patches of an object that were refused, and the time until which they are not tried
-// again.
+// refusal records which independent patches of an object were refused, and when to try them again.
 type refusal struct {
 	patches string
 	err     error
 	until   time.Time
 }
 
-// patchIndependent makes the independent patches, last. A refused patch must not slow down what is done at each event,
-// so it is not tried again at once.
+// patchIndependent applies the independent patches, after everything else. It does not retry a refused patch at every
+// event, because that would slow down the other work on the object.
 func (l *Loop[O, F, D]) patchIndependent(ctx context.Context, object O, patches []Patch, done *Outcome) {
 	key := client.ObjectKeyFromObject(object)
 	if len(patches) == 0 {
@@ -56,11 +55,12 @@ func (l *Loop[O, F, D]) patchIndependent(ctx context.Context, object O, patches 
 	default:
 		done.retry = true
 	}
-	log.FromContext(ctx).Error(own.Err, "Failed to patch an object; nothing depends on it")
+	log.FromContext(ctx).Error(own.Err, "Failed to patch an object; no other change depends on this patch")
 	done.failIndependent(own.Err)
 }
 
-// intents identifies the patches and the generation of the object. If either changes, the patches are tried again.
+// intents returns a key for the patches and the generation of the object. If the key changes, the patches are tried
+// again.
 func intents(object client.Object, patches []Patch) string {
 	words := []string{fmt.Sprint(object.GetUID(), object.GetGeneration())}
 	for _, patch := range patches {

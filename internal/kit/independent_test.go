@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// A returned error makes the queue back off, and replaces the wait that the plan requested.
+// An error that the reconcile returns makes the work queue back off, and overrides the wait that the plan requested.
 func TestOnlyAFailureThatDelaysSomethingBacksOff(t *testing.T) {
 	refused, lost := errors.New("exceeded quota"), errors.New("no route to host")
 	for name, test := range map[string]struct {

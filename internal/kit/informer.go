@@ -12,14 +12,14 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 )
 
-// newInformer makes the informers of the cache begin with a consistent list. If the API server cannot stream lists,
-// client-go accepts what any server has in memory. That can be older than the last writes of the previous process, so
-// that nodes would lose the labels of new pools, and children of deleted owners would be created.
+// newInformer returns an informer that starts with a consistent list. If the API server cannot stream lists, client-go
+// would accept a list from the memory of any API server. Such a list can lack the last writes of the previous process.
+// opcrew would then, for example, create children of deleted owners.
 func newInformer(lw toolscache.ListerWatcher, object runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
 	return toolscache.NewSharedIndexInformer(consistent(lw), object, resync, indexers)
 }
 
-// consistent replaces requests for lists of any age (resourceVersion 0) by requests for consistent lists.
+// consistent changes list requests of any age (resourceVersion 0) to requests for consistent lists.
 func consistent(lw toolscache.ListerWatcher) toolscache.ListerWatcher {
 	source, ok := lw.(*toolscache.ListWatch)
 	if !ok || source.ListWithContextFunc == nil {

@@ -11,26 +11,26 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Kind is what one kind supplies for its objects O: the facts F that it reads about an object, and the decision D that
-// follows from them. It does not write: the loop does.
+// Kind is the part of a reconcile that is specific to one kind of objects O. F holds the facts that it reads about an
+// object, and D the decision that it makes from them. A Kind does not write to the cluster; the loop does.
 type Kind[O client.Object, F, D any] interface {
-	// Observe reads into one struct of facts, and decides nothing.
+	// Observe reads the facts about an object, and decides nothing.
 	Observe(ctx context.Context, object O) (F, error)
-	// Decide is pure. The loop calls it once per reconcile. Plan and Report depend on its result.
+	// Decide makes the decision from the facts. It is a pure function, and the loop calls it once per reconcile.
 	Decide(object O, facts F, now time.Time) D
-	// Plan is pure. It returns the children, the patches and the step that carry out the decision.
+	// Plan returns the children, patches and step that carry out the decision. It is a pure function.
 	Plan(object O, facts F, decision D) Plan
-	// Report is pure. It fills the status of the object, also after an error. It never reads the text of an earlier
-	// message. It does nothing for an object whose status opcrew does not write.
+	// Report fills the status of the object, also after an error. It is a pure function, and never parses earlier
+	// messages. For an object whose status opcrew does not write, it does nothing.
 	Report(object O, facts F, decision D, done Outcome)
 }
 
-// hasConditions is an object whose status has conditions and an observed generation.
+// hasConditions is an object with status conditions and an observed generation.
 type hasConditions interface {
 	client.Object
 	StatusConditions() *[]metav1.Condition
 	StatusObservedGeneration() *int64
 }
 
-// readyType is the type of the condition that sums up the others.
+// readyType is the type of the condition that summarizes the other conditions.
 const readyType = "Ready"

@@ -16,23 +16,23 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// The log has one line for each write, step and transition of a condition, and no lines while nothing happens. At --v=1
-// it also says why nothing is done. controller-runtime logs the errors that are returned to it, and adds the keys
+// The operator logs each write, each step and each change of a condition, and nothing while nothing happens. With --v=1
+// it also logs why nothing was done. controller-runtime logs the errors that a reconcile returns, and adds the keys
 // controller, namespace, name and reconcileID.
 
-// logChild logs what was done about a child.
+// logChild logs what was done with a child.
 func logChild(logger logr.Logger, result ensure.Result) {
 	switch result.Action {
 	case ensure.Created, ensure.Applied, ensure.Repaired, ensure.Replaced, ensure.Pruned:
 		logger.Info("Wrote child", "child", result.Ref.String(), "action", result.Action)
-	case ensure.Unchanged, "": // nothing was done; a failure has its own line
+	case ensure.Unchanged, "": // nothing was done, or the write failed, which controller-runtime logs
 	default:
-		logger.V(1).Info("Left child alone", "child", result.Ref.String(), "action", result.Action, "message", result.Message)
+		logger.V(1).Info("Did not change the child", "child", result.Ref.String(), "action", result.Action, "message", result.Message)
 	}
 }
 
-// logStep logs a step. A step that was not taken is tried again several times a second, so it is logged once, and its
-// repetitions only at --v=1.
+// logStep logs a step. A step that returns ErrNotNow is tried again several times per second, so its repetitions are
+// logged only with --v=1.
 func (l *Loop[O, F, D]) logStep(ctx context.Context, key client.ObjectKey, step *Step, took time.Duration, err error) {
 	logger := log.FromContext(ctx).WithValues("step", step.Name)
 	switch {
@@ -46,7 +46,7 @@ func (l *Loop[O, F, D]) logStep(ctx context.Context, key client.ObjectKey, step 
 		}
 		l.stepsLogged.Set(key, step.Name)
 		logger.V(level).Info("Step was not taken", "why", step.Why, "reason", err.Error(), "duration", took.String())
-	default: // the error is returned, and controller-runtime logs it
+	default: // controller-runtime logs the error, which the reconcile returns
 		logger.V(1).Info("Step failed", "why", step.Why, "duration", took.String())
 	}
 }
@@ -60,21 +60,21 @@ func logTransition(logger logr.Logger, t transition) {
 	logger.Info("Condition changed", "condition", t.is.Type, "status", t.is.Status, "reason", t.is.Reason, "message", t.is.Message, "was", was)
 }
 
-// logRest logs, at --v=1, why nothing is done.
+// logRest logs, with --v=1, why the reconcile changed nothing.
 func logRest(logger logr.Logger, plan Plan, done Outcome) {
 	if done.wrote || !logger.V(1).Enabled() {
 		return
 	}
-	why := "all is as declared"
+	why := "everything is as declared"
 	switch {
 	case done.retry:
-		why = "a write or a step was decided on an older state, or has to wait; it is decided again"
+		why = "a write or a step was based on outdated data or has to wait; the next reconcile decides again"
 	case done.Held > 0:
-		why = "changes are held back: " + strings.TrimSpace(done.PausedBy)
+		why = "opcrew holds back changes because the object is paused by " + strings.TrimSpace(done.PausedBy)
 	case done.Contested != "":
 		why = done.Contested
 	case plan.Waits != "":
 		why = "the next step has to wait: " + plan.Waits
 	}
-	logger.V(1).Info("Nothing was done", "why", why, "heldBack", done.Held, "lookAgain", done.again.String())
+	logger.V(1).Info("The reconcile changed nothing", "why", why, "heldBack", done.Held, "lookAgain", done.again.String())
 }

@@ -12,28 +12,30 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// Loop reconciles the objects of one kind: observe, decide, plan, act, report. It is the same for every kind. Kind has
-// the code that is specific to one.
+// Loop reconciles the objects of one kind: observe, decide, plan, act, report. The loop is the same for all kinds; Kind
+// contains the code of one kind.
 type Loop[O client.Object, F, D any] struct {
 	*Tools
-	// New returns an empty object.
+	// New returns an empty object of the kind.
 	New func() O
-	// Kind has the code that is specific to this kind of object.
+	// Kind contains the code for this kind of objects.
 	Kind Kind[O, F, D]
-	// After, if set, is called when a plan has been carried out, such as to update metrics of the kind.
+	// After, if set, is called after a plan was carried out, for example to update metrics of the kind.
 	After func(O, F, Outcome)
-	// Transitions, if set, returns the events for a change of the status, in addition to those of Ready. It is pure.
+	// Transitions, if set, returns events for a change of the status, in addition to the events for Ready. It is a pure
+	// function.
 	Transitions func(before, after O) []Event
-	// Records, if set, reports whether the status holds a record that later steps depend on and that has not been written
-	// yet. Such a status is written at once. It is pure.
+	// Records, if set, reports whether the status contains an unwritten record that later steps depend on. The loop
+	// writes such a status at once. It is a pure function.
 	Records func(before, after O) bool
-	// Finish, if set, copies parts of Ready to other fields of the status. It is called last, because the loop itself may
-	// change Ready: for a pause, a deletion, or facts that could not be read. It is pure.
+	// Finish, if set, copies Ready to other fields of the status. The loop calls it last, because the loop itself may
+	// change Ready after a pause, a deletion or a failed read. It is a pure function.
 	Finish func(O)
-	// Overridden, if set, returns what the operator overrides in a spec, for condition FieldsIgnored: a reason and a
-	// message. The message is "" if nothing is overridden. It is pure.
+	// Overridden, if set, returns which settings of the spec the operator overrides, as reason and message of condition
+	// FieldsIgnored. The message is "" if it overrides nothing. It is a pure function.
 	Overridden func(O, F) (reason, message string)
-	// Forget clears what the kind remembers about an object that is gone: each Memory, prober and gauge of the kind.
+	// Forget lists functions that delete what the kind remembers about an object that is gone: each Memory, prober and
+	// gauge.
 	Forget []func(client.ObjectKey)
 
 	status      statusGate
@@ -42,8 +44,8 @@ type Loop[O client.Object, F, D any] struct {
 	stepsLogged Memory[client.ObjectKey, string]
 }
 
-// Options returns the options of the controller that runs the loop. The backoff is 50 ms to one minute per object, so
-// that the end of a refusal is noticed within a minute.
+// Options returns the options of the controller that runs the loop. The backoff of an object grows from 50 ms to one
+// minute, so opcrew notices within a minute that the API server no longer refuses a write.
 func (l *Loop[O, F, D]) Options(workers int) controller.Options {
 	return controller.Options{
 		MaxConcurrentReconciles: workers,

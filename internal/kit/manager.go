@@ -31,42 +31,46 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// Options are those of one process of the operator.
+// Options configures one process of the operator.
 type Options struct {
-	// Kinds that this process serves.
+	// Kinds are the kinds that this process serves if their CRDs are installed.
 	Kinds []Registration
-	// Namespace is the one that the operator is deployed in: NetworkPolicies let its pods connect to stores.
+	// Namespace is the namespace of the operator. NetworkPolicies allow connections from its pods to databases.
 	Namespace string
-	// Namespaces limits namespaced kinds to some namespaces; empty means all.
+	// Namespaces lists the namespaces whose objects the process serves; empty means all namespaces.
 	Namespaces []string
-	// LeaderElectionID, with LeaderElectionNamespace, elects one active process by a
-	// Lease of that name; empty: this is the only process.
+	// LeaderElectionID is the name of a Lease in LeaderElectionNamespace that elects one active process. If it is
+	// empty, there is no election, and this must be the only process.
 	LeaderElectionID        string
 	LeaderElectionNamespace string
-	// MetricsAddress serves metrics over TLS to those who may read them; "0": none.
+	// MetricsAddress is the address of the metrics server, which uses TLS and checks the rights of clients; "0"
+	// disables it.
 	MetricsAddress string
-	// ProbeAddress serves /healthz and /readyz; "0": none.
+	// ProbeAddress is the address that serves /healthz and /readyz; "0" disables it.
 	ProbeAddress string
-	// Registry takes the metrics; tests that run several processes give each its own.
+	// Registry is where the process registers its metrics. Tests that run several managers use a registry for each.
 	Registry metrics.RegistererGatherer
-	// AgentImage is the image of the programs in pods, BackupImage that of the program that saves and restores etcd.
+	// AgentImage is the image of opcrew's programs in pods, and BackupImage the image of the program that backs up and
+	// restores etcd.
 	AgentImage, BackupImage string
-	// RedisImage is the image of Redis or Valkey for clusters that name none.
+	// RedisImage is the Redis or Valkey image for clusters that do not specify one.
 	RedisImage string
-	// RequesterChecks has pods use only what belongs to their object, or what the requester of the object may use.
+	// RequesterChecks enables the check that pods use only objects that belong to their owner, or that the requester of
+	// the owner may use.
 	RequesterChecks bool
-	// DialPod connects to pods; nil: over the network of the process.
+	// DialPod connects to a pod. If it is nil, the process connects over its own network.
 	DialPod func(ctx context.Context, network, address string) (net.Conn, error)
-	// Announce, if set, is called with the kinds that are served, and with the reasons why others are not, by name.
+	// Announce, if set, is called once with the served kinds, and with a map from the names of unserved kinds to the
+	// reasons.
 	Announce func(served []Registration, unserved map[string]string)
-	// Clock is the time for decisions.
+	// Clock is the clock on which decisions are based.
 	Clock clock.WithTicker
-	// ShutdownTimeout is how long running reconciles may take at the end.
+	// ShutdownTimeout is how long the manager waits for running reconciles when it stops.
 	ShutdownTimeout time.Duration
 }
 
-// NewManager returns a manager that serves the kinds. A kind whose CRD is missing or belongs to another product
-// is left out, and the manager ends when that has changed.
+// NewManager returns a manager that serves the kinds. It leaves out a kind whose CRD is missing or was installed by
+// another product. The manager ends when that changes.
 func NewManager(cfg *rest.Config, opts Options) (ctrl.Manager, error) {
 	scheme, err := newScheme(opts.Kinds)
 	if err != nil {
@@ -114,7 +118,7 @@ func NewManager(cfg *rest.Config, opts Options) (ctrl.Manager, error) {
 	return mgr, mgr.Add(&crdWatch{reader: mgr.GetAPIReader(), missing: missing, clock: opts.Clock})
 }
 
-// applier writes the children of all kinds, if the guards allow their pods.
+// applier returns the Applier that writes the children of all kinds, with its guards.
 func applier(mgr ctrl.Manager, opts Options) (*ensure.Applier, error) {
 	standards, err := podsecurity.NewGuard()
 	if err != nil {
@@ -154,16 +158,16 @@ func managerOptions(scheme *runtime.Scheme, kinds []Registration, opts Options) 
 		LeaderElection:          opts.LeaderElectionID != "",
 		LeaderElectionID:        opts.LeaderElectionID,
 		LeaderElectionNamespace: opts.LeaderElectionNamespace,
-		// Safe because the process ends as soon as the manager has stopped.
+		// Releasing the Lease early is safe because the process ends as soon as the manager has stopped.
 		LeaderElectionReleaseOnCancel: true,
 		GracefulShutdownTimeout:       &opts.ShutdownTimeout,
-		// Several managers in one process (tests, fault harness) use the same names.
+		// Tests run several managers with the same controller names in one process.
 		Controller: config.Controller{SkipNameValidation: new(true)},
 	}
 }
 
-// cacheOptions make the cache hold only what the kinds declare: an accidental read of another type is an error,
-// not a silent informer on the whole cluster.
+// cacheOptions restricts the cache to the types that the kinds declare. An accidental read of another type then fails,
+// and does not start an informer on the whole cluster.
 func cacheOptions(kinds []Registration, namespaces []string) cache.Options {
 	opts := cache.Options{
 		ByObject:                    map[client.Object]cache.ByObject{},
@@ -183,7 +187,7 @@ func cacheOptions(kinds []Registration, namespaces []string) cache.Options {
 	return opts
 }
 
-// inNamespaces limits a cache to some namespaces; with none, it is not limited.
+// inNamespaces returns the cache configuration for some namespaces. With no namespaces it does not limit the cache.
 func inNamespaces(names []string) map[string]cache.Config {
 	var out map[string]cache.Config
 	for _, name := range names {
@@ -195,15 +199,15 @@ func inNamespaces(names []string) map[string]cache.Config {
 	return out
 }
 
-// addToCache adds what a kind caches of a type. The kinds of one process share a cache, and must declare the
-// same for a type, apart from the namespaces: if these differ, both see all of them.
+// addToCache adds the cache options of one kind for a type. All kinds share a cache, so they must declare the same
+// options for a type, except for the namespaces: the cache then holds the namespaces of all of these kinds.
 func addToCache(opts cache.Options, object client.Object, by cache.ByObject) {
 	for other, there := range opts.ByObject {
 		if reflect.TypeOf(other) != reflect.TypeOf(object) {
 			continue
 		}
 		if !reflect.DeepEqual(there.Label, by.Label) || (there.Transform == nil) != (by.Transform == nil) {
-			panic(fmt.Sprintf("two kinds cache %T in different ways", object))
+			panic(fmt.Sprintf("two kinds declare different cache options for %T", object))
 		}
 		if !reflect.DeepEqual(there.Namespaces, by.Namespaces) {
 			there.Namespaces = together(there.Namespaces, by.Namespaces, opts.DefaultNamespaces)
@@ -214,8 +218,8 @@ func addToCache(opts cache.Options, object client.Object, by cache.ByObject) {
 	opts.ByObject[object] = by
 }
 
-// together are the namespaces of two kinds. A kind without namespaces has those of the process, and all
-// namespaces if the process has none.
+// together returns the union of the namespaces of two kinds. A kind without namespaces of its own uses those of the
+// process. If the process has none either, the result is all namespaces.
 func together(a, b, ofProcess map[string]cache.Config) map[string]cache.Config {
 	out := map[string]cache.Config{}
 	for _, namespaces := range []map[string]cache.Config{a, b} {
@@ -230,7 +234,7 @@ func together(a, b, ofProcess map[string]cache.Config) map[string]cache.Config {
 	return out
 }
 
-// Ours limits the cache of a type to the objects that opcrew created.
+// Ours returns cache options that select only objects that opcrew created.
 func Ours() cache.ByObject {
 	return cache.ByObject{Label: labels.SelectorFromSet(labels.Set{common.ManagedByLabel: common.Name})}
 }

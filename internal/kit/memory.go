@@ -5,29 +5,30 @@ package kit
 
 import "sync"
 
-// Memory holds what a process remembers about objects between two reconciles, such as the last refusal of a step. The
-// zero Memory is empty. A new process begins with an empty Memory, so no safety may depend on it.
+// Memory holds what a process remembers about objects between reconciles, such as the last refused step. The zero
+// Memory is empty and ready to use. A new process starts with an empty Memory, so safety must never depend on it.
 //
-// Loop.Forget clears it when the object is gone, so that an object created later under the same name begins without it.
+// The functions in Loop.Forget delete an object's entry when the object is gone. A later object with the same name then
+// starts without it.
 type Memory[K comparable, V any] struct {
 	mu     sync.Mutex
 	values map[K]V
 }
 
-// Get returns the value under a key; the zero V if there is none.
+// Get returns the value of a key; the zero V if there is none.
 func (m *Memory[K, V]) Get(key K) V {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.values[key]
 }
 
-// Set stores a value under a key.
+// Set stores the value of a key.
 func (m *Memory[K, V]) Set(key K, value V) {
 	m.Update(key, func(V) V { return value })
 }
 
-// Update replaces the value under a key by the result of change, and returns it. No other goroutine reads or writes the
-// Memory meanwhile. change must clone a map or a slice in V before it changes it.
+// Update replaces the value of a key by the result of change, and returns it. It holds the lock while change runs.
+// change must clone a map or a slice in V before changing it.
 func (m *Memory[K, V]) Update(key K, change func(V) V) V {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -38,7 +39,7 @@ func (m *Memory[K, V]) Update(key K, change func(V) V) V {
 	return m.values[key]
 }
 
-// Forget drops the value under a key.
+// Forget deletes the value of a key.
 func (m *Memory[K, V]) Forget(key K) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

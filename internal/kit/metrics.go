@@ -12,27 +12,27 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// sharedMetrics holds the metrics that every kind has. The metrics of only one kind are in its package.
+// sharedMetrics holds the metrics that all kinds share. Metrics of a single kind are in the package of that kind.
 type sharedMetrics struct {
 	condition *prometheus.GaugeVec
 	writes    *prometheus.CounterVec
 	leftOut   prometheus.Counter
 }
 
-// newMetrics registers the shared metrics.
+// newMetrics creates and registers the shared metrics.
 func newMetrics(registry prometheus.Registerer) (*sharedMetrics, error) {
 	m := &sharedMetrics{
 		condition: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "opcrew_condition",
-			Help: "Conditions of the objects: 1 for True, 0 for False, -1 for Unknown.",
+			Help: "Status of each condition of each object: 1 for True, 0 for False, -1 for Unknown.",
 		}, []string{"kind", "namespace", "name", "type"}),
 		writes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "opcrew_writes_total",
-			Help: "Children and objects of other owners that were written, by their kind and what was done. Repaired counts drift.",
+			Help: "Number of writes to child objects and to objects of other owners, by kind and action. The action Repaired counts repairs of drift.",
 		}, []string{"kind", "action"}),
 		leftOut: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "opcrew_events_left_out_total",
-			Help: "Events that were not written because there were too many of their reason and namespace.",
+			Help: "Number of events that opcrew did not write because too many events had the same reason and namespace.",
 		}),
 	}
 	for _, c := range []prometheus.Collector{m.condition, m.writes, m.leftOut} {
@@ -72,7 +72,7 @@ func (m *sharedMetrics) wrote(kind, action string) {
 	m.writes.WithLabelValues(kind, action).Inc()
 }
 
-// count counts the write of a child.
+// count adds the write of a child to the metrics.
 func (m *sharedMetrics) count(result ensure.Result) {
 	switch result.Action {
 	case ensure.Created, ensure.Applied, ensure.Repaired, ensure.Replaced, ensure.Pruned, ensure.Contested:

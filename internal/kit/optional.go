@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// optionals reports which of the kinds' optional types are installed, by the names of their CRDs.
+// optionals reports which optional types are installed in the cluster. The keys are the names of their CRDs.
 func optionals(cfg *rest.Config, kinds []Registration) (map[string]bool, error) {
 	reader, err := client.New(cfg, client.Options{})
 	if err != nil {
@@ -33,15 +33,15 @@ func optionals(cfg *rest.Config, kinds []Registration) (map[string]bool, error) 
 			if client.IgnoreNotFound(err) != nil {
 				return nil, fmt.Errorf("read CRD %s: %w", name, err)
 			}
-			// A CRD that is being deleted counts as gone, because its informer would never sync.
+			// A CRD that is being deleted counts as not installed, because an informer for it would never sync.
 			installed[name] = err == nil && crd.DeletionTimestamp == nil && serves(reader, object)
 		}
 	}
 	return installed, nil
 }
 
-// serves reports whether the cluster serves a type in the version that a kind uses. An old installation can have
-// another version, and the informer would never sync.
+// serves reports whether the API server serves the version of a type that opcrew uses. The CRD of an old installation
+// may serve only other versions, and an informer would then never sync.
 func serves(c client.Client, object client.Object) bool {
 	gvk, err := c.GroupVersionKindFor(object)
 	if err != nil {
@@ -51,7 +51,7 @@ func serves(c client.Client, object client.Object) bool {
 	return err == nil
 }
 
-// lacking returns the names of the CRDs that are not installed.
+// lacking returns the names of the optional CRDs that are not installed.
 func lacking(installed map[string]bool) []string {
 	var out []string
 	for name, there := range installed {
@@ -62,7 +62,7 @@ func lacking(installed map[string]bool) []string {
 	return out
 }
 
-// without removes from each kind the optional types that are not installed.
+// without returns the kinds without the optional types that are not installed.
 func without(kinds []Registration, installed map[string]bool) []Registration {
 	out := slices.Clone(kinds)
 	for i := range out {
@@ -72,8 +72,8 @@ func without(kinds []Registration, installed map[string]bool) []Registration {
 	return out
 }
 
-// optionalWatch ends the manager when a missing optional type is installed, so that the process restarts and uses it.
-// It watches instead of polling, so that waiting costs no calls.
+// optionalWatch ends the manager when a missing optional type is installed. The process then restarts and uses that
+// type. A watch waits for this, because polling would cost API calls.
 type optionalWatch struct {
 	cfg     *rest.Config
 	missing []string
@@ -101,10 +101,11 @@ func (w *optionalWatch) Start(ctx context.Context) error {
 	}
 }
 
-// NeedLeaderElection implements manager.LeaderElectionRunnable. It returns false, so that a standby waits too.
+// NeedLeaderElection implements manager.LeaderElectionRunnable. It returns false, so that standby processes restart
+// too.
 func (w *optionalWatch) NeedLeaderElection() bool { return false }
 
-// await watches for a CRD until it is installed.
+// await watches a CRD, and reports on installed when the CRD is installed.
 func (w *optionalWatch) await(ctx context.Context, c client.WithWatch, name string, installed chan<- struct{}) {
 	for ctx.Err() == nil {
 		if w.appears(ctx, c, name) {
@@ -113,7 +114,7 @@ func (w *optionalWatch) await(ctx context.Context, c client.WithWatch, name stri
 		}
 		select {
 		case <-ctx.Done():
-		case <-w.clock.After(crdInterval): // the server ends a watch from time to time
+		case <-w.clock.After(crdInterval): // the API server ends each watch after some time
 		}
 	}
 }

@@ -10,39 +10,39 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// Outcome describes what was done when a plan was carried out.
+// Outcome records what was done when a plan was carried out. Report fills the status from it.
 type Outcome struct {
-	// Now is when the plan was carried out. It is the time of the report.
+	// Now is the time at which the plan was carried out. Reports use it as their time.
 	Now time.Time
-	// Paused reports that the user has paused the object, so that nothing was changed. PausedBy names how: an annotation,
-	// a field, or both.
+	// Paused is true if the user has paused the object, so that nothing was changed. PausedBy names the annotation, the
+	// field or both that pause it.
 	Paused   bool
 	PausedBy string
-	// Held is how many changes were held back.
+	// Held is the number of changes that were held back.
 	Held int
-	// Results holds the results of the children.
+	// Results holds one result for each child.
 	Results []ensure.Result
-	// Contested reports a contest over a patched object; "" if there is none.
+	// Contested describes a contest with another manager over a patched object; "" if there is none.
 	Contested string
-	// Err is the first failure. What did not depend on it was done.
+	// Err is the first failure. Parts of the plan that did not depend on the failed part were still carried out.
 	Err error
 
-	// independent reports that Err is the error of an independent patch, so that the rest of the plan was carried out.
+	// independent is true if Err comes from an independent patch. In that case the other parts of the plan were carried
+	// out.
 	independent bool
-	// held reports that nothing may be changed, because of a pause or of Plan.Hold.
+	// held is true if nothing may be changed, because of a pause or Plan.Hold.
 	held bool
-	// wrote reports that something was written, or a step was taken.
+	// wrote is true if something was written or a step was taken.
 	wrote bool
-	// again is the shortest wait that any part requested.
+	// again is the shortest time after which any part of the plan requested another reconcile.
 	again time.Duration
-	// retry reports that a write was decided on an older state. The next reconcile, which comes soon, decides again.
+	// retry is true if a write was based on an older state. The next reconcile follows soon and decides again.
 	retry bool
-	// unreported reports that a change of Ready has not been written to the status yet, because the status was written a
-	// moment ago.
+	// unreported is true if Ready has changed, but the status was written too recently to be written again yet.
 	unreported bool
 }
 
-// First returns the first result with one of the actions.
+// First returns the first result that has one of the actions.
 func (o Outcome) First(actions ...ensure.Action) (ensure.Result, bool) {
 	for _, result := range o.Results {
 		if slices.Contains(actions, result.Action) {
@@ -52,7 +52,7 @@ func (o Outcome) First(actions ...ensure.Action) (ensure.Result, bool) {
 	return ensure.Result{}, false
 }
 
-// count adds the result of one child.
+// count adds the result of one child to the outcome.
 func (o *Outcome) count(result ensure.Result) {
 	switch result.Action {
 	case ensure.Created, ensure.Applied, ensure.Repaired, ensure.Replaced, ensure.Pruned:
@@ -62,7 +62,7 @@ func (o *Outcome) count(result ensure.Result) {
 	}
 }
 
-// settled reports whether every child was checked, and is as declared or was changed to be so.
+// settled reports whether every child was checked, and now is as declared.
 func (o Outcome) settled() bool {
 	_, waiting := o.First(ensure.Waiting, "")
 	return !waiting && !o.retry
@@ -70,14 +70,14 @@ func (o Outcome) settled() bool {
 
 func (o *Outcome) lookAgain(wait time.Duration) { o.again = sooner(o.again, wait) }
 
-// fail records a failure. The first failure counts, unless it is that of an independent patch.
+// fail records a failure. The first failure is kept, unless it comes from an independent patch.
 func (o *Outcome) fail(err error) {
 	if o.Err == nil || o.independent {
 		o.Err, o.independent = err, false
 	}
 }
 
-// failWrite records a failed write. A write that was decided on an older state is tried again, and not reported.
+// failWrite records a failed write. If the write was based on an older state, it is retried instead of reported.
 func (o *Outcome) failWrite(err error) {
 	if ensure.Outdated(err) {
 		o.retry = true
@@ -86,14 +86,14 @@ func (o *Outcome) failWrite(err error) {
 	o.fail(err)
 }
 
-// failIndependent records the failure of an independent patch. Any other failure takes precedence.
+// failIndependent records the failure of an independent patch. It keeps any earlier failure.
 func (o *Outcome) failIndependent(err error) {
 	if o.Err == nil {
 		o.Err, o.independent = err, true
 	}
 }
 
-// join adds the outcome of independent patches, except their failure.
+// join adds the outcome of the independent patches, except their failure.
 func (o *Outcome) join(other Outcome) {
 	o.Held += other.Held
 	o.retry = o.retry || other.retry

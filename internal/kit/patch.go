@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// patch changes an object of another owner, unless another manager contests the change.
+// patch changes an object of another owner, unless another manager keeps undoing the change.
 func (l *Loop[O, F, D]) patch(ctx context.Context, patch Patch, done *Outcome) {
 	if done.held {
 		done.Held++
@@ -23,7 +23,7 @@ func (l *Loop[O, F, D]) patch(ctx context.Context, patch Patch, done *Outcome) {
 	}
 	if wait := l.Children.Contest(patch.contest(), patch.Intent); wait > 0 {
 		done.lookAgain(wait)
-		done.Contested = fmt.Sprintf("%s is changed back again and again by %s; it is left alone until %s",
+		done.Contested = fmt.Sprintf("%s is changed back again and again by %s; opcrew leaves it unchanged until %s",
 			patch.Object.GetName(), l.Children.Rival(ctx, patch.Object, patch.Fields), l.Children.Until(wait))
 		return
 	}
@@ -32,7 +32,8 @@ func (l *Loop[O, F, D]) patch(ctx context.Context, patch Patch, done *Outcome) {
 		done.fail(err)
 		return
 	}
-	// Only the metadata is requested in return: a Node with 50 images is large, and the cache has it anyway.
+	// The response contains only the metadata, because a Node with 50 images is large, and the cache receives the whole
+	// object.
 	object := &metav1.PartialObjectMetadata{}
 	object.SetGroupVersionKind(gvk)
 	object.SetNamespace(patch.Object.GetNamespace())

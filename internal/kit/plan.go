@@ -15,43 +15,43 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// Plan is what the loop carries out, in the order of the fields. The zero Plan changes nothing, and waits for the next
+// Plan is what the loop carries out, in the order of these fields. The zero Plan changes nothing and waits for an
 // event.
 type Plan struct {
-	// Hold makes the loop change nothing, and count what it would change, as during a pause.
+	// Hold makes the loop hold back and count all changes, as during a pause.
 	Hold bool
-	// PausedBy names the field by which the user has paused the object, such as spec.paused; "" if it is not paused. It
-	// has the same effect as PausedAnnotation.
+	// PausedBy names the field by which the user has paused the object, such as spec.paused; "" if no field pauses it.
+	// It has the same effect as PausedAnnotation.
 	PausedBy string
-	// Finalizer is put on the object before anything else is done.
+	// Finalizer is a finalizer that the loop adds to the object before any other change.
 	Finalizer string
-	// Children must exist as declared.
+	// Children are the objects that must exist as declared.
 	Children []ensure.Child
-	// Prune lists the kinds, as empty lists, whose undeclared children are deleted.
+	// Prune holds an empty list of each kind whose undeclared children are deleted.
 	Prune []client.ObjectList
-	// Stays, if set, reports which undeclared children are kept.
+	// Stays, if set, reports whether an undeclared child is kept.
 	Stays func(client.Object) bool
-	// Patches change objects of other owners, and only the few fields that opcrew owns there.
+	// Patches change objects of other owners, and in them only the few fields that opcrew owns.
 	Patches []Patch
-	// Step is at most one action outside of the API. It is taken if all of the above succeeded.
+	// Step is an action outside the Kubernetes API. The loop takes it only if all of the above succeeded.
 	Step *Step
-	// Release is a finalizer to remove, because its purpose is fulfilled.
+	// Release is a finalizer to remove from the object, because the cleanup that it protects is done.
 	Release string
-	// Events are written when all of the above has been carried out.
+	// Events are events to write after all of the above has succeeded.
 	Events []Event
-	// Independent holds patches that depend on nothing, and that nothing depends on. They are made last, whatever failed.
-	// A refusal is reported, delays nothing, and is tried again after a minute.
+	// Independent holds patches that do not affect the other parts of the plan. The loop applies them last, even after
+	// a failure. It reports a refused patch and tries it again after a minute, without a delay of other work.
 	Independent []Patch
-	// Waits says what the next step waits for, for the log; "" if there is no next step.
+	// Waits describes what the next step waits for, for the log; "" if there is no next step.
 	Waits string
 	// Again is how long to wait before the next reconcile if no event comes; 0 means to wait for an event.
 	Again time.Duration
 }
 
-// LookAgain makes the loop reconcile the object again after a wait, unless an earlier time is planned; 0 plans nothing.
+// LookAgain schedules another reconcile after a wait, unless one is scheduled earlier; 0 schedules nothing.
 func (p *Plan) LookAgain(wait time.Duration) { p.Again = sooner(p.Again, wait) }
 
-// sooner returns the shorter of two waits; 0 means never.
+// sooner returns the shorter of two waits, where 0 means to wait for an event.
 func sooner(a, b time.Duration) time.Duration {
 	if a > 0 && (b <= 0 || a < b) {
 		return a
@@ -59,21 +59,21 @@ func sooner(a, b time.Duration) time.Duration {
 	return max(b, 0)
 }
 
-// Patch changes an object that belongs to another owner. Its operations test the values on which it was decided, so
-// that it fails if they have changed.
+// Patch changes an object of another owner. Its operations include tests of the values on which it was based, so the
+// patch fails if these values have changed.
 type Patch struct {
 	Object client.Object
 	Type   types.PatchType
 	Data   []byte
-	// Intent is a hash of the purpose of the patch. If patches with the same intent are needed again and again, another
-	// manager contests the change.
+	// Intent is a hash of the intended result. If opcrew needs patches with one intent again and again, another manager
+	// is undoing them.
 	Intent string
-	// Fields are the paths that the patch writes. They are used to name the other manager.
+	// Fields are the paths that the patch writes. They serve to find the manager that undoes the patch.
 	Fields *fieldpath.Set
 }
 
-// contest returns the name of the contest over a patch: the object, and the fields that the patch writes. So a contest
-// over one label does not hold up other changes of the object.
+// contest returns the key of the patch in contests: the object and the fields that the patch writes. A contest over one
+// label therefore does not stop other changes of the object.
 func (p Patch) contest() types.UID {
 	if p.Fields == nil {
 		return p.Object.GetUID()
@@ -81,25 +81,25 @@ func (p Patch) contest() types.UID {
 	return p.Object.GetUID() + types.UID(" "+p.Fields.String())
 }
 
-// Step is an action outside of the API, such as a call to a store.
+// Step is an action outside the Kubernetes API, such as a call to a database.
 type Step struct {
-	// Name says what the step does, such as "add member db-3".
+	// Name describes the step, such as "add member db-3".
 	Name string
-	// Why gives the purpose of the step, for the log; it may be empty.
+	// Why is the reason for the step, for the log; it may be empty.
 	Why string
-	// Do takes the step. If it returns ErrNotNow, the step was not taken, and is tried again soon.
+	// Do takes the step. If it returns ErrNotNow, nothing was done, and the loop tries the step again soon.
 	Do func(ctx context.Context) error
-	// DuringPause marks a step that only ends what the operator does in the background, such as a move of slots. It is
-	// taken even while the object is paused.
+	// DuringPause marks a step that stops background work of the operator, such as a move of slots. The loop takes it
+	// even while the object is paused.
 	DuringPause bool
 }
 
-// ErrNotNow reports a step that was not taken because something else has to happen first.
-var ErrNotNow = errors.New("not now")
+// ErrNotNow is returned by a step that was not taken, because something else must happen first.
+var ErrNotNow = errors.New("the step cannot be taken yet")
 
-// Event is an event about the object, for its users.
+// Event is a Kubernetes event to write about the object.
 type Event struct {
-	Related client.Object // may be nil
+	Related client.Object // a second object that the event concerns; may be nil
 	Warning bool
 	Reason  string
 	Action  string

@@ -3,15 +3,15 @@
 
 package kit
 
-// The rights of every layer, whatever its kinds. The roles are generated from these markers and those of the
-// kinds; kustomize adds the name of the layer. The line above a marker is its reason, which docs/rights.md shows.
-// The Role for the Lease of a layer is in config/manager.
+// These are the rights that every Deployment of the operator needs, whatever kinds it serves. The roles are generated
+// from these markers and from those of the kinds. The line above a marker is its reason, which docs/rights.md shows.
+// The Role for the leader election Lease is in config/manager.
 //
-// Events of client libraries, such as those of leader election.
+// Write events of client libraries, such as leader election events.
 // +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
-// Events on transitions of objects.
+// Write events when the state of an object changes.
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
-// Who reads the metrics.
+// Authenticate the clients of the metrics endpoint.
 // +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
-// Whether a reader of the metrics may, and whether a requester has a right.
+// Check the rights of clients of the metrics endpoint, and of users who request objects.
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create

@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// staleWait is how long to wait before an object is checked again if the cache does not show opcrew's last write of it.
-// Normally the event of that write wakes the loop earlier.
+// staleWait is how long to wait before the next reconcile if the cache does not show opcrew's last write of the object.
+// Normally, the event of that write starts the reconcile earlier.
 const staleWait = 5 * time.Second
 
 // Reconcile brings one object closer to its declared state.
@@ -31,7 +31,7 @@ func (l *Loop[O, F, D]) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.R
 		return ctrl.Result{}, fmt.Errorf("read %s: %w", req, err)
 	}
 	if l.Children.Behind(gvk, object) {
-		log.FromContext(ctx).V(1).Info("Waiting for the cache to show the last write", "resourceVersion", object.GetResourceVersion())
+		log.FromContext(ctx).V(1).Info("The cache does not show the last write yet; the reconcile waits", "resourceVersion", object.GetResourceVersion())
 		return ctrl.Result{RequeueAfter: staleWait}, nil
 	}
 	facts, err := l.Kind.Observe(ctx, object)
@@ -56,7 +56,7 @@ func (l *Loop[O, F, D]) get(ctx context.Context, key client.ObjectKey) (O, schem
 	return object, gvk, l.Client.Get(ctx, key, object)
 }
 
-// forget clears all that is remembered about an object that is gone.
+// forget deletes everything that the process remembers about an object that is gone.
 func (l *Loop[O, F, D]) forget(gvk schema.GroupVersionKind, key client.ObjectKey) {
 	l.Children.Forget(gvk, key)
 	l.status.forget(key)

@@ -32,7 +32,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// gadget is an object with a status.
+// gadget is a test object with a status.
 type gadget struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -54,7 +54,7 @@ func (g *gadget) DeepCopyObject() runtime.Object {
 	return &out
 }
 
-// gadgets is the kind of gadget. The zero value observes no problem, and does nothing.
+// gadgets implements Kind for gadget objects. Its zero value observes no problem and plans nothing.
 type gadgets struct {
 	decisions int
 	plan      Plan
@@ -82,7 +82,7 @@ func (k *gadgets) Report(g *gadget, broken bool, reason string, done Outcome) {
 	set.True("Ready", reason, "it works")
 }
 
-// workshop is a process that reconciles one gadget.
+// workshop is an operator process that reconciles one gadget.
 type workshop struct {
 	*Loop[*gadget, bool, string]
 	t     *testing.T
@@ -113,7 +113,7 @@ func newWorkshop(t *testing.T) *workshop {
 	return w
 }
 
-// reconciles runs one reconcile, and returns the lines that it logs.
+// reconciles runs one reconcile at a log verbosity, and returns the logged lines.
 func (w *workshop) reconciles(verbosity int) []string {
 	w.t.Helper()
 	w.clock.Step(time.Minute)
@@ -126,7 +126,7 @@ func (w *workshop) reconciles(verbosity int) []string {
 	return lines
 }
 
-// logs expects one log line for each of the given texts.
+// logs runs one reconcile, and expects one log line for each of the given texts.
 func (w *workshop) logs(verbosity int, want ...string) {
 	w.t.Helper()
 	lines := w.reconciles(verbosity)
@@ -163,7 +163,7 @@ func TestATransitionIsOneLineInTheLogAndRestIsNone(t *testing.T) {
 func TestTheVerboseLogSaysWhyNothingIsDone(t *testing.T) {
 	w := newWorkshop(t)
 	w.reconciles(0)
-	w.logs(1, `"msg"="Nothing was done" "why"="all is as declared"`)
+	w.logs(1, `"msg"="The reconcile changed nothing" "why"="everything is as declared"`)
 	w.kind.plan = Plan{Waits: "a quorum of healthy voters", Again: 5 * time.Second}
 	w.logs(1, `"why"="the next step has to wait: a quorum of healthy voters" "heldBack"=0 "lookAgain"="5s"`)
 	w.logs(0)
@@ -203,7 +203,7 @@ func TestWhatIsRememberedOfAnObjectIsClearedWithIt(t *testing.T) {
 	}
 }
 
-// denies objects to every pod.
+// denies is a guard that refuses every pod.
 type denies struct{}
 
 func (denies) Object(context.Context, client.Object, guard.Pod) (*guard.Objection, error) {

@@ -19,15 +19,15 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// references watches the metadata of users' Secrets that carry common.WatchLabel, and of no others, because a process
-// must not hold every Secret of a cluster. The content of a Secret is read by name.
+// references watches the metadata of users' Secrets with common.WatchLabel. It does not watch other Secrets, because a
+// process must not hold all Secrets of a cluster. The content of a Secret is read by name when it is needed.
 type references struct {
 	mu    sync.Mutex
-	cache cache.Cache // nil until a kind needs it
+	cache cache.Cache // created when the first kind needs it; nil before
 }
 
-// WatchedSecrets returns a source of the events of users' Secrets that carry common.WatchLabel. wake maps a Secret to
-// the objects that refer to it.
+// WatchedSecrets returns an event source for users' Secrets with common.WatchLabel. wake maps a Secret to reconcile
+// requests for the objects that refer to it.
 func (t *Tools) WatchedSecrets(mgr ctrl.Manager, wake handler.MapFunc) (source.Source, error) {
 	t.references.mu.Lock()
 	defer t.references.mu.Unlock()
@@ -55,13 +55,13 @@ func (r *references) begin(mgr ctrl.Manager, namespaces []string) error {
 	}
 	var err error
 	if r.cache, err = cache.New(mgr.GetConfig(), opts); err != nil {
-		return fmt.Errorf("cache of watched Secrets: %w", err)
+		return fmt.Errorf("create the cache of watched Secrets: %w", err)
 	}
 	return mgr.Add(&earlyCache{r.cache})
 }
 
-// earlyCache is a cache that the manager starts with its own cache, before the controllers.
+// earlyCache is a cache that the manager starts together with its own cache, before the controllers start.
 type earlyCache struct{ cache.Cache }
 
-// GetCache marks the type as a cache for the manager.
+// GetCache makes the manager treat the type as a cache.
 func (c *earlyCache) GetCache() cache.Cache { return c.Cache }

@@ -19,7 +19,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// report computes the status once, from the facts, the decision and the outcome, and writes it if it has changed.
+// report computes the status from the facts, the decision and the outcome. It writes the status if it has changed.
 func (l *Loop[O, F, D]) report(ctx context.Context, gvk schema.GroupVersionKind, object O, facts F, decision D, plan Plan, done Outcome) (ctrl.Result, error) {
 	if _, ok := any(object).(hasConditions); !ok {
 		return l.result(ctx, client.ObjectKeyFromObject(object), plan, done)
@@ -34,10 +34,10 @@ func (l *Loop[O, F, D]) report(ctx context.Context, gvk schema.GroupVersionKind,
 	return l.writeStatus(ctx, gvk, before, object, plan, done)
 }
 
-// reportUnread reports that the facts could not be read. Ready becomes Unknown, because what was last known may no
-// longer be true.
+// reportUnread handles a failed read of the facts. It sets Ready to Unknown, because the last known state may be
+// outdated.
 func (l *Loop[O, F, D]) reportUnread(ctx context.Context, gvk schema.GroupVersionKind, object O, cause error) (ctrl.Result, error) {
-	done := Outcome{Err: fmt.Errorf("observe %s: %w", client.ObjectKeyFromObject(object), cause)}
+	done := Outcome{Err: fmt.Errorf("read the state of %s: %w", client.ObjectKeyFromObject(object), cause)}
 	before := object.DeepCopyObject().(O)
 	if set, ok := conditions(object, l.Clock.Now()); ok {
 		set.Unknown(readyType, common.ReasonReadFailed, cause.Error())
@@ -46,18 +46,19 @@ func (l *Loop[O, F, D]) reportUnread(ctx context.Context, gvk schema.GroupVersio
 	return l.result(ctx, client.ObjectKeyFromObject(object), Plan{}, done)
 }
 
-// reportDeletion makes Ready False while an object is being deleted and only finalizers of other controllers are left.
-// A kind with its own finalizer reports the deletion itself.
+// reportDeletion sets Ready to False while an object is being deleted and only finalizers of other controllers are
+// left. Kinds with their own finalizer report the deletion themselves.
 func (l *Loop[O, F, D]) reportDeletion(object O, now time.Time) {
 	set, ok := conditions(object, now)
 	finalizers := object.GetFinalizers()
 	if !ok || object.GetDeletionTimestamp() == nil || slices.ContainsFunc(finalizers, isOurs) {
 		return
 	}
-	set.False(readyType, common.ReasonDeleting, "It is being deleted; finalizers "+strings.Join(finalizers, ", ")+" hold it")
+	set.False(readyType, common.ReasonDeleting, "The object is being deleted; the finalizers "+strings.Join(finalizers, ", ")+" still block the deletion")
 }
 
-// reportDenied makes Ready False while a guard objects to a pod, also for kinds without a condition of their children.
+// reportDenied sets Ready to False while a guard refuses a pod. This covers kinds without a condition for their
+// children.
 func (l *Loop[O, F, D]) reportDenied(object O, done Outcome) {
 	set, ok := conditions(object, done.Now)
 	if denied, is := done.First(ensure.Denied); ok && is {
@@ -65,10 +66,10 @@ func (l *Loop[O, F, D]) reportDenied(object O, done Outcome) {
 	}
 }
 
-// isOurs reports whether a finalizer is one of opcrew's.
+// isOurs reports whether a finalizer belongs to opcrew.
 func isOurs(finalizer string) bool { return strings.HasPrefix(finalizer, "opcrew.io/") }
 
-// reportPause sets condition Paused, and makes Ready False while a pause holds changes back.
+// reportPause sets condition Paused. It also sets Ready to False if the pause holds back changes.
 func (l *Loop[O, F, D]) reportPause(object O, done Outcome, now time.Time) {
 	set, ok := conditions(object, now)
 	if !ok {
@@ -79,14 +80,14 @@ func (l *Loop[O, F, D]) reportPause(object O, done Outcome, now time.Time) {
 		return
 	}
 	by := strings.Replace(done.PausedBy, "annotation", "Annotation", 1)
-	message := fmt.Sprintf("%s: %d changes are held back", by, done.Held)
+	message := fmt.Sprintf("%s: the object is paused, and %d changes are held back", by, done.Held)
 	set.True(common.ConditionPaused, common.ReasonPaused, message)
 	if done.Held > 0 {
 		set.False(readyType, common.ReasonPaused, message)
 	}
 }
 
-// conditions returns a Set for the conditions of an object; false if the object has none.
+// conditions returns a Set for the conditions of an object; false if its type has no conditions.
 func conditions(object client.Object, now time.Time) (condition.Set, bool) {
 	c, ok := object.(hasConditions)
 	if !ok {

@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// conditioned is the smallest object with conditions.
+// conditioned is a minimal object with conditions.
 type conditioned struct {
 	corev1.ConfigMap
 	list []metav1.Condition
@@ -37,7 +37,7 @@ func TestAConditionThatIsAsBeforeKeepsItsTime(t *testing.T) {
 		"the default of a CRD until": {is("False", time.Unix(0, 0)), noon.Add(time.Hour)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			after := is("False", noon.Add(time.Hour)) // the condition was set to True and back within one report
+			after := is("False", noon.Add(time.Hour)) // one report has set the condition to True and back
 			keepTimes(test.before, after)
 			if got := after.list[0].LastTransitionTime.Time; !got.Equal(test.want) {
 				t.Errorf("its time is %s, expected %s", got, test.want)

@@ -13,20 +13,20 @@ import (
 )
 
 const (
-	// retryWait is how long to wait before a write that was decided on an older state is decided again, if no event comes
-	// first.
+	// retryWait is how long to wait after a write that was based on an older state, if no event comes first.
 	retryWait = 200 * time.Millisecond
-	// mostRetryWait is the longest wait. The wait doubles because what looks like a conflict, such as a missing namespace,
-	// may last.
+	// mostRetryWait is the longest such wait. The wait doubles, because a problem that looks like a conflict, such as a
+	// missing namespace, may last.
 	mostRetryWait = 10 * time.Second
 )
 
-// result turns an outcome into what the queue does next. An error makes it back off. In all other cases it waits for an
-// event or for the requested time, even after the error of an independent patch, which must not delay anything.
+// result converts an outcome to a result for the work queue. An error causes a backoff. In all other cases the queue
+// waits for an event or the requested time. An error of an independent patch causes no backoff, because it must not
+// delay other work.
 func (l *Loop[O, F, D]) result(ctx context.Context, key client.ObjectKey, plan Plan, done Outcome) (ctrl.Result, error) {
 	done.lookAgain(plan.Again)
-	// A status that is not written yet does not wait for the backoff. Within the half second between two status writes,
-	// events can drive the backoff up to a minute.
+	// If the status is not written yet, the error must not cause a backoff: events could increase the backoff to a
+	// minute, although the status can be written after half a second.
 	if done.Err != nil && !done.unreported && !done.independent {
 		return ctrl.Result{}, done.Err
 	}
@@ -39,16 +39,16 @@ func (l *Loop[O, F, D]) result(ctx context.Context, key client.ObjectKey, plan P
 	return ctrl.Result{RequeueAfter: done.again}, nil
 }
 
-// retries counts, for each object, the consecutive reconciles that were decided on an older state.
+// retries counts for each object how many reconciles in a row were based on an older state.
 type retries struct {
 	count Memory[client.ObjectKey, int]
 }
 
-// wait increases the count, and returns how long to wait before the next try.
+// wait increments the count, and returns how long to wait before the next try.
 func (r *retries) wait(key client.ObjectKey) time.Duration {
 	count := r.count.Update(key, func(n int) int { return n + 1 })
 	return min(mostRetryWait, retryWait<<min(count-1, 10))
 }
 
-// over resets the count, because a reconcile succeeded or the object is gone.
+// over resets the count after a successful reconcile, or when the object is gone.
 func (r *retries) over(key client.ObjectKey) { r.count.Forget(key) }

@@ -20,7 +20,7 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// writeStatus writes the status if it differs from before, unless it has to wait.
+// writeStatus writes the status if it differs from before. It may postpone the write to limit the write rate.
 func (l *Loop[O, F, D]) writeStatus(ctx context.Context, gvk schema.GroupVersionKind, before, object O, plan Plan, done Outcome) (ctrl.Result, error) {
 	key := client.ObjectKeyFromObject(object)
 	if c, ok := any(object).(hasConditions); ok {
@@ -34,12 +34,12 @@ func (l *Loop[O, F, D]) writeStatus(ctx context.Context, gvk schema.GroupVersion
 	if isGone(object) || equality.Semantic.DeepEqual(before, object) {
 		return l.result(ctx, key, plan, done)
 	}
-	if done.retry && isReady(object) { // a conflict has just shown that this may be wrong
+	if done.retry && isReady(object) { // the conflict means that the state behind Ready may be outdated
 		return l.result(ctx, key, plan, done)
 	}
 	record := l.Records != nil && l.Records(before, object)
 	if wait := l.statusWait(before, object, done); wait > 0 && !record {
-		log.FromContext(ctx).V(1).Info("Status is not written yet", "wait", wait.String())
+		log.FromContext(ctx).V(1).Info("The status changed, and is written after a wait", "wait", wait.String())
 		done.lookAgain(wait)
 		done.unreported = readyChanged(before, object)
 		return l.result(ctx, key, plan, done)
@@ -48,7 +48,7 @@ func (l *Loop[O, F, D]) writeStatus(ctx context.Context, gvk schema.GroupVersion
 		return l.result(ctx, key, plan, done)
 	}
 	written := l.Clock.Now()
-	if record { // the next step depends on the record, and can begin
+	if record { // the next step depends on this record, so it need not wait
 		written = written.Add(-statusInterval)
 	}
 	l.status.wrote(key, written, isPending(before), isReady(object))
@@ -56,7 +56,7 @@ func (l *Loop[O, F, D]) writeStatus(ctx context.Context, gvk schema.GroupVersion
 	return l.result(ctx, key, plan, done)
 }
 
-// patchStatus patches the status, and reports whether it has been written.
+// patchStatus writes the status, and reports whether that succeeded.
 func (l *Loop[O, F, D]) patchStatus(ctx context.Context, gvk schema.GroupVersionKind, before, object O, done *Outcome) bool {
 	updated := object.DeepCopyObject().(O)
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
@@ -68,7 +68,7 @@ func (l *Loop[O, F, D]) patchStatus(ctx context.Context, gvk schema.GroupVersion
 		done.retry = true
 		return false
 	case err != nil:
-		done.fail(fmt.Errorf("status of %s: %w", client.ObjectKeyFromObject(object), err))
+		done.fail(fmt.Errorf("write the status of %s: %w", client.ObjectKeyFromObject(object), err))
 		return false
 	}
 	l.Children.Record(gvk, updated)
@@ -76,7 +76,8 @@ func (l *Loop[O, F, D]) patchStatus(ctx context.Context, gvk schema.GroupVersion
 	return true
 }
 
-// statusWait returns how long the status has to wait. A refusal is not progress, and is reported soon.
+// statusWait returns how long to postpone the status. It postpones mere progress longer than a refusal by the API
+// server.
 func (l *Loop[O, F, D]) statusWait(before, after client.Object, done Outcome) time.Duration {
 	key, now := client.ObjectKeyFromObject(after), l.Clock.Now()
 	if done.Err == nil && isProgress(before, after) {
@@ -85,7 +86,7 @@ func (l *Loop[O, F, D]) statusWait(before, after client.Object, done Outcome) ti
 	return l.status.wait(key, now, statusInterval)
 }
 
-// recordTransitions logs each condition that has changed, and writes the events.
+// recordTransitions logs each changed condition, and writes the events.
 func (l *Loop[O, F, D]) recordTransitions(ctx context.Context, before, after O) {
 	for _, t := range transitions(before, after) {
 		logTransition(log.FromContext(ctx), t)
@@ -98,7 +99,7 @@ func (l *Loop[O, F, D]) recordTransitions(ctx context.Context, before, after O) 
 	}
 }
 
-// eventType returns Warning for a condition that is False because of a problem, else Normal.
+// eventType returns Warning if a condition is False because of a problem, and Normal otherwise.
 func eventType(c metav1.Condition) string {
 	if c.Status == metav1.ConditionFalse && !common.IsNews(c.Reason) {
 		return corev1.EventTypeWarning

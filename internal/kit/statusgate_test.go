@@ -49,7 +49,7 @@ func TestProgressOfANewObjectIsReportedTogetherWithWhatFollowsSoon(t *testing.T)
 	key := client.ObjectKey{Name: "gold"}
 	for _, test := range []struct {
 		name         string
-		first, again time.Duration // when there is progress after the last status, and when the gate is queried again
+		first, again time.Duration // time between the last status and the progress, and time until the gate is queried again
 		want         time.Duration
 	}{
 		{"a pod at once", 0, 0, 10 * time.Second},
@@ -72,7 +72,7 @@ func TestProgressOfANewObjectIsReportedTogetherWithWhatFollowsSoon(t *testing.T)
 		gate.waitProgress(key, noon.Add(test.first))
 		expect(test.again, test.want)
 
-		gate.wrote(key, noon, false, false) // it is not Ready yet
+		gate.wrote(key, noon, false, false) // the object is not Ready yet
 		expect(10*time.Second, 20*time.Second)
 		gate.wrote(key, noon, false, true)
 		expect(10*time.Second, 0)

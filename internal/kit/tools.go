@@ -19,70 +19,70 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// The layers of the platform, from the machines up. Each has its own Deployment and ServiceAccount, so that a layer
-// that may change nodes cannot read databases.
+// The kinds are divided into layers, from machines at the bottom upwards. Each layer runs in its own Deployment with
+// its own ServiceAccount. A process that may change nodes therefore cannot read the data of databases.
 const (
 	Machines     = "machines"
 	Applications = "applications"
 	Data         = "data"
 )
 
-// Registration is an entry in the list of kinds that the binary serves.
+// Registration describes one kind that the binary can serve.
 type Registration struct {
-	// Name is the kind in lower case, as --kinds accepts it.
+	// Name is the kind in lower case, as flag --kinds accepts it.
 	Name string
-	// Layer is the layer whose Deployment runs the kind.
+	// Layer is the layer whose Deployment serves the kind.
 	Layer string
-	// CRDs are the names of the CRDs that the kind needs.
+	// CRDs lists the names of the CRDs that must be installed for the kind.
 	CRDs []string
-	// Optional holds the types that the kind uses in clusters that have them, such as HTTPRoute, as empty objects by the
-	// names of their CRDs. The objects that opcrew created are cached.
+	// Optional maps CRD names to empty objects of types that the kind uses only if the cluster has them, such as
+	// HTTPRoute. The cache holds the objects of these types that opcrew created.
 	Optional map[string]client.Object
-	// Outside says what is different or not possible while the process runs outside of the cluster; "" if nothing is.
+	// Outside describes the limits of the kind while the process runs outside the cluster; "" if there are none.
 	Outside string
 	// AddToScheme registers the types that the kind reads and writes.
 	AddToScheme func(*runtime.Scheme) error
-	// Cache returns what is cached of each type.
+	// Cache returns the cache options for each type that the kind reads.
 	Cache func() map[client.Object]cache.ByObject
 	// Setup adds the reconcilers of the kind to the manager.
 	Setup func(mgr ctrl.Manager, tools *Tools) error
 }
 
-// Tools are what the loop and the kinds work with. All kinds share one set.
+// Tools are the clients and services that the loop and the kinds use. All kinds of a process share them.
 type Tools struct {
 	// Client reads from the cache and writes to the API server.
 	Client client.Client
-	// Live reads from the API server, for steps that must not depend on a stale view.
+	// Live reads from the API server. Steps that must not depend on stale data use it.
 	Live client.Reader
-	// Children writes children.
+	// Children writes the child objects.
 	Children *ensure.Applier
-	// Events writes events about transitions.
+	// Events writes Kubernetes events.
 	Events events.EventRecorder
-	// Registry is where a kind registers its own metrics.
+	// Registry is where kinds register their metrics.
 	Registry metrics.RegistererGatherer
-	// Clock is the clock for decisions.
+	// Clock is the clock on which decisions are based.
 	Clock clock.WithTicker
-	// AgentImage is the image of the programs in pods, and BackupImage the image of the program that saves and restores
-	// etcd.
+	// AgentImage is the image of opcrew's programs in pods, and BackupImage the image of the program that backs up and
+	// restores etcd.
 	AgentImage, BackupImage string
-	// RedisImage is the image of Redis or Valkey for clusters that do not name one.
+	// RedisImage is the Redis or Valkey image for clusters that do not specify one.
 	RedisImage string
-	// DialPod connects to a pod by its DNS name in the cluster or its address. If it is nil, the network of the process is
-	// used.
+	// DialPod connects to a pod by its cluster DNS name or IP address. If it is nil, the process connects over its own
+	// network.
 	DialPod func(ctx context.Context, network, address string) (net.Conn, error)
-	// Namespace is the one that the operator is deployed in.
+	// Namespace is the namespace that the operator is deployed in.
 	Namespace string
-	// Namespaces are those that the process serves; empty: all.
+	// Namespaces lists the namespaces that the process serves; empty means all.
 	Namespaces []string
-	// Installed reports which CRDs of optional types are installed.
+	// Installed maps the CRD names of optional types to whether they are installed.
 	Installed map[string]bool
 
 	metrics    *sharedMetrics
 	references references
 }
 
-// Register registers the metrics that all kinds share, and limits the number of events. The manager calls it once,
-// before any loop runs.
+// Register registers the shared metrics, and installs the limit on events. The manager calls it once, before any loop
+// runs.
 func (t *Tools) Register() error {
 	m, err := newMetrics(t.Registry)
 	if err != nil {

@@ -14,13 +14,13 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// transition is a condition whose status or reason has changed. was is nil if the condition is new.
+// transition is a change of a condition's status or reason. was is nil if the condition is new.
 type transition struct {
 	was *metav1.Condition
 	is  metav1.Condition
 }
 
-// transitions returns the conditions that have changed.
+// transitions returns the conditions that differ between two versions of an object.
 func transitions(before, after client.Object) []transition {
 	old, ok := before.(hasConditions)
 	if !ok {
@@ -36,7 +36,7 @@ func transitions(before, after client.Object) []transition {
 	return out
 }
 
-// ready returns condition Ready of an object; nil if there is none.
+// ready returns the condition Ready of an object; nil if there is none.
 func ready(object client.Object) *metav1.Condition {
 	c, ok := object.(hasConditions)
 	if !ok {
@@ -45,14 +45,14 @@ func ready(object client.Object) *metav1.Condition {
 	return meta.FindStatusCondition(*c.StatusConditions(), readyType)
 }
 
-// readyChanged reports whether Ready has another status, reason or observed generation. The message alone may differ
-// each time, such as by the ID of a request, and is not urgent.
+// readyChanged reports whether the status, reason or observed generation of Ready has changed. A message can differ in
+// every reconcile, for example by a request ID, so it does not count as a change.
 func readyChanged(before, after client.Object) bool {
 	was, is := ready(before), ready(after)
 	return is != nil && (was == nil || was.Status != is.Status || was.Reason != is.Reason || was.ObservedGeneration != is.ObservedGeneration)
 }
 
-// isPending reports whether no status has reported on Ready yet.
+// isPending reports whether opcrew has not yet reported on Ready.
 func isPending(object client.Object) bool {
 	c := ready(object)
 	return c == nil || c.Reason == common.ReasonPending
@@ -63,20 +63,21 @@ func isReady(object client.Object) bool {
 	return c != nil && c.Status == metav1.ConditionTrue
 }
 
-// isProgress reports whether the object is on its way to Ready in both states, for the same generation.
+// isProgress reports whether the object is still becoming Ready in both versions, for the same generation.
 func isProgress(before, after client.Object) bool {
 	was, is := ready(before), ready(after)
 	return was != nil && is != nil && was.Status == is.Status && common.OnItsWay(was.Reason) && common.OnItsWay(is.Reason) &&
 		was.ObservedGeneration == is.ObservedGeneration
 }
 
-// isGone reports whether the object is gone with its last finalizer, so that it has no status to write.
+// isGone reports whether the object was deleted with the removal of its last finalizer, so that it has no status to
+// write.
 func isGone(object client.Object) bool {
 	return object.GetDeletionTimestamp() != nil && len(object.GetFinalizers()) == 0
 }
 
-// keepTimes keeps the transition times of conditions whose status has not changed. One report may set a condition
-// twice, first from the facts and then for a pause, so that the time would change with every report.
+// keepTimes restores the transition times of conditions whose status has not changed. A report may set a condition
+// twice, first from the facts and then for a pause, which would change the time in every report.
 func keepTimes(before, after client.Object) {
 	old, ok := before.(hasConditions)
 	if !ok {
@@ -85,13 +86,13 @@ func keepTimes(before, after client.Object) {
 	list := *after.(hasConditions).StatusConditions()
 	for i := range list {
 		was := meta.FindStatusCondition(*old.StatusConditions(), list[i].Type)
-		if was != nil && was.Status == list[i].Status && was.LastTransitionTime.Unix() > 0 { // the default of a CRD has no time
+		if was != nil && was.Status == list[i].Status && was.LastTransitionTime.Unix() > 0 { // a default from the CRD has no time
 			list[i].LastTransitionTime = was.LastTransitionTime
 		}
 	}
 }
 
-// note formats a condition as the note of an event, which may have at most 1 KiB.
+// note formats a condition as the note of an event, which is limited to 1 KiB.
 func note(c metav1.Condition) string {
 	return condition.Cut(fmt.Sprintf("%s is %s: %s", c.Type, c.Status, c.Message), 1000)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// Trim is the transform function of the cache. It drops managed fields, and the large parts of a Pod, a ReplicaSet or a
-// Node that no kind reads. A kind that reads another field adds it here.
+// Trim is the transform function of the cache. It removes managed fields, and those large parts of Pods, ReplicaSets
+// and Nodes that no kind reads. When a kind needs another field, add the field here.
 func Trim(object any) (any, error) {
 	switch o := object.(type) {
 	case *corev1.Pod:
@@ -30,7 +30,7 @@ func Trim(object any) (any, error) {
 
 var stripManagedFields = cache.TransformStripManagedFields()
 
-// trimPod keeps the node and the deadline of a pod, the images and resources of its containers, and its status.
+// trimPod keeps a pod's node and deadline, the images and resources of its containers, and its status.
 func trimPod(pod *corev1.Pod) {
 	pod.ManagedFields = nil
 	full := pod.Spec
@@ -40,8 +40,8 @@ func trimPod(pod *corev1.Pod) {
 	}
 }
 
-// trimReplicaSet keeps the revision with its images, ports and volumes, and the status. A Deployment has up to ten
-// ReplicaSets.
+// trimReplicaSet keeps the revision, images, ports, volumes and status. Trimming matters because a Deployment has up to
+// ten ReplicaSets.
 func trimReplicaSet(set *appsv1.ReplicaSet) {
 	set.ManagedFields = nil
 	full := set.Spec.Template
@@ -52,7 +52,7 @@ func trimReplicaSet(set *appsv1.ReplicaSet) {
 	}
 }
 
-// trimNode drops the images, the volumes, and the managed fields of other managers.
+// trimNode removes the images, the volumes, and the managed fields of other managers.
 func trimNode(node *corev1.Node) {
 	var ours []metav1.ManagedFieldsEntry
 	for _, entry := range node.ManagedFields {

@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 )
 
-// Found by the fault harness: a restore that was recreated while its watch was broken had the same generation as its
-// predecessor, and the event was dropped.
+// Regression: an object was recreated while its watch was broken. It had the same generation as the deleted object, so
+// the event was dropped. The fault tests found this.
 func TestAnObjectThatWasRecreatedUnseenIsAnUpdateThatMatters(t *testing.T) {
 	object := func(uid types.UID, generation int64) *corev1.Pod {
 		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "db", UID: uid, Generation: generation}}

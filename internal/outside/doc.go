@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package outside is for an operator that runs outside the cluster, as with make run. It acquires the leases of the
-// deployed processes, so that two processes never serve the same kind, and prints a table of the kinds that are served.
-// Package portforward connects to pods.
+// Package outside serves an operator that runs outside the cluster, such as with make run. The process acquires the
+// leader election leases of the deployed processes, so that two processes never serve the same kind. It also prints a
+// table of the served kinds. Package portforward connects such a process to pods.
 package outside

@@ -18,33 +18,33 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// ErrLost means that this process no longer holds a lease. It must exit, because another process may now serve its
-// kinds.
-var ErrLost = errors.New("the lease could not be renewed, another process may serve its kinds now")
+// ErrLost is returned when this process has lost a lease. The process must exit, because another process may now serve
+// its kinds.
+var ErrLost = errors.New("the lease could not be renewed, so another process may now serve the kinds")
 
-// Leases are the leases with which the deployed processes of the operator elect a leader.
+// Leases are the leases by which the deployed processes of the operator elect their leaders.
 type Leases struct {
 	Client kubernetes.Interface
 	// Namespace is the namespace of the deployed operator and its leases.
 	Namespace string
-	// Names are the names of the leases. All of them are needed.
+	// Names are the names of the leases. The process needs all of them.
 	Names []string
-	// Identity identifies this process to others.
+	// Identity is the name of this process in the leases.
 	Identity string
 	Log      logr.Logger
 
-	// LeaseDuration is how long a lease is valid, RenewDeadline how long this process tries to renew it, and
-	// RetryPeriod the time between two attempts.
+	// LeaseDuration is how long a lease is valid without renewal. RenewDeadline is how long this process tries to renew
+	// it. RetryPeriod is the time between attempts.
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
 }
 
-// Hold acquires the leases one after another, runs serve while it holds all of them, and then releases them. If a lease
-// is lost, it cancels serve's context and returns ErrLost without waiting for serve. The caller must then exit at once.
+// Hold acquires the leases in order, runs serve while it holds all of them, and then releases them. If a lease is lost,
+// it cancels the context of serve and returns ErrLost without waiting for serve. The caller must then exit at once.
 func (l Leases) Hold(ctx context.Context, serve func(context.Context) error) error {
 	if err := l.namespace(ctx); err != nil {
 		return err
 	}
-	// The leases are held until serve has returned, even if ctx ends earlier.
+	// The leases must be held until serve has returned, even if ctx ends earlier.
 	held, release := context.WithCancel(context.WithoutCancel(ctx))
 	serving, stop := context.WithCancelCause(ctx)
 	var electors sync.WaitGroup
@@ -75,7 +75,7 @@ func (l Leases) Hold(ctx context.Context, serve func(context.Context) error) err
 	return <-ended
 }
 
-// lost returns why serve was ended, or nil if the caller ended it.
+// lost returns ErrLost if a lost lease ended serve, or nil if the caller ended it.
 func lost(serving context.Context) error {
 	if cause := context.Cause(serving); errors.Is(cause, ErrLost) {
 		return cause
@@ -83,11 +83,11 @@ func lost(serving context.Context) error {
 	return nil
 }
 
-// namespace checks that the namespace of the leases exists, because they cannot be acquired without it.
+// namespace checks that the namespace of the leases exists, because leases cannot be acquired without it.
 func (l Leases) namespace(ctx context.Context) error {
 	_, err := l.Client.CoreV1().Namespaces().Get(ctx, l.Namespace, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		return fmt.Errorf("namespace %s is missing, in which processes of the operator elect the active one: run make install first", l.Namespace)
+		return fmt.Errorf("namespace %s, in which the processes of the operator elect a leader, does not exist: run make install first", l.Namespace)
 	}
 	if err != nil {
 		return fmt.Errorf("read namespace %s: %w", l.Namespace, err)
@@ -95,7 +95,7 @@ func (l Leases) namespace(ctx context.Context) error {
 	return nil
 }
 
-// take competes for one lease until held ends. The channel is closed when the lease is acquired.
+// take competes for one lease until held ends. It closes the returned channel when it has acquired the lease.
 func (l Leases) take(held context.Context, name string, lose func(), electors *sync.WaitGroup) (<-chan struct{}, error) {
 	taken := make(chan struct{})
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
@@ -120,18 +120,18 @@ func (l Leases) take(held context.Context, name string, lose func(), electors *s
 		},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("campaign for lease %s/%s: %w", l.Namespace, name, err)
+		return nil, fmt.Errorf("acquire lease %s/%s: %w", l.Namespace, name, err)
 	}
 	electors.Go(func() { elector.Run(held) })
 	return taken, nil
 }
 
-// waits logs which other process holds a lease that this process waits for.
+// waits logs which other process holds a lease that this process needs.
 func (l Leases) waits(name, holder string) {
 	if holder == l.Identity || holder == "" {
 		return
 	}
-	l.Log.Info("Waiting: another process of the operator serves these kinds; this one serves nothing until that one ends. "+
-		"If it is deployed in the cluster, scale it down: kubectl -n "+l.Namespace+" scale deployment "+name+" --replicas 0",
+	l.Log.Info("Another process of the operator serves these kinds, so this process waits until that process ends. "+
+		"If that process is deployed in the cluster, scale its Deployment down: kubectl -n "+l.Namespace+" scale deployment "+name+" --replicas 0",
 		"lease", l.Namespace+"/"+name, "holder", holder)
 }

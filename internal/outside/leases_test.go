@@ -28,7 +28,7 @@ const (
 	short = 300 * time.Millisecond
 )
 
-// scene is a simulated cluster, with the log lines of the processes.
+// scene is a simulated cluster. It also collects the log lines of the processes.
 type scene struct {
 	client *fake.Clientset
 	mu     sync.Mutex
@@ -69,8 +69,8 @@ func (s *scene) holder(t *testing.T, name string) string {
 	return *lease.Spec.HolderIdentity
 }
 
-// takeOver makes another process take a lease before the holder's next update, and refuses later updates by the holder.
-// A real API server refuses them by resource version, which the simulated one ignores.
+// takeOver makes another process take a lease before the next update of the holder, and refuses later updates of the
+// holder. A real API server refuses them by their resource version, which the simulated one ignores.
 func (s *scene) takeOver(t *testing.T, name, by string) {
 	t.Helper()
 	leases := coordinationv1.SchemeGroupVersion.WithResource("leases")
@@ -92,7 +92,7 @@ func (s *scene) takeOver(t *testing.T, name, by string) {
 	})
 }
 
-// process is a process that runs until it is ended.
+// process is a running process that the test can end.
 type process struct {
 	serving chan struct{}
 	end     context.CancelFunc
@@ -133,7 +133,7 @@ func TestAProcessWaitsForOneThatServesAndSaysForWhom(t *testing.T) {
 		t.Fatal("expected the process outside to serve nothing while the deployed one holds a lease that it needs")
 	case <-time.After(short):
 	}
-	for _, words := range []string{"serves nothing until", "opcrew-system/opcrew-data", `"holder"="deployed"`, "scale deployment opcrew-data --replicas 0"} {
+	for _, words := range []string{"waits until that process ends", "opcrew-system/opcrew-data", `"holder"="deployed"`, "scale deployment opcrew-data --replicas 0"} {
 		if !s.logged(words) {
 			t.Errorf("expected the process outside to say %q", words)
 		}
@@ -218,8 +218,8 @@ func TestTheTableHasEveryKind(t *testing.T) {
 	if err := Table(out, served, map[string]string{"pool": "CRD pools.example.com is not installed"}); err != nil {
 		t.Fatal(err)
 	}
-	const want = `KIND    SERVED   FROM OUTSIDE OF THE CLUSTER
-cache   yes      as inside
+	const want = `KIND    SERVED   LIMITS OUTSIDE THE CLUSTER
+cache   yes      no limits
 store   yes      members are reached by port-forward
 pool    no       CRD pools.example.com is not installed
 `

@@ -14,13 +14,13 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// Table writes one line for each kind: whether it is served, with which restrictions outside the cluster, or why it is
-// not served.
+// Table writes one line per kind: whether the process serves it, its limits outside the cluster, or why the process
+// does not serve it.
 func Table(w io.Writer, served []kit.Registration, unserved map[string]string) error {
 	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(table, "KIND\tSERVED\tFROM OUTSIDE OF THE CLUSTER")
+	fmt.Fprintln(table, "KIND\tSERVED\tLIMITS OUTSIDE THE CLUSTER")
 	for _, kind := range served {
-		fmt.Fprintf(table, "%s\tyes\t%s\n", kind.Name, cmp.Or(kind.Outside, "as inside"))
+		fmt.Fprintf(table, "%s\tyes\t%s\n", kind.Name, cmp.Or(kind.Outside, "no limits"))
 	}
 	for _, name := range slices.Sorted(maps.Keys(unserved)) {
 		fmt.Fprintf(table, "%s\tno\t%s\n", name, unserved[name])

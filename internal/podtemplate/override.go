@@ -1,9 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package podtemplate applies a user's limited override to the pod template that a kind has built. An override adds to
-// a template, but does not replace what the kind decides. Its type is in api/common, and each kind builds its own
-// templates.
+// Package podtemplate applies the pod settings of a user (an override) to the pod template that a kind has built. An
+// override can add settings, but cannot replace what the kind decides. Its type is in api/common.
 package podtemplate
 
 import (
@@ -16,8 +15,8 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// Override applies an override, which may be nil, to a template. The template's own labels and annotations take
-// precedence, but lists in the override replace the template's lists.
+// Override applies an override, which may be nil, to a template. Labels and annotations of the template take
+// precedence. Lists in the override replace lists of the template.
 func Override(template *corev1ac.PodTemplateSpecApplyConfiguration, override *common.PodOverride) {
 	if override == nil {
 		return
@@ -39,8 +38,8 @@ func Override(template *corev1ac.PodTemplateSpecApplyConfiguration, override *co
 	lists(spec, override)
 }
 
-// DefaultServiceAccount is set in every template. If the field were left out after an account was set, the API server
-// would restore the old account from a deprecated field.
+// DefaultServiceAccount is set in every template that names no other account. If the field were omitted after an
+// account had been set, the API server would restore that account from a deprecated field.
 const DefaultServiceAccount = "default"
 
 func names(spec *corev1ac.PodSpecApplyConfiguration, override *common.PodOverride) {
@@ -73,32 +72,33 @@ func lists(spec *corev1ac.PodSpecApplyConfiguration, override *common.PodOverrid
 	}
 }
 
-// Convert converts an API type to its apply configuration, which has the same JSON but omits unset fields.
+// Convert converts an API type to its apply configuration. Both have the same JSON, but the apply configuration omits
+// unset fields.
 func Convert[To any](from any) To {
 	var to To
 	raw, err := json.Marshal(from)
 	if err == nil {
 		err = json.Unmarshal(raw, &to)
 	}
-	if err != nil { // every API object can be encoded and decoded
+	if err != nil { // encoding and decoding an API object cannot fail
 		panic(fmt.Errorf("convert %T: %w", from, err))
 	}
 	return to
 }
 
-// Over puts the fields that a user has set over defaults; the others keep their default.
+// Over returns defaults with the fields that a user has set. Fields that the user has not set keep their default.
 func Over[AC any](defaults *AC, set any) *AC {
 	raw, err := json.Marshal(set)
 	if err == nil {
 		err = json.Unmarshal(raw, defaults)
 	}
-	if err != nil { // a decoded object of the API can be encoded and decoded
-		panic(fmt.Errorf("put %T over defaults: %w", set, err))
+	if err != nil { // encoding and decoding a decoded API object cannot fail
+		panic(fmt.Errorf("apply %T to defaults: %w", set, err))
 	}
 	return defaults
 }
 
-// missing returns the desired pairs whose key is not set yet.
+// missing returns the wanted key-value pairs whose key is not set yet.
 func missing(wanted, there map[string]string) map[string]string {
 	out := map[string]string{}
 	for key, value := range wanted {

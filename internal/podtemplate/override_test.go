@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// template returns a template that sets everything that an override can change.
+// template returns a pod template that sets every field that an override can change.
 func template() *corev1ac.PodTemplateSpecApplyConfiguration {
 	return corev1ac.PodTemplateSpec().
 		WithLabels(map[string]string{"app": "cache"}).
@@ -44,7 +44,7 @@ func overridden(t *testing.T, override *common.PodOverride) map[string]any {
 	return out
 }
 
-// expected returns the template with parts of its metadata and spec replaced.
+// expected returns the template with some parts of its metadata and spec replaced.
 func expected(t *testing.T, parts string) map[string]any {
 	t.Helper()
 	out := overridden(t, nil)

@@ -17,11 +17,11 @@ import (
 	"k8s.io/streaming/pkg/httpstream"
 )
 
-// mostWords limits how many bytes of a node's error message are read.
+// mostWords is how many bytes of a node's error message are read.
 const mostWords = 4 << 10
 
-// conn is a connection over its own tunnel. Streams of a tunnel have no deadlines. So the caller gets one end of a
-// pipe, and data is copied between the other end and the stream.
+// conn is a connection to a pod over a tunnel of its own. The streams of a tunnel do not support deadlines. Therefore
+// the caller gets one end of a pipe, and conn copies data between the other end and the stream.
 type conn struct {
 	net.Conn
 	tunnel httpstream.Connection
@@ -31,17 +31,17 @@ type conn struct {
 	why error // set before the other end of the pipe is closed
 }
 
-// newConn starts to forward a port over a tunnel. It closes the tunnel with the connection, but leaves it open if it
-// fails.
+// newConn starts to forward a port over a tunnel. Closing the connection also closes the tunnel. If newConn fails, the
+// tunnel stays open.
 func newConn(tunnel httpstream.Connection, to addr, port string) (net.Conn, error) {
 	failure, err := stream(tunnel, corev1.StreamTypeError, port)
 	if err != nil {
-		return nil, fmt.Errorf("open the stream of errors: %w", err)
+		return nil, fmt.Errorf("open the error stream: %w", err)
 	}
-	failure.Close() // no data is sent on it
+	failure.Close() // opcrew sends no data on the error stream
 	data, err := stream(tunnel, corev1.StreamTypeData, port)
 	if err != nil {
-		return nil, fmt.Errorf("open the stream of data: %w", err)
+		return nil, fmt.Errorf("open the data stream: %w", err)
 	}
 	ours, theirs := net.Pipe()
 	c := &conn{Conn: ours, tunnel: tunnel, to: to}
@@ -54,17 +54,18 @@ func stream(tunnel httpstream.Connection, kind, port string) (httpstream.Stream,
 	headers := http.Header{}
 	headers.Set(corev1.StreamType, kind)
 	headers.Set(corev1.PortHeader, port)
-	headers.Set(corev1.PortForwardRequestIDHeader, "0") // there is only one request per tunnel
+	headers.Set(corev1.PortForwardRequestIDHeader, "0") // each tunnel has only one request
 	return tunnel.CreateStream(headers)
 }
 
-// send copies data to the stream until either end is closed.
+// send copies data from the caller to the stream until either end is closed.
 func (c *conn) send(data httpstream.Stream, theirs net.Conn) {
 	_, _ = io.Copy(data, theirs)
 	_ = c.tunnel.Close()
 }
 
-// receive copies data from the stream until either end is closed, and records an error that the node reports.
+// receive copies data from the stream to the caller until either end is closed. It also records an error that the node
+// reports.
 func (c *conn) receive(theirs net.Conn, data, failure httpstream.Stream) {
 	_, _ = io.Copy(theirs, data)
 	words, _ := io.ReadAll(io.LimitReader(failure, mostWords))
@@ -73,7 +74,8 @@ func (c *conn) receive(theirs net.Conn, data, failure httpstream.Stream) {
 	_ = c.tunnel.Close()
 }
 
-// fail records a node's error. For callers it only matters whether nothing listens on the port.
+// fail records an error that the node reported. It only distinguishes whether nothing listens on the port, because
+// callers need nothing else.
 func (c *conn) fail(words string) {
 	if words == "" {
 		return
@@ -87,7 +89,7 @@ func (c *conn) fail(words string) {
 	c.why = &net.OpError{Op: "port-forward", Net: c.to.network, Addr: c.to, Err: err}
 }
 
-// Read reads data. At the end it returns why the node ended the connection, if the node reported it.
+// Read reads data. When the connection ends, it returns the reason that the node reported, if there is one.
 func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	return n, c.explain(err)
@@ -112,7 +114,7 @@ func (c *conn) explain(err error) error {
 
 func (c *conn) RemoteAddr() net.Addr { return c.to }
 
-// addr is the dialled address.
+// addr is the address that the caller dialled.
 type addr struct{ network, address string }
 
 func (a addr) Network() string { return a.network }

@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package portforward connects to pod ports through the API server, for a process that can reach neither pod addresses
-// nor the cluster's DNS. It does the same as kubectl port-forward, without a local listener. The caller handles the
-// protocol of the connection, such as TLS.
+// Package portforward connects to ports of pods through the API server. It is for a process that can reach neither the
+// addresses of pods nor the DNS of the cluster. It works like kubectl port-forward, without a local listener. The
+// caller handles the protocol of the connection, such as TLS.
 package portforward
 
 import (
@@ -24,25 +24,25 @@ import (
 	"k8s.io/streaming/pkg/httpstream"
 )
 
-// Dialer connects to pods with the rights of an API client. It needs to get and create pods/portforward, and to list
-// pods if it dials addresses.
+// Dialer connects to pods with the rights of an API client. The client needs the rights to get and create
+// pods/portforward, and to list pods if it dials IP addresses.
 type Dialer struct {
 	config *rest.Config
 	core   corev1client.CoreV1Interface
 }
 
-// New returns a Dialer for a configuration.
+// New returns a Dialer that uses the given client configuration.
 func New(config *rest.Config) (*Dialer, error) {
 	core, err := corev1client.NewForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("make a client for port-forward: %w", err)
+		return nil, fmt.Errorf("create a client for port-forward: %w", err)
 	}
 	return &Dialer{config: config, core: core}, nil
 }
 
-// DialContext connects to host:port on the pod's loopback interface. The host is the name of a pod behind a headless
-// Service (<pod>.<service>.<namespace>.svc), or the address of a running pod. If nothing listens on the port, only the
-// first read returns an error, because the API server accepts connections first.
+// DialContext connects to a port of a pod. The host is either the DNS name of a pod behind a headless Service
+// (<pod>.<service>.<namespace>.svc) or the address of a running pod. The API server accepts connections before it knows
+// whether the port is open. If nothing listens there, the first read returns an error.
 func (d *Dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -59,7 +59,7 @@ func (d *Dialer) DialContext(ctx context.Context, network, address string) (net.
 	return conn, nil
 }
 
-// podAt returns the pod for a host.
+// podAt returns the pod that a host name or address belongs to.
 func (d *Dialer) podAt(ctx context.Context, host string) (types.NamespacedName, error) {
 	if net.ParseIP(host) == nil {
 		return byName(host)
@@ -73,17 +73,17 @@ func (d *Dialer) podAt(ctx context.Context, host string) (types.NamespacedName, 
 	return byAddress(list.Items)
 }
 
-// byName parses the name that a headless Service gives to a pod.
+// byName parses the DNS name of a pod behind a headless Service.
 func byName(host string) (types.NamespacedName, error) {
 	parts := strings.Split(strings.TrimSuffix(host, "."), ".")
 	if len(parts) < 4 || parts[3] != "svc" {
-		return types.NamespacedName{}, fmt.Errorf("%s is neither <pod>.<service>.<namespace>.svc nor an address, so it names no pod", host)
+		return types.NamespacedName{}, fmt.Errorf("%s does not name a pod: it is neither an address nor of the form <pod>.<service>.<namespace>.svc", host)
 	}
 	return types.NamespacedName{Namespace: parts[2], Name: parts[0]}, nil
 }
 
-// byAddress returns the only running pod with an address. Pods in the host's network share their address, and pods that
-// have ended keep theirs.
+// byAddress returns the running pod with an address. It fails if several pods have that address, such as pods in the
+// host network. Pods that have ended do not count, although they keep their address.
 func byAddress(pods []corev1.Pod) (types.NamespacedName, error) {
 	var found []types.NamespacedName
 	for _, pod := range pods {
@@ -92,13 +92,13 @@ func byAddress(pods []corev1.Pod) (types.NamespacedName, error) {
 		}
 	}
 	if len(found) != 1 {
-		return types.NamespacedName{}, fmt.Errorf("%d running pods have this address, not one %v", len(found), found)
+		return types.NamespacedName{}, fmt.Errorf("%d running pods have this address, but exactly one must have it: %v", len(found), found)
 	}
 	return found[0], nil
 }
 
 // connect opens a tunnel and a connection over it. The library does not support contexts, so a connection that opens
-// too late is closed.
+// after ctx has ended is closed.
 func (d *Dialer) connect(ctx context.Context, pod types.NamespacedName, to addr, port string) (net.Conn, error) {
 	type result struct {
 		conn net.Conn
@@ -139,7 +139,7 @@ func (d *Dialer) open(pod types.NamespacedName, to addr, port string) (net.Conn,
 	return conn, nil
 }
 
-// tunnels returns a dialer for a pod's tunnels. Like kubectl it uses WebSockets, and falls back to SPDY if a proxy
+// tunnels returns a dialer for tunnels to a pod. Like kubectl, it uses WebSockets, and falls back to SPDY if a proxy
 // blocks WebSockets.
 func (d *Dialer) tunnels(pod types.NamespacedName) (httpstream.Dialer, error) {
 	url := d.core.RESTClient().Post().Resource("pods").Namespace(pod.Namespace).Name(pod.Name).SubResource("portforward").URL()

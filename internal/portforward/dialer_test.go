@@ -28,8 +28,8 @@ import (
 	"k8s.io/streaming/pkg/httpstream/spdy"
 )
 
-// server is a simulated API server and node. It forwards pod ports to listeners on this machine, with the protocol of
-// Kubernetes.
+// server simulates an API server and a node. It forwards pod ports to listeners on this machine, with the real protocol
+// of Kubernetes.
 type server struct {
 	*httptest.Server
 	pods []corev1.Pod
@@ -80,7 +80,7 @@ func (s *server) list(w http.ResponseWriter, ip string) {
 	_ = json.NewEncoder(w).Encode(list)
 }
 
-// forward only supports SPDY, so that a client that tries WebSockets first must fall back.
+// forward only supports SPDY. A client that tries WebSockets first must fall back.
 func (s *server) forward(w http.ResponseWriter, r *http.Request, pod string) {
 	if _, err := httpstream.Handshake(r, w, []string{portforward.PortForwardProtocolV1Name}); err != nil {
 		return
@@ -101,7 +101,7 @@ func (s *server) forward(w http.ResponseWriter, r *http.Request, pod string) {
 	<-tunnel.CloseChan()
 }
 
-// pump forwards the two streams of a connection as a kubelet does.
+// pump forwards the two streams of a connection in the same way as a kubelet.
 func (s *server) pump(pod string, failure, data httpstream.Stream) {
 	defer data.Close()
 	defer failure.Close()
@@ -130,7 +130,7 @@ func (s *server) open() int {
 	return s.tunnels
 }
 
-// listen starts a listener on this machine and serves its connections.
+// listen starts a listener on this machine that passes its connections to serve.
 func listen(t *testing.T, serve func(net.Conn)) (address string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -208,7 +208,7 @@ func TestMuchDataArrivesWhole(t *testing.T) {
 func TestAPortOnWhichNothingListensRefuses(t *testing.T) {
 	s := newServer(t)
 	closed := listen(t, echo)
-	s.ports["ns/member-0:2379"] = "127.0.0.1:1" // nothing listens there
+	s.ports["ns/member-0:2379"] = "127.0.0.1:1" // no process listens on this port
 	s.ports["ns/member-0:1"] = closed
 	conn := dial(t, s.dialer(t), "member-0.members.ns.svc:2379")
 	if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, syscall.ECONNREFUSED) {
@@ -252,7 +252,7 @@ func TestReadsHaveDeadlines(t *testing.T) {
 	}
 }
 
-// A connection by port-forward must not weaken the verification of the server.
+// A connection through port-forward must not weaken the TLS verification of the server.
 func TestTheNameOfATLSServerIsStillVerified(t *testing.T) {
 	secure := httptest.NewTLSServer(http.NotFoundHandler()) // its certificate is valid for example.com
 	t.Cleanup(secure.Close)
@@ -279,8 +279,8 @@ func TestHostsThatNameNoPodAreRefused(t *testing.T) {
 		pod("ns", "ended", "10.1.2.4", corev1.PodSucceeded), onHost,
 	}
 	for address, says := range map[string]string{
-		"example.com:80":         "names no pod",
-		"service.ns.svc:80":      "names no pod",
+		"example.com:80":         "does not name a pod",
+		"service.ns.svc:80":      "does not name a pod",
 		"no-port":                "missing port",
 		"10.1.2.9:80":            "0 running pods",
 		"10.1.2.4:80":            "0 running pods",

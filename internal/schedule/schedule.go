@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package schedule parses the schedules of periodic kinds, in cron format, and finds the scheduled time that is due.
-// The kinds decide what to do then.
+// Package schedule parses cron schedules, and finds the scheduled time that is due. The kinds decide what to do at that
+// time.
 package schedule
 
 import (
@@ -14,26 +14,26 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// Schedule is a parsed schedule with its time zone.
+// Schedule is a parsed cron schedule with its time zone.
 type Schedule struct {
 	times cron.Schedule
 	zone  *time.Location
 }
 
-// longest is the longest schedule and the longest name of a time zone.
+// longest is the maximum length of a schedule and of a time zone name, in bytes.
 const longest = 1000
 
-// Parse reads a schedule of five fields. The time zone has its own field, as in a CronJob; empty is UTC. Errors say
-// what to write instead, and name the two fields.
+// Parse parses a cron schedule of five fields. The time zone is a separate parameter, as in a CronJob; empty means UTC.
+// Errors name the field of the spec, and what to write instead.
 func Parse(text, zone string) (Schedule, error) {
 	if len(text) > longest || len(zone) > longest {
 		return Schedule{}, fmt.Errorf("schedule %.40q or timeZone %.40q is longer than %d bytes: write five fields such as \"0 3 * * *\"", text, zone, longest)
 	}
 	if strings.HasPrefix(text, "@every") {
-		return Schedule{}, fmt.Errorf("schedule %q: write when, and not how often, in five fields such as \"*/10 * * * *\"", text)
+		return Schedule{}, fmt.Errorf("schedule %q states how often to run; state the times instead, in five fields such as \"*/10 * * * *\"", text)
 	}
 	if strings.Contains(text, "TZ") {
-		return Schedule{}, fmt.Errorf("schedule %q: write the time zone into timeZone", text)
+		return Schedule{}, fmt.Errorf("schedule %q contains a time zone; write it into timeZone instead", text)
 	}
 	location, err := Zone(zone)
 	if err != nil {
@@ -46,20 +46,20 @@ func Parse(text, zone string) (Schedule, error) {
 	return Schedule{times, location}, nil
 }
 
-// Zone parses a time zone by the same rules as Parse.
+// Zone parses the name of a time zone by the same rules as Parse.
 func Zone(name string) (*time.Location, error) {
 	location, err := time.LoadLocation(cmp.Or(name, "UTC"))
 	if err != nil || name == "Local" {
-		return nil, fmt.Errorf("timeZone %q is not known; write one such as Europe/Berlin", name)
+		return nil, fmt.Errorf("timeZone %q is unknown; write a time zone such as Europe/Berlin", name)
 	}
 	return location, nil
 }
 
-// Next returns the first scheduled time after the given time, or zero if there is none.
+// Next returns the first scheduled time after the given time; zero if there is none.
 func (s Schedule) Next(after time.Time) time.Time { return s.times.Next(after.In(s.zone)) }
 
-// Latest returns the last scheduled time after after and not after until, or zero if there is none. It searches
-// backwards, because a schedule of every minute that was suspended for years has missed millions of times.
+// Latest returns the last scheduled time t with after < t <= until; zero if there is none. It searches backwards,
+// because a schedule that was suspended for years may have missed millions of times.
 func (s Schedule) Latest(after, until time.Time) time.Time {
 	const day = 24 * time.Hour
 	for _, span := range []time.Duration{time.Hour, day, 32 * day, 366 * day} {

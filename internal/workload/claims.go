@@ -17,10 +17,10 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// The controller of a StatefulSet creates the claims of its pods. So they are not children of the operator, which
-// changes them by patches.
+// Claims from the claim templates of a StatefulSet are created by the StatefulSet controller. They are not children
+// that opcrew declares, so opcrew changes them with patches.
 
-// HasVolume reports whether a claim is bound. The API server does not let unbound claims grow.
+// HasVolume reports whether a claim is bound to a volume. The API server only lets bound claims grow.
 func HasVolume(claim *corev1.PersistentVolumeClaim) bool {
 	return claim.Status.Phase == corev1.ClaimBound
 }
@@ -35,7 +35,7 @@ func Capacity(claim *corev1.PersistentVolumeClaim) resource.Quantity {
 	return claim.Status.Capacity[corev1.ResourceStorage]
 }
 
-// ClassOf returns the StorageClass of a claim; "" if it has none.
+// ClassOf returns the name of a claim's StorageClass; "" if it has none.
 func ClassOf(claim *corev1.PersistentVolumeClaim) string {
 	if claim.Spec.StorageClassName == nil {
 		return ""
@@ -43,7 +43,8 @@ func ClassOf(claim *corev1.PersistentVolumeClaim) string {
 	return *claim.Spec.StorageClassName
 }
 
-// ResizeRefused returns why a driver did not enlarge a volume, and whether it will not retry; "" if it did not refuse.
+// ResizeRefused returns why a storage driver failed to enlarge a volume; "" if it did not fail. final is true if the
+// driver will not retry.
 func ResizeRefused(claim *corev1.PersistentVolumeClaim) (words string, final bool) {
 	for _, c := range claim.Status.Conditions {
 		if c.Status == corev1.ConditionTrue && (c.Type == corev1.PersistentVolumeClaimControllerResizeError || c.Type == corev1.PersistentVolumeClaimNodeResizeError) {
@@ -52,13 +53,13 @@ func ResizeRefused(claim *corev1.PersistentVolumeClaim) (words string, final boo
 	}
 	is := claim.Status.AllocatedResourceStatuses[corev1.ResourceStorage]
 	if is == corev1.PersistentVolumeClaimControllerResizeInfeasible || is == corev1.PersistentVolumeClaimNodeResizeInfeasible {
-		return cmp.Or(words, "its driver says "+string(is)), true
+		return cmp.Or(words, "the storage driver reports "+string(is)), true
 	}
 	return words, false
 }
 
-// Resizing describes how far the resize of a volume is, in the words of the controller that resizes it; "" if it is
-// done.
+// Resizing describes the progress of a resize, with the message of the controller that does it; "" if the volume has
+// the desired size.
 func Resizing(claim *corev1.PersistentVolumeClaim, wanted resource.Quantity) string {
 	has, why := Capacity(claim), ""
 	if has.Cmp(wanted) >= 0 {
@@ -72,21 +73,21 @@ func Resizing(claim *corev1.PersistentVolumeClaim, wanted resource.Quantity) str
 	return fmt.Sprintf("claim %s has %s of %s%s", claim.Name, has.String(), wanted.String(), why)
 }
 
-// Resize returns a patch that requests another size for the claim that was read. The patch fails if another claim has
-// the name, or if the requested size has changed since it was read.
+// Resize returns a patch that requests another size for a claim. The patch fails if the claim was replaced, or if its
+// requested size has changed since it was read.
 func Resize(claim *corev1.PersistentVolumeClaim, to resource.Quantity) kit.Patch {
 	from := Requested(claim)
 	return ClaimPatch(claim, Change{Path: "/spec/resources/requests/storage", From: from.String(), To: to.String()}, to.String())
 }
 
-// Change is a change of one field of a claim. From is nil if the field is not set.
+// Change is a change of one field of a claim. From is the current value; nil if the field is not set.
 type Change struct {
 	Path     string
 	From, To any
 }
 
-// ClaimPatch returns a patch that changes one field of the claim that was read. The patch fails if another claim has
-// the name, or if the field has changed since it was read.
+// ClaimPatch returns a patch that changes one field of a claim. The patch fails if the claim was replaced, or if the
+// field has changed since it was read.
 func ClaimPatch(claim *corev1.PersistentVolumeClaim, c Change, intent string) kit.Patch {
 	op := "replace"
 	if c.From == nil {
@@ -97,7 +98,7 @@ func ClaimPatch(claim *corev1.PersistentVolumeClaim, c Change, intent string) ki
 		{"op": "test", "path": c.Path, "value": c.From},
 		{"op": op, "path": c.Path, "value": c.To},
 	})
-	if err != nil { // strings can always be encoded
+	if err != nil { // encoding strings cannot fail
 		panic(fmt.Errorf("encode a patch: %w", err))
 	}
 	var fields []any

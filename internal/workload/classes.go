@@ -15,11 +15,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ClassInterval is how long an answer about a StorageClass is used. StorageClasses are not watched.
+// ClassInterval is how long the result for a StorageClass is reused. opcrew does not watch StorageClasses.
 const ClassInterval = time.Minute
 
-// Classes remembers whether StorageClasses let volumes grow. Nothing else about a class is needed, so classes are not
-// cached but read from the API server.
+// Classes remembers whether StorageClasses let volumes grow. opcrew needs nothing else about them, so it reads them
+// from the API server and does not cache them.
 type Classes struct {
 	Live  client.Reader
 	Clock clock.PassiveClock
@@ -28,20 +28,20 @@ type Classes struct {
 	answers map[string]classAnswer
 }
 
-// classAnswer holds why volumes of a class cannot grow; "" if they can.
+// classAnswer is the result for one class. rigid is the reason why volumes of the class cannot grow; "" if they can.
 type classAnswer struct {
 	rigid string
 	until time.Time
 }
 
-// Rigid returns, by name, why StorageClasses do not let volumes grow. unread holds the errors of classes that could not
-// be read. These are read again at the next call.
+// Rigid returns a map from StorageClasses that do not let volumes grow to the reasons. unread maps classes that could
+// not be read to the errors. The next call reads those again.
 func (c *Classes) Rigid(ctx context.Context, names []string) (rigid, unread map[string]string) {
 	rigid, unread = map[string]string{}, map[string]string{}
 	for _, name := range names {
 		switch words, err := c.ask(ctx, name); {
 		case err != nil:
-			unread[name] = fmt.Sprintf("whether StorageClass %s lets volumes grow cannot be read: %v", name, err)
+			unread[name] = fmt.Sprintf("opcrew cannot read whether StorageClass %s lets volumes grow: %v", name, err)
 		case words != "":
 			rigid[name] = words
 		}
@@ -51,7 +51,7 @@ func (c *Classes) Rigid(ctx context.Context, names []string) (rigid, unread map[
 
 func (c *Classes) ask(ctx context.Context, name string) (string, error) {
 	if name == "" {
-		return "it has no StorageClass by which its volume could grow", nil
+		return "the claim has no StorageClass, so its volume cannot grow", nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -74,11 +74,11 @@ func whyRigid(ctx context.Context, live client.Reader, name string) (string, err
 	class := &storagev1.StorageClass{}
 	switch err := live.Get(ctx, client.ObjectKey{Name: name}, class); {
 	case apierrors.IsNotFound(err):
-		return fmt.Sprintf("there is no StorageClass %s by which its volume could grow", name), nil
+		return fmt.Sprintf("StorageClass %s does not exist, so the volume cannot grow", name), nil
 	case err != nil:
 		return "", err
 	case class.AllowVolumeExpansion == nil || !*class.AllowVolumeExpansion:
-		return fmt.Sprintf("StorageClass %s does not let volumes grow; set its allowVolumeExpansion, if its driver can do that", name), nil
+		return fmt.Sprintf("StorageClass %s does not let volumes grow; set allowVolumeExpansion in the class if its driver supports that", name), nil
 	}
 	return "", nil
 }

@@ -42,17 +42,17 @@ func TestAClassIsAskedOnceAMinuteWhetherItLetsVolumesGrow(t *testing.T) {
 		}
 	}
 	const none = "map[]"
-	const all = "map[:it has no StorageClass by which its volume could grow" +
-		" gone:there is no StorageClass gone by which its volume could grow" +
-		" rigid:StorageClass rigid does not let volumes grow; set its allowVolumeExpansion, if its driver can do that]"
+	const all = "map[:the claim has no StorageClass, so its volume cannot grow" +
+		" gone:StorageClass gone does not exist, so the volume cannot grow" +
+		" rigid:StorageClass rigid does not let volumes grow; set allowVolumeExpansion in the class if its driver supports that]"
 	look(3, all, none)
 	clock.SetTime(clock.Now().Add(ClassInterval - time.Second))
 	look(3, all, none)
 	failure = busy
 	clock.SetTime(clock.Now().Add(time.Second))
-	look(6, "map[:it has no StorageClass by which its volume could grow]", "map[elastic:whether StorageClass elastic lets volumes grow cannot be read: the server is busy"+
-		" gone:whether StorageClass gone lets volumes grow cannot be read: the server is busy"+
-		" rigid:whether StorageClass rigid lets volumes grow cannot be read: the server is busy]")
+	look(6, "map[:the claim has no StorageClass, so its volume cannot grow]", "map[elastic:opcrew cannot read whether StorageClass elastic lets volumes grow: the server is busy"+
+		" gone:opcrew cannot read whether StorageClass gone lets volumes grow: the server is busy"+
+		" rigid:opcrew cannot read whether StorageClass rigid lets volumes grow: the server is busy]")
 	failure = nil
-	look(9, all, none) // a failed read is no answer
+	look(9, all, none) // the result of a failed read is not reused
 }

@@ -16,13 +16,14 @@ import (
 )
 
 const (
-	// drain is the time, in seconds, for which a deleted pod still serves requests, until proxies send it no more.
+	// drain is how long, in seconds, a pod still serves requests after its deletion, until all proxies have stopped
+	// sending requests to it.
 	drain = 5
 	// grace is the grace period of a pod in seconds. It includes drain.
 	grace = 35
 )
 
-// Container returns the container of the application.
+// Container returns the main container of an application.
 func Container(name, image string, ports []common.Port) *corev1ac.ContainerApplyConfiguration {
 	c := corev1ac.Container().WithName(name).WithImage(image).
 		WithPorts(ContainerPorts(ports)...).
@@ -36,7 +37,7 @@ func Container(name, image string, ports []common.Port) *corev1ac.ContainerApply
 	return c
 }
 
-// WithEnvs sets the environment of a container, given in the types of the API.
+// WithEnvs sets the environment variables of a container.
 func WithEnvs(c *corev1ac.ContainerApplyConfiguration, envs []corev1.EnvVar) {
 	c.WithEnv(podtemplate.Convert[[]*corev1ac.EnvVarApplyConfiguration](envs)...)
 }
@@ -56,7 +57,7 @@ func WithResources(c *corev1ac.ContainerApplyConfiguration, r common.Resources) 
 	c.WithResources(ac)
 }
 
-// Quantities converts amounts to the types of Kubernetes.
+// Quantities converts amounts from the API types of opcrew to Kubernetes quantities.
 func Quantities(amounts map[corev1.ResourceName]common.Amount) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	for name, amount := range amounts {
@@ -66,10 +67,10 @@ func Quantities(amounts map[corev1.ResourceName]common.Amount) corev1.ResourceLi
 }
 
 // InvalidImage returns what is wrong with an image reference; "" if it is valid. The API server accepts any text, and
-// the kubelet would report the error for each pod.
+// otherwise the error would only appear in each pod.
 func InvalidImage(image string) string {
 	if _, err := reference.ParseNormalizedNamed(image); err != nil {
-		return fmt.Sprintf("%q is no image (%s); write one such as registry.example.com/team/app:1.0", image, err)
+		return fmt.Sprintf("%q is not a valid image (%s); write an image such as registry.example.com/team/app:1.0", image, err)
 	}
 	return ""
 }

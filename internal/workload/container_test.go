@@ -26,12 +26,12 @@ func TestWhatIsAnImageAndWhatIsNone(t *testing.T) {
 		}
 	}
 	for _, image := range []string{
-		"just a image url", // another tutorial's manifest has this text instead of an image
+		"just a image url", // a well-known tutorial has this text in place of an image
 		"", " ", "Nginx", "registry.example.com/Team/app", "nginx:", "nginx:1 ", " nginx", "nginx@sha256:123", "nginx@", ":1", "/nginx",
 		"nginx:tag:tag", "https://registry.example.com/app", "nginx:" + strings.Repeat("a", 129), "nginx;rm", "nginx\n",
-		strings.Repeat("0123456789abcdef", 4), // an ID is not a name
+		strings.Repeat("0123456789abcdef", 4), // an image ID is not an image name
 	} {
-		if why := InvalidImage(image); !strings.Contains(why, "is no image") || !strings.Contains(why, "write one such as") {
+		if why := InvalidImage(image); !strings.Contains(why, "is not a valid image") || !strings.Contains(why, "write an image such as") {
 			t.Errorf("expected %q to be no image, and what to write instead, got %q", image, why)
 		}
 	}

@@ -19,8 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
-// event returns an event about the StatefulSet "web" in namespace "shop". seconds is how long after the first event it
-// was.
+// event returns an event about StatefulSet web in namespace shop. seconds is its time after the first event.
 func event(uid, reason, message string, seconds int) *corev1.Event {
 	e := &corev1.Event{Reason: reason, Message: message, LastTimestamp: metav1.Unix(int64(1000+seconds), 0)}
 	e.Namespace, e.Name = "shop", uid+reason+message
@@ -28,7 +27,7 @@ func event(uid, reason, message string, seconds int) *corev1.Event {
 	return e
 }
 
-// reader returns a reader of events that can select them by the same fields as the API server.
+// reader returns a fake reader of events that supports the same field selectors as the API server.
 func reader(events ...client.Object) client.Reader {
 	field := func(value func(*corev1.Event) string) client.IndexerFunc {
 		return func(o client.Object) []string { return []string{value(o.(*corev1.Event))} }

@@ -14,16 +14,16 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// Volumes describes the volumes of one data store. All of them should have the same size.
+// Volumes describes the volumes of one database or store, all of which should have the same size.
 type Volumes struct {
-	// Wanted is the desired size of each volume; zero if sizes should not be changed.
+	// Wanted is the desired size of each volume; zero if opcrew must not change sizes.
 	Wanted resource.Quantity
-	// Claims are in the order in which messages name them. A missing claim is nil.
+	// Claims lists the claims in the order in which messages name them. A missing claim is nil.
 	Claims []*corev1.PersistentVolumeClaim
-	// Patched holds the names of claims whose last patch by opcrew is not in the cache yet.
+	// Patched holds the names of claims that opcrew has patched, while the cache does not show the patch yet.
 	Patched map[string]bool
-	// Rigid maps StorageClasses that do not let volumes grow to the reason. Unread maps StorageClasses that could not be
-	// read to the error: see Classes.
+	// Rigid and Unread are the results of Classes.Rigid: the reasons why StorageClasses do not let volumes grow, and
+	// the errors for classes that could not be read.
 	Rigid, Unread map[string]string
 }
 
@@ -38,8 +38,8 @@ func (v Volumes) Bound() []*corev1.PersistentVolumeClaim {
 	return out
 }
 
-// Small returns the claims that request less than the desired size and have less. A volume may be larger than
-// requested.
+// Small returns the bound claims that request less than the desired size and whose volumes are smaller than that. A
+// volume may be larger than its claim requests.
 func (v Volumes) Small() []*corev1.PersistentVolumeClaim {
 	return slices.DeleteFunc(v.Bound(), func(claim *corev1.PersistentVolumeClaim) bool {
 		asks, has := Requested(claim), Capacity(claim)
@@ -57,7 +57,8 @@ func (v Volumes) SmallClasses() []string {
 	return slices.Compact(out)
 }
 
-// Growth returns the patches that make claims request the desired size. A claim that requests more is not changed.
+// Growth returns patches that raise the requests of claims to the desired size. Claims that request more are not
+// changed.
 func (v Volumes) Growth() []kit.Patch {
 	var out []kit.Patch
 	for _, claim := range v.Small() {
@@ -69,8 +70,8 @@ func (v Volumes) Growth() []kit.Patch {
 	return out
 }
 
-// Withdrawn returns the patches that make claims request less again, because their driver refused the size and the spec
-// was lowered since. Kubernetes allows that as long as a claim requests more than the capacity of its volume.
+// Withdrawn returns patches that lower the requests of claims whose driver refused the size, after the spec was
+// lowered. Kubernetes allows this as long as the request stays above the capacity of the volume.
 func (v Volumes) Withdrawn() []kit.Patch {
 	var out []kit.Patch
 	for _, claim := range v.Bound() {
@@ -83,7 +84,7 @@ func (v Volumes) Withdrawn() []kit.Patch {
 	return out
 }
 
-// Stuck returns which volume cannot have the desired size, and why; "" if all can.
+// Stuck returns which volume cannot get the desired size, and why; "" if all can.
 func (v Volumes) Stuck() string {
 	for _, claim := range v.Bound() {
 		asks, has := Requested(claim), Capacity(claim)
@@ -91,17 +92,17 @@ func (v Volumes) Stuck() string {
 			continue
 		}
 		if why := v.Rigid[ClassOf(claim)]; why != "" && asks.Cmp(v.Wanted) < 0 {
-			return fmt.Sprintf("claim %s stays at %s and not %s: %s", claim.Name, has.String(), v.Wanted.String(), why)
+			return fmt.Sprintf("claim %s stays at %s instead of %s: %s", claim.Name, has.String(), v.Wanted.String(), why)
 		}
 		if why, final := ResizeRefused(claim); final {
-			return fmt.Sprintf("claim %s has %s and not the %s that it asks for: %s", claim.Name, has.String(), asks.String(), why)
+			return fmt.Sprintf("claim %s has %s instead of the requested %s: %s", claim.Name, has.String(), asks.String(), why)
 		}
 	}
 	return ""
 }
 
-// Larger returns the first claim that requests more than the desired size and has it; nil if there is none. Volumes
-// never shrink.
+// Larger returns the first claim whose volume is larger than the desired size; nil if there is none. Volumes never
+// shrink.
 func (v Volumes) Larger() *corev1.PersistentVolumeClaim {
 	for _, claim := range v.Bound() {
 		asks, has := Requested(claim), Capacity(claim)
@@ -112,8 +113,8 @@ func (v Volumes) Larger() *corev1.PersistentVolumeClaim {
 	return nil
 }
 
-// Growing describes the first volume that is still growing; "" if there is none. It also counts the volumes that are
-// done.
+// Growing describes the first volume that is still growing; "" if there is none. have is the number of volumes that
+// have the desired size.
 func (v Volumes) Growing() (words string, have int) {
 	for _, claim := range v.Bound() {
 		switch is := Resizing(claim, v.Wanted); {
@@ -129,8 +130,8 @@ func (v Volumes) Growing() (words string, have int) {
 	return words, have
 }
 
-// Again returns how long to wait before looking again: soon if a class could not be read, and ClassInterval if a class
-// does not let volumes grow. Otherwise it is 0, because claims are watched and an event will come.
+// Again returns how long to wait before the next check: soon if a class could not be read, and ClassInterval if a class
+// does not let volumes grow. It is 0 otherwise, because claims are watched, so an event follows.
 func (v Volumes) Again(soon time.Duration) time.Duration {
 	switch {
 	case len(v.Unread) > 0:

@@ -15,15 +15,16 @@ import (
 	"github.com/opcrew/opcrew/internal/podtemplate"
 )
 
-// Identity holds what all children of one application have in common.
+// Identity holds the names and labels that all children of one application share.
 type Identity struct {
 	Namespace, Name string
-	// Labels are set on all children. Selector is a subset of Labels that can never change.
+	// Labels are set on all children. Selector is a subset of them that must never change, because selectors of
+	// workloads are immutable.
 	Labels, Selector map[string]string
 }
 
-// Deployment returns a Deployment that runs pods of a template. A pod is removed only when its successor is ready, so
-// that a rollout loses no request and a broken image removes no working pod.
+// Deployment returns a Deployment with pods of a template. It removes a pod only when a new pod is ready. A rollout
+// therefore loses no request, and a broken image removes no working pod.
 func (id Identity) Deployment(replicas int32, template *corev1ac.PodTemplateSpecApplyConfiguration) *appsv1ac.DeploymentApplyConfiguration {
 	return appsv1ac.Deployment(id.Name, id.Namespace).WithLabels(id.Labels).
 		WithSpec(appsv1ac.DeploymentSpec().
@@ -36,7 +37,8 @@ func (id Identity) Deployment(replicas int32, template *corev1ac.PodTemplateSpec
 			WithTemplate(template))
 }
 
-// DisruptionBudget returns a disruption budget that lets a drain evict one pod at a time.
+// DisruptionBudget returns a disruption budget that lets only one pod be evicted at a time, for example by a node
+// drain.
 func (id Identity) DisruptionBudget() *policyv1ac.PodDisruptionBudgetApplyConfiguration {
 	return policyv1ac.PodDisruptionBudget(id.Name, id.Namespace).WithLabels(id.Labels).
 		WithSpec(policyv1ac.PodDisruptionBudgetSpec().
@@ -44,7 +46,8 @@ func (id Identity) DisruptionBudget() *policyv1ac.PodDisruptionBudgetApplyConfig
 			WithSelector(metav1ac.LabelSelector().WithMatchLabels(id.Selector)))
 }
 
-// Template returns a pod template with one or more containers. Its pods are spread over the nodes where possible.
+// Template returns a pod template with one or more containers. The scheduler spreads its pods over the nodes where
+// possible.
 func (id Identity) Template(containers ...*corev1ac.ContainerApplyConfiguration) *corev1ac.PodTemplateSpecApplyConfiguration {
 	return corev1ac.PodTemplateSpec().WithLabels(id.Labels).WithSpec(corev1ac.PodSpec().
 		WithContainers(containers...).

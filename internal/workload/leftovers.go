@@ -18,14 +18,14 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// overdue is how long after its grace period a pod counts as stuck. A working kubelet needs less.
+// overdue is how long after the end of its grace period a pod counts as stuck. A working kubelet deletes it sooner.
 const overdue = 10 * time.Second
 
-// Leftovers are pods that are stuck while being deleted, and that nothing waits for. The caller makes sure that nothing
-// waits for them.
+// Leftovers are pods that are stuck while being deleted, although no new pod or volume waits for them. The caller must
+// ensure that nothing waits for them.
 type Leftovers []*corev1.Pod
 
-// StuckOf returns the pods that are stuck while being deleted.
+// StuckOf returns those pods that are stuck while being deleted, sorted by name.
 func StuckOf(pods []*corev1.Pod, now time.Time) Leftovers {
 	var out Leftovers
 	for _, pod := range pods {
@@ -37,13 +37,12 @@ func StuckOf(pods []*corev1.Pod, now time.Time) Leftovers {
 	return out
 }
 
-// Stuck reports whether a pod is being deleted and does not end, because its node does not answer or its grace period
-// is over.
+// Stuck reports whether a pod is stuck while being deleted: its node does not respond, or its grace period has ended.
 func Stuck(pod *corev1.Pod, now time.Time) bool {
 	return pod.DeletionTimestamp != nil && (lost(pod) || !now.Before(pod.DeletionTimestamp.Add(overdue)))
 }
 
-// StuckIn returns the time until the next pod that is being deleted counts as stuck; 0 if there is none.
+// StuckIn returns the time until the next pod that is being deleted counts as stuck; 0 if no pod will.
 func StuckIn(pods []*corev1.Pod, now time.Time) time.Duration {
 	var soonest time.Duration
 	for _, pod := range pods {
@@ -57,8 +56,8 @@ func StuckIn(pods []*corev1.Pod, now time.Time) time.Duration {
 	return soonest
 }
 
-// Report sets the condition Leftovers, and adds the pods to the message of Ready while that is True. Call it after
-// Ready has been set.
+// Report sets condition Leftovers. If Ready is True, it also adds the stuck pods to the message of Ready, so call it
+// after setting Ready.
 func (l Leftovers) Report(set condition.Set) {
 	if len(l) == 0 {
 		set.Remove(common.ConditionLeftovers)
@@ -69,20 +68,20 @@ func (l Leftovers) Report(set condition.Set) {
 		names = append(names, pod.Name)
 		causes = append(causes, pod.Name+": "+whyStuck(pod))
 	}
-	set.True(common.ConditionLeftovers, common.ReasonPodStuck, "Nothing waits for these pods; "+strings.Join(causes, "; "))
+	set.True(common.ConditionLeftovers, common.ReasonPodStuck, "Pods are stuck in deletion, but nothing waits for them; "+strings.Join(causes, "; "))
 	if ready := meta.FindStatusCondition(*set.Conditions, "Ready"); ready != nil && ready.Status == metav1.ConditionTrue {
-		set.True("Ready", ready.Reason, ready.Message+"; left over: pod "+strings.Join(names, ", "))
+		set.True("Ready", ready.Reason, ready.Message+"; stuck in deletion: pod "+strings.Join(names, ", "))
 	}
 }
 
-// whyStuck returns why a pod that is being deleted does not end.
+// whyStuck returns why a deleted pod still exists.
 func whyStuck(pod *corev1.Pod) string {
 	if why, needsHand := WhyNotReady(pod); needsHand {
 		return why
 	}
-	out := fmt.Sprintf("it is being deleted, and should have gone by %s", pod.DeletionTimestamp.UTC().Format(time.RFC3339))
+	out := fmt.Sprintf("the pod is being deleted, and should have ended by %s", pod.DeletionTimestamp.UTC().Format(time.RFC3339))
 	if len(pod.Finalizers) > 0 {
-		return out + ", finalizers " + strings.Join(pod.Finalizers, ", ") + " hold it"
+		return out + ", but the finalizers " + strings.Join(pod.Finalizers, ", ") + " block the deletion"
 	}
-	return fmt.Sprintf("%s; look at node %s; if the node is gone for good, delete the Node or taint it %s", out, pod.Spec.NodeName, corev1.TaintNodeOutOfService)
+	return fmt.Sprintf("%s; check node %s; if the node is gone for good, delete the Node or taint it %s", out, pod.Spec.NodeName, corev1.TaintNodeOutOfService)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// deletedAt sets the end of a deleted pod's grace period.
+// deletedAt marks a pod as deleted, with the given end of its grace period.
 func deletedAt(seconds int64) podOption {
 	return func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: time.Unix(seconds, 0)} }
 }
@@ -56,21 +56,21 @@ func TestReadyNamesWhatIsLeftOverOnlyWhileItIsTrue(t *testing.T) {
 		}
 	}
 	whole := report(func(set condition.Set) { set.True("Ready", "AllPodsReady", "2 of 2 pods are ready") })
-	same(t, "Ready", "True AllPodsReady: 2 of 2 pods are ready; left over: pod b, c, old-2", reportedBy("Ready", whole))
-	same(t, "Leftovers", "True PodStuck: Nothing waits for these pods; "+
-		"b: it is being deleted, and should have gone by 1970-01-01T00:00:01Z, finalizers example.com/hold hold it; "+
-		"c: it is being deleted, and should have gone by 1970-01-01T00:00:01Z; look at node n3; if the node is gone for good, delete the Node or taint it node.kubernetes.io/out-of-service; "+
-		"old-2: it is being deleted, and node n1 does not answer; if the node is gone for good, delete the Node or taint it node.kubernetes.io/out-of-service",
+	same(t, "Ready", "True AllPodsReady: 2 of 2 pods are ready; stuck in deletion: pod b, c, old-2", reportedBy("Ready", whole))
+	same(t, "Leftovers", "True PodStuck: Pods are stuck in deletion, but nothing waits for them; "+
+		"b: the pod is being deleted, and should have ended by 1970-01-01T00:00:01Z, but the finalizers example.com/hold block the deletion; "+
+		"c: the pod is being deleted, and should have ended by 1970-01-01T00:00:01Z; check node n3; if the node is gone for good, delete the Node or taint it node.kubernetes.io/out-of-service; "+
+		"old-2: the pod is being deleted, and node n1 does not answer; if the node is gone for good, delete the Node or taint it node.kubernetes.io/out-of-service",
 		reportedBy("Leftovers", whole))
 	broken := report(func(set condition.Set) { set.False("Ready", "PodsNotReady", "1 of 2 pods are ready") })
 	same(t, "Ready", "False PodsNotReady: 1 of 2 pods are ready", reportedBy("Ready", broken))
 }
 
-// Regression: a StatefulSet counts a pod that hangs as one of its replicas, and never as updated.
+// Regression: a StatefulSet counts a stuck pod as one of its replicas, but never as an updated one.
 func TestAPodThatHangsBeyondTheWantedNumberDoesNotHoldUpTheRest(t *testing.T) {
 	hanging := func(name string) client.Object {
 		pod := podOf(web.Name, name, deletedAt(1), onLostNode)
-		pod.Finalizers = []string{"example.com/held"} // the fake server requires one with a deletion time
+		pod.Finalizers = []string{"example.com/held"} // the fake API server requires a finalizer on objects that are being deleted
 		return pod
 	}
 	set := newStatefulSet(1)
@@ -81,9 +81,9 @@ func TestAPodThatHangsBeyondTheWantedNumberDoesNotHoldUpTheRest(t *testing.T) {
 		left    int
 	}{
 		"it hangs": {[]client.Object{set, podOf(web.Name, "web-0", isReady), hanging("web-1")}, "True AllPodsReady: 1 of 1 clients are ready", 1},
-		"it goes":  {[]client.Object{set, podOf(web.Name, "web-0", isReady), podOf(web.Name, "web-1", isReady)}, "False Updating: 1 of 1 clients are changed", 0},
+		"it goes":  {[]client.Object{set, podOf(web.Name, "web-0", isReady), podOf(web.Name, "web-1", isReady)}, "False Updating: 1 of 1 clients run the new template", 0},
 		"it is one of those wanted": {[]client.Object{set, hanging("web-0")},
-			"False PodsNotReady: 0 of 1 clients are ready; web-0: it is being deleted, and node node2 does not answer; if the node is gone for good, delete the Node or taint it node.kubernetes.io/out-of-service", 0},
+			"False PodsNotReady: 0 of 1 clients are ready; web-0: the pod is being deleted, and node node2 does not answer; if the node is gone for good, delete the Node or taint it node.kubernetes.io/out-of-service", 0},
 		"it is of an earlier StatefulSet": {[]client.Object{newStatefulSet(1), podOf(web.Name, "web-0", isReady), former("StatefulSet", web.Name, "web-1", onLostNode)},
 			"True AllPodsReady: 1 of 1 clients are ready", 1},
 	} {

@@ -20,18 +20,18 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// Members holds what was read about the StatefulSet of an application. The zero value stands for an application without
-// a StatefulSet.
+// Members holds the StatefulSet of an application and its pods, as they were read. The zero value means that there is
+// no StatefulSet.
 type Members struct {
 	Set *appsv1.StatefulSet
-	// Pods holds the pods of the StatefulSet by name, including pods that have no controller while the StatefulSet is
-	// recreated.
+	// Pods maps names to the pods of the StatefulSet. While opcrew recreates the StatefulSet, its pods have no
+	// controller, but they are still included.
 	Pods map[string]*corev1.Pod
-	// Former holds pods of an earlier StatefulSet by name. No other pod can have their names until they are deleted.
+	// Former maps names to pods of an earlier StatefulSet. Until they are deleted, no new pod can have these names.
 	Former map[string]*corev1.Pod
-	// Refusal says why a pod is missing. The caller fills it in.
+	// Refusal explains why a pod is missing. The caller sets it.
 	Refusal Refusal
-	// Behind reports that the StatefulSet that was read is older than opcrew's own last write of it.
+	// Behind is true if the cached StatefulSet is older than opcrew's last write of it.
 	Behind bool
 }
 
@@ -43,7 +43,7 @@ func ObserveMembers(ctx context.Context, reader client.Reader, owner client.Obje
 	case client.IgnoreNotFound(err) != nil:
 		return m, fmt.Errorf("read StatefulSet: %w", err)
 	case err == nil && metav1.IsControlledBy(set, owner):
-		m.Set = set // otherwise it has another owner, or belongs to an earlier object of this name
+		m.Set = set // otherwise the StatefulSet belongs to another owner, or to an earlier object with this name
 	}
 	pods := &corev1.PodList{}
 	if err := reader.List(ctx, pods, client.InNamespace(id.Namespace), client.MatchingLabels(id.Selector)); err != nil {
@@ -61,9 +61,9 @@ func ObserveMembers(ctx context.Context, reader client.Reader, owner client.Obje
 	return m, nil
 }
 
-// has reports whether a pod belongs to this application: the StatefulSet controls it, or the StatefulSet or its
-// predecessor created it and it has no controller now. Pods that a predecessor still controls may have the same names,
-// and do not belong here.
+// has reports whether a pod belongs to this application: the StatefulSet controls it, or it has no controller and was
+// created by this StatefulSet or the one that opcrew replaced. A pod that an earlier StatefulSet still controls does
+// not belong here, even if it has the same name.
 func (m Members) has(pod *corev1.Pod) bool {
 	controller := metav1.GetControllerOf(pod)
 	if controller == nil {
@@ -72,12 +72,12 @@ func (m Members) has(pod *corev1.Pod) bool {
 	return m.Set != nil && controller.UID == m.Set.UID
 }
 
-// Recall compares the StatefulSet that was read with the last write of it that the operator remembers.
+// Recall sets Behind by comparing the cached StatefulSet with opcrew's last write of it.
 func (m *Members) Recall(writes *ensure.Applier) {
 	m.Behind = m.Set != nil && writes.Behind(appsv1.SchemeGroupVersion.WithKind("StatefulSet"), m.Set)
 }
 
-// Replicas returns the desired number of pods.
+// Replicas returns the number of pods that the StatefulSet requests.
 func (m Members) Replicas() int32 {
 	if m.Set == nil || m.Set.Spec.Replicas == nil {
 		return 0
@@ -105,35 +105,35 @@ func (m Members) Ready(names []string) int32 {
 	return n
 }
 
-// Missing reports whether there are fewer pods than desired.
+// Missing reports whether there are fewer pods than the StatefulSet requests.
 func (m Members) Missing() bool { return m.Set != nil && int32(len(m.Pods)) < m.Replicas() }
 
-// Rolling reports whether the StatefulSet is still rolling out its last change. Revisions do not show that, as
-// reverting a change makes them equal at once. A stuck pod counts as a replica, and never as updated
-// (stateful_set_control.go of Kubernetes).
+// Rolling reports whether the StatefulSet is still rolling out its last change. The revisions do not show this: they
+// become equal at once when a change is reverted. The StatefulSet controller counts a stuck pod as a replica that is
+// never updated (stateful_set_control.go).
 func (m Members) Rolling(now time.Time) bool {
 	status := m.Set.Status
 	return status.ObservedGeneration < m.Set.Generation || status.UpdatedReplicas < status.Replicas-m.stuck(now)
 }
 
-// ScalingDown reports whether there are more pods than desired, without counting stuck pods.
+// ScalingDown reports whether there are more pods than the StatefulSet requests. Stuck pods do not count.
 func (m Members) ScalingDown(now time.Time) bool {
 	return int32(len(m.Pods))-m.stuck(now) > m.Replicas()
 }
 
 func (m Members) stuck(now time.Time) int32 { return int32(len(StuckOf(surplus(m.Set, m.Pods), now))) }
 
-// Leftovers returns the stuck pods that are beyond the desired number of pods.
+// Leftovers returns the stuck pods beyond the requested number of pods.
 func (m Members) Leftovers(now time.Time) Leftovers { return StuckOf(m.surplus(), now) }
 
-// StuckIn returns the time until another pod counts as a leftover; 0 if none will.
+// StuckIn returns the time until another surplus pod counts as a leftover; 0 if none will.
 func (m Members) StuckIn(now time.Time) time.Duration { return StuckIn(m.surplus(), now) }
 
 func (m Members) surplus() []*corev1.Pod {
 	return append(surplus(m.Set, m.Pods), surplus(m.Set, m.Former)...)
 }
 
-// Within returns the pods that should exist, sorted by name.
+// Within returns the pods within the requested number of pods, sorted by name.
 func (m Members) Within() []*corev1.Pod {
 	extra := surplus(m.Set, m.Pods)
 	var out []*corev1.Pod
@@ -145,7 +145,7 @@ func (m Members) Within() []*corev1.Pod {
 	return out
 }
 
-// surplus returns the pods whose ordinals are beyond the desired number of pods.
+// surplus returns the pods whose ordinals are beyond the requested number of pods.
 func surplus(set *appsv1.StatefulSet, pods map[string]*corev1.Pod) []*corev1.Pod {
 	if set == nil || set.Spec.Replicas == nil {
 		return nil
@@ -160,7 +160,7 @@ func surplus(set *appsv1.StatefulSet, pods map[string]*corev1.Pod) []*corev1.Pod
 	return out
 }
 
-// Bound returns the pods that a kubelet runs, or may have started.
+// Bound returns the pods that are assigned to a node, so that a kubelet may have started them.
 func Bound(pods []*corev1.Pod) []*corev1.Pod {
 	return slices.DeleteFunc(slices.Clone(pods), func(pod *corev1.Pod) bool {
 		ended := pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded

@@ -37,7 +37,7 @@ func observeMembers(t *testing.T, objects ...client.Object) Members {
 	return m
 }
 
-// orphan returns a pod that a StatefulSet created and that has no controller.
+// orphan returns a pod that a StatefulSet created and that now has no controller.
 func orphan(name string, options ...podOption) *corev1.Pod {
 	pod := podOf(web.Name, name, options...)
 	pod.OwnerReferences = nil
@@ -85,16 +85,16 @@ func TestAMembersConditionReportsWhatBlocksIt(t *testing.T) {
 		done    kit.Outcome
 		want    string
 	}{
-		"nothing is there yet": {nil, nil, kit.Outcome{}, "False Applying: The clients are being made"},
+		"nothing is there yet": {nil, nil, kit.Outcome{}, "False Applying: The clients are being created"},
 		"all are ready":        {append(ready("web-0", "web-1"), newStatefulSet(2)), nil, kit.Outcome{}, "True AllPodsReady: 2 of 2 clients are ready"},
-		"more are to come":     {append(ready("web-0"), newStatefulSet(1)), nil, kit.Outcome{}, "False Updating: The number of clients goes from 1 to 2"},
-		"one is being made":    {append(ready("web-0"), newStatefulSet(2)), nil, kit.Outcome{}, "False Updating: 1 of 2 clients are ready; web-1: its pod is being made"},
-		"one starts":           {append(ready("web-0"), newStatefulSet(2), podOf(web.Name, "web-1")), nil, kit.Outcome{}, "False Updating: 1 of 2 clients are ready; web-1: it is starting"},
-		"a quota refuses one":  {append(ready("web-0"), newStatefulSet(2)), func(m *Members) { m.Refusal.Words = "exceeded quota: q" }, kit.Outcome{}, "False PodsMissing: 1 of 2 clients cannot be made: exceeded quota: q"},
-		"and the spec changed": {append(ready("web-0"), newStatefulSet(2)), func(m *Members) { m.Refusal.Words = "exceeded quota: q" }, outcome("StatefulSet", ensure.Applied), "False Updating: The StatefulSet is being changed"},
-		"a change goes on":     {append(ready("web-0", "web-1"), rolling), nil, kit.Outcome{}, "False Updating: 1 of 2 clients are changed"},
-		"the cache is behind":  {append(ready("web-0", "web-1"), newStatefulSet(2)), func(m *Members) { m.Behind = true }, kit.Outcome{}, "False Updating: The StatefulSet is being changed"},
-		"it is created again":  {append(ready("web-0", "web-1"), newStatefulSet(2)), nil, outcome("StatefulSet", ensure.Replaced), "False Updating: The StatefulSet is being changed"},
+		"more are to come":     {append(ready("web-0"), newStatefulSet(1)), nil, kit.Outcome{}, "False Updating: The number of clients changes from 1 to 2"},
+		"one is being made":    {append(ready("web-0"), newStatefulSet(2)), nil, kit.Outcome{}, "False Updating: 1 of 2 clients are ready; web-1: the pod is being created"},
+		"one starts":           {append(ready("web-0"), newStatefulSet(2), podOf(web.Name, "web-1")), nil, kit.Outcome{}, "False Updating: 1 of 2 clients are ready; web-1: the pod is starting"},
+		"a quota refuses one":  {append(ready("web-0"), newStatefulSet(2)), func(m *Members) { m.Refusal.Words = "exceeded quota: q" }, kit.Outcome{}, "False PodsMissing: 1 of 2 clients cannot be created: exceeded quota: q"},
+		"and the spec changed": {append(ready("web-0"), newStatefulSet(2)), func(m *Members) { m.Refusal.Words = "exceeded quota: q" }, outcome("StatefulSet", ensure.Applied), "False Updating: The StatefulSet controller has not processed the last change yet"},
+		"a change goes on":     {append(ready("web-0", "web-1"), rolling), nil, kit.Outcome{}, "False Updating: 1 of 2 clients run the new template"},
+		"the cache is behind":  {append(ready("web-0", "web-1"), newStatefulSet(2)), func(m *Members) { m.Behind = true }, kit.Outcome{}, "False Updating: The StatefulSet controller has not processed the last change yet"},
+		"it is created again":  {append(ready("web-0", "web-1"), newStatefulSet(2)), nil, outcome("StatefulSet", ensure.Replaced), "False Updating: The StatefulSet controller has not processed the last change yet"},
 		"another child is":     {append(ready("web-0", "web-1"), newStatefulSet(2)), nil, outcome("Deployment", ensure.Applied), "True AllPodsReady: 2 of 2 clients are ready"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -113,13 +113,13 @@ func TestAMembersConditionReportsWhatBlocksIt(t *testing.T) {
 func former(kind, set, name string, options ...podOption) *corev1.Pod {
 	pod := podOf(set, name, append(options, isGoing)...)
 	pod.OwnerReferences[0].UID, pod.OwnerReferences[0].Kind = "uid-of-an-earlier-one", kind
-	pod.Finalizers = []string{"example.com/held"} // the fake server requires one with a deletion time
+	pod.Finalizers = []string{"example.com/held"} // the fake API server requires a finalizer on objects that are being deleted
 	return pod
 }
 
 func isGoing(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} }
 
-// onLostNode sets the conditions that the node controller sets for a pod whose node does not answer.
+// onLostNode sets the conditions that Kubernetes sets for a pod whose node does not respond.
 func onLostNode(p *corev1.Pod) {
 	isOn("node2")(p)
 	has(corev1.PodReady, corev1.ConditionFalse, "")(p)
@@ -127,15 +127,15 @@ func onLostNode(p *corev1.Pod) {
 }
 
 func TestAPodOfAnEarlierStatefulSetIsNamedWhereItIsInTheWay(t *testing.T) {
-	const lost = "web-0: its pod is made when that of an earlier StatefulSet has gone: it is being deleted, and node node2 does not answer; if the node is gone for good, delete the Node or taint it node.kubernetes.io/out-of-service"
+	const lost = "web-0: the pod is created when the pod of an earlier StatefulSet is gone: the pod is being deleted, and node node2 does not answer; if the node is gone for good, delete the Node or taint it node.kubernetes.io/out-of-service"
 	for name, test := range map[string]struct {
 		objects []client.Object
 		want    string
 	}{
 		"on a node that is lost":             {[]client.Object{newStatefulSet(1), former("StatefulSet", web.Name, "web-0", onLostNode)}, "False PodsNotReady: 0 of 1 clients are ready; " + lost},
-		"before there is a StatefulSet":      {[]client.Object{former("StatefulSet", web.Name, "web-0", onLostNode)}, "False PodsNotReady: The clients are being made; " + lost},
-		"that goes by itself":                {[]client.Object{newStatefulSet(1), former("StatefulSet", web.Name, "web-0")}, "False Updating: 0 of 1 clients are ready; web-0: its pod is made when that of an earlier StatefulSet has gone: it is being deleted"},
-		"and one of another's, which is not": {[]client.Object{newStatefulSet(1), former("StatefulSet", "theirs", "web-0", onLostNode)}, "False Updating: 0 of 1 clients are ready; web-0: its pod is being made"},
+		"before there is a StatefulSet":      {[]client.Object{former("StatefulSet", web.Name, "web-0", onLostNode)}, "False PodsNotReady: The clients are being created; " + lost},
+		"that goes by itself":                {[]client.Object{newStatefulSet(1), former("StatefulSet", web.Name, "web-0")}, "False Updating: 0 of 1 clients are ready; web-0: the pod is created when the pod of an earlier StatefulSet is gone: the pod is being deleted"},
+		"and one of another's, which is not": {[]client.Object{newStatefulSet(1), former("StatefulSet", "theirs", "web-0", onLostNode)}, "False Updating: 0 of 1 clients are ready; web-0: the pod is being created"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := observeMembers(t, test.objects...)

@@ -15,27 +15,29 @@ import (
 	"github.com/opcrew/opcrew/internal/podtemplate"
 )
 
-// Network is who may connect to the pods of an application. What it does not name is closed, except to the node of a pod: the
-// kubelet's probes pass every NetworkPolicy.
+// Network lists who may connect to which ports of an application's pods. All other connections are denied. The kubelet
+// on a pod's node can always connect, because NetworkPolicies do not restrict its probes.
 type Network struct {
-	// Clients are the ports for clients, Inner those that only the pods of the application use with each other, and Open those
-	// that every client may reach, such as metrics.
+	// Clients are the ports for clients. Inner are ports that only the pods of the application use among themselves.
+	// Open are ports that anyone may reach, such as metrics.
 	Clients, Inner, Open []*networkingv1ac.NetworkPolicyPortApplyConfiguration
-	// Access lists the clients; empty: all. The pods themselves, the operator and Helpers may connect in any case.
+	// Access limits who may use the ports for clients; empty means anyone. The pods themselves, the operator and
+	// Helpers may always connect.
 	Access common.Access
-	// Helpers are the labels of other pods of opcrew that are clients, in the namespace of the application.
+	// Helpers are label sets of other pods that opcrew runs in the namespace of the application and that must connect
+	// as clients.
 	Helpers []map[string]string
-	// Operator is the namespace of the operator, if it connects to the pods; else empty.
+	// Operator is the namespace of the operator if the operator connects to the pods; otherwise empty.
 	Operator string
 }
 
-// OperatorLabels are the labels of the operator's own pods of a layer, as config/layers sets them.
+// OperatorLabels returns the labels of the operator's pods that serve a layer. config/layers sets them.
 func OperatorLabels(layer string) map[string]string {
 	return map[string]string{"app.kubernetes.io/name": common.Name, "opcrew.io/layer": layer}
 }
 
-// NetworkPolicy restricts connections to the pods. Connections from them are not restricted: a namespace that restricts them has
-// its own policy for it.
+// NetworkPolicy returns a NetworkPolicy that restricts connections to the pods. It does not restrict connections from
+// them: users who want that write their own policy.
 func (id Identity) NetworkPolicy(n Network) *networkingv1ac.NetworkPolicyApplyConfiguration {
 	spec := networkingv1ac.NetworkPolicySpec().
 		WithPodSelector(metav1ac.LabelSelector().WithMatchLabels(id.Selector)).
@@ -55,7 +57,7 @@ func (id Identity) NetworkPolicy(n Network) *networkingv1ac.NetworkPolicyApplyCo
 	return networkingv1ac.NetworkPolicy(id.Name+"-network", id.Namespace).WithLabels(id.Labels).WithSpec(spec)
 }
 
-// clients are the peers that may reach the ports for clients while Access lists some.
+// clients returns the peers that may reach the ports for clients when Access limits them.
 func (n Network) clients(own *networkingv1ac.NetworkPolicyPeerApplyConfiguration) []*networkingv1ac.NetworkPolicyPeerApplyConfiguration {
 	var out []*networkingv1ac.NetworkPolicyPeerApplyConfiguration
 	for _, peer := range n.Access {
@@ -73,7 +75,8 @@ func (n Network) clients(own *networkingv1ac.NetworkPolicyPeerApplyConfiguration
 	return out
 }
 
-// operatorPeer selects the operator's pods by namespace and by label: either alone may be chosen by other users.
+// operatorPeer selects the operator's pods by namespace and label. It needs both, because other users can create a
+// namespace, or set a label, with the same value.
 func operatorPeer(namespace string) *networkingv1ac.NetworkPolicyPeerApplyConfiguration {
 	return podPeer(OperatorLabels(kit.Data)).
 		WithNamespaceSelector(metav1ac.LabelSelector().WithMatchLabels(map[string]string{corev1.LabelMetadataName: namespace}))
@@ -83,7 +86,7 @@ func podPeer(labels map[string]string) *networkingv1ac.NetworkPolicyPeerApplyCon
 	return networkingv1ac.NetworkPolicyPeer().WithPodSelector(metav1ac.LabelSelector().WithMatchLabels(labels))
 }
 
-// TCP are ports of TCP.
+// TCP returns TCP ports for a NetworkPolicy.
 func TCP(numbers ...int32) []*networkingv1ac.NetworkPolicyPortApplyConfiguration {
 	var out []*networkingv1ac.NetworkPolicyPortApplyConfiguration
 	for _, number := range numbers {
@@ -92,7 +95,7 @@ func TCP(numbers ...int32) []*networkingv1ac.NetworkPolicyPortApplyConfiguration
 	return out
 }
 
-// PortsOf are the ports that containers declare.
+// PortsOf returns the ports that containers declare.
 func PortsOf(containers []corev1.Container) []*networkingv1ac.NetworkPolicyPortApplyConfiguration {
 	var out []*networkingv1ac.NetworkPolicyPortApplyConfiguration
 	for _, container := range containers {

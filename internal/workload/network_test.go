@@ -15,13 +15,13 @@ import (
 	"github.com/opcrew/opcrew/internal/podtemplate"
 )
 
-// policyOf is the spec of a policy, as the API server reads it.
+// policyOf returns the spec of a NetworkPolicy as the API server would decode it.
 func policyOf(n Network) networkingv1.NetworkPolicySpec {
 	id := Identity{Namespace: "shop", Name: "db", Labels: map[string]string{"app": "db", "team": "a"}, Selector: map[string]string{"app": "db"}}
 	return podtemplate.Convert[networkingv1.NetworkPolicy](*id.NetworkPolicy(n)).Spec
 }
 
-// described is a rule in words: its ports, and its peers.
+// described returns the ports and the peers of a rule as text.
 func described(rule networkingv1.NetworkPolicyIngressRule) (ports []string, peers []string) {
 	for _, p := range rule.Ports {
 		ports = append(ports, string(*p.Protocol)+" "+p.Port.String())

@@ -17,22 +17,22 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// NodePorts describes which requested nodePorts belong to other Services.
+// NodePorts describes which other Services use the requested nodePorts.
 type NodePorts struct{ Holders string }
 
-// ObserveNodePorts finds the Services that hold the nodePorts of an application. It reads all Services of the cluster,
-// so call it only when a nodePort was refused.
+// ObserveNodePorts finds the Services that use the nodePorts of an application. It reads all Services of the cluster,
+// so call it only after the API server has refused a nodePort.
 func ObserveNodePorts(ctx context.Context, live client.Reader, id Identity, ports []common.Port) (NodePorts, error) {
 	services := &corev1.ServiceList{}
 	if err := live.List(ctx, services); err != nil {
-		return NodePorts{}, fmt.Errorf("who has the nodePort: %w", err)
+		return NodePorts{}, fmt.Errorf("list Services to find which one uses a nodePort: %w", err)
 	}
 	var holders []string
 	for _, p := range ports {
 		for i := range services.Items {
 			s := &services.Items[i]
 			if (s.Namespace != id.Namespace || s.Name != id.Name) && holds(s, p) {
-				log.FromContext(ctx).V(1).Info("A nodePort is taken", "nodePort", *p.NodePort, "by", s.Namespace+"/"+s.Name)
+				log.FromContext(ctx).V(1).Info("Another Service uses a requested nodePort", "nodePort", *p.NodePort, "by", s.Namespace+"/"+s.Name)
 				holders = append(holders, holder(id, s, *p.NodePort))
 			}
 		}
@@ -40,7 +40,8 @@ func ObserveNodePorts(ctx context.Context, live client.Reader, id Identity, port
 	return NodePorts{strings.Join(holders, ", ")}, nil
 }
 
-// holder says who has a port. What is in another namespace is not the business of the users of this one.
+// holder describes which Service uses a port. It does not name a Service in another namespace, because users of this
+// namespace may not be allowed to know it.
 func holder(id Identity, s *corev1.Service, port int32) string {
 	if s.Namespace != id.Namespace {
 		return fmt.Sprintf("nodePort %d is in use in another namespace", port)
@@ -60,14 +61,15 @@ func holds(s *corev1.Service, wanted common.Port) bool {
 	return s.Spec.HealthCheckNodePort == *wanted.NodePort
 }
 
-// Report replaces the message of the API server, which does not name the Service that holds a port.
+// Report replaces the API server's message about a used nodePort, because that message does not name the Service that
+// uses it.
 func (n NodePorts) Report(set condition.Set, kind string, done kit.Outcome) {
 	if done.Err == nil || !strings.Contains(done.Err.Error(), "provided port is already allocated") {
 		return
 	}
 	message := done.Err.Error()
 	if n.Holders != "" {
-		message = n.Holders + "; choose another, or 0 for any that is free"
+		message = n.Holders + "; choose another port, or 0 for any free port"
 	}
 	set.False(kind, common.ReasonNodePortTaken, message)
 }

@@ -85,7 +85,7 @@ func TestARefusedNodePortNamesItsHolderOrQuotesTheServer(t *testing.T) {
 		"no failure":               {"", nil, "none"},
 		"another failure":          {"nodePort 30002 belongs to Service other/a", errors.New("timeout"), "none"},
 		"the holder is not known":  {"", errors.New(server), "False NodePortTaken: " + server},
-		"the holder has been read": {"nodePort 30002 belongs to Service other/a", errors.New(server), "False NodePortTaken: nodePort 30002 belongs to Service other/a; choose another, or 0 for any that is free"},
+		"the holder has been read": {"nodePort 30002 belongs to Service other/a", errors.New(server), "False NodePortTaken: nodePort 30002 belongs to Service other/a; choose another port, or 0 for any free port"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var list []metav1.Condition

@@ -17,8 +17,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// ObservePlaces returns where the pods run that have a node and are not being deleted. reader is the cache, which must
-// contain nodes.
+// ObservePlaces returns the nodes and zones of the pods that have a node and are not being deleted. reader must be a
+// cache that contains nodes.
 func ObservePlaces(ctx context.Context, reader client.Reader, pods []*corev1.Pod) ([]Place, error) {
 	var out []Place
 	for _, pod := range Bound(pods) {
@@ -34,8 +34,8 @@ func ObservePlaces(ctx context.Context, reader client.Reader, pods []*corev1.Pod
 // Zone returns the zone of a node; "" if it has none.
 func Zone(node *corev1.Node) string { return node.Labels[corev1.LabelTopologyZone] }
 
-// ZoneChanged lets through new nodes, and nodes whose zone changes. It ignores heartbeats. It also ignores the nodes of
-// the initial list, as every object is reconciled then.
+// ZoneChanged returns a predicate that passes new nodes and nodes whose zone changed, but not heartbeats. It also drops
+// the nodes of the initial list, because the controller reconciles every object at that time anyway.
 func ZoneChanged() predicate.Predicate {
 	changed := kit.Updates(func(e ctrlevent.UpdateEvent) bool {
 		return Zone(e.ObjectOld.(*corev1.Node)) != Zone(e.ObjectNew.(*corev1.Node))
@@ -45,12 +45,12 @@ func ZoneChanged() predicate.Predicate {
 	return changed
 }
 
-// ForPodsOn enqueues the requests that ofPod returns for the pods on a node.
+// ForPodsOn returns an event handler for nodes. It enqueues the requests that ofPod returns for each pod on the node.
 func ForPodsOn(reader client.Reader, ofPod handler.MapFunc) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, node client.Object) []reconcile.Request {
 		pods := &corev1.PodList{}
 		if err := reader.List(ctx, pods, client.UnsafeDisableDeepCopy); err != nil {
-			return nil // the cache has been stopped
+			return nil // this list only fails when the cache has been stopped
 		}
 		var out []reconcile.Request
 		for i := range pods.Items {

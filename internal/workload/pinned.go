@@ -16,14 +16,14 @@ import (
 
 const templatePath = "spec.template"
 
-// Pinned returns a Deployment or StatefulSet whose pods are replaced only when its owner's settings change, and not
-// when the operator is upgraded.
+// Pinned returns a Deployment or StatefulSet as a child whose pods are replaced only when its owner's settings change.
+// An upgrade of the operator does not replace them.
 func Pinned(declared runtime.ApplyConfiguration, settings any) ensure.Child {
 	return ensure.Child{Object: declared, Pin: &ensure.Pin{Path: templatePath, Key: settings}}
 }
 
-// Held returns a child whose pods must not be replaced. They stay pinned to the settings that they were created with,
-// so that a change that is held back and then reverted replaces no pod. Nothing else recreates the child either.
+// Held returns the child with its live pod template, for times when its pods must not be replaced. They stay pinned to
+// the settings that they were created with. If the user reverts a change that was held back, no pod is replaced.
 func Held(child ensure.Child, live client.Object) ensure.Child {
 	child.Carry = append(slices.Concat(child.Carry, child.ReplaceOn), templatePath)
 	child.Pin, child.ReplaceOn = nil, nil

@@ -14,24 +14,24 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// Place is where a member runs. Zone is the zone of the node; "" if it has none.
+// Place is the node and zone in which a member runs. Zone is "" if the node has none.
 type Place struct{ Member, Node, Zone string }
 
-// Domain is a node or a zone, which can fail as a whole, with the members that run there.
+// Domain is a failure domain: a node or a zone, with the members that run there.
 type Domain struct {
 	Name    string
 	IsZone  bool
 	Members []string
 }
 
-// Cost describes what is lost with some members, such as "3 of 3 members: quorum". Harms reports that the other members
-// cannot make up for the loss.
+// Cost describes what the application loses if some members fail, such as "3 of 3 members: quorum". Harms is true if
+// the remaining members cannot compensate for the loss.
 type Cost struct {
 	Words string
 	Harms bool
 }
 
-// Domains groups members by node and by zone. All nodes come first, then all zones, each sorted by name.
+// Domains groups members by node and by zone. It returns all nodes first, and then all zones, each sorted by name.
 func Domains(places []Place) []Domain {
 	nodes, zones := map[string][]string{}, map[string][]string{}
 	for _, place := range places {
@@ -51,8 +51,8 @@ func domains(members map[string][]string, zones bool) []Domain {
 	return out
 }
 
-// ReportPlacement sets the condition Placement by where members run, and by what the loss of some of them costs.
-// Without any member on a node it removes the condition.
+// ReportPlacement sets condition Placement from the places of the members and the cost of losing a node or zone. If no
+// member is on a node, it removes the condition.
 func ReportPlacement(set condition.Set, places []Place, cost func(members []string) Cost) {
 	const kind = common.ConditionPlacement
 	all := Domains(places)
@@ -76,8 +76,8 @@ func ReportPlacement(set condition.Set, places []Place, cost func(members []stri
 	}
 }
 
-// worst returns the domain whose loss costs most. A domain whose loss does harm costs more than any other. Among equals
-// it is the domain with the most members.
+// worst returns the domain whose loss costs most. A loss that does harm always ranks first; after that the number of
+// members decides.
 func worst(all []Domain, cost func([]string) Cost) Domain {
 	weight := func(d Domain) int {
 		if cost(d.Members).Harms {
@@ -88,7 +88,7 @@ func worst(all []Domain, cost func([]string) Cost) Domain {
 	return slices.MaxFunc(all, func(a, b Domain) int { return cmp.Compare(weight(a), weight(b)) })
 }
 
-// mostNamed limits how many domains a message names, and how many members of each.
+// mostNamed is how many domains a message names at most, and how many members of each domain.
 const mostNamed = 5
 
 func losses(all []Domain, cost func([]string) Cost) string {

@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// placed returns members a, b, ... on nodes. Each place is a node and its zone, which may be "".
+// placed returns members a, b, ... that run on the given nodes. Each place is a node and its zone, which may be "".
 func placed(nodes ...[2]string) []Place {
 	var out []Place
 	for i, at := range nodes {

@@ -1,8 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package workload has what kinds that run pods share: builders of Deployments, Services and disruption budgets, the
-// state of a rollout, and why a pod is not ready. What only one kind needs belongs to the package of that kind.
+// Package workload contains what kinds that run pods share: builders of Deployments, Services and disruption budgets,
+// the progress of rollouts, and explanations of why a pod is not ready. Code that only one kind needs belongs to the
+// package of that kind.
 package workload
 
 import (
@@ -15,7 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// lastWords limits how many bytes of a container's output a message quotes.
+// lastWords is how many bytes of a container's last output a message quotes.
 const lastWords = 300
 
 // Ready reports whether a pod is ready and not being deleted.
@@ -23,29 +24,29 @@ func Ready(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp == nil && podCondition(pod, corev1.PodReady).Status == corev1.ConditionTrue
 }
 
-// ReadyChanged returns when a pod became ready, or stopped being ready, in seconds; zero if that is not known.
+// ReadyChanged returns when a pod last became ready or unready, in whole seconds; zero if unknown.
 func ReadyChanged(pod *corev1.Pod) time.Time {
 	return podCondition(pod, corev1.PodReady).LastTransitionTime.Time
 }
 
-// unbound is part of the scheduler's message about a pod whose claims have no volumes yet. Most claims get a volume a
-// moment later. For the others, the events of the claim explain more.
+// unbound is part of the scheduler's message about a pod whose claims have no volumes yet. Most claims get a volume
+// soon. For all other claims, events of the claim explain more than this message.
 const unbound = "unbound immediate PersistentVolumeClaims"
 
-// WhyNotReady returns why a pod is not ready, in the words of the scheduler, the kubelet or the runtime; "" if the pod
-// is ready. stuck reports that the pod may need help and is not merely starting.
+// WhyNotReady returns why a pod is not ready, with the message of the scheduler, kubelet or container runtime; "" if it
+// is ready. stuck is true if a user may have to act, and false if the pod is only starting.
 func WhyNotReady(pod *corev1.Pod) (why string, stuck bool) {
 	if Ready(pod) {
 		return "", false
 	}
 	if pod.DeletionTimestamp != nil {
 		if lost(pod) {
-			return fmt.Sprintf("it is being deleted, and node %s does not answer; if the node is gone for good, delete the Node or taint it %s", pod.Spec.NodeName, corev1.TaintNodeOutOfService), true
+			return fmt.Sprintf("the pod is being deleted, and node %s does not answer; if the node is gone for good, delete the Node or taint it %s", pod.Spec.NodeName, corev1.TaintNodeOutOfService), true
 		}
-		return "it is being deleted", false
+		return "the pod is being deleted", false
 	}
 	if c := podCondition(pod, corev1.PodScheduled); c.Status == corev1.ConditionFalse {
-		return fmt.Sprintf("it cannot be scheduled: %s", c.Message), !strings.Contains(c.Message, unbound)
+		return fmt.Sprintf("the pod cannot be scheduled: %s", c.Message), !strings.Contains(c.Message, unbound)
 	}
 	for _, status := range statuses(pod) {
 		if why := whyContainer(status); why != "" {
@@ -53,26 +54,26 @@ func WhyNotReady(pod *corev1.Pod) (why string, stuck bool) {
 		}
 	}
 	if pod.Status.Phase == corev1.PodFailed {
-		return cmp.Or(pod.Status.Message, pod.Status.Reason, "it failed"), true
+		return cmp.Or(pod.Status.Message, pod.Status.Reason, "the pod failed"), true
 	}
 	if lost(pod) {
-		return fmt.Sprintf("its containers are ready but node %s does not answer, or a readiness gate is closed", pod.Spec.NodeName), true
+		return fmt.Sprintf("the containers are ready, but node %s does not answer, or a readiness gate of the pod is false", pod.Spec.NodeName), true
 	}
 	return probed(pod), false
 }
 
-// probed describes a pod whose containers are running and only wait for their probes.
+// probed describes a pod whose containers run, but whose probes have not succeeded yet.
 func probed(pod *corev1.Pod) string {
 	for _, status := range pod.Status.ContainerStatuses {
 		if status.State.Running != nil && !status.Ready {
 			return fmt.Sprintf("container %s runs, and its readiness probe does not succeed yet", status.Name)
 		}
 	}
-	return "it is starting"
+	return "the pod is starting"
 }
 
-// lost reports whether the control plane set Ready to false although the kubelet reports ready containers. That happens
-// only if the node does not answer.
+// lost reports whether the node of a pod does not answer. In that case the control plane sets Ready to False, while the
+// kubelet's last status still reports ready containers.
 func lost(pod *corev1.Pod) bool {
 	return podCondition(pod, corev1.PodReady).Status == corev1.ConditionFalse &&
 		podCondition(pod, corev1.ContainersReady).Status == corev1.ConditionTrue
@@ -90,7 +91,7 @@ func whyContainer(status corev1.ContainerStatus) string {
 	return fmt.Sprintf("container %s: %s: %s", status.Name, waiting.Reason, waiting.Message)
 }
 
-// times describes how often a container was restarted, as words to append; "" for one restart.
+// times returns words about the number of restarts to append to a message; "" for at most one restart.
 func times(n int32) string {
 	switch n {
 	case 0:
@@ -113,12 +114,12 @@ func lastExit(status corev1.ContainerStatus) string {
 		ending(strings.Join(strings.Fields(last.Message), " "), lastWords))
 }
 
-// ending returns the last part of what a container printed, which explains why it ended.
+// ending returns the end of a container's output, which usually explains why the container ended.
 func ending(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}
-	_, whole, _ := strings.Cut(text[len(text)-most:], " ") // starts at a whole word
+	_, whole, _ := strings.Cut(text[len(text)-most:], " ") // the quote starts with a complete word
 	return "... " + whole
 }
 

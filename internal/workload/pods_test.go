@@ -60,7 +60,7 @@ func runs(name string) podOption {
 	}
 }
 
-// says gives the last container, which must have crashed, a termination message.
+// says sets the termination message of the last container, which must have crashed.
 func says(message string) podOption {
 	return func(pod *corev1.Pod) {
 		pod.Status.ContainerStatuses[0].LastTerminationState.Terminated.Message = message
@@ -82,14 +82,14 @@ func TestWhyAPodIsNotReadyQuotesTheComponentThatKnows(t *testing.T) {
 		stuck bool
 	}{
 		"it is ready":                             {newPod(isReady, runs("main")), "", false},
-		"it is ready and going":                   {newPod(isReady, isDeleted, runs("main")), "it is being deleted", false},
-		"going goes before anything else":         {newPod(isDeleted, has(corev1.PodScheduled, corev1.ConditionFalse, "no room"), failed("", "")), "it is being deleted", false},
-		"nothing is known yet":                    {newPod(), "it is starting", false},
-		"it is scheduled":                         {newPod(has(corev1.PodScheduled, corev1.ConditionTrue, ""), has(corev1.PodReady, corev1.ConditionFalse, "containers not ready")), "it is starting", false},
-		"its claims have no volumes yet":          {newPod(has(corev1.PodScheduled, corev1.ConditionFalse, "0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found")), "it cannot be scheduled: 0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found", false},
-		"no node has room":                        {newPod(has(corev1.PodScheduled, corev1.ConditionFalse, "0/3 nodes are available: 3 Insufficient memory.")), "it cannot be scheduled: 0/3 nodes are available: 3 Insufficient memory.", true},
-		"containers are being made":               {newPod(waits("main", "ContainerCreating", "")), "it is starting", false},
-		"init containers run":                     {newPod(waits("main", "PodInitializing", "")), "it is starting", false},
+		"it is ready and going":                   {newPod(isReady, isDeleted, runs("main")), "the pod is being deleted", false},
+		"going goes before anything else":         {newPod(isDeleted, has(corev1.PodScheduled, corev1.ConditionFalse, "no room"), failed("", "")), "the pod is being deleted", false},
+		"nothing is known yet":                    {newPod(), "the pod is starting", false},
+		"it is scheduled":                         {newPod(has(corev1.PodScheduled, corev1.ConditionTrue, ""), has(corev1.PodReady, corev1.ConditionFalse, "containers not ready")), "the pod is starting", false},
+		"its claims have no volumes yet":          {newPod(has(corev1.PodScheduled, corev1.ConditionFalse, "0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found")), "the pod cannot be scheduled: 0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found", false},
+		"no node has room":                        {newPod(has(corev1.PodScheduled, corev1.ConditionFalse, "0/3 nodes are available: 3 Insufficient memory.")), "the pod cannot be scheduled: 0/3 nodes are available: 3 Insufficient memory.", true},
+		"containers are being made":               {newPod(waits("main", "ContainerCreating", "")), "the pod is starting", false},
+		"init containers run":                     {newPod(waits("main", "PodInitializing", "")), "the pod is starting", false},
 		"its probe fails":                         {newPod(runs("main"), has(corev1.PodReady, corev1.ConditionFalse, "containers with unready status: [main]")), "container main runs, and its readiness probe does not succeed yet", false},
 		"the image cannot be pulled":              {newPod(waits("main", "ErrImagePull", "not found")), "container main: ErrImagePull: not found", true},
 		"the second container's image":            {newPod(runs("main"), waits("exporter", "ImagePullBackOff", "Back-off pulling image x")), "container exporter: ImagePullBackOff: Back-off pulling image x", true},
@@ -97,14 +97,14 @@ func TestWhyAPodIsNotReadyQuotesTheComponentThatKnows(t *testing.T) {
 		"it crashes":                              {newPod(waits("main", "CrashLoopBackOff", "back-off 5m0s"), crashed(7, "OOMKilled", 137)), "container main crashes again and again, 7 times so far (last: OOMKilled, exit code 137)", true},
 		"it crashes without a reason":             {newPod(waits("main", "CrashLoopBackOff", ""), crashed(2, "", 71)), "container main crashes again and again, 2 times so far (last: Error, exit code 71)", true},
 		"it crashes without output":               {newPod(waits("main", "CrashLoopBackOff", "")), "container main crashes again and again", true},
-		"its node crashed":                        {newPod(runs("main"), isOn("node3"), has(corev1.ContainersReady, corev1.ConditionTrue, ""), has(corev1.PodReady, corev1.ConditionFalse, "")), "its containers are ready but node node3 does not answer, or a readiness gate is closed", true},
-		"it is deleted on a node that crashed":    {newPod(isOn("node3"), has(corev1.ContainersReady, corev1.ConditionTrue, ""), has(corev1.PodReady, corev1.ConditionFalse, ""), isDeleted), "it is being deleted, and node node3 does not answer; if the node is gone for good, delete the Node or taint it node.kubernetes.io/out-of-service", true},
+		"its node crashed":                        {newPod(runs("main"), isOn("node3"), has(corev1.ContainersReady, corev1.ConditionTrue, ""), has(corev1.PodReady, corev1.ConditionFalse, "")), "the containers are ready, but node node3 does not answer, or a readiness gate of the pod is false", true},
+		"it is deleted on a node that crashed":    {newPod(isOn("node3"), has(corev1.ContainersReady, corev1.ConditionTrue, ""), has(corev1.PodReady, corev1.ConditionFalse, ""), isDeleted), "the pod is being deleted, and node node3 does not answer; if the node is gone for good, delete the Node or taint it node.kubernetes.io/out-of-service", true},
 		"it crashes, with last words":             {newPod(waits("main", "CrashLoopBackOff", ""), crashed(2, "Error", 71), says("failed to set rlimit\n for open files")), "container main crashes again and again, 2 times so far (last: Error, exit code 71: failed to set rlimit for open files)", true},
 		"it crashes, and prints much before":      {newPod(waits("main", "CrashLoopBackOff", ""), crashed(2, "Error", 1), says(strings.Repeat("# Loading\n", 99)+"# Bad file format")), "container main crashes again and again, 2 times so far (last: Error, exit code 1: ... " + strings.Repeat("# Loading ", 28) + "# Bad file format)", true},
 		"it has crashed once":                     {newPod(waits("main", "CrashLoopBackOff", ""), crashed(1, "Error", 1)), "container main crashes (last: Error, exit code 1)", true},
 		"it was evicted":                          {newPod(failed("The node was low on resource: memory.", "Evicted")), "The node was low on resource: memory.", true},
 		"it failed with a reason":                 {newPod(failed("", "NodeLost")), "NodeLost", true},
-		"it failed":                               {newPod(failed("", "")), "it failed", true},
+		"it failed":                               {newPod(failed("", "")), "the pod failed", true},
 		"a container's words go before the pod's": {newPod(failed("m", "r"), waits("main", "CreateContainerError", "no such command")), "container main: CreateContainerError: no such command", true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -15,43 +15,43 @@ import (
 )
 
 const (
-	// RefusalWait is how long pods must be missing before events are read. A pod that is being created is missing too, and
-	// events of earlier refusals are kept for an hour.
+	// RefusalWait is how long pods must be missing before events are read. A pod is also missing while it is being
+	// created, and events of past refusals are kept for an hour.
 	RefusalWait = 2 * time.Second
-	// maxRefusalWait is the longest time between two reads of events.
+	// maxRefusalWait is the maximum time between two reads of events.
 	maxRefusalWait = time.Minute
 )
 
-// Refusals finds out why pods are missing, from the events of the object that creates them. Reading events is a call to
-// the API server, so it is done rarely.
+// Refusals finds out why pods are missing, from events of the workload that creates them. Reading events is an API
+// call, so Refusals limits how often it does that.
 type Refusals struct {
 	Live  client.Reader
 	Clock clock.PassiveClock
-	// Reason is the reason of the events to read; "" stands for FailedCreate.
+	// Reason is the reason of the events to read; "" means FailedCreate.
 	Reason string
 
 	mu      sync.Mutex
 	missing map[client.ObjectKey]*search
 }
 
-// search holds what is known about the missing pods of an object.
+// search holds what is known about the missing pods of one object.
 type search struct {
-	// of is the maker and its generation, because a refusal of another spec explains nothing.
+	// of identifies the workload and its generation. The refusal of an earlier spec does not explain why pods are
+	// missing now.
 	of          string
 	since, next time.Time
 	words       string
 }
 
-// Refusal holds what is known about missing pods. Words is the message with which the API server refused a pod, if it
-// did. Again is how long to wait before calling Why again; 0 means never.
+// Refusal is the result of a search. Words is the message with which the API server refused a pod; "" if none is known.
+// Again is how long to wait before calling Why again; 0 means never.
 type Refusal struct {
 	Words string
 	Again time.Duration
 }
 
-// Why returns why pods of maker are missing. key is the object that maker belongs to. known reports that the status
-// already says they are refused, so that a new process reads events at once. A new generation of maker restarts the
-// search. Call Forget when no pod is missing.
+// Why returns why pods of workload maker are missing. key identifies the object that owns maker. known is true if the
+// status already reports the refusal; a new process then reads events at once. Call Forget when no pod is missing.
 func (r *Refusals) Why(ctx context.Context, key client.ObjectKey, maker client.Object, known bool) Refusal {
 	now := r.Clock.Now()
 	s := r.search(key, maker, now, known)
@@ -70,20 +70,20 @@ func (r *Refusals) Why(ctx context.Context, key client.ObjectKey, maker client.O
 	return Refusal{words, wait}
 }
 
-// ask returns the latest event about the current spec of maker.
+// ask returns the message of the latest event about the current spec of maker.
 func (r *Refusals) ask(ctx context.Context, maker client.Object) (string, error) {
 	var since time.Time
-	if maker.GetGeneration() > 0 { // a claim has no generation, and its spec hardly changes
+	if maker.GetGeneration() > 0 { // a claim has no generation, and its spec rarely changes
 		live := maker.DeepCopyObject().(client.Object)
 		if err := r.Live.Get(ctx, client.ObjectKeyFromObject(maker), live); client.IgnoreNotFound(err) != nil {
-			return "", fmt.Errorf("when %s changed: %w", maker.GetName(), err)
+			return "", fmt.Errorf("read when the spec of %s changed: %w", maker.GetName(), err)
 		}
 		since = specChanged(live)
 	}
 	return LastEvent(ctx, r.Live, maker, cmp.Or(r.Reason, failedCreate), since)
 }
 
-// specChanged returns when the spec of an object was last written, in seconds; zero if that is not recorded.
+// specChanged returns when the spec of an object was last written, in whole seconds; zero if unknown.
 func specChanged(object client.Object) time.Time {
 	var last time.Time
 	for _, entry := range object.GetManagedFields() {
@@ -94,7 +94,7 @@ func specChanged(object client.Object) time.Time {
 	return last
 }
 
-// search starts or continues a search.
+// search continues the search for an object, or starts a new one.
 func (r *Refusals) search(key client.ObjectKey, maker client.Object, now time.Time, known bool) *search {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -112,7 +112,7 @@ func (r *Refusals) search(key client.ObjectKey, maker client.Object, now time.Ti
 	return r.missing[key]
 }
 
-// Forget drops what is known about missing pods. Call it when no pod is missing, or the object is gone.
+// Forget ends the search for an object. Call it when no pod is missing, or when the object is gone.
 func (r *Refusals) Forget(key client.ObjectKey) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

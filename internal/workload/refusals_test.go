@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
-// searcher finds out why pods are missing, and counts how often it queries the server.
+// searcher wraps Refusals and counts how often it queries the API server.
 type searcher struct {
 	*Refusals
 	clock *clocktesting.FakeClock
@@ -46,11 +46,10 @@ func (s *searcher) why(t *testing.T, known bool) Refusal {
 	return s.Why(t.Context(), client.ObjectKey{Name: "web"}, owner(), known)
 }
 
-// Regression: while pods were missing and nothing explained it, events were read every two seconds, for as long as that
-// lasted.
+// Regression: while pods were missing and no event explained it, opcrew read the events every two seconds.
 func TestTheEventsOfMissingPodsAreAskedLessAndLessOften(t *testing.T) {
 	s := newSearcher()
-	for range 10 * 60 { // in ten minutes, something happens every second
+	for range 10 * 60 { // ten minutes with one reconcile per second
 		s.why(t, false)
 		s.clock.Step(time.Second)
 	}
@@ -104,7 +103,7 @@ func TestEventsThatCannotBeReadTakeNothingBackAndStandInNobodysWay(t *testing.T)
 	}
 }
 
-// Regression: "RuntimeClass not found" was still reported for pods that were missing because of a newer spec.
+// Regression: opcrew still reported "RuntimeClass not found" for pods that were missing because of a newer spec.
 func TestARefusalOfAnEarlierSpecExplainsNothing(t *testing.T) {
 	clock := clocktesting.NewFakeClock(time.Unix(2000, 0))
 	set := owner()

@@ -17,30 +17,30 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// Report sets the conditions RolledOut and Available from the pods that were read and from what was done. wanted is the
+// Report sets conditions RolledOut and Available from the observed pods and the outcome of the plan. wanted is the
 // number of pods in the spec.
 func (r Rollout) Report(set condition.Set, wanted int32, done kit.Outcome) {
 	r.ReportAs(set, common.ConditionRolledOut, wanted, done)
 	r.reportAvailable(set)
 }
 
-// ReportAs sets one condition in the way Report sets RolledOut, for kinds that name it differently.
+// ReportAs sets a condition as Report sets RolledOut, for kinds that use another name for this condition.
 func (r Rollout) ReportAs(set condition.Set, kind string, wanted int32, done kit.Outcome) {
 	n := r.Replicas()
 	switch {
 	case r.Deployment == nil:
-		set.False(kind, common.ReasonApplying, "The pods are being made")
+		set.False(kind, common.ReasonApplying, "The pods are being created")
 	case n != wanted:
-		set.False(kind, common.ReasonUpdating, fmt.Sprintf("The number of pods goes from %d to %d", n, wanted))
+		set.False(kind, common.ReasonUpdating, fmt.Sprintf("The number of pods changes from %d to %d", n, wanted))
 	case Changing(done, "Deployment") || !r.Observed():
-		set.False(kind, common.ReasonUpdating, "The Deployment is being changed")
+		set.False(kind, common.ReasonUpdating, "The Deployment controller has not processed the last change yet")
 	case r.refused() != "":
-		set.False(kind, common.ReasonPodsMissing, fmt.Sprintf("%s; a pod is refused: %s", r.progress(), r.refused()))
+		set.False(kind, common.ReasonPodsMissing, fmt.Sprintf("%s; the API server refuses a pod: %s", r.progress(), r.refused()))
 	case !r.Complete() || n == 0 && len(r.Pods) > len(r.stuck(set.Now)):
 		why, reason := r.firstCause()
 		set.False(kind, reason, r.progress()+why)
 	case n == 0:
-		set.True(kind, common.ReasonScaledToZero, "There are to be no pods")
+		set.True(kind, common.ReasonScaledToZero, "The spec requests no pods")
 	default:
 		set.True(kind, common.ReasonAllPodsReady, fmt.Sprintf("%d of %d pods are ready", n, n))
 	}
@@ -50,14 +50,14 @@ func (r Rollout) ReportAs(set condition.Set, kind string, wanted int32, done kit
 func (r Rollout) progress() string {
 	s := r.Deployment.Status
 	if r.Replicas() == 0 {
-		return "The last pods are going"
+		return "The last pods are being deleted"
 	}
 	if s.Replicas > s.UpdatedReplicas {
 		serve := r.serving()
-		return fmt.Sprintf("%d of %d new pods serve, %s", serve, r.Replicas(), oldPods(r.Ready()-serve))
+		return fmt.Sprintf("%d of %d new pods are ready, and %s", serve, r.Replicas(), oldPods(r.Ready()-serve))
 	}
 	if more := r.staying() - r.Replicas(); more > 0 && s.AvailableReplicas == r.Replicas() {
-		return fmt.Sprintf("%d of %d pods are ready, and %d more must be removed", s.AvailableReplicas, r.Replicas(), more)
+		return fmt.Sprintf("%d of %d pods are ready, and %d surplus pods must be removed", s.AvailableReplicas, r.Replicas(), more)
 	}
 	return fmt.Sprintf("%d of %d pods are ready", min(s.AvailableReplicas, r.Ready()), r.Replicas())
 }
@@ -66,11 +66,11 @@ func (r Rollout) progress() string {
 func oldPods(n int32) string {
 	switch n {
 	case 0:
-		return "no old pod serves"
+		return "no old pod serves requests"
 	case 1:
-		return "1 old pod still serves"
+		return "1 old pod still serves requests"
 	}
-	return fmt.Sprintf("%d old pods still serve", n)
+	return fmt.Sprintf("%d old pods still serve requests", n)
 }
 
 // serving counts the ready pods of the newest template.
@@ -87,25 +87,26 @@ func (r Rollout) serving() int32 {
 func (r Rollout) reportAvailable(set condition.Set) {
 	switch {
 	case r.Ready() > 0:
-		// The message has no number, which is in the status. With it, the condition would be written again for every pod.
-		set.True(common.ConditionAvailable, common.ReasonServing, "At least one pod serves")
+		// The message does not contain the number of pods, because the condition would then be written again for every
+		// pod. The status has the number.
+		set.True(common.ConditionAvailable, common.ReasonServing, "At least one pod is ready to serve requests")
 	case r.Deployment != nil && r.Replicas() == 0:
-		set.False(common.ConditionAvailable, common.ReasonScaledToZero, "There are to be no pods")
+		set.False(common.ConditionAvailable, common.ReasonScaledToZero, "The spec requests no pods")
 	default:
-		set.False(common.ConditionAvailable, common.ReasonNotServing, "No pod serves")
+		set.False(common.ConditionAvailable, common.ReasonNotServing, "No pod is ready to serve requests")
 	}
 }
 
-// Changing reports whether the facts are older than the last change of a workload. They then describe pods of an
-// earlier spec.
+// Changing reports whether opcrew has just changed a workload, so that the observed pods still belong to its earlier
+// spec.
 func Changing(done kit.Outcome, kind string) bool {
 	return slices.ContainsFunc(done.Results, func(result ensure.Result) bool {
 		return result.Ref.Kind == kind && (result.Action == ensure.Applied || result.Action == ensure.Waiting || result.Action == ensure.Replaced)
 	})
 }
 
-// firstCause names the first pod of the newest template that is not ready, and why. Pods that may need help, and pods
-// that cannot be deleted, come before pods that are starting, because others may wait for their volumes.
+// firstCause returns the first pod of the newest template that is not ready, with the reason. Pods that may need help,
+// or that cannot be deleted, come before pods that are starting, because starting pods may wait for their volumes.
 func (r Rollout) firstCause() (cause, reason string) {
 	var staying, going []*corev1.Pod
 	for i := range r.Pods {
@@ -134,8 +135,8 @@ func (r Rollout) firstCause() (cause, reason string) {
 	return cause, common.ReasonUpdating
 }
 
-// late reports whether the Deployment exceeded its progress deadline, ten minutes by default. Then even a pod that is
-// starting may need help.
+// late reports whether the Deployment has exceeded its progress deadline of ten minutes (the default). After that, even
+// a pod that is still starting may need help.
 func (r Rollout) late() bool {
 	return slices.ContainsFunc(r.Deployment.Status.Conditions, func(c appsv1.DeploymentCondition) bool {
 		return c.Type == appsv1.DeploymentProgressing && c.Status == corev1.ConditionFalse

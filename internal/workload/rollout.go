@@ -22,26 +22,26 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// revisionAnnotation orders the ReplicaSets of a Deployment.
+// revisionAnnotation holds the revision number of a Deployment's ReplicaSet. A higher number is newer.
 const revisionAnnotation = "deployment.kubernetes.io/revision"
 
-// Rollout holds what was read about the Deployment of an application. The zero value stands for an application without
-// a Deployment.
+// Rollout holds the Deployment of an application with its ReplicaSets and pods, as they were read. The zero value means
+// that there is no Deployment.
 type Rollout struct {
 	Deployment *appsv1.Deployment
-	// Sets are the ReplicaSets of the Deployment, the newest revision first.
+	// Sets are the ReplicaSets of the Deployment, newest revision first.
 	Sets []appsv1.ReplicaSet
 	// Pods are the pods of these ReplicaSets, sorted by name.
 	Pods []corev1.Pod
-	// Former are pods of an earlier Deployment of the same name that are being deleted. New pods may wait for their
-	// volumes.
+	// Former are pods of an earlier Deployment with the same name that are still being deleted. New pods may have to
+	// wait for their volumes.
 	Former []corev1.Pod
-	// Behind reports that the Deployment that was read is older than opcrew's own last write of it. Once the cache has
-	// caught up, nothing else shows that the read was stale.
+	// Behind is true if the cached Deployment is older than opcrew's last write of it. It must be determined at the
+	// time of the read, because afterwards nothing shows that the read was stale.
 	Behind bool
 }
 
-// Recall compares the Deployment that was read with the last write of it that the operator remembers.
+// Recall sets Behind by comparing the cached Deployment with opcrew's last write of it.
 func (r *Rollout) Recall(writes *ensure.Applier) {
 	r.Behind = r.Deployment != nil && writes.Behind(appsv1.SchemeGroupVersion.WithKind("Deployment"), r.Deployment)
 }
@@ -56,7 +56,7 @@ func ObserveRollout(ctx context.Context, reader client.Reader, owner client.Obje
 	case err != nil:
 		return Rollout{}, fmt.Errorf("read Deployment: %w", err)
 	case !metav1.IsControlledBy(d, owner):
-		return Rollout{}, nil // it has another owner, or belongs to an earlier object of the same name
+		return Rollout{}, nil // the Deployment belongs to another owner, or to an earlier object with the same name
 	}
 	r := Rollout{Deployment: d}
 	sets, pods := &appsv1.ReplicaSetList{}, &corev1.PodList{}
@@ -69,7 +69,7 @@ func ObserveRollout(ctx context.Context, reader client.Reader, owner client.Obje
 	return r, nil
 }
 
-// keep stores the objects that belong to the Deployment. Other objects may have the same labels.
+// keep stores the ReplicaSets and pods that belong to the Deployment. Unrelated objects may have the same labels.
 func (r *Rollout) keep(sets []appsv1.ReplicaSet, pods []corev1.Pod) {
 	ours := map[types.UID]bool{}
 	for _, set := range sets {
@@ -93,7 +93,7 @@ func (r *Rollout) keep(sets []appsv1.ReplicaSet, pods []corev1.Pod) {
 	slices.SortFunc(r.Pods, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// Revision returns the number of a ReplicaSet's template in the history of its Deployment; 0 if it has none.
+// Revision returns the revision number of a ReplicaSet in its Deployment; 0 if it has none.
 func Revision(set *appsv1.ReplicaSet) int64 {
 	n, err := strconv.ParseInt(set.Annotations[revisionAnnotation], 10, 64)
 	if err != nil {
@@ -102,7 +102,7 @@ func Revision(set *appsv1.ReplicaSet) int64 {
 	return n
 }
 
-// Replicas returns the desired number of pods.
+// Replicas returns the number of pods that the Deployment requests.
 func (r Rollout) Replicas() int32 {
 	if r.Deployment == nil || r.Deployment.Spec.Replicas == nil {
 		return 0
@@ -124,13 +124,13 @@ func (r Rollout) Ready() int32 {
 // Running counts the pods that are not being deleted.
 func (r Rollout) Running() int32 { return r.staying() }
 
-// Observed reports whether the controller of the Deployment has seen the Deployment's last change.
+// Observed reports whether the Deployment controller has processed the last change of the Deployment.
 func (r Rollout) Observed() bool {
 	return r.Deployment != nil && !r.Behind && r.Deployment.Status.ObservedGeneration >= r.Deployment.Generation
 }
 
-// Complete reports whether all pods run the newest template and are ready, and no other pods are left. It checks
-// ReplicaSets and pods too, because the counts of the Deployment can be older or newer than the pods that were read.
+// Complete reports whether all pods run the newest template and are ready, and no other pods are left. It also checks
+// ReplicaSets and pods, because the counts in the Deployment may be older or newer than the observed pods.
 func (r Rollout) Complete() bool {
 	if !r.Observed() || slices.ContainsFunc(r.Sets, unobserved) {
 		return false
@@ -139,8 +139,8 @@ func (r Rollout) Complete() bool {
 	return s.UpdatedReplicas == n && s.Replicas == n && s.AvailableReplicas == n && r.staying() == n && r.Ready() == n
 }
 
-// Leftovers returns the stuck pods, once all other pods are as desired. Before that, other pods may wait for the
-// volumes of stuck pods.
+// Leftovers returns the stuck pods once the rollout is complete. Earlier, new pods could still be waiting for volumes
+// of the stuck pods.
 func (r Rollout) Leftovers(now time.Time) Leftovers {
 	if !r.Complete() {
 		return nil
@@ -163,7 +163,7 @@ func pointers(pods []corev1.Pod) []*corev1.Pod {
 	return out
 }
 
-// unobserved reports whether the controller of a ReplicaSet has not seen the ReplicaSet's last change.
+// unobserved reports whether the ReplicaSet controller has not processed the last change of a ReplicaSet.
 func unobserved(set appsv1.ReplicaSet) bool { return set.Status.ObservedGeneration < set.Generation }
 
 // staying counts the pods that have not ended and are not being deleted.
@@ -178,8 +178,8 @@ func (r Rollout) staying() int32 {
 	return n
 }
 
-// refused returns the message with which a quota or an admission rule refuses pods of the newest template. The
-// controller of the ReplicaSet keeps the message for as long as the refusal lasts.
+// refused returns the message with which the API server refuses pods of the newest template, such as by a quota or an
+// admission rule. The ReplicaSet keeps this message in a condition while the refusal lasts.
 func (r Rollout) refused() string {
 	if len(r.Sets) == 0 {
 		return ""

@@ -22,7 +22,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// owned makes an object part of the application, with a controller whose UID is derived from owner.
+// owned labels an object as part of the application, and sets a controller whose UID is derived from owner.
 func owned[O client.Object](object O, name, owner string) O {
 	object.SetNamespace(web.Namespace)
 	object.SetName(name)
@@ -33,10 +33,10 @@ func owned[O client.Object](object O, name, owner string) O {
 	return object
 }
 
-// theApp returns the owner of Deployment web.
+// theApp returns the owner of the Deployment web.
 func theApp() client.Object { return owned(&corev1.ConfigMap{}, "app", "no-owner") }
 
-// newDeployment returns a Deployment that has rolled out a number of pods.
+// newDeployment returns a Deployment that has rolled out the given number of pods.
 func newDeployment(replicas int32) *appsv1.Deployment {
 	d := owned(&appsv1.Deployment{}, web.Name, "app")
 	d.Generation, d.Spec.Replicas = 3, &replicas
@@ -57,7 +57,7 @@ func podOf(set, name string, options ...podOption) *corev1.Pod {
 	return pod
 }
 
-// observe reads a rollout from objects.
+// observe returns the Rollout that is read from the given objects.
 func observe(t *testing.T, objects ...client.Object) Rollout {
 	t.Helper()
 	r, err := ObserveRollout(t.Context(), fake.NewClientBuilder().WithObjects(objects...).Build(), theApp(), web)
@@ -115,7 +115,7 @@ func TestAnotherOwnersDeploymentIsNoneOfOurs(t *testing.T) {
 
 func TestAReadThatFailedIsAnErrorAndNoFact(t *testing.T) {
 	lists := 0
-	for failing := range 3 { // the reads of the Deployment, the ReplicaSets and the pods
+	for failing := range 3 { // the read that fails: of the Deployment, the ReplicaSets or the pods
 		lists = 0
 		reader := fake.NewClientBuilder().WithObjects(newDeployment(1)).WithInterceptorFuncs(interceptor.Funcs{
 			Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
@@ -152,7 +152,7 @@ func TestARolloutIsCompleteWhenAllPodsAreNewAndReadyAndNoOtherIsLeft(t *testing.
 		"one pod is old":       {rolled(2, counts(1, 2, 2)), false},
 		"an old pod is left":   {rolled(2, counts(2, 2, 3)), false},
 		"one pod is not ready": {rolled(2, counts(2, 1, 2)), false},
-		// Regression: a change that was reverted at once left a pod that no count included.
+		// Regression: after a change was reverted at once, an extra pod was left that no count included.
 		"a pod is left that is not counted yet":    {rolled(2, more()), false},
 		"a pod is missing that is still counted":   {rolled(2, withPods(podOf("web-2", "a", isReady))), false},
 		"a pod is counted as ready that is not":    {rolled(2, withPods(podOf("web-2", "a", isReady), podOf("web-2", "b"))), false},
@@ -187,8 +187,8 @@ func TestOnlyTheNewestReplicaSetReportsRefusedPods(t *testing.T) {
 	}
 }
 
-// Regression: between the read of a Deployment and the read of its pods the cache caught up with a change, and Ready
-// was True for pods that did not exist yet.
+// Regression: the cache caught up with a change between the read of the Deployment and the read of its pods. Ready was
+// then True for pods that did not exist yet.
 func TestADeploymentThatIsOlderThanOurOwnWriteIsNotTakenForTheNewOne(t *testing.T) {
 	kind, writes := appsv1.SchemeGroupVersion.WithKind("Deployment"), &ensure.Applier{}
 	r, written := rolled(2), newDeployment(2)

@@ -14,11 +14,11 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// enforceLabel of a namespace is the Pod Security Standard that all pods in it must meet.
+// enforceLabel is the namespace label with the Pod Security Standard that all pods in the namespace must meet.
 const enforceLabel = "pod-security.kubernetes.io/enforce"
 
-// Profile is the profile of an application's pods: that of the spec, or Restricted where the namespace admits no
-// other pods.
+// Profile returns the security profile of an application's pods: the profile of the spec, or Restricted if the
+// namespace only admits restricted pods.
 func Profile(asked common.SecurityProfile, ns *corev1.Namespace) common.SecurityProfile {
 	if ns.Labels[enforceLabel] == "restricted" {
 		return common.SecurityProfileRestricted
@@ -26,12 +26,12 @@ func Profile(asked common.SecurityProfile, ns *corev1.Namespace) common.Security
 	return asked
 }
 
-// EnforcementChanged passes changes of what a namespace enforces.
+// EnforcementChanged is a predicate that passes namespaces when the Pod Security Standard that they enforce changes.
 var EnforcementChanged = kit.Updates(func(e ctrlevent.UpdateEvent) bool {
 	return e.ObjectOld.GetLabels()[enforceLabel] != e.ObjectNew.GetLabels()[enforceLabel]
 })
 
-// Secured is a child with pods of a profile, which the finished pods must match.
+// Secured returns the child with the security profile that its finished pods must follow.
 func Secured(child ensure.Child, profile common.SecurityProfile) ensure.Child {
 	if profile != common.SecurityProfileRestricted {
 		child.Security = guard.Baseline
@@ -39,8 +39,8 @@ func Secured(child ensure.Child, profile common.SecurityProfile) ensure.Child {
 	return child
 }
 
-// Restrict makes the pods of a template meet the restricted Pod Security Standard, if that is their profile: no
-// container runs as root, and none has capabilities.
+// Restrict changes a template so that its pods meet the restricted Pod Security Standard, if that is their profile.
+// Containers then run without root and without capabilities.
 func Restrict(template *corev1ac.PodTemplateSpecApplyConfiguration, profile common.SecurityProfile) {
 	if profile != common.SecurityProfileRestricted {
 		return
@@ -51,20 +51,21 @@ func Restrict(template *corev1ac.PodTemplateSpecApplyConfiguration, profile comm
 	}
 }
 
-// Confined allows a container nothing but to run, as the restricted Pod Security Standard requires of each.
+// Confined returns the security context that the restricted Pod Security Standard requires of each container: no
+// capabilities and no privilege escalation.
 func Confined() *corev1ac.SecurityContextApplyConfiguration {
 	return corev1ac.SecurityContext().
 		WithAllowPrivilegeEscalation(false).
 		WithCapabilities(corev1ac.Capabilities().WithDrop("ALL"))
 }
 
-// Restricted is Confined with a read-only root, for images that need no more.
+// Restricted returns Confined with a read-only root file system, for images that need not write to it.
 func Restricted() *corev1ac.SecurityContextApplyConfiguration {
 	return Confined().WithReadOnlyRootFilesystem(true)
 }
 
-// Modest allows what ordinary images do when they start: servers such as nginx start as root, bind a low port, and
-// change their user.
+// Modest returns a security context for ordinary images, such as nginx, which start as root, bind a low port, and then
+// switch to another user.
 func Modest() *corev1ac.SecurityContextApplyConfiguration {
 	out := Confined()
 	out.Capabilities.WithAdd("CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "NET_BIND_SERVICE", "SETGID", "SETUID")

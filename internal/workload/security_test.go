@@ -32,7 +32,7 @@ func TestAnApplicationHasTheProfileThatItAsksForOrItsNamespaceEnforces(t *testin
 		rules guard.Security
 	}{
 		{"", "", "", guard.Baseline},
-		{"", "privileged", "", guard.Baseline}, // it never needs more
+		{"", "privileged", "", guard.Baseline}, // this profile never needs more
 		{"", "baseline", "", guard.Baseline},
 		{"", "restricted", restricted, guard.Restricted},
 		{restricted, "", restricted, guard.Restricted},

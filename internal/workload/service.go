@@ -39,8 +39,8 @@ func servicePort(p common.Port) *corev1ac.ServicePortApplyConfiguration {
 	return ac
 }
 
-// PortName returns the name of a port. It is stable, because Kubernetes keeps an allocated nodePort by the name of its
-// port.
+// PortName returns the name of a port. The name must be stable, because Kubernetes keeps an allocated nodePort only for
+// a port with the same name.
 func PortName(p common.Port) string {
 	return cmp.Or(p.Name, fmt.Sprintf("%s-%d", strings.ToLower(string(Protocol(p))), p.Port))
 }
@@ -55,7 +55,8 @@ func target(p common.Port) intstr.IntOrString {
 	return intstr.FromInt32(p.Port)
 }
 
-// ContainerPort returns the port on which the container listens. A named target stands for the port's own number.
+// ContainerPort returns the port on which the container listens. If the target port is a name, that is the port's own
+// number.
 func ContainerPort(p common.Port) int32 {
 	if to := target(p); to.Type == intstr.Int {
 		return to.IntVal
@@ -63,7 +64,7 @@ func ContainerPort(p common.Port) int32 {
 	return p.Port
 }
 
-// ContainerPorts returns the ports of the container. Several ports of the Service may lead to the same container port.
+// ContainerPorts returns the container ports without duplicates. Several Service ports may have the same target.
 func ContainerPorts(ports []common.Port) []*corev1ac.ContainerPortApplyConfiguration {
 	var out []*corev1ac.ContainerPortApplyConfiguration
 	for _, p := range ports {

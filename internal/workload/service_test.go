@@ -26,7 +26,7 @@ func same(t testing.TB, what string, want, got any) {
 	}
 }
 
-// declared returns an apply configuration as a server receives it.
+// declared returns an apply configuration as JSON, in the form that an API server receives.
 func declared(t *testing.T, ac any) string {
 	t.Helper()
 	raw, err := json.Marshal(ac)
@@ -36,7 +36,7 @@ func declared(t *testing.T, ac any) string {
 	return string(raw)
 }
 
-// ports parses ports as a user writes them.
+// ports parses the ports of a spec, written as YAML.
 func ports(t *testing.T, text string) []common.Port {
 	t.Helper()
 	var out []common.Port
@@ -84,7 +84,7 @@ func TestPortsOfTheServiceAndOfTheContainer(t *testing.T) {
 			`[{"name":"tcp-80","protocol":"TCP","port":80,"targetPort":8080}]`,
 			`[{"containerPort":8080,"protocol":"TCP"}]`,
 		},
-		// Regression of the tutorial's operator: a named port became container port 0.
+		// Regression: the operator of a tutorial turned a named target port into container port 0.
 		"a name stands for the port's own number": {
 			`[{"port":80,"targetPort":"http"}]`,
 			`[{"name":"tcp-80","protocol":"TCP","port":80,"targetPort":"http"}]`,

@@ -12,11 +12,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// provisioningFailed is the reason of events about a claim without a volume, whose class does not exist or whose
-// provisioner failed.
+// provisioningFailed is the reason of events about a claim without a volume, because its StorageClass does not exist or
+// its provisioner failed.
 const provisioningFailed = "ProvisioningFailed"
 
-// Unbound finds out why the claims of pods have no volume. The scheduler reports only that they have none.
+// Unbound finds out why claims of pods have no volume. The scheduler only reports that they have none.
 type Unbound struct{ refusals Refusals }
 
 // NewUnbound returns an Unbound that reads events directly from the API server.
@@ -24,15 +24,16 @@ func NewUnbound(live client.Reader, clock clock.PassiveClock) *Unbound {
 	return &Unbound{Refusals{Live: live, Clock: clock, Reason: provisioningFailed}}
 }
 
-// UnboundCause holds what is known about a pod whose claim has no volume: why, or "" if that is not known, and how long
-// to wait before calling Why again.
+// UnboundCause explains why a pod waits for a volume. Words is "" if the reason is unknown. Again is how long to wait
+// before calling Why again.
 type UnboundCause struct {
 	Pod string
 	Refusal
 }
 
-// Why reports the first pod that waits for a volume that cannot be provisioned. claimOf returns the claim of a pod; nil
-// if it has none yet. known reports that the status already says so. Each object needs its own key.
+// Why finds the first pod that waits for a volume which cannot be provisioned. claimOf returns the claim of a pod; nil
+// if it has none. known is true if the status already reports this cause. Callers must use a different key for each
+// object.
 func (u *Unbound) Why(ctx context.Context, key client.ObjectKey, pods []*corev1.Pod, claimOf func(*corev1.Pod) *corev1.PersistentVolumeClaim, known bool) UnboundCause {
 	for _, pod := range pods {
 		if pod == nil || pod.DeletionTimestamp != nil || podCondition(pod, corev1.PodScheduled).Status != corev1.ConditionFalse {
@@ -44,7 +45,7 @@ func (u *Unbound) Why(ctx context.Context, key client.ObjectKey, pods []*corev1.
 		}
 		refusal := u.refusals.Why(ctx, key, claim, known)
 		if refusal.Words != "" {
-			refusal.Words = fmt.Sprintf("its claim %s has no volume: %s", claim.Name, refusal.Words)
+			refusal.Words = fmt.Sprintf("claim %s has no volume: %s", claim.Name, refusal.Words)
 		}
 		return UnboundCause{pod.Name, refusal}
 	}
@@ -52,5 +53,5 @@ func (u *Unbound) Why(ctx context.Context, key client.ObjectKey, pods []*corev1.
 	return UnboundCause{}
 }
 
-// Forget drops what is known about an object that is gone.
+// Forget deletes what is known about an object that is gone.
 func (u *Unbound) Forget(key client.ObjectKey) { u.refusals.Forget(key) }

@@ -27,7 +27,7 @@ func TestAPodThatWaitsForAVolumeSaysWhyItsClaimHasNone(t *testing.T) {
 		words string
 		want  string
 	}{
-		"its class does not exist":        {[]*corev1.Pod{nil, placed, unplaced("b")}, pending, words, "its claim data-b has no volume: " + words},
+		"its class does not exist":        {[]*corev1.Pod{nil, placed, unplaced("b")}, pending, words, "claim data-b has no volume: " + words},
 		"the cause is unknown":            {[]*corev1.Pod{unplaced("b")}, pending, "", ""},
 		"it has a volume, and no machine": {[]*corev1.Pod{unplaced("a")}, bound, words, ""},
 		"it has no claim":                 {[]*corev1.Pod{unplaced("b")}, nil, words, ""},

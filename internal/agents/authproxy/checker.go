@@ -20,13 +20,13 @@ import (
 )
 
 const (
-	// maxWaiting limits how many passwords may wait for a CPU core, and maxWait how long each may wait.
+	// maxWaiting is how many passwords may wait for a CPU core, and maxWait how long each of them may wait.
 	maxWaiting = 256
 	maxWait    = 5 * time.Second
 )
 
-// checker verifies passwords. It hashes a correct password only once. After that, neither a flood of wrong passwords
-// nor the limit delays requests with it.
+// checker verifies passwords. It hashes a correct password only once, and remembers it. After that, requests with this
+// password are delayed neither by a flood of wrong passwords nor by the limit on attempts.
 type checker struct {
 	key     []byte
 	clock   clock.Clock
@@ -42,13 +42,13 @@ func newChecker(c clock.Clock, m *metrics) *checker {
 	_, _ = rand.Read(key) // rand.Read never fails
 	return &checker{
 		key: key, clock: c, limiter: limiter.New(c), metrics: m,
-		// One core is left for requests with a known password.
+		// One core stays free for requests with a known password.
 		slots:  make(chan struct{}, min(max(1, runtime.GOMAXPROCS(0)-1), limiter.FailuresAtOnce)),
 		verify: (*credentials).verify,
 	}
 }
 
-// check returns nil or the reason why the request is refused.
+// check returns nil if the password is correct, or the reason to refuse the request.
 func (c *checker) check(ctx context.Context, set *credentials, from netip.Addr, user, password string) error {
 	d := c.digest(user, password)
 	if known, err := c.recall(set, user, d); known {
@@ -65,7 +65,8 @@ func (c *checker) check(ctx context.Context, set *credentials, from netip.Addr, 
 		case <-ctx.Done():
 			return errGone
 		case result := <-flight:
-			// The shared check ran for another address, which had reached its limit. This address may try.
+			// Another client's address has reached its limit during a check that both clients share. This client's
+			// address may still try.
 			if errors.Is(result.Err, errLimited) && result.Val != from {
 				continue
 			}
@@ -74,8 +75,8 @@ func (c *checker) check(ctx context.Context, set *credentials, from netip.Addr, 
 	}
 }
 
-// recall answers repeated requests without hashing. It remembers wrong passwords too: a client that repeats one must
-// not use up the limit of its address, which all clients behind a gateway may share.
+// recall answers repeated requests without hashing. It also remembers wrong passwords. A client that repeats a wrong
+// one must not use up the limit of its address, which all clients behind a gateway may share.
 func (c *checker) recall(set *credentials, user string, d digest) (known bool, err error) {
 	if set.remembers(user, d, c.clock.Now()) {
 		c.metrics.cacheHits.Add(1)
@@ -87,8 +88,8 @@ func (c *checker) recall(set *credentials, user string, d digest) (known bool, e
 	return false, nil
 }
 
-// inSlot verifies a password when a core is free. After the wait it checks the limit again, so that a burst from one
-// address ends at its limit.
+// inSlot verifies a password when a core is free. After that wait it checks the limit of the address again, so that a
+// burst of requests cannot exceed the limit.
 func (c *checker) inSlot(set *credentials, from netip.Addr, user, password string, d digest) error {
 	if !c.enter() {
 		return errBusy
@@ -125,7 +126,8 @@ func (c *checker) enter() bool {
 	}
 }
 
-// digest returns the digest of a user and a password. It is unambiguous, because a user name contains no colon.
+// digest returns the digest of a user and a password. Two different pairs never give the same input, because a user
+// name contains no colon.
 func (c *checker) digest(user, password string) (d digest) {
 	mac := hmac.New(sha256.New, c.key)
 	mac.Write([]byte(user))

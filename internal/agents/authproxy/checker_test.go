@@ -18,13 +18,13 @@ import (
 	"github.com/opcrew/opcrew/internal/agents/shared/limiter"
 )
 
-// desk is a checker that counts hashes, and whose hashing can be paused. It runs in a synctest bubble, which fakes the
+// desk is a checker that counts its hash computations, which a test can pause. It runs in a synctest bubble with a fake
 // clock.
 type desk struct {
 	*checker
 	set    *credentials
 	hashes atomic.Int32
-	hold   chan struct{} // when closed, hashing does not pause
+	hold   chan struct{} // hashing pauses until this channel is closed
 }
 
 func newDesk(t *testing.T) *desk {
@@ -48,7 +48,7 @@ func (d *desk) ask(ctx context.Context, from uint32, password string) error {
 	return d.check(ctx, d.set, address(from), "ada", password)
 }
 
-// askMany sends n checks at the same time, and returns a channel with their results.
+// askMany makes n checks concurrently, and returns a channel with their results.
 func (d *desk) askMany(ctx context.Context, n int, from func(i int) uint32, password func(i int) string) <-chan error {
 	answers := make(chan error, n)
 	for i := range n {
@@ -106,7 +106,7 @@ func TestAnAddressAtItsLimitIsRefusedExceptForAKnownPassword(t *testing.T) {
 			t.Errorf("the answer is %v, expected %v", err, errLimited)
 		}
 		must(t, d.ask(t.Context(), 1, "1"))
-		time.Sleep(time.Second) // by the clock of the bubble
+		time.Sleep(time.Second) // on the fake clock
 		if err := d.ask(t.Context(), 1, "wrong"); !errors.Is(err, errWrong) {
 			t.Errorf("a second later the answer is %v, expected %v", err, errWrong)
 		}
@@ -143,7 +143,7 @@ func TestTheLimitOfOneAddressDoesNotHitAnotherThatSharesItsCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
 		answers := d.askMany(t.Context(), 20, always(uint32(1)), func(i int) string { return fmt.Sprint("wrong", i) })
-		synctest.Wait() // the first is being hashed, the others are waiting
+		synctest.Wait() // the first password is being hashed, and the others are waiting
 		first := d.askMany(t.Context(), 1, always(uint32(1)), always("1"))
 		synctest.Wait()
 		second := d.askMany(t.Context(), 1, always(uint32(2)), always("1"))
@@ -184,7 +184,7 @@ func TestWaitingForACoreIsBounded(t *testing.T) {
 		if len(answers) != extra {
 			t.Errorf("%d were refused at once, expected %d", len(answers), extra)
 		}
-		time.Sleep(maxWait) // by the clock of the bubble
+		time.Sleep(maxWait) // on the fake clock
 		synctest.Wait()
 		if len(answers) != extra+maxWaiting {
 			t.Errorf("%d were refused in the end, expected %d", len(answers), extra+maxWaiting)
@@ -218,7 +218,7 @@ func TestAKnownPasswordNeverWaits(t *testing.T) {
 		d := newDesk(t)
 		d.set.users["ada"][0].memory.set(d.digest("ada", "1"), time.Now())
 		flood := d.askMany(t.Context(), 100, func(i int) uint32 { return uint32(i) }, func(i int) string { return fmt.Sprint("wrong", i) })
-		synctest.Wait() // one is being hashed, the others are waiting
+		synctest.Wait() // one password is being hashed, and the others are waiting
 		must(t, d.ask(t.Context(), 1, "1"))
 		close(d.hold)
 		tally(flood, 100)

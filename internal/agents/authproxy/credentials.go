@@ -16,35 +16,35 @@ import (
 )
 
 const (
-	// memoryLife is how long an unused verified password is remembered.
+	// memoryLife is how long a verified password is remembered without being used.
 	memoryLife = 10 * time.Minute
-	// wrongRemembered limits how many wrong passwords are remembered.
+	// wrongRemembered is how many wrong passwords are remembered.
 	wrongRemembered = 1000
 )
 
-// digest stands for a user and a password: an HMAC under a key of this process.
+// digest identifies a user and a password: an HMAC under a random key of this process.
 type digest [sha256.Size]byte
 
-// line is a user with the hash of one password. It remembers the password that matched the hash.
+// line is a line of credentials. It also remembers the password that matched its hash.
 type line struct {
 	*htpasswd.Line
 	memory memory
 }
 
-// credentials holds what one read of a Secret returned. It is not changed by later reads, so that no check mixes two of
-// them.
+// credentials holds the lines from one read of a Secret. A later read creates a new value, so that a check never mixes
+// two versions of the Secret.
 type credentials struct {
 	from  string
 	count int
 	users map[string][]*line
-	work  uint64 // the highest cost of checking all lines of a user
+	work  uint64 // the highest cost of checking all lines of any user
 
 	flights singleflight.Group
 	wrong   *lru.Cache
 }
 
-// newCredentials keeps unchanged lines with the passwords that they remember. Adding a user must not make the passwords
-// of all others be hashed again.
+// newCredentials reuses unchanged lines of old, with the passwords that they remember. Otherwise, the passwords of all
+// users would be hashed again whenever a user is added.
 func newCredentials(from string, lines []*htpasswd.Line, old *credentials) *credentials {
 	c := &credentials{from: from, count: len(lines), users: map[string][]*line{}, wrong: lru.New(wrongRemembered)}
 	for _, l := range lines {
@@ -72,8 +72,8 @@ func (c *credentials) find(wanted *htpasswd.Line) *line {
 	return &line{Line: wanted}
 }
 
-// verify returns the line that matches, or nil. It does the same work for every wrong password, also for an unknown
-// user.
+// verify returns the line that matches the password; nil if none does. Every wrong password costs the same work, even
+// for an unknown user, so that the response time does not reveal which users exist.
 func (c *credentials) verify(user, password string) *line {
 	spent := uint64(0)
 	for _, l := range c.users[user] {
@@ -86,7 +86,7 @@ func (c *credentials) verify(user, password string) *line {
 	return nil
 }
 
-// remembers reports whether this password has matched a line that is still valid.
+// remembers reports whether this password has already matched a line that is still valid.
 func (c *credentials) remembers(user string, d digest, now time.Time) bool {
 	for _, l := range c.users[user] {
 		if l.memory.holds(d, now) {
@@ -96,7 +96,7 @@ func (c *credentials) remembers(user string, d digest, now time.Time) bool {
 	return false
 }
 
-// memory holds the digest of a line's password, once it is known.
+// memory holds the digest of the password that matched a line; empty until one has matched.
 type memory struct{ entry atomic.Pointer[remembered] }
 
 type remembered struct {
@@ -119,7 +119,7 @@ func (m *memory) holds(d digest, now time.Time) bool {
 	if age > memoryLife {
 		return false
 	}
-	if age > time.Second { // not on every request, to avoid contention between cores
+	if age > time.Second { // only once per second, to avoid contention between cores
 		entry.used.Store(now.UnixNano())
 	}
 	return true

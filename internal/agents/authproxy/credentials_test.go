@@ -69,5 +69,5 @@ func TestEveryWrongPasswordCostsAsMuchAsTheMostExpensiveUser(t *testing.T) {
 	}
 }
 
-// someHash returns a string that looks like a bcrypt hash with a cost.
+// someHash returns a well-formed bcrypt hash with a given cost.
 func someHash(cost int) string { return fmt.Sprintf("$2y$%02d$%s", cost, htpasswd.Decoy) }

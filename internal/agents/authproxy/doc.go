@@ -1,12 +1,13 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package authproxy runs in front of an application in its pod. It lets a request through only with a user and a
-// password from mounted Secrets.
+// Package authproxy is a reverse proxy in front of an application, in the pod of the application. It forwards a request
+// only if the request has a valid user and password. The valid ones come from mounted Secrets.
 //
-// A request passes the gate (gate.go), which has the checker (checker.go) verify the password against the current
-// credentials (store.go, credentials.go). Then the forwarder (forward.go) passes the user's name to the application.
-// proxy.go binds the ports, and shuts down without losing a request; health.go answers probes and metrics.
+// The gate (gate.go) admits a request if the checker (checker.go) finds its password in the current credentials
+// (store.go, credentials.go). The forwarder (forward.go) sends it to the application with the user's name. proxy.go
+// binds the ports and shuts down without losing requests; health.go serves probes and metrics.
 //
-// TLS, sessions and schemes other than Basic belong to the gateway. The operator creates and changes credentials.
+// TLS, sessions and schemes other than Basic are the task of a gateway in front. The operator creates and changes the
+// credentials.
 package authproxy

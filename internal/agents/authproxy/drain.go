@@ -9,10 +9,10 @@ import (
 	"sync"
 )
 
-// leave shuts down without losing a request: it reports not ready, serves until clients know that, waits for requests
-// in flight, and aborts those that do not end in time.
+// leave shuts down without losing requests. It reports not ready, and serves until clients have noticed that. Then it
+// waits for requests in flight, and aborts those that take too long.
 func (p *Proxy) leave(cut context.CancelFunc) {
-	p.log.Info("Going away", "drain", p.options.Drain.String())
+	p.log.Info("Shutting down", "drain", p.options.Drain.String())
 	p.health.draining.Store(true)
 	<-p.clock.After(p.options.Drain)
 	p.shutdown()
@@ -20,11 +20,11 @@ func (p *Proxy) leave(cut context.CancelFunc) {
 	p.close()
 }
 
-// leaving asks clients to reconnect to another pod. Closing their idle connections instead would fail requests that are
-// just being sent.
+// leaving adds a header to responses that asks clients to close their connections and reconnect, which leads to another
+// pod. If the proxy closed idle connections itself, requests that are being sent would fail.
 func (p *Proxy) leaving(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// The response to an upgrade has its own Connection header.
+		// An upgrade response has a Connection header of its own.
 		if p.health.draining.Load() && r.Header.Get("Upgrade") == "" {
 			w.Header().Set("Connection", "close")
 		}
@@ -39,8 +39,8 @@ func (p *Proxy) shutdown() {
 	for _, s := range p.routes {
 		ending.Go(func() {
 			if err := s.Shutdown(ctx); err != nil {
-				p.log.Warn("Requests cut", "address", s.listener.Addr().String(), "error", err.Error())
-				_ = s.Close() // its time is over
+				p.log.Warn("Requests were aborted at the end of the shutdown time", "address", s.listener.Addr().String(), "error", err.Error())
+				_ = s.Close() // the request has exceeded its time
 			}
 		})
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/opcrew/opcrew/internal/agents/shared/flags"
 )
 
-// ParseFlags parses a command line. It prints the help to out; the caller prints the error.
+// ParseFlags parses the command line. It prints the help to out, and returns errors for the caller to print.
 func ParseFlags(args []string, out io.Writer) (Options, error) {
 	o := Defaults()
 	if err := flags.Parse("auth-proxy", args, out, o.bind); err != nil {
@@ -20,25 +20,25 @@ func ParseFlags(args []string, out io.Writer) (Options, error) {
 }
 
 func (o *Options) bind(set *flag.FlagSet) {
-	set.Func("route", "`LISTENPORT=UPSTREAMPORT`: forward requests of the first port to the second on 127.0.0.1; with the suffix /h2c in HTTP/2, as gRPC needs; repeatable", func(text string) error {
+	set.Func("route", "`LISTENPORT=UPSTREAMPORT`: forward requests from the first port to the second port on 127.0.0.1; the suffix /h2c selects HTTP/2, which gRPC needs; repeatable", func(text string) error {
 		route, err := parseRoute(text)
 		o.Routes = append(o.Routes, route)
 		return err
 	})
-	set.Func("health", "`port` of /healthz, /readyz and /metrics (default 8090)", func(text string) (err error) {
+	set.Func("health", "`port` that serves /healthz, /readyz and /metrics (default 8090)", func(text string) (err error) {
 		o.Health, err = parsePort(text)
 		return err
 	})
-	set.Func("credentials", "`directory` of a mounted Secret with a key htpasswd, .htpasswd or auth; repeatable, the first with a valid line is used", appendTo(&o.Credentials))
-	set.Func("exempt-path", "`path` that needs no credentials, compared exactly; repeatable", appendTo(&o.Exempt))
-	set.StringVar(&o.Address, "address", o.Address, "`IP` to bind the ports to; empty binds all")
-	set.StringVar(&o.Realm, "realm", o.Realm, "text that browsers show when they ask for a password")
+	set.Func("credentials", "`directory` of a mounted Secret with a key htpasswd, .htpasswd or auth; repeatable: the proxy uses the first directory with a valid line", appendTo(&o.Credentials))
+	set.Func("exempt-path", "`path` that needs no credentials; it must match exactly; repeatable", appendTo(&o.Exempt))
+	set.StringVar(&o.Address, "address", o.Address, "`IP` address to bind the ports to; empty means all addresses")
+	set.StringVar(&o.Realm, "realm", o.Realm, "text that browsers show in the password dialog")
 	set.StringVar(&o.UserHeader, "user-header", o.UserHeader, "header that names the user to the application")
 	set.DurationVar(&o.Drain, "drain", o.Drain, "how long new requests are still served after SIGTERM")
-	set.DurationVar(&o.Shutdown, "shutdown-timeout", o.Shutdown, "how long requests in flight may take after that")
-	set.DurationVar(&o.ReadHeaderTimeout, "read-header-timeout", o.ReadHeaderTimeout, "how long a client may take for the header of a request")
-	set.DurationVar(&o.IdleTimeout, "idle-timeout", o.IdleTimeout, "how long a connection may stay without a request")
-	set.IntVar(&o.MaxHeaderBytes, "max-header-bytes", o.MaxHeaderBytes, "how large the header of a request may be")
+	set.DurationVar(&o.Shutdown, "shutdown-timeout", o.Shutdown, "how long requests in flight may take after the drain time")
+	set.DurationVar(&o.ReadHeaderTimeout, "read-header-timeout", o.ReadHeaderTimeout, "how long a client may take to send the header of a request")
+	set.DurationVar(&o.IdleTimeout, "idle-timeout", o.IdleTimeout, "how long an idle connection is kept open")
+	set.IntVar(&o.MaxHeaderBytes, "max-header-bytes", o.MaxHeaderBytes, "maximum size of a request header in bytes")
 }
 
 func appendTo(list *[]string) func(string) error {

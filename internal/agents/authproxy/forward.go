@@ -21,7 +21,7 @@ type forwarder struct {
 	userHeader string
 	metrics    *metrics
 	log        *slog.Logger
-	complaints rate.Sometimes // limits log entries about an application that is down
+	complaints rate.Sometimes // limits the log entries while the application is down
 }
 
 func newForwarder(o Options, route Route, m *metrics, log *slog.Logger) http.Handler {
@@ -40,12 +40,12 @@ func newForwarder(o Options, route Route, m *metrics, log *slog.Logger) http.Han
 	}
 }
 
-// rewrite runs after the hop-by-hop headers are removed, so that no Connection header of a client can remove the
-// headers that are set here.
+// rewrite prepares a request for the application. ReverseProxy has already removed the hop-by-hop headers, so a client
+// cannot use its Connection header to remove headers that are set here.
 func (f *forwarder) rewrite(pr *httputil.ProxyRequest) {
 	in, out := pr.In.Header, pr.Out.Header
 	pr.Out.URL.Scheme, pr.Out.URL.Host = "http", f.upstream
-	pr.Out.URL.RawQuery = pr.In.URL.RawQuery // the proxy does not interpret the query
+	pr.Out.URL.RawQuery = pr.In.URL.RawQuery // the proxy passes the query on unchanged
 	restore(out, in, "X-Forwarded-For", "Forwarded")
 	pr.SetXForwarded()
 	restore(out, in, "X-Forwarded-Host", "X-Forwarded-Proto")
@@ -66,8 +66,8 @@ func restore(out, in http.Header, names ...string) {
 	}
 }
 
-// dropUser removes headers that an application could mistake for the user header: CGI and its successors replace every
-// character other than a letter or a digit by an underscore.
+// dropUser removes headers that the application could mistake for the user header. CGI and similar interfaces replace
+// every character other than a letter or a digit by an underscore, so different names can become equal.
 func (f *forwarder) dropUser(header http.Header) {
 	for name := range header {
 		if alike(name, f.userHeader) {
@@ -91,8 +91,8 @@ func alike(a, b string) bool {
 	return true
 }
 
-// keepWebsocketOnly removes other upgrades. Protocols that tunnel HTTP, such as h2c and SPDY, could bring requests that
-// the gate has not checked.
+// keepWebsocketOnly removes upgrades to other protocols than websocket. A protocol that tunnels HTTP, such as h2c or
+// SPDY, could carry requests that the gate has not checked.
 func keepWebsocketOnly(out http.Header) {
 	if protocol := out.Get("Upgrade"); protocol != "" && !strings.EqualFold(protocol, "websocket") {
 		out.Del("Connection")
@@ -105,8 +105,8 @@ func (f *forwarder) failed(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() == nil {
 		f.metrics.upstreamErrors.Add(1)
 		f.complaints.Do(func() {
-			f.log.Warn("The application does not answer", "upstream", f.upstream, "error", err.Error())
+			f.log.Warn("The application does not respond", "upstream", f.upstream, "error", err.Error())
 		})
 	}
-	http.Error(w, "the application behind this proxy does not answer", http.StatusBadGateway)
+	http.Error(w, "the application behind this proxy does not respond", http.StatusBadGateway)
 }

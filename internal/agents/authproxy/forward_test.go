@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// dial opens a connection to the proxy, for requests that http.Client cannot send.
+// dial opens a connection to the proxy for requests that http.Client cannot send.
 func (f *fixture) dial() net.Conn {
 	f.t.Helper()
 	conn, err := net.Dial("tcp", f.routes[0].listener.Addr().String())
@@ -24,7 +24,7 @@ func (f *fixture) dial() net.Conn {
 	return conn
 }
 
-// raw sends a request without changing it.
+// raw sends a request exactly as it is written.
 func (f *fixture) raw(request string) answer {
 	f.t.Helper()
 	conn := f.dial()
@@ -70,7 +70,7 @@ func TestTheApplicationSeesOnlyTheVerifiedUser(t *testing.T) {
 	}
 }
 
-// usersIn returns the headers that could name a user, joined.
+// usersIn returns the headers in a response body that could name a user, joined into one text.
 func usersIn(body string) string {
 	var found []string
 	for line := range strings.Lines(body) {
@@ -133,11 +133,11 @@ func TestAnApplicationThatIsDownIsABadGateway(t *testing.T) {
 	for range 10 {
 		a := f.get("ada", "1")
 		f.expectCode(a, http.StatusBadGateway)
-		if !strings.Contains(a.body, "does not answer") {
+		if !strings.Contains(a.body, "does not respond") {
 			t.Errorf("the answer is %q", a.body)
 		}
 	}
-	if n := strings.Count(f.logs.String(), "The application does not answer"); n == 0 || n > 5 {
+	if n := strings.Count(f.logs.String(), "The application does not respond"); n == 0 || n > 5 {
 		t.Errorf("%d lines of log for 10 requests in a moment, expected one a second", n)
 	}
 }

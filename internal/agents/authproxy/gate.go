@@ -13,7 +13,7 @@ import (
 	"unicode"
 )
 
-// gate passes requests to next if they have a correct password, or need none.
+// gate passes requests to next if their password is correct, or their path needs none.
 type gate struct {
 	realm   string
 	exempt  []string
@@ -35,10 +35,10 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	refused.write(w, r, g.realm)
 }
 
-// admit returns the verified user, or "" on an exempt path.
+// admit returns the verified user; "" for a path that needs no credentials.
 func (g *gate) admit(r *http.Request) (string, error) {
 	if r.Method == http.MethodConnect {
-		return "", errConnect // a tunnel would bypass the proxy
+		return "", errConnect // a CONNECT tunnel would bypass the checks of the proxy
 	}
 	if g.isExempt(r) {
 		return "", nil
@@ -51,17 +51,18 @@ func (g *gate) admit(r *http.Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	from, _ := netip.ParseAddrPort(r.RemoteAddr) // requests without an address share one limit
+	from, _ := netip.ParseAddrPort(r.RemoteAddr) // requests without a client address share one limit
 	return user, g.checker.check(r.Context(), set, from.Addr().Unmap(), user, password)
 }
 
-// isExempt compares the path as it was sent, because the application may interpret another spelling differently.
+// isExempt reports whether a path needs no credentials. It compares the path exactly as it was sent, because the
+// application may interpret another spelling of the path differently.
 func (g *gate) isExempt(r *http.Request) bool {
 	return len(g.exempt) > 0 && r.URL.RawPath == "" && slices.Contains(g.exempt, r.URL.Path)
 }
 
-// basic returns the user and the password. It refuses more than one header, because the application might read another
-// one than the proxy.
+// basic returns the user and the password of a request. It refuses several Authorization headers, because the
+// application might read another one than the proxy does.
 func basic(headers []string) (user, password string, err error) {
 	if len(headers) == 0 {
 		return "", "", errMissing
@@ -71,7 +72,7 @@ func basic(headers []string) (user, password string, err error) {
 	}
 	r := http.Request{Header: http.Header{"Authorization": headers}}
 	user, password, ok := r.BasicAuth()
-	// RFC 7617 forbids control characters, and bcrypt treats passwords with a NUL as equal.
+	// RFC 7617 forbids control characters. bcrypt stops at a NUL, so passwords that differ after it would be equal.
 	if !ok || user == "" || strings.ContainsFunc(user+password, unicode.IsControl) {
 		return "", "", errMalformed
 	}

@@ -52,7 +52,7 @@ func TestWithoutCredentialsEveryRequestIsRefusedUntilTheyCome(t *testing.T) {
 	f := start(t, echo(), func(o *Options) { o.Credentials = []string{secret.dir, t.TempDir() + "/missing"} })
 	a := f.get("ada", "plain")
 	f.expectCode(a, http.StatusServiceUnavailable)
-	if !strings.Contains(a.body, "there are no credentials") || a.header.Get("Retry-After") == "" {
+	if !strings.Contains(a.body, "the proxy has no credentials") || a.header.Get("Retry-After") == "" {
 		t.Errorf("the answer does not say why: %q", a.body)
 	}
 	f.expectCode(f.probe("/readyz"), http.StatusServiceUnavailable)

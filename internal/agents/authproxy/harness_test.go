@@ -28,10 +28,10 @@ import (
 
 const (
 	patience = 20 * time.Second
-	shaOfOne = "{SHA}NWoZK3kTsExUV00Ywo1G5jlUKKs=" // of the password "1"
+	shaOfOne = "{SHA}NWoZK3kTsExUV00Ywo1G5jlUKKs=" // hash of the password "1"
 )
 
-// hashed returns a line with the cheapest hash of a password.
+// hashed returns an htpasswd line with the cheapest bcrypt hash of a password.
 func hashed(t testing.TB, user, password string) string {
 	t.Helper()
 	hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.MinCost)
@@ -41,7 +41,7 @@ func hashed(t testing.TB, user, password string) string {
 	return user + ":" + string(hash) + "\n"
 }
 
-// secret is a mounted Secret.
+// secret is a simulated mount of a Secret.
 type secret struct {
 	dir      string
 	versions int
@@ -54,7 +54,7 @@ func newSecret(t testing.TB, text string) *secret {
 	return s
 }
 
-// put updates one key as a kubelet does: it writes a new directory, and switches a symlink to it.
+// put updates one key in the way a kubelet does: it writes a new directory, and then changes a symlink.
 func (s *secret) put(t testing.TB, key, text string) {
 	t.Helper()
 	s.versions++
@@ -77,7 +77,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// fixture is a proxy in front of an application.
+// fixture is a running proxy in front of a test application.
 type fixture struct {
 	*Proxy
 	t      testing.TB
@@ -89,7 +89,7 @@ type fixture struct {
 	ended  chan error
 }
 
-// start runs a proxy with the user ada, whose password is 1.
+// start runs a proxy with the user ada and the password 1.
 func start(t testing.TB, app http.Handler, change ...func(*Options)) *fixture {
 	t.Helper()
 	upstream := httptest.NewServer(app)
@@ -113,7 +113,7 @@ func start(t testing.TB, app http.Handler, change ...func(*Options)) *fixture {
 	return f
 }
 
-// end lets the drain time pass. It also runs as a cleanup, after the test's context has ended.
+// end stops the proxy after its drain time. It also runs as a cleanup, after the test's context has ended.
 func (f *fixture) end() {
 	f.t.Helper()
 	f.stop()
@@ -134,7 +134,7 @@ func (f *fixture) end() {
 func (f *fixture) url() string       { return "http://" + f.routes[0].listener.Addr().String() }
 func (f *fixture) healthURL() string { return "http://" + f.probes.listener.Addr().String() }
 
-// reload makes the proxy read its credentials until it reports the expected state.
+// reload makes the proxy read its credentials until check succeeds.
 func (f *fixture) reload(expectation string, check func() error) {
 	f.t.Helper()
 	eventually.True(f.t, patience, expectation, func() error {
@@ -147,7 +147,7 @@ type answer struct {
 	code   int
 	header http.Header
 	body   string
-	closed bool // the proxy asked the client to close its connection
+	closed bool // whether the proxy asked the client to close its connection
 }
 
 func (f *fixture) request(user, password string) *http.Request {
@@ -204,7 +204,7 @@ func portOf(t testing.TB, address string) int {
 	return port
 }
 
-// lockedBuffer is safe for concurrent writes.
+// lockedBuffer is a buffer that is safe for concurrent writes.
 type lockedBuffer struct {
 	mu     sync.Mutex
 	buffer bytes.Buffer
@@ -222,7 +222,7 @@ func (b *lockedBuffer) String() string {
 	return b.buffer.String()
 }
 
-// echo returns the headers of the request in the response.
+// echo returns an application that responds with the headers of the request.
 func echo() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_ = r.Header.Write(w)

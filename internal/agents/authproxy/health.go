@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 )
 
-// health answers the kubelet and Prometheus.
+// health serves the probes of the kubelet and the metrics for Prometheus.
 type health struct {
 	draining atomic.Bool
 	store    *store
@@ -24,7 +24,7 @@ func (h *health) handler() http.Handler {
 	return mux
 }
 
-// ready answers the readiness probe. It does not query the application, which has its own probe.
+// ready serves the readiness probe. It does not query the application, which has a probe of its own.
 func (h *health) ready(w http.ResponseWriter, _ *http.Request) {
 	set, problem := h.store.current.Load(), h.store.problem.Load()
 	switch {
@@ -35,9 +35,9 @@ func (h *health) ready(w http.ResponseWriter, _ *http.Request) {
 	case set == nil:
 		http.Error(w, "not ready: no credentials yet", http.StatusServiceUnavailable)
 	case problem != nil:
-		fmt.Fprintf(w, "ready: %d line(s) of %s, kept since the last reload failed: %s\n", set.count, set.from, *problem)
+		fmt.Fprintf(w, "ready: %d credential line(s) of %s are still in use, because the last reload failed: %s\n", set.count, set.from, *problem)
 	default:
-		fmt.Fprintf(w, "ready: %d line(s) of %s\n", set.count, set.from)
+		fmt.Fprintf(w, "ready: %d credential line(s) of %s are in use\n", set.count, set.from)
 	}
 }
 

@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// Options are the settings from the command line.
+// Options holds the settings from the command line.
 type Options struct {
-	Address     string   // address to bind the ports to; empty binds to all addresses
-	Routes      []Route  // at least one
-	Credentials []string // directories of mounted Secrets; the first with a valid line is used
+	Address     string   // IP address to bind the ports to; empty binds to all addresses
+	Routes      []Route  // the forwarded ports; at least one is required
+	Credentials []string // directories of mounted Secrets; the proxy uses the first one with a valid line
 	Health      int      // port for probes and metrics
 
 	Realm      string
@@ -31,10 +31,10 @@ type Options struct {
 	MaxHeaderBytes    int
 }
 
-// Route forwards a port of the pod to a port of the application on 127.0.0.1.
+// Route forwards requests from a port of the pod to a port of the application on 127.0.0.1.
 type Route struct {
 	Listen, Upstream int
-	// H2C uses HTTP/2 without TLS, as gRPC needs. Otherwise the proxy uses HTTP/1.
+	// H2C selects HTTP/2 without TLS, which gRPC needs. Otherwise the proxy uses HTTP/1.
 	H2C bool
 }
 
@@ -55,20 +55,20 @@ func Defaults() Options {
 func (o *Options) validate() error {
 	return errors.Join(
 		o.validatePorts(),
-		demand(len(o.Credentials) > 0, "--credentials is needed at least once"),
+		demand(len(o.Credentials) > 0, "--credentials must be set at least once"),
 		demand(len(o.Exempt) == 0 || !slices.ContainsFunc(o.Exempt, relative), "--exempt-path must begin with /"),
-		demand(quotable(o.Realm), "--realm must have printable ASCII characters only, without quotes and backslashes"),
-		demand(o.UserHeader != "" && !strings.ContainsFunc(o.UserHeader, notInHeader), "--user-header must have letters, digits and dashes only"),
+		demand(quotable(o.Realm), "--realm must contain only printable ASCII characters, without quotes and backslashes"),
+		demand(o.UserHeader != "" && !strings.ContainsFunc(o.UserHeader, notInHeader), "--user-header must contain only letters, digits and dashes"),
 		demand(!slices.Contains(reserved, http.CanonicalHeaderKey(o.UserHeader)), "--user-header must not be a header that HTTP defines"),
-		demand(o.Drain >= 0 && o.Shutdown > 0, "--drain must not be negative, and --shutdown-timeout must be above zero"),
-		demand(o.ReadHeaderTimeout > 0 && o.IdleTimeout > 0 && o.MaxHeaderBytes > 0, "limits must be above zero"),
+		demand(o.Drain >= 0 && o.Shutdown > 0, "--drain must be zero or more, and --shutdown-timeout must be above zero"),
+		demand(o.ReadHeaderTimeout > 0 && o.IdleTimeout > 0 && o.MaxHeaderBytes > 0, "--read-header-timeout, --idle-timeout and --max-header-bytes must be above zero"),
 	)
 }
 
-// validatePorts refuses routes that lead back to the proxy.
+// validatePorts refuses routes whose target is the proxy itself.
 func (o *Options) validatePorts() error {
 	if len(o.Routes) == 0 {
-		return errors.New("--route is needed at least once")
+		return errors.New("--route must be set at least once")
 	}
 	own := []int{o.Health}
 	for _, route := range o.Routes {
@@ -79,13 +79,13 @@ func (o *Options) validatePorts() error {
 	}
 	for _, route := range o.Routes {
 		if slices.Contains(own, route.Upstream) {
-			return fmt.Errorf("port %d belongs to the proxy and cannot be the application's", route.Upstream)
+			return fmt.Errorf("port %d is a port of the proxy, so it cannot be a port of the application", route.Upstream)
 		}
 	}
 	return nil
 }
 
-// reserved lists the headers that would break a request if they contained a user.
+// reserved lists headers that would break a request if the proxy put a user name into them.
 var reserved = []string{
 	"Authorization", "Connection", "Content-Length", "Content-Type", "Cookie", "Host", "Te", "Trailer",
 	"Transfer-Encoding", "Upgrade", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto",

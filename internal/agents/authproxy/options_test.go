@@ -30,8 +30,8 @@ func TestFlagsBecomeOptions(t *testing.T) {
 func TestFlagsThatMakeNoSenseAreRefused(t *testing.T) {
 	const good = "--route 8080=80 --credentials /a "
 	for args, want := range map[string]string{
-		"":                                   "--route is needed",
-		"--route 8080=80":                    "--credentials is needed",
+		"":                                   "--route must be set",
+		"--route 8080=80":                    "--credentials must be set",
 		good + "--route 80":                  "is not LISTENPORT=UPSTREAMPORT",
 		good + "--route 0=80":                "is not LISTENPORT=UPSTREAMPORT",
 		good + "--route 8080=81":             "two listeners use port 8080",
@@ -44,7 +44,7 @@ func TestFlagsThatMakeNoSenseAreRefused(t *testing.T) {
 		good + "--user-header X:Y":           "--user-header",
 		good + "--user-header authorization": "must not be a header that HTTP defines",
 		good + "--route 81=80/http3":         "is not LISTENPORT=UPSTREAMPORT",
-		good + "--drain -1s":                 "must not be negative",
+		good + "--drain -1s":                 "must be zero or more",
 		good + "--idle-timeout 0s":           "above zero",
 		good + "--what":                      "not defined",
 		good + "more":                        `"more" is not a flag`,

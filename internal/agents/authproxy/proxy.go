@@ -16,7 +16,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// Proxy has one server per route, and one for probes and metrics.
+// Proxy is the auth proxy of a pod. It has one server for each route, and one for probes and metrics.
 type Proxy struct {
 	options Options
 	clock   clock.WithTicker
@@ -35,7 +35,8 @@ type server struct {
 	listener net.Listener
 }
 
-// New reads the credentials and binds the ports. Missing credentials are not an error, because they may be added later.
+// New reads the credentials and binds the ports. Missing credentials are not an error, because a user may add them
+// later.
 func New(o Options, c clock.WithTicker, log *slog.Logger) (*Proxy, error) {
 	m := newMetrics()
 	s := &store{directories: o.Credentials, log: log, metrics: m}
@@ -73,7 +74,7 @@ func (p *Proxy) listen(port int, handler http.Handler) (*server, error) {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	protocols.SetUnencryptedHTTP2(true)
-	// Whole requests and responses have no time limit, because uploads, streams and websockets take long.
+	// There is no time limit for a whole request or response, because uploads, streams and websockets may take long.
 	return &server{listener: listener, Server: &http.Server{
 		Handler:                      handler,
 		Protocols:                    protocols,
@@ -85,7 +86,7 @@ func (p *Proxy) listen(port int, handler http.Handler) (*server, error) {
 	}}, nil
 }
 
-// Run serves until ctx ends, and then until the last request is answered.
+// Run serves until ctx ends, and then until all requests are completed.
 func (p *Proxy) Run(ctx context.Context) error {
 	base, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
@@ -104,7 +105,7 @@ func (p *Proxy) Run(ctx context.Context) error {
 	return err
 }
 
-// serve starts all servers, and returns a channel with the first error.
+// serve starts all servers. The returned channel delivers their errors.
 func (p *Proxy) serve(base context.Context) <-chan error {
 	failed := make(chan error, len(p.routes)+1)
 	for _, s := range p.servers() {

@@ -18,13 +18,13 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// load keeps sending requests with a valid password, and counts them.
+// load sends requests with a valid password all the time, and counts them.
 type load struct {
 	answered, failed atomic.Int64
 	last             atomic.Value
 	stop             context.CancelFunc
 	done             sync.WaitGroup
-	between          sync.RWMutex // each request holds a read lock
+	between          sync.RWMutex // each request holds a read lock, so that the test can wait between requests
 }
 
 func (f *fixture) load(clients int, password func() string) *load {
@@ -57,7 +57,7 @@ func (l *load) end() {
 	l.done.Wait()
 }
 
-// more waits until n more requests have been answered.
+// more waits until n more requests are completed.
 func (l *load) more(t *testing.T, n int64) {
 	t.Helper()
 	begin := l.answered.Load()
@@ -89,7 +89,7 @@ func TestAPasswordIsChangedUnderLoadWithoutAFailedRequest(t *testing.T) {
 		f.secret.put(t, "htpasswd", hashed(t, "ada", old)+hashed(t, "ada", fresh))
 		f.reload("both passwords are valid", f.loaded(2))
 		l.more(t, 50)
-		l.between.Lock() // the last requests with the old password are over
+		l.between.Lock() // the last requests with the old password are completed
 		password.Store(fresh)
 		l.between.Unlock()
 		l.more(t, 50)
@@ -117,7 +117,7 @@ func TestNoRequestFailsWhileTheProxyGoes(t *testing.T) {
 	if a := f.get("ada", "1"); !a.closed {
 		t.Errorf("the client is not asked to reconnect: %v", a.header)
 	}
-	l.expectNoneFailed(t) // clients have stopped using the proxy before the drain ends
+	l.expectNoneFailed(t) // the clients have stopped using the proxy before the drain time ends
 	f.end()
 }
 
@@ -130,7 +130,7 @@ func TestNoRequestOverHTTP2FailsWhileTheProxyGoes(t *testing.T) {
 	l.expectNoneFailed(t)
 }
 
-// goUnder starts the drain, and returns after many more requests have been answered.
+// goUnder starts the shutdown of the proxy, and returns after many more requests are completed.
 func (f *fixture) goUnder(t *testing.T, l *load) {
 	t.Helper()
 	f.stop()
@@ -164,7 +164,7 @@ func TestARequestInFlightIsAnsweredAfterTheDrain(t *testing.T) {
 	}
 }
 
-// passDrain lets the drain time pass, until the proxy accepts no connections any more.
+// passDrain waits until the drain time has passed and the proxy accepts no more connections.
 func (f *fixture) passDrain() {
 	f.t.Helper()
 	eventually.True(f.t, patience, "the port is closed", func() error {

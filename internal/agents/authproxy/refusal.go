@@ -12,24 +12,24 @@ import (
 	"github.com/opcrew/opcrew/internal/agents/shared/limiter"
 )
 
-// refusal is a response of the proxy itself.
+// refusal is a response that the proxy sends instead of forwarding the request.
 type refusal struct {
 	status int
-	reason string // the label in metrics
+	reason string // value of the label reason in metrics
 	text   string
 }
 
 func (r *refusal) Error() string { return r.text }
 
-// The texts are the same for an unknown user and a wrong password.
+// An unknown user and a wrong password give the same response, so that it does not reveal which users exist.
 var (
-	errMissing   = &refusal{http.StatusUnauthorized, "missing", "user and password are needed"}
-	errMalformed = &refusal{http.StatusUnauthorized, "malformed", "exactly one Authorization header of the scheme Basic is needed"}
+	errMissing   = &refusal{http.StatusUnauthorized, "missing", "user and password are required"}
+	errMalformed = &refusal{http.StatusUnauthorized, "malformed", "exactly one Authorization header with the scheme Basic is required"}
 	errWrong     = &refusal{http.StatusUnauthorized, "wrong", "wrong user or password"}
 	errLimited   = &refusal{http.StatusTooManyRequests, "limited", "too many wrong passwords from this address"}
-	errBusy      = &refusal{http.StatusServiceUnavailable, "busy", "too many passwords to check; try again"}
+	errBusy      = &refusal{http.StatusServiceUnavailable, "busy", "the proxy has too many passwords to check; try again"}
 	errGone      = &refusal{http.StatusServiceUnavailable, "gone", "the client disconnected"}
-	errNone      = &refusal{http.StatusServiceUnavailable, "no_credentials", "there are no credentials: the mounted Secrets have no valid htpasswd line"}
+	errNone      = &refusal{http.StatusServiceUnavailable, "no_credentials", "the proxy has no credentials: the mounted Secrets contain no valid htpasswd line"}
 	errConnect   = &refusal{http.StatusMethodNotAllowed, "connect", "this proxy does not support CONNECT"}
 )
 
@@ -37,12 +37,13 @@ func refusals() []*refusal {
 	return []*refusal{errMissing, errMalformed, errWrong, errLimited, errBusy, errGone, errNone, errConnect}
 }
 
-// bodyGrace is how long a refused client may continue to send its body.
+// bodyGrace is how long a client whose request is refused may continue to send its body.
 const bodyGrace = 5 * time.Second
 
 func (r *refusal) write(w http.ResponseWriter, req *http.Request, realm string) {
 	if req.ContentLength != 0 {
-		// The server reads some of the body before it responds. In tests without a connection there are no deadlines.
+		// net/http reads a part of the body before it responds, so a deadline is needed. It fails harmlessly in tests,
+		// where there is no connection.
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyGrace))
 	}
 	switch r.status {

@@ -23,34 +23,36 @@ import (
 )
 
 const (
-	// pollInterval is short compared with the minute that a kubelet takes to update a Secret.
+	// pollInterval is how often the files are checked. It is short compared with the minute that a kubelet takes to
+	// update a Secret.
 	pollInterval = time.Second
-	maxFileBytes = 1 << 20 // the limit of a Secret
+	maxFileBytes = 1 << 20 // a Secret cannot be larger
 )
 
-// keys returns the names of the key in Secrets of opcrew, Envoy Gateway and ingress-nginx.
+// keys returns the key names that Secrets of opcrew, Envoy Gateway and ingress-nginx use for credentials.
 func keys() []string { return []string{"htpasswd", ".htpasswd", "auth"} }
 
 var (
-	errNoLine = errors.New("no valid line")
-	// errEmptied reports a file without any user. Unlike a file with a mistake it takes effect, because it is intended.
-	errEmptied = fmt.Errorf("a file without a user, %w", errNoLine)
+	errNoLine = errors.New("there is no valid htpasswd line")
+	// errEmptied reports a credentials file without any user. In contrast to a file with errors, it takes effect,
+	// because it is assumed to be intended.
+	errEmptied = fmt.Errorf("a credentials file has no user: %w", errNoLine)
 )
 
-// store holds the current credentials, and follows changes in their directories. While it cannot read any it keeps the
-// last good ones. An empty file takes effect.
+// store holds the current credentials and follows changes of their files. While the files cannot be read, it keeps the
+// last valid credentials. An empty file takes effect.
 type store struct {
 	directories []string
 	log         *slog.Logger
 	metrics     *metrics
 	current     atomic.Pointer[credentials]
-	problem     atomic.Pointer[string] // why the last reload failed
+	problem     atomic.Pointer[string] // why the last reload failed; nil if it succeeded
 
-	seen []fs.FileInfo // the files at the last read; only refresh uses it
+	seen []fs.FileInfo // the files at the last read; only refresh uses this field
 }
 
-// watch polls the directories until ctx ends. A stat costs little, and file notifications can miss the switch of
-// symlinks by which a kubelet updates a Secret.
+// watch polls the directories until ctx ends. Polling with stat is cheap. File notifications can miss the change of a
+// symlink by which a kubelet updates a Secret.
 func (s *store) watch(ctx context.Context, c clock.WithTicker) {
 	ticker := c.NewTicker(pollInterval)
 	defer ticker.Stop()
@@ -64,8 +66,8 @@ func (s *store) watch(ctx context.Context, c clock.WithTicker) {
 	}
 }
 
-// refresh reads the files again if they have changed. It checks for changes before it reads, so that the next call sees
-// a change that happens in between.
+// refresh reads the files again if they have changed. It records the file state before it reads, so that the next call
+// notices a change during the read.
 func (s *store) refresh() {
 	now := s.look()
 	if unchanged(s.seen, now) {
@@ -73,7 +75,7 @@ func (s *store) refresh() {
 	}
 	lines, from, err := s.read()
 	if err == nil || errors.Is(err, errNoLine) {
-		s.seen = now // an unreadable file may become readable without a change
+		s.seen = now // the next call must retry, because an unreadable file may become readable without a visible change
 	}
 	if errors.Is(err, errEmptied) {
 		s.current.Store(nil)
@@ -85,23 +87,23 @@ func (s *store) refresh() {
 	s.problem.Store(nil)
 	s.current.Store(newCredentials(from, lines, s.current.Load()))
 	s.metrics.reloads.Add(1)
-	s.log.Info("Credentials loaded", "from", from, "lines", len(lines))
+	s.log.Info("The credentials were loaded", "from", from, "lines", len(lines))
 }
 
 func (s *store) keep(err error) {
 	s.metrics.failedReloads.Add(1)
 	text := err.Error()
 	if last := s.problem.Swap(&text); last == nil || *last != text {
-		s.log.Error("Credentials not loaded", "error", text, "kept", s.current.Load() != nil)
+		s.log.Error("The credentials were not loaded", "error", text, "kept", s.current.Load() != nil)
 	}
 }
 
-// look returns the file info of each possible credentials file, nil if there is no such file.
+// look returns the file info of each possible credentials file; nil for a file that does not exist.
 func (s *store) look() []fs.FileInfo {
 	var found []fs.FileInfo
 	for _, dir := range s.directories {
 		for _, key := range keys() {
-			info, _ := os.Stat(filepath.Join(dir, key)) // read returns the error
+			info, _ := os.Stat(filepath.Join(dir, key)) // errors are ignored here, because read returns them
 			found = append(found, info)
 		}
 	}
@@ -117,8 +119,8 @@ func unchanged(before, now []fs.FileInfo) bool {
 	})
 }
 
-// read returns the lines of the first file with a valid line. An unreadable file is an error and ends the search,
-// because it may be an override that locks a user out.
+// read returns the lines of the first file with a valid line. An unreadable file is an error and ends the search: it
+// may be the file that locks a user out, and must not be skipped.
 func (s *store) read() ([]*htpasswd.Line, string, error) {
 	none := errNoLine
 	for _, dir := range s.directories {
@@ -133,12 +135,12 @@ func (s *store) read() ([]*htpasswd.Line, string, error) {
 			}
 			lines, bad := htpasswd.Parse(text)
 			for _, b := range bad {
-				s.log.Warn("Line skipped", "file", path, "line", b.Line, "reason", b.Reason.Error())
+				s.log.Warn("A line of a credentials file was skipped", "file", path, "line", b.Line, "reason", b.Reason.Error())
 			}
 			if len(lines) > 0 {
 				return lines, path, nil
 			}
-			s.log.Warn("File without a valid line", "file", path)
+			s.log.Warn("A credentials file has no valid line", "file", path)
 			if len(bad) == 0 {
 				none = errEmptied
 			}

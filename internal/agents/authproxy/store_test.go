@@ -60,12 +60,12 @@ func TestAReloadThatFailsKeepsTheLastGoodCredentials(t *testing.T) {
 	s := newShelf(t)
 	s.expect(t, "tenant", "")
 	s.tenant.put(t, "htpasswd", "tenant:plain")
-	s.expect(t, "tenant", "no valid line")
-	s.expect(t, "tenant", "no valid line")
+	s.expect(t, "tenant", "there is no valid htpasswd line")
+	s.expect(t, "tenant", "there is no valid htpasswd line")
 	s.tenant.put(t, "htpasswd", strings.Repeat("x", maxFileBytes+1))
 	s.expect(t, "tenant", "larger than")
 	must(t, os.RemoveAll(s.tenant.dir))
-	s.expect(t, "tenant", "no valid line")
+	s.expect(t, "tenant", "there is no valid htpasswd line")
 	if strings.Contains(s.logs.String(), "plain") {
 		t.Errorf("the log has a password:\n%s", s.logs.String())
 	}
@@ -75,12 +75,12 @@ func TestAReloadThatFailsKeepsTheLastGoodCredentials(t *testing.T) {
 	s.expect(t, "new", "")
 }
 
-// Regression: an emptied Secret had no effect, so all users kept their access.
+// Regression: emptying the Secret had no effect, so all users kept their access.
 func TestAnEmptiedFileRefusesEveryone(t *testing.T) {
 	s := newShelf(t)
 	s.expect(t, "tenant", "")
 	s.tenant.put(t, "htpasswd", "# no user\n")
-	s.expect(t, "", "a file without a user")
+	s.expect(t, "", "a credentials file has no user")
 	s.tenant.put(t, "htpasswd", "new:"+shaOfOne)
 	s.expect(t, "new", "")
 }
@@ -115,7 +115,7 @@ func TestAProblemThatStaysIsLoggedOnce(t *testing.T) {
 	for range 5 {
 		s.expect(t, "", "is a directory")
 	}
-	if n := strings.Count(s.logs.String(), "Credentials not loaded"); n != 1 {
+	if n := strings.Count(s.logs.String(), "The credentials were not loaded"); n != 1 {
 		t.Errorf("%d lines of log, expected 1:\n%s", n, s.logs.String())
 	}
 }

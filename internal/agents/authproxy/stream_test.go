@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// tunnel answers an upgrade, and then answers each line with the user and the line.
+// tunnel accepts an upgrade, and then responds to each line with the name of the user and the line.
 func tunnel() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn, buffered, err := http.NewResponseController(w).Hijack()
@@ -33,7 +33,7 @@ func tunnel() http.Handler {
 	})
 }
 
-// websocket opens a websocket through the proxy.
+// websocket opens a websocket connection through the proxy.
 func (f *fixture) websocket() io.ReadWriter {
 	f.t.Helper()
 	conn := f.dial()
@@ -78,14 +78,14 @@ func TestAWebsocketWithoutAPasswordIsRefused(t *testing.T) {
 	f.expectCode(a, http.StatusUnauthorized)
 }
 
-// steps sends an event for each value of the channel. With a Content-Length header, a client could wait for the whole
-// response.
+// steps returns an application that sends an event for each value of the channel. With a Content-Length header, a
+// client might wait for the complete response.
 func steps(events <-chan string, header http.Header) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		maps.Copy(w.Header(), header)
 		for event := range events {
 			_, _ = io.WriteString(w, event)
-			_ = http.NewResponseController(w).Flush() // the client would notice the missing event
+			_ = http.NewResponseController(w).Flush() // an error is ignored: the client would notice the missing event
 		}
 	})
 }
@@ -115,7 +115,7 @@ func TestAStreamArrivesAsItIsSent(t *testing.T) {
 	}
 }
 
-// startH2C starts an application that speaks only HTTP/2, and returns its port.
+// startH2C starts an application that only supports HTTP/2, and returns its port.
 func startH2C(t testing.TB, app http.Handler) int {
 	t.Helper()
 	server := httptest.NewUnstartedServer(app)
@@ -147,11 +147,11 @@ func TestHTTP2InTheClearIsServed(t *testing.T) {
 	f.expectCode(f.get("ada", "2"), http.StatusUnauthorized)
 }
 
-// grpcLike answers each line at once, and ends with a trailer.
+// grpcLike returns an application that responds to each line at once and ends with a trailer, as gRPC does.
 func grpcLike() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Trailer", "Grpc-Status")
-		_ = http.NewResponseController(w).Flush() // the client would notice the missing headers
+		_ = http.NewResponseController(w).Flush() // an error is ignored: the client would notice the missing headers
 		lines := bufio.NewScanner(r.Body)
 		for lines.Scan() {
 			fmt.Fprintf(w, "%s over %s with %s\n", lines.Text(), r.Proto, r.Header.Get("Te"))

@@ -12,20 +12,20 @@ import (
 
 const (
 	dialTimeout = 2 * time.Second
-	// upstreamIdle is less than the 5 s after which many servers close an idle connection. If the server closes it first,
-	// a request may fail.
+	// upstreamIdle is how long idle connections to the application are kept. Many servers close them after 5 s. If the
+	// server closes a connection first, a request on it may fail.
 	upstreamIdle = 4 * time.Second
 	idlePerHost  = 512
 )
 
-// newTransport returns a transport to the application, which may take any time to answer.
+// newTransport returns a transport to the application. It has no timeout for responses.
 func newTransport(overH2C bool) http.RoundTripper {
 	http1 := &http.Transport{
 		DialContext:           (&net.Dialer{Timeout: dialTimeout}).DialContext,
 		MaxIdleConnsPerHost:   idlePerHost,
 		IdleConnTimeout:       upstreamIdle,
 		ExpectContinueTimeout: time.Second,
-		DisableCompression:    true, // the client and the application agree on compression
+		DisableCompression:    true, // only the client and the application decide about compression
 	}
 	if !overH2C {
 		return http1
@@ -36,7 +36,7 @@ func newTransport(overH2C bool) http.RoundTripper {
 	return &either{h2c: h2c, http1: http1}
 }
 
-// either sends upgrades over HTTP/1, because HTTP/2 has none.
+// either sends upgrade requests over HTTP/1 and all others over HTTP/2, because HTTP/2 does not support upgrades.
 type either struct{ h2c, http1 http.RoundTripper }
 
 func (e *either) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -48,7 +48,7 @@ func (e *either) RoundTrip(r *http.Request) (*http.Response, error) {
 
 const bufferBytes = 32 << 10
 
-// buffers holds reusable buffers for copying bodies.
+// buffers is a pool of buffers for copying bodies.
 type buffers struct{ pool sync.Pool }
 
 func (b *buffers) Get() []byte {

@@ -20,22 +20,23 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
 )
 
-// Exit codes other than etcd's own and etcdstart.RefusedCode.
+// These exit codes are used in addition to etcd's own and etcdstart.RefusedCode.
 const (
-	notExecutedCode = 127 // as in a shell
-	signalBase      = 128 // plus the number of the signal that ended etcd
+	notExecutedCode = 127 // the same as in a shell
+	signalBase      = 128 // plus the number of the signal that killed etcd
 )
 
 const (
 	tailSize = 2 << 10
-	// pipeTime is how long to wait for the rest of etcd's output after etcd has ended.
+	// pipeTime is how long to wait for the last output of etcd after etcd has ended.
 	pipeTime = time.Second
 )
 
-// run starts etcd and waits until it ends. When the context ends, it sends etcd a signal to end and waits without a
-// limit, because the kubelet sends SIGKILL after the grace period.
+// run starts etcd and waits until it ends. When ctx ends, it sends SIGTERM to etcd and waits without a time limit,
+// because the kubelet sends SIGKILL after the grace period.
 func run(ctx context.Context, o Options) error {
-	// The kernel kills a child when the thread that started it ends, so this thread stays until etcd has ended.
+	// The kernel kills etcd when the thread that started it ends. Locking the goroutine to its thread keeps the thread
+	// until etcd has ended.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	said := tail.New(tailSize)
@@ -45,36 +46,36 @@ func run(ctx context.Context, o Options) error {
 	if err := cmd.Start(); err != nil {
 		return ended(o, notExecutedCode, "etcd cannot be executed", err.Error())
 	}
-	// The signal is sent only once, however many this process receives: at a second one etcd would end at once, before it
-	// has handed over its leadership. etcd treats SIGTERM and SIGINT alike.
+	// etcd gets only one signal, even if this process receives several. At a second signal, etcd would end at once,
+	// before it has handed over its leadership. etcd handles SIGTERM and SIGINT in the same way.
 	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Signal(syscall.SIGTERM) })
 	defer stop()
-	_ = cmd.Wait() // the state has the result
+	_ = cmd.Wait() // ProcessState contains the result
 	code, how := conclude(cmd.ProcessState)
 	switch {
 	case code == 0:
 		return nil
 	case ctx.Err() != nil:
-		return &exit.Error{Code: code, Err: errors.New("etcd was asked to end: " + how)}
+		return &exit.Error{Code: code, Err: errors.New("etcd ended after a signal: " + how)}
 	}
 	return ended(o, code, how, lastLines(said))
 }
 
-// ended reports that etcd ended although it was not stopped.
+// ended writes a report for an etcd that ended without being stopped.
 func ended(o Options, code int, how, said string) error {
 	r := etcdstart.Report{Reason: etcdstart.EtcdEnded, Message: strings.TrimSpace(how + ": " + said)}
 	return errors.Join(&exit.Error{Code: code, Err: etcdstart.Report{Reason: etcdstart.EtcdEnded, Message: how}}, writeReport(o.Termination, r))
 }
 
-// conclude returns how a process ended, as an exit code and in words.
+// conclude returns how a process ended, as an exit code and as text.
 func conclude(state *os.ProcessState) (code int, how string) {
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		return signalBase + int(status.Signal()), fmt.Sprintf("etcd was ended by signal %d (%s)", status.Signal(), status.Signal())
+		return signalBase + int(status.Signal()), fmt.Sprintf("etcd was killed by signal %d (%s)", status.Signal(), status.Signal())
 	}
 	return state.ExitCode(), fmt.Sprintf("etcd ended with exit code %d", state.ExitCode())
 }
 
-// lastLines returns the last lines of etcd's output. It drops the first of several lines if it may have been cut.
+// lastLines returns the last lines of etcd's output. It drops an incomplete first line if there are several.
 func lastLines(said *tail.Tail) string {
 	text := strings.TrimRight(said.Text(), "\n")
 	if _, rest, more := strings.Cut(text, "\n"); said.Cut() && more {

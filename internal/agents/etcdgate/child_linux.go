@@ -7,6 +7,6 @@ package etcdgate
 
 import "syscall"
 
-// attributes returns attributes that make the kernel kill etcd when this process dies. Otherwise no process would
-// report etcd's end, and the kubelet could start a second etcd beside it.
+// attributes returns process attributes that make the kernel kill etcd when this process dies. An etcd without this
+// process would not be seen by the kubelet, which could then start a second etcd on the same data.
 func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }

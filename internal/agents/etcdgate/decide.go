@@ -9,7 +9,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
 )
 
-// facts holds the input of the decision.
+// facts holds the input of the decision whether etcd may start.
 type facts struct {
 	own   marker  // the expected marker
 	found *marker // the marker on the volume; nil if there is none
@@ -17,7 +17,8 @@ type facts struct {
 	log   bool
 }
 
-// decision refuses the start, or allows it. If mark is set, the marker must be written before the start.
+// decision is the result: etcd may start, or must not start for a reason. If mark is set, the marker must be written
+// before etcd starts.
 type decision struct {
 	mark    bool
 	refusal *etcdstart.Report
@@ -28,34 +29,34 @@ func decide(f facts) decision {
 	case f.log && f.found == nil && f.mode == etcdstart.Restored:
 		return decision{mark: true}
 	case f.log && f.found == nil:
-		return refuse(etcdstart.VolumeForeign, "the volume has the log of an unknown member, because it has no marker; expected the log of %s", f.own)
+		return refuse(etcdstart.VolumeForeign, "the volume has no marker, so its log may belong to another member; expected the log of %s", f.own)
 	case f.log && *f.found != f.own:
 		return refuse(etcdstart.VolumeForeign, "the volume has the log of %s; expected the log of %s", *f.found, f.own)
 	case f.log:
 		return decision{}
 	case f.mode == etcdstart.Established:
-		return refuse(etcdstart.VolumeLost, "%s has been part of its cluster, and its log is lost (%s): without the log the member could contradict its own votes and lose acknowledged writes", f.own, f.remains())
+		return refuse(etcdstart.VolumeLost, "%s was part of its cluster and has lost its log (%s); without the log, it could contradict its own votes and lose acknowledged writes", f.own, f.remains())
 	case f.mode == etcdstart.Restored:
-		return refuse(etcdstart.VolumeLost, "%s must start from a backup, and the volume has none", f.own)
+		return refuse(etcdstart.VolumeLost, "%s must start from a backup, but the volume contains no restored data", f.own)
 	case f.mode != etcdstart.Bootstrap && f.mode != etcdstart.Join:
-		return refuse(etcdstart.NoAuthorisation, "%q is not a mode of a start", f.mode)
+		return refuse(etcdstart.NoAuthorisation, "%q is not a start mode", f.mode)
 	case f.found != nil && *f.found != f.own:
-		return refuse(etcdstart.VolumeForeign, "the volume belongs to %s, though it has no log; expected a new volume or that of %s", *f.found, f.own)
+		return refuse(etcdstart.VolumeForeign, "the volume has no log, but its marker belongs to %s; expected a new volume, or the volume of %s", *f.found, f.own)
 	}
-	// The marker is written even if there is one: an interrupted start may have left a marker that is not yet synced to
-	// disk. If it were lost later, the log would look like that of another member.
+	// The marker is written again even if it exists, because an interrupted start may not have synced it to disk. If it
+	// were lost later, the log would look like the log of another member.
 	return decision{mark: true}
 }
 
-// remains says whether the marker on the volume is that of this member, of another one, or missing.
+// remains describes the marker on the volume: it belongs to this member or another one, or is missing.
 func (f facts) remains() string {
 	switch {
 	case f.found == nil:
-		return "the volume has no marker either"
+		return "the volume has no marker"
 	case *f.found == f.own:
-		return "the marker is still there"
+		return "the volume still has its marker"
 	}
-	return fmt.Sprintf("the marker is that of %s", *f.found)
+	return fmt.Sprintf("the marker on the volume is that of %s", *f.found)
 }
 
 func refuse(reason etcdstart.Reason, format string, args ...any) decision {

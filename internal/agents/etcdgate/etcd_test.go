@@ -20,8 +20,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/repo"
 )
 
-// realEtcd returns the command line of a real etcd: the file in KUBEBUILDER_ASSETS, or else the project's own program,
-// which runs as etcd if it is called by that name.
+// realEtcd returns the command line of a real etcd. The program is in KUBEBUILDER_ASSETS. Otherwise it is built in this
+// repository, and behaves as etcd if it is called by that name.
 func (m *member) realEtcd(others ...string) []string {
 	m.Helper()
 	program := repo.Path(m, "bin", "kube")
@@ -44,7 +44,7 @@ func (m *member) realEtcd(others ...string) []string {
 	}
 }
 
-// Without the gate, etcd would start without an error.
+// Without the gate (this package), etcd would start without an error.
 func TestAWipedMemberIsRefusedThatEtcdWouldStart(t *testing.T) {
 	m := newMember(t)
 	m.command = m.realEtcd()
@@ -53,12 +53,12 @@ func TestAWipedMemberIsRefusedThatEtcdWouldStart(t *testing.T) {
 	m.answers("/livez", 200, "ok")
 	m.answers("/readyz", 200, `"true"`)
 	r.stop()
-	r = m.start() // with its log it starts under any permission
+	r = m.start() // a member with its log starts with any permission
 	m.answers("/readyz", 200, `"true"`)
 	r.stop()
 
 	must(t, os.RemoveAll(m.o.DataDir))
-	m.start().ends(etcdstart.RefusedCode, etcdstart.VolumeLost) // before the pod has the new permission
+	m.start().ends(etcdstart.RefusedCode, etcdstart.VolumeLost) // the pod does not have the new permission yet
 	m.allow(etcdstart.Established)
 	must(t, os.Remove(m.o.Latch))
 	m.start().ends(etcdstart.RefusedCode, etcdstart.VolumeLost)
@@ -72,7 +72,7 @@ func TestAWipedMemberIsRefusedThatEtcdWouldStart(t *testing.T) {
 	m.start().ends(etcdstart.RefusedCode, etcdstart.VolumeForeign)
 }
 
-// bare starts etcd without the gate, and waits until it is healthy.
+// bare starts etcd without the gate, and waits until etcd is healthy.
 func (m *member) bare() {
 	m.Helper()
 	etcd := exec.Command(m.command[0], m.command[1:]...)
@@ -94,10 +94,10 @@ func (m *member) bare() {
 func (r *running) stop() {
 	r.Helper()
 	r.signal(syscall.SIGTERM)
-	r.ends(signalBase+int(syscall.SIGTERM), "") // etcd ends itself like this when it is not the first process
+	r.ends(signalBase+int(syscall.SIGTERM), "") // etcd ends itself with this signal if it is not process 1
 }
 
-// Without a quorum a member cannot serve clients, and killing it would not help.
+// A member without a quorum cannot serve clients, but killing it would not help.
 func TestAMemberWithoutAQuorumIsAliveAndNotReady(t *testing.T) {
 	m := newMember(t)
 	m.command = m.realEtcd("main-lost=http://" + loopback.Address())
@@ -110,7 +110,7 @@ func TestAMemberWithoutAQuorumIsAliveAndNotReady(t *testing.T) {
 	r.stop()
 }
 
-// hasLog must agree with etcd about directories in which etcd starts from scratch.
+// hasLog and etcd must agree on which directories have no log, so that etcd starts from scratch.
 func TestEtcdAgreesOnWhatALogIs(t *testing.T) {
 	m := newMember(t)
 	m.command = m.realEtcd()

@@ -12,7 +12,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
 )
 
-// maxFile is larger than any file that the gate reads.
+// maxFile is the maximum size in bytes of a file that this package reads. All valid files are smaller.
 const maxFile = 64 << 10
 
 func readStart(path string) (etcdstart.Start, error) {
@@ -31,12 +31,12 @@ func read(path string) ([]byte, error) {
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, maxFile+1))
 	if len(text) > maxFile {
-		return nil, errors.New(path + " is too long")
+		return nil, errors.New("file " + path + " is too long")
 	}
 	return text, err
 }
 
-// writeReport writes the file in place, because the file itself is mounted.
+// writeReport writes the termination message. It overwrites the file in place, because the file itself is mounted.
 func writeReport(path string, r etcdstart.Report) error {
 	if err := os.WriteFile(path, r.Encode(), 0o644); err != nil {
 		return fmt.Errorf("write the termination message: %w", err)

@@ -17,9 +17,11 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
 )
 
-// Run starts etcd if that is safe, and returns when etcd has ended. The error contains the exit code.
+// Run starts etcd if its volume is safe, and returns when etcd has ended. The error contains the exit code of the
+// container.
 func Run(ctx context.Context, o Options, log *slog.Logger) error {
-	// After a restart the kubelet sends its signal again. That must not end this process before etcd.
+	// A restarted kubelet may send the signal a second time. Notify catches it, because it must not end this process
+	// before etcd has ended.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT)
 	start, refusal := admit(o)
 	if refusal != nil {
@@ -27,22 +29,22 @@ func Run(ctx context.Context, o Options, log *slog.Logger) error {
 	}
 	listener, err := net.Listen("tcp", o.Listen)
 	if err != nil {
-		return fmt.Errorf("bind the port of the probes: %w", err)
+		return fmt.Errorf("bind the port for probes: %w", err)
 	}
 	defer listener.Close()
 	if ctx.Err() != nil {
-		return nil // the pod is stopped before etcd has started
+		return nil // the pod was stopped before etcd has started
 	}
 	log.Info("Starting etcd", "mode", start.Mode, "member", o.Member, "id", start.ID)
 	go serve(listener, newHealth(o, start), log)
 	return run(ctx, o)
 }
 
-// admit collects the facts and decides. If it returns no refusal, the marker is on the disk.
+// admit collects the facts and decides whether etcd may start. If it returns no refusal, the marker is synced to disk.
 func admit(o Options) (etcdstart.Start, *etcdstart.Report) {
 	start, err := readStart(o.Start)
 	if err != nil {
-		return start, &etcdstart.Report{Reason: etcdstart.NoAuthorisation, Message: fmt.Sprintf("the permission to start cannot be read: %v", err)}
+		return start, &etcdstart.Report{Reason: etcdstart.NoAuthorisation, Message: fmt.Sprintf("the start file of the operator cannot be read: %v", err)}
 	}
 	f := facts{own: marker{o.Cluster, o.Member, start.ID}, mode: start.Mode}
 	part, err := latch(o.Latch).closed()

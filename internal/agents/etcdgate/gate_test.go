@@ -22,7 +22,7 @@ func TestARefusalIsReportedAndEtcdIsNotStarted(t *testing.T) {
 	if !strings.Contains(message, "start: no such file") {
 		t.Errorf("the message is %q", message)
 	}
-	must(t, put(m.o.Start, "")) // as a kubelet writes an annotation that does not exist
+	must(t, put(m.o.Start, "")) // a kubelet writes an empty file for an annotation that does not exist
 	m.start().ends(etcdstart.RefusedCode, etcdstart.NoAuthorisation)
 	m.allow(etcdstart.Established)
 	m.start().ends(etcdstart.RefusedCode, etcdstart.VolumeLost)
@@ -78,7 +78,7 @@ func TestASignalThatEndsEtcdIsPassedOn(t *testing.T) {
 	m := newMember(t, "--die", "--say", "last words")
 	m.allow(etcdstart.Bootstrap)
 	message := m.start().ends(signalBase+int(syscall.SIGKILL), etcdstart.EtcdEnded)
-	if message != "etcd was ended by signal 9 (killed): last words" {
+	if message != "etcd was killed by signal 9 (killed): last words" {
 		t.Errorf("the message is %q", message)
 	}
 }
@@ -101,7 +101,7 @@ func TestTheEndOfThePodWaitsForEtcd(t *testing.T) {
 		m.says("output")
 		r.signal(s)
 		m.says("ending")
-		r.signal(syscall.SIGTERM) // as a restarted kubelet does
+		r.signal(syscall.SIGTERM) // a restarted kubelet sends the signal again
 		r.ends(0, "")
 		if !strings.Contains(m.log(), "ended, signals more than one: 0") {
 			t.Errorf("%s: expected etcd to have time to end, got %s", s, m.log())
@@ -121,7 +121,7 @@ func TestEtcdDoesNotOutliveTheGate(t *testing.T) {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		return demand(err != nil || strings.Contains(string(text), ") Z "), string(text))
 	})
-	// The next gate continues where the interrupted one stopped.
+	// The next start continues where the interrupted start stopped.
 	m.allow(etcdstart.Established)
 	r = m.start()
 	m.says("output")

@@ -35,7 +35,7 @@ const (
 	fakeEtcd = "fake-etcd"
 )
 
-// TestMain also runs the gate and a simulated etcd, because the test binary is both programs.
+// TestMain also runs the gate and a simulated etcd, because the test binary serves as both programs.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == subcommand {
 		os.Exit(beGate(os.Args[2:]))
@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// beGate runs the gate as cmd/opcrew-agent does.
+// beGate runs the gate in the same way as cmd/opcrew-agent.
 func beGate(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
@@ -61,7 +61,8 @@ func beGate(args []string) int {
 	return 0
 }
 
-// beEtcd simulates etcd: it writes a pid and a log, prints, serves, and ends, as its arguments say.
+// beEtcd simulates etcd as its arguments specify: it writes its PID and a log, prints output, serves requests, and
+// ends.
 func beEtcd(args []string) int {
 	set := flag.NewFlagSet(fakeEtcd, flag.ExitOnError)
 	dir, metrics := set.String("data-dir", "", ""), set.String("metrics", "", "")
@@ -86,17 +87,17 @@ func beEtcd(args []string) int {
 	}
 	<-terminated
 	fmt.Println("ending")
-	time.Sleep(300 * time.Millisecond) // time for a second signal to arrive
+	time.Sleep(300 * time.Millisecond) // wait for a second signal
 	fmt.Println("ended, signals more than one:", len(terminated))
 	return 0
 }
 
-// member is the container of a member, with its volume.
+// member is the container of an etcd member, with its volume.
 type member struct {
 	*testing.T
 	o       Options
 	dir     string
-	command []string // the command that runs as etcd
+	command []string // command line that runs as etcd
 }
 
 func newMember(t *testing.T, args ...string) *member {
@@ -111,7 +112,7 @@ func newMember(t *testing.T, args ...string) *member {
 	return m
 }
 
-// allow writes the permission to start, as the operator and the kubelet do.
+// allow writes the start file with the operator's permission, as the kubelet does.
 func (m *member) allow(mode etcdstart.Mode) {
 	m.Helper()
 	must(m.T, put(m.o.Start, etcdstart.Start{Mode: mode, ID: ours().ID}.String()))
@@ -123,7 +124,7 @@ type running struct {
 	cmd *exec.Cmd
 }
 
-// start starts a container with an empty termination message.
+// start starts the container with an empty termination message.
 func (m *member) start() *running {
 	m.Helper()
 	must(m.T, put(m.o.Termination, ""))
@@ -153,8 +154,8 @@ func (r *running) signal(s syscall.Signal) {
 	must(r.T, r.cmd.Process.Signal(s))
 }
 
-// ends waits for the end of the container, expects an exit code and a reason in the termination message, and returns
-// the message's text. With the reason "" it expects no termination message.
+// ends waits for the end of the container, and expects an exit code and a reason in the termination message. It returns
+// the text of the message. The reason "" means that there must be no termination message.
 func (r *running) ends(code int, reason etcdstart.Reason) string {
 	r.Helper()
 	timer := time.AfterFunc(patience, func() { _ = r.cmd.Process.Kill() })
@@ -185,7 +186,7 @@ func (m *member) says(text string) {
 	})
 }
 
-// pid returns the pid of the last etcd.
+// pid returns the PID of the etcd process that was started last.
 func (m *member) pid() int {
 	m.Helper()
 	var pid int
@@ -204,7 +205,7 @@ func (m *member) ran() bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// probe sends a probe like a kubelet.
+// probe sends a probe in the same way as a kubelet.
 func (m *member) probe(path string) (int, string) {
 	answer, err := http.Get("http://" + m.o.Listen + path)
 	if err != nil {

@@ -21,25 +21,25 @@ import (
 )
 
 const (
-	// readyTime limits a linearizable read of etcd.
+	// readyTime is how long a linearizable read of etcd may take.
 	readyTime = 2 * time.Second
-	// liveTime limits how long etcd may take to answer anything.
+	// liveTime is how long etcd may take to respond at all.
 	liveTime = 5 * time.Second
-	// startGrain is how long a readiness probe waits before it queries a starting member again. After startTime each probe
-	// queries it only once.
+	// startGrain is how often a readiness probe queries a member that is starting. After startTime, each probe queries
+	// it only once.
 	startGrain, startTime = 100 * time.Millisecond, 30 * time.Second
 
 	maxAnswer = 16 << 10
 )
 
-// health answers the probes of the kubelet. It queries etcd each time.
+// health serves the kubelet's probes. It queries etcd for each probe.
 type health struct {
 	options  Options
 	start    etcdstart.Start
 	client   http.Client
 	dialer   net.Dialer
-	opened   atomic.Bool // etcd's listener has answered
-	settled  atomic.Bool // the latch has been closed
+	opened   atomic.Bool // whether the listener of etcd has responded
+	settled  atomic.Bool // whether the latch has been closed
 	wasReady atomic.Bool
 	begun    time.Time
 }
@@ -47,7 +47,8 @@ type health struct {
 func newHealth(o Options, start etcdstart.Start) *health {
 	h := &health{options: o, start: start, begun: time.Now()}
 	h.settled.Store(start.Mode == etcdstart.Established)
-	// It uses no proxy and no old connection, because the question is whether this process answers now.
+	// The client uses no proxy and no existing connection, because a probe must show that this etcd process responds
+	// now.
 	h.client.Transport = &http.Transport{DisableKeepAlives: true, DialContext: h.dialer.DialContext}
 	return h
 }
@@ -55,7 +56,7 @@ func newHealth(o Options, start etcdstart.Start) *health {
 func serve(listener net.Listener, h *health, log *slog.Logger) {
 	server := &http.Server{Handler: h.handler(), ReadHeaderTimeout: liveTime, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn)}
 	if err := server.Serve(listener); !errors.Is(err, net.ErrClosed) {
-		log.Error("The server for probes has failed", "error", err.Error())
+		log.Error("The server for probes failed", "error", err.Error())
 	}
 }
 
@@ -66,8 +67,8 @@ func (h *health) handler() http.Handler {
 	return mux
 }
 
-// ready succeeds if etcd is healthy. It waits for a member that is starting, because the kubelet would probe again only
-// after a second.
+// ready serves the readiness probe. It succeeds if etcd is healthy. While the member is starting, it waits, because the
+// kubelet would probe again only after a second.
 func (h *health) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), readyTime)
 	defer cancel()
@@ -75,7 +76,7 @@ func (h *health) ready(w http.ResponseWriter, r *http.Request) {
 	for err != nil && h.starting() {
 		time.Sleep(startGrain)
 		again, now := h.status(ctx)
-		if ctx.Err() != nil { // the error would only report the timeout
+		if ctx.Err() != nil { // ctx has ended, so the error would only report the timeout
 			break
 		}
 		said, err = again, now
@@ -88,11 +89,11 @@ func (h *health) ready(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintln(w, said)
 }
 
-// starting reports whether the member is starting and may become ready soon.
+// starting reports whether the member is still starting and may soon be ready.
 func (h *health) starting() bool { return !h.wasReady.Load() && time.Since(h.begun) < startTime }
 
-// status returns the answer of a healthy etcd. A healthy member is part of its cluster, so from then on it must not
-// start without data. The same holds for a joining member with a log, because it gets a vote before it is healthy.
+// status returns the response of a healthy etcd. A healthy member is part of its cluster, so it must never start
+// without data again. This also applies to a joining member with a log, because it gets a vote before it is healthy.
 func (h *health) status(ctx context.Context) (string, error) {
 	said, err := h.healthy(ctx)
 	if err == nil || h.joiningWithLog() {
@@ -101,7 +102,7 @@ func (h *health) status(ctx context.Context) (string, error) {
 	return said, err
 }
 
-// joiningWithLog reports whether a joining member has a log.
+// joiningWithLog reports whether the member is joining its cluster and already has a log.
 func (h *health) joiningWithLog() bool {
 	if h.start.Mode != etcdstart.Join || h.settled.Load() {
 		return false
@@ -110,7 +111,7 @@ func (h *health) joiningWithLog() bool {
 	return log && err == nil
 }
 
-// settle closes the latch, once.
+// settle closes the latch once.
 func (h *health) settle() error {
 	if h.settled.Load() {
 		return nil
@@ -122,16 +123,17 @@ func (h *health) settle() error {
 	return nil
 }
 
-// healthPath excludes the alarm at which etcd refuses only writes, because clients may still read and delete.
+// healthPath is the path of etcd's health check. It ignores the NOSPACE alarm, which only blocks writes, because
+// clients may still read and delete.
 const healthPath = "/health?exclude=NOSPACE"
 
-// healthy returns the answer of a healthy etcd, or an error.
+// healthy returns the response of a healthy etcd, or an error.
 func (h *health) healthy(ctx context.Context) (string, error) {
 	switch {
 	case h.options.Metrics == "":
-		return "ok: takes connections", h.connect(ctx)
+		return "ok: etcd accepts connections", h.connect(ctx)
 	case h.options.ByLeader:
-		return "ok: has a leader", h.leader(ctx)
+		return "ok: etcd has a leader", h.leader(ctx)
 	}
 	answer, err := h.ask(ctx, healthPath)
 	if err != nil {
@@ -140,16 +142,16 @@ func (h *health) healthy(ctx context.Context) (string, error) {
 	defer answer.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
 	if err == nil && answer.StatusCode != http.StatusOK {
-		err = fmt.Errorf("etcd answers %s: %s", answer.Status, strings.TrimSpace(string(body)))
+		err = fmt.Errorf("etcd responds with %s: %s", answer.Status, strings.TrimSpace(string(body)))
 	}
 	return string(body), err
 }
 
-// hasLeader is the line in etcd's metrics that shows a member with a leader.
+// hasLeader is the line in etcd's metrics that a member with a leader reports.
 const hasLeader = "etcd_server_has_leader 1"
 
-// leader returns an error unless etcd has a leader. It avoids /health, because before 3.5 that writes a v2 request
-// (QGET) to the log, and etcd 3.6 does not start with such a log ("detected disallowed v2 WAL").
+// leader returns an error if etcd has no leader. It does not use /health, because before etcd 3.5 that writes a v2
+// request (QGET) to the log, and etcd 3.6 does not start with such a log ("detected disallowed v2 WAL").
 func (h *health) leader(ctx context.Context) error {
 	answer, err := h.ask(ctx, "/metrics")
 	if err != nil {
@@ -164,8 +166,9 @@ func (h *health) leader(ctx context.Context) error {
 	return errors.New("etcd has no leader")
 }
 
-// live fails only for a process that is stopped or hangs, as a member without a quorum must not be killed. Any answer
-// counts, also 404 for a path that no version has. /health would read the store, which waits during a defragmentation.
+// live serves the liveness probe. It fails only if the etcd process is stopped or hangs, because a member without a
+// quorum must not be killed. Any response counts, even status 404. It does not use /health, which would wait during a
+// defragmentation.
 func (h *health) live(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), liveTime)
 	defer cancel()
@@ -174,11 +177,11 @@ func (h *health) live(w http.ResponseWriter, r *http.Request) {
 	case err == nil:
 		fmt.Fprintln(w, "ok")
 	case errors.Is(err, syscall.ECONNREFUSED) && !h.opened.Load():
-		// It is reading its log or waiting for other members, which may take any time.
+		// etcd is reading its log or waiting for other members, which may take any time.
 		fmt.Fprintln(w, "ok: etcd has not opened its listener yet")
 	default:
-		h.opened.Store(true) // a process that accepts a connection and then hangs has a listener too
-		http.Error(w, "etcd does not answer: "+err.Error(), http.StatusServiceUnavailable)
+		h.opened.Store(true) // a process that accepts a connection and then hangs has opened its listener, too
+		http.Error(w, "etcd does not respond: "+err.Error(), http.StatusServiceUnavailable)
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/loopback"
 )
 
-// probed returns a health server for a simulated etcd.
+// probed returns a probe server in front of a simulated etcd.
 func probed(t *testing.T, etcd http.HandlerFunc) (*health, func(path string) (int, string)) {
 	t.Helper()
 	server := httptest.NewServer(etcd)
@@ -66,7 +66,8 @@ func TestAMemberIsReadyWhenEtcdSaysSo(t *testing.T) {
 	h.expectLatch(t, true)
 }
 
-// A kubelet probes once a second, so a failure that comes too early makes clients wait for the next probe.
+// A kubelet probes only once per second. If a probe of a starting member fails too early, clients have to wait for the
+// next probe.
 func TestAMemberThatStartsIsWaitedForByTheFirstProbe(t *testing.T) {
 	var asked atomic.Int32
 	h, probe := probed(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -90,7 +91,7 @@ func TestAMemberThatStartsIsWaitedForByTheFirstProbe(t *testing.T) {
 	}
 }
 
-// Otherwise the member could start without data next time.
+// If the latch were not closed first, the member could start without data next time.
 func TestAMemberIsNotReadyBeforeItsLatchIsClosed(t *testing.T) {
 	h, probe := probed(t, func(http.ResponseWriter, *http.Request) {})
 	must(t, put(filepath.Join(h.options.Latch, "in the way"), ""))
@@ -99,7 +100,7 @@ func TestAMemberIsNotReadyBeforeItsLatchIsClosed(t *testing.T) {
 	}
 }
 
-// Regression: when the node's disk was full, an established member was not ready.
+// Regression: when the disk of the node was full, an established member did not become ready.
 func TestAnEstablishedMemberNeedsNoLatch(t *testing.T) {
 	h, _ := probed(t, func(http.ResponseWriter, *http.Request) {})
 	must(t, put(filepath.Join(h.options.Latch, "in the way"), ""))
@@ -110,7 +111,7 @@ func TestAnEstablishedMemberNeedsNoLatch(t *testing.T) {
 	}
 }
 
-// A learner gets its vote before it is healthy.
+// A learner may get its vote before it is healthy.
 func TestAMemberThatJoinsIsPartOfTheClusterOnceItHasALog(t *testing.T) {
 	h, probe := probed(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 	h.start.Mode = etcdstart.Join
@@ -123,9 +124,9 @@ func TestAMemberThatJoinsIsPartOfTheClusterOnceItHasALog(t *testing.T) {
 	h.expectLatch(t, true)
 }
 
-// A member must not be killed because of other members.
+// A member must not be killed because other members are missing.
 //
-// Regression: an etcd 3.4 whose health was read could not be upgraded to 3.6.
+// Regression: an etcd 3.4 whose /health had been queried could not be upgraded to 3.6.
 func TestAMemberThatIsReadyByItsLeaderIsNotAskedForItsHealth(t *testing.T) {
 	leader := 0
 	h, probe := probed(t, func(w http.ResponseWriter, r *http.Request) {
@@ -223,6 +224,6 @@ func TestAnOldEtcdIsReadyWhenItTakesConnections(t *testing.T) {
 	listener, err := net.Listen("tcp", m.o.Client)
 	must(t, err)
 	defer listener.Close()
-	m.answers("/readyz", 200, "takes connections")
+	m.answers("/readyz", 200, "accepts connections")
 	m.answers("/livez", 200, "ok\n")
 }

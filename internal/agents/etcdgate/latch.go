@@ -10,8 +10,8 @@ import (
 	"github.com/opcrew/opcrew/internal/agents/shared/durable"
 )
 
-// latch is a file that records, for as long as the pod exists, that its member has been part of the cluster. The
-// operator records that too (Established), but the kubelet may take a minute to update the pod, and a container can
+// latch is a file that exists as long as the pod, and records that the member was part of the cluster. The operator
+// records that too (Established). But the kubelet may take a minute to update the start file, and the container can
 // restart at any time.
 type latch string
 
@@ -19,15 +19,15 @@ type latch string
 func (l latch) closed() (bool, error) {
 	there, err := exists(string(l))
 	if err != nil {
-		return false, fmt.Errorf("read whether the member has been part of its cluster: %w", err)
+		return false, fmt.Errorf("check the file that records that the member was part of its cluster: %w", err)
 	}
 	return there, nil
 }
 
-// close records on the disk that the member has been part of the cluster.
+// close records on disk that the member was part of the cluster.
 func (l latch) close() error {
 	if err := durable.Replace(string(l), strings.NewReader(""), markerMode); err != nil {
-		return fmt.Errorf("record that the member is part of its cluster: %w", err)
+		return fmt.Errorf("write the file that records that the member is part of its cluster: %w", err)
 	}
 	return nil
 }

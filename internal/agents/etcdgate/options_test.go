@@ -24,15 +24,15 @@ func TestFlagsBecomeOptions(t *testing.T) {
 func TestFlagsThatMakeNoSenseAreRefused(t *testing.T) {
 	const good = "--cluster 3e6b --member main-0 "
 	for args, want := range map[string]string{
-		"--member a -- etcd":             "--cluster is needed",
-		"--cluster a -- etcd":            "--member is needed",
-		good:                             "the command line of etcd is needed",
+		"--member a -- etcd":             "--cluster must be set",
+		"--cluster a -- etcd":            "--member must be set",
+		good:                             "the command line of etcd must follow",
 		good + "--data-dir data -- etcd": "must be absolute paths",
 		good + "--marker /var/etcd/data/m -- etcd":    "--marker must be outside",
 		good + "--marker /var/etcd/data -- etcd":      "--marker must be outside",
 		good + "--latch part -- etcd":                 "--latch must be an absolute path",
 		good + "--latch /var/etcd/part -- etcd":       "not on the volume of --marker",
-		good + "--start-file= -- etcd":                "are needed",
+		good + "--start-file= -- etcd":                "must be set",
 		good + "--listen 2382 -- etcd":                "--listen: ",
 		good + "--client-address 2379 -- etcd":        "--client-address: ",
 		good + "--metrics-url 127.0.0.1:2381 -- etcd": "--metrics-url must be http://HOST:PORT",

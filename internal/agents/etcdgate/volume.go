@@ -14,9 +14,9 @@ import (
 
 const logSuffix = ".wal"
 
-// hasLog reports whether etcd's data directory has the log of a member: a non-empty file with the suffix of a log. A
-// directory that cannot be read is an error, never empty, as it is for etcd. docs/design/etcd.md describes how etcd
-// creates the log.
+// hasLog reports whether etcd's data directory contains a log: a non-empty file with the log suffix. An unreadable
+// directory is an error, although etcd itself would treat it as empty. docs/design/etcd.md describes how etcd creates
+// the log.
 func hasLog(dataDir string) (bool, error) {
 	dir := filepath.Join(dataDir, "member", "wal")
 	if there, err := exists(dataDir, filepath.Join(dataDir, "member"), dir); !there {
@@ -24,7 +24,7 @@ func hasLog(dataDir string) (bool, error) {
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return false, fmt.Errorf("read the directory of the log: %w", err)
+		return false, fmt.Errorf("read the log directory of etcd: %w", err)
 	}
 	for _, entry := range entries {
 		if !strings.HasSuffix(entry.Name(), logSuffix) {
@@ -32,7 +32,7 @@ func hasLog(dataDir string) (bool, error) {
 		}
 		info, err := entry.Info()
 		if err != nil {
-			return false, fmt.Errorf("read the log: %w", err)
+			return false, fmt.Errorf("check the log files of etcd: %w", err)
 		}
 		if info.Mode().IsRegular() && info.Size() > 0 {
 			return true, nil
@@ -41,7 +41,7 @@ func hasLog(dataDir string) (bool, error) {
 	return false, nil
 }
 
-// exists reports whether all paths exist. It does not follow links: a link to a volume that is not mounted must not
+// exists reports whether all paths exist. It does not follow symlinks: a link to a volume that is not mounted must not
 // look like an empty directory.
 func exists(paths ...string) (bool, error) {
 	for _, path := range paths {
@@ -50,7 +50,7 @@ func exists(paths ...string) (bool, error) {
 		case errors.Is(err, fs.ErrNotExist):
 			return false, nil
 		case err != nil:
-			return false, fmt.Errorf("find the log: %w", err)
+			return false, fmt.Errorf("search for the log of etcd: %w", err)
 		}
 	}
 	return true, nil

@@ -61,7 +61,7 @@ func TestALogIsWhatEtcdStartsFrom(t *testing.T) {
 	}
 }
 
-// A read error must look neither like an empty directory nor like a new volume.
+// A read error must not look like an empty directory or a new volume.
 func TestAnUnreadableDirectoryIsAnError(t *testing.T) {
 	in := func(o Options, name string) string { return filepath.Join(o.DataDir, name) }
 	for name, damage := range map[string]func(Options) error{
@@ -102,7 +102,7 @@ func link(to, path string) error {
 	return os.Symlink(to, path)
 }
 
-// Each case is a later step of an interrupted first start.
+// Each case interrupts the first start at a later step.
 func TestAnInterruptedStartIsRepeatedUntilTheMemberIsEstablished(t *testing.T) {
 	own := `{"cluster":"3e6b","member":"main-0a1b2c3d4e","id":"8e9e05c52164694d"}`
 	for _, step := range []struct {
@@ -141,7 +141,7 @@ func TestAnInterruptedStartIsRepeatedUntilTheMemberIsEstablished(t *testing.T) {
 				if refusal != nil || err != nil || found == nil || *found != ours() {
 					t.Fatalf("expected a start with the marker in place: %+v, %+v, %v", refusal, found, err)
 				}
-				// Run again, because the next start can be interrupted too.
+				// admit is called twice, because the next start can be interrupted too.
 				if _, refusal := admit(o); refusal != nil {
 					t.Errorf("the second time: %+v", refusal)
 				}

@@ -15,10 +15,10 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
-// conclude records in the result how the command ended.
+// conclude sets the state, reason and message of a result by how the command ended.
 func conclude(r *hostjob.Result, why cause, e ending) {
 	r.EndedAt = time.Now()
-	how := "could not be ended"
+	how := "could not be killed"
 	if e.exit != nil {
 		r.EndedAt = e.exit.At
 		how = describe(r, e.exit.Status)
@@ -28,21 +28,21 @@ func conclude(r *hostjob.Result, why cause, e ending) {
 		judge(r, e.exit.Status)
 		r.Message = how
 	case byCancel:
-		r.State, r.Reason, r.Message = hostjob.Cancelled, hostjob.ReasonPodEnded, "cancelled, and the command "+how
+		r.State, r.Reason, r.Message = hostjob.Cancelled, hostjob.ReasonPodEnded, "the run was cancelled, and the command "+how
 	case byTimeout:
-		r.State, r.Reason, r.Message = hostjob.TimedOut, hostjob.ReasonDeadline, "out of time, and the command "+how
+		r.State, r.Reason, r.Message = hostjob.TimedOut, hostjob.ReasonDeadline, "the run exceeded its time limit, and the command "+how
 	case byLoss:
-		r.State, r.Reason, r.Message = hostjob.Failed, hostjob.ReasonRunnerLost, "the runner in the pod was killed, and the command "+how
+		r.State, r.Reason, r.Message = hostjob.Failed, hostjob.ReasonRunnerLost, "the runner process in the pod was killed, and the command "+how
 	}
 	r.Message = sentence(r.Message, why, e)
 }
 
 func sentence(text string, why cause, e ending) string {
 	if why == byExit && e.found > 0 {
-		text += fmt.Sprintf("; processes that it left behind and that were ended: %d", e.found)
+		text += fmt.Sprintf("; it left behind %d processes, which were killed", e.found)
 	}
 	if e.left > 0 {
-		text += fmt.Sprintf("; processes that could not be ended: %d", e.left)
+		text += fmt.Sprintf("; %d processes could not be killed", e.left)
 	}
 	return text
 }
@@ -58,13 +58,13 @@ func judge(r *hostjob.Result, status syscall.WaitStatus) {
 	}
 }
 
-// describe sets the exit code or the signal of the result, and returns how the command ended in words.
+// describe sets the exit code or the signal of the result, and returns a text about how the command ended.
 func describe(r *hostjob.Result, status syscall.WaitStatus) string {
 	if status.Signaled() {
 		if r.Signal = unix.SignalName(status.Signal()); r.Signal == "" {
 			r.Signal = fmt.Sprintf("SIG%d", status.Signal())
 		}
-		return "was ended by " + r.Signal
+		return "was killed by " + r.Signal
 	}
 	code := status.ExitStatus()
 	r.ExitCode = &code

@@ -15,13 +15,13 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
-// earlier returns the result of an earlier start of this run, or nil if there was none. A kubelet may start a container
-// again after the kubelet or the host has crashed.
+// earlier returns the result of an earlier start of this run; nil if there was none. After a crash of the kubelet or
+// the host, a kubelet may start the container again.
 func (h *host) earlier() *hostjob.Result {
 	found, err := h.ledger.Find(markers.Key(h.Order))
 	switch {
 	case err != nil:
-		return hostjob.Doubt(hostjob.ReasonNoResult, "the marker of this run cannot be read, so the run may have been started before: %v", err)
+		return hostjob.Doubt(hostjob.ReasonNoResult, "the marker of this run cannot be read, so the run may already have been started: %v", err)
 	case found == nil:
 		return nil
 	}
@@ -40,8 +40,8 @@ func (h *host) earlier() *hostjob.Result {
 	return &r
 }
 
-// forgotten refuses a run without a marker if it may have been started before. The host may have been reinstalled under
-// its old name, and have lost its markers. docs/design/hostrun.md describes the conditions.
+// forgotten refuses a run without a marker if the run may already have been started: the host may have been reinstalled
+// under its old name, and have lost its markers. docs/design/hostrun.md describes the conditions.
 func (h *host) forgotten() *hostjob.Result {
 	o := h.Order
 	inTime := o.BeginBefore.IsZero() || time.Now().Before(o.BeginBefore)
@@ -51,26 +51,26 @@ func (h *host) forgotten() *hostjob.Result {
 	if empty, err := h.ledger.Empty(); err == nil && !empty {
 		return nil
 	}
-	return hostjob.Doubt(hostjob.ReasonNoResult, "run %d was due before %s. The host was restarted since and remembers no run at all, like a host that was set up again: "+
-		"whether the command ran before is unknown. It is not started now", o.Run, o.BeginBefore.UTC().Format(time.RFC3339))
+	return hostjob.Doubt(hostjob.ReasonNoResult, "Run %d had to start before %s. The host has restarted since and has no record of any run, like a host that was reinstalled. "+
+		"It is unknown whether the command already ran, so it is not started now", o.Run, o.BeginBefore.UTC().Format(time.RFC3339))
 }
 
-// unfinished returns the result of a run that was started and left no result.
+// unfinished returns the result of a run that was started earlier and left no result.
 func (h *host) unfinished(m *markers.Marker) *hostjob.Result {
-	since := "before"
+	since := "earlier"
 	if !m.Started.IsZero() {
 		since = "at " + m.Started.UTC().Format(time.RFC3339)
 	}
-	return hostjob.Doubt(hostjob.ReasonNoResult, "run %d was started %s and left no result; %s: whether the command ran, and how far, is unknown. It is not run again",
+	return hostjob.Doubt(hostjob.ReasonNoResult, "run %d was started %s and left no result; %s. It is unknown whether the command ran, and how far, so it is not run again",
 		h.Order.Run, since, h.rebooted(m))
 }
 
 func (h *host) rebooted(m *markers.Marker) string {
 	switch {
 	case m.BootID == "" || h.boot == "":
-		return "whether the host was rebooted since is unknown"
+		return "it is unknown whether the host has rebooted since"
 	case m.BootID != h.boot:
-		return "the host was rebooted since"
+		return "the host has rebooted since"
 	}
-	return fmt.Sprintf("the host was not rebooted since (boot %s)", h.boot)
+	return fmt.Sprintf("the host has not rebooted since (boot %s)", h.boot)
 }

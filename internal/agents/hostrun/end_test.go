@@ -20,8 +20,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// stubborn starts a tree of processes that try to avoid being found and ended. Each writes its pid into "pids". They
-// end soon after the test's directory is removed.
+// stubborn is a command that starts a tree of processes which try to hide and to survive. Each process writes its PID
+// into the file pids. They end soon after the directory of the test is removed.
 const stubborn = `
 stay() { trap "" TERM; sh -c 'echo $PPID' >>pids; while [ -e pids ]; do sleep 1; done; }
 stay &                                     # a child
@@ -35,7 +35,7 @@ echo >ready
 func TestProcessesThatACommandLeavesBehindAreEnded(t *testing.T) {
 	p := newPod(t)
 	r := p.run(stubborn + "echo done")
-	p.expect(r, hostjob.Succeeded, hostjob.ReasonExited, "exited with code 0; processes that it left behind and that were ended: ")
+	p.expect(r, hostjob.Succeeded, hostjob.ReasonExited, "exited with code 0; it left behind ")
 	if r.Tail != "done\n" {
 		t.Errorf("got %q", r.Tail)
 	}
@@ -52,7 +52,7 @@ func TestAChildInTheBackgroundDoesNotDelayTheEnd(t *testing.T) {
 	p.gone("pids")
 }
 
-// A reader at the end of a pipe may end later than the command.
+// A process that reads the output of the command may end later than the command.
 func TestTheLastLinesOfAChildInTheBackgroundAreWaitedFor(t *testing.T) {
 	p := newPod(t)
 	p.expect(p.run("(while [ -d /proc/$$ ]; do sleep 0.01; done; echo late) & echo early"), hostjob.Succeeded, hostjob.ReasonExited, "exited with code 0")
@@ -65,7 +65,7 @@ func TestATimeoutEndsTheWholeTree(t *testing.T) {
 	p := newPod(t)
 	p.order.TimeoutSeconds, p.order.GraceSeconds = 2, 1
 	r := p.run(stubborn + "sleep 100")
-	p.expect(r, hostjob.TimedOut, hostjob.ReasonDeadline, "out of time, and the command was ended by SIGTERM")
+	p.expect(r, hostjob.TimedOut, hostjob.ReasonDeadline, "the run exceeded its time limit, and the command was killed by SIGTERM")
 	if r.Signal != "SIGTERM" || r.ExitCode != nil {
 		t.Errorf("got %+v", r)
 	}
@@ -91,9 +91,9 @@ func TestACancelEndsACommandThatIgnoresIt(t *testing.T) {
 	p.file("trapped")
 	must(t, c.cmd.Process.Signal(syscall.SIGTERM))
 	p.file("termed")
-	must(t, c.cmd.Process.Signal(syscall.SIGTERM)) // as a restarted kubelet sends it
+	must(t, c.cmd.Process.Signal(syscall.SIGTERM)) // a restarted kubelet sends the signal again
 	r := c.result()
-	p.expect(r, hostjob.Cancelled, hostjob.ReasonPodEnded, "cancelled, and the command was ended by SIGKILL")
+	p.expect(r, hostjob.Cancelled, hostjob.ReasonPodEnded, "cancelled, and the command was killed by SIGKILL")
 	p.gone("pids")
 	again := p.run("echo >>ran")
 	p.expect(again, hostjob.Cancelled, hostjob.ReasonPodEnded, "")
@@ -102,7 +102,7 @@ func TestACancelEndsACommandThatIgnoresIt(t *testing.T) {
 	}
 }
 
-// A log that no one reads blocks the command, as in any container, but never its end.
+// A log that no process reads may block the command, as in any container, but must not block its end.
 func TestAnUnreadLogDoesNotDelayTheEnd(t *testing.T) {
 	p := newPod(t)
 	must(t, syscall.Mkfifo(p.path("fifo"), 0o600))
@@ -112,7 +112,7 @@ func TestAnUnreadLogDoesNotDelayTheEnd(t *testing.T) {
 	p.before = []string{"sh", "-c", `log=$1; shift; exec "$@" >"$log"`, "sh", p.path("fifo")}
 	p.order.TimeoutSeconds = 1
 	r := p.run("echo $$ >pids; yes")
-	p.expect(r, hostjob.TimedOut, hostjob.ReasonDeadline, "was ended by SIGTERM")
+	p.expect(r, hostjob.TimedOut, hostjob.ReasonDeadline, "was killed by SIGTERM")
 	p.gone("pids")
 }
 
@@ -134,7 +134,7 @@ func TestWhenTheRunnerIsKilledTheTreeEnds(t *testing.T) {
 		return err
 	})
 	r := p.run("echo >>ran")
-	p.expect(r, hostjob.Failed, hostjob.ReasonRunnerLost, "the runner in the pod was killed")
+	p.expect(r, hostjob.Failed, hostjob.ReasonRunnerLost, "the runner process in the pod was killed")
 	if !r.Again || p.times("ran") != 0 {
 		t.Errorf("expected the command not to be run again, got %+v", r)
 	}
@@ -157,12 +157,12 @@ func TestWhenTheHostStageIsKilledTheTreeEndsAndTheRunIsUnknown(t *testing.T) {
 	}
 }
 
-// A kubelet may start the container again after any of these.
+// After each of these crashes, a kubelet may start the container again.
 func TestACrashAtAnyMomentNeverRunsACommandTwice(t *testing.T) {
 	for _, test := range []struct {
 		moment string
-		state  hostjob.State // the state that the container reports after the crash
-		times  int           // how often the command has run in the end
+		state  hostjob.State // state that the container reports after the crash
+		times  int           // how often the command has run at the end
 	}{
 		{"before the marker", hostjob.Succeeded, 1},
 		{"after the marker", hostjob.Unknown, 0},
@@ -191,7 +191,7 @@ func TestManyRunnersOfOneOrderRunItOnce(t *testing.T) {
 	var all []*running
 	for range 8 {
 		one := *p
-		one.dir = t.TempDir() // a container has its own files
+		one.dir = t.TempDir() // each container has files of its own
 		all = append(all, one.start("sleep 0.2; echo >>ran"))
 	}
 	for _, c := range all {
@@ -213,7 +213,7 @@ func TestACancelBeforeTheStartExecutesNothing(t *testing.T) {
 	p := newPod(t)
 	must(t, syscall.Mkfifo(p.path("order.json"), 0o600))
 	c := p.startFile()
-	// Opening the other end succeeds once the runner is waiting for its order.
+	// Opening the other end of the pipe succeeds only when the runner is waiting for its order.
 	fifo, err := os.OpenFile(p.path("order.json"), os.O_WRONLY, 0)
 	must(t, err)
 	must(t, c.cmd.Process.Signal(syscall.SIGTERM))
@@ -229,7 +229,7 @@ func TestACancelBeforeTheStartExecutesNothing(t *testing.T) {
 	must(t, err)
 	_, err = fifo.WriteString(text)
 	must(t, errors.Join(err, fifo.Close()))
-	p.expect(c.result(), hostjob.Cancelled, hostjob.ReasonPodEnded, "cancelled before the command was started")
+	p.expect(c.result(), hostjob.Cancelled, hostjob.ReasonPodEnded, "the run was cancelled before the command was started")
 	if _, err := os.Stat(p.markers + "/0f1e-2d3c-1"); p.times("ran") != 0 || err == nil {
 		t.Errorf("expected neither an execution nor a marker, got %v", err)
 	}

@@ -17,15 +17,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// namespaces holds the open namespaces and the root directory of the host's first process.
+// namespaces holds the open namespaces and the root directory of process 1 of the host.
 type namespaces struct {
 	names []string
 	files []*os.File
 	root  *os.File
 }
 
-// startOnHost starts a process in the namespaces and the root directory of the host's first process. One thread enters
-// them. It ends afterwards, because a locked thread ends with its goroutine. All other threads stay in the container.
+// startOnHost starts a process in the namespaces and the root directory of process 1 of the host. Only one thread
+// enters them. That thread ends afterwards, because it is locked to a goroutine that ends. All other threads stay in
+// the container.
 func startOnHost(proc string, cmd *exec.Cmd) error {
 	host, err := openNamespaces(filepath.Join(proc, "1"))
 	defer host.close()
@@ -44,20 +45,20 @@ func startOnHost(proc string, cmd *exec.Cmd) error {
 	return <-done
 }
 
-// openNamespaces opens all namespaces before the first is entered, because paths then change their meaning. The mount
-// namespace comes last for the same reason.
+// openNamespaces opens all namespaces before any is entered, because paths change their meaning afterwards. The mount
+// namespace is entered last for the same reason.
 func openNamespaces(first string) (*namespaces, error) {
 	n := &namespaces{}
 	if os.Getpid() == 1 {
-		return n, errors.New("this is the first process itself: the pod needs hostPID: true")
+		return n, errors.New("process 1 is this container's own process; the pod needs hostPID: true")
 	}
 	for _, name := range []string{"ipc", "uts", "net", "cgroup", "pid", "mnt"} {
 		file, err := os.Open(filepath.Join(first, "ns", name))
 		if errors.Is(err, fs.ErrNotExist) && name == "cgroup" {
-			continue // the kernel is older than 4.6
+			continue // kernels before 4.6 lack this namespace
 		}
 		if err != nil {
-			return n, fmt.Errorf("open the namespaces of the host, which needs hostPID and privileged: %w", err)
+			return n, fmt.Errorf("open the namespaces of the host, which requires hostPID and a privileged container: %w", err)
 		}
 		n.names, n.files = append(n.names, name), append(n.files, file)
 	}
@@ -66,15 +67,15 @@ func openNamespaces(first string) (*namespaces, error) {
 	return n, err
 }
 
-// enter moves this thread to the host, with the processes that it starts. It changes the root directory too, because
-// that can differ from the root of the mount namespace.
+// enter moves this thread to the host, and with it the processes that it starts. It also changes the root directory,
+// which can differ from the root of the mount namespace.
 func (n *namespaces) enter() error {
 	if err := unix.Unshare(unix.CLONE_FS); err != nil {
-		return fmt.Errorf("separate a thread: %w", err)
+		return fmt.Errorf("give the thread its own root directory: %w", err)
 	}
 	for i, file := range n.files {
 		if err := unix.Setns(int(file.Fd()), 0); err != nil {
-			return fmt.Errorf("enter the %s namespace of the host, which needs a privileged pod: %w", n.names[i], err)
+			return fmt.Errorf("enter the %s namespace of the host, which requires a privileged container: %w", n.names[i], err)
 		}
 	}
 	if err := unix.Fchdir(int(n.root.Fd())); err != nil {

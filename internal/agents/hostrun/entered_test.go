@@ -29,14 +29,14 @@ const (
 	chrooted = "whose root directory is not that of its mount namespace"
 )
 
-// machine stands for a host: a process with its own namespaces and root directory, which a pod sees as the first
-// process of its host.
+// machine simulates a host: a process with its own namespaces and root directory. A pod sees it as process 1 of its
+// host.
 type machine struct {
 	t    *testing.T
-	proc string // directory in the test's /proc with the first process of the host
+	proc string // directory with process 1 of the simulated host, in the /proc of the test
 }
 
-// newMachine creates a machine. It skips the test if that is not possible.
+// newMachine creates a machine. If the test lacks the privileges for that, it is skipped.
 func newMachine(t *testing.T, how string) *machine {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -64,10 +64,10 @@ func newMachine(t *testing.T, how string) *machine {
 	return &machine{t, fmt.Sprintf("/proc/%d", cmd.Process.Pid)}
 }
 
-// path returns where the test finds a file of the host.
+// path returns the path at which the test finds a file of the machine.
 func (m *machine) path(path string) string { return m.proc + "/root" + path }
 
-// pod returns a pod that sees the host's processes, like a pod with hostPID.
+// pod returns a pod that sees the processes of the machine, like a pod with hostPID.
 func (m *machine) pod() *pod {
 	p := newPod(m.t)
 	p.proc, p.markers = m.path("/proc"), "/var/lib/opcrew/activities"
@@ -75,14 +75,15 @@ func (m *machine) pod() *pod {
 	return p
 }
 
-// beHost runs as the first process of a host. Its root directory has the programs of the real host, and its own files.
+// beHost runs as process 1 of a machine. Its root directory contains the programs of the real host, and files of its
+// own.
 func beHost(how string) error {
 	err := errors.Join(makeRoot(how), unix.Sethostname([]byte(hostName)))
 	if err != nil {
 		return err
 	}
 	fmt.Println("ready")
-	for { // a first process reaps orphans
+	for { // process 1 must reap orphaned processes
 		if _, err := syscall.Wait4(-1, nil, 0, nil); errors.Is(err, syscall.ECHILD) {
 			_ = unix.Pause()
 		}
@@ -124,7 +125,7 @@ func makeRoot(how string) error {
 	return errors.Join(steps...)
 }
 
-// borrow mounts a directory of the real host on the machine, read-only.
+// borrow mounts a directory of the real host into the machine, read-only.
 func borrow(dir string) error {
 	info, err := os.Lstat("/" + dir)
 	switch {
@@ -185,7 +186,7 @@ func TestAUserOfTheHostHasOnlyItsGroups(t *testing.T) {
 	}
 }
 
-// A host can have users in a directory service, which getent queries.
+// A host can have users in a directory service, which only getent finds.
 func TestAUserOfADirectoryServiceIsFound(t *testing.T) {
 	m := newMachine(t, "")
 	must(t, os.Mkdir(m.path("/tmp/none"), 0o755))
@@ -224,7 +225,7 @@ esac
 	}
 }
 
-// bind mounts a file of the host over another file.
+// bind mounts one file of the machine over another.
 func bind(t *testing.T, m *machine, from, to string) {
 	t.Helper()
 	p := m.pod()
@@ -276,7 +277,7 @@ func TestAResultThatCannotBeStoredIsStillReported(t *testing.T) {
 	p.expect(p.run(""), hostjob.Succeeded, hostjob.ReasonExited, "")
 	p = m.pod()
 	p.markers = "/disk"
-	p.expect(p.run("yes >/disk/fill; echo full"), hostjob.Succeeded, hostjob.ReasonExited, "the result could not be kept on the host: ")
+	p.expect(p.run("yes >/disk/fill; echo full"), hostjob.Succeeded, hostjob.ReasonExited, "the result could not be stored on the host: ")
 	p.expect(p.run("echo >/tmp/ran"), hostjob.Unknown, hostjob.ReasonNoResult, "left no result")
 	p.order.Run = 2
 	p.expect(p.run("echo >/tmp/ran"), hostjob.NotStarted, hostjob.ReasonNoMarker, "no space left on device")
@@ -285,7 +286,7 @@ func TestAResultThatCannotBeStoredIsStillReported(t *testing.T) {
 	}
 }
 
-// Across process namespaces, the host stage notices the end of the runner only by the end of the pipe.
+// Between different PID namespaces, the host stage notices the end of the runner only by the end of the pipe.
 func TestWhenTheRunnerIsKilledNothingIsLeftOnTheHost(t *testing.T) {
 	m := newMachine(t, "")
 	p := m.pod()
@@ -315,7 +316,7 @@ func TestACancelReachesTheHost(t *testing.T) {
 		return err
 	})
 	must(t, c.cmd.Process.Signal(syscall.SIGTERM))
-	p.expect(c.result(), hostjob.Cancelled, hostjob.ReasonPodEnded, "cancelled, and the command was ended by SIGTERM")
+	p.expect(c.result(), hostjob.Cancelled, hostjob.ReasonPodEnded, "cancelled, and the command was killed by SIGTERM")
 	if pids, err := filepath.Glob(m.path("/proc/[1-9]*")); err != nil || len(pids) != 1 {
 		t.Errorf("expected nothing but the first process on the host, got %v (%v)", pids, err)
 	}

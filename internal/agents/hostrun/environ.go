@@ -15,8 +15,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
-// environ returns the complete environment of a command, without variables of the container. Values of Secrets override
-// variables of the order, which override the defaults.
+// environ returns the complete environment of the command. It contains no variables of the container. Values of Secrets
+// override variables of the order, which override the defaults.
 func environ(who account.Identity, envs []string, secrets map[string]string) []string {
 	base := []string{"PATH=" + program.Path, "HOME=" + who.Home, "USER=" + who.Name, "LOGNAME=" + who.Name, "SHELL=" + who.Shell, "LANG=C.UTF-8"}
 	for _, name := range slices.Sorted(maps.Keys(secrets)) {
@@ -25,7 +25,7 @@ func environ(who account.Identity, envs []string, secrets map[string]string) []s
 	return lastWins(append(base, envs...))
 }
 
-// lastWins keeps the last variable of each name, because programs treat duplicates differently.
+// lastWins removes duplicate variables and keeps the last value of each, because programs treat duplicates differently.
 func lastWins(envs []string) []string {
 	var out []string
 	at := map[string]int{}
@@ -41,7 +41,7 @@ func lastWins(envs []string) []string {
 	return out
 }
 
-// variable returns the value of a variable. Its name occurs at most once.
+// variable returns the value of an environment variable.
 func variable(envs []string, name string) string {
 	for _, env := range envs {
 		if value, ok := strings.CutPrefix(env, name+"="); ok {
@@ -51,8 +51,8 @@ func variable(envs []string, name string) string {
 	return ""
 }
 
-// argv returns the arguments to execute. The text of a command is one argument of the shell. The dashes keep the shell
-// from taking a text that begins with a dash for options.
+// argv returns the arguments to execute. A command line becomes one argument of the shell. If it begins with - or +,
+// the argument -- before it keeps the shell from reading it as an option.
 func argv(o hostjob.Order) []string {
 	switch {
 	case len(o.Args) > 0:

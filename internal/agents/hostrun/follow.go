@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	// pipeTime is how long to wait for the rest of the output after the command has ended.
+	// pipeTime is how long to wait for the last output after the command has ended.
 	pipeTime = time.Second
-	// leftTime is the grace period for processes that a command leaves behind.
+	// leftTime is the grace period for processes that the command leaves behind.
 	leftTime = 2 * time.Second
 )
 
-// cause is the reason why a command is ended.
+// cause is the reason why the command is ended.
 type cause int
 
 const (
@@ -29,12 +29,12 @@ const (
 	byLoss
 )
 
-// follow lets a command run, until it and all processes that it started have ended.
+// follow lets the command run, until the command and all processes that it started have ended.
 func (h *host) follow(c *child) *hostjob.Result {
 	out := newOutput(h.log, h.values()...)
 	go out.follow(c.output)
 	r := &hostjob.Result{StartedAt: time.Now()}
-	// An error means that the shim has ended, which wait will report.
+	// An error means that the shim has ended, which wait reports.
 	_ = c.release()
 	why, ended := h.wait(c.Family)
 	end := h.endAll(c.Family, why, ended, out)
@@ -48,7 +48,7 @@ func (h *host) follow(c *child) *hostjob.Result {
 	return r
 }
 
-// wait returns why the command ends. If the command ended by itself, it also returns how.
+// wait returns why the command ends. If it ended by itself, wait also returns its exit status.
 func (h *host) wait(f *tree.Family) (cause, *tree.Exit) {
 	var timeout <-chan time.Time
 	if h.Order.TimeoutSeconds > 0 {
@@ -66,7 +66,7 @@ func (h *host) wait(f *tree.Family) (cause, *tree.Exit) {
 		why = byLoss
 	}
 	select {
-	case e := <-f.Ended: // it ended at the same time: there is nothing left to cancel
+	case e := <-f.Ended: // the command ended at the same time, so there is nothing to cancel
 		return byExit, &e
 	default:
 		return why, nil
@@ -75,20 +75,20 @@ func (h *host) wait(f *tree.Family) (cause, *tree.Exit) {
 
 // ending describes how a command and its processes ended.
 type ending struct {
-	exit        *tree.Exit // nil if even SIGKILL did not end it
-	found, left int        // processes that were sent SIGTERM, and those that could not be killed
+	exit        *tree.Exit // nil if even SIGKILL did not end the command
+	found, left int        // number of processes that got SIGTERM, and of those that could not be killed
 }
 
-// endAll ends the remaining processes of a command.
+// endAll ends all remaining processes of the command.
 func (h *host) endAll(f *tree.Family, why cause, ended *tree.Exit, out *output) ending {
 	e := ending{exit: ended}
 	grace := time.Duration(h.Order.GraceSeconds) * time.Second
 	switch why {
 	case byExit:
 		grace = leftTime
-		within(pipeTime, out.done) // time to print the last lines
+		within(pipeTime, out.done) // the last lines of output need some time
 	case byLoss:
-		grace = 0 // the kubelet kills this process soon
+		grace = 0 // no grace period, because the kubelet kills this process soon
 	}
 	e.found, e.left = f.End(h.lost, grace)
 	within(pipeTime, out.done)

@@ -28,19 +28,19 @@ import (
 
 const patience = 60 * time.Second
 
-// With these first arguments the test binary is another program.
+// With one of these first arguments, the test binary runs as another program.
 const (
-	dyingRunner = "run-on-dying-host" // a runner that starts dyingHost
-	dyingHost   = "dying-host"        // a host stage that kills itself at a given moment
-	firstOfHost = "first-of-host"     // the first process of a host
+	dyingRunner = "run-on-dying-host" // runner that starts dyingHost
+	dyingHost   = "dying-host"        // host stage that kills itself at a given moment
+	firstOfHost = "first-of-host"     // process 1 of a simulated host
 )
 
-// TestMain also runs every process that a run needs, because the test binary starts itself again.
+// TestMain also runs all processes that a run needs, because the test binary starts itself again.
 func TestMain(m *testing.M) {
 	if len(os.Args) < 2 {
 		os.Exit(m.Run())
 	}
-	// As in cmd/opcrew-agent, a second signal ends the process.
+	// As in cmd/opcrew-agent, a second signal ends the process at once.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	var err error
@@ -76,7 +76,7 @@ func runFlags(ctx context.Context, what string, args []string) error {
 	return errors.Join(err, Run(ctx, o))
 }
 
-// dyingLedger kills its own process at a given moment, to simulate a crash.
+// dyingLedger is a ledger that kills its process at a given moment, to simulate a crash.
 type dyingLedger struct {
 	markers.Ledger
 	moment string
@@ -103,15 +103,16 @@ func (l *dyingLedger) Keep(key string, result []byte) error {
 	return err
 }
 
-// pod is a pod that an operator creates for an order.
+// pod simulates a pod that the operator created for an order.
 type pod struct {
 	*testing.T
 	order hostjob.Order
-	// proc is the host's /proc. If it is empty, the host is this machine, and the command runs as the user of the test.
+	// proc is the /proc of the host. If it is empty, this machine is the host, and the command runs as the user of the
+	// test.
 	proc    string
-	dir     string // the container's own files
-	markers string // directory on the host
-	moment  string // when the host stage is killed
+	dir     string // files of the container
+	markers string // marker directory on the host
+	moment  string // moment at which the host stage is killed
 	before  []string
 	env     []string
 }
@@ -127,7 +128,7 @@ func newPod(t *testing.T) *pod {
 
 func (p *pod) path(name string) string { return filepath.Join(p.dir, name) }
 
-// secret sets a variable from a mounted Secret.
+// secret sets an environment variable from a mounted Secret.
 func (p *pod) secret(name, value string) {
 	p.Helper()
 	must(p.T, os.WriteFile(p.path("secrets/"+name), []byte(value), 0o644))
@@ -137,7 +138,7 @@ func (p *pod) secret(name, value string) {
 	p.order.SecretEnvs[name] = name
 }
 
-// run runs one container from its start to its end.
+// run runs one container from its start to its end, and returns the result.
 func (p *pod) run(command string) hostjob.Result {
 	p.Helper()
 	return p.start(command).result()
@@ -180,7 +181,7 @@ func (p *pod) startFile() *running {
 	return &running{p, cmd}
 }
 
-// result waits for the end of the container and returns its result.
+// result waits for the end of the container, and returns the result.
 func (r *running) result() hostjob.Result {
 	r.Helper()
 	timer := time.AfterFunc(patience, func() { _ = r.cmd.Process.Kill() })
@@ -203,7 +204,7 @@ func (p *pod) log() string {
 	return string(text)
 }
 
-// expect compares the state, the reason, and a part of the message.
+// expect checks the state, the reason and a part of the message of a result.
 func (p *pod) expect(r hostjob.Result, state hostjob.State, reason, message string) {
 	p.Helper()
 	if r.State != state || r.Reason != reason || !strings.Contains(r.Message, message) {
@@ -211,7 +212,7 @@ func (p *pod) expect(r hostjob.Result, state hostjob.State, reason, message stri
 	}
 }
 
-// file waits until the command has written a line into a file of its directory, and returns the file's text.
+// file waits until the command has written a line into a file, and returns the content of the file.
 func (p *pod) file(name string) string {
 	p.Helper()
 	var text []byte
@@ -225,7 +226,7 @@ func (p *pod) file(name string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// gone waits until all processes whose pids the command wrote have ended.
+// gone waits until all processes have ended whose PIDs the command wrote into files.
 func (p *pod) gone(names ...string) {
 	p.Helper()
 	for _, name := range names {
@@ -243,7 +244,7 @@ func (p *pod) gone(names ...string) {
 	}
 }
 
-// times counts the runs of a command that appends one line to a file.
+// times returns how often a command ran that appends one line to a file.
 func (p *pod) times(name string) int {
 	p.Helper()
 	text, err := os.ReadFile(p.path(name))
@@ -253,10 +254,10 @@ func (p *pod) times(name string) int {
 	return strings.Count(string(text), "\n")
 }
 
-// morning returns when the Activities of the tests were created.
+// morning returns the creation time of the Activities in the tests.
 func morning() time.Time { return time.Date(2026, 5, 1, 8, 0, 0, 0, time.UTC) }
 
-// place returns a directory of markers, on a host whose clock shows the morning.
+// place returns a marker directory on a host whose clock shows the time of morning.
 func place(t *testing.T) (string, *markers.Dir) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "opcrew", "activities")

@@ -25,25 +25,24 @@ import (
 
 const bootIDFile = "/proc/sys/kernel/random/boot_id"
 
-// work is the input that the runner passes to the host stage.
+// work is what the runner sends to the host stage.
 type work struct {
 	Order   hostjob.Order     `json:"order"`
 	Markers string            `json:"markers"`
-	Secrets map[string]string `json:"secrets"` // values by variable name
+	Secrets map[string]string `json:"secrets"` // values of Secrets by the name of their variable
 }
 
-// host executes an order, on the host.
+// host executes an order on the host.
 type host struct {
 	work
 	ledger markers.Ledger
 	boot   string
 	log    io.Writer
-	// cancelled ends when the command has to be ended, and lost when the runner has ended.
+	// cancelled ends when the command must be ended. lost ends when the runner has ended.
 	cancelled, lost context.Context
 }
 
-// result executes the order, unless its run was started before. It returns the encoded result, which is then on the
-// disk.
+// result executes the order, unless its run was already started. It returns the encoded result, which is then on disk.
 func (h *host) result() []byte {
 	r, ran := h.attempt()
 	r.BootID = h.boot
@@ -53,13 +52,13 @@ func (h *host) result() []byte {
 		return text
 	}
 	if err := h.ledger.Keep(markers.Key(h.Order), text); err != nil {
-		r.Message = fmt.Sprintf("%s; the result could not be kept on the host: %v", r.Message, err)
+		r.Message = fmt.Sprintf("%s; the result could not be stored on the host: %v", r.Message, err)
 		text = hostjob.EncodeResult(*r)
 	}
 	return text
 }
 
-// attempt returns the result, and whether this call has started the run.
+// attempt executes the order. ran is true if this call started the run.
 func (h *host) attempt() (r *hostjob.Result, ran bool) {
 	if r := h.earlier(); r != nil {
 		return r, false
@@ -86,7 +85,8 @@ func (h *host) attempt() (r *hostjob.Result, ran bool) {
 	return h.follow(c), true
 }
 
-// ready waits until the shim is ready to execute the command.
+// ready waits until the shim, which will become the command, is ready to execute it. It returns a result if the command
+// must not start.
 func (h *host) ready(c *child) *hostjob.Result {
 	select {
 	case refusal := <-c.ready:
@@ -97,17 +97,17 @@ func (h *host) ready(c *child) *hostjob.Result {
 	case <-h.cancelled.Done():
 		return cancelledBefore()
 	case <-h.lost.Done():
-		return hostjob.Refuse(hostjob.ReasonRunnerLost, "the runner in the pod ended before the command was started")
+		return hostjob.Refuse(hostjob.ReasonRunnerLost, "the runner process in the pod ended before the command was started")
 	case <-time.After(readyTime):
-		return hostjob.Refuse(hostjob.ReasonNotReady, "the process was not ready within %s: does %s hang?", readyTime, h.Order.Dir)
+		return hostjob.Refuse(hostjob.ReasonNotReady, "the process for the command was not ready within %s; the file system of %s may hang", readyTime, h.Order.Dir)
 	}
 }
 
 func cancelledBefore() *hostjob.Result {
-	return &hostjob.Result{State: hostjob.Cancelled, Reason: hostjob.ReasonPodEnded, Message: "cancelled before the command was started"}
+	return &hostjob.Result{State: hostjob.Cancelled, Reason: hostjob.ReasonPodEnded, Message: "the run was cancelled before the command was started"}
 }
 
-// mark writes the marker. From then on the run counts as started.
+// mark writes the marker of the run. From then on the run counts as started.
 func (h *host) mark() *hostjob.Result {
 	err := h.ledger.Take(markers.Key(h.Order), markers.Marker{Created: h.Order.Created, Started: time.Now().UTC(), BootID: h.boot})
 	switch {
@@ -115,9 +115,9 @@ func (h *host) mark() *hostjob.Result {
 		if r := h.earlier(); r != nil {
 			return r
 		}
-		return hostjob.Doubt(hostjob.ReasonNoResult, "another process has just started this run, or has put a file in the place of its marker")
+		return hostjob.Doubt(hostjob.ReasonNoResult, "another process has just started this run, or has created a file with the name of its marker")
 	case err != nil:
-		return hostjob.Refuse(hostjob.ReasonNoMarker, "the run is not started, because its marker cannot be written on the host: %v", err)
+		return hostjob.Refuse(hostjob.ReasonNoMarker, "the command was not started, because its marker cannot be written on the host: %v", err)
 	}
 	return nil
 }

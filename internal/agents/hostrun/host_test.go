@@ -25,8 +25,8 @@ func TestARunThatWasStartedBeforeIsNotStartedAgain(t *testing.T) {
 		{"with a result", begun, stored, "now", "Failed", ""},
 		{"with a result and a damaged marker", "", stored, "now", "Failed", ""},
 		{"without a result", begun, "", "then", "Unknown", "run 1 was started at 2026-05-01T08:00:05Z and left no result; the host was not rebooted since"},
-		{"without a result, before a reboot", begun, "", "now", "Unknown", "the host was rebooted since"},
-		{"with an empty marker", "", "", "now", "Unknown", "started before and left no result; whether the host was rebooted since is unknown"},
+		{"without a result, before a reboot", begun, "", "now", "Unknown", "the host has rebooted since"},
+		{"with an empty marker", "", "", "now", "Unknown", "started before and left no result; it is unknown whether the host has rebooted since"},
 		{"with a damaged result", begun, `{"state":`, "now", "Unknown", "is damaged"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestALateStartOnAHostWithoutAnyMarkerIsRefused(t *testing.T) {
 			h := &host{ledger: m, boot: "now", work: work{Order: hostjob.NewOrder("u", 1, morning())}}
 			h.Order.BeginBefore, h.Order.BootID = test.before, test.boot
 			r := h.forgotten()
-			if (r == nil) != test.begins || r != nil && (r.State != hostjob.Unknown || !strings.Contains(r.Message, "remembers no run at all")) {
+			if (r == nil) != test.begins || r != nil && (r.State != hostjob.Unknown || !strings.Contains(r.Message, "has no record of any run")) {
 				t.Errorf("expected the run to start: %t, got %+v", test.begins, r)
 			}
 		})
@@ -83,7 +83,7 @@ func TestALateStartOnAHostWithoutAnyMarkerIsRefused(t *testing.T) {
 func TestALateOrderThatIsRefusedLeavesNoMarkerAndRunsNothing(t *testing.T) {
 	p := newPod(t)
 	p.order.BeginBefore, p.order.BootID = time.Now().Add(-time.Minute), "another"
-	p.expect(p.run("echo >> ran"), hostjob.Unknown, hostjob.ReasonNoResult, "It is not started now")
+	p.expect(p.run("echo >> ran"), hostjob.Unknown, hostjob.ReasonNoResult, "so it is not started now")
 	if p.times("ran") != 0 {
 		t.Error("expected the command not to run")
 	}
@@ -105,14 +105,14 @@ func TestAResultDescribesHowTheCommandEnded(t *testing.T) {
 	}{
 		{byExit, ending{exit: exited(0)}, hostjob.Succeeded, hostjob.ReasonExited, "exited with code 0"},
 		{byExit, ending{exit: exited(137)}, hostjob.Failed, hostjob.ReasonExited, "exited with code 137"},
-		{byExit, ending{exit: killed(syscall.SIGKILL)}, hostjob.Failed, hostjob.ReasonSignaled, "was ended by SIGKILL"},
-		{byExit, ending{exit: killed(40)}, hostjob.Failed, hostjob.ReasonSignaled, "was ended by SIG40"},
-		{byExit, ending{exit: exited(0), found: 2}, hostjob.Succeeded, hostjob.ReasonExited, "exited with code 0; processes that it left behind and that were ended: 2"},
-		{byExit, ending{exit: exited(0), found: 2, left: 1}, hostjob.Succeeded, hostjob.ReasonExited, "exited with code 0; processes that it left behind and that were ended: 2; processes that could not be ended: 1"},
-		{byCancel, ending{exit: killed(syscall.SIGTERM), found: 1}, hostjob.Cancelled, hostjob.ReasonPodEnded, "cancelled, and the command was ended by SIGTERM"},
+		{byExit, ending{exit: killed(syscall.SIGKILL)}, hostjob.Failed, hostjob.ReasonSignaled, "was killed by SIGKILL"},
+		{byExit, ending{exit: killed(40)}, hostjob.Failed, hostjob.ReasonSignaled, "was killed by SIG40"},
+		{byExit, ending{exit: exited(0), found: 2}, hostjob.Succeeded, hostjob.ReasonExited, "exited with code 0; it left behind 2 processes, which were killed"},
+		{byExit, ending{exit: exited(0), found: 2, left: 1}, hostjob.Succeeded, hostjob.ReasonExited, "exited with code 0; it left behind 2 processes, which were killed; 1 processes could not be killed"},
+		{byCancel, ending{exit: killed(syscall.SIGTERM), found: 1}, hostjob.Cancelled, hostjob.ReasonPodEnded, "cancelled, and the command was killed by SIGTERM"},
 		{byCancel, ending{exit: exited(0), found: 1}, hostjob.Cancelled, hostjob.ReasonPodEnded, "cancelled, and the command exited with code 0"},
-		{byTimeout, ending{found: 1, left: 1}, hostjob.TimedOut, hostjob.ReasonDeadline, "out of time, and the command could not be ended; processes that could not be ended: 1"},
-		{byLoss, ending{exit: killed(syscall.SIGKILL), found: 1}, hostjob.Failed, hostjob.ReasonRunnerLost, "the runner in the pod was killed, and the command was ended by SIGKILL"},
+		{byTimeout, ending{found: 1, left: 1}, hostjob.TimedOut, hostjob.ReasonDeadline, "the run exceeded its time limit, and the command could not be killed; 1 processes could not be killed"},
+		{byLoss, ending{exit: killed(syscall.SIGKILL), found: 1}, hostjob.Failed, hostjob.ReasonRunnerLost, "the runner process in the pod was killed, and the command was killed by SIGKILL"},
 	} {
 		var r hostjob.Result
 		conclude(&r, test.why, test.end)

@@ -21,23 +21,25 @@ import (
 )
 
 const (
-	// readyTime limits how long a shim may take, because a directory on a dead file server hangs for ever.
+	// readyTime is how long a shim may take to get ready, because access to a directory on a dead file server hangs for
+	// ever.
 	readyTime = 30 * time.Second
-	// binary is the path of this program, for a process with another root directory.
+	// binary is the path of this program through an open file. It is valid even if the process has another root
+	// directory.
 	binary = "/proc/self/fd/3"
 )
 
-// child is a command that is waiting at its gate, or running.
+// child is a command that runs, or that waits at its gate for the permission to start.
 type child struct {
 	*tree.Family
 	gate io.WriteCloser
-	// ready receives nil, or why the shim refuses. failed receives nil, or why the exec failed, once the command has
-	// ended.
+	// ready receives nil when the shim is ready, or why it refuses the order. When the command has ended, failed
+	// receives nil, or why the command could not be executed.
 	ready, failed chan *hostjob.Result
 	output        io.Reader
 }
 
-// launch starts a shim and passes the command to it.
+// launch starts a shim (the process that becomes the command) and sends the command to it.
 func launch(s spec) (*child, error) {
 	var files pipes
 	err, pid := files.open(), 0
@@ -47,36 +49,36 @@ func launch(s spec) (*child, error) {
 	files.closeShimEnds() // otherwise the pipes would stay open after the shim has ended
 	if err != nil {
 		files.closeOwnEnds()
-		return nil, fmt.Errorf("start a process: %w", err)
+		return nil, fmt.Errorf("start the process for the command: %w", err)
 	}
 	c := &child{Family: tree.Watch(pid), gate: files.gate, ready: make(chan *hostjob.Result, 1), failed: make(chan *hostjob.Result, 1), output: files.output}
 	go c.listen(files.report)
 	if err := json.NewEncoder(c.gate).Encode(s); err != nil {
 		c.abandon()
-		return nil, fmt.Errorf("hand the command to a process: %w", err)
+		return nil, fmt.Errorf("pass the command to its process: %w", err)
 	}
 	return c, nil
 }
 
-// listen receives at most two reports of the shim: whether it is ready, and why it could not execute the command.
+// listen receives up to two reports from the shim: whether it is ready, and why it could not execute the command.
 func (c *child) listen(report io.Reader) {
 	decoder := json.NewDecoder(report)
 	for _, to := range []chan *hostjob.Result{c.ready, c.failed} {
 		var r *hostjob.Result
 		if err := decoder.Decode(&r); err != nil && to == c.ready {
-			r = hostjob.Refuse(hostjob.ReasonNotReady, "the process was ended before it was ready")
+			r = hostjob.Refuse(hostjob.ReasonNotReady, "the process for the command ended before it was ready")
 		}
 		to <- r
 	}
 }
 
-// release opens the gate, so that the command is executed.
+// release opens the gate, so that the shim executes the command.
 func (c *child) release() error {
 	_, err := c.gate.Write([]byte{1})
 	return errors.Join(err, c.gate.Close())
 }
 
-// abandon ends a shim whose gate has not been opened.
+// abandon ends a shim whose gate was not opened.
 func (c *child) abandon() {
 	_ = c.gate.Close()
 	select {
@@ -86,10 +88,10 @@ func (c *child) abandon() {
 	}
 }
 
-// pipes holds the files of a shim, and the ends that this process keeps.
+// pipes holds the files of a shim, and the ends of the pipes that this process keeps.
 type pipes struct {
-	null, gateEnd, reportEnd, outputEnd *os.File // the shim's ends
-	gate, report, output                *os.File // this process's ends
+	null, gateEnd, reportEnd, outputEnd *os.File // ends of the pipes that the shim uses
+	gate, report, output                *os.File // ends of the pipes that this process uses
 }
 
 func (p *pipes) open() (err error) {
@@ -106,7 +108,7 @@ func (p *pipes) open() (err error) {
 	return err
 }
 
-// fork starts a shim in its own session, and without any environment.
+// fork starts a shim in a session of its own, and with an empty environment.
 func (p *pipes) fork() (int, error) {
 	return syscall.ForkExec(binary, append([]string{"opcrew-agent"}, stageArgs(shimStage)...), &syscall.ProcAttr{
 		Env:   []string{},
@@ -115,11 +117,12 @@ func (p *pipes) fork() (int, error) {
 	})
 }
 
-// pipe returns two blocking ends, because programs do not expect non-blocking ones. A blocked read occupies a thread.
+// pipe returns the two ends of a blocking pipe, because programs do not expect non-blocking output. A blocked read
+// occupies a thread.
 func pipe() (read, write *os.File, err error) {
 	var fds [2]int
 	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
-		return nil, nil, fmt.Errorf("make a pipe: %w", err)
+		return nil, nil, fmt.Errorf("create a pipe: %w", err)
 	}
 	return os.NewFile(uintptr(fds[0]), "pipe"), os.NewFile(uintptr(fds[1]), "pipe"), nil
 }

@@ -13,16 +13,16 @@ import (
 	"github.com/opcrew/opcrew/internal/agents/shared/flags"
 )
 
-// Options are the settings from the command line.
+// Options holds the settings from the command line.
 type Options struct {
-	// Order is the file with the order, Secrets the directory with the order's Secrets, and Result the file for the
-	// result. All three are in the container.
+	// Order is the file with the order, Secrets the directory with the mounted Secrets, and Result the file for the
+	// result. All three are paths in the container.
 	Order, Secrets, Result string
-	// Markers is a directory on the host.
+	// Markers is the directory for the markers on the host.
 	Markers string
-	// Proc is the directory with the host's processes; empty if this process runs on the host.
+	// Proc is the directory with the processes of the host. If it is empty, the command runs in this container.
 	Proc string
-	// Stage names one of the three processes; empty stands for the runner.
+	// Stage selects one of the three processes; empty means the runner.
 	Stage string
 }
 
@@ -32,10 +32,10 @@ const (
 	shimStage  = "shim"
 )
 
-// stageArgs returns the arguments that start one of the other processes.
+// stageArgs returns the arguments that start another one of the three processes.
 func stageArgs(stage string) []string { return []string{subcommand, "--stage", stage} }
 
-// ParseFlags parses a command line. It prints the help to out; the caller prints the error.
+// ParseFlags parses the command line. It prints the help to out, and returns errors for the caller to print.
 func ParseFlags(args []string, out io.Writer) (Options, error) {
 	var o Options
 	if err := flags.Parse(subcommand, args, out, o.bind); err != nil {
@@ -46,17 +46,17 @@ func ParseFlags(args []string, out io.Writer) (Options, error) {
 
 func (o *Options) bind(set *flag.FlagSet) {
 	set.StringVar(&o.Order, "order", "/etc/opcrew/order/order.json", "`file` of the order")
-	set.StringVar(&o.Secrets, "secrets", "/etc/opcrew/secrets", "`directory` of mounted Secrets that the order names files of")
-	set.StringVar(&o.Result, "result", "/dev/termination-log", "`file` that the result goes to")
-	set.StringVar(&o.Markers, "markers", "/var/lib/opcrew/activities", "`directory` of the host with the markers of runs")
-	set.StringVar(&o.Proc, "proc", "/proc", "`directory` with the processes of the host; empty to run in this container")
-	set.StringVar(&o.Stage, "stage", "", "which process of the command this is: host or shim; set by the command itself")
+	set.StringVar(&o.Secrets, "secrets", "/etc/opcrew/secrets", "`directory` of mounted Secrets whose files the order names")
+	set.StringVar(&o.Result, "result", "/dev/termination-log", "`file` to which the result is written")
+	set.StringVar(&o.Markers, "markers", "/var/lib/opcrew/activities", "`directory` on the host with the markers of runs")
+	set.StringVar(&o.Proc, "proc", "/proc", "`directory` with the processes of the host; empty means to run the command in this container")
+	set.StringVar(&o.Stage, "stage", "", "which of the internal processes this is: host or shim; the program sets this flag itself")
 }
 
 func (o *Options) validate() error {
 	switch {
 	case o.Order == "" || o.Result == "":
-		return errors.New("--order and --result are needed")
+		return errors.New("--order and --result must be set")
 	case !filepath.IsAbs(o.Markers):
 		return errors.New("--markers must be an absolute path")
 	case !slices.Contains([]string{"", hostStage, shimStage}, o.Stage):

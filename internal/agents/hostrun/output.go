@@ -14,8 +14,8 @@ import (
 
 const chunkSize = 32 << 10
 
-// output receives what the command prints. Both streams share one pipe, which keeps their order. The tail is written
-// before the log, because the log may be read slowly or not at all.
+// output collects what the command prints. Standard output and standard error share one pipe, which keeps their order.
+// The tail is written before the log, because a slow or blocked reader of the log must not affect the tail.
 type output struct {
 	log  io.Writer
 	done chan struct{} // closed when no process holds the pipe open any more
@@ -23,7 +23,7 @@ type output struct {
 	mu     sync.Mutex
 	masker *mask.Masker
 	tail   *tail.Tail
-	bytes  int64 // bytes printed, before masking
+	bytes  int64 // number of bytes that the command printed, before masking
 	closed bool
 }
 
@@ -31,8 +31,8 @@ func newOutput(log io.Writer, secrets ...string) *output {
 	return &output{log: log, done: make(chan struct{}), masker: mask.New(secrets...), tail: tail.New(hostjob.TailSize)}
 }
 
-// follow reads until the pipe ends. The pipe may never end if an unrelated process holds it open, so end does not wait
-// for it.
+// follow reads the pipe until it ends. The pipe may never end, because an unrelated process can hold it open. Therefore
+// end does not wait for it.
 func (o *output) follow(pipe io.Reader) {
 	defer close(o.done)
 	buffer := make([]byte, chunkSize)
@@ -45,7 +45,7 @@ func (o *output) follow(pipe io.Reader) {
 	}
 }
 
-// print ignores errors: if the log cannot be written, the tail still is.
+// print writes text to the tail and the log. It ignores errors of the log, because the tail still has the text.
 func (o *output) print(text []byte) {
 	if len(text) > 0 {
 		_, _ = o.log.Write(text)
@@ -60,11 +60,11 @@ func (o *output) take(chunk []byte) []byte {
 	}
 	o.bytes += int64(len(chunk))
 	text := o.masker.Write(chunk)
-	_, _ = o.tail.Write(text) // the tail is in memory
+	_, _ = o.tail.Write(text) // writing to the tail, which is in memory, cannot fail
 	return text
 }
 
-// end adds the output so far to the result.
+// end adds the collected output to the result.
 func (o *output) end(r *hostjob.Result) {
 	o.mu.Lock()
 	rest := o.masker.Flush()
@@ -75,6 +75,6 @@ func (o *output) end(r *hostjob.Result) {
 	select {
 	case <-o.done:
 		o.print(rest)
-	default: // the log is blocked by earlier output
+	default: // the log is blocked, so the last output cannot be added to it
 	}
 }

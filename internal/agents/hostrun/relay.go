@@ -22,11 +22,12 @@ import (
 // relay is the runner's connection to the host stage.
 type relay struct {
 	cmd     *exec.Cmd
-	control *os.File // its end shows the host stage that the runner has ended
+	control *os.File // when it is closed, the host stage knows that the runner has ended
 	result  *os.File
 }
 
-// start starts the host stage from an open file, because the host does not have the binary.
+// start starts the host stage, the process that executes the order on the host. It uses an open file of this program,
+// because the host does not have the binary.
 func (r *runner) start() (*relay, error) {
 	program, err := os.Open("/proc/self/exe")
 	if err != nil {
@@ -58,7 +59,7 @@ func (r *runner) enter(cmd *exec.Cmd) error {
 	return startOnHost(r.options.Proc, cmd)
 }
 
-// follow passes on the order and a cancellation, and returns the encoded result.
+// follow sends the order to the host stage, and later a cancellation. It returns the encoded result.
 func (s *relay) follow(ctx context.Context, w *work) []byte {
 	defer closeAll(s.control, s.result)
 	if err := json.NewEncoder(s.control).Encode(w); err != nil {
@@ -74,8 +75,8 @@ func (s *relay) follow(ctx context.Context, w *work) []byte {
 	return bytes.TrimSuffix(line, []byte("\n"))
 }
 
-// waitForStage waits until the host stage has ended, because the pod ends with this process. How the host stage ends
-// does not matter, as its result has been read.
+// waitForStage waits until the host stage has ended, because the pod ends with this process. How it ends does not
+// matter, because its result has been read.
 func (s *relay) waitForStage() {
 	done := make(chan struct{})
 	go func() {
@@ -85,15 +86,15 @@ func (s *relay) waitForStage() {
 	within(2*markers.MaxForget, done)
 }
 
-// ended returns the result for a host stage that was killed before it reported one.
+// ended returns the result if the host stage was killed before it reported one.
 func (s *relay) ended(err error) []byte {
 	if waiting := s.cmd.Wait(); waiting != nil {
 		err = waiting
 	}
 	left := tree.KillAll()
-	r := hostjob.Doubt(hostjob.ReasonRunnerLost, "the part of the runner on the host ended without a result (%v): whether the command ran, and how far, is unknown", err)
+	r := hostjob.Doubt(hostjob.ReasonRunnerLost, "the process that runs the command on the host ended without a result (%v); it is unknown whether the command ran, and how far", err)
 	if left > 0 {
-		r.Message += fmt.Sprintf("; processes that could not be ended: %d", left)
+		r.Message += fmt.Sprintf("; %d processes could not be killed", left)
 	}
 	return hostjob.EncodeResult(*r)
 }

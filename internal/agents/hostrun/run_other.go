@@ -10,7 +10,7 @@ import (
 	"errors"
 )
 
-// Run returns an error, because it needs Linux.
+// Run returns an error on systems other than Linux.
 func Run(context.Context, Options) error {
-	return errors.New("commands can run on Linux hosts only")
+	return errors.New("commands can only run on Linux hosts")
 }

@@ -25,7 +25,7 @@ func TestTheExitCodeOrTheSignalIsReportedWithTheOutput(t *testing.T) {
 	for _, test := range []struct {
 		command string
 		state   hostjob.State
-		code    int // -1 stands for a signal
+		code    int // -1 means that a signal ended the command
 		signal  string
 	}{
 		{"echo out; echo err >&2", hostjob.Succeeded, 0, ""},
@@ -63,16 +63,17 @@ func TestACommandInheritsNothingFromTheContainer(t *testing.T) {
 	}
 	p := newPod(t)
 	p.env = []string{"KUBERNETES_SERVICE_HOST=10.0.0.1", "GODEBUG=x=y"}
-	// The agent may be started by a shell that ignores or blocks signals and holds files open.
+	// The agent may be started by a shell that ignores or blocks signals and leaves files open.
 	p.before = []string{"sh", "-c", `trap "" HUP INT QUIT PIPE TSTP USR1; umask 077; exec 7</dev/null; env --block-signal=USR2 true && exec env --block-signal=USR2 "$@"; exec "$@"`, "sh"}
 	p.order.Envs = []string{"A=1", "B=two words"}
-	// The shell reads its own state before it starts a process, because it blocks all signals while it starts one.
+	// A builtin of the shell reads the status of the shell itself. An external program would not work, because the
+	// shell blocks all signals while it starts one.
 	p.order.Args = []string{"sh", "-c", `while read -r key value; do case $key in SigBlk: | SigIgn: | NoNewPrivs:) echo "$key $value" ;; esac; done </proc/$$/status
 		env | grep -v ^PWD= | sort; pwd; umask; ls /proc/self/fd; readlink /proc/self/fd/0; ps -o sid= -p $$ | grep -c $$`}
 	r := p.run("")
 	want := "SigBlk: 0000000000000000\nSigIgn: 0000000000000000\nNoNewPrivs: 0\n" + strings.Join(slices.Sorted(slices.Values([]string{
 		"A=1", "B=two words", "HOME=" + who.HomeDir, "LANG=C.UTF-8", "LOGNAME=" + who.Username, "PATH=" + program.Path, "SHELL=" + shellOf(t, who.Uid), "USER=" + who.Username,
-	})), "\n") + "\n" + p.dir + "\n0022\n0\n1\n2\n3\n/dev/null\n1\n" // 3 is the directory that ls reads; the last 1 counts the session
+	})), "\n") + "\n" + p.dir + "\n0022\n0\n1\n2\n3\n/dev/null\n1\n" // 3 is the directory of ls; the last 1 is the number of processes in the session
 	if r.Tail != want {
 		t.Errorf("expected no signals blocked or ignored, no lock on privileges, and nothing of the container:\n%s\ngot\n%s", want, r.Tail)
 	}
@@ -120,7 +121,7 @@ func TestMuchOutputNeedsLittleMemory(t *testing.T) {
 	if got := int64(len(p.log())); got != r.Bytes {
 		t.Errorf("expected all of the output in the log, got %d bytes", got)
 	}
-	// The runner has waited for the other processes, so the largest of them counts too.
+	// The runner has waited for the other processes, so this is the maximum of all of them.
 	if most := c.cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss; most > 64<<10 {
 		t.Errorf("expected at most 64 MiB of memory, got %d KiB", most)
 	}
@@ -183,12 +184,12 @@ func TestAnOrderThatCannotBeCarriedOutIsRefusedAndCanBeCorrected(t *testing.T) {
 		{"a directory as command", func(p *pod) { p.order.Args = []string{"/etc"} }, hostjob.ReasonNoCommand, "is a directory"},
 		{"a file that cannot be executed", func(p *pod) { p.order.Args = []string{"/etc/passwd"} }, hostjob.ReasonNoCommand, "permission denied"},
 		{"no such secret", func(p *pod) { p.order.SecretEnvs = map[string]string{"A": "none"} }, hostjob.ReasonNoSecret, "the value of A cannot be read"},
-		{"a secret with NUL", func(p *pod) { p.secret("A", "hunter2\x00") }, hostjob.ReasonNoSecret, "the value of A has a NUL character"},
+		{"a secret with NUL", func(p *pod) { p.secret("A", "hunter2\x00") }, hostjob.ReasonNoSecret, "the value of A contains a NUL character"},
 		{"a long secret", func(p *pod) { p.secret("A", strings.Repeat("a", hostjob.MaxArgument)) }, hostjob.ReasonEnvTooLong, "the variable A is longer"},
 		{"a long variable", func(p *pod) { p.order.Envs = []string{"A=" + strings.Repeat("a", hostjob.MaxArgument)} }, hostjob.ReasonEnvTooLong, "the variable A is longer"},
 		{"a long argument", func(p *pod) { p.order.Args = []string{"echo", strings.Repeat("a", hostjob.MaxArgument+1)} }, hostjob.ReasonTooLong, "131072 bytes"},
 		{"no place for markers", func(p *pod) { p.markers = "/etc/passwd/activities" }, hostjob.ReasonNoMarker, "not a directory"},
-		{"no host", func(p *pod) { p.proc = "/none/there" }, hostjob.ReasonNoHost, "needs hostPID and privileged"},
+		{"no host", func(p *pod) { p.proc = "/none/there" }, hostjob.ReasonNoHost, "requires hostPID and a privileged container"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := newPod(t)
@@ -206,7 +207,7 @@ func TestAnOrderThatCannotBeCarriedOutIsRefusedAndCanBeCorrected(t *testing.T) {
 
 func TestALongCommandIsRefused(t *testing.T) {
 	p := newPod(t)
-	p.expect(p.run(strings.Repeat("a", hostjob.MaxArgument+1)), hostjob.NotStarted, hostjob.ReasonTooLong, "put it into a file on the host")
+	p.expect(p.run(strings.Repeat("a", hostjob.MaxArgument+1)), hostjob.NotStarted, hostjob.ReasonTooLong, "put the text into a file on the host")
 	p.expect(p.run("true "+strings.Repeat("a", hostjob.MaxArgument-5)), hostjob.Succeeded, hostjob.ReasonExited, "")
 }
 
@@ -215,7 +216,7 @@ func TestAWrongOrderIsInvalid(t *testing.T) {
 	must(t, os.WriteFile(p.path("order.json"), []byte(`{"uid":"u","run":1,"comand":"id"}`), 0o600))
 	p.expect(p.startFile().result(), hostjob.Invalid, hostjob.ReasonBadOrder, `unknown field "comand"`)
 	must(t, os.WriteFile(p.path("order.json"), []byte(`{"uid":"u","run":0,"created":"2026-05-01T08:00:00Z"}`), 0o600))
-	p.expect(p.startFile().result(), hostjob.Invalid, hostjob.ReasonBadOrder, "run is 1 or more; either command or args is needed")
+	p.expect(p.startFile().result(), hostjob.Invalid, hostjob.ReasonBadOrder, "run must be 1 or more; exactly one of command and args must be set")
 	must(t, os.Remove(p.path("order.json")))
 	p.expect(p.startFile().result(), hostjob.Invalid, hostjob.ReasonBadOrder, "the order cannot be read")
 	if _, err := os.Stat(p.markers); !os.IsNotExist(err) {
@@ -223,7 +224,7 @@ func TestAWrongOrderIsInvalid(t *testing.T) {
 	}
 }
 
-// The marker has been written by then, so the run cannot be repeated.
+// At that time the marker has been written, so the run cannot be repeated.
 func TestARefusalOfTheKernelIsReported(t *testing.T) {
 	p := newPod(t)
 	must(t, os.WriteFile(p.path("script"), []byte("#!/none/there\n"), 0o755))

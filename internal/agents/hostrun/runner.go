@@ -18,8 +18,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
-// Run executes one of the three processes. The runner returns an error only if it could not report the result of the
-// order.
+// Run runs one of the three processes of package hostrun. The runner returns an error only if it could not report the
+// result of the order.
 func Run(ctx context.Context, o Options) error {
 	switch o.Stage {
 	case hostStage:
@@ -30,19 +30,20 @@ func Run(ctx context.Context, o Options) error {
 	return (&runner{options: o, stage: stageArgs(hostStage)}).run(ctx)
 }
 
-// runner is the process that the kubelet watches.
+// runner is the process in the container, which the kubelet watches.
 type runner struct {
 	options Options
-	stage   []string // the arguments of the host stage
+	stage   []string // arguments of the host stage
 }
 
-// run first opens the file for the result, so that it starts no run whose result it cannot report.
+// run opens the file for the result first. If that fails, it does not start the command, because it could not report
+// the result.
 func (r *runner) run(ctx context.Context) error {
-	// After a restart the kubelet sends its signal again. That must not end this process.
+	// A restarted kubelet may send the signal a second time. Notify catches it, because it must not end this process.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT)
 	file, err := os.OpenFile(r.options.Result, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
-		return fmt.Errorf("open the file of the result: %w", err)
+		return fmt.Errorf("open the result file: %w", err)
 	}
 	_, err = file.Write(r.carryOut(ctx))
 	if err := errors.Join(err, file.Close()); err != nil {
@@ -67,7 +68,7 @@ func (r *runner) carryOut(ctx context.Context) []byte {
 	return stage.follow(ctx, work)
 }
 
-// prepare reads the order and its Secrets, and refuses orders that it can recognize as invalid without the host.
+// prepare reads the order and its Secrets. It refuses orders that are invalid on any host.
 func (r *runner) prepare() (*work, *hostjob.Result) {
 	text, err := readUpTo(r.options.Order, hostjob.MaxOrder+1)
 	if err != nil {

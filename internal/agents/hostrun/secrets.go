@@ -15,7 +15,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
-// readSecrets returns the values of variables. Its messages name files, and never contain their content.
+// readSecrets returns the values of environment variables from files of Secrets. Its messages name files, but never
+// contain their content.
 func readSecrets(dir string, envs map[string]string) (map[string]string, *hostjob.Result) {
 	values := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(envs)) {
@@ -24,7 +25,7 @@ func readSecrets(dir string, envs map[string]string) (map[string]string, *hostjo
 		case err != nil:
 			return nil, hostjob.Refuse(hostjob.ReasonNoSecret, "the value of %s cannot be read: %v", name, err)
 		case bytes.IndexByte(text, 0) >= 0:
-			return nil, hostjob.Refuse(hostjob.ReasonNoSecret, "the value of %s has a NUL character, which no variable can have", name)
+			return nil, hostjob.Refuse(hostjob.ReasonNoSecret, "the value of %s contains a NUL character, which is not possible in an environment variable", name)
 		case len(name)+1+len(text) > hostjob.MaxArgument:
 			return nil, envTooLong(name)
 		}
@@ -33,11 +34,11 @@ func readSecrets(dir string, envs map[string]string) (map[string]string, *hostjo
 	return values, nil
 }
 
-// checkLengths refuses commands that Linux would not execute.
+// checkLengths refuses commands with arguments or variables that are too long for Linux.
 func checkLengths(o hostjob.Order) *hostjob.Result {
 	for _, text := range append(o.Args, o.Command) {
 		if len(text) > hostjob.MaxArgument {
-			return hostjob.Refuse(hostjob.ReasonTooLong, "the command has an argument of %d bytes, and Linux executes at most %d: put it into a file on the host", len(text), hostjob.MaxArgument)
+			return hostjob.Refuse(hostjob.ReasonTooLong, "the command has an argument of %d bytes, but Linux allows at most %d; put the text into a file on the host", len(text), hostjob.MaxArgument)
 		}
 	}
 	for _, env := range o.Envs {
@@ -49,5 +50,5 @@ func checkLengths(o hostjob.Order) *hostjob.Result {
 }
 
 func envTooLong(name string) *hostjob.Result {
-	return hostjob.Refuse(hostjob.ReasonEnvTooLong, "the variable %.64s is longer than the %d bytes that a process can have", name, hostjob.MaxArgument)
+	return hostjob.Refuse(hostjob.ReasonEnvTooLong, "the variable %.64s is longer than the %d bytes that Linux allows", name, hostjob.MaxArgument)
 }

@@ -26,7 +26,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
-// The file descriptors of a shim, after the three standard files.
+// These are the file descriptors of a shim after the three standard files.
 const (
 	binaryFile = 3 + iota
 	gateFile
@@ -38,7 +38,7 @@ const (
 	ownFiles = "/proc/self/fd"
 )
 
-// spec describes the command that a shim becomes.
+// spec describes the command that a shim executes.
 type spec struct {
 	Argv []string         `json:"argv"`
 	Env  []string         `json:"env"`
@@ -46,13 +46,13 @@ type spec struct {
 	Who  account.Identity `json:"who"`
 }
 
-// runShim becomes the command when the gate opens. If the gate is closed instead, it executes nothing, because the host
-// stage has ended or has abandoned the run.
+// runShim waits at the gate, a pipe from the host stage, and then replaces itself with the command. If the pipe is
+// closed instead, it executes nothing, because the host stage has ended or has abandoned the run.
 func runShim() error {
 	if err := keepStandardFiles(); err != nil {
 		return err
 	}
-	signal.Reset(syscall.SIGTERM) // a signal may end the wait at the gate
+	signal.Reset(syscall.SIGTERM) // a signal may end this process while it waits at the gate
 	gate, report := bufio.NewReader(os.NewFile(gateFile, "gate")), json.NewEncoder(os.NewFile(reportFile, "report"))
 	var s spec
 	if err := readLine(gate, &s); err != nil {
@@ -71,7 +71,7 @@ func runShim() error {
 	return report.Encode(s.execute(path))
 }
 
-// keepStandardFiles makes the exec close all files except standard input, output and error.
+// keepStandardFiles marks all files except standard input, output and error to be closed when the command is executed.
 func keepStandardFiles() error {
 	files, err := os.ReadDir(ownFiles)
 	if err != nil {
@@ -88,7 +88,7 @@ func keepStandardFiles() error {
 // prepare does everything that can fail before the command is executed.
 func (s *spec) prepare() (string, *hostjob.Result) {
 	if err := become(s.Who); err != nil {
-		return "", hostjob.Refuse(hostjob.ReasonRefusedUser, "the process cannot become user %q: %v", s.Who.Name, err)
+		return "", hostjob.Refuse(hostjob.ReasonRefusedUser, "the process cannot switch to user %q: %v", s.Who.Name, err)
 	}
 	unix.Umask(umask)
 	if err := os.Chdir(s.Dir); err != nil {
@@ -104,17 +104,17 @@ func (s *spec) prepare() (string, *hostjob.Result) {
 	return path, nil
 }
 
-// become gives up root for good. It makes the user the owner of the output. Otherwise a program that opens /dev/stderr
-// would be refused.
+// become switches to the user and gives up root permanently. It first makes the user the owner of the output. Otherwise
+// a program that opens /dev/stderr would be refused.
 func become(who account.Identity) error {
 	if os.Geteuid() != 0 && os.Geteuid() == who.UID {
-		return nil // there is nothing to give up
+		return nil // this process already runs as the user
 	}
 	for _, step := range []struct {
 		name string
 		do   func() error
 	}{
-		{"hand over the output", func() error { return unix.Fchown(1, who.UID, who.GID) }},
+		{"make the user the owner of the output", func() error { return unix.Fchown(1, who.UID, who.GID) }},
 		{"set the groups", func() error { return syscall.Setgroups(who.Groups) }},
 		{"set the group", func() error { return syscall.Setgid(who.GID) }},
 		{"set the user", func() error { return syscall.Setuid(who.UID) }},
@@ -133,9 +133,9 @@ func dirRefusal(err error, dir, user string) *hostjob.Result {
 	return hostjob.Refuse(hostjob.ReasonNoDirectory, "the host has no directory %q: %v", dir, withoutPath(err))
 }
 
-// execute becomes the command. It returns only if that fails.
+// execute replaces this process with the command. It returns only if that fails.
 func (s *spec) execute(path string) *hostjob.Result {
-	runtime.LockOSThread() // a thread has its own signal mask, which the exec keeps
+	runtime.LockOSThread() // each thread has a signal mask of its own, which the command inherits
 	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &unix.Sigset_t{}, nil); err != nil {
 		return hostjob.Refuse(hostjob.ReasonNotExecuted, "the signals cannot be unblocked: %v", err)
 	}
@@ -143,17 +143,18 @@ func (s *spec) execute(path string) *hostjob.Result {
 	return hostjob.Refuse(hostjob.ReasonNotExecuted, "%s cannot be executed: %v", path, syscall.Exec(path, s.Argv, s.Env))
 }
 
-// resetInternalSignals resets the two signals that C libraries reserve and that Go does not touch, so that the command
-// does not ignore them. Programs such as make start other programs with these signals ignored.
+// resetInternalSignals resets the two signals that C libraries reserve and that Go does not handle. They may be ignored
+// here, because programs such as make start other programs with these signals ignored. The command must not inherit
+// that.
 func resetInternalSignals() {
-	var byDefault [4]uint64 // a struct sigaction of the kernel, all zero
+	var byDefault [4]uint64 // a zero struct sigaction of the kernel means the default action
 	for _, number := range []uintptr{32, 33} {
 		//nolint:gosec // Go has no other way to set these signals
 		_, _, _ = syscall.RawSyscall6(unix.SYS_RT_SIGACTION, number, uintptr(unsafe.Pointer(&byDefault)), 0, 8, 0, 0)
 	}
 }
 
-// withoutPath removes the path from an error, for a message that names the path already.
+// withoutPath removes the path from an error, because the message already contains it.
 func withoutPath(err error) error {
 	if path := (*fs.PathError)(nil); errors.As(err, &path) {
 		return path.Err
@@ -161,11 +162,11 @@ func withoutPath(err error) error {
 	return err
 }
 
-// readLine reads one JSON value up to the line break, and nothing after it.
+// readLine reads one JSON value up to the line break, and nothing beyond.
 func readLine(r *bufio.Reader, into any) error {
 	line, err := r.ReadBytes('\n')
 	if err != nil {
-		return fmt.Errorf("read from the process that started this one: %w", errors.Join(err, io.ErrUnexpectedEOF))
+		return fmt.Errorf("read from the parent process: %w", errors.Join(err, io.ErrUnexpectedEOF))
 	}
 	return json.Unmarshal(line, into)
 }

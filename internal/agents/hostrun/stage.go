@@ -21,16 +21,16 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
-// resultFile is the file descriptor of the pipe on which the host stage reports to the runner. It follows binaryFile.
+// resultFile is the file descriptor of the pipe by which the host stage reports to the runner. It follows binaryFile.
 const resultFile = binaryFile + 1
 
-// runStage runs the host stage. It reads the order from standard input, which stays open. The end of standard input
-// means that the runner has ended.
+// runStage runs the host stage, the process that executes an order on the host. It reads the order from standard input,
+// which stays open until the runner in the container has ended.
 func runStage(ctx context.Context, open func(dir string) (markers.Ledger, error)) error {
 	unix.CloseOnExec(binaryFile)
 	unix.CloseOnExec(resultFile)
-	// No signal other than SIGKILL may end this process, because the command's processes would lose their parent. Signals
-	// are caught instead of ignored, because the kernel resets only caught signals for the command.
+	// Only SIGKILL may end this process, because the processes of the command would lose their parent. Signals are
+	// caught, not ignored, because the command would inherit ignored signals.
 	signal.Notify(make(chan os.Signal, 1))
 	runner := bufio.NewReader(os.Stdin)
 	h := &host{boot: bootID(), log: os.Stdout}
@@ -45,7 +45,7 @@ func runStage(ctx context.Context, open func(dir string) (markers.Ledger, error)
 	return nil
 }
 
-// carryOut executes the order, and returns the encoded result to report.
+// carryOut executes the order, and returns the encoded result for the report.
 func (h *host) carryOut(open func(dir string) (markers.Ledger, error)) []byte {
 	if err := tree.Adopt(); err != nil {
 		return hostjob.EncodeResult(*hostjob.Refuse(hostjob.ReasonNoHost, "%v", err))
@@ -53,20 +53,20 @@ func (h *host) carryOut(open func(dir string) (markers.Ledger, error)) []byte {
 	var err error
 	if h.ledger, err = open(h.Markers); err != nil {
 		h.ledger = nil
-		return hostjob.EncodeResult(*hostjob.Refuse(hostjob.ReasonNoMarker, "the run is not started, because its marker cannot be stored: %v", err))
+		return hostjob.EncodeResult(*hostjob.Refuse(hostjob.ReasonNoMarker, "the command was not started, because the host's directory for markers cannot be used: %v", err))
 	}
 	return h.result()
 }
 
-// forget removes old markers. It runs after the report, so that it delays only the end of the pod.
+// forget removes old markers. It runs after the report, so that it only delays the end of the pod.
 func (h *host) forget() {
 	if h.ledger != nil && !h.Order.ForgetBefore.IsZero() {
 		h.ledger.Forget(h.Order.ForgetBefore, markers.Key(h.Order))
 	}
 }
 
-// listen returns a context that ends when the runner or a signal cancels the command, and a context that ends when the
-// runner has ended.
+// listen returns two contexts. cancelled ends when the runner or a signal cancels the command, and lost when the runner
+// has ended.
 func listen(ctx context.Context, runner io.ByteReader) (cancelled, lost context.Context) {
 	cancelled, cancel := context.WithCancel(ctx)
 	lost, lose := context.WithCancel(context.WithoutCancel(ctx))

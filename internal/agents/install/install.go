@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package install copies the agent into a volume, for containers whose image does not contain it. It runs in an init
-// container with the agent's image.
+// Package install copies this program (the agent) into a volume, for containers whose image does not contain it. It
+// runs in an init container with the agent's image.
 package install
 
 import (
@@ -20,34 +20,34 @@ import (
 )
 
 const (
-	mode      fs.FileMode = 0o755 // the container may run as another user
+	mode      fs.FileMode = 0o755 // other containers may run as another user
 	chunkSize             = 64 << 10
 )
 
-// Options are the settings from the command line.
+// Options holds the settings from the command line.
 type Options struct {
-	// To is the path at which a copy of this program is written.
+	// To is the path to which this program is copied.
 	To string
 }
 
-// ParseFlags parses a command line. It prints the help to out; the caller prints the error.
+// ParseFlags parses the command line. It prints the help to out, and returns errors for the caller to print.
 func ParseFlags(args []string, out io.Writer) (Options, error) {
 	var o Options
 	if err := flags.Parse("install", args, out, o.bind); err != nil {
 		return o, err
 	}
 	if !filepath.IsAbs(o.To) {
-		return o, errors.New("--to must be an absolute path: the file that becomes a copy of this program")
+		return o, errors.New("--to must be the absolute path of the file to which this program is copied")
 	}
 	return o, nil
 }
 
 func (o *Options) bind(set *flag.FlagSet) {
-	set.StringVar(&o.To, "to", "", "`file` that becomes a copy of this program")
+	set.StringVar(&o.To, "to", "", "`file` to which this program is copied")
 }
 
-// Run copies the running program, unless the file already has the same content. Processes that run the old file are not
-// affected.
+// Run copies the running program, unless the file already has the same content. It replaces the file, so that processes
+// which run the old file are not affected.
 func Run(o Options) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -74,8 +74,8 @@ func put(from, to string) error {
 	return durable.Replace(to, source, mode)
 }
 
-// same reports whether the file at path has this content and can be executed. It returns false for an unreadable file,
-// which is then replaced.
+// same reports whether the file at path has this content and is executable. It returns false for an unreadable file, so
+// that the file is replaced.
 func same(content io.Reader, path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil || info.Mode() != mode {

@@ -28,7 +28,7 @@ func TestTheCopyIsThisProgramAndAllUsersMayExecuteIt(t *testing.T) {
 }
 
 func TestOnlyAnotherFileIsReplaced(t *testing.T) {
-	content := strings.Repeat("program ", chunkSize/5) // longer than a chunk
+	content := strings.Repeat("program ", chunkSize/5) // longer than one chunk
 	for _, test := range []struct {
 		name, there string
 		mode        fs.FileMode

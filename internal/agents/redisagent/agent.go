@@ -21,7 +21,8 @@ import (
 )
 
 const (
-	// connections limits the connections of all clients of a port. Further connections wait in the kernel.
+	// connections is how many connections a port accepts concurrently, for all clients together. Further connections
+	// wait in the kernel.
 	connections = 100
 	headerTime  = 5 * time.Second
 	answerTime  = 10 * time.Second
@@ -29,7 +30,7 @@ const (
 	headerBytes = 16 << 10
 )
 
-// Run serves until ctx ends. Responses may then be cut off, and clients repeat their requests.
+// Run serves until ctx ends. At that time responses may be cut off, because clients repeat their requests.
 func Run(ctx context.Context, o Options, c clock.PassiveClock, log *slog.Logger) error {
 	certs, err := newCertificates(o, c, log)
 	if err != nil {
@@ -64,7 +65,7 @@ func newServer(handler http.Handler, log *slog.Logger) *http.Server {
 		WriteTimeout:      answerTime,
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    headerBytes,
-		// Errors of clients are not logged, because clients could fill the disk.
+		// Errors of client connections are only logged at debug level, because clients could otherwise fill the disk.
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 }

@@ -36,7 +36,7 @@ func TestAPodIsReadyWhileItsServersHaveTheirRoles(t *testing.T) {
 	a.ready("")
 
 	lead(guest)
-	a.ready("home is a replica: the primary of its shard is elsewhere")
+	a.ready("home is a replica, so another server is the primary of its shard")
 	a.ready("guest is not a replica")
 	home.Until("master_link_status:up", "INFO", "replication")
 	lead(home)
@@ -46,7 +46,7 @@ func TestAPodIsReadyWhileItsServersHaveTheirRoles(t *testing.T) {
 	a.ready("guest does not answer")
 	guest.Start()
 	a.ready("")
-	home.Do("CONFIG", "SET", "masterauth", "wrong") // it has no effect on a primary
+	home.Do("CONFIG", "SET", "masterauth", "wrong") // this has no effect on a primary
 	guest.Do("CONFIG", "SET", "masterauth", "wrong")
 	guest.Do("CLIENT", "KILL", "TYPE", "master")
 	a.ready("guest has no link to its primary")
@@ -91,7 +91,7 @@ func TestThePageIsOnlyForThoseWithAValidPassword(t *testing.T) {
 	if got := a.page("/secret", redistest.Username, redistest.Password); got.code != http.StatusNotFound {
 		t.Errorf("another path: %+v", got)
 	}
-	expect(redistest.Username, redistest.Password, http.StatusOK) // although no server is running
+	expect(redistest.Username, redistest.Password, http.StatusOK) // this works although no server is running
 	expect(redistest.Username, "wrong", http.StatusUnauthorized)
 	expect("opcrew", redistest.SystemPassword, http.StatusUnauthorized)
 	expect("default", redistest.Password, http.StatusUnauthorized)
@@ -110,7 +110,7 @@ func TestGuessingPasswordsIsLimited(t *testing.T) {
 			heard++
 		}
 	}
-	if most := limiter.FailuresAtOnce + int(time.Since(begin).Seconds()) + 1; heard > most { // one more each second
+	if most := limiter.FailuresAtOnce + int(time.Since(begin).Seconds()) + 1; heard > most { // the limit allows one more attempt per second
 		t.Errorf("expected at most %d guesses to be checked, got %d", most, heard)
 	}
 }
@@ -123,7 +123,7 @@ func TestEveryRequestIsRefusedWithoutSecrets(t *testing.T) {
 	if got := a.page("/", redistest.Username, redistest.Password); got.code != http.StatusServiceUnavailable {
 		t.Errorf("got %+v", got)
 	}
-	a.ready("home does not answer: read a secret")
+	a.ready("home does not respond: read a secret")
 }
 
 func TestThePageOnlyShows(t *testing.T) {
@@ -143,7 +143,7 @@ func TestThePageOnlyShows(t *testing.T) {
 	}
 }
 
-// A slow or endless request must neither block other clients nor use up memory.
+// A slow or endless request must not block other clients or use up memory.
 func TestHostileClientsAreCutOff(t *testing.T) {
 	a := start(t, nil)
 	dial := func() *tls.Conn {
@@ -162,7 +162,7 @@ func TestHostileClientsAreCutOff(t *testing.T) {
 	}
 	slow := dial()
 	fmt.Fprint(slow, "GET / HTTP/1.1\r\n")
-	silent, err := net.Dial("tcp", local(a.o.Page)) // it does not even begin TLS
+	silent, err := net.Dial("tcp", local(a.o.Page)) // this client does not even begin TLS
 	if err != nil {
 		t.Fatal(err)
 	}

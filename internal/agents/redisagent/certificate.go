@@ -24,32 +24,33 @@ import (
 )
 
 const (
-	// ownLife is longer than the life of any pod.
+	// ownLife is how long a self-signed certificate is valid. It exceeds the life of any pod.
 	ownLife = 10 * 365 * 24 * time.Hour
 	// skew is how far the clock of a client may be behind.
 	skew = time.Hour
 )
 
-// certificates holds the certificate of the page: the mounted one, or else a self-signed one.
+// certificates holds the certificate of the status page: the mounted certificate, or otherwise a self-signed one.
 type certificates struct {
-	dir string // empty if none is mounted
+	dir string // empty if no certificate is mounted
 	log *slog.Logger
 
 	mu      sync.Mutex
 	current *tls.Certificate
-	seen    time.Time // the modification time of the file of current
+	seen    time.Time // modification time of the file of the current certificate
 }
 
-// newCertificates returns certificates with a self-signed certificate.
+// newCertificates returns certificates that start with a self-signed certificate.
 func newCertificates(o Options, c clock.PassiveClock, log *slog.Logger) (*certificates, error) {
 	own, err := selfSigned(o.Names, c.Now())
 	if err != nil {
-		return nil, fmt.Errorf("make a certificate: %w", err)
+		return nil, fmt.Errorf("create a certificate: %w", err)
 	}
 	return &certificates{dir: o.Certificate, log: log, current: own}, nil
 }
 
-// get returns the current certificate. It checks the file at each handshake, which costs far more than a stat.
+// get returns the current certificate. It checks at each handshake whether the file has changed, because a stat is
+// cheap compared with a handshake.
 func (c *certificates) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -63,7 +64,7 @@ func (c *certificates) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		c.seen = info.ModTime()
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		c.log.Error("Certificate not loaded, the previous one stays", "error", err.Error())
+		c.log.Error("The certificate was not loaded, so the previous certificate stays in use", "error", err.Error())
 	}
 	return c.current, nil
 }
@@ -74,7 +75,7 @@ func (c *certificates) load(file string) error {
 		return err
 	}
 	c.current = &loaded
-	c.log.Info("Certificate loaded", "from", file)
+	c.log.Info("The certificate was loaded", "from", file)
 	return nil
 }
 

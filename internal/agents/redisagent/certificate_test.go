@@ -18,7 +18,7 @@ import (
 
 func noon() time.Time { return time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC) }
 
-// served returns the name in the current certificate.
+// served returns the DNS name in the current certificate.
 func served(t *testing.T, c *certificates) string {
 	t.Helper()
 	got, err := c.get(nil)
@@ -38,7 +38,7 @@ func served(t *testing.T, c *certificates) string {
 	return leaf.DNSNames[0]
 }
 
-// mount writes a certificate for a name into the mounted Secret.
+// mount writes a certificate for a DNS name into the mounted Secret.
 func mount(t *testing.T, dir, name string, at time.Time) {
 	t.Helper()
 	made, err := selfSigned([]string{name}, noon())

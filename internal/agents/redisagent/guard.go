@@ -15,8 +15,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/redispod"
 )
 
-// guard admits requests with the name and a valid password of the users' account. Behind a gateway all clients have the
-// same address, and share its limit of attempts.
+// guard admits requests with the user name and a valid password of the users' account. It limits wrong passwords per
+// client address. All clients behind a gateway have the same address and share its limit.
 type guard struct {
 	secrets string
 	limiter *limiter.Limiter
@@ -25,7 +25,7 @@ type guard struct {
 }
 
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	source, _ := netip.ParseAddrPort(r.RemoteAddr) // requests without an address share one limit
+	source, _ := netip.ParseAddrPort(r.RemoteAddr) // requests without a client address share one limit
 	from := source.Addr().Unmap()
 	if !g.limiter.Allows(from) {
 		w.Header().Set("Retry-After", strconv.Itoa(int(limiter.RetryAfter.Seconds())))
@@ -34,8 +34,8 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	secrets, err := redissecrets.Read(g.secrets)
 	if err != nil {
-		g.log.Error("Secrets cannot be read, so all requests are refused", "error", err.Error())
-		http.Error(w, "the users cannot be read: see the log of this container", http.StatusServiceUnavailable)
+		g.log.Error("The Secrets cannot be read, so the agent refuses all requests", "error", err.Error())
+		http.Error(w, "the credentials cannot be read; see the log of this container", http.StatusServiceUnavailable)
 		return
 	}
 	user, password, given := r.BasicAuth()
@@ -47,11 +47,11 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.limiter.Failed(from)
 	}
 	w.Header().Set("WWW-Authenticate", `Basic realm="Redis", charset="UTF-8"`)
-	http.Error(w, "user and password are needed: those of the Secret of the cluster", http.StatusUnauthorized)
+	http.Error(w, "user and password are required; the Secret of the cluster contains them", http.StatusUnauthorized)
 }
 
-// valid reports whether a user and a password are correct. It takes the same time for every wrong password, because all
-// hashes have the same length.
+// valid reports whether user and password are correct. Every wrong password takes the same time, because all hashes
+// have the same length.
 func valid(s redissecrets.Secrets, user, password string) bool {
 	found, hash := 0, redispod.Hash(password)
 	for _, accepted := range s.Accepted {

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) { os.Exit(redistest.Main(m)) }
 
 const waiting = 30 * time.Second
 
-// agent is a running agent. The servers of its pod may or may not be running.
+// agent is a running agent in a test pod. The servers of the pod may or may not be running.
 type agent struct {
 	*testing.T
 	pod *redistest.Pod
@@ -59,7 +59,7 @@ func start(t *testing.T, change func(*Options)) *agent {
 	return a
 }
 
-// answer is the response to one request.
+// answer is the response to a request.
 type answer struct {
 	code   int
 	header http.Header
@@ -87,7 +87,7 @@ func trusting() *http.Client {
 	return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
 }
 
-// page requests the page, or another path.
+// page requests the status page, or another path.
 func (a *agent) page(path, user, password string) answer {
 	a.Helper()
 	got, err := get(trusting(), "https://"+local(a.o.Page)+path, user, password)
@@ -97,7 +97,7 @@ func (a *agent) page(path, user, password string) answer {
 	return got
 }
 
-// ready waits until the pod is ready, or is not ready for a reason.
+// ready waits until the pod is ready; if a reason is given, it waits until the pod is not ready for that reason.
 func (a *agent) ready(reason string) {
 	a.Helper()
 	eventually.True(a.T, waiting, "the pod is ready, or not since "+reason, func() error {
@@ -112,7 +112,8 @@ func (a *agent) ready(reason string) {
 	})
 }
 
-// form makes a ring of this one pod. Its guest is the replica of its own home.
+// form creates a cluster of only this pod. The second server of the pod (guest) becomes the replica of the first one
+// (home).
 func (a *agent) form() {
 	a.Helper()
 	home, guest := a.pod.Home, a.pod.Guest

@@ -11,18 +11,18 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/clusternodes"
 )
 
-// status is the state that a server reports, or why it could not be read.
+// status is the state that a server reports. err is set if the state could not be read.
 type status struct {
 	err   error
-	info  info // output of INFO
-	state info // output of CLUSTER INFO
+	info  info // fields of INFO
+	state info // fields of CLUSTER INFO
 	nodes []clusternodes.Node
 }
 
-// info holds the fields of a server's report.
+// info maps the fields of a server's report to their values.
 type info map[string]string
 
-// parseInfo parses lines of FIELD:VALUE. Lines that begin with # are titles.
+// parseInfo parses lines of the form FIELD:VALUE. It skips titles, which begin with #.
 func parseInfo(text string) info {
 	out := info{}
 	for line := range strings.Lines(text) {
@@ -34,13 +34,13 @@ func parseInfo(text string) info {
 	return out
 }
 
-// number returns the value of a numeric field.
+// number returns the value of a numeric field; false if the field is missing or not a number.
 func (i info) number(field string) (float64, bool) {
 	value, err := strconv.ParseFloat(i[field], 64)
 	return value, err == nil
 }
 
-// fields parses a value that is a list of KEY=VALUE.
+// fields parses the value of a field that is a list of KEY=VALUE pairs.
 func (i info) fields(field string) info {
 	out := info{}
 	for pair := range strings.SplitSeq(i[field], ",") {
@@ -56,13 +56,13 @@ func (s status) primary() bool { return s.info["role"] == "master" }
 func (s status) linkUp() bool  { return s.info["master_link_status"] == "up" }
 func (s status) ok() bool      { return s.state["cluster_state"] == "ok" }
 
-// slots counts the slots that the server owns.
+// slots returns how many slots the server owns.
 func (s status) slots() int {
 	own, _ := clusternodes.Myself(s.nodes)
 	return own.SlotCount()
 }
 
-// keys counts the keys of all databases, because newer servers in cluster mode may have several.
+// keys returns the number of keys in all databases, because newer servers may have several databases in cluster mode.
 func (s status) keys() float64 {
 	sum := 0.0
 	for field := range s.info {
@@ -79,7 +79,7 @@ func isNumber(text string) bool {
 	return err == nil
 }
 
-// lags returns how many bytes each replica is behind its primary, by the replica's address.
+// lags returns for each replica how many bytes it is behind its primary. The keys are the addresses of the replicas.
 func (s status) lags() map[string]float64 {
 	out := map[string]float64{}
 	offset, _ := s.info.number("master_repl_offset")

@@ -11,7 +11,7 @@ import (
 	"strconv"
 )
 
-// metric is a number about a server. It has no value if the server does not report one.
+// metric is a number about a server. It has no value if the server does not report the number.
 type metric struct {
 	name, kind, help string
 	value            func(status) (float64, bool)
@@ -29,29 +29,29 @@ const (
 
 func metrics() []metric {
 	return []metric{
-		{prefix + "up", gauge, "Whether the server answers the agent.", bit(func(s status) bool { return s.err == nil })},
-		{prefix + "loading", gauge, "Whether the server is loading its data.", bit(status.loading)},
-		{prefix + "primary", gauge, "1: the server is a primary; 0: a replica.", known(status.primary)},
-		{prefix + "link_up", gauge, "Whether a replica has a link to its primary.", func(s status) (float64, bool) {
+		{prefix + "up", gauge, "1 if the server responds to the agent, 0 if not.", bit(func(s status) bool { return s.err == nil })},
+		{prefix + "loading", gauge, "1 if the server is loading its data, 0 if not.", bit(status.loading)},
+		{prefix + "primary", gauge, "1 if the server is a primary, 0 if it is a replica.", known(status.primary)},
+		{prefix + "link_up", gauge, "1 if the replica is connected to its primary, 0 if not.", func(s status) (float64, bool) {
 			value, _ := known(status.linkUp)(s)
 			return value, s.err == nil && !s.primary()
 		}},
-		{prefix + "cluster_ok", gauge, "Whether the server sees a working cluster.", known(status.ok)},
-		{prefix + "slots", gauge, "Slots that the server owns.", func(s status) (float64, bool) { return float64(s.slots()), s.nodes != nil }},
-		{keysMetric, gauge, "Keys that the server has.", func(s status) (float64, bool) { return s.keys(), s.err == nil }},
-		field(memoryMetric, gauge, "Memory that counts against the limit of the server, in bytes.", "used_memory"),
-		field(maxMetric, gauge, "Limit of the server's memory, in bytes; 0: none.", "maxmemory"),
-		field(prefix+"memory_resident_bytes", gauge, "Memory of the process, in bytes.", "used_memory_rss"),
-		field(prefix+"clients", gauge, "Connections of clients.", "connected_clients"),
-		field(prefix+"replicas", gauge, "Replicas that are connected.", "connected_slaves"),
-		field(prefix+"commands_total", counter, "Commands that were processed.", "total_commands_processed"),
-		field(prefix+"keyspace_hits_total", counter, "Reads that found their key.", "keyspace_hits"),
-		field(prefix+"keyspace_misses_total", counter, "Reads that did not find their key.", "keyspace_misses"),
-		field(prefix+"expired_keys_total", counter, "Keys that were deleted because they expired.", "expired_keys"),
-		field(prefix+"evicted_keys_total", counter, "Keys that were deleted to free memory.", "evicted_keys"),
-		field(prefix+"received_bytes_total", counter, "Bytes from the network.", "total_net_input_bytes"),
-		field(prefix+"sent_bytes_total", counter, "Bytes to the network.", "total_net_output_bytes"),
-		field(prefix+"uptime_seconds", gauge, "How long the server has been running, in seconds.", "uptime_in_seconds"),
+		{prefix + "cluster_ok", gauge, "1 if the server reports cluster_state ok, 0 if not.", known(status.ok)},
+		{prefix + "slots", gauge, "Number of slots that the server owns.", func(s status) (float64, bool) { return float64(s.slots()), s.nodes != nil }},
+		{keysMetric, gauge, "Number of keys in the server.", func(s status) (float64, bool) { return s.keys(), s.err == nil }},
+		field(memoryMetric, gauge, "Memory in bytes that counts towards the memory limit of the server (used_memory).", "used_memory"),
+		field(maxMetric, gauge, "Memory limit of the server in bytes (maxmemory); 0 means no limit.", "maxmemory"),
+		field(prefix+"memory_resident_bytes", gauge, "Resident memory of the server process in bytes.", "used_memory_rss"),
+		field(prefix+"clients", gauge, "Number of client connections.", "connected_clients"),
+		field(prefix+"replicas", gauge, "Number of connected replicas.", "connected_slaves"),
+		field(prefix+"commands_total", counter, "Number of commands that the server has processed.", "total_commands_processed"),
+		field(prefix+"keyspace_hits_total", counter, "Number of reads that found their key.", "keyspace_hits"),
+		field(prefix+"keyspace_misses_total", counter, "Number of reads that did not find their key.", "keyspace_misses"),
+		field(prefix+"expired_keys_total", counter, "Number of keys that were deleted because they expired.", "expired_keys"),
+		field(prefix+"evicted_keys_total", counter, "Number of keys that were evicted to free memory.", "evicted_keys"),
+		field(prefix+"received_bytes_total", counter, "Number of bytes that the server received from the network.", "total_net_input_bytes"),
+		field(prefix+"sent_bytes_total", counter, "Number of bytes that the server sent to the network.", "total_net_output_bytes"),
+		field(prefix+"uptime_seconds", gauge, "Time in seconds since the start of the server.", "uptime_in_seconds"),
 	}
 }
 
@@ -68,7 +68,7 @@ func bit(is func(status) bool) func(status) (float64, bool) {
 	}
 }
 
-// known returns the value of a boolean metric, which has no value while the server does not answer.
+// known returns the value function of a boolean metric. It has no value while the server does not respond.
 func known(is func(status) bool) func(status) (float64, bool) {
 	return func(s status) (float64, bool) {
 		value, _ := bit(is)(s)
@@ -76,7 +76,7 @@ func known(is func(status) bool) func(status) (float64, bool) {
 	}
 }
 
-// writeMetrics writes all metrics in the text format of Prometheus.
+// writeMetrics writes all metrics in the Prometheus text format.
 func (v view) writeMetrics(w io.Writer) {
 	places := []struct {
 		name string
@@ -90,7 +90,7 @@ func (v view) writeMetrics(w io.Writer) {
 			}
 		}
 	}
-	describe(w, lagMetric, gauge, "How far a replica is behind its primary, as the primary reports it, in bytes.")
+	describe(w, lagMetric, gauge, "Replication lag of a replica in bytes, as its primary reports it.")
 	for _, place := range places {
 		lags := place.lags()
 		for _, replica := range slices.Sorted(maps.Keys(lags)) {

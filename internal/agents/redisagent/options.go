@@ -19,17 +19,17 @@ const (
 	maxPort    = 1<<16 - 1
 )
 
-// Options are the settings from the command line.
+// Options holds the settings from the command line.
 type Options struct {
-	Cluster         string // name of the cluster, for the page
+	Cluster         string // name of the cluster, for the status page
 	Secrets         string // directory with the files that package redissecrets reads
-	Home, Guest     int    // ports of the servers; they are the same in all pods
-	Probes, Metrics int    // ports for plain HTTP
-	Page            int    // port for HTTPS
-	// Certificate is a directory with tls.crt and tls.key. While it has none, the agent uses a self-signed certificate for
-	// Names.
+	Home, Guest     int    // ports of the primary (home) and the replica (guest) in each pod; they are the same in all pods
+	Probes, Metrics int    // ports for probes and metrics over plain HTTP
+	Page            int    // port of the status page over HTTPS
+	// Certificate is a directory with tls.crt and tls.key. While these files are missing, the agent uses a self-signed
+	// certificate for Names.
 	Certificate string
-	Names       []string // DNS names of the page
+	Names       []string // DNS names of the status page
 }
 
 // Defaults returns the options of an empty command line.
@@ -37,7 +37,7 @@ func Defaults() Options {
 	return Options{Secrets: "/secrets", Home: 6379, Guest: 6380, Probes: 8080, Metrics: 8070, Page: 8443}
 }
 
-// ParseFlags parses a command line. It prints the help to out; the caller prints the error.
+// ParseFlags parses the command line. It prints the help to out, and returns errors for the caller to print.
 func ParseFlags(args []string, out io.Writer) (Options, error) {
 	o := Defaults()
 	if err := flags.Parse(subcommand, args, out, o.bind); err != nil {
@@ -49,13 +49,13 @@ func ParseFlags(args []string, out io.Writer) (Options, error) {
 func (o *Options) bind(set *flag.FlagSet) {
 	set.StringVar(&o.Cluster, "cluster", "", "`name` of the cluster")
 	set.StringVar(&o.Secrets, "secrets", o.Secrets, "`directory` with users/username, system/password and system/accepted")
-	set.IntVar(&o.Home, "home-port", o.Home, "`port` of the home servers, in this pod as in all others")
-	set.IntVar(&o.Guest, "guest-port", o.Guest, "`port` of the guest servers, in this pod as in all others")
-	set.IntVar(&o.Probes, "probes-port", o.Probes, "`port` of /ready and /live")
-	set.IntVar(&o.Metrics, "metrics-port", o.Metrics, "`port` of /metrics, in this pod as in all others")
-	set.IntVar(&o.Page, "page-port", o.Page, "`port` of the page, which has TLS and asks for a password")
+	set.IntVar(&o.Home, "home-port", o.Home, "`port` of the home server, the primary of a pod's own shard; it is the same in all pods")
+	set.IntVar(&o.Guest, "guest-port", o.Guest, "`port` of the guest server, the replica of the neighbour pod's shard; it is the same in all pods")
+	set.IntVar(&o.Probes, "probes-port", o.Probes, "`port` that serves /ready and /live")
+	set.IntVar(&o.Metrics, "metrics-port", o.Metrics, "`port` that serves /metrics; it is the same in all pods")
+	set.IntVar(&o.Page, "page-port", o.Page, "`port` of the status page, which uses TLS and requires a password")
 	set.StringVar(&o.Certificate, "certificate", "", "`directory` with tls.crt and tls.key")
-	set.Func("name", "DNS `name` of the page, for the certificate that the agent makes without --certificate; may be repeated", func(name string) error {
+	set.Func("name", "DNS `name` of the status page, for the self-signed certificate that the agent uses without --certificate; repeatable", func(name string) error {
 		o.Names = append(o.Names, name)
 		return nil
 	})

@@ -16,8 +16,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/clusternodes"
 )
 
-// page shows the ring as this pod sees it. It queries the other pods at most once per pageFreshness, regardless of the
-// number of clients.
+// page is the status page, which shows all servers of the cluster as this pod sees them. It queries the other pods at
+// most once per pageFreshness, regardless of the number of clients.
 type page struct {
 	options Options
 	clock   clock.PassiveClock
@@ -61,7 +61,7 @@ func (p *page) text(r *http.Request) string {
 	return p.last
 }
 
-// table returns the node table of a server that answered.
+// table returns the node table of one of the two servers, if any of them responded.
 func (v view) table() []clusternodes.Node {
 	if len(v.home.nodes) > 0 {
 		return v.home.nodes
@@ -69,21 +69,21 @@ func (v view) table() []clusternodes.Node {
 	return v.guest.nodes
 }
 
-// render returns the page. It escapes everything that other programs reported.
+// render returns the HTML of the page. It escapes all text that other programs reported.
 func render(cluster string, notReady error, rows []row, at time.Time) string {
 	var out strings.Builder
 	title := html.EscapeString(cluster)
 	fmt.Fprintf(&out, pageHead, title, title)
-	verdict, class := "This pod has its role in the ring.", "good"
+	verdict, class := "The servers of this pod have their expected roles.", "good"
 	if notReady != nil {
-		verdict, class = "This pod does not have its role in the ring: "+notReady.Error(), "bad"
+		verdict, class = "The servers of this pod do not have their expected roles: "+notReady.Error(), "bad"
 	}
 	fmt.Fprintf(&out, "<p class=%q>%s</p>\n", class, html.EscapeString(verdict))
 	out.WriteString("<table>\n<tr><th>Pod<th>Place<th>Role<th>Slots<th>Replica of<th>Keys<th>Memory<th>Limit<th>Behind by<th>Trouble\n")
 	for _, row := range rows {
 		writeRow(&out, row)
 	}
-	fmt.Fprintf(&out, "</table>\n<p>As this pod saw it at %s. Each reading may come from another pod.</p>\n", at.UTC().Format(time.RFC3339))
+	fmt.Fprintf(&out, "</table>\n<p>This pod read the state at %s. The numbers come from the agents of all pods.</p>\n", at.UTC().Format(time.RFC3339))
 	return out.String()
 }
 

@@ -23,11 +23,11 @@ const (
 	maxMetrics   = 1 << 20
 )
 
-// numbers holds the metrics of one pod, by name and labels as they are printed.
+// numbers holds the metrics of one pod. The keys are names and labels as they are printed.
 type numbers map[string]float64
 
-// peers reads the metrics of all agents of the ring. They need no password, so the agent sends no password to an
-// address that an attacker may have put into a table of nodes.
+// peers reads the metrics of the agents in all pods. This needs no password. An attacker could add an address to the
+// node table of a server, so the agent never sends a password to such an address.
 type peers struct {
 	port   int
 	client *http.Client
@@ -41,8 +41,8 @@ func newPeers(port int) *peers {
 	}}
 }
 
-// ask reads the metrics of the agents on all hosts, even if the client has disconnected. It leaves out agents that do
-// not answer.
+// ask reads the metrics of the agents on the given hosts, even if the client has disconnected. It leaves out agents
+// that do not respond.
 func (p *peers) ask(ctx context.Context, hosts []string) map[string]numbers {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
@@ -76,12 +76,12 @@ func (p *peers) get(ctx context.Context, host string) (numbers, error) {
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s answers %s", host, answer.Status)
+		return nil, fmt.Errorf("%s responds with %s", host, answer.Status)
 	}
 	return parseNumbers(io.LimitReader(answer.Body, maxMetrics))
 }
 
-// parseNumbers parses the text that writeMetrics writes.
+// parseNumbers parses the output of writeMetrics.
 func parseNumbers(in io.Reader) (numbers, error) {
 	out := numbers{}
 	lines := bufio.NewScanner(in)
@@ -94,13 +94,14 @@ func parseNumbers(in io.Reader) (numbers, error) {
 	return out, lines.Err()
 }
 
-// of returns a metric of the server in a place.
+// of returns a metric of one server of the pod. place is home for the primary, or guest for the replica.
 func (n numbers) of(metric, place string) (float64, bool) {
 	value, known := n[fmt.Sprintf("%s{place=%q}", metric, place)]
 	return value, known
 }
 
-// lag returns the lag of a replica, as the primary in a place reports it.
+// lag returns the replication lag of a replica, as its primary reports it. place is the place of that primary: home or
+// guest.
 func (n numbers) lag(place, replica string) (float64, bool) {
 	value, known := n[fmt.Sprintf("%s{place=%q,replica=%q}", lagMetric, place, replica)]
 	return value, known

@@ -8,26 +8,26 @@ import (
 	"fmt"
 )
 
-// ready returns why a pod is not ready, or nil. In a ready pod the home server is the primary of its shard, and the
-// guest a replica of the neighbour's. If all pods are ready, each shard is on two pods, so a drain that waits for ready
-// pods never takes both.
+// ready returns why a pod is not ready; nil if it is. In a ready pod the home server is the primary of its shard, and
+// the guest server a replica of the neighbour's shard. If all pods are ready, two pods have each shard. A drain that
+// waits for ready pods therefore never removes both.
 func (v view) ready() error {
 	return errors.Join(
 		about("home", v.home, v.home.leadsShard()),
 		about("guest", v.guest, v.guest.followsPrimary()))
 }
 
-// about returns what is wrong with a server. The error wrong counts only if the server answers.
+// about returns what is wrong with a server. wrong is only used if the server responds.
 func about(place string, s status, wrong error) error {
 	switch {
 	case s.err != nil:
-		return fmt.Errorf("%s does not answer: %w", place, s.err)
+		return fmt.Errorf("%s does not respond: %w", place, s.err)
 	case s.loading():
 		return fmt.Errorf("%s is loading its data", place)
 	case wrong != nil:
 		return fmt.Errorf("%s %w", place, wrong)
 	case !s.ok():
-		return fmt.Errorf("%s does not see most primaries of its cluster, or not all slots: cluster_state is %q", place, s.state["cluster_state"])
+		return fmt.Errorf("%s reports cluster_state %q, because it cannot reach most primaries or some slots have no owner", place, s.state["cluster_state"])
 	}
 	return nil
 }
@@ -35,7 +35,7 @@ func about(place string, s status, wrong error) error {
 func (s status) leadsShard() error {
 	switch {
 	case !s.primary():
-		return errors.New("is a replica: the primary of its shard is elsewhere")
+		return errors.New("is a replica, so another server is the primary of its shard")
 	case s.slots() == 0:
 		return errors.New("has no slots")
 	}

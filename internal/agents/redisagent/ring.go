@@ -13,18 +13,18 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/clusternodes"
 )
 
-// row describes a server of the ring on the page.
+// row describes one server on the status page.
 type row struct {
 	pod, place, role, slots, of string
-	keys, memory, limit, lag    string // empty if not known
+	keys, memory, limit, lag    string // empty if unknown
 	troubles                    []string
 }
 
-// ring holds the input for the rows.
+// ring is the input for the rows of the status page: all servers of the cluster.
 type ring struct {
 	nodes       []clusternodes.Node
-	numbers     map[string]numbers // by host
-	home, guest int                // ports
+	numbers     map[string]numbers // metrics of each pod, by host
+	home, guest int                // ports of the primary (home) and the replica (guest) in each pod
 }
 
 // hosts returns the hosts of all agents.
@@ -66,7 +66,8 @@ func (r ring) row(n clusternodes.Node) row {
 	return out
 }
 
-// place returns the place of a server by its port, which is the same in all pods.
+// place returns whether a server is the primary (home) or the replica (guest) of its pod. That follows from its port,
+// because the ports are the same in all pods.
 func (r ring) place(n clusternodes.Node) string {
 	_, port, _ := net.SplitHostPort(n.Address)
 	switch port {
@@ -91,7 +92,7 @@ func (r ring) lag(replica, leader clusternodes.Node) string {
 	return size(r.numbers[host].lag(r.place(leader), replica.Address))
 }
 
-// podOf returns the first label of a pod's DNS name, or else its address.
+// podOf returns the name of a node's pod: the first label of its DNS name, or otherwise its address.
 func podOf(n clusternodes.Node) string {
 	pod, _, _ := strings.Cut(n.Hostname, ".")
 	return cmp.Or(pod, n.Address)
@@ -105,9 +106,9 @@ func slotsOf(n clusternodes.Node) string {
 	return strings.Join(out, ", ")
 }
 
-// troubles returns the problems of a node that the table shows.
+// troubles returns the problems of a node that its flags in the node table show.
 func troubles(n clusternodes.Node) []string {
-	words := map[string]string{"fail": "failed", "fail?": "may have failed", "handshake": "is being met", "noaddr": "has no address"}
+	words := map[string]string{"fail": "failed", "fail?": "may have failed", "handshake": "is in the handshake with this server", "noaddr": "has no address"}
 	var out []string
 	for _, flag := range n.Flags {
 		if word, known := words[flag]; known {
@@ -127,7 +128,7 @@ func shown(value float64, known bool) string {
 	return decimal(value)
 }
 
-// size formats a number of bytes in the unit that needs at most four digits.
+// size formats a number of bytes in a unit that needs at most four digits.
 func size(bytes float64, known bool) string {
 	const step = 1024
 	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}

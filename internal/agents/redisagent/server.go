@@ -13,14 +13,14 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/clusternodes"
 )
 
-// server is one of the two servers of the pod. One caller at a time queries it, over a persistent connection.
+// server is one of the two servers of the pod. It is queried by one caller at a time, over a persistent connection.
 type server struct {
 	address string
 	secrets string
 	conn    *resp.Conn
 }
 
-// ask returns the whole state of the server, or an error. A server that is loading its data reports nothing about its
+// ask queries the complete state of the server. While a server is loading its data, it reports nothing about its
 // cluster.
 func (s *server) ask(ctx context.Context) status {
 	out, err := s.report(ctx)

@@ -67,11 +67,11 @@ func TestAPodIsReadyOnlyWithItsRoleInTheRing(t *testing.T) {
 		damage func(*view)
 		want   string
 	}{
-		"home is gone":                  {func(v *view) { v.home = status{err: errors.New("connection refused")} }, "home does not answer: connection refused"},
-		"guest is gone":                 {func(v *view) { v.guest = status{err: errors.New("timeout")} }, "guest does not answer: timeout"},
+		"home is gone":                  {func(v *view) { v.home = status{err: errors.New("connection refused")} }, "home does not respond: connection refused"},
+		"guest is gone":                 {func(v *view) { v.guest = status{err: errors.New("timeout")} }, "guest does not respond: timeout"},
 		"home is loading":               {func(v *view) { v.home = status{info: info{"loading": "1", "role": "master"}} }, "home is loading its data"},
 		"guest is loading":              {func(v *view) { v.guest = status{info: info{"loading": "1", "role": "slave"}} }, "guest is loading its data"},
-		"home was failed over":          {func(v *view) { v.home.info["role"] = "slave" }, "home is a replica: the primary of its shard is elsewhere"},
+		"home was failed over":          {func(v *view) { v.home.info["role"] = "slave" }, "home is a replica, so another server is the primary of its shard"},
 		"home leads nothing":            {func(v *view) { v.home.nodes = nil }, "home has no slots"},
 		"guest leads":                   {func(v *view) { v.guest.info["role"] = "master" }, "guest is not a replica"},
 		"guest has lost its primary":    {func(v *view) { v.guest.info["master_link_status"] = "down" }, "guest has no link to its primary"},

@@ -1,14 +1,14 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package redishandover makes a server that is about to stop hand over its slots to a replica in sync. It is the hook
-// that the kubelet runs before it stops the container. Clients then wait for a moment instead of for an election, also
-// during a drain or when a user deletes the pod, and without the operator.
+// Package redishandover hands over the slots of a Redis server to a replica before the server stops. It runs as the
+// preStop hook of the container. Clients then only wait for a short failover and not for an election, even if a node is
+// drained or a user deletes the pod. The handover does not need the operator.
 //
-// It logs in only to addresses of the cluster's pods, which the headless Service lists. An attacker who can reach the
-// cluster bus, which has no password, can add a node to the table of nodes. That node must not receive the operator's
+// The hook only logs in to addresses of the cluster's pods, which the headless Service lists. The cluster bus has no
+// password, so an attacker who reaches it can add a node to the node table. Such a node must not receive the operator's
 // password.
 //
-// The operator decides when a pod stops, and repairs what a failed handover leaves. docs/design/redis.md describes how
-// open slots are handled.
+// The operator decides when a pod stops, and repairs the effects of a failed handover. docs/design/redis.md describes
+// how slots that are being moved are handled.
 package redishandover

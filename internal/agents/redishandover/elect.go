@@ -19,7 +19,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/elections"
 )
 
-// failOver starts a failover to the first replica that is in sync and would be elected, and reports whether there is
+// failOver starts a failover to the first replica that is in sync and can win an election. It reports whether there is
 // such a replica.
 func (h *handover) failOver(ctx context.Context, self clusternodes.Node, nodes, candidates []clusternodes.Node) bool {
 	h.lookUp(ctx)
@@ -34,7 +34,7 @@ func (h *handover) failOver(ctx context.Context, self clusternodes.Node, nodes, 
 		}
 		if h.lastReason != err.Error() {
 			h.lastReason = err.Error()
-			h.log.Info("A replica cannot take over", "replica", candidate.Address, "reason", err.Error())
+			h.log.Info("This replica cannot take over", "replica", candidate.Address, "reason", err.Error())
 		}
 	}
 	return false
@@ -53,7 +53,7 @@ func (h *handover) failOverTo(ctx context.Context, self clusternodes.Node, nodes
 		return err
 	}
 	if field(info, "master_link_status") != "up" {
-		return errors.New("it is not in sync")
+		return errors.New("the replica is not in sync")
 	}
 	if err := h.pauseOver(ctx, replica, info); err != nil {
 		return err
@@ -65,11 +65,11 @@ func (h *handover) failOverTo(ctx context.Context, self clusternodes.Node, nodes
 	return err
 }
 
-// errTooSoon reports a replica that may have been elected a moment ago, and cannot be elected again yet: see
+// errTooSoon means that a replica may have been elected very recently, so that it cannot be elected again yet; see
 // elections.Pause.
-var errTooSoon = errors.New("it may have been the primary a moment ago, and servers do not elect it again so soon")
+var errTooSoon = errors.New("the replica may have been the primary a moment ago, and the servers do not elect it again so soon")
 
-// pauseOver fails with errTooSoon if the replica's INFO and its primary's connection show a recent election.
+// pauseOver returns errTooSoon if the replica's INFO and the connection of its primary show a recent election.
 func (h *handover) pauseOver(ctx context.Context, replica *resp.Conn, info string) error {
 	version, valkey := field(info, "redis_version"), field(info, "valkey_version")
 	if elections.Free(cmp.Or(valkey, version), valkey != "") {
@@ -79,7 +79,7 @@ func (h *handover) pauseOver(ctx context.Context, replica *resp.Conn, info strin
 	if err != nil {
 		return err
 	}
-	led, _ := strconv.ParseInt(field(info, "second_repl_offset"), 10, 64) // -1 means never
+	led, _ := strconv.ParseInt(field(info, "second_repl_offset"), 10, 64) // -1 means that the server was never elected
 	uptime, _ := strconv.Atoi(field(info, "uptime_in_seconds"))
 	past := elections.Past{Led: led > 0, Uptime: time.Duration(uptime) * time.Second, Following: elections.Following(list)}
 	if past.Recent(h.attempt) {
@@ -88,8 +88,8 @@ func (h *handover) pauseOver(ctx context.Context, replica *resp.Conn, info strin
 	return nil
 }
 
-// electable fails unless most primaries, and this server, would vote for the candidate. Otherwise clients would wait in
-// vain until the servers give up the attempt.
+// electable returns an error if the candidate cannot win an election: this server and most primaries must be able to
+// vote for it. Otherwise clients would wait until the servers give up the failover.
 func (h *handover) electable(ctx context.Context, replica *resp.Conn, self clusternodes.Node, nodes []clusternodes.Node, candidate clusternodes.Node) error {
 	known, err := h.nodes(ctx, replica)
 	if err != nil {
@@ -100,20 +100,20 @@ func (h *handover) electable(ctx context.Context, replica *resp.Conn, self clust
 		return err
 	}
 	if h.epoch > epoch || !linked(known, self.ID) {
-		return errors.New("it is not connected with this server, or its epoch is older")
+		return errors.New("the replica is not connected to this server, or its epoch is older")
 	}
 	voters := slices.DeleteFunc(slices.Clone(nodes), func(n clusternodes.Node) bool { return !n.Is("master") || n.SlotCount() == 0 })
 	votes := h.votes(ctx, voters, func(ctx context.Context, n clusternodes.Node) bool {
 		return linked(known, n.ID) && (n.ID == self.ID || h.knowsCandidate(ctx, n.Address, self, candidate, epoch))
 	})
 	if all := len(voters); votes <= all/2 {
-		return fmt.Errorf("only %d of %d primaries know whose replica it is and are connected with it", votes, all)
+		return fmt.Errorf("only %d of %d primaries are connected to the replica and know its primary", votes, all)
 	}
 	return nil
 }
 
-// votes asks all voters at the same time, and leaves enough time for the failover itself. A voter that hangs counts as
-// not voting, and does not delay the others.
+// votes queries all voters concurrently and returns the number of votes. It leaves enough time for the failover itself.
+// A voter that hangs counts as not voting.
 func (h *handover) votes(ctx context.Context, voters []clusternodes.Node, would func(context.Context, clusternodes.Node) bool) int {
 	ctx, cancel := context.WithTimeout(ctx, answerTime/2)
 	defer cancel()
@@ -126,14 +126,14 @@ func (h *handover) votes(ctx context.Context, voters []clusternodes.Node, would 
 	return len(slices.DeleteFunc(answers, func(votes bool) bool { return !votes }))
 }
 
-// linked reports whether a server is connected with a node that it knows. A server drops messages of unknown nodes
+// linked reports whether a server knows a node and is connected to it. Servers drop messages of unknown nodes
 // (cluster.c, clusterProcessPacket).
 func linked(nodes []clusternodes.Node, id string) bool {
 	return slices.ContainsFunc(nodes, func(n clusternodes.Node) bool { return n.ID == id && n.Linked && !n.Is("handshake") })
 }
 
-// knowsCandidate reports whether a voter knows the candidate as a replica of this server, and has no newer epoch
-// (clusterSendFailoverAuthIfNeeded).
+// knowsCandidate reports whether a voter knows the candidate as a replica of this server, and has no newer epoch. These
+// are the conditions for its vote (clusterSendFailoverAuthIfNeeded).
 func (h *handover) knowsCandidate(ctx context.Context, voter string, self, candidate clusternodes.Node, epoch uint64) bool {
 	conn, err := h.dial(ctx, voter)
 	if err != nil {
@@ -149,7 +149,7 @@ func (h *handover) knowsCandidate(ctx context.Context, voter string, self, candi
 	return err == nil && linked(nodes, candidate.ID) && slices.ContainsFunc(nodes, follows)
 }
 
-// currentEpoch returns the current epoch of a server.
+// currentEpoch returns the current cluster epoch of a server.
 func currentEpoch(ctx context.Context, conn *resp.Conn) (uint64, error) {
 	info, err := conn.Do(ctx, "CLUSTER", "INFO")
 	if err != nil {
@@ -157,12 +157,12 @@ func currentEpoch(ctx context.Context, conn *resp.Conn) (uint64, error) {
 	}
 	epoch, err := strconv.ParseUint(field(info, "cluster_current_epoch"), 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("read its current epoch: %w", err)
+		return 0, fmt.Errorf("read the current epoch of the server: %w", err)
 	}
 	return epoch, nil
 }
 
-// field returns a field of INFO; "" if there is none.
+// field returns the value of a field of INFO; "" if there is none.
 func field(info, name string) string {
 	for line := range strings.Lines(info) {
 		if value, is := strings.CutPrefix(strings.TrimSpace(line), name+":"); is {
@@ -172,10 +172,10 @@ func field(info, name string) string {
 	return ""
 }
 
-// usualNodeTimeout is the node timeout that opcrew sets by default.
+// usualNodeTimeout is the cluster-node-timeout that opcrew sets by default.
 const usualNodeTimeout = 5 * time.Second
 
-// nodeTimeout returns the server's node timeout, which users may have changed.
+// nodeTimeout returns the cluster-node-timeout of the server, which users may have changed.
 func (h *handover) nodeTimeout(ctx context.Context) time.Duration {
 	words, err := h.own.List(ctx, "CONFIG", "GET", "cluster-node-timeout")
 	if err != nil || len(words) < 2 {

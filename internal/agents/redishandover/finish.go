@@ -19,34 +19,36 @@ import (
 )
 
 const (
-	// keysAtOnce limits the keys of one MIGRATE command, because both servers answer no client while it runs.
+	// keysAtOnce is how many keys one MIGRATE command moves. It is small, because both servers block their clients
+	// while MIGRATE runs.
 	keysAtOnce = "10"
-	// migrateTimeout limits how long one server waits for the other, in milliseconds.
+	// migrateTimeout is how long one server waits for the other one, in milliseconds.
 	migrateTimeout = "5000"
-	// slotsAtOnce is how many slots are moved together: an operator may have left thousands open, and there are only
-	// seconds.
+	// slotsAtOnce is how many slots are moved together. There may be thousands of unfinished slots, and only seconds to
+	// finish them.
 	slotsAtOnce = 256
 )
 
-// end is the source or the target of a move, with a connection to it.
+// end is the source or the target of a slot move, with a connection to that server.
 type end struct {
 	clusternodes.Node
 	conn *resp.Conn
 }
 
-// finish moves the remaining open slots in the same way as the operator. Both may do so at the same time. Slots that it
-// cannot move in time stay open. It uses its own connection, because a connection with a missing answer is unusable.
+// finish completes slot moves that the operator has started and not finished. The operator uses the same commands, so
+// both may do this concurrently. Slots that cannot be moved in time stay as they are. finish uses a connection of its
+// own, because a connection that misses a response is unusable.
 func (h *handover) finish(ctx context.Context, patience time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	conn, err := h.logIn(ctx, h.address)
 	if err != nil {
-		return // the next command reports the error
+		return // the next command will report the error
 	}
 	defer conn.Close()
 	nodes, err := h.nodes(ctx, conn)
 	if err != nil {
-		return // the next command reports the error
+		return // the next command will report the error
 	}
 	self, _ := clusternodes.Myself(nodes)
 	own := end{self, conn}
@@ -59,7 +61,7 @@ func (h *handover) finish(ctx context.Context, patience time.Duration) {
 	}
 }
 
-// byOther groups open slots by the ID of the other server, in ascending order.
+// byOther groups the slots that are being moved by the ID of the other server, in ascending order.
 func byOther(open map[int]string) map[string][]int {
 	out := map[string][]int{}
 	for _, slot := range slices.Sorted(maps.Keys(open)) {
@@ -68,17 +70,17 @@ func byOther(open map[int]string) map[string][]int {
 	return out
 }
 
-// finishWith logs in to the other server of a move and moves slots. If the servers refuse a batch, it moves the slots
-// one by one.
+// finishWith logs in to the other server of a move and moves the slots. If the servers refuse several slots at once, it
+// moves them one by one.
 func (h *handover) finishWith(ctx context.Context, nodes []clusternodes.Node, id string, slots []int, move func(end, []int) error) {
 	i := slices.IndexFunc(nodes, func(n clusternodes.Node) bool { return n.ID == id })
 	if i < 0 {
-		h.log.Info("Slots are open to an unknown server", "id", id, "slots", len(slots))
+		h.log.Info("Slots are moving to or from an unknown server", "id", id, "slots", len(slots))
 		return
 	}
 	conn, err := h.dial(ctx, nodes[i].Address)
 	if err != nil {
-		h.log.Info("Open slots cannot be moved", "other", nodes[i].Address, "slots", len(slots), "error", err.Error())
+		h.log.Info("Moving slots could not be completed", "other", nodes[i].Address, "slots", len(slots), "error", err.Error())
 		return
 	}
 	defer conn.Close()
@@ -90,18 +92,18 @@ func (h *handover) finishWith(ctx context.Context, nodes []clusternodes.Node, id
 		}
 		for i := range some {
 			if err = move(other, some[i:i+1]); err != nil {
-				h.log.Info("An open slot cannot be moved", "slot", some[i], "other", other.Address, "error", err.Error())
+				h.log.Info("A moving slot could not be completed", "slot", some[i], "other", other.Address, "error", err.Error())
 			}
 		}
 		if _, refused := errors.AsType[resp.Error](err); err != nil && !refused {
-			h.log.Info("Open slots cannot be moved", "other", other.Address, "error", err.Error())
+			h.log.Info("Moving slots could not be completed", "other", other.Address, "error", err.Error())
 			return
 		}
 	}
 }
 
-// move moves the keys of slots from one server to the other, and then changes the owner. It does so at the target
-// first, so that the slots always have an owner.
+// move moves the keys of slots from one server to the other, and then changes the owner. The target is changed first,
+// so that the slots always have an owner.
 func (h *handover) move(ctx context.Context, slots []int, from, to end) error {
 	host, port, err := net.SplitHostPort(to.Address)
 	if err != nil {
@@ -109,7 +111,7 @@ func (h *handover) move(ctx context.Context, slots []int, from, to end) error {
 	}
 	migrate := []string{"MIGRATE", host, port, "", "0", migrateTimeout, "REPLACE", "AUTH2", redispod.System, h.password, "KEYS"}
 	for {
-		// A server that has become a replica has no slots, and what is written to it would be lost.
+		// A server that has become a replica owns no slots, and would lose keys that are written to it.
 		if slots, err = h.remaining(ctx, slots, from, to); err != nil {
 			return err
 		}
@@ -133,13 +135,13 @@ func (h *handover) move(ctx context.Context, slots []int, from, to end) error {
 	for _, at := range []end{to, from} {
 		_, err := at.conn.Pipe(ctx, each(slots, func(slot string) []string { return []string{"CLUSTER", "SETSLOT", slot, "NODE", to.ID} }))
 		if err != nil {
-			return fmt.Errorf("give %d slots to %s: %w", len(slots), to.Address, err)
+			return fmt.Errorf("move %d slots to %s: %w", len(slots), to.Address, err)
 		}
 	}
 	return nil
 }
 
-// each returns a command for each slot.
+// each returns one command for each slot.
 func each(slots []int, command func(slot string) []string) [][]string {
 	out := make([][]string, len(slots))
 	for i, slot := range slots {
@@ -148,7 +150,7 @@ func each(slots []int, command func(slot string) []string) [][]string {
 	return out
 }
 
-// remaining returns the slots that the source still owns and the target does not, as each of them reports. Both must be
+// remaining returns the slots that still belong to the source, according to both servers. Both servers must be
 // primaries.
 func (h *handover) remaining(ctx context.Context, slots []int, from, to end) ([]int, error) {
 	out := slices.Clone(slots)
@@ -159,7 +161,7 @@ func (h *handover) remaining(ctx context.Context, slots []int, from, to end) ([]
 		}
 		self, _ := clusternodes.Myself(nodes)
 		if self.Primary != "" {
-			return nil, fmt.Errorf("%s is a replica by now", at.Address)
+			return nil, fmt.Errorf("%s has become a replica", at.Address)
 		}
 		out = slices.DeleteFunc(out, func(slot int) bool {
 			has := slices.ContainsFunc(self.Slots, func(r clusternodes.Range) bool { return r.First <= slot && slot <= r.Last })

@@ -16,10 +16,10 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/redispod"
 )
 
-// errUnknown reports an address that belongs to no pod of the cluster.
-var errUnknown = errors.New("its address belongs to no pod of the cluster")
+// errUnknown is the error for an address that belongs to no pod of the cluster.
+var errUnknown = errors.New("the address belongs to no pod of the cluster")
 
-// dial logs in to a server in the table of nodes, if it belongs to a pod of the cluster.
+// dial logs in to a server of the node table. It refuses an address that belongs to no pod of the cluster.
 func (h *handover) dial(ctx context.Context, address string) (*resp.Conn, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -31,7 +31,7 @@ func (h *handover) dial(ctx context.Context, address string) (*resp.Conn, error)
 	return h.logIn(ctx, address)
 }
 
-// lookUp reads the addresses of the pods.
+// lookUp reads the addresses of the cluster's pods from DNS.
 func (h *handover) lookUp(ctx context.Context) {
 	var err error
 	if h.pods, err = net.DefaultResolver.LookupHost(ctx, h.service); err != nil {
@@ -39,7 +39,7 @@ func (h *handover) lookUp(ctx context.Context) {
 	}
 }
 
-// logIn logs in as the operator's user.
+// logIn connects to a server and logs in as the operator's user.
 func (h *handover) logIn(ctx context.Context, address string) (*resp.Conn, error) {
 	conn, err := resp.Dial(ctx, address)
 	if err != nil {
@@ -52,8 +52,8 @@ func (h *handover) logIn(ctx context.Context, address string) (*resp.Conn, error
 	return conn, nil
 }
 
-// connect logs in to the server of this pod. It retries when the server refuses, as it may have too many clients or an
-// old password. If nothing listens, there is nothing to hand over.
+// connect logs in to the server of this pod. It retries if the server refuses the login, because the server may have
+// too many clients or still the old password. If nothing listens, there is nothing to hand over.
 func (h *handover) connect(ctx context.Context, folder string) error {
 	last := ""
 	for {
@@ -68,7 +68,7 @@ func (h *handover) connect(ctx context.Context, folder string) error {
 			h.own = conn
 			return nil
 		case errors.Is(err, syscall.ECONNREFUSED):
-			h.log.Info("There is no server to hand over from", "error", err.Error())
+			h.log.Info("No server is running, so there are no slots to hand over", "error", err.Error())
 			return nil
 		case last != err.Error():
 			last = err.Error()

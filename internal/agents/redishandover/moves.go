@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/clusternodes"
 )
 
-// waitForMoves waits until no slots are being moved to or from the server. After waitUntil it moves the remaining slots
+// waitForMoves waits until no slots are being moved from or to the server. After waitUntil it moves the remaining slots
 // itself.
 func (h *handover) waitForMoves(ctx context.Context) error {
 	for time.Now().Before(h.waitUntil) {
@@ -25,10 +25,10 @@ func (h *handover) waitForMoves(ctx context.Context) error {
 			return nil
 		case h.logged == "":
 			h.logged = moves
-			h.log.Info("Waiting for slots that are moving", "moves", moves)
+			h.log.Info("The handover waits for slots that are moving", "moves", moves)
 		}
 		if err := sleep(ctx, pause); err != nil {
-			return fmt.Errorf("still moving: %s: %w", moves, err)
+			return fmt.Errorf("slots are still moving: %s: %w", moves, err)
 		}
 	}
 	if !h.moved {
@@ -38,8 +38,8 @@ func (h *handover) waitForMoves(ctx context.Context) error {
 	return nil
 }
 
-// moves describes the slots that are being moved to or from the server; "" if there are none, or the server is a
-// replica.
+// moves describes the slots that are being moved from or to the server. It returns "" if there are none, or if the
+// server is a replica.
 func (h *handover) moves(ctx context.Context) (string, error) {
 	nodes, err := h.nodes(ctx, h.own)
 	if err != nil {
@@ -50,20 +50,20 @@ func (h *handover) moves(ctx context.Context) (string, error) {
 		return "", nil
 	}
 	if from, to := len(self.Migrating), len(self.Importing); from+to > 0 {
-		return fmt.Sprintf("%d slots from this server and %d to it", from, to), nil
+		return fmt.Sprintf("%d slots are moving from this server, and %d slots to it", from, to), nil
 	}
 	return h.jobs(ctx)
 }
 
-// jobs describes a job by which the servers themselves move slots (Valkey since 9.0); "" if there is none.
+// jobs describes a job with which the servers themselves move slots, as Valkey does since 9.0; "" if there is none.
 func (h *handover) jobs(ctx context.Context) (string, error) {
 	words, err := h.own.List(ctx, "CLUSTER", "GETSLOTMIGRATIONS")
 	if _, refused := errors.AsType[resp.Error](err); refused {
-		return "", nil // the server has no such command
+		return "", nil // the server does not have this command
 	}
-	for i := 0; i+1 < len(words); i += 2 { // names and values alternate
+	for i := 0; i+1 < len(words); i += 2 { // names and values alternate in the response
 		if words[i] == "state" && !ended(words[i+1]) {
-			return "a job in state " + words[i+1], nil
+			return "a slot migration job is in state " + words[i+1], nil
 		}
 	}
 	return "", err

@@ -16,9 +16,9 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/clusternodes"
 )
 
-// Run returns when the server has no slots any more, or no replica to hand them over to. It fails at the timeout. While
-// slots are open it waits for the operator, which stops their move when the pod is deleted. Then it moves the remaining
-// slots itself, and hands over in any case.
+// Run returns when the server has no slots left, or has no replica that could take them over. It fails at the timeout.
+// While slots are being moved, it waits for the operator, which stops moves when the pod is deleted. After that it
+// moves the remaining slots itself, and hands over in any case.
 func Run(ctx context.Context, o Options, log *slog.Logger) error {
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
@@ -33,7 +33,8 @@ func Run(ctx context.Context, o Options, log *slog.Logger) error {
 	return h.run(ctx)
 }
 
-// run repeats an attempt only after the servers have given up the previous one, because until then they refuse another.
+// run repeats a failover only after the servers have given up the previous one, because until then they refuse another
+// one.
 func (h *handover) run(ctx context.Context) error {
 	var first, again time.Time
 	for {
@@ -66,7 +67,7 @@ func (h *handover) run(ctx context.Context) error {
 	}
 }
 
-// linger keeps a server running for a while, so that it redirects clients with an old slot map.
+// linger keeps the server running for a short time, so that it redirects clients with an old slot map.
 func linger(ctx context.Context, nodes []clusternodes.Node) {
 	if len(nodes) > 1 {
 		_ = sleep(ctx, lingering) // ending earlier does no harm

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package redisping is the liveness probe of a server. Any answer proves that the server is alive, also that of a
-// server which is loading its data or requires a password.
+// Package redisping is the liveness probe of a Redis server. Every response proves that the server is alive, even an
+// error because the server is loading its data or requires a password.
 package redisping
 
 import (
@@ -24,18 +24,18 @@ const (
 	maxPort    = 1<<16 - 1
 )
 
-// Options are the settings from the command line.
+// Options holds the settings from the command line.
 type Options struct {
 	Port    int // port of the server in this pod
 	Timeout time.Duration
 }
 
-// ParseFlags parses a command line. It prints the help to out; the caller prints the error.
+// ParseFlags parses the command line. It prints the help to out, and returns errors for the caller to print.
 func ParseFlags(args []string, out io.Writer) (Options, error) {
 	o := Options{Timeout: 4 * time.Second}
 	err := flags.Parse(subcommand, args, out, func(set *flag.FlagSet) {
 		set.IntVar(&o.Port, "port", 0, "`port` of the server")
-		set.DurationVar(&o.Timeout, "timeout", o.Timeout, "how long the answer may take")
+		set.DurationVar(&o.Timeout, "timeout", o.Timeout, "how long the server may take to respond")
 	})
 	switch {
 	case err != nil:
@@ -48,8 +48,8 @@ func ParseFlags(args []string, out io.Writer) (Options, error) {
 	return o, nil
 }
 
-// Run returns an error if the server does not answer in time. A refusal is an answer too, because only a working server
-// refuses.
+// Run returns an error if the server does not respond in time. An error response counts as a response, because only a
+// working server sends one.
 func Run(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()

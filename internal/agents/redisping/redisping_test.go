@@ -28,7 +28,7 @@ func TestAServerThatNeedsAPasswordIsAlive(t *testing.T) {
 	}
 }
 
-// answering returns the port of a listener that gives each client one answer.
+// answering starts a listener that sends each client the same response, and returns its port.
 func answering(t *testing.T, text string) int {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -11,26 +11,26 @@ import (
 	"strings"
 )
 
-// directive is a line of the configuration.
+// directive is one line of the Redis configuration.
 type directive struct{ name, value string }
 
-// inputs holds everything that a configuration depends on.
+// inputs holds everything that the configuration depends on.
 type inputs struct {
 	Options
 	users users
 	extra []directive // directives of the user
 	version
-	blocked bool // whether no replica may copy the server yet
+	blocked bool // whether replicas must not copy the server yet
 }
 
-// config returns the text of the configuration. The last of equal directives wins, so the user's directives come after
-// the defaults and before the fixed ones.
+// config returns the text of the configuration. If a directive occurs several times, the last one wins. Therefore the
+// directives of the user come after the defaults and before the fixed ones.
 func (in inputs) config() string {
-	return "# Written at each start: changes of this file are lost.\n" +
+	return "# opcrew writes this file at each start; changes to it are lost.\n" +
 		lines(slices.Concat(in.defaults(), in.extra, in.fixed(), in.users.directives(in.blocked)))
 }
 
-// lines formats directives, one per line.
+// lines formats directives as text, one per line.
 func lines(directives []directive) string {
 	var out strings.Builder
 	for _, d := range directives {
@@ -39,35 +39,37 @@ func lines(directives []directive) string {
 	return out.String()
 }
 
-// defaults returns the directives that users may override.
+// defaults returns the directives that users can override.
 func (in inputs) defaults() []directive {
 	out := []directive{
 		{"appendfsync", "everysec"},
-		// A server starts from the append-only file. Snapshots would only use memory and disk.
+		// The server loads its data from the append-only file, so snapshots would only use memory and disk.
 		{"save", `""`},
 		{"maxmemory-policy", "noeviction"},
-		// Without this directive, a replica that is writing its first append-only file ignores SIGTERM until the kubelet
-		// kills it.
+		// Without this directive, a replica that is writing its first append-only file ignores SIGTERM until the
+		// kubelet kills it.
 		{"shutdown-on-sigterm", "force"},
-		// A shard has only one replica, so there is no other replica to wait for.
+		// Each shard has only one replica, so waiting for further replicas is useless.
 		{"repl-diskless-sync-delay", "0"},
 		{"cluster-node-timeout", "5000"}, // milliseconds
 	}
 	if in.movesSlots() {
-		// By default a busy server waits for a moment without writes before it hands over slots. This amount is sent in well
-		// under a second, during which clients wait.
+		// By default, the source waits for a moment without writes before it hands over a slot. With this limit it
+		// hands over earlier, when so many bytes remain. They are sent in well under a second, while clients wait.
 		out = append(out, directive{"slot-migration-max-failover-repl-bytes", strconv.Itoa(16 << 20)})
-		// The operator always reads the whole log of slot moves, so the log is kept short.
+		// The operator always reads the whole log of slot migrations, so the log is kept short.
 		out = append(out, directive{"cluster-slot-migration-log-max-len", "32"})
 	}
 	if in.movesSlots() && in.MemoryLimit > 0 {
-		// Writes during a move are buffered in memory beside the data. The buffers may use all memory that is not for data,
-		// and a quarter of it for a minute, as in the default of 256 MiB.
+		// During a slot move, writes are buffered in memory in addition to the data. The buffers may use all memory
+		// that is not reserved for data. They may use a quarter of it for up to a minute, which is the ratio of the
+		// default (256 MiB).
 		most := min(256<<20, in.MemoryLimit/4)
 		out = append(out, directive{"client-output-buffer-limit", fmt.Sprintf("replica %d %d 60", most, most/4)})
 	}
 	if in.MemoryLimit > 0 {
-		// The rest is for buffers, fragmentation, and pages that are copied while the append-only file is rewritten.
+		// The other quarter is for buffers, fragmentation, and pages that are copied while the append-only file is
+		// rewritten.
 		out = append(out, directive{"maxmemory", strconv.FormatInt(in.MemoryLimit/4*3, 10)})
 	}
 	return out
@@ -75,12 +77,12 @@ func (in inputs) defaults() []directive {
 
 const announceIP = "cluster-announce-ip"
 
-// fixed returns the directives that the agents and the operator rely on.
+// fixed returns the directives that the agents and the operator rely on. Users cannot override them.
 func (in inputs) fixed() []directive {
 	out := []directive{
 		{"port", strconv.Itoa(in.Port)},
 		{"bind", "* -::*"},
-		{"protected-mode", "no"}, // users have passwords
+		{"protected-mode", "no"}, // not needed, because all users have passwords
 		{"daemonize", "no"},
 		{"logfile", `""`},
 		{"dir", quote(in.Folder())},
@@ -91,10 +93,10 @@ func (in inputs) fixed() []directive {
 		{"cluster-enabled", "yes"},
 		{"cluster-config-file", nodesFile},
 		{"cluster-require-full-coverage", "no"},
-		// The operator decides which server replicates which.
+		// Servers must not choose their primary, because the operator decides which server replicates which.
 		{"cluster-allow-replica-migration", "no"},
-		// A replica may be elected no matter how long ago it last heard from its primary. With 0, a replica without data
-		// could be elected too, and the old primary would then empty itself.
+		// A replica may be elected regardless of when it last heard from its primary. The value 0 would also allow the
+		// election of a replica without data, from which the old primary would then copy.
 		{"cluster-replica-validity-factor", "1000000"},
 		{announceIP, in.AnnounceIP},
 	}
@@ -104,13 +106,14 @@ func (in inputs) fixed() []directive {
 	return out
 }
 
-// harmful returns the directives that a later directive does not replace, or that read other files.
+// harmful returns directives that users cannot set, because a later directive does not replace them or because they
+// read other files.
 func harmful() []string {
 	return []string{"user", "aclfile", "requirepass", "masteruser", "masterauth", "include", "loadmodule", "rename-command", "replicaof", "slaveof",
-		"cluster-databases"} // slot moves would lose the keys of all databases but the first
+		"cluster-databases"} // slot moves would only move the keys of the first database
 }
 
-// parseExtra parses the user's directives. A reserved directive is an error, because it would have no effect or do
+// parseExtra parses the directives of the user. A reserved directive is an error, because it would have no effect or do
 // harm.
 func (in inputs) parseExtra(text string) ([]directive, error) {
 	var out []directive
@@ -123,7 +126,7 @@ func (in inputs) parseExtra(text string) ([]directive, error) {
 		name, value, _ := strings.Cut(line, " ")
 		d := directive{strings.ToLower(name), strings.TrimSpace(value)}
 		if in.reserved(d.name) {
-			bad = append(bad, fmt.Errorf("the directive %s is reserved: users cannot set it", d.name))
+			bad = append(bad, fmt.Errorf("the directive %s is reserved, so users cannot set it", d.name))
 		}
 		out = append(out, d)
 	}
@@ -134,7 +137,7 @@ func (in inputs) reserved(name string) bool {
 	return slices.Contains(harmful(), name) || slices.ContainsFunc(in.fixed(), func(d directive) bool { return d.name == name })
 }
 
-// quote writes a value in the syntax of Redis servers, which differs from Go's.
+// quote quotes a value in the syntax of the Redis configuration, which differs from the syntax of Go.
 func quote(value string) string {
 	var out strings.Builder
 	out.WriteByte('"')

@@ -35,7 +35,7 @@ func TestOnlyServersThatMoveSlotsGetSettingsForIt(t *testing.T) {
 		in.version, in.MemoryLimit = v, 128<<20
 		for _, directive := range []string{
 			"slot-migration-max-failover-repl-bytes 16777216\n", "cluster-slot-migration-log-max-len 32\n",
-			"client-output-buffer-limit replica 33554432 8388608 60\n", // the 32 MiB that are not for data
+			"client-output-buffer-limit replica 33554432 8388608 60\n", // the 32 MiB of memory that are not for data
 		} {
 			if text := in.config(); strings.Contains(text, directive) != has {
 				t.Errorf("%s: expected %q in the configuration: %t, got\n%s", v, directive, has, text)

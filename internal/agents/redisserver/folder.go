@@ -16,11 +16,11 @@ import (
 const (
 	nodesFile = "nodes.conf"
 	logFolder = "appendonlydir"
-	// manifest lists the append-only files. Without it a server ignores and overwrites them.
+	// manifest is the file that lists the append-only files. Without it, a server ignores and overwrites these files.
 	manifest = logFolder + "/appendonly.aof.manifest"
 )
 
-// facts describes the content of a folder.
+// facts describes the content of a server's folder.
 type facts struct {
 	own     *clusternodes.Node // the server's own line in nodes.conf; nil if there is none
 	log     bool               // whether there is an append-only file to start from
@@ -39,11 +39,11 @@ func look(folder string) (facts, error) {
 		return f, nil
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		return f, fmt.Errorf("look for the append-only file: %w", err)
+		return f, fmt.Errorf("search for the append-only file: %w", err)
 	}
 	entries, err := os.ReadDir(filepath.Join(folder, logFolder))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return f, fmt.Errorf("look for the append-only file: %w", err)
+		return f, fmt.Errorf("search for the append-only file: %w", err)
 	}
 	f.remains = len(entries) > 0
 	return f, nil
@@ -55,20 +55,20 @@ func ownLine(path string) (*clusternodes.Node, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the identity of the server: %w", err)
+		return nil, fmt.Errorf("read the identity of the server in nodes.conf: %w", err)
 	}
 	nodes, err := clusternodes.Parse(string(text))
 	if err != nil {
-		return nil, fmt.Errorf("read the identity of the server: %w", err)
+		return nil, fmt.Errorf("read the identity of the server in nodes.conf: %w", err)
 	}
 	own, found := clusternodes.Myself(nodes)
 	if !found {
-		return nil, nil // an empty file belongs to a new node; the server itself refuses other files
+		return nil, nil // an empty file belongs to a new node; the server refuses other invalid files itself
 	}
 	return &own, nil
 }
 
-// putAside renames a folder, so that the next start does not find it. A rename is atomic.
+// putAside renames a folder atomically, so that the server does not find it at its next start.
 func putAside(folder string) (string, error) {
 	for i := 1; ; i++ {
 		aside := fmt.Sprintf("%s.lost-%d", folder, i)
@@ -80,7 +80,7 @@ func putAside(folder string) (string, error) {
 			err = os.Rename(folder, aside)
 		}
 		if err != nil {
-			return "", fmt.Errorf("put the folder aside: %w", err)
+			return "", fmt.Errorf("rename the folder: %w", err)
 		}
 		return aside, nil
 	}

@@ -51,7 +51,7 @@ func must(t *testing.T, err error) {
 func TestAServerContinuesOnlyAsTheNodeWhoseDataItHas(t *testing.T) {
 	for name, test := range map[string]struct {
 		files map[string]string
-		aside string // part of the reason; empty if the server continues
+		aside string // part of the reason why the folder is renamed; empty if the server may start with it
 	}{
 		"no folder":                         {nil, ""},
 		"an empty folder":                   {map[string]string{"/": ""}, ""},
@@ -65,11 +65,11 @@ func TestAServerContinuesOnlyAsTheNodeWhoseDataItHas(t *testing.T) {
 		"a primary without data":                         {map[string]string{nodesFile: master(" 0-5460 [5460->-" + other + "]")}, "primary of 5461 slots"},
 		"a primary of one slot without data":             {map[string]string{nodesFile: master(" 7")}, "primary of 1 slots"},
 		"a replica without data":                         {map[string]string{nodesFile: replica + peer}, "replica of " + other},
-		"a primary with an empty log":                    {map[string]string{nodesFile: master(" 0-5460"), logFolder + "/": ""}, "append-only file is lost"},
-		"a primary with some of its log":                 {map[string]string{nodesFile: master(" 0-5460"), logFile: "x"}, "append-only file is lost"},
-		"a primary with only a snapshot":                 {map[string]string{nodesFile: master(" 0-5460"), snapshot: "x"}, "append-only file is lost"},
-		"a new node with some of a log":                  {map[string]string{nodesFile: master(""), logFile: "x"}, "without their manifest"},
-		"some of a log, and nothing else":                {map[string]string{logFile: "x"}, "without their manifest"},
+		"a primary with an empty log":                    {map[string]string{nodesFile: master(" 0-5460"), logFolder + "/": ""}, "lost its append-only file"},
+		"a primary with some of its log":                 {map[string]string{nodesFile: master(" 0-5460"), logFile: "x"}, "lost its append-only file"},
+		"a primary with only a snapshot":                 {map[string]string{nodesFile: master(" 0-5460"), snapshot: "x"}, "lost its append-only file"},
+		"a new node with some of a log":                  {map[string]string{nodesFile: master(""), logFile: "x"}, "without a manifest"},
+		"some of a log, and nothing else":                {map[string]string{logFile: "x"}, "without a manifest"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			found, err := look(folderOf(t, test.files))

@@ -15,9 +15,9 @@ import (
 	"github.com/opcrew/opcrew/internal/agents/shared/durable"
 )
 
-// mustBlock reports whether no replica may copy the server yet, because its address may have been another server's. A
-// server may be copied if it ran at this address before, as the same node, and the operator allowed replication and had
-// the server save that (CONFIG REWRITE, which quotes values). docs/design/redis.md gives the reason.
+// mustBlock reports whether replicas must not copy the server yet, because its address may have belonged to another
+// server. Copying is safe if the same node already ran at this address, and the operator allowed replication at that
+// time. The server then saved this with CONFIG REWRITE. docs/design/redis.md gives the reason.
 func mustBlock(before, ip string, found facts) bool {
 	member := found.own != nil && (found.own.Primary != "" || found.own.SlotCount() > 0)
 	stays, admitted := false, true
@@ -29,10 +29,10 @@ func mustBlock(before, ip string, found facts) bool {
 	return !stays || !admitted || !member || decide(found) != ""
 }
 
-// blockingRule keeps the user as which replicas log in from copying the server.
+// blockingRule is the ACL rule that forbids replicas to copy the server. It applies to the user as which they log in.
 const blockingRule = "-psync"
 
-// readBefore reads the configuration of the previous start; "" if this is the pod's first start.
+// readBefore reads the configuration of the previous start; "" if this is the first start in the pod.
 func readBefore(path string) (string, error) {
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -46,21 +46,22 @@ func forgetAddress(folder, id string) error {
 	path := filepath.Join(folder, nodesFile)
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return fmt.Errorf("read the table of nodes: %w", err)
+		return fmt.Errorf("read the node table: %w", err)
 	}
 	if err := durable.Replace(path, strings.NewReader(withoutAddress(string(text), id)), 0o600); err != nil {
-		return fmt.Errorf("write the table of nodes: %w", err)
+		return fmt.Errorf("write the node table: %w", err)
 	}
 	return nil
 }
 
-// withoutAddress marks the address of a node as unknown, as servers do: ":0@0", and noaddr.
+// withoutAddress returns the node table with the address of a node marked as unknown, in the way servers do it: ":0@0"
+// and the flag noaddr.
 func withoutAddress(table, id string) string {
 	var out strings.Builder
 	for line := range strings.Lines(table) {
 		words := strings.SplitN(line, " ", 4)
 		if len(words) == 4 && words[0] == id {
-			_, more, has := strings.Cut(words[1], ",") // the hostname, and fields of newer versions
+			_, more, has := strings.Cut(words[1], ",") // the host name, and fields of newer versions
 			if words[1] = ":0@0"; has {
 				words[1] += "," + more
 			}

@@ -17,33 +17,33 @@ import (
 
 const subcommand = "redis-server"
 
-// Place is one of the two places for servers in a pod.
+// Place is the place of a server in its pod. Each pod has two servers: one in place Home, and one in place Guest.
 type Place string
 
-// The places.
+// These are the two places.
 const (
-	Home  Place = "home"  // the primary of the pod's own shard
-	Guest Place = "guest" // the replica of the neighbour's shard
+	Home  Place = "home"  // primary of the pod's own shard
+	Guest Place = "guest" // replica of the shard of a neighbour pod
 )
 
 const (
-	// BusOffset is the difference between the port of the cluster bus and the port for clients. It is the servers'
-	// default.
+	// BusOffset is the difference between the port of the cluster bus and the client port. It is the default of Redis.
 	BusOffset = 10000
 	maxPort   = 1<<16 - 1 - BusOffset
 )
 
-// Options are the settings from the command line.
+// Options holds the settings from the command line.
 type Options struct {
 	Place   Place
 	Port    int
-	Data    string // directory of the volume that both places share
+	Data    string // directory of the volume, which both servers share
 	Secrets string // directory with the files that package redissecrets reads
 	Config  string // file for the configuration, which contains a password
-	Extra   string // file with directives of the user; empty if there is none
-	// AnnounceIP and AnnounceHostname are where others reach this server.
+	Extra   string // file with directives of the user; empty if there are none
+	// AnnounceIP and AnnounceHostname are the address and the name under which other servers and clients reach this
+	// server.
 	AnnounceIP, AnnounceHostname string
-	MemoryLimit                  int64 // memory limit of the container in bytes; 0 means none
+	MemoryLimit                  int64 // memory limit of the container in bytes; 0 means no limit
 }
 
 // Defaults returns the options of an empty command line.
@@ -51,10 +51,10 @@ func Defaults() Options {
 	return Options{Data: "/data", Secrets: "/secrets", Config: "/var/opcrew/redis.conf"}
 }
 
-// Folder returns the directory with the data of the place.
+// Folder returns the data directory of the server.
 func (o *Options) Folder() string { return filepath.Join(o.Data, string(o.Place)) }
 
-// ParseFlags parses a command line. It prints the help to out; the caller prints the error.
+// ParseFlags parses the command line. It prints the help to out, and returns errors for the caller to print.
 func ParseFlags(args []string, out io.Writer) (Options, error) {
 	o := Defaults()
 	if err := flags.Parse(subcommand, args, out, o.bind); err != nil {
@@ -64,15 +64,15 @@ func ParseFlags(args []string, out io.Writer) (Options, error) {
 }
 
 func (o *Options) bind(set *flag.FlagSet) {
-	set.StringVar((*string)(&o.Place), "place", "", "`place` in the pod: home or guest")
-	set.IntVar(&o.Port, "port", 0, "`port` of clients; the port of the bus is 10000 higher")
-	set.StringVar(&o.Data, "data", o.Data, "`directory` with a folder for each place")
+	set.StringVar((*string)(&o.Place), "place", "", "`place` of the server in its pod: home (primary of the pod's own shard) or guest (replica of the neighbour's shard)")
+	set.IntVar(&o.Port, "port", 0, "`port` for clients; the port of the cluster bus is 10000 higher")
+	set.StringVar(&o.Data, "data", o.Data, "data `directory` with a folder for each place")
 	set.StringVar(&o.Secrets, "secrets", o.Secrets, "`directory` with users/username, system/password and system/accepted")
 	set.StringVar(&o.Config, "config", o.Config, "`file` to write the configuration to")
-	set.StringVar(&o.Extra, "extra-config", "", "`file` with the user's directives of the configuration")
+	set.StringVar(&o.Extra, "extra-config", "", "`file` with configuration directives of the user")
 	set.StringVar(&o.AnnounceIP, "announce-ip", "", "`address` of the pod")
-	set.StringVar(&o.AnnounceHostname, "announce-hostname", "", "`name` of the pod in DNS")
-	set.Int64Var(&o.MemoryLimit, "memory-limit", 0, "limit of the container in `bytes`; three quarters are for data; 0 is no limit")
+	set.StringVar(&o.AnnounceHostname, "announce-hostname", "", "DNS `name` of the pod")
+	set.Int64Var(&o.MemoryLimit, "memory-limit", 0, "memory limit of the container in `bytes`, of which three quarters are for data; 0 means no limit")
 }
 
 func (o *Options) validate() error {
@@ -81,7 +81,7 @@ func (o *Options) validate() error {
 		demand(o.Port > 0 && o.Port <= maxPort, fmt.Sprintf("--port must be 1 to %d", maxPort)),
 		demand(filepath.IsAbs(o.Data) && filepath.IsAbs(o.Config) && filepath.IsAbs(o.Secrets), "--data, --secrets and --config must be absolute paths"),
 		demand(net.ParseIP(o.AnnounceIP) != nil, "--announce-ip must be an IP address"),
-		demand(!strings.ContainsFunc(o.AnnounceHostname, notInHostname), "--announce-hostname must have letters, digits, dashes and dots only"),
+		demand(!strings.ContainsFunc(o.AnnounceHostname, notInHostname), "--announce-hostname must contain only letters, digits, dashes and dots"),
 		demand(o.MemoryLimit >= 0, "--memory-limit must not be negative"),
 	)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/redispod"
 )
 
-// usersMay lists commands that applications, cluster clients and tools need.
+// usersMay lists commands that applications, cluster clients and tools need, so that users may run them.
 const usersMay = `GET a
 SET a b
 DEL a
@@ -82,7 +82,7 @@ SLOWLOG LEN
 LATENCY LATEST
 ACL WHOAMI`
 
-// usersMayNot lists commands that show the operator's password or can break a cluster.
+// usersMayNot lists commands that reveal the operator's password or can break a cluster.
 const usersMayNot = `CONFIG GET masterauth
 CONFIG SET masterauth x
 CONFIG REWRITE
@@ -144,12 +144,12 @@ func TestUsersMayUseACommandUnlessItCanBreakTheCluster(t *testing.T) {
 	}
 	refusesUsers(t, pod)
 
-	pod.Home.Do("ACL", "SETUSER", "default", "~*", "&*", "+@all") // the rights that earlier versions of the operator gave
+	pod.Home.Do("ACL", "SETUSER", "default", "~*", "&*", "+@all") // the rights that earlier versions of opcrew granted
 	pod.Home.Do(append([]string{"ACL", "SETUSER", "default"}, redispod.UserRules()...)...)
 	check("while it runs", "default")
 }
 
-// refusesUsers expects users to be refused commands that they must not run.
+// refusesUsers expects that users may not run the commands of usersMayNot.
 func refusesUsers(t *testing.T, pod *redistest.Pod) {
 	t.Helper()
 	for _, command := range []string{"CONFIG GET masterauth", "ACL SETUSER default +@all", "SHUTDOWN NOSAVE", "CLUSTER FLUSHSLOTS"} {
@@ -162,7 +162,7 @@ func TestAClientOfTheClusterWorksWithTheRightsOfAUser(t *testing.T) {
 	pod := led(t)
 	client := goredis.NewClusterClient(&goredis.ClusterOptions{
 		Addrs: []string{pod.Home.Address()}, Username: redistest.Username, Password: redistest.Password, ClientName: "shop", ReadOnly: true,
-		// The announced name is not in the DNS of the test.
+		// The DNS of the test does not know the announced host name.
 		Dialer: dialTo(pod.Home),
 	})
 	defer func() { _ = client.Close() }()

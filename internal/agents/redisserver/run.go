@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/internal/agents/shared/redissecrets"
 )
 
-// Run becomes the server. It returns only if that fails, or if ctx ends before.
+// Run replaces this process with the server. It returns only if that fails, or if ctx ends earlier.
 func Run(ctx context.Context, o Options, log *slog.Logger) error {
 	program, err := findProgram()
 	if err != nil {
@@ -44,17 +44,17 @@ func Run(ctx context.Context, o Options, log *slog.Logger) error {
 		return fmt.Errorf("write the configuration: %w", err)
 	}
 	select {
-	case <-ctx.Done(): // the pod ends before the server has started
+	case <-ctx.Done(): // the pod is stopped before the server has started
 		return nil
 	default:
 	}
-	syscall.Umask(0o077) // the server also writes its configuration, which has a password
+	syscall.Umask(0o077) // the server also writes its configuration, which contains a password
 	log.Info("Starting the server", "place", o.Place, "port", o.Port, "version", v.String())
 	err = syscall.Exec(program, []string{program, o.Config}, os.Environ())
 	return fmt.Errorf("execute %s: %w", program, err)
 }
 
-// gather reads the input of the configuration.
+// gather reads the inputs of the configuration.
 func gather(o Options, v version, found facts) (inputs, error) {
 	in := inputs{Options: o, version: v}
 	secrets, err := redissecrets.Read(o.Secrets)
@@ -71,7 +71,7 @@ func gather(o Options, v version, found facts) (inputs, error) {
 	}
 	text, err := os.ReadFile(o.Extra)
 	if err != nil {
-		return in, fmt.Errorf("read more directives: %w", err)
+		return in, fmt.Errorf("read the directives of the user: %w", err)
 	}
 	if in.extra, err = in.parseExtra(string(text)); err != nil {
 		return in, fmt.Errorf("%s: %w", o.Extra, err)
@@ -79,21 +79,22 @@ func gather(o Options, v version, found facts) (inputs, error) {
 	return in, nil
 }
 
-// prepareFolder creates the folder. If a server must not continue with an existing folder, it is put aside first.
+// prepareFolder creates the folder of the server. If the server must not start with an existing folder, that folder is
+// renamed first.
 func prepareFolder(folder string, found facts, log *slog.Logger) error {
 	if why := decide(found); why != "" {
 		aside, err := putAside(folder)
 		if err != nil {
 			return err
 		}
-		log.Warn("Starting as a new node", "reason", why, "aside", aside)
+		log.Warn("The server starts as a new node, because its old folder is not safe to use", "reason", why, "aside", aside)
 	} else if found.own != nil && found.own.Primary != "" {
 		if err := forgetAddress(folder, found.own.Primary); err != nil {
 			return err
 		}
 	}
 	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return fmt.Errorf("make the folder: %w", err)
+		return fmt.Errorf("create the folder: %w", err)
 	}
 	return durable.SyncDir(filepath.Dir(folder))
 }

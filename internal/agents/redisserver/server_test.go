@@ -25,7 +25,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// refused expects a refusal with a code; "" expects no refusal.
+// refused expects an error response with a code; "" expects no error.
 func refused(t *testing.T, code string, err error) {
 	t.Helper()
 	refusal, _ := errors.AsType[resp.Error](err)
@@ -63,7 +63,7 @@ func TestOnlyUsersWithAValidPasswordAreServed(t *testing.T) {
 	refused(t, "", ask("default", "new"))
 }
 
-// led makes one server of a pod the primary of all slots, with one key.
+// led returns a pod with one server that is the primary of all slots and has one key.
 func led(t *testing.T) *redistest.Pod {
 	t.Helper()
 	pod := redistest.New(t)
@@ -154,16 +154,16 @@ func TestAPrimaryThatLostItsDataStartsAsANewNode(t *testing.T) {
 	if info := pod.Home.Do("CLUSTER", "INFO"); !strings.Contains(info, "cluster_slots_assigned:0") {
 		t.Errorf("expected a node without slots, got\n%s", info)
 	}
-	if log := pod.Home.Log(); !strings.Contains(log, id+" was the primary of 16384 slots, and its append-only file is lost") {
+	if log := pod.Home.Log(); !strings.Contains(log, id+" was the primary of 16384 slots and has lost its append-only file") {
 		t.Errorf("expected the reason in the output, got\n%s", log)
 	}
 }
 
-// A replica without data could be elected, and its primary would then empty itself.
+// A replica without data could be elected. Its old primary would then copy the empty data.
 func TestAReplicaThatLostItsDataStartsAsANewNode(t *testing.T) {
 	pod := led(t)
 	pod.Guest.Start()
-	pod.Guest.Replicate(pod.Home) // by masteruser and masterauth
+	pod.Guest.Replicate(pod.Home) // the replica logs in with masteruser and masterauth
 	id := pod.Guest.Do("CLUSTER", "MYID")
 
 	pod.Guest.Stop(syscall.SIGKILL)
@@ -197,7 +197,7 @@ func TestNoReplicaCopiesAServerThatMayHaveTheAddressOfAnother(t *testing.T) {
 	pod.Home.StartBlocked()
 	copied("while replication is blocked")
 	pod.Home.Stop(syscall.SIGKILL)
-	pod.Home.Start() // which allows replication
+	pod.Home.Start() // Start also allows replication
 	pod.Home.Stop(syscall.SIGKILL)
 	pod.Home.StartBlocked()
 	copied("")
@@ -210,7 +210,7 @@ func TestNoReplicaCopiesAServerThatMayHaveTheAddressOfAnother(t *testing.T) {
 	copied("as it is in another pod")
 }
 
-// The address that a replica has for its primary may belong to another server by now.
+// The address that a replica has stored for its primary may now belong to another server.
 func TestAReplicaThatIsStartedFindsItsPrimaryByName(t *testing.T) {
 	pod := led(t)
 	pod.Guest.Start()
@@ -232,7 +232,7 @@ func TestAnImageWithoutAServerIsReported(t *testing.T) {
 	pod := redistest.New(t)
 	pod.Path = t.TempDir()
 	pod.Home.Launch()
-	if code := pod.Home.Ends(); code != 1 || !strings.Contains(pod.Home.Log(), "the image has no valkey-server and no redis-server") {
+	if code := pod.Home.Ends(); code != 1 || !strings.Contains(pod.Home.Log(), "the image contains no valkey-server and no redis-server") {
 		t.Errorf("exit code %d and\n%s", code, pod.Home.Log())
 	}
 }

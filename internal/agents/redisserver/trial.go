@@ -18,25 +18,26 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/redispod"
 )
 
-// trialTime limits how long a server may take to refuse a configuration.
+// trialTime is how long a server may take to refuse a configuration.
 const trialTime = 10 * time.Second
 
-// noDirective is refused by every server, so that a trial never becomes a server.
+// noDirective is a directive that every server refuses. At the end of a trial configuration it ensures that no server
+// starts.
 const noDirective = "opcrew-ends-the-trial"
 
-// refusedLine matches the number of the line that a server refuses, and the reason (config.c,
-// loadServerConfigFromString).
+// refusedLine matches the line number and the reason in the message of a server that refuses its configuration
+// (config.c, loadServerConfigFromString).
 var refusedLine = regexp.MustCompile(`at line (\d+)\n>>> .*\n(.*)`)
 
-// try removes the user's directives with which the program does not start. The operator sets them on running servers
-// and reports refusals. A directive that is only read at the start would never be reported, so it is an error. If the
-// trial itself fails nothing is removed: it must not keep a server from starting.
+// try removes directives of the user that the server would refuse. The operator sets them on the running server and
+// reports the refusal. A directive that is only read at start cannot be reported that way, so it is an error. If the
+// trial itself fails, nothing is removed, because it must not keep a server from starting.
 func try(ctx context.Context, program string, asked []directive, log *slog.Logger) ([]directive, error) {
 	good := slices.Clone(asked)
 	for len(good) > 0 {
 		line, why, err := refused(ctx, program, good)
 		if err != nil {
-			log.Warn("The directives could not be tried", "error", err)
+			log.Warn("The directives of the user could not be checked", "error", err)
 			return asked, nil
 		}
 		if line == len(good) {
@@ -51,25 +52,25 @@ func try(ctx context.Context, program string, asked []directive, log *slog.Logge
 	return good, nil
 }
 
-// refused returns the index of the first directive that a program refuses, and why; the number of directives if it
-// refuses none. A program parses its whole configuration and stops at the first bad line. Settings that fail only later
-// are not found: the operator writes none of these (locale-collate).
+// refused returns the index of the first directive that the program refuses, and the reason. If it refuses none, the
+// index is the number of directives. The program parses its whole configuration and stops at the first bad line.
+// Settings that only fail later, such as locale-collate, are not found; the operator writes none of them.
 func refused(ctx context.Context, program string, asked []directive) (int, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, trialTime)
 	defer cancel()
-	trial := exec.CommandContext(ctx, program, "-") // the program reads its configuration from standard input
+	trial := exec.CommandContext(ctx, program, "-") // the argument - makes the program read its configuration from standard input
 	trial.Stdin = strings.NewReader(lines(asked) + noDirective + " yes\n")
 	said, err := trial.CombinedOutput()
 	if _, ended := errors.AsType[*exec.ExitError](err); !ended {
-		return 0, "", fmt.Errorf("try the directives of %s: %w", program, err)
+		return 0, "", fmt.Errorf("check the directives with %s: %w", program, err)
 	}
 	match := refusedLine.FindStringSubmatch(string(said))
 	if match == nil {
-		return 0, "", fmt.Errorf("try the directives of %s: %w: %s", program, err, said)
+		return 0, "", fmt.Errorf("check the directives with %s: %w: %s", program, err, said)
 	}
 	line, err := strconv.Atoi(match[1])
 	if err != nil || line < 1 || line > len(asked)+1 {
-		return 0, "", fmt.Errorf("try the directives of %s: it refuses line %s of %d", program, match[1], len(asked)+1)
+		return 0, "", fmt.Errorf("check the directives with %s: the server refuses line %s of %d", program, match[1], len(asked)+1)
 	}
 	return line - 1, match[2], nil
 }

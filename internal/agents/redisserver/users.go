@@ -12,27 +12,28 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/redispod"
 )
 
-// users are the users of a server.
+// users describes the Redis users of a server.
 type users struct {
-	name     string   // the applications' user, in addition to default
-	accepted []string // hashes of the passwords that are valid for name and for default
-	password string   // the password of the operator's user
+	name     string   // user name of applications, in addition to the user default
+	accepted []string // hashes of the passwords that are valid for name and default
+	password string   // password of the operator's user
 }
 
-// newUsers returns the users. It refuses invalid names, and the name of the operator's user.
+// newUsers returns the users that the Secrets describe. It refuses invalid user names, and the name of the operator's
+// user.
 func newUsers(s redissecrets.Secrets) (users, error) {
 	switch {
 	case s.Username == "" || strings.ContainsFunc(s.Username, notInName):
-		return users{}, fmt.Errorf("%.80q is not a valid user name: it is empty, or has a blank or a control character", s.Username)
+		return users{}, fmt.Errorf("%.80q is not a valid user name: the name is empty, or contains a blank or a control character", s.Username)
 	case s.Username == redispod.System:
-		return users{}, fmt.Errorf("%q is the name of the operator's own user", s.Username)
+		return users{}, fmt.Errorf("user name %q is reserved for the operator", s.Username)
 	}
 	return users{s.Username, s.Accepted, s.Password}, nil
 }
 
 func notInName(r rune) bool { return r <= ' ' || r == '\x7f' }
 
-// directives returns the directives that define the users, and the user as which a replica logs in at its primary.
+// directives returns the directives that define the users, and the user with which a replica logs in to its primary.
 func (u users) directives(blocked bool) []directive {
 	names := []string{"default", u.name}
 	var out []directive
@@ -49,7 +50,8 @@ func (u users) directives(blocked bool) []directive {
 		directive{"masterauth", quote(u.password)})
 }
 
-// acl defines a user with rules. Servers check passwords by their hashes, so the file contains no password of a user.
+// acl returns the value of a directive that defines a user. It contains only hashes of passwords, so the file reveals
+// no password of a user.
 func acl(name string, hashes, rules []string) string {
 	out := []string{quote(name), "on"}
 	for _, hash := range hashes {

@@ -18,11 +18,11 @@ type version struct {
 	major, minor int
 }
 
-// oldest is the first version of Redis that has several append-only files, and host names in a cluster. The first
-// version of Valkey is 7.2.
+// oldest is the first major version that is supported. Redis 7 introduced several append-only files and host names in
+// clusters; the first version of Valkey is 7.2.
 const oldest = 7
 
-// programs lists the programs to search for on PATH. Images of Valkey may have both.
+// programs returns the program names to search for on PATH, best first. Images of Valkey may contain both.
 func programs() []string { return []string{"valkey-server", "redis-server"} }
 
 func findProgram() (string, error) {
@@ -31,18 +31,19 @@ func findProgram() (string, error) {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("the image has no %s", strings.Join(programs(), " and no "))
+	return "", fmt.Errorf("the image contains no %s", strings.Join(programs(), " and no "))
 }
 
 func askVersion(ctx context.Context, program string) (version, error) {
 	text, err := exec.CommandContext(ctx, program, "--version").Output()
 	if err != nil {
-		return version{}, fmt.Errorf("ask %s for its version: %w", program, err)
+		return version{}, fmt.Errorf("query the version of %s: %w", program, err)
 	}
 	return parseVersion(string(text))
 }
 
-// parseVersion parses "Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=1".
+// parseVersion parses the output of --version, such as "Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0
+// bits=64 build=1".
 func parseVersion(text string) (version, error) {
 	product, rest, found := strings.Cut(text, " server v=")
 	major, rest, _ := strings.Cut(rest, ".")
@@ -52,15 +53,15 @@ func parseVersion(text string) (version, error) {
 	v.major, errMajor = strconv.Atoi(major)
 	v.minor, errMinor = strconv.Atoi(minor)
 	if !found || errors.Join(errMajor, errMinor) != nil {
-		return v, fmt.Errorf("%.80q has no version of Redis or Valkey", text)
+		return v, fmt.Errorf("%.80q contains no version of Redis or Valkey", text)
 	}
 	if v.major < oldest {
-		return v, fmt.Errorf("%s %d.%d is too old: %d.0 is needed", product, v.major, v.minor, oldest)
+		return v, fmt.Errorf("%s %d.%d is too old; version %d.0 or later is required", product, v.major, v.minor, oldest)
 	}
 	return v, nil
 }
 
-// movesSlots reports whether servers can move slots by themselves, as Valkey can since 9.0.
+// movesSlots reports whether servers can migrate slots by themselves, as Valkey does since 9.0.
 func (v version) movesSlots() bool { return v.product == "Valkey" && v.major >= 9 }
 
 func (v version) String() string { return fmt.Sprintf("%s %d.%d", v.product, v.major, v.minor) }

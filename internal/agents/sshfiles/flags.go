@@ -12,22 +12,22 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/sshkeys"
 )
 
-// Options are the settings from the command line.
+// Options holds the settings from the command line.
 type Options struct {
-	// From is the directory of a mounted Secret, To the directory of the files.
+	// From is the directory of the mounted Secret. To is the directory for the copies.
 	From, To string
-	// InPlace, if any, is a second directory whose files are overwritten in place, because they are
-	// mounted one by one.
+	// InPlace, if set, is a second directory for copies. Its files are overwritten in place, because each of them is
+	// mounted separately.
 	InPlace string
-	// Require names files without which no file is written.
+	// Require lists files that the Secret must contain before any file is written.
 	Require []string
-	// Host, if any, is the name of the host whose key is derived from the seed in the Secret.
+	// Host, if set, is the name of the host whose key is derived from the seed in the Secret.
 	Host string
 	// Check makes the command only report whether the files exist.
 	Check bool
 }
 
-// ParseFlags reads a command line. It prints the help to out; the caller prints the error.
+// ParseFlags parses the command line. It prints the help to out, and returns errors for the caller to print.
 func ParseFlags(args []string, out io.Writer) (Options, error) {
 	var o Options
 	if err := flags.Parse("ssh-files", args, out, o.bind); err != nil {
@@ -39,21 +39,21 @@ func ParseFlags(args []string, out io.Writer) (Options, error) {
 func (o *Options) bind(set *flag.FlagSet) {
 	set.StringVar(&o.From, "from", "", "`directory` of a mounted Secret")
 	set.StringVar(&o.To, "to", "", "`directory` for the files")
-	set.StringVar(&o.InPlace, "in-place", "", "another `directory`, whose files are overwritten in place")
-	set.Func("require", "`file` without which no file is written; repeatable", func(name string) error {
+	set.StringVar(&o.InPlace, "in-place", "", "second `directory`, whose files are overwritten in place")
+	set.Func("require", "`file` that the Secret must contain before any file is written; repeatable", func(name string) error {
 		o.Require = append(o.Require, name)
 		return nil
 	})
-	set.StringVar(&o.Host, "host-key-of", "", "`name` of the host whose key is derived from the file "+sshkeys.SeedFile)
-	set.BoolVar(&o.Check, "check", false, "report by the exit code whether the files in --to exist, and end")
+	set.StringVar(&o.Host, "host-key-of", "", "`name` of the host whose key is derived from the seed in file "+sshkeys.SeedFile)
+	set.BoolVar(&o.Check, "check", false, "only report by the exit code whether the files in --to exist")
 }
 
 func (o *Options) validate() error {
 	switch {
 	case o.To == "":
-		return errors.New("--to is needed: the directory for the files")
+		return errors.New("--to must be set to the directory for the files")
 	case o.From == "" && !o.Check:
-		return errors.New("--from is needed: the directory of a mounted Secret")
+		return errors.New("--from must be set to the directory of a mounted Secret")
 	}
 	return nil
 }

@@ -21,28 +21,29 @@ import (
 )
 
 const (
-	// pollInterval is short compared with the minute that a kubelet takes to update a Secret.
+	// pollInterval is how often the Secret is checked. It is short compared with the minute that a kubelet takes to
+	// update a Secret.
 	pollInterval = time.Second
-	// marker is a file that exists only if all others do.
+	// marker is a file that is created last. If it exists, all other files exist too.
 	marker = ".serving"
 )
 
-// Keeper keeps files equal to a mounted Secret.
+// Keeper copies the files of a mounted Secret, and keeps the copies up to date.
 type Keeper struct {
 	options Options
 	clock   clock.WithTicker
 	log     *slog.Logger
 
-	served  string // the digest that was logged
-	problem string // the last problem, which is logged once
+	served  string // the last logged digest
+	problem string // the last problem; each problem is logged only once
 }
 
-// New returns a Keeper for the options.
+// New returns a Keeper with the given options.
 func New(options Options, clock clock.WithTicker, log *slog.Logger) *Keeper {
 	return &Keeper{options: options, clock: clock, log: log}
 }
 
-// Run follows the Secret until ctx ends. It logs errors and tries again; existing files stay.
+// Run updates the copies until ctx ends. After an error it logs the error and tries again; existing copies stay.
 func (k *Keeper) Run(ctx context.Context) error {
 	ticker := k.clock.NewTicker(pollInterval)
 	defer ticker.Stop()
@@ -61,7 +62,7 @@ func (k *Keeper) look() {
 	switch {
 	case err != nil && err.Error() != k.problem:
 		k.problem = err.Error()
-		k.log.Error("Files differ from the Secret", "error", k.problem, "kept", k.served)
+		k.log.Error("The files differ from the Secret", "error", k.problem, "kept", k.served)
 	case err == nil && (digest != k.served || k.problem != ""):
 		k.served, k.problem = digest, ""
 		k.log.Info(sshkeys.Serving, "digest", digest)
@@ -75,7 +76,7 @@ func (k *Keeper) serve() (string, error) {
 		return "", err
 	}
 	if lacks := missing(files, k.options.Require); len(lacks) > 0 {
-		return "", errors.New("waiting for " + strings.Join(lacks, ", "))
+		return "", errors.New("the Secret does not contain all required files; missing are " + strings.Join(lacks, ", "))
 	}
 	if files, err = sshkeys.OwnFiles(files, k.options.Host); err != nil {
 		return "", err
@@ -95,11 +96,11 @@ func (k *Keeper) serve() (string, error) {
 	return digest, replace(k.options.To, marker, []byte(digest))
 }
 
-// put writes files into a directory. Files that the Secret no longer has stay, because a key is
-// only ever replaced by another one.
+// put writes files into a directory. It does not delete files that the Secret no longer contains, because keys are only
+// replaced and never removed.
 func put(dir string, files map[string][]byte, how func(dir, name string, content []byte) error) error {
 	if err := open(dir); err != nil {
-		return fmt.Errorf("make %s: %w", dir, err)
+		return fmt.Errorf("create %s: %w", dir, err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if err := how(dir, name, files[name]); err != nil {
@@ -109,10 +110,10 @@ func put(dir string, files map[string][]byte, how func(dir, name string, content
 	return nil
 }
 
-// Check reports whether all files are there, for a probe at the start of a pod.
+// Check returns an error if the files have not been written yet. The startup probe of a pod uses it.
 func Check(options Options) error {
 	if _, err := os.Stat(filepath.Join(options.To, marker)); err != nil {
-		return fmt.Errorf("not served yet: %w", err)
+		return fmt.Errorf("the files have not been written yet: %w", err)
 	}
 	return nil
 }

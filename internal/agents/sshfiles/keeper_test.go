@@ -18,7 +18,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/sshkeys"
 )
 
-// pod has a Secret mounted as by a kubelet, and a Keeper.
+// pod simulates a pod with a Secret that is mounted as by a kubelet, and a Keeper.
 type pod struct {
 	*testing.T
 	dir    string
@@ -34,14 +34,14 @@ func newPod(t *testing.T, require ...string) *pod {
 	return p
 }
 
-// restart simulates a new process with an empty log on the same files.
+// restart simulates a new process with an empty log and the same files.
 func (p *pod) restart(require ...string) {
 	p.log.Reset()
 	options := Options{From: p.path("secret"), To: p.path("live"), InPlace: p.path("home"), Require: require}
 	p.keeper = New(options, clock.RealClock{}, slog.New(slog.NewJSONHandler(&p.log, nil)))
 }
 
-// mount updates the mount to a version of the Secret.
+// mount updates the mounted Secret to a new version.
 func (p *pod) mount(files map[string]string) {
 	p.Helper()
 	p.swaps++
@@ -142,7 +142,7 @@ func TestTheLastDigestOfTheLogCounts(t *testing.T) {
 		"nothing":             {"", ""},
 		"other lines":         {`{"msg":"Starting"}` + "\nSegmentation fault\n", ""},
 		"one":                 {`{"msg":"Serving","digest":"a"}` + "\n", "a"},
-		"the last of several": {`{"msg":"Serving","digest":"a"}` + "\n" + `{"msg":"Serving","digest":"b"}` + "\n" + `{"msg":"Files differ from the Secret"}`, "b"},
+		"the last of several": {`{"msg":"Serving","digest":"a"}` + "\n" + `{"msg":"Serving","digest":"b"}` + "\n" + `{"msg":"The files differ from the Secret"}`, "b"},
 		"half a line":         {`{"msg":"Serving","digest":"a"}` + "\n" + `{"msg":"Serving","dig`, "a"},
 	} {
 		if got := sshkeys.Served(test.log); got != test.want {
@@ -158,7 +158,7 @@ func TestNoFileIsWrittenWithoutTheRequiredOnes(t *testing.T) {
 	if Check(p.keeper.options) == nil || sshkeys.Served(p.log.String()) != "" {
 		t.Error("expected nothing to be served without a private key")
 	}
-	if !strings.Contains(p.log.String(), "waiting for identity") {
+	if !strings.Contains(p.log.String(), "missing are identity") {
 		t.Errorf("expected the missing file to be logged, got %s", p.log.String())
 	}
 	p.mount(map[string]string{"known_hosts": "hosts", "identity": "a key"})
@@ -168,7 +168,7 @@ func TestNoFileIsWrittenWithoutTheRequiredOnes(t *testing.T) {
 	}
 }
 
-// A deleted Secret must not lock out any user.
+// The deletion of the Secret must not lock out any user.
 func TestFilesStayWhenTheSecretLosesThem(t *testing.T) {
 	p := newPod(t)
 	p.mount(map[string]string{"identity": "a key", "known_hosts": "hosts"})
@@ -181,7 +181,7 @@ func TestFilesStayWhenTheSecretLosesThem(t *testing.T) {
 	p.keeper.look()
 	p.keeper.look()
 	p.has("live", "identity", "a key", 0o600)
-	if got := strings.Count(p.log.String(), "Files differ from the Secret"); got != 1 {
+	if got := strings.Count(p.log.String(), "The files differ from the Secret"); got != 1 {
 		t.Errorf("expected the problem to be logged once, got %d times", got)
 	}
 }
@@ -219,7 +219,8 @@ func TestAFileInItsDirectoryIsReplacedAtomically(t *testing.T) {
 	p.has("live", "identity", "a new key", 0o600)
 }
 
-// The container of the client's image sees the files, and not the seed of which the keys of all clients come.
+// The client container runs the user's image. It may see the host key of its own host, but not the seed, from which the
+// keys of all hosts are derived.
 func TestAClientGetsItsOwnHostKeyAndNeverTheSeed(t *testing.T) {
 	p := newPod(t, "authorized_keys", sshkeys.SeedFile)
 	p.keeper.options.Host = "ops-client-1"

@@ -12,10 +12,10 @@ import (
 	"strings"
 )
 
-// data is the symlink that a kubelet swaps to update all files of a mount at once.
+// data is the symlink that a kubelet changes to update all files of a mounted Secret at once.
 const data = "..data"
 
-// read returns the files of a mounted Secret, all of one version.
+// read returns the files of a mounted Secret, all from the same version of the Secret.
 func read(dir string) (map[string][]byte, error) {
 	real, err := filepath.EvalSymlinks(filepath.Join(dir, data))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -18,7 +18,8 @@ const (
 	privateMode   fs.FileMode = 0o600
 )
 
-// mode returns the mode of a file by its name. Only known public files are readable for all.
+// mode returns the mode of a file with the given name. Only files that are known to be public are readable for all
+// users.
 func mode(name string) fs.FileMode {
 	if strings.HasSuffix(name, ".pub") || name == "authorized_keys" || name == "known_hosts" {
 		return publicMode
@@ -26,15 +27,15 @@ func mode(name string) fs.FileMode {
 	return privateMode
 }
 
-// open creates a directory that sshd accepts: only its owner can write to it.
+// open creates a directory that sshd accepts, which only its owner can write to.
 func open(dir string) error {
 	if err := os.MkdirAll(dir, directoryMode); err != nil {
 		return err
 	}
-	return os.Chmod(dir, directoryMode) // regardless of the umask and the group of the volume
+	return os.Chmod(dir, directoryMode) // the mode must not depend on the umask or the group of the volume
 }
 
-// replace puts a file in place atomically: a login reads the old or the new file.
+// replace writes a file atomically, so that a login reads either the old or the new file.
 func replace(dir, name string, content []byte) error {
 	path := filepath.Join(dir, name)
 	if same(path, content) {
@@ -50,9 +51,9 @@ func replace(dir, name string, content []byte) error {
 	return os.Rename(next, path)
 }
 
-// overwrite changes a file in place, because a file that is mounted by itself cannot be replaced.
-// One call writes the content before the rest is cut off, so a concurrent reader gets one of the
-// two keys if both are of one kind.
+// overwrite changes a file in place, because a file that is mounted separately cannot be replaced. It writes the whole
+// content with one call, and then cuts off what is left of the old content. If both keys have the same type, and thus
+// the same length, a concurrent reader gets one of them.
 func overwrite(dir, name string, content []byte) error {
 	path := filepath.Join(dir, name)
 	if same(path, content) {
@@ -78,7 +79,7 @@ func write(path string, content []byte, mode fs.FileMode, flags int) (err error)
 		return err
 	}
 	if n, err := file.WriteAt(content, 0); err != nil {
-		return fmt.Errorf("%d of %d bytes: %w", n, len(content), err)
+		return fmt.Errorf("%d of %d bytes were written: %w", n, len(content), err)
 	}
 	return nil
 }

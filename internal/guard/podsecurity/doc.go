@@ -1,9 +1,10 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package podsecurity objects to finished pods that break the rules of their profile: a Pod Security Standard, in the
-// latest version, less a few checks that are listed with the reason (profiles.go). The checks are those of Kubernetes
-// (k8s.io/pod-security-admission); words.go says what to write instead.
+// Package podsecurity refuses finished pods that break the rules of their profile. A profile is the latest version of a
+// Pod Security Standard without a few checks; profiles.go lists these with reasons. The checks are those of Kubernetes
+// (k8s.io/pod-security-admission); words.go adds what to write instead.
 //
-// It neither builds nor changes pods, and reads nothing. Which profile a child has is decided by its kind.
+// The package does not read from the cluster, and does not build or change pods. The kind of a child chooses its
+// profile.
 package podsecurity

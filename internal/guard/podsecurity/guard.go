@@ -17,24 +17,24 @@ import (
 	"github.com/opcrew/opcrew/internal/guard"
 )
 
-// Guard objects to pods that break the rules of their profile. It reads nothing, so that a check costs no call.
+// Guard refuses pods that break the rules of their profile. It reads nothing, so a check costs no API call.
 type Guard struct {
 	rules map[guard.Security]rules
 }
 
-// rules are the checks of one profile.
+// rules holds the level and the checks of one profile.
 type rules struct {
 	level     api.Level
 	evaluator policy.Evaluator
 }
 
-// NewGuard returns a guard with the rules of all profiles.
+// NewGuard returns a Guard that knows the rules of all profiles.
 func NewGuard() (*Guard, error) {
 	g := &Guard{rules: map[guard.Security]rules{}}
 	for name, p := range profiles() {
 		evaluator, err := p.evaluator()
 		if err != nil {
-			return nil, fmt.Errorf("rules of pods: %w", err)
+			return nil, fmt.Errorf("load the Pod Security rules: %w", err)
 		}
 		g.rules[name] = rules{p.level, evaluator}
 	}
@@ -54,11 +54,12 @@ func (g *Guard) Object(_ context.Context, _ client.Object, pod guard.Pod) (*guar
 	}, nil
 }
 
-// Broken lists which rules of a profile a pod breaks, where, and what to write instead.
+// Broken lists the rules of a profile that a pod breaks. Each entry names the field, and what the user can write
+// instead.
 func (g *Guard) Broken(profile guard.Security, pod *corev1.PodTemplateSpec) ([]string, error) {
 	with, known := g.rules[profile]
 	if !known {
-		return nil, fmt.Errorf("there are no rules of pods named %q", profile)
+		return nil, fmt.Errorf("there is no Pod Security profile named %q", profile)
 	}
 	pod = withDefaults(pod)
 	var broken []string
@@ -70,8 +71,7 @@ func (g *Guard) Broken(profile guard.Security, pod *corev1.PodTemplateSpec) ([]s
 	return broken, nil
 }
 
-// withDefaults sets what the API server would set, as far as the checks look at it: a volume without a source is an
-// empty directory.
+// withDefaults sets the defaults of the API server that the checks depend on: a volume without a source is an emptyDir.
 func withDefaults(pod *corev1.PodTemplateSpec) *corev1.PodTemplateSpec {
 	out := pod.DeepCopy()
 	for i := range out.Spec.Volumes {

@@ -15,10 +15,10 @@ import (
 	"github.com/opcrew/opcrew/internal/guard"
 )
 
-// change is what a user or opcrew puts into a pod that meets the restricted standard.
+// change is a change of a pod that otherwise meets the restricted Pod Security Standard.
 type change func(*corev1.PodTemplateSpec)
 
-// newPod meets the restricted standard, apart from the changes.
+// newPod returns a pod that meets the restricted Pod Security Standard, except for the given changes.
 func newPod(changes ...change) *corev1.PodTemplateSpec {
 	pod := &corev1.PodTemplateSpec{}
 	pod.Spec.SecurityContext = &corev1.PodSecurityContext{
@@ -79,7 +79,8 @@ func privilegedInit(pod *corev1.PodTemplateSpec) {
 	pod.Spec.InitContainers = []corev1.Container{{Name: "init", SecurityContext: &corev1.SecurityContext{Privileged: new(true)}}}
 }
 
-// Each row is a pod, and the rules that it breaks in each profile: restricted, baseline, sshd, host command.
+// Each row is a pod, followed by the rules that it breaks in each profile: restricted, baseline, SSH server and host
+// command.
 func TestAPodIsRefusedForTheRulesOfItsProfile(t *testing.T) {
 	for name, test := range map[string]struct {
 		pod                              *corev1.PodTemplateSpec
@@ -117,7 +118,7 @@ func TestAPodIsRefusedForTheRulesOfItsProfile(t *testing.T) {
 	}
 }
 
-// broken are the names of the rules that a pod breaks.
+// broken returns the names of the rules that a pod breaks.
 func broken(t *testing.T, profile guard.Security, pod *corev1.PodTemplateSpec) string {
 	t.Helper()
 	all, err := newGuard(t).Broken(profile, pod)
@@ -150,7 +151,7 @@ func TestAnObjectionNamesTheRuleTheFieldAndWhatToWrite(t *testing.T) {
 	}
 	const want = `StatefulSet shop/cache is not written: its pod breaks the restricted Pod Security Standard: ` +
 		`rule capabilities_restricted (unrestricted capabilities): container "main" must not include "SYS_ADMIN" in securityContext.capabilities.add; ` +
-		`leave capabilities out; at most NET_BIND_SERVICE can be added. ` +
+		`omit capabilities.add, or add only NET_BIND_SERVICE. ` +
 		`rule restrictedVolumes (restricted volume types): volume "extra" uses restricted volume type "hostPath"; ` +
 		`use configMap, csi, downwardAPI, emptyDir, ephemeral, image, persistentVolumeClaim, projected or secret`
 	if objection.Reason != common.ReasonPodSecurityViolation || objection.Message != want {
@@ -175,7 +176,7 @@ func TestACheckLeavesThePodAsItIs(t *testing.T) {
 	}
 }
 
-// A new version of the library may have more checks, or rename one.
+// A new version of the pod-security-admission library may add or rename checks.
 func TestEveryCheckHasWordsAndEveryExemptionIsOfACheck(t *testing.T) {
 	checks := map[policy.CheckID]bool{}
 	for _, check := range policy.DefaultChecks() {
@@ -193,7 +194,8 @@ func TestEveryCheckHasWordsAndEveryExemptionIsOfACheck(t *testing.T) {
 	}
 }
 
-// Without an exemption, the pod that it is for breaks exactly that check: none is broader than it must be.
+// Without its exemption, the pod that needs it breaks exactly that check. This shows that no exemption is broader than
+// necessary.
 func TestEveryExemptionIsNeeded(t *testing.T) {
 	pods := map[guard.Security]*corev1.PodTemplateSpec{
 		guard.SSHServer:   newPod(asRoot, adding("SETUID")),

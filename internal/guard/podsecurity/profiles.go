@@ -12,41 +12,42 @@ import (
 	"github.com/opcrew/opcrew/internal/guard"
 )
 
-// exemption is a check that a profile leaves out, and why. A check of baseline that it replaced applies again.
+// exemption is a check that a profile leaves out, with the reason. Some checks of the restricted standard replace one
+// of the baseline standard. If such a check is left out, the baseline check applies again.
 type exemption struct {
 	check policy.CheckID
 	why   string
 }
 
-// profile is a Pod Security Standard, less some checks.
+// profile is a Pod Security Standard without some of its checks.
 type profile struct {
 	level  api.Level
 	exempt []exemption
 }
 
-// profiles are all rules that pods of opcrew may have, and all exemptions from them.
+// profiles returns all profiles that pods of opcrew may have, with all of their exemptions.
 func profiles() map[guard.Security]profile {
 	return map[guard.Security]profile{
 		guard.Restricted: {level: api.LevelRestricted},
 		guard.Baseline:   {level: api.LevelBaseline},
 		guard.SSHServer: {level: api.LevelRestricted, exempt: []exemption{
-			{"runAsNonRoot", "sshd starts as root, to become the user who logs in"},
-			{"runAsUser", "its keys are written by root: ssh refuses those of another user"},
-			{"capabilities_restricted", "root without capabilities can change to no user; capabilities_baseline applies instead"},
+			{"runAsNonRoot", "sshd starts as root, so that it can switch to the user who logs in"},
+			{"runAsUser", "root writes the SSH keys, and ssh refuses key files that another user owns"},
+			{"capabilities_restricted", "root needs capabilities to switch to another user; capabilities_baseline applies instead"},
 		}},
 		guard.HostCommand: {level: api.LevelRestricted, exempt: []exemption{
 			{"privileged", "only a privileged container may enter the namespaces of the host"},
-			{"hostNamespaces", "it finds the host through its process 1, and works while the network of the cluster does not"},
-			{"allowPrivilegeEscalation", "a privileged container always may, and commands such as sudo need it"},
+			{"hostNamespaces", "the agent enters the host through process 1 of the host, and must work while the pod network is down"},
+			{"allowPrivilegeEscalation", "a privileged container always allows privilege escalation, and commands such as sudo need it"},
 			{"capabilities_restricted", "the command has the rights of root on the host; capabilities_baseline applies instead"},
-			{"runAsNonRoot", "it becomes the user of the command, which is root unless the spec names another"},
-			{"runAsUser", "it enters the namespaces of the host as root"},
-			{"seccompProfile_restricted", "a filter would apply to the command on the host; seccompProfile_baseline applies instead"},
+			{"runAsNonRoot", "the agent switches to the user of the command, which is root unless the spec names another user"},
+			{"runAsUser", "the agent enters the namespaces of the host as root"},
+			{"seccompProfile_restricted", "a seccomp filter would also apply to the command on the host; seccompProfile_baseline applies instead"},
 		}},
 	}
 }
 
-// evaluator applies the checks of a profile.
+// evaluator returns an evaluator that applies the checks of the profile.
 func (p profile) evaluator() (policy.Evaluator, error) {
 	checks := slices.DeleteFunc(policy.DefaultChecks(), func(check policy.Check) bool {
 		return slices.ContainsFunc(p.exempt, func(e exemption) bool { return e.check == check.ID })

@@ -11,32 +11,32 @@ import (
 	"k8s.io/pod-security-admission/policy"
 )
 
-// instead is what to write instead of what a check forbids.
+// instead returns, for each check, what the user can write instead of the value that the check forbids.
 func instead() map[policy.CheckID]string {
 	return map[policy.CheckID]string{
-		"allowPrivilegeEscalation":   "leave allowPrivilegeEscalation out, or write false",
-		"appArmorProfile":            "leave the AppArmor profile out, or write RuntimeDefault",
-		"capabilities_baseline":      "leave these capabilities out of capabilities.add",
-		"capabilities_restricted":    "leave capabilities out; at most NET_BIND_SERVICE can be added",
-		"hostNamespaces":             "leave hostNetwork, hostPID and hostIPC out",
+		"allowPrivilegeEscalation":   "omit allowPrivilegeEscalation, or set it to false",
+		"appArmorProfile":            "omit the AppArmor profile, or set it to RuntimeDefault",
+		"capabilities_baseline":      "remove these capabilities from capabilities.add",
+		"capabilities_restricted":    "omit capabilities.add, or add only NET_BIND_SERVICE",
+		"hostNamespaces":             "omit hostNetwork, hostPID and hostIPC",
 		"hostPathVolumes":            "use a persistentVolumeClaim instead of hostPath",
-		"hostPorts":                  "leave hostPort out; a Service of type NodePort makes a port reachable on nodes",
-		"hostProbesAndHostLifecycle": "leave host out: the kubelet then asks the pod itself",
-		"privileged":                 "leave privileged out, or write false",
-		"procMount":                  "leave procMount out",
-		"procMount_restricted":       "leave procMount out",
+		"hostPorts":                  "omit hostPort; use a Service of type NodePort to make the port reachable on nodes",
+		"hostProbesAndHostLifecycle": "omit host, so that the kubelet probes the pod itself",
+		"privileged":                 "omit privileged, or set it to false",
+		"procMount":                  "omit procMount",
+		"procMount_restricted":       "omit procMount",
 		"restrictedVolumes":          "use configMap, csi, downwardAPI, emptyDir, ephemeral, image, persistentVolumeClaim, projected or secret",
-		"runAsNonRoot":               "leave runAsNonRoot out, or write true",
-		"runAsUser":                  "leave runAsUser out, or write the number of a user other than root",
-		"seLinuxOptions":             "leave seLinuxOptions out, or only its level",
-		"seccompProfile_baseline":    "leave seccompProfile out, or write type: RuntimeDefault",
-		"seccompProfile_restricted":  "leave seccompProfile out, or write type: RuntimeDefault",
-		"sysctls":                    "leave these sysctls out: they affect other pods of the node",
-		"windowsHostProcess":         "leave windowsOptions out",
+		"runAsNonRoot":               "omit runAsNonRoot, or set it to true",
+		"runAsUser":                  "omit runAsUser, or set it to the ID of a user other than root",
+		"seLinuxOptions":             "omit seLinuxOptions, or set only its level",
+		"seccompProfile_baseline":    "omit seccompProfile, or set its type to RuntimeDefault",
+		"seccompProfile_restricted":  "omit seccompProfile, or set its type to RuntimeDefault",
+		"sysctls":                    "remove these sysctls, because they affect other pods on the node",
+		"windowsHostProcess":         "omit windowsOptions",
 	}
 }
 
-// explain makes a check name itself, the field, and what to write instead.
+// explain extends the messages of a check by its name, and by what the user can write instead.
 func explain(check *policy.Check) {
 	id, words := check.ID, instead()[check.ID]
 	for i := range check.Versions {

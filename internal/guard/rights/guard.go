@@ -18,18 +18,18 @@ import (
 	"github.com/opcrew/opcrew/internal/guard"
 )
 
-// Guard objects to a pod that uses something to which the requester of its owner has no right.
+// Guard refuses a pod that uses something which the requester of its owner has no right to use.
 type Guard struct {
-	// Client creates reviews, and Live reads from the API server.
+	// Client creates SubjectAccessReviews. Live reads from the API server.
 	Client client.Client
 	Live   client.Reader
-	// Clock is the time after which a refusal is checked again.
+	// Clock measures how long a refusal is remembered before the right is checked again.
 	Clock clock.PassiveClock
 
 	refusals refusals
 }
 
-// Object returns the first right that the requester lacks; nil if there is none.
+// Object reports the first right that the requester lacks. It returns nil if the requester lacks no right.
 func (g *Guard) Object(ctx context.Context, owner client.Object, pod guard.Pod) (*guard.Objection, error) {
 	if pod.Trust.All {
 		return nil, nil
@@ -45,13 +45,13 @@ func (g *Guard) Object(ctx context.Context, owner client.Object, pod guard.Pod) 
 	return g.refusals.remember(asked, objection(pod, lacking), g.Clock.Now()), nil
 }
 
-// missing is a right that is not proven. who is nil where the requester is unknown.
+// missing is a right that the requester is not known to have. who is nil if the requester is unknown.
 type missing struct {
 	reference
 	who *requester
 }
 
-// lacking returns the first right that is not proven, nil if there is none. What costs most is asked last.
+// lacking returns the first right that is missing; nil if there is none. It makes the most expensive checks last.
 func (g *Guard) lacking(ctx context.Context, owner client.Object, pod guard.Pod) (*missing, error) {
 	known := ways(pod.Live, pod.Trust)
 	siblings, read := map[way]bool{}, false
@@ -77,7 +77,7 @@ func (g *Guard) lacking(ctx context.Context, owner client.Object, pod guard.Pod)
 	return nil, nil
 }
 
-// added are the references of a pod that it has not had before, each of them once.
+// added returns the references that the live pod does not have yet, each one once.
 func added(pod guard.Pod, known map[way]bool) []reference {
 	var out []reference
 	for _, r := range references(pod.Template.Spec) {
@@ -89,7 +89,8 @@ func added(pod guard.Pod, known map[way]bool) []reference {
 	return out
 }
 
-// ways are the uses of a pod that is in the cluster, except those that do not follow from the spec of its owner.
+// ways returns how a pod in the cluster uses other objects. It omits volumes that do not come from the spec of its
+// owner.
 func ways(template *corev1.PodTemplateSpec, trust guard.Trust) map[way]bool {
 	out := map[way]bool{}
 	if template == nil {
@@ -104,7 +105,7 @@ func ways(template *corev1.PodTemplateSpec, trust guard.Trust) map[way]bool {
 	return out
 }
 
-// allowed reports whether what a pod uses belongs to its owner, or the requester has the right to it.
+// allowed reports whether a referenced object belongs to the owner of the pod, or the requester may use it.
 func (g *Guard) allowed(ctx context.Context, owner client.Object, pod guard.Pod, r reference) (*requester, bool, error) {
 	if own, err := g.belongs(ctx, owner, pod.Namespace, r); own || err != nil {
 		return nil, own, err
@@ -124,7 +125,7 @@ func (g *Guard) allowed(ctx context.Context, owner client.Object, pod guard.Pod,
 	return who, review.Status.Allowed, nil
 }
 
-// belongs reports whether an object exists and was made for the owner.
+// belongs reports whether the referenced object exists and was created for the owner of the pod.
 func (g *Guard) belongs(ctx context.Context, owner client.Object, namespace string, r reference) (bool, error) {
 	if r.kind == "" {
 		return false, nil
@@ -140,7 +141,7 @@ func (g *Guard) belongs(ctx context.Context, owner client.Object, namespace stri
 	return guard.Owns(owner, object), nil
 }
 
-// siblings are the uses of the other pods that the owner controls: a new pod of a set may use what those use.
+// siblings returns what the other pods of the same owner use. A new pod, such as one more replica, may use the same.
 func (g *Guard) siblings(ctx context.Context, owner client.Object, pod guard.Pod) (map[way]bool, error) {
 	out := map[way]bool{}
 	if pod.Kind != "Pod" {
@@ -153,7 +154,7 @@ func (g *Guard) siblings(ctx context.Context, owner client.Object, pod guard.Pod
 	}
 	for _, sibling := range list.Items {
 		if !metav1.IsControlledBy(&sibling, owner) {
-			continue // any user of the namespace may set the label
+			continue // only the controller reference counts: any user of the namespace can set the label
 		}
 		for use := range ways(&corev1.PodTemplateSpec{Spec: sibling.Spec}, pod.Trust) {
 			out[use] = true

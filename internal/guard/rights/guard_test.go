@@ -26,10 +26,10 @@ import (
 
 const bob = `{"username":"bob","uid":"u-1","groups":["devs"]}`
 
-// world is an API server that grants some rights, with the owner web of namespace shop.
+// world is a fake API server that grants some rights. It contains the owner web in namespace shop.
 type world struct {
 	*Guard
-	granted []string // verb resource name
+	granted []string // the granted rights, each as "verb resource name"
 	reviews []authorizationv1.SubjectAccessReviewSpec
 	fails   error
 	clock   *testingclock.FakePassiveClock

@@ -10,7 +10,7 @@ import (
 	"github.com/opcrew/opcrew/internal/guard"
 )
 
-// objection is what is reported about a right that is not proven.
+// objection explains a missing right to the user.
 func objection(pod guard.Pod, m *missing) guard.Objection {
 	if m.who == nil {
 		return guard.Objection{Reason: common.ReasonRequesterUnknown, Message: unknown(pod, m.reference)}
@@ -18,15 +18,15 @@ func objection(pod guard.Pod, m *missing) guard.Objection {
 	return guard.Objection{Reason: common.ReasonRequesterMayNot, Message: m.who.mayNot(pod.Namespace, m.reference)}
 }
 
-// unknown is the message about an object without a record of its requester: it is from before the policy, or the API
-// server has no such policies.
+// unknown returns the message for an object without a record of its requester. The object is older than the admission
+// policy that writes the record, or the API server does not support such policies.
 func unknown(pod guard.Pod, r reference) string {
-	whose := "this object"
+	whose := "This object"
 	if _, ofOther := pod.Trust.Requesters[r.volume]; ofOther {
-		whose = "the object that asks for it"
+		whose = "The object that refers to it"
 	}
-	return fmt.Sprintf("%s does not record who asked for %s %s, which %s uses: annotation %s is missing; "+
-		"set it to any value as a user who may %s %s %s (kubectl annotate ... %s=me --overwrite), and the API server writes that user into it; "+
-		"before Kubernetes 1.36 write the value that docs/install.md describes",
+	return fmt.Sprintf("%s does not record which user requested %s %s, which %s uses: annotation %s is missing; "+
+		"set the annotation to any value as a user who may %s %s %s (kubectl annotate ... %s=me --overwrite), and the API server records that user in it; "+
+		"before Kubernetes 1.36, write the value that docs/install.md describes",
 		whose, r.fullResource(), r.name, r.where, common.RequesterAnnotation, r.verb, r.fullResource(), r.name, common.RequesterAnnotation)
 }

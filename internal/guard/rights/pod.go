@@ -12,13 +12,13 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 )
 
-// free are names that every pod may have: the ServiceAccount without rights, and opcrew's own PriorityClass.
+// Every pod may use the default ServiceAccount, which has no rights, and the PriorityClass that opcrew creates.
 const (
 	defaultAccount = "default"
 	ownPriority    = "opcrew-microservices"
 )
 
-// references lists what a pod uses, in the order of the pod, without names that are empty.
+// references lists the objects that a pod uses, in the order of its fields, without empty names.
 func references(pod corev1.PodSpec) []reference {
 	out := settings(pod)
 	for _, c := range slices.Concat(pod.InitContainers, pod.Containers) {
@@ -36,7 +36,7 @@ func references(pod corev1.PodSpec) []reference {
 	return slices.DeleteFunc(out, func(r reference) bool { return r.name == "" })
 }
 
-// settings are those that hold for the whole pod.
+// settings lists the objects that fields of the whole pod refer to.
 func settings(pod corev1.PodSpec) []reference {
 	var out []reference
 	for _, name := range []string{pod.ServiceAccountName, pod.DeprecatedServiceAccount} {
@@ -64,7 +64,7 @@ func settings(pod corev1.PodSpec) []reference {
 	return out
 }
 
-// environment are the sources of a container's variables.
+// environment lists the Secrets and ConfigMaps that set variables of a container.
 func environment(container string, env []corev1.EnvVar, from []corev1.EnvFromSource) []reference {
 	var out []reference
 	for _, e := range env {

@@ -11,19 +11,19 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// reference is something outside a pod that the pod uses.
+// reference is an object that a pod uses, with the verb that its user needs.
 type reference struct {
 	verb, group, resource string
-	// kind is that of the object; empty if the objects of an owner are never of it.
+	// kind is the kind of the object; empty if an owner never has objects of this kind.
 	kind string
 	name string
-	// volume is the name of the volume that uses it; empty: it is used in another way.
+	// volume is the name of the volume that uses the object; empty if another part of the pod uses it.
 	volume string
-	// where is the part of the pod that uses it, for messages.
+	// where describes the part of the pod that uses the object, for messages.
 	where string
 }
 
-// The ways to use each kind of object.
+// Each function returns a reference to one kind of object, with the verb that a pod's use of it requires.
 func secret(name string) reference {
 	return reference{verb: "get", resource: "secrets", kind: "Secret", name: name}
 }
@@ -44,14 +44,14 @@ func used(group, resource, name string) reference {
 	return reference{verb: "use", group: group, resource: resource, name: name}
 }
 
-// at adds where it is used.
+// at returns the reference with a description of the part of the pod that uses the object.
 func (r reference) at(where string) reference {
 	r.where = where
 	return r
 }
 
-// way is what a reference has in common with an earlier one that allows it: the values of a Secret in a volume of
-// opcrew's own container do not allow them in the environment of a user's.
+// way identifies how a pod uses an object. A pod that already uses an object in one way may keep that way. A Secret
+// that only a container of opcrew mounts may therefore not be put into a user's environment variable.
 type way struct {
 	resource, name string
 	volume         bool
@@ -59,7 +59,7 @@ type way struct {
 
 func (r reference) way() way { return way{r.resource, r.name, r.volume != ""} }
 
-// isClusterScoped reports whether the object is in no namespace.
+// isClusterScoped reports whether the object has no namespace.
 func (r reference) isClusterScoped() bool {
 	return r.resource == "priorityclasses" || r.resource == "runtimeclasses"
 }
@@ -75,17 +75,17 @@ func (r reference) fullResource() string {
 	return schema.GroupResource{Group: r.group, Resource: r.resource}.String()
 }
 
-// grant says how an administrator grants the right.
+// grant returns a sentence with the command by which an administrator grants the right.
 func (r reference) grant(namespace, user string) string {
 	role, scope := "role", " -n "+namespace
 	if r.isClusterScoped() {
 		role, scope = "clusterrole", ""
 	}
-	return fmt.Sprintf("grant it (kubectl create %s %s-%s%s --verb=%s --resource=%s --resource-name=%s, and bind that to %s)",
+	return fmt.Sprintf("grant this right (kubectl create %s %s-%s%s --verb=%s --resource=%s --resource-name=%s, and bind the role to %s)",
 		role, r.verb, r.name, scope, r.verb, r.fullResource(), r.name, user)
 }
 
-// object is an empty object to read the owner of.
+// object returns an empty object of the referenced kind, to read its metadata into.
 func (r reference) object() *metav1.PartialObjectMetadata {
 	out := &metav1.PartialObjectMetadata{}
 	out.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(r.kind))

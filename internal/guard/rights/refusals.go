@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// interval is the time after which a refusal is checked again: a right may have been granted.
+	// interval is how long a refusal is remembered. After that the right is checked again, as it may have been granted.
 	interval = time.Minute
-	// most is how many refusals are kept; beyond that, those that are over are dropped.
+	// most is how many refusals are remembered. If there are more, the expired ones are dropped.
 	most = 1000
 )
 
-// question is what a refusal answers. Another spec or requester is another question.
+// question identifies the check that was refused. Another spec or another requester is another question.
 type question struct {
 	owner      types.UID
 	generation int64
@@ -33,8 +33,8 @@ func questionOf(owner client.Object, pod guard.Pod) question {
 	return question{owner.GetUID(), owner.GetGeneration(), owner.GetAnnotations()[common.RequesterAnnotation], pod.String()}
 }
 
-// refusals remembers refusals, so that an object in a busy loop makes no review each time. It never remembers that
-// something is allowed.
+// refusals remembers refused checks, so that an object that is reconciled often does not cause a review each time.
+// Permissions are never remembered.
 type refusals struct {
 	mu   sync.Mutex
 	last map[question]refusal
@@ -45,7 +45,7 @@ type refusal struct {
 	until     time.Time
 }
 
-// recent returns the refusal of the last minute, and when it ends; nil if there is none.
+// recent returns a refusal from the last minute, with the time until the next check; nil if there is none.
 func (r *refusals) recent(asked question, now time.Time) *guard.Objection {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -58,7 +58,7 @@ func (r *refusals) recent(asked question, now time.Time) *guard.Objection {
 	return &out
 }
 
-// remember keeps a refusal for a minute.
+// remember stores a refusal for a minute.
 func (r *refusals) remember(asked question, why guard.Objection, now time.Time) *guard.Objection {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -73,7 +73,8 @@ func (r *refusals) remember(asked question, why guard.Objection, now time.Time) 
 	return &why
 }
 
-// drop forgets refusals that are over, and all if none is: reviews are cheaper than memory without a limit.
+// drop removes expired refusals. If there are still too many, it removes all, because new reviews are cheaper than
+// unlimited memory.
 func (r *refusals) drop(now time.Time) {
 	for asked, last := range r.last {
 		if !now.Before(last.until) {

@@ -10,14 +10,14 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 )
 
-// requester is the user who asked for an object, as the API server has recorded it in common.RequesterAnnotation.
+// requester is the user who requested an object. The API server records that user in common.RequesterAnnotation.
 type requester struct {
 	Username string   `json:"username"`
 	UID      string   `json:"uid,omitempty"`
 	Groups   []string `json:"groups,omitempty"`
 }
 
-// parse reads a record; nil if there is none, or none that can be read.
+// parse reads the record of a requester. It returns nil if the record is missing or invalid.
 func parse(record string) *requester {
 	who := &requester{}
 	if err := json.Unmarshal([]byte(record), who); err != nil || who.Username == "" {
@@ -26,7 +26,7 @@ func parse(record string) *requester {
 	return who
 }
 
-// review asks whether the requester has the right to something in a namespace.
+// review returns a SubjectAccessReview of whether the requester may use an object.
 func (r *requester) review(namespace string, of reference) *authorizationv1.SubjectAccessReview {
 	return &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
 		User: r.Username, UID: r.UID, Groups: r.Groups,
@@ -36,8 +36,8 @@ func (r *requester) review(namespace string, of reference) *authorizationv1.Subj
 	}}
 }
 
-// mayNot is the message about a right that the requester does not have.
+// mayNot returns the message for a right that the requester does not have.
 func (r *requester) mayNot(namespace string, of reference) string {
-	return fmt.Sprintf("%s may not %s %s %s, which %s uses: %s, or take it out of the spec; rights are checked again every minute",
+	return fmt.Sprintf("User %s may not %s %s %s, which %s uses; %s, or remove the reference from the spec. opcrew checks the right again every minute",
 		r.Username, of.verb, of.fullResource(), of.name, of.where, of.grant(namespace, r.Username))
 }

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// volume lists what a volume uses.
+// volume lists the objects that a volume uses.
 func volume(v corev1.Volume) []reference {
 	var out []reference
 	if v.Secret != nil {
@@ -42,8 +42,8 @@ func projected(p *corev1.ProjectedVolumeSource) []reference {
 	return out
 }
 
-// token is the ServiceAccount of the pod, if the volume has a token of it: other systems may trust even an account that
-// has no rights here.
+// token returns the ServiceAccount of the pod if the volume projects a token of that account. The default account needs
+// the check too: it has no rights in the cluster, but other systems may trust its token.
 func token(v corev1.Volume, ofPod string) []reference {
 	if v.Projected == nil {
 		return nil
@@ -56,7 +56,7 @@ func token(v corev1.Volume, ofPod string) []reference {
 	return nil
 }
 
-// copied are the claims whose data a new volume begins with.
+// copied lists the claims and snapshots whose data an ephemeral volume starts with.
 func copied(e *corev1.EphemeralVolumeSource) []reference {
 	if e == nil || e.VolumeClaimTemplate == nil {
 		return nil
@@ -72,7 +72,7 @@ func copied(e *corev1.EphemeralVolumeSource) []reference {
 	return out
 }
 
-// source is a claim, or an object of another API, such as a VolumeSnapshot.
+// source returns a reference to a data source of a claim: another claim, or an object such as a VolumeSnapshot.
 func source(group *string, kind, name string) reference {
 	if kind == "PersistentVolumeClaim" {
 		return claim(name)
@@ -83,7 +83,7 @@ func source(group *string, kind, name string) reference {
 	return used(*group, kind, name)
 }
 
-// drivers are the Secrets with which storage is mounted.
+// drivers lists the Secrets that storage drivers read to mount the volume.
 func drivers(v corev1.Volume) []reference {
 	var names []string
 	local := func(ref *corev1.LocalObjectReference) {

@@ -33,13 +33,13 @@ func TestWhatAScheduleAsksFor(t *testing.T) {
 		"of many missed only the last": {"* * * * *", "", 10 * 365 * 24 * time.Hour, activitytest.Noon, "2026-08-01T12:00:00Z", "2026-08-01T12:01:00Z", ""},
 		"one that is rare is found":    {"0 0 29 2 *", "", 3 * 366 * 24 * time.Hour, activitytest.Noon, "2024-02-29T00:00:00Z", "2028-02-29T00:00:00Z", ""},
 		"its own time zone":            {"0 3 * * *", "Europe/Berlin", 24 * time.Hour, activitytest.Noon, "2026-08-01T03:00:00+02:00", "2026-08-02T03:00:00+02:00", ""},
-		"a zone that is none":          {"0 3 * * *", "Mars/Base", 0, activitytest.Noon, "", "", "write one such as Europe/Berlin"},
-		"the zone of the operator":     {"0 3 * * *", "Local", 0, activitytest.Noon, "", "", "write one such as Europe/Berlin"},
+		"a zone that is none":          {"0 3 * * *", "Mars/Base", 0, activitytest.Noon, "", "", "write a time zone such as Europe/Berlin"},
+		"the zone of the operator":     {"0 3 * * *", "Local", 0, activitytest.Noon, "", "", "write a time zone such as Europe/Berlin"},
 		"a zone in the schedule":       {"TZ=UTC 0 3 * * *", "", 0, activitytest.Noon, "", "", "into timeZone"},
 		"six fields":                   {"0 0 3 * * *", "", 0, activitytest.Noon, "", "", "five fields"},
 		"a day that never comes":       {"0 0 31 2 *", "", 0, activitytest.Noon, "", "", "never becomes due"},
 		"text that is no schedule":     {"now and then", "", 0, activitytest.Noon, "", "", "five fields"},
-		"how often and not when":       {"@every 1h", "", 0, activitytest.Noon, "", "", "write when, and not how often"},
+		"how often and not when":       {"@every 1h", "", 0, activitytest.Noon, "", "", "state the times instead"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := activitytest.New()

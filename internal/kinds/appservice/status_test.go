@@ -43,7 +43,7 @@ func portTaken() kit.Outcome {
 }
 
 func TestReadyIsTheFirstThatStandsInTheWay(t *testing.T) {
-	const invalid = `spec.image: "just a image url" is no image (invalid reference format); write one such as registry.example.com/team/app:1.0`
+	const invalid = `spec.image: "just a image url" is not a valid image (invalid reference format); write an image such as registry.example.com/team/app:1.0`
 	for name, test := range map[string]struct {
 		app   *appv1.AppService
 		facts facts
@@ -51,15 +51,15 @@ func TestReadyIsTheFirstThatStandsInTheWay(t *testing.T) {
 		want  string
 	}{
 		"nothing":             {newApp(2), observed(2), unchanged, "True AllPodsReady: 2 of 2 pods are ready"},
-		"nothing, at size 0":  {newApp(0), observed(0), unchanged, "True ScaledToZero: There are to be no pods"},
-		"pods that are made":  {newApp(2), facts{}, unchanged, "False Applying: The pods are being made"},
+		"nothing, at size 0":  {newApp(0), observed(0), unchanged, "True ScaledToZero: The spec requests no pods"},
+		"pods that are made":  {newApp(2), facts{}, unchanged, "False Applying: The pods are being created"},
 		"a pod that starts":   {newApp(2), isStarting(observed(2)), unchanged, "False Updating: 1 of 2 pods are ready"},
 		"another owner":       {newApp(2), isStarting(observed(2)), done("Service", ensure.Taken, "Service shop/web belongs to Helm"), "False NameTaken: Service shop/web belongs to Helm"},
 		"a contest":           {newApp(2), observed(2), done("Service", ensure.Contested, "again and again"), "False Contested: again and again"},
 		"a failure":           {newApp(2), observed(2), kit.Outcome{Err: errors.New("timeout")}, "Unknown Applying: timeout"},
-		"a pause":             {newApp(2), observed(2), kit.Outcome{Paused: true, Held: 1}, "False Paused: Changes of children are held back by annotation opcrew.io/paused"},
+		"a pause":             {newApp(2), observed(2), kit.Outcome{Paused: true, Held: 1}, "False Paused: opcrew changes no child object while the object is paused by annotation opcrew.io/paused"},
 		"a nodePort":          {newApp(2), observed(2), portTaken(), `False NodePortTaken: Service "web" is invalid: spec.ports[0].nodePort: Invalid value: 30002: provided port is already allocated`},
-		"a nodePort's holder": {newApp(2), hasHolder(observed(2)), portTaken(), "False NodePortTaken: nodePort 30002 belongs to Service other/a; choose another, or 0 for any that is free"},
+		"a nodePort's holder": {newApp(2), hasHolder(observed(2)), portTaken(), "False NodePortTaken: nodePort 30002 belongs to Service other/a; choose another port, or 0 for any free port"},
 		"no image":            {newApp(2, withImage(placeholder)), facts{}, unchanged, "False InvalidImage: " + invalid},
 		"no image any more":   {newApp(2, withImage(placeholder)), observed(2), unchanged, "False InvalidImage: " + invalid + "; the 2 running pods stay unchanged"},
 		// Regression: if there were neither ports nor pods, no child was created, and Ready stayed at its initial value

@@ -62,11 +62,11 @@ func TestAVolumeThatIsAtAnotherNodeIsNamed(t *testing.T) {
 	}{
 		"of a client":                 {events("ops-client-1", attachReason), []factOption{client(40 * time.Second)}, opsv1.DivaClientsReady, "False PodsNotReady: 1 of 2 clients are ready; pod ops-client-1 waits for a volume: " + elsewhere, 40 * time.Second},
 		"of the manager":              {events("ops-manager-0", attachReason), []factOption{manager}, opsv1.DivaManagerReady, "False PodsNotReady: 0 of 1 pods are ready; pod ops-manager-0 waits for a volume: " + elsewhere, time.Minute},
-		"not at once":                 {events("ops-client-1", attachReason), []factOption{client(time.Second)}, opsv1.DivaClientsReady, "False Updating: 1 of 2 clients are ready; ops-client-1: it is starting", 29 * time.Second},
-		"not of one that has begun":   {events("ops-client-1", attachReason), []factOption{client(time.Hour), begun}, opsv1.DivaClientsReady, "False Updating: 1 of 2 clients are ready; ops-client-1: it is starting", 0},
+		"not at once":                 {events("ops-client-1", attachReason), []factOption{client(time.Second)}, opsv1.DivaClientsReady, "False Updating: 1 of 2 clients are ready; ops-client-1: the pod is starting", 29 * time.Second},
+		"not of one that has begun":   {events("ops-client-1", attachReason), []factOption{client(time.Hour), begun}, opsv1.DivaClientsReady, "False Updating: 1 of 2 clients are ready; ops-client-1: the pod is starting", 0},
 		"not of one that reports why": {events("ops-client-1", attachReason), []factOption{client(time.Hour), unpulled}, opsv1.DivaClientsReady, "False PodsNotReady: 1 of 2 clients are ready; ops-client-1: container ops: ErrImagePull: not found", 0},
-		"not of another event":        {events("ops-client-1", "Pulling"), []factOption{client(time.Hour)}, opsv1.DivaClientsReady, "False Updating: 1 of 2 clients are ready; ops-client-1: it is starting", time.Minute},
-		"not where nothing can tell":  {blind(), []factOption{client(time.Hour)}, opsv1.DivaClientsReady, "False Updating: 1 of 2 clients are ready; ops-client-1: it is starting", time.Minute},
+		"not of another event":        {events("ops-client-1", "Pulling"), []factOption{client(time.Hour)}, opsv1.DivaClientsReady, "False Updating: 1 of 2 clients are ready; ops-client-1: the pod is starting", time.Minute},
+		"not where nothing can tell":  {blind(), []factOption{client(time.Hour)}, opsv1.DivaClientsReady, "False Updating: 1 of 2 clients are ready; ops-client-1: the pod is starting", time.Minute},
 	} {
 		t.Run(what, func(t *testing.T) {
 			d := newDiva(2)

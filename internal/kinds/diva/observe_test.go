@@ -40,7 +40,7 @@ func TestWhatCannotBeReadOfTheUsersStopsNothingElse(t *testing.T) {
 	blind().observeClasses(t.Context(), d, &f)
 	same(t, "reason", common.ReasonReadFailed, f.given.Problem.Reason)
 	says(t, f.given.Problem.Message, "Secret mine cannot be read: the server is busy")
-	says(t, f.rigid["longhorn"], "whether StorageClass longhorn lets volumes grow cannot be read: the server is busy")
+	says(t, f.rigid["longhorn"], "opcrew cannot read whether StorageClass longhorn lets volumes grow: the server is busy")
 	plan := planned(d, f)
 	same(t, "clients", int32(3), *setOf(t, plan).Spec.Replicas)
 	same(t, "patches", 0, len(plan.Patches))

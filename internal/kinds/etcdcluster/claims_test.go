@@ -45,7 +45,7 @@ func TestMembersAreReplacedOneAtATimeForAnotherClaim(t *testing.T) {
 	}{
 		"a successor joins first":              {observed(claims, 3).asks(fast), "add member " + n(3)},
 		"of the only member, too":              {observed(clustertest.New(clustertest.WithClaims, clustertest.Sized(1)), 1).asks(fast), "add member " + n(3)},
-		"it learns":                            {moved(observed(claims, 3).joining(3, true), 3).asks(fast), "wait for " + n(3) + " to join: it is starting"},
+		"it learns":                            {moved(observed(claims, 3).joining(3, true), 3).asks(fast), "wait for " + n(3) + " to join: the pod is starting"},
 		"it has learned":                       {moved(observed(claims, 3).with(3, true), 3).asks(fast), "promote member " + n(3)},
 		"it votes":                             {moved(observed(claims, 4), 3).asks(fast), "remove member " + n(2)},
 		"it votes, and is not ready yet":       {moved(observed(claims, 4), 3).unprobed(3).asks(fast), "wait for " + n(3) + " to be healthy: container etcd runs, and its readiness probe does not succeed yet"},

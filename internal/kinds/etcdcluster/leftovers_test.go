@@ -36,10 +36,10 @@ func TestAPodOnADeadNodeOfAMemberThatWasReplacedIsNotWaitedFor(t *testing.T) {
 	w := observed(clustertest.New(), 3).leaving(7, false)
 	pod := model.MemberName(w.c, 7)
 	c := reported(w)
-	if got := conditionOf(c, "Ready"); got != "True AllMembersReady: 3 of 3 members are ready; left over: pod "+pod {
+	if got := conditionOf(c, "Ready"); got != "True AllMembersReady: 3 of 3 members are ready; stuck in deletion: pod "+pod {
 		t.Errorf("expected Ready to be about the members, and to name the pod, got %s", got)
 	}
-	want := "True PodStuck: Nothing waits for these pods; " + pod + ": it is being deleted, and node node-7 does not answer; if the node is gone for good, delete the Node or taint it node.kubernetes.io/out-of-service"
+	want := "True PodStuck: Pods are stuck in deletion, but nothing waits for them; " + pod + ": the pod is being deleted, and node node-7 does not answer; if the node is gone for good, delete the Node or taint it node.kubernetes.io/out-of-service"
 	if got := conditionOf(c, common.ConditionLeftovers); got != want {
 		t.Errorf("expected Leftovers to be\n%s, got\n%s", want, got)
 	}

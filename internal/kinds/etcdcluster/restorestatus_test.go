@@ -32,7 +32,7 @@ func TestWhatKeepsARestoreFromGoingOnIsReportedAndTheClusterStaysWhatItIs(t *tes
 	}{
 		"no pod yet":        {begun(), "False Restoring: EtcdRestore example: the pod of member " + begun().restoreInput(begun().c).Seed().Name + " is being created" + stays},
 		"no Secret":         {lacking, "False SecretMissing: EtcdRestore example: s3.awsSecret: there is no Secret aws" + stays},
-		"an object of none": {senseless, `False InvalidSpec: EtcdRestore example: "of-another" is no backup of the path "backups/example"` + stays},
+		"an object of none": {senseless, `False InvalidSpec: EtcdRestore example: "of-another" is not a backup of the path "backups/example"` + stays},
 		"it reads":          {begun().seeded(), "False Restoring: EtcdRestore example: member " + begun().restoreInput(begun().c).Seed().Name + " reads the backup" + stays},
 		"no such object": {begun().seeded().restored(backup.Result{Outcome: backup.Failed, Reason: backup.ReasonObjectMissing, Message: "backups/example does not exist"}),
 			"False ObjectMissing: EtcdRestore example: backups/example does not exist" + stays},

@@ -238,7 +238,7 @@ func TestSpecPausedIsReportedInItsOwnWords(t *testing.T) {
 	w := observed(clustertest.New(), 3).asks(func(c *etcdv1beta2.EtcdCluster) { c.Spec.Paused = true })
 	c := w.c.DeepCopy()
 	reportAt(c, w.facts, kit.Outcome{Held: 2, Paused: true, PausedBy: "spec.paused"}, clustertest.Noon)
-	if got := conditionOf(c, "Ready"); got != "False Paused: Changes of children are held back by spec.paused" || !c.Status.ControlPaused {
+	if got := conditionOf(c, "Ready"); got != "False Paused: opcrew changes no child object while the object is paused by spec.paused" || !c.Status.ControlPaused {
 		t.Errorf("expected the pause to be reported, got %s", got)
 	}
 }

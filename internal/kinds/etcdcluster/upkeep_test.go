@@ -231,7 +231,7 @@ func TestWhatOfTheUpkeepCannotBeIsSaidAndHoldsUpNothingElse(t *testing.T) {
 	}{
 		"no schedule": {clustertest.New(clustertest.Defragments("now"), clustertest.Sized(5)), `False InvalidSpec: spec.upkeep.defragment.schedule "now": `},
 		"no time zone, and no schedule yet": {clustertest.New(clustertest.Defragments(""), clustertest.InZone("Mars/Base"), clustertest.Sized(5)),
-			`False InvalidSpec: spec.upkeep.defragment.timeZone "Mars/Base" is not known; write one such as Europe/Berlin`},
+			`False InvalidSpec: spec.upkeep.defragment.timeZone "Mars/Base" is unknown; write a time zone such as Europe/Berlin`},
 		"too old an etcd": {clustertest.New(clustertest.Compacts("Periodic", "1h"), clustertest.Versioned("3.2.32"), formedLike("3.2.32"), clustertest.Sized(5)), "False InvalidSpec: spec.upkeep: compaction and corruptionCheck need etcd 3.3 or later, but spec.version is 3.2.32"},
 	} {
 		w := observed(test.c, 3)

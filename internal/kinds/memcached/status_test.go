@@ -33,21 +33,21 @@ func TestServersReadyReportsWhatBlocksIt(t *testing.T) {
 		"size 0, a pod is still going":                      {0, observed(0, has("web-0")), kit.Outcome{}, "False Updating: The last servers are being removed"},
 		"size 0, not carried out yet":                       {0, observed(0, counts(2)), kit.Outcome{}, "False Updating: The last servers are being removed"},
 		"a pod hangs that shall go":                         {2, observed(2, hangs("web-2")), kit.Outcome{}, "True AllServersReady: 2 of 2 servers answer"},
-		"a pod hangs that shall stay":                       {3, observed(2, grown, hangs("web-2")), kit.Outcome{}, "False ServersNotReady: 2 of 3 servers answer; web-2: it is being deleted, and node node2 does not answer; if the node is gone for good, delete the Node or taint it node.kubernetes.io/out-of-service"},
+		"a pod hangs that shall stay":                       {3, observed(2, grown, hangs("web-2")), kit.Outcome{}, "False ServersNotReady: 2 of 3 servers answer; web-2: the pod is being deleted, and node node2 does not answer; if the node is gone for good, delete the Node or taint it node.kubernetes.io/out-of-service"},
 		"size 0, the last pod hangs":                        {0, observed(0, hangs("web-0")), kit.Outcome{}, "True ScaledToZero: spec.size is 0, so there are no servers"},
 		"it grows":                                          {5, observed(3), changed, "False Updating: The number of servers changes from 3 to 5"},
 		"it shrinks to 0":                                   {0, observed(3), kit.Outcome{}, "False Updating: The number of servers changes from 3 to 0"},
-		"one is being made":                                 {3, observed(3, lacks("web-1")), kit.Outcome{}, "False Updating: 2 of 3 servers answer; web-1: its pod is being made"},
+		"one is being made":                                 {3, observed(3, lacks("web-1")), kit.Outcome{}, "False Updating: 2 of 3 servers answer; web-1: the pod is being created"},
 		"a quota refuses two":                               {3, observed(3, lacks("web-1", "web-2"), isRefused("exceeded quota: q")), kit.Outcome{}, "False ServersMissing: 2 of 3 servers cannot be created: exceeded quota: q"},
 		"a quota refuses, and one cannot start":             {3, observed(3, lacks("web-2"), cannotPull("web-0"), isRefused("exceeded quota: q")), kit.Outcome{}, "False ServersMissing: 1 of 3 servers cannot be created: exceeded quota: q"},
-		"one starts":                                        {3, observed(3, starts("web-2")), kit.Outcome{}, "False Updating: 2 of 3 servers answer; web-2: it is starting"},
+		"one starts":                                        {3, observed(3, starts("web-2")), kit.Outcome{}, "False Updating: 2 of 3 servers answer; web-2: the pod is starting"},
 		"one may need a hand":                               {3, observed(3, starts("web-0"), cannotPull("web-2")), kit.Outcome{}, "False ServersNotReady: 1 of 3 servers answer; web-2: container memcached: ErrImagePull: not found"},
-		"a quota refused two of an earlier spec":            {3, observed(3, lacks("web-1", "web-2"), isRefused("exceeded quota: q")), changed, "False Updating: The StatefulSet is being changed"},
+		"a quota refused two of an earlier spec":            {3, observed(3, lacks("web-1", "web-2"), isRefused("exceeded quota: q")), changed, "False Updating: The StatefulSet controller has not processed the last change yet"},
 		"the StatefulSet has not looked at its last change": {3, observed(3, isUnseen), kit.Outcome{}, "False Updating: 3 of 3 servers are updated"},
 		"a change goes on":                                  {3, observed(3, isUpdated(1)), kit.Outcome{}, "False Updating: 1 of 3 servers are updated"},
 		// Regression test: Ready stayed True for a moment although the new spec had not been applied.
-		"a change was written, and the facts are from before": {3, observed(3), changed, "False Updating: The StatefulSet is being changed"},
-		"a change was written, and the cache is behind":       {3, observed(3), outcome("StatefulSet", ensure.Waiting, ""), "False Updating: The StatefulSet is being changed"},
+		"a change was written, and the facts are from before": {3, observed(3), changed, "False Updating: The StatefulSet controller has not processed the last change yet"},
+		"a change was written, and the cache is behind":       {3, observed(3), outcome("StatefulSet", ensure.Waiting, ""), "False Updating: The StatefulSet controller has not processed the last change yet"},
 		"drift was repaired":                                  {3, observed(3), outcome("StatefulSet", ensure.Repaired, ""), "True AllServersReady: 3 of 3 servers answer"},
 		"another child changed":                               {3, observed(3), outcome("Service", ensure.Applied, ""), "True AllServersReady: 3 of 3 servers answer"},
 	} {
@@ -63,8 +63,8 @@ func grown(f *facts) { f.Set.Spec.Replicas = new(*f.Set.Spec.Replicas + 1) }
 
 func TestAPodThatHangsIsNotedBesideReady(t *testing.T) {
 	m := reported(newMemcached(2), observed(2, hangs("web-2")), kit.Outcome{Results: []ensure.Result{{Action: ensure.Unchanged}}})
-	same(t, "Ready", "True AllServersReady: 2 of 2 servers answer; left over: pod web-2", conditionOf(m, "Ready"))
-	same(t, "Leftovers", "True PodStuck: Nothing waits for these pods; web-2: it is being deleted, and node node2 does not answer; if the node is gone for good, delete the Node or taint it node.kubernetes.io/out-of-service", conditionOf(m, "Leftovers"))
+	same(t, "Ready", "True AllServersReady: 2 of 2 servers answer; stuck in deletion: pod web-2", conditionOf(m, "Ready"))
+	same(t, "Leftovers", "True PodStuck: Pods are stuck in deletion, but nothing waits for them; web-2: the pod is being deleted, and node node2 does not answer; if the node is gone for good, delete the Node or taint it node.kubernetes.io/out-of-service", conditionOf(m, "Leftovers"))
 	m = reported(m, observed(2), kit.Outcome{})
 	same(t, "Leftovers", "none", conditionOf(m, "Leftovers"))
 }
@@ -129,8 +129,8 @@ func TestReadyIsTheFirstThatStandsInTheWay(t *testing.T) {
 		"nothing, after a resize":       {resized, observed(4), kit.Outcome{}, "True AllServersReady: 4 of 4 servers answer"},
 		"another owner, before servers": {newMemcached(3), observed(3, cannotPull("web-0")), taken, "False NameTaken: Service shop/web belongs to helm"},
 		"a failure":                     {newMemcached(3), observed(3), kit.Outcome{Err: errors.New("timeout")}, "Unknown Applying: timeout"},
-		"a pause":                       {newMemcached(3), observed(3), kit.Outcome{Paused: true, Held: 1}, "False Paused: Changes of children are held back by annotation opcrew.io/paused"},
-		"servers":                       {newMemcached(3), observed(3, lacks("web-0")), kit.Outcome{}, "False Updating: 2 of 3 servers answer; web-0: its pod is being made"},
+		"a pause":                       {newMemcached(3), observed(3), kit.Outcome{Paused: true, Held: 1}, "False Paused: opcrew changes no child object while the object is paused by annotation opcrew.io/paused"},
+		"servers":                       {newMemcached(3), observed(3, lacks("web-0")), kit.Outcome{}, "False Updating: 2 of 3 servers answer; web-0: the pod is being created"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			same(t, "Ready", test.want, conditionOf(reported(test.m, test.facts, test.done), cachev1alpha1.MemcachedReady))
@@ -144,7 +144,7 @@ func TestTheFirstCauseIsThatOfTheFirstServerThatMayNeedAHand(t *testing.T) {
 		cause, reason string
 	}{
 		"none":                            {observed(3), "", "Updating"},
-		"the first on its way":            {observed(3, starts("web-2"), lacks("web-1")), "web-1: its pod is being made", "Updating"},
+		"the first on its way":            {observed(3, starts("web-2"), lacks("web-1")), "web-1: the pod is being created", "Updating"},
 		"one that is stuck goes before":   {observed(3, lacks("web-0"), cannotPull("web-2")), "web-2: container memcached: ErrImagePull: not found", "ServersNotReady"},
 		"the first of two that are stuck": {observed(3, cannotPull("web-1"), cannotPull("web-2")), "web-1: container memcached: ErrImagePull: not found", "ServersNotReady"},
 		"by number and not by letter":     {observed(11, cannotPull("web-10"), cannotPull("web-2")), "web-2: container memcached: ErrImagePull: not found", "ServersNotReady"},

@@ -79,8 +79,8 @@ func TestWhatHoldsPodsAsTheyAre(t *testing.T) {
 	}{
 		"nothing":                         {m, facts{}, "", false},
 		"nothing, with pods":              {m, observed(m, 2), "", false},
-		"a bad image, with pods":          {newInstance(withImage(placeholder)), observed(m, 2), `InvalidImage: spec.image: "just a image url" is no image (invalid reference format); write one such as registry.example.com/team/app:1.0`, false},
-		"a bad image":                     {newInstance(withImage("UPPER")), facts{}, `InvalidImage: spec.image: "UPPER" is no image (invalid reference format: repository name (library/UPPER) must be lowercase); write one such as registry.example.com/team/app:1.0`, true},
+		"a bad image, with pods":          {newInstance(withImage(placeholder)), observed(m, 2), `InvalidImage: spec.image: "just a image url" is not a valid image (invalid reference format); write an image such as registry.example.com/team/app:1.0`, false},
+		"a bad image":                     {newInstance(withImage("UPPER")), facts{}, `InvalidImage: spec.image: "UPPER" is not a valid image (invalid reference format: repository name (library/UPPER) must be lowercase); write an image such as registry.example.com/team/app:1.0`, true},
 		"a bad image, rolled back":        {newInstance(withImage(placeholder), backTo(7)), with(history, "old-config"), "", false},
 		"no such revision":                {newInstance(backTo(3)), history, "RevisionMissing: spec.rollbackTo names revision 3, which is not stored; stored revisions: 7, 1", false},
 		"no revision at all":              {newInstance(backTo(3)), facts{}, "RevisionMissing: spec.rollbackTo names revision 3, which is not stored; stored revisions: none", true},

@@ -85,16 +85,16 @@ func TestEveryConditionReportsWhatItIsAbout(t *testing.T) {
 		kind string
 		want string
 	}{
-		"all is as declared":  {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployChildrenReady, "True AsDeclared: Every child is as declared"},
+		"everything is as declared":  {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployChildrenReady, "True AsDeclared: Every child object matches its declaration"},
 		"a name is taken":     {plain, observed(plain, 1), done("Service", ensure.Taken, "it is helm's"), customv1.MicroServiceDeployChildrenReady, "False NameTaken: it is helm's"},
 		"pods serve":          {three, observed(three, 3), unchanged, customv1.MicroServiceDeployRolledOut, "True AllPodsReady: 3 of 3 pods are ready"},
-		"none is made yet":    {three, facts{}, unchanged, customv1.MicroServiceDeployRolledOut, "False Applying: The pods are being made"},
-		"a bad image":         {newInstance(withImage(placeholder)), facts{}, unchanged, customv1.MicroServiceDeployRolledOut, `False InvalidImage: spec.image: "just a image url" is no image (invalid reference format); write one such as registry.example.com/team/app:1.0`},
+		"none is made yet":    {three, facts{}, unchanged, customv1.MicroServiceDeployRolledOut, "False Applying: The pods are being created"},
+		"a bad image":         {newInstance(withImage(placeholder)), facts{}, unchanged, customv1.MicroServiceDeployRolledOut, `False InvalidImage: spec.image: "just a image url" is no image (invalid reference format); write an image such as registry.example.com/team/app:1.0`},
 		"held, with pods":     {newInstance(backTo(9)), observed(plain, 2), unchanged, customv1.MicroServiceDeployRolledOut, "False RevisionMissing: spec.rollbackTo names revision 9, which is not stored; stored revisions: 1; the 2 running pods stay unchanged"},
-		"the number changes":  {three, observed(plain, 1), unchanged, customv1.MicroServiceDeployRolledOut, "False Updating: The number of pods goes from 1 to 3"},
+		"the number changes":  {three, observed(plain, 1), unchanged, customv1.MicroServiceDeployRolledOut, "False Updating: The number of pods changes from 1 to 3"},
 		"the scaler's number": {newInstance(autoscaled, cpu), observed(plain, 5).scaled(), unchanged, customv1.MicroServiceDeployRolledOut, "True AllPodsReady: 5 of 5 pods are ready"},
-		"served":              {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployAvailable, "True Serving: At least one pod serves"},
-		"idle, not served":    {newInstance(idle), observed(plain, 0), unchanged, customv1.MicroServiceDeployAvailable, "False ScaledToZero: There are to be no pods"},
+		"served":              {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployAvailable, "True Serving: At least one pod is ready to serve requests"},
+		"idle, not served":    {newInstance(idle), observed(plain, 0), unchanged, customv1.MicroServiceDeployAvailable, "False ScaledToZero: The spec requests no pods"},
 
 		"no autoscaling":                 {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployAutoscaled, "none"},
 		"autoscaling, idle":              {newInstance(autoscaled, idle), observed(plain, 0), unchanged, customv1.MicroServiceDeployAutoscaled, "Unknown Idle: The instance is idle, so it is not autoscaled"},
@@ -162,7 +162,7 @@ func TestReadyIsTheFirstThatStandsInTheWay(t *testing.T) {
 	}{
 		"children":                       {all, bad.locked(), done("Service", ensure.Taken, "helm's"), "False NameTaken: helm's"},
 		"a failure":                      {all, bad.locked(), kit.Outcome{Err: errors.New("timeout")}, "Unknown Applying: timeout"},
-		"a pause":                        {all, bad.locked(), kit.Outcome{Paused: true, Held: 1}, "False Paused: Changes of children are held back by annotation opcrew.io/paused"},
+		"a pause":                        {all, bad.locked(), kit.Outcome{Paused: true, Held: 1}, "False Paused: opcrew changes no child object while the object is paused by annotation opcrew.io/paused"},
 		"then credentials":               {all, bad.locked(), unchanged, "False NoCredentials: Secret users does not exist; running pods keep their current credentials, but no user can log in to new pods; to lock out all users, create the Secret with an empty key htpasswd"},
 		"then pods":                      {all, bad, unchanged, "False Updating: 0 of 1 pods are ready"},
 		"then hosts":                     {all, taken, unchanged, "False HostTaken: v1-web.example.com belongs to MicroServiceDeploy shop/old; change spec.msName, spec.path, spec.baseDomain or spec.current to claim another host name"},
@@ -175,9 +175,9 @@ func TestReadyIsTheFirstThatStandsInTheWay(t *testing.T) {
 		"an edit waits for a rollback":   {newInstance(withImage("nginx:9"), backTo(1)), observed(newInstance(), 1), unchanged, "True AllPodsReady: 1 of 1 pods are ready; spec.rollbackTo keeps revision 1 running instead of spec.image nginx:9; remove spec.rollbackTo to apply the spec"},
 		"so does a configuration":        {newInstance(withConfig("a=1"), backTo(1)), observed(newInstance(), 1), unchanged, "True AllPodsReady: 1 of 1 pods are ready; spec.rollbackTo keeps revision 1 running instead of the configuration of the spec; remove spec.rollbackTo to apply the spec"},
 		"a rollback to what the spec is": {newInstance(backTo(1)), observed(newInstance(), 1), unchanged, "True AllPodsReady: 1 of 1 pods are ready"},
-		"of none":                        {newInstance(withReplicas(0)), observed(newInstance(), 0), unchanged, "True ScaledToZero: There are to be no pods"},
+		"of none":                        {newInstance(withReplicas(0)), observed(newInstance(), 0), unchanged, "True ScaledToZero: The spec requests no pods"},
 		"idle":                           {newInstance(withReplicas(4), idle), observed(newInstance(), 0), unchanged, "True Idle: spec.idle is set, so the instance has no pods; 4 pods start when spec.idle is removed"},
-		"not idle yet":                   {newInstance(idle), observed(newInstance(), 2), unchanged, "False Updating: The number of pods goes from 2 to 0"},
+		"not idle yet":                   {newInstance(idle), observed(newInstance(), 2), unchanged, "False Updating: The number of pods changes from 2 to 0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			same(t, "Ready", test.want, conditionOf(reported(test.m.DeepCopy(), test.f, test.done), customv1.MicroServiceDeployReady))

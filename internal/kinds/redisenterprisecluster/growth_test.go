@@ -82,7 +82,7 @@ func TestVolumesGrowWhereTheyAreToAndCan(t *testing.T) {
 		"one has no volume yet":         {wanted: "9Gi", claims: [][2]string{as("9Gi", "9Gi"), as("5Gi", "")}, reported: upToDate, status: "Provisioning 1/2"},
 		"their class does not let them": {
 			wanted: "9Gi", claims: [][2]string{as("9Gi", "9Gi"), small}, but: func(s *volumes.Storage) { s.Rigid["fast"] = "it is rigid" }, status: "ResizeFailed 1/2",
-			reported: "False VolumesFixed: claim " + name + "1 stays at 5Gi and not 9Gi: it is rigid" + wayOut,
+			reported: "False VolumesFixed: claim " + name + "1 stays at 5Gi instead of 9Gi: it is rigid" + wayOut,
 		},
 		"their class does not let them, and they are large enough": {
 			wanted: "9Gi", claims: [][2]string{as("5Gi", "10Gi")}, but: func(s *volumes.Storage) { s.Rigid["fast"] = "it is rigid" }, reported: upToDate, status: "Provisioned 1/1",
@@ -97,7 +97,7 @@ func TestVolumesGrowWhereTheyAreToAndCan(t *testing.T) {
 					corev1.ResourceStorage: corev1.PersistentVolumeClaimControllerResizeInfeasible,
 				}
 			}, status: "ResizeFailed 0/1",
-			reported: "False VolumesFixed: claim " + name + "0 has 5Gi and not the 9Gi that it asks for: its driver says ControllerResizeInfeasible" + wayOut,
+			reported: "False VolumesFixed: claim " + name + "0 has 5Gi instead of the requested 9Gi: the storage driver reports ControllerResizeInfeasible" + wayOut,
 		},
 		"a file system waits for its pod": {
 			wanted: "9Gi", claims: [][2]string{as("9Gi", "5Gi")}, but: func(s *volumes.Storage) {

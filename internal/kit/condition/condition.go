@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package condition sets conditions, and sums up several conditions in Ready. The API package of a kind defines its
-// conditions and their reasons.
+// Package condition sets status conditions, and summarizes several conditions in condition Ready. The API package of
+// each kind defines its condition types and reasons.
 package condition
 
 import (
@@ -15,11 +15,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// maxMessage is the length of the longest message, in bytes. The API allows 32,768, but a message is one line for a
-// person who is on call.
+// maxMessage is the maximum length of a message in bytes. The API allows 32,768 bytes, but a person on call must be
+// able to read a message at a glance.
 const maxMessage = 1024
 
-// Set sets the conditions of one object, all for one generation and with one time.
+// Set sets conditions of one object. All of them get the same observed generation and time.
 type Set struct {
 	Conditions *[]metav1.Condition
 	Generation int64
@@ -41,7 +41,7 @@ func (s Set) Unknown(kind, reason, message string) {
 func (s Set) Remove(kind string) { meta.RemoveStatusCondition(s.Conditions, kind) }
 
 func (s Set) set(kind string, status metav1.ConditionStatus, reason, message string) {
-	// The default of a CRD has no time. The first reconcile sets one.
+	// A condition from the defaults of the CRD has no transition time, so the first reconcile sets one.
 	if c := meta.FindStatusCondition(*s.Conditions, kind); c != nil && c.LastTransitionTime.Unix() <= 0 {
 		c.LastTransitionTime = metav1.NewTime(s.Now)
 	}
@@ -51,8 +51,8 @@ func (s Set) set(kind string, status metav1.ConditionStatus, reason, message str
 	})
 }
 
-// Cut makes a text valid UTF-8 of at most so many bytes, without the control characters that a store or a pod may have
-// sent. The API server would replace half a character, so that the status would differ, and be written, for ever.
+// Cut limits a text to a number of bytes and replaces control characters and invalid UTF-8. The API server would change
+// half a character at the end. The status would then differ from the intended one and be written again and again.
 func Cut(text string, most int) string {
 	text = strings.Map(printable, strings.ToValidUTF8(text, "\ufffd"))
 	if len(text) <= most {
@@ -61,7 +61,8 @@ func Cut(text string, most int) string {
 	return strings.ToValidUTF8(text[:most-len("...")], "") + "..."
 }
 
-// Remark sets a condition that exists only while there is something to remark.
+// Remark sets a condition to True, or removes it if message is empty. It suits conditions that exist only while there
+// is something to report.
 func (s Set) Remark(kind, reason, message string) {
 	if message == "" {
 		s.Remove(kind)
@@ -70,7 +71,7 @@ func (s Set) Remark(kind, reason, message string) {
 	s.True(kind, reason, message)
 }
 
-// printable replaces control characters. Line breaks stay: some messages list what is wrong.
+// printable replaces control characters. It keeps line breaks, because some messages list problems line by line.
 func printable(r rune) rune {
 	if unicode.IsControl(r) && r != '\n' {
 		return ' '
@@ -78,29 +79,30 @@ func printable(r rune) rune {
 	return r
 }
 
-// Blocker is a condition that blocks Ready while it has one of the statuses.
+// Blocker names a condition, and the statuses in which it blocks Ready.
 type Blocker struct {
 	Type     string
 	Statuses []metav1.ConditionStatus
 }
 
-// Unless blocks Ready while the condition is False or Unknown.
+// Unless returns a Blocker that blocks Ready while the condition is False or Unknown.
 func Unless(kind string) Blocker {
 	return Blocker{kind, []metav1.ConditionStatus{metav1.ConditionFalse, metav1.ConditionUnknown}}
 }
 
-// WhenFalse blocks Ready while the condition is False. Unknown does not block it.
+// WhenFalse returns a Blocker that blocks Ready while the condition is False, but not while it is Unknown.
 func WhenFalse(kind string) Blocker {
 	return Blocker{kind, []metav1.ConditionStatus{metav1.ConditionFalse}}
 }
 
-// WhenTrue blocks Ready while the condition is True. It is for conditions that report a problem when they are True.
+// WhenTrue returns a Blocker that blocks Ready while the condition is True. It suits conditions that report a problem
+// when they are True.
 func WhenTrue(kind string) Blocker {
 	return Blocker{kind, []metav1.ConditionStatus{metav1.ConditionTrue}}
 }
 
-// SumUp sets Ready to the reason and message of the first blocker. If nothing blocks it, Ready is True with the given
-// reason and message.
+// SumUp sets condition Ready. If a blocker applies, Ready gets the reason and message of the first one. Otherwise Ready
+// is True with the given reason and message.
 func (s Set) SumUp(blockers []Blocker, reason, message string) {
 	for _, blocker := range blockers {
 		c := meta.FindStatusCondition(*s.Conditions, blocker.Type)

@@ -15,16 +15,16 @@ import (
 	"github.com/opcrew/opcrew/internal/guard"
 )
 
-// Applier writes children. It reads from the cache, except where a mistake would overwrite another owner's object. It
-// remembers opcrew's own writes, and the contests over them.
+// Applier writes child objects. It reads them from the cache. Where a stale read could overwrite an object of another
+// owner, it reads from the API server. It remembers its own writes, and contests over them with other managers.
 type Applier struct {
 	// Client reads from the cache, and writes to the API server.
 	Client client.Client
 	// Live reads from the API server.
 	Live client.Reader
-	// Clock is the clock for contests.
+	// Clock measures the time between writes, to detect contests with other managers.
 	Clock clock.PassiveClock
-	// Guards decide whether a finished pod may be written, in this order.
+	// Guards decide whether a finished pod may be written. The Applier calls them in this order.
 	Guards []guard.Guard
 
 	writes       writes
@@ -32,7 +32,7 @@ type Applier struct {
 	predecessors predecessors
 }
 
-// Record remembers the version that a write returned, until the cache shows it.
+// Record remembers the resource version that a write returned, until the cache shows that version.
 func (a *Applier) Record(gvk schema.GroupVersionKind, object client.Object) {
 	a.writes.record(refOf(gvk, object), object.GetResourceVersion())
 }
@@ -42,21 +42,23 @@ func (a *Applier) Behind(gvk schema.GroupVersionKind, cached client.Object) bool
 	return a.writes.behind(refOf(gvk, cached), cached.GetResourceVersion())
 }
 
-// Forget clears what is remembered about the writes of an object that is gone.
+// Forget removes the record of writes to an object that is gone.
 func (a *Applier) Forget(gvk schema.GroupVersionKind, key client.ObjectKey) {
 	a.writes.forget(Ref{gvk, key})
 }
 
-// Contest counts a write that brings an object to an intent, given by its hash. It returns 0, or how long to leave the
-// object alone instead. Another intent starts another count, so that edits of a user are not a contest.
+// Contest counts a write to an object. The hash of the intended state is the intent. Contest returns 0, or how long to
+// leave the object unchanged because another manager keeps undoing the writes. A different intent starts a new count,
+// so edits by a user never count as a contest.
 func (a *Applier) Contest(uid types.UID, intent string) time.Duration {
 	return a.contests.enter(uid, intent, a.Clock.Now())
 }
 
-// Withdraw removes the count of a write that failed, because it had no effect that another manager could undo.
+// Withdraw removes a failed write from the count of Contest, because no other manager can have undone it.
 func (a *Applier) Withdraw(uid types.UID) { a.contests.withdraw(uid) }
 
-// Until returns the time at which a wait ends, for messages. Unlike the wait it stays the same.
+// Until returns the time of day at which a wait ends, for messages. The remaining wait would change in every message,
+// but this time stays the same.
 func (a *Applier) Until(wait time.Duration) string {
 	return a.Clock.Now().Add(wait).UTC().Round(time.Second).Format("15:04:05Z")
 }

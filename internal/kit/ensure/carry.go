@@ -11,15 +11,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// carry copies the live values of other managers into the declaration, with the resource version at which they were
-// read, so that a newer value is never overwritten.
+// carry copies the live values of other managers into the declaration. It also sets the resource version of that read,
+// so that the apply cannot overwrite a newer value.
 func (in *intent) carry(live client.Object) error {
 	if len(in.carried) == 0 {
 		return nil
 	}
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(live)
 	if err != nil {
-		return fmt.Errorf("values to keep of %s: %w", in.Ref, err)
+		return fmt.Errorf("read the values of %s that other managers set: %w", in.Ref, err)
 	}
 	for _, path := range in.carried {
 		fields := split(path)
@@ -28,14 +28,15 @@ func (in *intent) carry(live client.Object) error {
 			continue
 		}
 		if err := unstructured.SetNestedField(in.object.Object, value, fields...); err != nil {
-			return fmt.Errorf("value of %s to keep of %s: %w", path, in.Ref, err)
+			return fmt.Errorf("copy the live value of field %s of %s: %w", path, in.Ref, err)
 		}
 	}
 	in.object.SetResourceVersion(live.GetResourceVersion())
 	return nil
 }
 
-// heir returns the declaration of a successor. It begins with the last values that other managers set in live.
+// heir returns the declaration of the object that replaces live. It keeps the last values that other managers set in
+// live.
 func (in *intent) heir(live client.Object) (*unstructured.Unstructured, error) {
 	next := *in
 	next.object = in.object.DeepCopy()
@@ -46,7 +47,8 @@ func (in *intent) heir(live client.Object) (*unstructured.Unstructured, error) {
 	return next.object, nil
 }
 
-// restore sets the declared values of carried paths again, for a child that does not exist yet.
+// restore sets the carried paths to their declared values again, because a child that does not exist has no live
+// values.
 func (in *intent) restore() error {
 	declared, err := toUnstructured(in.child.Object)
 	if err != nil {
@@ -59,7 +61,7 @@ func (in *intent) restore() error {
 			continue
 		}
 		if err := unstructured.SetNestedField(in.object.Object, value, fields...); err != nil {
-			return fmt.Errorf("first value of %s of %s: %w", path, in.Ref, err)
+			return fmt.Errorf("set the first value of field %s of %s: %w", path, in.Ref, err)
 		}
 	}
 	return nil

@@ -14,7 +14,7 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 )
 
-// scaledWeb returns the Deployment of web, whose replicas belong to an autoscaler.
+// scaledWeb declares the Deployment web with replicas that an autoscaler owns.
 func scaledWeb(replicas int32) Child {
 	child := web(func(d *appsv1ac.DeploymentApplyConfiguration, _ *corev1ac.ContainerApplyConfiguration) {
 		d.Spec.WithReplicas(replicas)

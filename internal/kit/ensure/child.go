@@ -13,49 +13,50 @@ import (
 	"github.com/opcrew/opcrew/internal/guard"
 )
 
-// Child is one object that must exist, declared as a whole.
+// Child declares one object that must exist, with all fields that opcrew sets in it.
 type Child struct {
-	// Object is an apply configuration with a deterministic name. The owner reference, labels and hash are added to it.
+	// Object is an apply configuration with a deterministic name. Ensure adds the owner reference, labels and the hash.
 	Object runtime.ApplyConfiguration
-	// Carry lists dotted paths, such as spec.replicas, whose live value belongs to another manager, such as an autoscaler.
-	// The live value is applied again, and is neither hashed nor compared.
+	// Carry lists dotted paths, such as spec.replicas, that another manager owns, such as an autoscaler. Ensure applies
+	// their live values again, and neither hashes nor compares them.
 	Carry []string
-	// ReplaceOn lists dotted paths that the API server does not allow to change. If one of them differs, the child is
-	// deleted, and created again when it is gone.
+	// ReplaceOn lists dotted paths that the API server does not allow to change. If one differs, Ensure deletes the
+	// child, and creates it again when it is gone.
 	ReplaceOn []string
-	// Once marks a child that cannot be changed, such as a Pod. It is created if it does not exist, and is neither
-	// compared nor applied again.
+	// Once marks a child that cannot be changed, such as a Pod. Ensure creates it if it does not exist, and never
+	// compares or applies it again.
 	Once bool
-	// Orphan keeps what a replaced child owns, such as the pods of a StatefulSet. Its successor adopts them.
+	// Orphan keeps the objects that a replaced child owns, such as the pods of a StatefulSet. The new child adopts
+	// them.
 	Orphan bool
-	// Pin, if set, keeps an upgrade of the operator from changing a part of the child.
+	// Pin, if set, keeps a part of the child unchanged when the operator is upgraded.
 	Pin *Pin
-	// Keep marks a child that holds data, such as a claim. It is never deleted, and a later owner of the same kind and
-	// name gets it again.
+	// Keep marks a child that holds data, such as a claim. opcrew never deletes it. A later owner with the same kind
+	// and name takes it over.
 	Keep bool
-	// Retain marks a child that outlives its owner. It gets no owner reference.
+	// Retain marks a child that must outlive its owner, so it gets no owner reference.
 	Retain bool
-	// DecidedOn, if set, is the resourceVersion of the live child that the declaration depends on. If the child has
-	// changed since, the API server answers with a conflict.
+	// DecidedOn, if set, is the resourceVersion of the live child from which the declaration was computed. If the child
+	// has changed since, the API server returns a conflict.
 	DecidedOn string
-	// New marks a declaration that depends on the child not existing. If the child exists, that is a conflict.
+	// New marks a declaration that is only valid if the child does not exist. If it exists, Ensure returns a conflict.
 	New bool
-	// Random marks content that is generated at random, such as a password. If it is created twice at the same time, the
-	// second creation is refused. An apply over the first would change what a client may have read already.
+	// Random marks a child with random content, such as a password. If two processes create it at the same time, the
+	// API server must refuse the second one: an apply would replace a password that a client may have read already.
 	Random bool
-	// Security names the rules for the pod of the child; empty: Restricted.
+	// Security is the security profile for the pod of the child; empty means Restricted.
 	Security guard.Security
-	// Trust is what of its pod needs no right of the user who asked for the owner.
+	// Trust lists the parts of the pod that need no right of the requester of the owner.
 	Trust guard.Trust
 }
 
-// Ref identifies a child by its kind, namespace and name.
+// Ref identifies an object by its kind, namespace and name.
 type Ref struct {
 	schema.GroupVersionKind
 	client.ObjectKey
 }
 
-// String returns the reference as users read it, such as RuntimeClass gold or Service shop/web.
+// String returns the reference for messages, such as RuntimeClass gold or Service shop/web.
 func (r Ref) String() string {
 	return r.Kind + " " + strings.TrimPrefix(r.ObjectKey.String(), "/")
 }

@@ -10,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Two controllers that both insist on a value of a field would write for ever. After contestLimit repairs within
-// contestWindow, the object is left alone for a while, which doubles from contestFirst to contestLongest. The condition
-// then names the other manager.
+// Two controllers that set different values in one field would overwrite each other for ever. After contestLimit
+// repairs within contestWindow, opcrew pauses its repairs of the object. The pause starts at contestFirst and doubles
+// up to contestLongest, and the condition names the other manager.
 const (
 	contestLimit   = 3
 	contestWindow  = time.Minute
@@ -20,11 +20,11 @@ const (
 	contestLongest = 16 * time.Minute
 )
 
-// contests distinguishes repairs of drift that last from repairs that are undone again and again.
+// contests detects objects whose repairs other managers undo again and again.
 type contests struct {
 	mu    sync.Mutex
 	byUID map[types.UID]*contest
-	sweep int // once there are this many records, contests that are over are dropped
+	sweep int // with this many records, expired contests are removed
 }
 
 type contest struct {
@@ -34,7 +34,7 @@ type contest struct {
 	backoff time.Duration
 }
 
-// enter counts a write and returns 0, or returns how long to leave the object alone.
+// enter counts a write. It returns 0 if the write may happen, or how long to leave the object unchanged.
 func (c *contests) enter(uid types.UID, intent string, now time.Time) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -66,7 +66,7 @@ func (c *contests) begin(uid types.UID, intent string, now time.Time) *contest {
 	return c.byUID[uid]
 }
 
-// dropOver limits the memory, which would otherwise grow with every object that was ever written.
+// dropOver removes expired contests. Otherwise, memory would grow with every object that was ever written.
 func (c *contests) dropOver(now time.Time) {
 	if len(c.byUID) < c.sweep {
 		return
@@ -87,8 +87,8 @@ func (c *contests) withdraw(uid types.UID) {
 	}
 }
 
-// settle ends a contest if the object has been as declared for longer than the last wait. It also drops repairs that
-// are too old to count.
+// settle ends a contest if no repair was needed for longer than the last wait. It also removes repairs that are too old
+// to count.
 func (c *contests) settle(uid types.UID, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -97,14 +97,14 @@ func (c *contests) settle(uid types.UID, now time.Time) {
 	}
 }
 
-// forget drops the record of an object that is gone.
+// forget removes the record of an object that is gone.
 func (c *contests) forget(uid types.UID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.byUID, uid)
 }
 
-// over reports whether nothing was repaired for longer than the last wait.
+// over reports whether the contest has ended: nothing was repaired for longer than the last wait.
 func (c *contest) over(now time.Time) bool {
 	c.dropBefore(now.Add(-contestWindow))
 	return len(c.repairs) == 0 && now.After(c.until.Add(c.backoff))

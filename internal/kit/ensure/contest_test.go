@@ -12,7 +12,7 @@ import (
 
 const child = "uid-of-child"
 
-// ring counts the contests over one object, with a fake clock.
+// ring is a test bench for contests over one object, with a fake clock.
 type ring struct {
 	*Applier
 	t     *testing.T
@@ -29,7 +29,7 @@ func (r *ring) after(d time.Duration) *ring {
 	return r
 }
 
-// repairs counts n writes, and expects that none has to wait.
+// repairs counts n writes, and expects that none of them has to wait.
 func (r *ring) repairs(n int) *ring {
 	r.t.Helper()
 	for i := range n {
@@ -40,7 +40,7 @@ func (r *ring) repairs(n int) *ring {
 	return r
 }
 
-// settles stands for a reconcile in which the object is as declared.
+// settles simulates a reconcile that finds the object as declared.
 func (r *ring) settles() { r.contests.settle(child, r.clock.Now()) }
 
 func (r *ring) waits(want time.Duration) *ring {

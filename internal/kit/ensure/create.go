@@ -8,7 +8,7 @@ import (
 	"fmt"
 )
 
-// create applies a child that does not exist.
+// create creates a child that does not exist.
 func (a *Applier) create(ctx context.Context, owner *parent, in *intent, hold bool) (Result, error) {
 	if hold {
 		return Result{Ref: in.Ref, Action: Held}, nil
@@ -35,9 +35,9 @@ func (a *Applier) create(ctx context.Context, owner *parent, in *intent, hold bo
 	return result, nil
 }
 
-// postpone counts the creation of a child. After too many creations it returns a result to report instead: a contest if
-// another client deletes the child, or a delay if the operator itself replaces it, such as a pod that ends soon after
-// its start.
+// postpone counts the creation of a child. After too many creations it returns a result to report instead. If another
+// client keeps deleting the child, that is a contest. If opcrew itself keeps replacing it, such as a pod that ends soon
+// after its start, the creation is delayed.
 func (a *Applier) postpone(in *intent) *Result {
 	what := in.hash()
 	if in.child.Random {
@@ -46,7 +46,7 @@ func (a *Applier) postpone(in *intent) *Result {
 	if wait := a.Contest(in.contest(), what); wait > 0 {
 		return &Result{
 			Ref: in.Ref, Action: Contested, Again: wait,
-			Message: fmt.Sprintf("%s is deleted again and again; it is left alone until %s", in.Ref, a.Until(wait)),
+			Message: fmt.Sprintf("Another client deletes %s again and again; opcrew does not create it again before %s", in.Ref, a.Until(wait)),
 		}
 	}
 	if !in.child.Once {
@@ -56,20 +56,20 @@ func (a *Applier) postpone(in *intent) *Result {
 		a.Withdraw(in.contest())
 		return &Result{
 			Ref: in.Ref, Action: Delayed, Again: wait,
-			Message: fmt.Sprintf("%s was created %d times within a minute; it is created again at %s", in.Ref, contestLimit, a.Until(wait)),
+			Message: fmt.Sprintf("%s was created %d times within a minute; opcrew creates it again at %s", in.Ref, contestLimit, a.Until(wait)),
 		}
 	}
 	return nil
 }
 
-// fill sets the values that are not declared: those of the object that the child replaces, or else the first values of
-// carried paths.
+// fill sets the values that opcrew does not declare. It takes them from the object that the child replaces. If there is
+// none, it uses the declared initial values.
 func (a *Applier) fill(in *intent) error {
 	live := a.predecessors.of(in.contest())
 	if live == nil {
 		return in.restore()
 	}
-	in.keep(live) // it signs the declaration, without the values of other managers
+	in.keep(live) // keep also computes the hash, without the values of other managers
 	if err := in.restore(); err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 )
 
-// claim declares a claim with data.
+// claim declares a claim that holds data.
 func claim(retain bool) Child {
 	return Child{Object: corev1ac.PersistentVolumeClaim("data", "demo"), Keep: true, Retain: retain}
 }

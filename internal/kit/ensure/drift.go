@@ -17,16 +17,16 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
-// comparer finds where a live object differs from its declaration. It reads both by the schema that the API server uses
-// to merge: list items are matched by their keys, and quantities are compared by value. Defaults and fields of other
-// managers do not count.
+// comparer finds differences between a live object and its declaration. It uses the API server's merge schema: list
+// items are matched by their keys, and quantities are compared by value. Defaults and the fields of other managers are
+// ignored.
 type comparer struct {
 	scheme   *runtime.Scheme
 	builtin  managedfields.TypeConverter
 	schemata managedfields.TypeConverter
 }
 
-// builtin returns the schema of Kubernetes' own kinds. It takes long to build.
+// builtin returns the schema of the built-in kinds of Kubernetes. It is computed once, because that takes long.
 var builtin = sync.OnceValue(func() managedfields.TypeConverter {
 	return applyconfigurations.NewTypeConverter(clientgoscheme.Scheme)
 })
@@ -39,7 +39,7 @@ func newComparer(scheme *runtime.Scheme) *comparer {
 	}
 }
 
-// drift returns the declared paths whose live value differs; nil if there are none.
+// drift returns the declared field paths whose live value differs; nil if there are none.
 func (c *comparer) drift(in *intent, live client.Object) (*fieldpath.Set, error) {
 	declared, err := c.typed(in.object)
 	if err != nil {
@@ -72,7 +72,7 @@ func (c *comparer) normalised(in *intent) (*typed.TypedValue, error) {
 		return c.typed(in.object)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("type of %s: %w", in.Ref, err)
+		return nil, fmt.Errorf("look up the type of %s: %w", in.Ref, err)
 	}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(in.object.Object, object); err != nil {
 		return nil, fmt.Errorf("%s does not fit its type: %w", in.Ref, err)
@@ -90,7 +90,8 @@ func (c *comparer) live(in *intent, object runtime.Object) (*typed.TypedValue, e
 	return c.typed(u)
 }
 
-// typed reads an object by its schema. Custom resources have no schema here, so that each of their lists is one value.
+// typed parses an object by its schema. Custom resources have no schema here, so each list in them is compared as a
+// single value.
 func (c *comparer) typed(u *unstructured.Unstructured) (*typed.TypedValue, error) {
 	converter := c.schemata
 	if clientgoscheme.Scheme.Recognizes(u.GroupVersionKind()) {

@@ -18,7 +18,7 @@ import (
 
 type declaring = func(*appsv1ac.DeploymentApplyConfiguration, *corev1ac.ContainerApplyConfiguration)
 
-// driftOf declares the Deployment of web with one change, changes the live object, and returns the paths that differ.
+// driftOf declares the Deployment web with one change. It changes the live object, and returns the paths that differ.
 func driftOf(t *testing.T, declare declaring, live func(*appsv1.Deployment)) string {
 	t.Helper()
 	if declare == nil {

@@ -82,7 +82,8 @@ func fromJSON(t *testing.T, text string) Child {
 	return Child{Object: client.ApplyConfigurationFromUnstructured(object)}
 }
 
-// Custom resources have no schema here: each list is one value. Defaults inside of an item are not drift either.
+// Custom resources have no schema here, so each list is compared as a single value. Defaults inside a list item must
+// still not count as drift.
 func TestAChildOfAForeignKindIsComparedByWhatIsDeclared(t *testing.T) {
 	const declared = `{"apiVersion":"example.com/v1","kind":"Backup","metadata":{"name":"nightly","namespace":"demo"},
 		"spec":{"keep":3,"paths":[{"path":"/data"}]}}`

@@ -10,7 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Ensure writes the children of owner that are not as declared. With hold it only reports what it would change.
+// Ensure creates, updates or replaces the children of owner that differ from their declaration. If hold is true, it
+// changes nothing, and reports what it would change.
 func (a *Applier) Ensure(ctx context.Context, owner client.Object, children []Child, hold bool) []Result {
 	parent, results := &parent{Object: owner}, make([]Result, 0, len(children))
 	for _, child := range children {
@@ -38,7 +39,7 @@ func (a *Applier) ensure(ctx context.Context, owner *parent, child Child, hold b
 	case found.object == nil:
 		return a.create(ctx, owner, in, hold)
 	case child.New:
-		return Result{Ref: in.Ref}, alreadyThere(in, errors.New("it was created after this was decided"))
+		return Result{Ref: in.Ref}, alreadyThere(in, errors.New("the object was created after opcrew decided to create it"))
 	case child.Once:
 		return Result{Ref: in.Ref, Action: Unchanged, Message: found.stripped}, nil
 	}

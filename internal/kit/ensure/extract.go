@@ -12,12 +12,12 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// extract returns the declared part of an object, without values of other managers and defaults of the API server, also
-// inside atomic values: the volumeMode of a claim template would otherwise always be drift. Atomic lists keep their
-// length and atomic maps their keys, which opcrew owns as a whole.
+// extract returns the part of an object that opcrew declares, without values of other managers and API server defaults.
+// This includes parts of atomic values: a default in a claim template would otherwise always be drift. Atomic lists
+// keep their length, and atomic maps their keys, because opcrew owns them as a whole.
 //
-// TypedValue.ExtractItems does not do this: it keeps atomic values as they are, and loses what is below a map without a
-// schema, such as the spec of a custom resource.
+// TypedValue.ExtractItems is not suitable: it returns atomic values with their defaults, and loses everything below a
+// map without a schema, such as the spec of a custom resource.
 func extract(declared, from *typed.TypedValue) *typed.TypedValue {
 	e := extractor{from.Schema()}
 	part := e.value(declared.AsValue().Unstructured(), from.AsValue().Unstructured(), from.TypeRef(), false)
@@ -27,7 +27,7 @@ func extract(declared, from *typed.TypedValue) *typed.TypedValue {
 
 type extractor struct{ schema *schema.Schema }
 
-// value walks both values by their schema. atomic reports whether they are part of an atomic value.
+// value extracts from one value and its parts. atomic reports whether the value is inside an atomic list or map.
 func (e extractor) value(declared, from any, ref schema.TypeRef, atomic bool) any {
 	atom, ok := e.schema.Resolve(ref)
 	if !ok {
@@ -65,8 +65,8 @@ func (e extractor) fields(declared, from map[string]any, m *schema.Map, atomic b
 	return out
 }
 
-// demandsNothing reports whether a value is a map without keys or a list without items, to which other managers may add
-// their own. A struct without fields, such as an emptyDir, is a value.
+// demandsNothing reports whether a declared value is an empty map or list, which permits entries of other managers. An
+// empty struct, such as an emptyDir, is a real value.
 func (e extractor) demandsNothing(declared any, ref schema.TypeRef) bool {
 	atom, ok := e.schema.Resolve(ref)
 	if !ok || untyped(ref) {
@@ -94,8 +94,8 @@ func (e extractor) items(declared, from []any, l *schema.List, atomic bool) []an
 	return out
 }
 
-// counterpart returns the declared item for a live item. It is found by its index in an atomic list, otherwise by its
-// keys, or by its value if the list has no keys.
+// counterpart returns the declared item that corresponds to a live item: the one with the same index in an atomic list,
+// with the same keys in a keyed list, or with the same value in any other list.
 func (e extractor) counterpart(declared []any, i int, item any, l *schema.List, atomic bool) any {
 	if atomic {
 		if i < len(declared) {
@@ -117,7 +117,8 @@ func (e extractor) counterpart(declared []any, i int, item any, l *schema.List, 
 	return declared[i]
 }
 
-// key returns the value of an item's key, or its default, such as TCP for a port.
+// key returns the value of an item's key field. If the field is not set, it returns the default, such as TCP for a
+// port.
 func (e extractor) key(item any, key string, ref schema.TypeRef) any {
 	content, _ := item.(map[string]any)
 	if found, ok := content[key]; ok {
@@ -135,8 +136,8 @@ func equal(a, b any) bool {
 	return value.Equals(value.NewValueInterface(a), value.NewValueInterface(b))
 }
 
-// untyped reports whether a value has no schema, as in custom resources. Their fields cannot be distinguished from the
-// keys of maps.
+// untyped reports whether a value has no schema, as in custom resources. Without a schema, struct fields and map keys
+// look the same.
 func untyped(ref schema.TypeRef) bool {
 	return ref.NamedType != nil && strings.HasPrefix(*ref.NamedType, "__untyped_")
 }

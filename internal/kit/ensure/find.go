@@ -19,25 +19,25 @@ import (
 )
 
 const (
-	// takenWait is how long to wait before a name is checked again that belongs to an object outside the cache. No event
-	// reports when that object is gone.
+	// takenWait is how long to wait before checking again whether another owner still has the name of a child. The
+	// cache does not hold that object, so no event shows when it is gone.
 	takenWait = 10 * time.Second
-	// unseenWait is how long to wait before searching again for a child that the cache does not hold yet.
+	// unseenWait is how long to wait before searching again for a child that the cache does not show yet.
 	unseenWait = 5 * time.Second
 )
 
-// found holds what is known about a child before it is written.
+// found is the result of the search for a child.
 type found struct {
-	object   client.Object // the child, from the cache or else from the API server
-	waiting  bool          // the cache is stale, or the child is being deleted: an event will come
-	leaving  string        // if not empty, the child is being deleted, and this is the message
-	taken    string        // if not empty, another owner has an object of that name, and this is the message
-	stripped string        // if not empty, the child lost the label by which the cache selects, and this is the message
-	again    time.Duration // how long to wait before looking again for an object that the cache does not hold
+	object   client.Object // the child, read from the cache or the API server
+	waiting  bool          // the cache is stale, or the child is being deleted; an event will follow
+	leaving  string        // message if the child is being deleted; otherwise empty
+	taken    string        // message if an object of another owner has the name; otherwise empty
+	stripped string        // message if the child lost the label by which the cache selects; otherwise empty
+	again    time.Duration // how long to wait before the next search for an object that the cache does not hold
 }
 
-// find searches for a child in the cache and, if it is not there, at the API server. A forced apply over an object that
-// the cache does not hold would take the object from its owner.
+// find searches for a child in the cache. If the cache does not have it, find reads from the API server, because a
+// forced apply would take over an object of another owner that the cache does not hold.
 func (a *Applier) find(ctx context.Context, owner client.Object, in *intent) (found, error) {
 	object, err := a.cached(ctx, in)
 	if err != nil {
@@ -81,7 +81,7 @@ func (a *Applier) findLive(ctx context.Context, owner client.Object, in *intent)
 		return found{}, nil
 	}
 	if err != nil {
-		return found{}, fmt.Errorf("look for %s: %w", in.Ref, err)
+		return found{}, fmt.Errorf("search for %s: %w", in.Ref, err)
 	}
 	if !in.ours(owner, object) {
 		return found{taken: takenBy(in.Ref, object), again: takenWait}, nil
@@ -90,21 +90,21 @@ func (a *Applier) findLive(ctx context.Context, owner client.Object, in *intent)
 		return found{waiting: true, leaving: leaving(in.Ref, object), again: takenWait}, nil
 	}
 	if object.GetLabels()[common.ManagedByLabel] == common.Name {
-		// Its event will come, unless the child is deleted before the cache has seen it.
+		// The cache will deliver an event, unless the child is deleted before the cache shows it.
 		return found{waiting: true, again: unseenWait}, nil
 	}
 	return a.findStripped(ctx, in)
 }
 
-// findStripped reads a child that is not in the cache because it lost the label by which the cache selects. It reads
-// the whole child, because it may hold values of other managers.
+// findStripped reads a child that has lost the label by which the cache selects objects. It reads the complete child,
+// because other managers may have set values in it.
 func (a *Applier) findStripped(ctx context.Context, in *intent) (found, error) {
 	object, err := newObject(a.scheme(), in)
 	if err != nil {
 		return found{}, err
 	}
 	if err := a.Live.Get(ctx, in.ObjectKey, object); err != nil {
-		return found{}, fmt.Errorf("look for %s: %w", in.Ref, err)
+		return found{}, fmt.Errorf("search for %s: %w", in.Ref, err)
 	}
 	return found{object: object, stripped: in.whyStripped()}, nil
 }
@@ -117,7 +117,7 @@ func newObject(scheme *runtime.Scheme, in *intent) (client.Object, error) {
 	}
 	object, err := scheme.New(in.GroupVersionKind)
 	if err != nil {
-		return nil, fmt.Errorf("type of %s: %w", in.Ref, err)
+		return nil, fmt.Errorf("look up the type of %s: %w", in.Ref, err)
 	}
 	typed, ok := object.(client.Object)
 	if !ok {

@@ -50,7 +50,7 @@ func TestAnObjectOfAnotherOwnerIsNamedWithWhatToDo(t *testing.T) {
 	}{
 		"by its controller": {metav1.ObjectMeta{Labels: helm, OwnerReferences: ownedBy("u", "front")}, "belongs to Deployment front;"},
 		"by its label":      {metav1.ObjectMeta{Labels: helm}, "belongs to Helm;"},
-		"by nothing":        {metav1.ObjectMeta{}, "names no owner;"},
+		"by nothing":        {metav1.ObjectMeta{}, "has no owner;"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := takenBy(ref, &corev1.ConfigMap{ObjectMeta: test.meta})
@@ -87,7 +87,7 @@ func TestARefusalIsDistinguishedFromTroubleThatPasses(t *testing.T) {
 func TestTheMessageAboutAChildWithoutTheLabelSaysWhatMayBeDeleted(t *testing.T) {
 	held := settings(nil)
 	held.Keep = true
-	for want, child := range map[string]Child{"; put it back, or delete the ConfigMap": settings(nil), "; put it back": held} {
+	for want, child := range map[string]Child{"; put the label back, or delete the ConfigMap": settings(nil), "; put the label back": held} {
 		in := mustDeclare(t, shop(), child)
 		if got := in.whyStripped(); !strings.HasPrefix(got, "ConfigMap demo/settings has lost the label app.kubernetes.io/managed-by: opcrew, ") || !strings.HasSuffix(got, want) {
 			t.Errorf("expected the message to name the child and to end in %q, got %q", want, got)

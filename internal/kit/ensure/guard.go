@@ -15,13 +15,13 @@ import (
 	"github.com/opcrew/opcrew/internal/guard"
 )
 
-// guards are those of an Applier.
+// guards calls the guards of an Applier.
 type guards struct {
 	all    []guard.Guard
 	scheme *runtime.Scheme
 }
 
-// object asks the guards. It returns what is reported instead of a write; nil if there is no objection.
+// object calls the guards. If one refuses the pod, it returns the result to report instead of a write; otherwise nil.
 func (g guards) object(ctx context.Context, owner client.Object, in *intent, live client.Object) (*Result, error) {
 	if len(g.all) == 0 {
 		return nil, nil
@@ -42,7 +42,8 @@ func (g guards) object(ctx context.Context, owner client.Object, in *intent, liv
 	return nil, nil
 }
 
-// finished is the pod of a child as a write would leave it: one that is not declared stays as it is.
+// finished returns the pod of a child as it would be after the write. If the child declares no pod, that is the live
+// pod.
 func finished(scheme *runtime.Scheme, in *intent, live client.Object) (guard.Pod, error) {
 	pod := guard.Pod{Kind: in.Kind, ObjectKey: in.ObjectKey, Security: in.child.Security, Trust: in.child.Trust}
 	var err error
@@ -58,8 +59,8 @@ func finished(scheme *runtime.Scheme, in *intent, live client.Object) (guard.Pod
 	return pod, nil
 }
 
-// allowed is the intent that may be written over a live child, or what is reported instead. Where a pod that is
-// pinned may not be written, as an earlier version of opcrew built it with more rights, the declared one replaces it.
+// allowed returns the intent that may be written over a live child, or the result to report instead. If a pinned pod of
+// an earlier opcrew version is refused, allowed replaces it by the declared pod, which may have fewer rights.
 func (g guards) allowed(ctx context.Context, owner client.Object, in *intent, live client.Object) (*intent, *Result, error) {
 	denied, err := g.object(ctx, owner, in, live)
 	if denied == nil || err != nil || !in.pinned() {
@@ -73,7 +74,7 @@ func (g guards) allowed(ctx context.Context, owner client.Object, in *intent, li
 	return declared, denied, err
 }
 
-// podOf extracts the pod of a child; nil if it has none.
+// podOf returns the pod or pod template of a child; nil if it has none.
 func podOf(child *unstructured.Unstructured) (*corev1.PodTemplateSpec, error) {
 	content := child.Object
 	if child.GetKind() != "Pod" {
@@ -104,7 +105,7 @@ func podOfObject(scheme *runtime.Scheme, object client.Object) (*corev1.PodTempl
 	return podOf(child)
 }
 
-// orFailed is the result of a check: a denial, or a failure to check.
+// orFailed returns the result of a check by the guards: a refusal, or a failed check.
 func orFailed(denied *Result, in *intent) Result {
 	if denied != nil {
 		return *denied

@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/guard"
 )
 
-// noImage objects to pods of one image.
+// noImage is a guard that refuses pods with one image.
 type noImage string
 
 func (n noImage) Object(_ context.Context, _ client.Object, pod guard.Pod) (*guard.Objection, error) {
@@ -28,7 +28,7 @@ func (n noImage) Object(_ context.Context, _ client.Object, pod guard.Pod) (*gua
 func TestAPodThatAGuardObjectsToIsNotWrittenEvenIfItIsPinned(t *testing.T) {
 	for name, test := range map[string]struct {
 		there, wanted Child
-		// written is the image that is written; empty: nothing is.
+		// written is the image that Ensure writes; empty if it writes nothing.
 		written string
 	}{
 		"neither is forbidden":           {pinnedWeb("old", "web:1", 2), pinnedWeb("new", "web:2", 2), "web:2"},

@@ -10,8 +10,9 @@ import (
 	"fmt"
 )
 
-// Hash returns a short hash of a value's JSON, in which the keys of maps are sorted: 16 hexadecimal digits. It is used
-// in annotations that record what an object was made for. It panics if a value has no JSON.
+// Hash returns a short hash of a value: 16 hexadecimal digits. It hashes the JSON of the value, with sorted map keys.
+// opcrew stores the hash in annotations, to recognize the settings for which it created an object. Hash panics if the
+// value has no JSON.
 func Hash(value any) string {
 	text, err := json.Marshal(value)
 	if err != nil {

@@ -32,8 +32,8 @@ func mustDeclare(t *testing.T, owner client.Object, child Child) *intent {
 	return in
 }
 
-// asServed returns a declared child as an API server without defaults would return it. Tests add the defaults that they
-// need.
+// asServed returns a declared child as an API server would return it, without any defaults. Tests add the defaults that
+// they need.
 func asServed[O client.Object](t *testing.T, in *intent, into O) O {
 	t.Helper()
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(in.object.DeepCopy().Object, into); err != nil {
@@ -44,7 +44,7 @@ func asServed[O client.Object](t *testing.T, in *intent, into O) O {
 	return into
 }
 
-// web declares what the application kinds declare: a Deployment with one container.
+// web declares a Deployment with one container, as the kinds for applications do.
 func web(change ...func(*appsv1ac.DeploymentApplyConfiguration, *corev1ac.ContainerApplyConfiguration)) Child {
 	labels := map[string]string{"app": "web"}
 	container := corev1ac.Container().WithName("main").WithImage("web:1").
@@ -61,7 +61,7 @@ func web(change ...func(*appsv1ac.DeploymentApplyConfiguration, *corev1ac.Contai
 	return Child{Object: deployment}
 }
 
-// defaults sets the defaults of an API server in the Deployment of web.
+// defaults sets the fields that an API server would default in the Deployment web.
 func defaults(d *appsv1.Deployment) {
 	d.Generation = 1
 	d.CreationTimestamp = metav1.Now()

@@ -17,16 +17,16 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// intent is a child with everything that opcrew declares about it.
+// intent is the complete declaration of a child, including owner reference, labels and annotations.
 type intent struct {
 	Ref
 	object *unstructured.Unstructured
 	child  Child
-	// carried holds the paths that keep their live value.
+	// carried lists the paths that keep the values of the live object.
 	carried []string
 }
 
-// declare completes a child for its owner. It is pure.
+// declare builds the complete declaration of a child for its owner. It is a pure function.
 func declare(scheme *runtime.Scheme, owner client.Object, child Child) (*intent, error) {
 	object, err := toUnstructured(child.Object)
 	if err != nil {
@@ -34,7 +34,7 @@ func declare(scheme *runtime.Scheme, owner client.Object, child Child) (*intent,
 	}
 	gvk, err := apiutil.GVKForObject(owner, scheme)
 	if err != nil {
-		return nil, fmt.Errorf("kind of the owner of %s: %w", object.GetName(), err)
+		return nil, fmt.Errorf("look up the kind of the owner of %s: %w", object.GetName(), err)
 	}
 	in := &intent{
 		Ref:    Ref{object.GroupVersionKind(), client.ObjectKeyFromObject(object)},
@@ -64,8 +64,8 @@ func declare(scheme *runtime.Scheme, owner client.Object, child Child) (*intent,
 	return in, nil
 }
 
-// own makes owner the controller of object, unless they are in different namespaces. The garbage collector would then
-// not find the owner, and delete the child.
+// own makes owner the controller of object if both are in one namespace. If they were not, the garbage collector would
+// not find the owner, and would delete the child.
 func own(object *unstructured.Unstructured, owner client.Object, gvk schema.GroupVersionKind) {
 	if owner.GetNamespace() != "" && owner.GetNamespace() != object.GetNamespace() {
 		return
@@ -77,12 +77,13 @@ func own(object *unstructured.Unstructured, owner client.Object, gvk schema.Grou
 	}}
 }
 
-// keptFor identifies an owner by its kind and name, which a later owner with its name shares.
+// keptFor identifies the owner of kept data by kind and name. A later owner with the same kind and name gets the same
+// result.
 func keptFor(owner client.Object, gvk schema.GroupVersionKind) string {
 	return gvk.GroupKind().String() + " " + owner.GetName()
 }
 
-// sign writes the hash of the declaration into its annotation.
+// sign stores the hash of the declaration in an annotation of the child.
 func (in *intent) sign() {
 	unsigned := in.object.GetAnnotations()
 	delete(unsigned, common.AppliedAnnotation)
@@ -90,18 +91,18 @@ func (in *intent) sign() {
 	setAnnotation(in.object, common.AppliedAnnotation, Hash(in.unpinned()))
 }
 
-// contest identifies the child in contests while it has no UID. It uses the UID of the owner, from the labels, so that
-// children of different owners with the same name are distinct.
+// contest returns the key of a child in contests. The child may not have a UID yet, so the key consists of the owner's
+// UID and the child's name.
 func (in *intent) contest() types.UID {
 	return contestOver(types.UID(in.object.GetLabels()[common.OwnerLabel]), in.Ref)
 }
 
-// contestOver identifies a child of an owner in contests.
+// contestOver returns the key of an owner's child in contests.
 func contestOver(owner types.UID, child Ref) types.UID {
 	return owner + " " + types.UID(child.String())
 }
 
-// turnover identifies the count of how often a child that cannot be changed is created.
+// turnover returns the key by which the creations of an unchangeable child, such as a pod, are counted.
 func (in *intent) turnover() types.UID { return in.contest() + " turnover" }
 
 func (in *intent) hash() string {

@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// Rival names the other manager of some fields of an object, for messages.
+// Rival returns the name of another manager that changed some fields of an object, for messages.
 func (a *Applier) Rival(ctx context.Context, object client.Object, fields *fieldpath.Set) string {
 	current := object.DeepCopyObject().(client.Object)
 	if err := a.Live.Get(ctx, client.ObjectKeyFromObject(current), current); err != nil {
@@ -23,7 +23,7 @@ func (a *Applier) Rival(ctx context.Context, object client.Object, fields *field
 	return inWords(otherManager(current.GetManagedFields(), fields))
 }
 
-// inWords names a manager in messages. The managed fields may not name one.
+// inWords formats the name of a manager for messages. The name is empty if the managed fields do not show it.
 func inWords(manager string) string {
 	if manager == "" {
 		return "another manager"
@@ -31,13 +31,13 @@ func inWords(manager string) string {
 	return strconv.Quote(manager)
 }
 
-// otherManager names the last field manager other than opcrew that wrote one of the paths. If none of them has a
-// manager, because a field was removed, it names the last manager that wrote the object; "" if there was none.
+// otherManager returns the last field manager, other than opcrew, that wrote one of the paths. A removed field has no
+// manager. In that case it returns the last manager that wrote the object; "" if there is none.
 func otherManager(entries []metav1.ManagedFieldsEntry, paths *fieldpath.Set) string {
 	var owner, latest *metav1.ManagedFieldsEntry
 	for i := range entries {
 		entry := &entries[i]
-		if entry.Manager == common.Name || entry.Subresource != "" { // a write of the status is no rival
+		if entry.Manager == common.Name || entry.Subresource != "" { // opcrew's own writes and status writes do not count
 			continue
 		}
 		if newer(entry, latest) {

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Tests in internal/kit/integration check what a real server answers. This test checks similar answers.
+// This test checks made-up errors. The tests in internal/kit/integration check the errors of a real API server.
 func TestAFailedTestOfAPatchIsDistinguishedFromAnInvalidValue(t *testing.T) {
 	node := schema.GroupKind{Kind: "Node"}
 	failed := apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", "testing value /x failed", 0, false)

@@ -14,22 +14,23 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// Pin keeps a part of a child, such as a pod template, until the owner changes its settings. A new version of the
-// operator declares the part differently (a probe, a default image), and must not restart pods for that.
+// Pin keeps a part of a child, such as a pod template, unchanged until the settings of the owner change. A new version
+// of the operator may declare the part differently, such as with another probe or default image. That must not restart
+// pods.
 //
-// While the operator declares the part as it was applied, drift is repaired. While a newer version declares it
-// differently, the live part is left alone.
+// While the operator declares the part as it was last applied, it repairs drift in the part. If a newer version
+// declares the part differently, it leaves the live part unchanged.
 type Pin struct {
 	// Path is the dotted path of the part, such as spec.template.
 	Path string
-	// Key holds all settings of the owner that the part depends on. Keys are compared by their JSON.
+	// Key holds all settings of the owner that the part depends on. Two keys are equal if their JSON is equal.
 	Key any
 }
 
-// pinSeparator separates the hash of the key from that of the part, in the annotation.
+// pinSeparator separates the hash of the key from the hash of the part in PinnedAnnotation.
 const pinSeparator = "."
 
-// pin records in the annotation the settings for which the part was declared, and the declared part.
+// pin stores two hashes in an annotation of the child: one of the settings, and one of the declared part.
 func (in *intent) pin() error {
 	pin := in.child.Pin
 	if pin == nil {
@@ -43,7 +44,7 @@ func (in *intent) pin() error {
 	return nil
 }
 
-// keep makes the declaration keep the live part, if that was made for the same settings.
+// keep copies the live part into the declaration if it was created from the same settings.
 func (in *intent) keep(live client.Object) {
 	if in.child.Pin == nil {
 		return
@@ -58,12 +59,12 @@ func (in *intent) keep(live client.Object) {
 	in.sign()
 }
 
-// pinned reports whether the part stays as the live child has it.
+// pinned reports whether the part stays as it is in the live child.
 func (in *intent) pinned() bool {
 	return in.child.Pin != nil && slices.Contains(in.carried, in.child.Pin.Path)
 }
 
-// Matches reports whether the pinned part of a live child was made for the key.
+// Matches reports whether the pinned part of a live child was created from the settings in Key.
 func (p Pin) Matches(live client.Object) bool {
 	return keyOf(live.GetAnnotations()[common.PinnedAnnotation]) == Hash(p.Key)
 }
@@ -73,8 +74,8 @@ func keyOf(pinned string) string {
 	return key
 }
 
-// unpinned returns the declaration without the pinned part. The annotation represents the part, so that the hash is the
-// same for all versions of the operator.
+// unpinned returns the declaration without the pinned part, for the hash. The annotation represents the part, so that
+// all versions of the operator compute the same hash.
 func (in *intent) unpinned() map[string]any {
 	if in.child.Pin == nil {
 		return in.object.Object

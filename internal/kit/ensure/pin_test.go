@@ -15,7 +15,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
-// pinnedWeb returns the Deployment of web with a template that is pinned for a key.
+// pinnedWeb declares the Deployment web with a pod template that is pinned to a key.
 func pinnedWeb(key, image string, replicas int32) Child {
 	child := web(func(d *appsv1ac.DeploymentApplyConfiguration, c *corev1ac.ContainerApplyConfiguration) {
 		d.Spec.WithReplicas(replicas)
@@ -25,7 +25,8 @@ func pinnedWeb(key, image string, replicas int32) Child {
 	return child
 }
 
-// kept declares a child that already exists.
+// kept declares a child while another version of it already exists. changes is true if the existing child must be
+// changed.
 func kept(t *testing.T, there, wanted Child) (in *intent, live *appsv1.Deployment, changes bool) {
 	t.Helper()
 	live = asServed(t, mustDeclare(t, shop(), there), &appsv1.Deployment{})

@@ -11,12 +11,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// predecessorKept is how long a replaced object is remembered if its successor is never created, because the owner is
-// gone.
+// predecessorKept is how long a replaced object is remembered. It limits the memory if the owner is deleted before the
+// new object is created.
 const predecessorKept = time.Hour
 
-// predecessors remembers objects that were deleted to be replaced, because a pinned pod template and the values of
-// other managers are copied to the successor. If the process ends in between, the successor begins as declared.
+// predecessors remembers objects that opcrew deleted in order to replace them. Their pinned pod templates and the
+// values of other managers are copied to the new objects. If the process ends in between, the new object is created as
+// declared.
 type predecessors struct {
 	mu   sync.Mutex
 	left map[types.UID]predecessor

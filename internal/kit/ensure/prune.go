@@ -16,9 +16,9 @@ import (
 	"github.com/opcrew/opcrew/internal/guard"
 )
 
-// Prune deletes the children of owner that are not declared, except those that stay (stays may be nil). kinds holds an
-// empty list of each kind to prune. With hold it only reports what it would delete. A child that has changed since the
-// cache showed it is not deleted, and the error is a conflict.
+// Prune deletes the children of owner that are not declared, except those for which stays (may be nil) returns true.
+// kinds holds an empty list of each kind to prune. If hold is true, Prune only reports what it would delete. If a child
+// has changed since the cache showed it, Prune keeps it and returns a conflict.
 func (a *Applier) Prune(ctx context.Context, owner client.Object, declared []Child, kinds []client.ObjectList, stays func(client.Object) bool, hold bool) ([]Result, error) {
 	keep := map[Ref]bool{}
 	for _, child := range declared {
@@ -43,7 +43,7 @@ func (a *Applier) Prune(ctx context.Context, owner client.Object, declared []Chi
 
 func (a *Applier) pruneKind(ctx context.Context, owner client.Object, kind client.ObjectList, hold bool, stays func(Ref, client.Object) bool) ([]Result, error) {
 	list := kind.DeepCopyObject().(client.ObjectList)
-	// The list is not changed here, and a namespace can hold very many objects of other owners.
+	// Copies would cost much memory in large namespaces, and this code does not change the list.
 	if err := a.Client.List(ctx, list, client.InNamespace(owner.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list children to prune: %w", err)
 	}
@@ -52,7 +52,7 @@ func (a *Applier) pruneKind(ctx context.Context, owner client.Object, kind clien
 		object := item.(client.Object)
 		gvk, err := apiutil.GVKForObject(object, a.scheme())
 		if err != nil {
-			return fmt.Errorf("kind of a child to prune: %w", err)
+			return fmt.Errorf("look up the kind of a child to prune: %w", err)
 		}
 		ref := Ref{gvk, client.ObjectKeyFromObject(object)}
 		if !guard.Owns(owner, object) || copied(owner, object) || object.GetDeletionTimestamp() != nil || stays(ref, object) {
@@ -65,14 +65,14 @@ func (a *Applier) pruneKind(ctx context.Context, owner client.Object, kind clien
 	return results, err
 }
 
-// copied reports whether an object has the owner's label only because it is a copy. A child that could have a
-// controller reference is not deleted without one.
+// copied reports whether an object has the owner label only because a user copied it. A child in the owner's namespace
+// always has a controller reference, so an object without one is not deleted.
 func copied(owner, object client.Object) bool {
 	return owner.GetNamespace() == object.GetNamespace() && !metav1.IsControlledBy(object, owner)
 }
 
-// prune deletes one child. Its last creation is withdrawn from the count, so that declaring the child again later does
-// not look like a contest.
+// prune deletes one child. It also removes the last creation from the count, so that a later creation does not look
+// like a contest.
 func (a *Applier) prune(ctx context.Context, owner client.Object, ref Ref, object client.Object, hold bool) (Result, error) {
 	if hold {
 		return Result{Ref: ref, Action: Held}, nil

@@ -19,8 +19,8 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// createRandom creates a child with random content, or fails with a conflict if the child has been created meanwhile.
-// An apply would overwrite it.
+// createRandom creates a child with random content. If the child has been created meanwhile, it fails with a conflict.
+// An apply would overwrite the content.
 func (a *Applier) createRandom(ctx context.Context, in *intent) (Result, error) {
 	object := in.object.DeepCopy()
 	err := a.Client.Create(ctx, object, client.FieldOwner(common.Name))
@@ -28,7 +28,7 @@ func (a *Applier) createRandom(ctx context.Context, in *intent) (Result, error) 
 	case apierrors.IsAlreadyExists(err):
 		return Result{Ref: in.Ref}, alreadyThere(in, err)
 	case apierrors.IsNotFound(err):
-		return Result{Ref: in.Ref}, fmt.Errorf("create %s: %s", in.Ref, err.Error()) // the namespace is not found; see apply
+		return Result{Ref: in.Ref}, fmt.Errorf("create %s: %s", in.Ref, err.Error()) // the namespace does not exist; see apply
 	case err != nil:
 		return Result{Ref: in.Ref}, fmt.Errorf("create %s: %w", in.Ref, err)
 	}
@@ -36,35 +36,35 @@ func (a *Applier) createRandom(ctx context.Context, in *intent) (Result, error) 
 	return Result{Ref: in.Ref, Action: Created}, nil
 }
 
-// alreadyThere returns a conflict for a child that must be new, but exists.
+// alreadyThere returns a conflict for a child that exists although its declaration requires that it is new.
 func alreadyThere(in *intent, why error) error {
 	return apierrors.NewConflict(schema.GroupResource{Group: in.Group, Resource: in.Kind}, in.Name, why)
 }
 
-// disown moves the fields from the manager that created the child to the manager that applies it. Otherwise a field
-// that is no longer declared would stay, as it still belongs to the creator.
+// disown moves the ownership of the fields from the manager that created the child to the manager that applies it.
+// Otherwise fields that opcrew no longer declares would stay, because the creator would still own them.
 func (a *Applier) disown(ctx context.Context, in *intent) error {
 	live := &unstructured.Unstructured{}
 	live.SetGroupVersionKind(in.GroupVersionKind)
 	if err := a.Live.Get(ctx, in.ObjectKey, live); err != nil {
-		return fmt.Errorf("who owns the fields of %s: %w", in.Ref, err)
+		return fmt.Errorf("read which manager owns the fields of %s: %w", in.Ref, err)
 	}
 	decided := in.object.GetResourceVersion()
 	if decided != "" && decided != live.GetResourceVersion() {
-		return apierrors.NewConflict(schema.GroupResource{Group: in.Group, Resource: in.Kind}, in.Name, errors.New("it has changed since this was decided"))
+		return apierrors.NewConflict(schema.GroupResource{Group: in.Group, Resource: in.Kind}, in.Name, errors.New("the object has changed since opcrew decided to write it"))
 	}
 	patch, err := csaupgrade.UpgradeManagedFieldsPatch(live, sets.New(common.Name), common.Name)
 	if err != nil {
-		return fmt.Errorf("who owns the fields of %s: %w", in.Ref, err)
+		return fmt.Errorf("read which manager owns the fields of %s: %w", in.Ref, err)
 	}
 	if patch == nil {
 		return nil
 	}
 	if err := a.Client.Patch(ctx, live, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(common.Name)); err != nil {
-		return fmt.Errorf("own the fields of %s: %w", in.Ref, err)
+		return fmt.Errorf("take over the fields of %s: %w", in.Ref, err)
 	}
 	a.Record(in.GroupVersionKind, live)
-	if decided != "" { // the same object, now with its fields owned
+	if decided != "" { // the resource version has changed because disown has just written the object
 		in.object.SetResourceVersion(live.GetResourceVersion())
 	}
 	return nil

@@ -14,8 +14,8 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// replace deletes exactly the object that was compared. It deletes neither a later object with the same name, nor one
-// that has changed since. The child is created again when the old object is gone.
+// replace deletes the object that was compared. If that object has changed since, or another object now has its name,
+// nothing is deleted. opcrew creates the new child when the old object is gone.
 func (a *Applier) replace(ctx context.Context, in *intent, live client.Object) (Result, error) {
 	if err := a.wouldCreate(ctx, in, live); err != nil {
 		return Result{Ref: in.Ref}, err
@@ -34,9 +34,9 @@ func (a *Applier) replace(ctx context.Context, in *intent, live client.Object) (
 	return Result{Ref: in.Ref, Action: Replaced}, nil
 }
 
-// wouldCreate checks with the API server whether it would accept the new object, because a refusal must not cost the
-// old object. It uses another name, as the old object still exists, and a short one, as some kinds refuse more than 63
-// characters.
+// wouldCreate checks with a dry run that the API server would accept the new object, before the old one is deleted. The
+// dry run uses another name, because the old object still exists, and a short one, because some kinds allow 63
+// characters only.
 func (a *Applier) wouldCreate(ctx context.Context, in *intent, live client.Object) error {
 	trial, err := in.heir(live)
 	if err != nil {
@@ -46,13 +46,13 @@ func (a *Applier) wouldCreate(ctx context.Context, in *intent, live client.Objec
 	err = a.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(trial),
 		client.FieldOwner(common.Name), client.ForceOwnership, client.DryRunAll)
 	if err != nil {
-		return fmt.Errorf("try the new %s: %w", in.Ref, err)
+		return fmt.Errorf("check the new %s with a dry run: %w", in.Ref, err)
 	}
 	return nil
 }
 
-// mustReplace reports whether a field differs that the API server does not allow to change. It examines the drift, and
-// not the values, as the same value can be spelled in several ways.
+// mustReplace reports whether a field differs that the API server does not allow to change. It examines the drift
+// instead of the values, because one value can be written in several ways.
 func (in *intent) mustReplace(drift *fieldpath.Set) bool {
 	if drift == nil {
 		return false

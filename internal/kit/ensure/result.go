@@ -5,12 +5,12 @@ package ensure
 
 import "time"
 
-// Action says what was done about one child.
+// Action is what Ensure or Prune did with one child.
 type Action string
 
-// Held means that a change was held back because nothing may be changed. The last five say why nothing was done: the
-// cache is stale or the child is being deleted (Waiting), another owner has the name (Taken), another manager undoes
-// changes (Contested), the child was created too often (Delayed), or a guard objects to its pod (Denied).
+// Held means that a change was held back during a pause. The last five explain why nothing was done: the cache is stale
+// or the child is being deleted (Waiting), another owner has the name (Taken), another manager undoes changes
+// (Contested), the child was created too often (Delayed), or a guard refuses its pod (Denied).
 const (
 	Unchanged Action = "Unchanged"
 	Created   Action = "Created"
@@ -26,16 +26,16 @@ const (
 	Denied    Action = "Denied"
 )
 
-// Result describes what was done about one child.
+// Result describes what Ensure or Prune did with one child.
 type Result struct {
 	Ref    Ref
 	Action Action
-	// Reason is the condition reason of a child that a guard denied.
+	// Reason is the condition reason if a guard refused the pod of the child.
 	Reason string
-	// Message says what is in the way and what happens next, if nothing was done because of an obstacle.
+	// Message describes the problem and what happens next, if a problem prevented the change.
 	Message string
-	// Again is how long to wait before looking again; with 0 the next event starts it.
+	// Again is how long to wait before the next check; with 0, opcrew checks again at the next event.
 	Again time.Duration
-	// Err is the answer of the API server, if it did not accept the write.
+	// Err is the error of the API server if the write failed.
 	Err error
 }

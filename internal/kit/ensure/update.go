@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// update applies or replaces a child that exists, if it is not as declared.
+// update applies or replaces an existing child if it differs from its declaration.
 func (a *Applier) update(ctx context.Context, owner client.Object, in *intent, live client.Object, hold bool) (Result, error) {
 	in.keep(live)
 	drift, err := newComparer(a.scheme()).drift(in, live)
@@ -48,12 +48,12 @@ func (a *Applier) update(ctx context.Context, owner client.Object, in *intent, l
 	return a.applyOver(ctx, in, live, action)
 }
 
-// applyOver applies a child over exactly the object that was compared.
+// applyOver applies a child only if the object that was compared still exists.
 func (a *Applier) applyOver(ctx context.Context, in *intent, live client.Object, action Action) (Result, error) {
 	if err := in.carry(live); err != nil {
 		return Result{Ref: in.Ref}, err
 	}
-	// If the object is gone meanwhile, the apply must not adopt a later object with its name.
+	// The UID prevents the apply from adopting a later object with the same name.
 	in.object.SetUID(live.GetUID())
 	if in.child.DecidedOn != "" {
 		in.object.SetResourceVersion(in.child.DecidedOn)
@@ -78,8 +78,8 @@ func (a *Applier) apply(ctx context.Context, in *intent, action Action) (Result,
 	err := a.Client.Apply(ctx, ac, client.FieldOwner(common.Name), client.ForceOwnership)
 	switch {
 	case apierrors.IsNotFound(err):
-		// An apply creates missing objects, so what is not found is the namespace. Callers treat "not found" as a state that
-		// passes by itself, which this is not. Therefore they get only the text.
+		// An apply creates a missing object, so NotFound means that the namespace is missing. Callers expect NotFound
+		// to pass without a change, but a missing namespace does not. Therefore only the text of the error is kept.
 		return Result{Ref: in.Ref}, fmt.Errorf("apply %s: %s", in.Ref, err.Error())
 	case err != nil:
 		return Result{Ref: in.Ref}, fmt.Errorf("apply %s: %w", in.Ref, err)
@@ -88,16 +88,16 @@ func (a *Applier) apply(ctx context.Context, in *intent, action Action) (Result,
 	return Result{Ref: in.Ref, Action: action}, nil
 }
 
-// contested reports which manager undoes changes of the child.
+// contested returns a result that names the manager which undoes changes of the child.
 func (a *Applier) contested(ctx context.Context, in *intent, drift *fieldpath.Set, wait time.Duration) (Result, error) {
 	current := &metav1.PartialObjectMetadata{}
 	current.SetGroupVersionKind(in.GroupVersionKind)
 	if err := a.Live.Get(ctx, in.ObjectKey, current); err != nil {
-		return Result{Ref: in.Ref}, fmt.Errorf("who changes %s: %w", in.Ref, err)
+		return Result{Ref: in.Ref}, fmt.Errorf("read which manager changes %s: %w", in.Ref, err)
 	}
 	manager := inWords(otherManager(current.GetManagedFields(), drift))
 	return Result{
 		Ref: in.Ref, Action: Contested, Again: wait,
-		Message: fmt.Sprintf("%s is changed back again and again by %s; it is left alone until %s", in.Ref, manager, a.Until(wait)),
+		Message: fmt.Sprintf("%s is changed back again and again by %s; opcrew leaves it unchanged until %s", in.Ref, manager, a.Until(wait)),
 	}, nil
 }

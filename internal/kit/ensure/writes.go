@@ -9,9 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 )
 
-// writes remembers the version that each object had after opcrew's last write of it, until the cache shows that
-// version. A decision on an older version would repeat the write, so a caller waits for the event instead. Kubernetes'
-// own controllers do the same since 1.36 (KEP-5647).
+// writes remembers the version of each object after opcrew's last write, until the cache shows that version. A decision
+// on an older version would repeat the write, so callers wait for the event instead. Kubernetes' own controllers do the
+// same since 1.36 (KEP-5647).
 type writes struct {
 	mu       sync.Mutex
 	versions map[Ref]string

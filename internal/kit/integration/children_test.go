@@ -38,7 +38,7 @@ func account(namespace string) ensure.Child {
 	return ensure.Child{Object: corev1ac.ServiceAccount("web", namespace).WithAutomountServiceAccountToken(false)}
 }
 
-// class declares a RuntimeClass. It is cluster-scoped, so it is named after the namespace.
+// class declares a RuntimeClass. RuntimeClasses are cluster-scoped, so its name is that of the test's namespace.
 func class(namespace, handler string) ensure.Child {
 	return ensure.Child{ReplaceOn: []string{"handler"}, Object: nodev1ac.RuntimeClass(namespace).WithHandler(handler).
 		WithScheduling(nodev1ac.Scheduling().
@@ -51,7 +51,7 @@ func classOf(namespace string) *nodev1.RuntimeClass {
 	return &nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
 }
 
-// deployment declares what the application kinds declare. The server sets many defaults in it.
+// deployment declares a Deployment as the kinds for applications do. The API server sets many defaults in it.
 func deployment(namespace, image string, replicas int32) ensure.Child {
 	probe := corev1ac.Probe().WithHTTPGet(corev1ac.HTTPGetAction().WithPath("/").WithPort(intstr.FromString("http")))
 	container := corev1ac.Container().WithName("main").WithImage(image).
@@ -77,7 +77,7 @@ func deployment(namespace, image string, replicas int32) ensure.Child {
 		WithTemplate(corev1ac.PodTemplateSpec().WithLabels(labels).WithSpec(pod)))}
 }
 
-// scaledDeployment declares a Deployment whose replicas belong to an autoscaler.
+// scaledDeployment declares a Deployment with replicas that an autoscaler owns.
 func scaledDeployment(namespace, image string, replicas int32) ensure.Child {
 	child := deployment(namespace, image, replicas)
 	child.Carry = []string{"spec.replicas"}

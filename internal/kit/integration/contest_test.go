@@ -38,9 +38,9 @@ func TestAfterThreeRevertsInAMinuteTheChildIsLeftAlone(t *testing.T) {
 		p.clock.Step(10 * time.Second)
 	}
 	revert()
-	readOnly := cost{"get configmaps": 1} // this read finds the manager's name
+	readOnly := cost{"get configmaps": 1} // this read finds the name of the other manager
 	result := p.ensures(owner, child, ensure.Contested, readOnly)
-	want := "ConfigMap " + ns + `/settings is changed back again and again by "argocd"; it is left alone until `
+	want := "ConfigMap " + ns + `/settings is changed back again and again by "argocd"; opcrew leaves it unchanged until `
 	if !strings.HasPrefix(result.Message, want) || result.Again != time.Minute {
 		t.Errorf("message %q, looked at again after %s; expected %q and 1m0s", result.Message, result.Again, want)
 	}
@@ -71,7 +71,7 @@ func TestAnEditOfTheUserEndsTheWaitOfAContest(t *testing.T) {
 	p.ensures(owner, settings(ns, map[string]string{"mode": "slow"}), ensure.Applied, repair("configmaps"))
 }
 
-// If a webhook changes a value while opcrew writes, the managed fields do not name the webhook.
+// If a webhook changes a value while opcrew writes the object, the managed fields do not name the webhook.
 func TestARivalWithoutANameIsAnotherManager(t *testing.T) {
 	ns := env.Namespace(t)
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
@@ -85,7 +85,7 @@ func TestARivalWithoutANameIsAnotherManager(t *testing.T) {
 		}
 	}
 	result := p.ensures(owner, child, ensure.Contested, cost{"get configmaps": 1})
-	want := "ConfigMap " + ns + `/settings is changed back again and again by another manager; it is left alone until `
+	want := "ConfigMap " + ns + `/settings is changed back again and again by another manager; opcrew leaves it unchanged until `
 	if !strings.HasPrefix(result.Message, want) {
 		t.Errorf("message %q, expected %q", result.Message, want)
 	}
@@ -115,7 +115,7 @@ func TestAQuotaIsNotTakenForARival(t *testing.T) {
 	p.ensures(owner, slow, ensure.Applied, repair("configmaps"))
 }
 
-// Random content differs each time, but it is still the same child.
+// Random content differs at each creation, but it still counts as the same child.
 func TestAChildOfRandomContentThatIsDeletedAgainAndAgainIsLeftAloneToo(t *testing.T) {
 	for random, want := range map[bool]ensure.Action{true: ensure.Contested, false: ensure.Created} {
 		ns := env.Namespace(t)
@@ -142,7 +142,7 @@ func TestAChildOfRandomContentThatIsDeletedAgainAndAgainIsLeftAloneToo(t *testin
 	}
 }
 
-// madeAndDeleted creates a child a number of times, and deletes it each time.
+// madeAndDeleted creates a child several times, and deletes it each time.
 func (p *process) madeAndDeleted(owner client.Object, child ensure.Child, times int, remove func()) ensure.Result {
 	p.t.Helper()
 	var last ensure.Result
@@ -161,8 +161,8 @@ func (p *process) madeAndDeleted(owner client.Object, child ensure.Child, times 
 	return last
 }
 
-// A child that exists only for a while, such as the disruption budget of a cluster that has a second member during an
-// update, is created and deleted by the operator itself.
+// The operator itself creates and deletes some children repeatedly. An example is the disruption budget of a cluster
+// that has a second member only during updates.
 func TestAChildThatTheOperatorItselfDeletesAgainAndAgainIsNoContest(t *testing.T) {
 	ns := env.Namespace(t)
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
@@ -209,8 +209,8 @@ func TestOwnDeletesDoNotHideThoseOfARival(t *testing.T) {
 	}
 }
 
-// A pod that ends as soon as it has started is deleted and created again by the operator. This is not a contest, but
-// must not happen at full speed.
+// If a pod ends soon after its start, the operator deletes it and creates it again. This is not a contest, but must not
+// happen without a delay.
 func TestAChildThatIsReplacedAgainAndAgainIsDelayed(t *testing.T) {
 	ns := env.Namespace(t)
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
@@ -223,7 +223,7 @@ func TestAChildThatIsReplacedAgainAndAgainIsDelayed(t *testing.T) {
 		}
 	}
 	last := p.madeAndDeleted(owner, child, 4, prune)
-	want := "ConfigMap " + ns + "/settings was created 3 times within a minute; it is created again at 12:01:00Z"
+	want := "ConfigMap " + ns + "/settings was created 3 times within a minute; opcrew creates it again at 12:01:00Z"
 	if last.Action != ensure.Delayed || last.Message != want || last.Again != time.Minute {
 		t.Errorf("%s: %q, looked at again after %s; expected %s: %q and 1m0s", last.Action, last.Message, last.Again, ensure.Delayed, want)
 	}

@@ -21,20 +21,20 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// cost is the number of calls by verb and resource, such as "patch configmaps": 1.
+// cost is the number of API calls by verb and resource, such as "patch configmaps": 1.
 type cost map[string]int
 
 var free = cost{}
 
-// creation returns the cost of a new child, and repair that of a changed child.
+// creation returns the API calls that create a child, and repair the calls that change one.
 func creation(resource string) cost {
 	c := cost{"get " + resource: 1, "patch " + resource: 1}
-	c["get configmaps"]++ // checks whether the owner still exists
+	c["get configmaps"]++ // this read checks whether the owner still exists
 	return c
 }
 func repair(resource string) cost { return cost{"patch " + resource: 1} }
 
-// spends expects a process to make exactly these calls in do.
+// spends expects that a process makes exactly these API calls while do runs.
 func (p *process) spends(want cost, do func()) {
 	p.t.Helper()
 	mark := env.Audit.Mark(p.t)
@@ -45,7 +45,8 @@ func (p *process) spends(want cost, do func()) {
 	}
 }
 
-// ensures ensures one child, expects this action at this cost, and waits until the cache shows what was written.
+// ensures calls Ensure for one child, and expects an action and its API calls. Then it waits until the cache shows the
+// result.
 func (p *process) ensures(owner client.Object, child ensure.Child, want ensure.Action, costs cost) ensure.Result {
 	p.t.Helper()
 	var result ensure.Result
@@ -69,7 +70,8 @@ func (p *process) ensure(owner client.Object, child ensure.Child) ensure.Result 
 	return result
 }
 
-// catchesUp waits until the cache shows an object as the server has it, or shows that it is gone.
+// catchesUp waits until the cache shows the current version of an object on the server, or shows that the object is
+// gone.
 func (p *process) catchesUp(ref ensure.Ref) {
 	p.t.Helper()
 	eventually.True(p.t, eventually.Long, "the cache has "+ref.String()+" as the server has it", func() error {
@@ -99,7 +101,7 @@ func newOf(t *testing.T, ref ensure.Ref) client.Object {
 	return object.(client.Object)
 }
 
-// newOwner creates the owner of the children of a test.
+// newOwner creates an owner for the children of a test.
 func newOwner(t *testing.T, namespace, name string) *corev1.ConfigMap {
 	t.Helper()
 	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
@@ -116,7 +118,7 @@ func create(t *testing.T, objects ...client.Object) {
 	}
 }
 
-// current reads an object from the server, and returns it.
+// current reads an object from the API server.
 func current[O client.Object](t *testing.T, object O) O {
 	t.Helper()
 	if err := env.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
@@ -138,7 +140,7 @@ func edit(t *testing.T, who string, object client.Object, patch string) {
 	}
 }
 
-// withoutStatus returns an object without its status and without the annotations of its controllers.
+// withoutStatus returns an object without its status and without annotations of its controllers.
 func withoutStatus(t *testing.T, object client.Object) map[string]any {
 	t.Helper()
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)

@@ -56,7 +56,7 @@ func TestDriftOfADeclaredFieldCostsOneWrite(t *testing.T) {
 			edit(t, "kubectl-edit", object, test.patch)
 			p.catchesUp(ref)
 			want := ensure.Repaired
-			if name == "the hash" { // without it, it is not known what was applied
+			if name == "the hash" { // without the hash, it is unknown what was applied
 				want = ensure.Applied
 			}
 			p.ensures(owner, test.child, want, repair(test.resource))
@@ -113,7 +113,7 @@ func TestAFieldThatIsNoLongerDeclaredIsRemoved(t *testing.T) {
 	edit(t, "kubectl-edit", settingsOf(ns), `{"data":{"c":"theirs"}}`)
 	p.catchesUp(ref)
 
-	// A new process stands for an upgrade that declares less.
+	// The new process simulates an upgrade to a version that declares fewer fields.
 	p = start(t, ns, setup{})
 	p.ensures(owner, settings(ns, map[string]string{"a": "1"}), ensure.Applied, repair("configmaps"))
 	want := map[string]string{"a": "1", "c": "theirs"}

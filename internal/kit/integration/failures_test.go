@@ -29,8 +29,8 @@ func stepper(count *int) func(context.Context) error {
 	return func(context.Context) error { *count++; return nil }
 }
 
-// meddling changes the widget once, as another client, right before the process writes its metadata or status, so that
-// the server answers with a conflict.
+// meddling changes the widget once as another client, just before the process writes the widget's metadata or status.
+// The API server then returns a conflict.
 func meddling(t *testing.T, meddle *int) interceptor.Funcs {
 	change := func(object client.Object) {
 		if _, ok := object.(*Widget); ok && *meddle > 0 {
@@ -66,7 +66,7 @@ func TestAConflictIsRetriedAndNotReported(t *testing.T) {
 			t.Errorf("%s: the user got the event %q, expected nothing", what, <-l.recorder.Events)
 		}
 	}
-	// The status depends on the same old view, so it must not report success.
+	// The status was computed from the same outdated object, so it must not report success.
 	quietly("finalizer", cost{"patch widgets": 1})
 	if got := current(t, widget).Finalizers; len(got) != 0 {
 		t.Errorf("finalizers %v, expected none yet", got)
@@ -79,7 +79,7 @@ func TestAConflictIsRetriedAndNotReported(t *testing.T) {
 	l.recorded("Normal Seen")
 }
 
-// limited creates a group that may read everything, but write only widgets and ConfigMaps, and returns it.
+// limited returns a group that may read everything, but may only write widgets and ConfigMaps.
 func limited(t *testing.T) []string {
 	t.Helper()
 	group := "limited-" + env.Namespace(t)

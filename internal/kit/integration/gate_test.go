@@ -13,7 +13,7 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 )
 
-// gate holds back the events of a process's cache, in their order, while it is closed.
+// gate delays the events for the cache of a process while it is closed. It keeps their order.
 type gate struct {
 	mu   sync.Mutex
 	shut chan struct{} // nil while the gate is open
@@ -53,7 +53,7 @@ type gated struct {
 }
 
 func (s *gated) Watch(options metav1.ListOptions) (watch.Interface, error) {
-	events, err := s.ListerWatcher.Watch(options) //nolint:staticcheck // the interface that is wrapped has this one
+	events, err := s.ListerWatcher.Watch(options) //nolint:staticcheck // the wrapped interface only has this method
 	if err != nil {
 		return nil, err
 	}

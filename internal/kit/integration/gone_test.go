@@ -39,7 +39,7 @@ func TestAnObjectThatIsGoneLeavesNothingBehind(t *testing.T) {
 		t.Errorf("forgotten: %v, expected the object that is gone", l.forgot)
 	}
 	again := l.widget("w")
-	if _, err := l.reconcilesAtOnce(again, cost{statusWrite: 1}); err != nil { // within half a second after the last write for that name
+	if _, err := l.reconcilesAtOnce(again, cost{statusWrite: 1}); err != nil { // within half a second of the last status write for this name
 		t.Fatal(err)
 	}
 }
@@ -63,7 +63,7 @@ func TestAnObjectIsReleasedWhenAllIsDone(t *testing.T) {
 	if got := current(t, widget).Finalizers; !slices.Equal(got, []string{"example.com/hold"}) {
 		t.Errorf("finalizers %v, expected only the other's to be left", got)
 	}
-	if ready := expectReady(t, widget, "False", "Deleting"); !strings.Contains(ready.Message, "finalizers example.com/hold hold it") {
+	if ready := expectReady(t, widget, "False", "Deleting"); !strings.Contains(ready.Message, "finalizers example.com/hold still block the deletion") {
 		t.Errorf("message %q, expected it to name who holds the object", ready.Message)
 	}
 	l.goesWell(widget, free)

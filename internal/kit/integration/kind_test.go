@@ -25,19 +25,19 @@ import (
 
 var widgetKind = schema.GroupVersionKind{Group: "test.opcrew.io", Version: "v1", Kind: "Widget"}
 
-// widgets is the kind of the loop. Tests set the fields that they need.
+// widgets implements kit.Kind for Widget objects. Tests set the fields that they need.
 type widgets struct {
-	unread  error                  // the error that Observe returns
-	seen    int                    // the facts that Observe returns
-	plan    func(*Widget) kit.Plan // nil plans nothing
-	decided int                    // how often Decide was called
-	record  int                    // from this number on, seen is a record
-	done    kit.Outcome            // the last outcome
+	unread  error                  // error that Observe returns
+	seen    int                    // facts that Observe returns
+	plan    func(*Widget) kit.Plan // nil means an empty plan
+	decided int                    // number of calls of Decide
+	record  int                    // if seen reaches this number, the status holds a record
+	done    kit.Outcome            // last outcome passed to Report
 }
 
 func (k *widgets) Observe(context.Context, *Widget) (int, error) { return k.seen, k.unread }
 
-// Decide returns the facts, and counts how often it is called.
+// Decide returns the facts as decision, and counts its calls.
 func (k *widgets) Decide(_ *Widget, seen int, _ time.Time) int {
 	k.decided++
 	return seen
@@ -64,7 +64,7 @@ func (k *widgets) Report(widget *Widget, _, seen int, done kit.Outcome) {
 	}
 }
 
-// records reports a record when seen first reaches it.
+// records reports a new record when seen reaches record.
 func (k *widgets) records(before, now *Widget) bool {
 	return k.record > 0 && before.Status.Seen < k.record && now.Status.Seen >= k.record
 }
@@ -77,7 +77,7 @@ func (k *widgets) tell(before, after *Widget) []kit.Event {
 	return []kit.Event{{Reason: "Seen", Action: "Look", Note: "something else is seen"}}
 }
 
-// loop is a process that reconciles widgets.
+// loop is an operator process that reconciles widgets.
 type loop struct {
 	*process
 	*kit.Loop[*Widget, int, int]
@@ -107,8 +107,8 @@ func newLoop(t *testing.T, namespace string, s setup) *loop {
 	return l
 }
 
-// reconciles expects one reconcile at this cost, half a second after the last so that a status may be written. Then it
-// waits until the cache shows what was written.
+// reconciles runs one reconcile and expects these API calls. It first waits half a second on the fake clock, so that a
+// status may be written. Then it waits until the cache shows the result.
 func (l *loop) reconciles(widget *Widget, costs cost) (ctrl.Result, error) {
 	l.t.Helper()
 	l.clock.Step(500 * time.Millisecond)
@@ -123,7 +123,7 @@ func (l *loop) reconcilesAtOnce(widget *Widget, costs cost) (result ctrl.Result,
 	return result, err
 }
 
-// settles waits until the cache shows the widget and its children as the server has them.
+// settles waits until the cache shows the current version of the widget and its children.
 func (l *loop) settles(widget *Widget) {
 	l.t.Helper()
 	l.catchesUp(ensure.Ref{GroupVersionKind: widgetKind, ObjectKey: client.ObjectKeyFromObject(widget)})
@@ -134,7 +134,7 @@ func (l *loop) settles(widget *Widget) {
 	}
 }
 
-// goesWell expects a reconcile without an error, and without a planned next reconcile.
+// goesWell expects that a reconcile returns no error and plans no next reconcile.
 func (l *loop) goesWell(widget *Widget, costs cost) {
 	l.t.Helper()
 	result, err := l.reconciles(widget, costs)
@@ -159,7 +159,7 @@ func newWidget(t *testing.T, namespace, name string) *Widget {
 	return widget
 }
 
-// expectReady expects condition Ready at the server, and returns it.
+// expectReady reads condition Ready from the API server, checks it, and returns it.
 func expectReady(t *testing.T, widget *Widget, status metav1.ConditionStatus, reason string) metav1.Condition {
 	t.Helper()
 	got := current(t, widget)
@@ -173,7 +173,7 @@ func expectReady(t *testing.T, widget *Widget, status metav1.ConditionStatus, re
 	return *ready
 }
 
-// recorded expects exactly these events since the last call. Each want is the prefix of one event.
+// recorded expects exactly these events since its last call. Each want is the prefix of one event.
 func (l *loop) recorded(want ...string) {
 	l.t.Helper()
 	var got []string

@@ -28,7 +28,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// manyTypes returns the types of children that operators create, one of each.
+// manyTypes returns one object of each type that operators create as children.
 func manyTypes() []client.Object {
 	return append(ownTypes(), &appsv1.StatefulSet{}, &appsv1.DaemonSet{}, &batchv1.Job{}, &batchv1.CronJob{},
 		&autoscalingv2.HorizontalPodAutoscaler{}, &networkingv1.Ingress{}, &networkingv1.NetworkPolicy{},
@@ -36,8 +36,8 @@ func manyTypes() []client.Object {
 		&corev1.PersistentVolumeClaim{}, &corev1.Pod{})
 }
 
-// The server sets many defaults in these children. If one of them looked like drift, the child would be written for
-// ever.
+// The API server sets many defaults in these children. If a default counted as drift, opcrew would write the child
+// again and again.
 func TestNoKindOfChildIsWrittenTwice(t *testing.T) {
 	ns := env.Namespace(t)
 	var applied *unstructured.Unstructured
@@ -59,7 +59,8 @@ func TestNoKindOfChildIsWrittenTwice(t *testing.T) {
 			object := newOf(t, ref)
 			object.SetNamespace(ref.Namespace)
 			object.SetName(ref.Name)
-			// Controllers write the status of some of them meanwhile. Apart from that, a second apply must change nothing.
+			// Some of these children get a status from their controllers meanwhile. Apart from that, a second apply
+			// must change nothing.
 			eventually.True(t, eventually.Long, "applied again, "+ref.String()+" stays at its version", func() error {
 				version := current(t, object).GetResourceVersion()
 				again := applied.DeepCopy()
@@ -73,7 +74,7 @@ func TestNoKindOfChildIsWrittenTwice(t *testing.T) {
 	}
 }
 
-// manyChildren reads testdata/children.yaml, which has one child of each resource.
+// manyChildren returns the children in testdata/children.yaml, one of each resource.
 func manyChildren(t *testing.T, namespace string) map[string]ensure.Child {
 	t.Helper()
 	content, err := os.ReadFile("testdata/children.yaml")

@@ -19,7 +19,7 @@ import (
 
 const finalizer = "opcrew.io/widget"
 
-// withSettings plans a finalizer and one child.
+// withSettings returns a plan with a finalizer and one child.
 func withSettings(widget *Widget) kit.Plan {
 	return kit.Plan{
 		Finalizer: finalizer,
@@ -87,7 +87,8 @@ func TestManyChangesWithinHalfASecondAreOneStatusWrite(t *testing.T) {
 	}
 }
 
-// Later steps depend on the record, for example that the first members of a cluster have answered.
+// Later steps depend on a record in the status, for example on the record that the first members of a cluster have
+// responded.
 func TestARecordInTheStatusIsWrittenAtOnceAndDelaysNothing(t *testing.T) {
 	l := newLoop(t, env.Namespace(t), setup{})
 	l.kind.record = 10
@@ -192,19 +193,19 @@ func TestAPauseByTheSpecIsReportedBeforeAnythingIsHeldBack(t *testing.T) {
 	l.kind.plan = pauses(as)
 	l.goesWell(widget, cost{statusWrite: 1})
 	expectReady(t, widget, "True", "AsWanted")
-	expectPaused(t, widget, "spec.paused: 0 changes are held back")
+	expectPaused(t, widget, "spec.paused: the object is paused, and 0 changes are held back")
 
 	l.kind.plan = pauses(map[string]string{"mode": "slow"})
 	l.clock.Step(time.Second)
 	l.goesWell(widget, cost{statusWrite: 1})
-	if ready := expectReady(t, widget, "False", "Paused"); ready.Message != "spec.paused: 1 changes are held back" {
+	if ready := expectReady(t, widget, "False", "Paused"); ready.Message != "spec.paused: the object is paused, and 1 changes are held back" {
 		t.Errorf("message %q, expected it to name the field and to count", ready.Message)
 	}
 	edit(t, "kubectl-annotate", widget, `{"metadata":{"annotations":{"opcrew.io/paused":"true"}}}`)
 	l.settles(widget)
 	l.clock.Step(time.Second)
 	l.goesWell(widget, cost{statusWrite: 1})
-	expectPaused(t, widget, "Annotation opcrew.io/paused and spec.paused: 1 changes are held back")
+	expectPaused(t, widget, "Annotation opcrew.io/paused and spec.paused: the object is paused, and 1 changes are held back")
 }
 
 func expectPaused(t *testing.T, widget *Widget, words string) {

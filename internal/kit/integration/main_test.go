@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package integration tests internal/kit and internal/kit/ensure with a real API server and the real controllers: what
-// is written, what it costs, and what is left alone. Costs are read from the server's audit log and are exact. Pure
-// functions are tested next to their code.
+// Package integration tests internal/kit and internal/kit/ensure with a real API server and real controllers: which
+// objects they write, with which API calls, and which objects they leave unchanged. The calls are counted exactly in
+// the audit log of the server. Pure functions are tested next to their code.
 package integration
 
 import (
@@ -26,7 +26,7 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	ctrl.SetLogger(logr.Discard()) // tests examine the errors of managers
+	ctrl.SetLogger(logr.Discard()) // tests check the errors that managers return
 	if err := clientgoscheme.AddToScheme(scheme); err != nil {
 		panic(err)
 	}
@@ -43,7 +43,7 @@ func addWidgets(scheme *runtime.Scheme) {
 	metav1.AddToGroupVersion(scheme, version)
 }
 
-// Widget stands for the kinds of opcrew.
+// Widget is a custom resource that serves as the kind in these tests.
 type Widget struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`

@@ -30,7 +30,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// kindOf returns the registration of a kind.
+// kindOf returns the registration of a test kind.
 func kindOf(name, crd string, plan func(*Widget) kit.Plan) kit.Registration {
 	return kit.Registration{
 		Name:        name,
@@ -48,7 +48,7 @@ func kindOf(name, crd string, plan func(*Widget) kit.Plan) kit.Registration {
 	}
 }
 
-// run runs a manager of kinds until the test ends or stop is called.
+// run runs a manager for kinds until the test ends or stop is called.
 func run(t *testing.T, config *rest.Config, namespace string, clock clock.WithTicker, kinds ...kit.Registration) (ended chan error, stop func()) {
 	t.Helper()
 	mgr, err := kit.NewManager(config, kit.Options{
@@ -132,7 +132,7 @@ func TestARefusalBacksOffAndEndsWhenItIsLifted(t *testing.T) {
 		}
 		return nil
 	})
-	// The tries are 50, 100, 200, 400 and 800 ms apart.
+	// The expected retries are 50, 100, 200, 400 and 800 ms apart.
 	if len(tries) > 9 {
 		t.Errorf("%d tries, expected about 6 in 1.5 seconds, ever more rarely:\n%s", len(tries), tries)
 	}
@@ -193,7 +193,7 @@ func TestAReadOfWhatNoKindDeclaredIsAnErrorAndNoWatch(t *testing.T) {
 	}
 }
 
-// gone deletes an object, and waits until it does not exist any more.
+// gone deletes an object, and waits until it no longer exists.
 func gone(t *testing.T, object client.Object) {
 	t.Helper()
 	if err := env.Client.Delete(t.Context(), object); err != nil {

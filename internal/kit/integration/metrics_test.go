@@ -5,14 +5,14 @@ package integration
 
 import "testing"
 
-// conditionsOf counts the condition metrics of a widget.
+// conditionsOf returns the number of condition metrics of a widget.
 func conditionsOf(t *testing.T, l *loop, name string) int {
 	t.Helper()
 	count, _ := l.metric(t, "opcrew_condition", "name", name)
 	return count
 }
 
-// metric counts the series of a metric that have a label, and sums up their counters.
+// metric returns how many series of a metric have a label, and the sum of their counters.
 func (l *loop) metric(t *testing.T, name, label, value string) (count int, sum float64) {
 	t.Helper()
 	families, err := l.registry.Gather()

@@ -22,12 +22,12 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// storeName is the longest name of a StatefulSet with which pods can be created.
+// storeName is a StatefulSet name of the maximum length with which pods can still be created.
 const storeName = "store-with-a-name-as-long-as-one-of-its-kind-can-be"
 
-// store declares a StatefulSet, whose claim templates cannot be changed.
+// store declares a StatefulSet with a claim template, which cannot be changed later.
 func store(ns, size, image string) ensure.Child {
-	// The API server returns a claim template without its kind and version.
+	// The API server returns claim templates without kind and version.
 	template, labels := claimOf(ns, size), map[string]string{"app": "store"}
 	template.Kind, template.APIVersion, template.Namespace = nil, nil, nil
 	return ensure.Child{
@@ -41,7 +41,8 @@ func store(ns, size, image string) ensure.Child {
 	}
 }
 
-// The pods continue under the new StatefulSet, even if a new version of the operator declares them differently.
+// The pods of the old StatefulSet continue to run under the new one, even if a new version of the operator declares
+// them differently.
 func TestAnOrphaningReplacementLeavesWhatTheOldOneOwned(t *testing.T) {
 	ns := env.Namespace(t)
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{types: []client.Object{&appsv1.StatefulSet{}}})

@@ -110,7 +110,7 @@ func TestAPatchDecidedOnAnOldViewIsRetriedAndNothingFollowsIt(t *testing.T) {
 		}
 	}
 	for try := range 5 {
-		result, err := l.reconciles(widget, cost{"patch configmaps": 1}) // no status that reports success is written
+		result, err := l.reconciles(widget, cost{"patch configmaps": 1}) // the status is not written, because it would report success
 		if want := 200 * time.Millisecond << try; err != nil || result.RequeueAfter != want {
 			t.Fatalf("try %d gives %v (%v), expected it to be tried again after %s: no rival wrote", try+1, result, err, want)
 		}
@@ -147,7 +147,7 @@ func TestAPatchThatIsRevertedAgainAndAgainIsAContest(t *testing.T) {
 	if err != nil || result.RequeueAfter != time.Minute {
 		t.Errorf("the reconcile gives %v (%v), expected to look again after a minute", result, err)
 	}
-	want := `settings is changed back again and again by "argocd"; it is left alone until `
+	want := `settings is changed back again and again by "argocd"; opcrew leaves it unchanged until `
 	if ready := expectReady(t, widget, metav1.ConditionFalse, "Contested"); !strings.HasPrefix(ready.Message, want) {
 		t.Errorf("message %q, expected %q", ready.Message, want)
 	}
@@ -175,7 +175,7 @@ func TestARefusedPatchIsReportedEachTimeItIsTried(t *testing.T) {
 	}
 }
 
-// A refused patch must not delay anything else, and is not tried again at every event.
+// A refused independent patch must not delay other work, and must not be tried again at every event.
 func TestTheRefusalOfAnIndependentPatchIsReportedAndDelaysNothing(t *testing.T) {
 	l := newLoop(t, env.Namespace(t), setup{})
 	stepped := 0

@@ -27,25 +27,25 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// process is one process of the operator without a queue. The test calls it.
+// process is one process of the operator without a work queue. Tests call its functions directly.
 type process struct {
 	*ensure.Applier
 	t *testing.T
-	// user identifies the process in the audit log.
+	// user is the name of the process in the audit log.
 	user string
-	// client reads from the cache and writes to the server. live reads from the server.
+	// client reads from the cache and writes to the API server. live reads from the API server.
 	client client.Client
 	live   client.Reader
 	clock  *clocktesting.FakeClock
 }
 
-// setup describes how a process differs from the default.
+// setup holds the options of a process that differ from the defaults.
 type setup struct {
-	groups    []string          // groups of the user; nil stands for system:masters
-	types     []client.Object   // types that are cached, only objects of opcrew; see ownTypes
-	intercept interceptor.Funcs // intercepts calls between the process and the server
-	events    *gate             // holds back the events for the cache
-	// everywhere makes the process cache all namespaces, not only the test's.
+	groups    []string          // groups of the user; nil means system:masters
+	types     []client.Object   // types of which the cache holds the objects that opcrew created; see ownTypes
+	intercept interceptor.Funcs // intercepts calls between the process and the API server
+	events    *gate             // delays the events for the cache
+	// everywhere makes the process cache all namespaces instead of only the test's namespace.
 	everywhere bool
 }
 
@@ -65,7 +65,7 @@ func ownTypes() []client.Object {
 	return []client.Object{&corev1.ConfigMap{}, &corev1.Service{}, &corev1.ServiceAccount{}, &appsv1.Deployment{}, &nodev1.RuntimeClass{}}
 }
 
-// start starts a process with empty memory, which caches the namespace.
+// start starts a process with empty memory that caches the given namespace.
 func start(t *testing.T, namespace string, s setup) *process {
 	t.Helper()
 	started++
@@ -77,7 +77,7 @@ func start(t *testing.T, namespace string, s setup) *process {
 		s.types = ownTypes()
 	}
 	config := env.ConfigAs(p.user, s.groups...)
-	// The mapper is shared, so that discovery does not count as a cost of the process.
+	// The mapper is shared between processes, so that discovery calls do not count as calls of the process.
 	mapper, err := sharedMapper()
 	if err != nil {
 		t.Fatalf("discovering what the server has: %v", err)
@@ -95,13 +95,13 @@ func start(t *testing.T, namespace string, s setup) *process {
 	return p
 }
 
-// Ensure ensures one child.
+// Ensure calls Ensure of the Applier for one child.
 func (p *process) Ensure(ctx context.Context, owner client.Object, child ensure.Child, hold bool) (ensure.Result, error) {
 	result := p.Applier.Ensure(ctx, owner, []ensure.Child{child}, hold)[0]
 	return result, result.Err
 }
 
-// startCache starts a cache with the options that kit uses: only declared types, and only children of opcrew.
+// startCache starts a cache with the options of package kit: only declared types, and only children of opcrew.
 func startCache(t *testing.T, config *rest.Config, mapper meta.RESTMapper, namespace string, s setup) cache.Cache {
 	t.Helper()
 	opts := cache.Options{
@@ -127,7 +127,7 @@ func startCache(t *testing.T, config *rest.Config, mapper meta.RESTMapper, names
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
-		_ = reader.Start(t.Context()) // it ends with the test
+		_ = reader.Start(t.Context()) // the cache ends with the test
 	}()
 	t.Cleanup(func() { <-stopped })
 	for object := range opts.ByObject {

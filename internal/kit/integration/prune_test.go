@@ -24,7 +24,7 @@ func named(namespace, name string) ensure.Child {
 	return ensure.Child{Object: corev1ac.ConfigMap(name, namespace).WithData(map[string]string{"name": name})}
 }
 
-// left returns the ConfigMaps of the test that still exist.
+// left returns the ConfigMaps that still exist in the namespace.
 func left(t *testing.T, namespace string) []string {
 	t.Helper()
 	list := &corev1.ConfigMapList{}
@@ -49,7 +49,7 @@ func TestOnlyOurUndeclaredChildrenArePruned(t *testing.T) {
 		p.ensures(owner, named(ns, name), ensure.Created, creation("configmaps"))
 	}
 	p.ensures(other, named(ns, "of-other"), ensure.Created, creation("configmaps"))
-	// It has opcrew's label, as a copy would have, and belongs to another owner.
+	// The ConfigMap has opcrew's label, as a copy would have, but belongs to another owner.
 	foreign := settingsOf(ns)
 	foreign.Name, foreign.Labels = "foreign", map[string]string{"app.kubernetes.io/managed-by": "opcrew"}
 	going := settingsOf(ns)

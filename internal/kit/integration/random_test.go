@@ -20,7 +20,7 @@ func random(namespace string, data map[string]string) ensure.Child {
 	return child
 }
 
-// There are two leaders at once. The content that the first one created may already be in use.
+// Two operator processes are leaders at the same time. The content that the first one created may already be in use.
 func TestOfTwoChildrenOfRandomContentOnlyTheFirstIsCreated(t *testing.T) {
 	for range 5 {
 		ns := env.Namespace(t)
@@ -69,7 +69,7 @@ func TestAChildOfRandomContentLosesWhatIsNoLongerDeclared(t *testing.T) {
 	p.ensures(owner, decidedOn(t, ns, random(ns, map[string]string{"key": "new"})), ensure.Unchanged, free)
 }
 
-// decidedOn makes a declaration depend on the current version of the child.
+// decidedOn makes a declaration valid only for the current version of the child.
 func decidedOn(t *testing.T, ns string, child ensure.Child) ensure.Child {
 	t.Helper()
 	live := settingsOf(ns)
@@ -80,7 +80,8 @@ func decidedOn(t *testing.T, ns string, child ensure.Child) ensure.Child {
 	return child
 }
 
-// Random content that was declared for a missing child must not overwrite a child that was created meanwhile.
+// Random content that was declared while the child was missing must not overwrite a child that another process has
+// created meanwhile.
 func TestANewChildIsNotAppliedOverOneThatExistsByNow(t *testing.T) {
 	ns := env.Namespace(t)
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})

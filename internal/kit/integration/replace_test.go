@@ -11,7 +11,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// replacement is the cost of a dry run of the new object, and of the deletion of the old one.
+// replacement is the cost of a dry run of the new object and of the deletion of the old object.
 var replacement = cost{"patch runtimeclasses": 1, "delete runtimeclasses": 1}
 
 func TestWhatCannotBeChangedIsDeletedAndRecreated(t *testing.T) {
@@ -34,7 +34,7 @@ func TestARefusalToReplaceIsReported(t *testing.T) {
 	p.ensures(owner, class(ns, "runc"), ensure.Created, creation("runtimeclasses"))
 	child := class(ns, "gvisor")
 	child.ReplaceOn = nil
-	for range 5 { // more often than a contest allows, because a refusal never becomes a contest
+	for range 5 { // more often than a contest allows, because refusals do not count as a contest
 		result, err := p.Ensure(t.Context(), owner, child, false)
 		if !apierrors.IsInvalid(err) || !ensure.Refused(err) || result.Action != "" {
 			t.Fatalf("%q (%v), expected the server to refuse it as invalid", result.Action, err)
@@ -51,7 +51,7 @@ func TestAnObjectThatIsGoingAwayIsWaitedFor(t *testing.T) {
 	p.ensures(owner, class(ns, "gvisor"), ensure.Replaced, replacement)
 	p.ensures(owner, class(ns, "gvisor"), ensure.Waiting, free)
 
-	// It is still the child, although it is no longer in the cache.
+	// This object is still the child, although the cache no longer selects it without the label.
 	edit(t, "kubectl-edit", classOf(ns), `{"metadata":{"labels":{"app.kubernetes.io/managed-by":null}}}`)
 	p.catchesUp(ref)
 	p.ensures(owner, class(ns, "gvisor"), ensure.Waiting, cost{"get runtimeclasses": 1})

@@ -36,8 +36,8 @@ func expectReplicas(t *testing.T, namespace string, want int32) {
 	}
 }
 
-// writes expects one write that succeeds. The Deployment controller may write the status in between, which is a
-// conflict for a write that carries values. Such a write is tried again.
+// writes expects one successful write. The Deployment controller may write the status in between. For a write with
+// carried values that is a conflict, so writes tries again.
 func (p *process) writes(owner client.Object, child ensure.Child, want ensure.Action) {
 	p.t.Helper()
 	mark := env.Audit.Mark(p.t)
@@ -104,7 +104,7 @@ func TestCarriedReplicasAreKept(t *testing.T) {
 		expectReplicas(t, ns, replicas)
 	}
 
-	// The autoscaler has been removed, so opcrew owns the replicas again.
+	// The autoscaler was removed, so opcrew owns the replicas again.
 	p.writes(owner, deployment(ns, "web:1", 2), ensure.Applied)
 	expectReplicas(t, ns, 2)
 }
@@ -120,7 +120,8 @@ func TestTheReplicasSurviveTheLossOfTheCachesLabel(t *testing.T) {
 	expectReplicas(t, ns, 9)
 }
 
-// The autoscaler has changed the replicas, and the cache does not show it yet. The old number must not win.
+// The autoscaler has changed the replicas, but the cache does not show the change yet. opcrew must not restore the old
+// number.
 func TestAChangeByTheAutoscalerThatTheCacheDoesNotShowIsAConflict(t *testing.T) {
 	ns := env.Namespace(t)
 	events := &gate{}
@@ -129,7 +130,7 @@ func TestAChangeByTheAutoscalerThatTheCacheDoesNotShowIsAConflict(t *testing.T) 
 	events.close()
 	defer events.open()
 	scale(t, ns, 9)
-	for range 5 { // more often than a contest allows, because a conflict is not a contest
+	for range 5 { // more often than a contest allows, because conflicts do not count as a contest
 		result, err := p.Ensure(t.Context(), owner, scaledDeployment(ns, "web:2", 2), false)
 		if !apierrors.IsConflict(err) || result.Action != "" {
 			t.Fatalf("%q (%v), expected a conflict and nothing done", result.Action, err)
@@ -142,8 +143,8 @@ func TestAChangeByTheAutoscalerThatTheCacheDoesNotShowIsAConflict(t *testing.T) 
 	expectReplicas(t, ns, 9)
 }
 
-// The object that the cache still holds has been deleted. An apply names the UID on which it was decided, so that it
-// never adopts another object with the same name. The answer is a conflict, and the write is decided again.
+// The cache still holds an object that was already deleted. The apply names the UID of that object, so that it cannot
+// adopt another object with the same name. The API server returns a conflict, and opcrew decides again.
 func TestAChildThatWasDeletedBehindTheCacheIsAConflictAndThenRecreated(t *testing.T) {
 	ns := env.Namespace(t)
 	events := &gate{}

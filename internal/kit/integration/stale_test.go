@@ -78,15 +78,15 @@ func TestAChildThatIsDeletedBehindTheCacheComesBack(t *testing.T) {
 	p.ensures(owner, slow, ensure.Unchanged, free)
 }
 
-// Regression: the cache showed that the garbage collector had deleted the children before it showed the deletion of the
-// owner, and all children were created again.
+// Regression: the cache showed that the garbage collector had deleted the children before it showed that the owner was
+// deleted. opcrew then created all children again.
 func TestChildrenOfAnOwnerThatIsGoneBehindTheCacheAreNotMadeAgain(t *testing.T) {
 	ns := env.Namespace(t)
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})
 	child := settings(ns, map[string]string{"mode": "fast"})
 	ref := p.ensures(owner, child, ensure.Created, creation("configmaps")).Ref
 	for _, object := range []client.Object{owner, settingsOf(ns)} {
-		if err := env.Client.Delete(t.Context(), object); client.IgnoreNotFound(err) != nil { // the garbage collector may be faster
+		if err := env.Client.Delete(t.Context(), object); client.IgnoreNotFound(err) != nil { // the garbage collector may have been faster
 			t.Fatal(err)
 		}
 	}

@@ -29,7 +29,7 @@ func TestAnObjectOfAnotherOwnerIsLeftAloneAndNamed(t *testing.T) {
 		again  time.Duration
 	}{
 		"of another manager, by label": {map[string]string{"app.kubernetes.io/managed-by": "Helm"}, false, cost{"get configmaps": 1}, "belongs to Helm", 10 * time.Second},
-		"without an owner":             {nil, false, cost{"get configmaps": 1}, "names no owner", 10 * time.Second},
+		"without an owner":             {nil, false, cost{"get configmaps": 1}, "has no owner", 10 * time.Second},
 		"another object's":             {nil, true, cost{"get configmaps": 1}, "belongs to ConfigMap other", 10 * time.Second},
 		"another object's of ours":     {map[string]string{"app.kubernetes.io/managed-by": "opcrew"}, true, free, "belongs to ConfigMap other", 10 * time.Second},
 	} {
@@ -108,8 +108,9 @@ func TestAChildThatLostTheLabelOfTheCacheIsRepairedByOneWrite(t *testing.T) {
 	}
 }
 
-// A forced apply cannot require that the object does not exist. An object that another client creates between the read
-// and the write is adopted, unless it has a controller, because the server accepts only one. Its other fields are kept.
+// A forced apply cannot require that the object does not exist. If another client creates the object between opcrew's
+// read and write, opcrew adopts it and keeps its other fields. Only an object with a controller is not adopted, because
+// the API server accepts only one controller.
 func TestAnObjectCreatedBetweenTheReadAndTheWrite(t *testing.T) {
 	for name, controlled := range map[string]bool{"by a controller": true, "by hand": false} {
 		t.Run(name, func(t *testing.T) {

@@ -13,7 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxKey limits a key, in bytes: all stores accept 1024, including the suffixes.
+// maxKey is the maximum length of an object key in bytes. All stores accept 1024 bytes; the difference leaves room for
+// suffixes.
 const maxKey = 900
 
 // Check returns an error if the order is invalid.
@@ -46,7 +47,7 @@ func (o Order) Check() error {
 func (t Target) check(oneShot bool) error {
 	switch {
 	case !slices.Contains([]Type{S3, ABS, GCS, OSS, Folder}, t.Type):
-		return fmt.Errorf("%q is no type of storage: there are S3, ABS, GCS, OSS and Folder", t.Type)
+		return fmt.Errorf("%q is not a storage type; use S3, ABS, GCS, OSS or Folder", t.Type)
 	case t.Type == Folder:
 		if err := absolute("the folder", t.Dir); err != nil {
 			return err
@@ -60,31 +61,32 @@ func (t Target) check(oneShot bool) error {
 	return checkPath(t.Path)
 }
 
-// checkPath refuses paths that stores or folders could interpret in different ways.
+// checkPath refuses paths that object stores and file systems could interpret differently.
 func checkPath(path string) error {
 	switch {
 	case len(path) > maxKey:
 		return fmt.Errorf("the path has %d bytes, but at most %d are allowed", len(path), maxKey)
 	case !utf8.ValidString(path) || strings.ContainsFunc(path, unicode.IsControl):
-		return fmt.Errorf("the path %q is no plain text", path)
+		return fmt.Errorf("the path %q is not plain text", path)
 	case strings.HasSuffix(path, metaSuffix):
-		return fmt.Errorf("the path %q ends like the record of a backup", path)
+		return fmt.Errorf("the path %q ends with the suffix of backup records", path)
 	}
 	for part := range strings.SplitSeq(strings.TrimSuffix(path, "/"), "/") {
 		if part == "" || part == "." || part == ".." {
-			return fmt.Errorf("the path %q has an empty part, or one of dots", path)
+			return fmt.Errorf("the path %q has an empty part, or a part . or ..", path)
 		}
 	}
 	return nil
 }
 
-// checkObject only accepts objects of the path, although the Secret may give access to others.
+// checkObject only accepts objects that belong to the path. The Secret may grant access to other objects too, which an
+// order must not reach.
 func checkObject(path, object string) error {
 	if object == "" || object == path {
 		return nil
 	}
 	if _, ok := ParseName(path, object); !ok {
-		return fmt.Errorf("%q is no backup of the path %q", object, path)
+		return fmt.Errorf("%q is not a backup of the path %q", object, path)
 	}
 	return nil
 }
@@ -92,7 +94,7 @@ func checkObject(path, object string) error {
 func (s Save) check() error {
 	switch {
 	case len(s.Endpoints) == 0:
-		return errors.New("the order has no endpoint of etcd")
+		return errors.New("the order names no etcd endpoint")
 	case s.Keep < 0:
 		return errors.New("the number of backups to keep is negative")
 	case s.Time.Year() > 9999:
@@ -123,9 +125,9 @@ func (r Restore) check() error {
 func (r Restore) checkFrom(o Order) error {
 	switch {
 	case o.Subcommand() == "" || o.Target != Target{} || r.Object != "":
-		return errors.New("the order restores the data of a member, but has other tasks too")
+		return errors.New("the order restores from a member, but also names a backup or another task")
 	case r.From.Endpoint == "" || r.From.ClusterID == "":
-		return errors.New("the order does not name the member and the cluster with the data")
+		return errors.New("the order does not name the member to copy from and its cluster")
 	}
 	return r.check()
 }

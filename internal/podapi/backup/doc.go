@@ -1,15 +1,15 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package backup is the contract between the operator and opcrew-backup: orders, results, the names and records of
-// objects, and which objects are kept. It does no I/O and imports little, so that the operator needs neither a cloud
-// SDK nor etcd's server.
+// Package backup defines the orders that the operator gives to the program opcrew-backup, and the results that it
+// reports. It also defines the names and records of stored objects, and which backups to keep. It does no I/O, so that
+// the operator needs no cloud SDK and no etcd server code.
 //
-// internal/agents/backup carries out orders, only for cmd/opcrew-backup.
+// Package internal/agents/backup, which only cmd/opcrew-backup imports, carries out the orders.
 //
-// An object only counts as a backup with its record (Meta), a small object beside it that is written last. The record
-// is not stored as metadata of the object: that would have to be sent before the first byte, but the hash is only known
-// after the last. Folders have no metadata either.
+// An object counts as a backup only if it has a record (Meta): a small object next to it, which is written last. Object
+// metadata could not hold the record, because it must be sent before the first byte, but the hash is known only after
+// the last byte. Files in a folder have no metadata at all.
 //
-// The operator decides when a backup is due, and which pods, volumes and Secrets an order needs.
+// The operator decides when a backup is due, and which pod, volumes and Secrets carry out an order.
 package backup

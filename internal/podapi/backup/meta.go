@@ -10,82 +10,85 @@ import (
 	"time"
 )
 
-// MaxMeta limits a record, in bytes.
+// MaxMeta is the maximum size of a record in bytes.
 const MaxMeta = 64 << 10
 
 const metaFormat = 1
 
-// Meta is the record of an object. An object without a record, or whose size differs from its record, is incomplete.
+// Meta is the record of a stored snapshot. An object without a record, or with another size than its record states, is
+// incomplete.
 type Meta struct {
-	// Format must be raised when an older reader would misunderstand the record.
+	// Format is the version of the record format. It must be raised when older versions of opcrew would misread the
+	// record.
 	Format int `json:"format"`
-	// Order is the ID of the order.
+	// Order is the ID of the order that created the backup.
 	Order string `json:"order"`
-	// Time is the scheduled time, if the backup is periodic.
+	// Time is the scheduled time of a periodic backup; zero for a single backup.
 	Time    time.Time `json:"time,omitzero"`
 	SavedAt time.Time `json:"savedAt"`
 
-	// Revision is the member's revision when the snapshot started. The snapshot may contain later revisions.
+	// Revision is the revision of the etcd member when the snapshot started. The snapshot may also contain later
+	// revisions.
 	Revision    int64  `json:"revision"`
 	EtcdVersion string `json:"etcdVersion"`
-	ClusterID   string `json:"clusterID"` // in hex, 16 digits
-	Member      string `json:"member"`    // the endpoint that was read
+	ClusterID   string `json:"clusterID"` // 16 hexadecimal digits
+	Member      string `json:"member"`    // the client URL that the snapshot was read from
 
-	// Size is the size of the object in bytes, and SHA256 the hash of the whole object, in hex.
+	// Size is the size of the object in bytes. SHA256 is the hash of the whole object in hexadecimal.
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"`
 	// Keys is the number of keys at Revision; nil if the member did not report it.
 	Keys *int64 `json:"keys,omitempty"`
-	// Hash is etcd's hash of the data up to Revision; nil if the member did not report it.
+	// Hash is the hash that etcd computed over the data up to Revision; nil if the member did not report one.
 	Hash *Hash `json:"hash,omitempty"`
 
-	// Verified is the result of the last verification; nil if there was none.
+	// Verified is the result of the last verification; nil if the backup was never verified.
 	Verified *Verified `json:"verified,omitempty"`
 }
 
-// Hash is the response of etcd's HashKV.
+// Hash is a response of etcd's HashKV call.
 type Hash struct {
 	Value uint32 `json:"value"`
-	// CompactRevision is the revision of the last compaction. Hashes with different compactions cannot be compared.
+	// CompactRevision is the revision of the last compaction. Two hashes can only be compared if this value is equal.
 	CompactRevision int64 `json:"compactRevision"`
 }
 
-// Verified is the result of a verification.
+// Verified is the result of the verification of a backup.
 type Verified struct {
 	At time.Time `json:"at"`
-	// Corrupt says what is wrong; empty if etcd started with the backup.
+	// Corrupt describes the damage; empty if etcd started with the backup.
 	Corrupt string `json:"corrupt,omitempty"`
 }
 
-// Trusted reports whether the object's size matches the record, and no verification found the object corrupt.
+// Trusted reports whether an object of this size matches its record, and no verification has found it corrupt.
 func (m Meta) Trusted(size int64) bool {
 	return m.Size == size && (m.Verified == nil || m.Verified.Corrupt == "")
 }
 
-// Encode returns the text that ParseMeta reads.
+// Encode returns the record as JSON, for ParseMeta.
 func (m Meta) Encode() ([]byte, error) {
 	m.Format = metaFormat
 	text, err := json.Marshal(m)
 	if err != nil {
-		return nil, fmt.Errorf("encode the record: %w", err)
+		return nil, fmt.Errorf("encode the backup record: %w", err)
 	}
 	return append(text, '\n'), nil
 }
 
-// ParseMeta reads a record, which is untrusted: anyone with access to the store can write it.
+// ParseMeta parses a record. The record is untrusted input, because anyone with access to the store can write it.
 func ParseMeta(text []byte) (Meta, error) {
 	var m Meta
 	if len(text) > MaxMeta {
-		return Meta{}, fmt.Errorf("not a record of a backup: it has %d bytes, and at most %d are read", len(text), MaxMeta)
+		return Meta{}, fmt.Errorf("the object is not a backup record: it has %d bytes, but at most %d are allowed", len(text), MaxMeta)
 	}
 	if err := json.Unmarshal(text, &m); err != nil {
-		return Meta{}, fmt.Errorf("not a record of a backup: %w", err)
+		return Meta{}, fmt.Errorf("the object is not a backup record: %w", err)
 	}
 	switch {
 	case m.Format < 1 || m.Size <= 0 || m.Revision <= 0 || len(m.SHA256) != 64:
-		return Meta{}, errors.New("not a record of a backup")
+		return Meta{}, errors.New("the object is not a backup record")
 	case m.Format > metaFormat:
-		return Meta{}, fmt.Errorf("the record has format %d, and this version reads %d", m.Format, metaFormat)
+		return Meta{}, fmt.Errorf("the backup record has format %d, but this version reads format %d", m.Format, metaFormat)
 	}
 	return m, nil
 }

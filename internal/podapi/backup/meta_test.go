@@ -33,8 +33,8 @@ func TestAnInvalidRecordIsRefused(t *testing.T) {
 	noHash := record()
 	noHash.SHA256 = ""
 	for text, want := range map[string]string{
-		"": "not a record", "{}": "not a record", "<Error/>": "not a record",
-		mustEncode(t, noHash): "not a record", newer: "format 2",
+		"": "not a backup record", "{}": "not a backup record", "<Error/>": "not a backup record",
+		mustEncode(t, noHash): "not a backup record", newer: "format 2",
 	} {
 		if m, err := ParseMeta([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %+v, %v", text, m, err)

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	timeLayout = "2006-01-02-15:04:05" // in UTC, like the CoreOS operator
+	timeLayout = "2006-01-02-15:04:05" // times are in UTC; the format is that of the CoreOS operator
 	metaSuffix = ".meta.json"
 )
 
@@ -19,12 +19,12 @@ const (
 type Name struct {
 	// Revision is a revision that the snapshot contains.
 	Revision int64
-	// Time is the scheduled time, in UTC, to the second.
+	// Time is the scheduled time in UTC, in whole seconds.
 	Time time.Time
 }
 
-// ObjectName returns the key of a backup: the path itself if at is zero, or else
-// <path>_v<revision>_<YYYY-MM-DD-HH:MM:SS>, like the CoreOS operator.
+// ObjectName returns the object key of a backup. For a single backup (at is zero) the key is the path itself. For a
+// periodic backup it is <path>_v<revision>_<YYYY-MM-DD-HH:MM:SS>, as with the CoreOS operator.
 func ObjectName(path string, revision int64, at time.Time) string {
 	if at.IsZero() {
 		return path
@@ -32,11 +32,11 @@ func ObjectName(path string, revision int64, at time.Time) string {
 	return Prefix(path) + strconv.FormatInt(revision, 10) + "_" + at.UTC().Format(timeLayout)
 }
 
-// Prefix returns the prefix of a path's periodic backups. Other objects may have it too.
+// Prefix returns the common prefix of the periodic backups of a path. Other objects may also have this prefix.
 func Prefix(path string) string { return path + "_v" }
 
-// ParseName reports whether an object is a periodic backup of exactly this path. It returns false for a key that
-// ObjectName would write differently.
+// ParseName parses the key of a periodic backup of exactly this path. It returns false for any key that ObjectName
+// would not produce.
 func ParseName(path, object string) (Name, bool) {
 	rest, ok := strings.CutPrefix(object, Prefix(path))
 	if !ok {
@@ -57,10 +57,10 @@ func ParseName(path, object string) (Name, bool) {
 	return Name{Revision: revision, Time: at}, true
 }
 
-// MetaName returns the key of the record of an object.
+// MetaName returns the key of an object's record.
 func MetaName(object string) string { return object + metaSuffix }
 
-// Newer compares names, and sorts the newest first.
+// Newer compares two names for sorting, with the newest first.
 func (n Name) Newer(than Name) int {
 	return cmp.Or(than.Time.Compare(n.Time), cmp.Compare(than.Revision, n.Revision))
 }

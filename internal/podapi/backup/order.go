@@ -13,20 +13,20 @@ import (
 	"time"
 )
 
-// MaxOrder limits an encoded order, in bytes. An order is one argument or one variable, and Linux limits each to 128
-// KiB.
+// MaxOrder is the maximum size of an encoded order in bytes. An order is passed as one argument or environment
+// variable, and Linux limits each of these to 128 KiB.
 const MaxOrder = 128<<10 - 1
 
-// DefaultBump is how much a restore adds to the revision by default. A cluster with fewer than 1500 writes per second
-// needs more than a week for so many (etcd issue 16028).
+// DefaultBump is how much a restore adds to the etcd revision by default. A cluster with fewer than 1500 writes per
+// second needs more than a week to create that many revisions (etcd issue 16028).
 const DefaultBump = 1_000_000_000
 
-// Order is one task for the backups of one path. Exactly one of Save, Prune, Verify and Restore is set.
+// Order is one task for the backups under one path. Exactly one of Save, Prune, Verify and Restore is set.
 type Order struct {
-	// ID identifies the order. An order with a known ID is not carried out again.
+	// ID identifies the order. An order that was already carried out under the same ID is not carried out again.
 	ID     string `json:"id"`
 	Target Target `json:"target"`
-	// TimeoutSeconds limits the whole order; 0 means no limit.
+	// TimeoutSeconds is the time limit for the whole order; 0 means no limit.
 	TimeoutSeconds int64 `json:"timeoutSeconds,omitempty"`
 
 	Save    *Save    `json:"save,omitempty"`
@@ -35,10 +35,10 @@ type Order struct {
 	Restore *Restore `json:"restore,omitempty"`
 }
 
-// Type is a type of storage.
+// Type is a storage type.
 type Type string
 
-// The types; all but Folder are storage types of EtcdBackup.
+// These are the storage types. All but Folder are also storage types of the EtcdBackup kind.
 const (
 	S3     Type = "S3"
 	ABS    Type = "ABS"
@@ -47,87 +47,91 @@ const (
 	Folder Type = "Folder"
 )
 
-// Target is the location of backups.
+// Target is the place where the backups of one path are stored.
 type Target struct {
 	Type Type `json:"type"`
-	// Path is bucket/key; for a Folder it is relative to Dir. ObjectName returns the key of an object for it.
+	// Path is bucket/key, or a path relative to Dir for a Folder. ObjectName derives the keys of backups from it.
 	Path string `json:"path"`
-	// SecretDir is the directory of the mounted Secret, if there is one.
+	// SecretDir is the mount path of the Secret; empty if there is none.
 	SecretDir string `json:"secretDir,omitempty"`
-	// Endpoint is the URL of a server other than the provider's own.
+	// Endpoint is the URL of an S3-compatible or similar server; empty means the server of the cloud provider.
 	Endpoint string `json:"endpoint,omitempty"`
-	// ForcePathStyle puts the bucket's name into the path of S3 URLs instead of the host name.
+	// ForcePathStyle puts the bucket name into the path of S3 URLs instead of the host name.
 	ForcePathStyle bool `json:"forcePathStyle,omitempty"`
-	// Dir is the mount path of a Folder's volume.
+	// Dir is the mount path of the volume for a Folder.
 	Dir string `json:"dir,omitempty"`
 }
 
-// Save takes a snapshot of a cluster.
+// Save is the task to save a snapshot of an etcd cluster.
 type Save struct {
-	// Endpoints are the client URLs of its members.
+	// Endpoints are the client URLs of the cluster's members.
 	Endpoints []string `json:"endpoints"`
-	// TLSDir contains etcd-client.crt, etcd-client.key and etcd-client-ca.crt; empty without TLS.
+	// TLSDir is a directory with etcd-client.crt, etcd-client.key and etcd-client-ca.crt; empty without TLS.
 	TLSDir string `json:"tlsDir,omitempty"`
-	// Time is the scheduled time of a periodic backup, to the second, by the operator's clock. It is zero for a single
+	// Time is the scheduled time of a periodic backup in whole seconds, by the operator's clock; zero for a single
 	// backup.
 	Time time.Time `json:"time,omitzero"`
-	// Keep is how many periodic backups to keep, including this one; 0 means all.
+	// Keep is how many periodic backups to keep, including the new one; 0 means all.
 	Keep int `json:"keep,omitempty"`
-	// Spare is a backup that is kept in addition: the last one that was verified successfully.
+	// Spare is one more backup to keep: the last one that was verified successfully.
 	Spare string `json:"spare,omitempty"`
-	// Former lists earlier IDs of the cluster, as in Meta. Backups with these IDs count as the cluster's own.
+	// Former lists previous cluster IDs of this etcd cluster. Backups with these IDs count as its own backups.
 	Former []string `json:"former,omitempty"`
 }
 
-// Prune removes all but the newest periodic backups.
+// Prune is the task to remove all periodic backups except the newest ones.
 type Prune struct {
 	Keep int `json:"keep"`
 }
 
-// Verify checks that a backup can be restored.
+// Verify is the task to check that a backup can be restored.
 type Verify struct {
-	// Object is the object to verify. If it is empty, the latest complete backup of the path is verified, or else the
-	// object at the path itself.
+	// Object is the key of the backup to verify. If it is empty, the newest complete periodic backup of the path is
+	// verified. If there is none, the object at the path itself is verified.
 	Object string `json:"object,omitempty"`
-	// ScratchDir is for the snapshot and its data directory. It needs twice the size of the snapshot.
+	// ScratchDir is a directory for the snapshot and a data directory. It needs free space of twice the size of the
+	// snapshot.
 	ScratchDir string `json:"scratchDir"`
 }
 
-// Restore creates the data directory of one member.
+// Restore is the task to create the data directory of one member.
 type Restore struct {
-	// From is a member whose data is used instead of a backup. Target is then empty.
+	// From, if set, is a member whose data is copied instead of a backup. Target must then be empty.
 	From *Source `json:"from,omitempty"`
-	// Object is as in Verify. A named object needs no record, because the hash in the snapshot is checked. It is used
-	// even if a verification found it corrupt; the result then has a warning.
+	// Object is the backup to restore, selected as in Verify. A named object needs no record, because the snapshot
+	// contains its own hash. It is restored even if a verification found it corrupt; the result then contains a
+	// warning.
 	Object string `json:"object,omitempty"`
-	// DataDir is the member's --data-dir. Its parent directory must exist and have room for twice the snapshot.
+	// DataDir is the data directory to create. Its parent directory must exist and have free space of twice the size of
+	// the snapshot.
 	DataDir string `json:"dataDir"`
-	// Name, InitialCluster (name=url,...), Token and PeerURLs are as in the member's flags.
+	// Name, InitialCluster (name=url,...), Token and PeerURLs have the values of the member's etcd flags.
 	Name           string   `json:"name"`
 	InitialCluster string   `json:"initialCluster"`
 	Token          string   `json:"token"`
 	PeerURLs       []string `json:"peerURLs"`
-	// RevisionBump is added to the revision, and all revisions below count as compacted. So watchers of the old cluster
-	// list again, instead of waiting for revisions that they have already seen. nil means DefaultBump; 0 does neither.
+	// RevisionBump is added to the revision, and all lower revisions count as compacted. Watchers of the old cluster
+	// then list again, and do not wait for revisions that they have already seen. nil means DefaultBump; 0 means
+	// neither to raise nor to compact.
 	RevisionBump *int64 `json:"revisionBump,omitempty"`
-	// Above is a revision that clients of the cluster may have seen. If the backup's raised revision is not above it,
-	// RevisionBump is added to Above instead.
+	// Above is a revision that clients of the cluster may have seen. If the revision of the backup plus RevisionBump is
+	// not higher, RevisionBump is added to Above instead.
 	Above int64 `json:"above,omitempty"`
 }
 
-// Source is a member whose data is copied. It needs no quorum.
+// Source is a member whose data is copied for a restore. The copy works without a quorum.
 type Source struct {
-	// Endpoint is its client URL.
+	// Endpoint is the client URL of the member.
 	Endpoint string `json:"endpoint"`
-	// TLSDir is as in Save.
+	// TLSDir is a directory with client certificates, as in Save.
 	TLSDir string `json:"tlsDir,omitempty"`
-	// ClusterID (in hex) and Index identify the member's data: its cluster, and a log entry that it has applied. A
-	// member that has applied fewer entries has lost data.
+	// ClusterID (in hexadecimal) and Index identify the expected data: the cluster, and a log entry that the member has
+	// applied. If the member now has fewer applied entries, it has lost data.
 	ClusterID string `json:"clusterID"`
 	Index     uint64 `json:"index"`
 }
 
-// Bump returns RevisionBump, or DefaultBump if it is nil.
+// Bump returns RevisionBump, or DefaultBump if RevisionBump is nil.
 func (r Restore) Bump() int64 {
 	if r.RevisionBump == nil {
 		return DefaultBump
@@ -135,7 +139,8 @@ func (r Restore) Bump() int64 {
 	return *r.RevisionBump
 }
 
-// BumpFrom returns how much to add to the revision of a snapshot. It fails if the result would be too large.
+// BumpFrom returns how much to add to the revision of a snapshot. It fails if the sum would exceed the largest
+// revision.
 func (r Restore) BumpFrom(revision int64) (int64, error) {
 	bump := r.Bump()
 	if bump == 0 {
@@ -151,7 +156,8 @@ func (r Restore) BumpFrom(revision int64) (int64, error) {
 	return from - revision + bump, nil
 }
 
-// Subcommand returns the subcommand of opcrew-backup for the order, or "" unless the order has exactly one task.
+// Subcommand returns the subcommand of opcrew-backup that carries out the order; "" if the order does not have exactly
+// one task.
 func (o Order) Subcommand() string {
 	out := ""
 	for name, is := range map[string]bool{"save": o.Save != nil, "prune": o.Prune != nil, "verify": o.Verify != nil, "restore": o.Restore != nil} {
@@ -165,7 +171,7 @@ func (o Order) Subcommand() string {
 	return out
 }
 
-// EncodeOrder returns the text that ParseOrder reads, or an error if the order is invalid.
+// EncodeOrder returns the order as JSON, for ParseOrder. It returns an error if the order is invalid.
 func EncodeOrder(o Order) (string, error) {
 	if err := o.Check(); err != nil {
 		return "", err
@@ -180,11 +186,11 @@ func EncodeOrder(o Order) (string, error) {
 	return string(text), nil
 }
 
-// ParseOrder reads an order. It refuses unknown fields, because an order must not be carried out in part.
+// ParseOrder parses an order. It refuses unknown fields, because ignoring one could carry out the order only in part.
 func ParseOrder(text string) (Order, error) {
 	var o Order
 	if len(text) > MaxOrder {
-		return Order{}, fmt.Errorf("the order has %d bytes, and at most %d are read", len(text), MaxOrder)
+		return Order{}, fmt.Errorf("the order has %d bytes, but at most %d are allowed", len(text), MaxOrder)
 	}
 	decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
 	decoder.DisallowUnknownFields()

@@ -19,7 +19,7 @@ func restoring() Order {
 	}}
 }
 
-// takingOver returns a restore that copies a member's data instead of a backup.
+// takingOver returns a restore order that copies the data of a member instead of a backup.
 func takingOver() Order {
 	o := restoring()
 	o.Target, o.Restore.From = Target{}, &Source{Endpoint: "http://a:2379", ClusterID: "c1", Index: 7}
@@ -85,19 +85,19 @@ func TestAWrongOrderIsRefused(t *testing.T) {
 		"type":                {func(o *Order) { o.Target.Type = "s3" }, `"s3" is no type`},
 		"no bucket":           {func(o *Order) { o.Target.Path = "shop" }, "not bucket/key"},
 		"no key":              {func(o *Order) { o.Target.Path = "shop/" }, "not bucket/key"},
-		"empty part":          {func(o *Order) { o.Target.Path = "b//shop" }, "an empty part, or one of dots"},
-		"absolute":            {func(o *Order) { o.Target.Path = "/b/shop" }, "an empty part, or one of dots"},
-		"upwards":             {func(o *Order) { o.Target.Path = "b/../shop" }, "an empty part, or one of dots"},
-		"control character":   {func(o *Order) { o.Target.Path = "b/sh\nop" }, "no plain text"},
-		"not UTF-8":           {func(o *Order) { o.Target.Path = "b/sh\xffop" }, "no plain text"},
+		"empty part":          {func(o *Order) { o.Target.Path = "b//shop" }, "an empty part, or a part . or .."},
+		"absolute":            {func(o *Order) { o.Target.Path = "/b/shop" }, "an empty part, or a part . or .."},
+		"upwards":             {func(o *Order) { o.Target.Path = "b/../shop" }, "an empty part, or a part . or .."},
+		"control character":   {func(o *Order) { o.Target.Path = "b/sh\nop" }, "not plain text"},
+		"not UTF-8":           {func(o *Order) { o.Target.Path = "b/sh\xffop" }, "not plain text"},
 		"too long":            {func(o *Order) { o.Target.Path = "b/" + strings.Repeat("x", 900) }, "902 bytes"},
-		"like a record":       {func(o *Order) { o.Target.Path = "b/x.meta.json" }, "ends like the record"},
+		"like a record":       {func(o *Order) { o.Target.Path = "b/x.meta.json" }, "ends with the suffix of backup records"},
 		"one shot, directory": {func(o *Order) { o.Target.Path, o.Save = "b/shop/", &Save{Endpoints: []string{"x"}} }, "names no object"},
 		"relative folder":     {func(o *Order) { o.Target = Target{Type: Folder, Path: "x", Dir: "backups"} }, "not an absolute path"},
-		"no endpoint":         {func(o *Order) { o.Save.Endpoints = nil }, "no endpoint"},
+		"no endpoint":         {func(o *Order) { o.Save.Endpoints = nil }, "no etcd endpoint"},
 		"keep":                {func(o *Order) { o.Save.Keep = -1 }, "negative"},
 		"prune all":           {func(o *Order) { o.Save, o.Prune = nil, &Prune{} }, "at least one"},
-		"foreign object":      {func(o *Order) { o.Save, o.Verify = nil, &Verify{Object: "b/other", ScratchDir: "/tmp"} }, "no backup of the path"},
+		"foreign object":      {func(o *Order) { o.Save, o.Verify = nil, &Verify{Object: "b/other", ScratchDir: "/tmp"} }, "not a backup of the path"},
 		"no scratch":          {func(o *Order) { o.Save, o.Verify = nil, &Verify{} }, "scratch directory"},
 		"no member":           {func(o *Order) { *o = restoring(); o.Restore.Token = "" }, "lacks a name"},
 		"negative bump":       {func(o *Order) { *o = restoring(); n := int64(-1); o.Restore.RevisionBump = &n }, "raised by -1"},
@@ -124,14 +124,14 @@ func TestARestoreRaisesTheRevisionByDefault(t *testing.T) {
 	}
 }
 
-// A user saw this bug: the second restore of an old backup started at the same revision as the first, so clients saw
-// the same revisions twice.
+// Regression: after the second restore of one backup, the cluster started at the same revision as after the first.
+// Clients then saw the same revisions twice.
 func TestARevisionIsRaisedAboveAllThatClientsMayHaveSeen(t *testing.T) {
 	zero, huge := int64(0), int64(1)<<62
 	for name, test := range map[string]struct {
 		restore  Restore
 		revision int64
-		want     int64 // resulting revision; 0 if the order is refused
+		want     int64 // expected revision; 0 if the order is refused
 	}{
 		"nothing is known":                 {Restore{}, 6, 6 + DefaultBump},
 		"it has been restored before":      {Restore{Above: 6 + DefaultBump}, 6, 6 + 2*DefaultBump},

@@ -8,45 +8,45 @@ import (
 	"fmt"
 )
 
-// Reason is the reason of an outcome.
+// Reason explains the outcome of an order in one word.
 type Reason string
 
-// The reasons.
+// These reasons apply to the order as a whole.
 const (
-	ReasonBadOrder Reason = "BadOrder" // the order itself is wrong
+	ReasonBadOrder Reason = "BadOrder" // the order is invalid
 	ReasonTimeout  Reason = "Timeout"  // the order took too long
 	ReasonStopped  Reason = "Stopped"  // the pod was stopped
 
-	// Reasons of the store.
-	ReasonSecretInvalid    Reason = "SecretInvalid"    // a key of the Secret is missing or cannot be read
-	ReasonAccessDenied     Reason = "AccessDenied"     // the store refuses the Secret, or this access
+	// These reasons concern the store of the backups.
+	ReasonSecretInvalid    Reason = "SecretInvalid"    // a key of the Secret is missing or unreadable
+	ReasonAccessDenied     Reason = "AccessDenied"     // the store refuses the credentials or this access
 	ReasonBucketMissing    Reason = "BucketMissing"    // the bucket, container or folder does not exist
 	ReasonObjectMissing    Reason = "ObjectMissing"    // the object does not exist, or the path has no complete backup
 	ReasonStoreUnreachable Reason = "StoreUnreachable" // the store's server cannot be reached
-	ReasonStoreFailed      Reason = "StoreFailed"      // other failures of the store
+	ReasonStoreFailed      Reason = "StoreFailed"      // another failure of the store
 	ReasonDiskFull         Reason = "DiskFull"         // a volume is full, or its quota is used up
 	ReasonPruneFailed      Reason = "PruneFailed"      // the backup was saved, but older ones could not be removed
 	ReasonOtherCluster     Reason = "OtherCluster"     // the backup was saved, but the path has backups of another cluster
 
-	// Reasons of the cluster.
+	// These reasons concern the etcd cluster.
 	ReasonEtcdUnreachable Reason = "EtcdUnreachable" // no member responds
 	ReasonEtcdRefused     Reason = "EtcdRefused"     // members respond, but send no snapshot
 	ReasonNoLeader        Reason = "NoLeader"        // members respond, but have no leader, so their data may be outdated
 	ReasonSnapshotBroken  Reason = "SnapshotBroken"  // the hash of the snapshot does not match
 
-	// Reasons of an object.
-	ReasonCorrupt       Reason = "Corrupt"       // it differs from the saved data
-	ReasonNotRestorable Reason = "NotRestorable" // it is unchanged, but etcd does not start with it
+	// These reasons concern a stored backup.
+	ReasonCorrupt       Reason = "Corrupt"       // the backup differs from the saved data
+	ReasonNotRestorable Reason = "NotRestorable" // the backup is unchanged, but etcd does not start with it
 	ReasonNotRecorded   Reason = "NotRecorded"   // the result of a verification could not be recorded
-	ReasonProcessFailed Reason = "ProcessFailed" // the reading process failed, so the state is unknown
+	ReasonProcessFailed Reason = "ProcessFailed" // the process that checks the backup failed, so its state is unknown
 
-	// Reasons of a data directory.
-	ReasonDataDirInUse  Reason = "DataDirInUse"  // it contains data of another order
+	// These reasons concern a data directory that is restored.
+	ReasonDataDirInUse  Reason = "DataDirInUse"  // the directory contains data of another order
 	ReasonVolumeFailed  Reason = "VolumeFailed"  // a volume cannot be read or written
 	ReasonMemberInvalid Reason = "MemberInvalid" // name, URLs and initial cluster contradict each other
 )
 
-// Error is an error with its reason.
+// Error is an error with a reason.
 type Error struct {
 	Reason Reason
 	Err    error
@@ -55,12 +55,12 @@ type Error struct {
 func (e *Error) Error() string { return e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
-// Fail returns an error with a reason, formatted as by fmt.Errorf.
+// Fail returns an error with a reason. It formats the message like fmt.Errorf.
 func Fail(reason Reason, format string, args ...any) error {
 	return &Error{Reason: reason, Err: fmt.Errorf(format, args...)}
 }
 
-// ReasonOf returns the first reason in err, or otherwise if there is none.
+// ReasonOf returns the first reason in the chain of err, or otherwise if there is none.
 func ReasonOf(err error, otherwise Reason) Reason {
 	if own, ok := errors.AsType[*Error](err); ok {
 		return own.Reason

@@ -14,16 +14,16 @@ import (
 	"unicode"
 )
 
-// MaxResult is the size of a termination message that a kubelet keeps, in bytes.
+// MaxResult is the maximum size of a result in bytes. Kubelets cut off longer termination messages.
 const MaxResult = 4096
 
-// maxMessage limits a message, in bytes, because a condition shows it in one line.
+// maxMessage is the maximum length of a message in bytes, so that a condition can show it in one line.
 const maxMessage = 1024
 
-// Outcome is the outcome of an order.
+// Outcome describes how an order ended.
 type Outcome string
 
-// The outcomes.
+// These are the possible outcomes.
 const (
 	Succeeded Outcome = "Succeeded"
 	Failed    Outcome = "Failed"
@@ -31,27 +31,27 @@ const (
 	Invalid   Outcome = "Invalid" // nothing was done, and a retry would not help
 )
 
-// Result is the result of an order. Unknown values are left out.
+// Result is the result of an order. Unknown values are omitted.
 type Result struct {
 	Outcome Outcome `json:"outcome"`
-	// Reason says why the order failed, or is the reason of a warning.
+	// Reason is why the order failed, or the reason of a warning.
 	Reason Reason `json:"reason,omitempty"`
-	// Message is one line.
+	// Message describes the failure or warning in one line.
 	Message string `json:"message,omitempty"`
-	// Again means that the order had already been carried out before.
+	// Again is true if the order had already been carried out before.
 	Again bool `json:"again,omitempty"`
 
 	// Object is the object that was written, verified or restored, as bucket/key.
 	Object      string    `json:"object,omitempty"`
 	Revision    int64     `json:"revision,omitempty"`
 	EtcdVersion string    `json:"etcdVersion,omitempty"`
-	ClusterID   string    `json:"clusterID,omitempty"` // as in Meta
+	ClusterID   string    `json:"clusterID,omitempty"` // 16 hexadecimal digits
 	Size        int64     `json:"size,omitempty"`      // in bytes
 	SavedAt     time.Time `json:"savedAt,omitzero"`
 	StartedAt   time.Time `json:"startedAt,omitzero"`
 	EndedAt     time.Time `json:"endedAt,omitzero"`
 
-	// Pruned is how many backups were removed; PrunedObjects names the first of them.
+	// Pruned is the number of removed backups. PrunedObjects names the first of them.
 	Pruned        int      `json:"pruned,omitempty"`
 	PrunedObjects []string `json:"prunedObjects,omitempty"`
 
@@ -60,20 +60,21 @@ type Result struct {
 	RestoredRevision int64 `json:"restoredRevision,omitempty"`
 }
 
-// Verification is the result of comparing a backup's data with its record.
+// Verification compares the data of a backup with its record.
 type Verification struct {
-	// Revision is the latest revision of the restored data, and Keys the number of keys at the recorded revision.
+	// Revision is the latest revision in the restored data. Keys is the number of keys at the recorded revision.
 	Revision int64 `json:"revision"`
 	Keys     int64 `json:"keys"`
-	// Recorded, KeysCompared and HashCompared report what could be compared.
+	// Recorded is true if the backup has a record. KeysCompared and HashCompared are true if that value could be
+	// compared.
 	Recorded     bool `json:"recorded"`
 	KeysCompared bool `json:"keysCompared"`
 	HashCompared bool `json:"hashCompared"`
-	// Note says why the hash was not compared.
+	// Note explains why the hash was not compared.
 	Note string `json:"note,omitempty"`
 }
 
-// Encode returns a text that fits into a termination message.
+// Encode returns the result as JSON that fits into a termination message.
 func (r Result) Encode() []byte {
 	r.Message = oneLine(r.Message, maxMessage)
 	r.PrunedObjects = slices.Clone(r.PrunedObjects)
@@ -94,11 +95,11 @@ func encode(r Result) []byte {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(r) // strings and numbers can always be encoded
+	_ = encoder.Encode(r) // encoding strings and numbers cannot fail
 	return text.Bytes()
 }
 
-// oneLine removes control characters and cuts off the end of a long text.
+// oneLine replaces control characters, and cuts a text off after a number of bytes.
 func oneLine(text string, most int) string {
 	text = strings.Join(strings.FieldsFunc(text, unicode.IsControl), " ")
 	if len(text) > most {
@@ -107,24 +108,25 @@ func oneLine(text string, most int) string {
 	return strings.ToValidUTF8(text, "")
 }
 
-// ParseResult reads a termination message, which may come from another program or be cut off. The container must not
-// use FallbackToLogsOnError.
+// ParseResult parses the termination message of a container. The message may come from another program, or be cut off.
+// The container must not use FallbackToLogsOnError, because then the message could be log output.
 func ParseResult(text string) (Result, error) {
 	var r Result
 	if len(text) > MaxResult {
-		return Result{}, fmt.Errorf("not a result: it has %d bytes, and at most %d are read", len(text), MaxResult)
+		return Result{}, fmt.Errorf("the termination message is not a result: it has %d bytes, but at most %d are allowed", len(text), MaxResult)
 	}
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
-		return Result{}, fmt.Errorf("not a result: %w", err)
+		return Result{}, fmt.Errorf("the termination message is not a result: %w", err)
 	}
 	if !slices.Contains([]Outcome{Succeeded, Failed, Stopped, Invalid}, r.Outcome) {
-		return Result{}, errors.New("not a result: unknown outcome")
+		return Result{}, errors.New("the termination message is not a result: its outcome is unknown")
 	}
 	r.tidy()
 	return r, nil
 }
 
-// tidy makes texts fit for a status: any program in the pod can write the message.
+// tidy limits the texts of a result before they appear in a status, because any program in the pod can write the
+// message.
 func (r *Result) tidy() {
 	for _, text := range []*string{(*string)(&r.Reason), &r.Message, &r.Object, &r.EtcdVersion, &r.ClusterID} {
 		*text = oneLine(*text, maxMessage)

@@ -9,24 +9,24 @@ import (
 	"time"
 )
 
-// Skew is how far clocks may differ. A later time comes from a wrong clock.
+// Skew is the expected difference between clocks. A time that is further in the future comes from a wrong clock.
 const Skew = 5 * time.Minute
 
-// Stored is a stored backup.
+// Stored describes one object in the store.
 type Stored struct {
 	Object string
-	// Name is the name of a periodic backup.
+	// Name is the parsed name of a periodic backup.
 	Name Name
-	// SavedAt is read from the record; zero without a record.
+	// SavedAt is the time of saving from the record; zero if there is no record.
 	SavedAt time.Time
-	// Complete means that the record matches, and that no verification found the backup corrupt.
+	// Complete is true if the object matches its record, and no verification has found it corrupt.
 	Complete bool
-	// Cluster is the cluster ID in the record; empty without a record.
+	// Cluster is the cluster ID from the record; empty if there is no record.
 	Cluster string
 }
 
-// Newer compares backups, and sorts the newest first. The time of saving, in the record, takes precedence over the
-// scheduled time in the name. A backup with a time in the future comes last, because it is not known when it was saved.
+// Newer compares two backups for sorting, with the newest first. The time of saving in the record takes precedence over
+// the scheduled time in the name. Backups with a time in the future come last, because their real time is unknown.
 func (s Stored) Newer(than Stored, now time.Time) int {
 	switch a, b := s.ahead(now), than.ahead(now); {
 	case a && !b:
@@ -47,8 +47,8 @@ func (s Stored) saved() time.Time {
 }
 
 // Surplus returns the backups to remove, oldest first. It keeps the newest complete backups of each cluster, up to keep
-// (0 means all), and all that are spared. An incomplete backup is removed only if it is older than all that are kept:
-// it may be in progress, or made by the CoreOS operator without a record.
+// (0 means all), and all that are spared. It removes an incomplete backup only if all kept backups are newer, because
+// it may be in progress, or come from the CoreOS operator, which writes no record.
 func Surplus(stored []Stored, keep int, now time.Time, spared ...string) []Stored {
 	sorted := slices.SortedFunc(slices.Values(stored), func(a, b Stored) int { return a.Newer(b, now) })
 	var out []Stored

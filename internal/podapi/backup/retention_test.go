@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// of returns backups of the path p. A leading ! marks a backup as incomplete.
+// of returns backups of the path p. A leading ! in a name marks an incomplete backup.
 func of(names ...string) []Stored {
 	var out []Stored
 	for _, n := range names {
@@ -31,7 +31,7 @@ func at(revision int64, after time.Duration) string {
 func TestTheNewestOfEachClusterStay(t *testing.T) {
 	day := func(n int) string { return at(int64(n), time.Duration(n)*24*time.Hour) }
 	for name, test := range map[string]struct {
-		clusters string // clusters of the first day, the second day and so on; a dash means no record
+		clusters string // cluster of each day's backup, starting with the first day; a dash means that the backup has no record
 		keep     int
 		want     []string
 	}{
@@ -97,8 +97,8 @@ func TestTheNewestStay(t *testing.T) {
 	}
 }
 
-// A wrong clock or a user can give a run a future time. The name of its backup then contains this time, and its record
-// may too.
+// A wrong clock or a user can cause a run with a future time. The name of the backup, and possibly its record, then
+// contain this time.
 func TestABackupThatIsDatedInTheFutureIsNotTheNewest(t *testing.T) {
 	saved := func(name string, after time.Duration) Stored {
 		s := of(name)[0]
@@ -109,7 +109,7 @@ func TestABackupThatIsDatedInTheFutureIsNotTheNewest(t *testing.T) {
 	hour := func(n int) string { return at(int64(n), time.Duration(n)*time.Hour) }
 	for name, test := range map[string]struct {
 		stored []Stored
-		want   string // the backup that stays if only one is kept
+		want   string // the backup that is kept if only one may be kept
 	}{
 		"its name lies":                         {[]Stored{saved(at(1, years), time.Hour), saved(hour(2), 2*time.Hour)}, hour(2)},
 		"its name lies, and it is the newest":   {[]Stored{saved(hour(1), time.Hour), saved(at(2, years), 2*time.Hour)}, at(2, years)},

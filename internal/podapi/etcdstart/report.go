@@ -15,22 +15,22 @@ import (
 // Reason is the reason why etcd does not run.
 type Reason string
 
-// The reasons. All but EtcdEnded mean that etcd was not started; the exit code is then RefusedCode.
+// These are the reasons. All except EtcdEnded mean that etcd was not started, and that the exit code is RefusedCode.
 const (
-	NoAuthorisation  Reason = "NoAuthorisation"  // the start file is missing or not valid
-	VolumeLost       Reason = "VolumeLost"       // a member has lost its log
+	NoAuthorisation  Reason = "NoAuthorisation"  // the start file is missing or invalid
+	VolumeLost       Reason = "VolumeLost"       // the volume of an established member has no log
 	VolumeForeign    Reason = "VolumeForeign"    // the volume belongs to another member
 	VolumeUnreadable Reason = "VolumeUnreadable" // the volume cannot be read
 	VolumeUnwritable Reason = "VolumeUnwritable" // the marker cannot be written
-	EtcdEnded        Reason = "EtcdEnded"        // etcd failed, or could not be executed
+	EtcdEnded        Reason = "EtcdEnded"        // etcd ended with an error, or could not be executed
 )
 
-// RefusedCode is the exit code of a container in which etcd was not started.
+// RefusedCode is the exit code of the container if etcd was not started.
 const RefusedCode = 3
 
-const maxReport = 4096 // kubelets cut longer messages off
+const maxReport = 4096 // kubelets cut off longer messages
 
-// Report is the termination message of a container whose etcd does not run.
+// Report is the termination message of a container in which etcd does not run.
 type Report struct {
 	Reason  Reason `json:"reason"`
 	Message string `json:"message"`
@@ -38,24 +38,24 @@ type Report struct {
 
 func (r Report) Error() string { return string(r.Reason) + ": " + r.Message }
 
-// ParseReport reads a termination message, which may come from another program or be cut off. The container must not
-// use FallbackToLogsOnError, because the message could then be output of etcd.
+// ParseReport parses a termination message. The message may come from another program, or be cut off. The container
+// must not use FallbackToLogsOnError, because then the message could be output of etcd.
 func ParseReport(text string) (Report, error) {
 	var r Report
 	if len(text) > maxReport {
-		return Report{}, fmt.Errorf("not a report: it has %d bytes, and at most %d are read", len(text), maxReport)
+		return Report{}, fmt.Errorf("the termination message is not a report: it has %d bytes, but at most %d are allowed", len(text), maxReport)
 	}
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
-		return Report{}, fmt.Errorf("not a report: %w", err)
+		return Report{}, fmt.Errorf("the termination message is not a report: %w", err)
 	}
 	if !slices.Contains([]Reason{NoAuthorisation, VolumeLost, VolumeForeign, VolumeUnreadable, VolumeUnwritable, EtcdEnded}, r.Reason) {
-		return Report{}, errors.New("not a report: unknown reason")
+		return Report{}, errors.New("the termination message is not a report: its reason is unknown")
 	}
 	return r, nil
 }
 
-// Encode returns a text that fits into a termination message. It keeps the end of a long message,
-// which has the last output of etcd.
+// Encode returns the report as JSON that fits into a termination message. It shortens a long message at its start,
+// because the end contains the last output of etcd.
 func (r Report) Encode() []byte {
 	r.Message = strings.ToValidUTF8(r.Message, "\uFFFD")
 	for {
@@ -64,7 +64,7 @@ func (r Report) Encode() []byte {
 		if excess <= 0 {
 			return text
 		}
-		// A byte of the message takes at most six bytes in JSON.
+		// JSON needs at most six bytes for one byte of the message.
 		r.Message = strings.ToValidUTF8(r.Message[max(1, excess/6):], "")
 	}
 }
@@ -73,6 +73,6 @@ func encode(r Report) []byte {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(r) // strings can always be encoded
+	_ = encoder.Encode(r) // encoding strings cannot fail
 	return text.Bytes()
 }

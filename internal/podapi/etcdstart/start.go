@@ -8,44 +8,45 @@ import (
 	"strings"
 )
 
-// Mode is how a member may start.
+// Mode is the way in which a member may start.
 type Mode string
 
-// The modes.
+// These are the start modes.
 const (
-	Bootstrap Mode = "bootstrap" // without data, because the cluster is new
-	Join      Mode = "join"      // without data, because the cluster has added the member
-	// Restored is for a member that starts from a backup, on a new volume.
+	Bootstrap Mode = "bootstrap" // the member starts without data, because its cluster is new
+	Join      Mode = "join"      // the member starts without data, because it was just added to its cluster
+	// Restored is the mode of a member that starts from a backup on a new volume.
 	Restored Mode = "restored"
-	// Established is for a member that was seen in its cluster. It may only continue with its own log.
+	// Established is the mode of a member that has already been part of its cluster. It may only start with its own
+	// log.
 	Established Mode = "established"
 )
 
 const idLength = 16
 
-// Start is the operator's permission for a member to start.
+// Start is the operator's permission for an etcd member to start.
 type Start struct {
 	Mode Mode
-	ID   string // member ID in hex, as etcd prints it
+	ID   string // member ID in hexadecimal, as etcd prints it
 }
 
-// String returns the text that ParseStart reads.
+// String returns the permission as text, for ParseStart.
 func (s Start) String() string { return string(s.Mode) + " " + s.ID }
 
-// ParseStart reads a mode and an ID of 16 hexadecimal digits.
+// ParseStart parses a start mode and a member ID of 16 hexadecimal digits.
 func ParseStart(text string) (Start, error) {
 	words := strings.Fields(text)
 	if len(words) != 2 {
-		return Start{}, fmt.Errorf("%.80q is not a mode and the ID of a member", text)
+		return Start{}, fmt.Errorf("%.80q does not consist of a start mode and a member ID", text)
 	}
 	s := Start{Mode(words[0]), words[1]}
 	switch s.Mode {
 	case Bootstrap, Join, Restored, Established:
 	default:
-		return Start{}, fmt.Errorf("%.80q is not a mode: use %s, %s, %s or %s", s.Mode, Bootstrap, Join, Restored, Established)
+		return Start{}, fmt.Errorf("%.80q is not a start mode; use %s, %s, %s or %s", s.Mode, Bootstrap, Join, Restored, Established)
 	}
 	if len(s.ID) != idLength || strings.ContainsFunc(s.ID, notHex) {
-		return Start{}, fmt.Errorf("%.80q is not the ID of a member, which has %d hexadecimal digits", s.ID, idLength)
+		return Start{}, fmt.Errorf("%.80q is not a member ID, which has %d hexadecimal digits", s.ID, idLength)
 	}
 	return s, nil
 }

@@ -14,16 +14,16 @@ import (
 
 const maxUID = 128
 
-// Check returns everything that is wrong with an order. The messages contain no values, because they may be shown to
-// users who cannot read the order.
+// Check returns all errors of an order. Its messages contain no values from the order, because they may be shown to
+// users who are not allowed to read it.
 func (o *Order) Check() error {
 	return errors.Join(
-		demand(IsUID(o.UID), "uid has letters, digits and dashes only, 128 at most"),
-		demand(o.Run >= 1, "run is 1 or more"),
-		demand(!o.Created.IsZero(), "created is needed"),
-		demand((o.Command == "") != (len(o.Args) == 0), "either command or args is needed"),
-		demand(len(o.Args) == 0 || o.Args[0] != "", "args begins with what to execute"),
-		demand(strings.HasPrefix(o.Dir, "/"), "dir is absolute, as in /var/tmp"),
+		demand(IsUID(o.UID), "uid must have only letters, digits and dashes, and at most 128 characters"),
+		demand(o.Run >= 1, "run must be 1 or more"),
+		demand(!o.Created.IsZero(), "created is missing"),
+		demand((o.Command == "") != (len(o.Args) == 0), "exactly one of command and args must be set"),
+		demand(len(o.Args) == 0 || o.Args[0] != "", "args must begin with the program to execute"),
+		demand(strings.HasPrefix(o.Dir, "/"), "dir must be an absolute path, such as /var/tmp"),
 		checkUser(o.User),
 		checkSeconds("timeoutSeconds", o.TimeoutSeconds),
 		checkSeconds("graceSeconds", o.GraceSeconds),
@@ -33,7 +33,7 @@ func (o *Order) Check() error {
 	)
 }
 
-// IsUID reports whether a text can be the UID of an Activity, which becomes part of a marker's name.
+// IsUID reports whether a text can be the UID of an Activity. The UID becomes part of the file name of a marker.
 func IsUID(text string) bool { return plain(text, "-") && len(text) <= maxUID }
 
 func demand(ok bool, text string) error {
@@ -43,16 +43,16 @@ func demand(ok bool, text string) error {
 	return errors.New(text)
 }
 
-// checkUser refuses names that are unsafe in files of the host or as an argument. The host itself checks that the user
-// exists.
+// checkUser refuses names that could be misread in files of the host or as command line options. Whether the user
+// exists is only checked on the host.
 func checkUser(user string) error {
 	return demand(user != "" && !strings.HasPrefix(user, "-") && !strings.ContainsAny(user, ":\n"),
-		"user does not begin with a dash and has neither colons nor line breaks")
+		"user must not begin with a dash, and must not contain colons or line breaks")
 }
 
 func checkSeconds(field string, seconds int) error {
 	if seconds < 0 || seconds > math.MaxInt32 {
-		return fmt.Errorf("%s is from 0 to %d", field, math.MaxInt32)
+		return fmt.Errorf("%s must be from 0 to %d", field, math.MaxInt32)
 	}
 	return nil
 }
@@ -61,7 +61,7 @@ func checkEnvs(envs []string) error {
 	for i, env := range envs {
 		name, _, ok := strings.Cut(env, "=")
 		if !ok || !isEnvName(name) {
-			return fmt.Errorf("envs[%d] is not KEY=value", i)
+			return fmt.Errorf("envs[%d] does not have the form KEY=value", i)
 		}
 	}
 	return nil
@@ -79,17 +79,18 @@ func checkSecretEnvs(envs map[string]string) error {
 	return nil
 }
 
-// checkNUL refuses NUL bytes. A string ends there for a process, so only the part before it would be run.
+// checkNUL refuses NUL bytes. Linux would cut off an argument at the NUL byte, and run something else than the order
+// says.
 func (o *Order) checkNUL() error {
 	for _, text := range slices.Concat([]string{o.Command, o.User, o.Dir, o.BootID}, o.Args, o.Envs) {
 		if strings.ContainsRune(text, 0) {
-			return errors.New("nothing in an order has a NUL character")
+			return errors.New("the order contains a NUL character, which no process can receive")
 		}
 	}
 	return nil
 }
 
-// isEnvName reports whether Kubernetes allows a variable's name in containers.
+// isEnvName reports whether Kubernetes accepts a name for an environment variable.
 func isEnvName(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r > '~' || r == '=' })
 }

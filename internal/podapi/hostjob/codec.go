@@ -15,21 +15,22 @@ import (
 )
 
 const (
-	// MaxOrder limits an encoded order, in bytes, because all annotations of a pod together may have 256 KiB.
+	// MaxOrder is the maximum size of an encoded order in bytes. An order is stored in an annotation, and all
+	// annotations of a pod together may have 256 KiB.
 	MaxOrder = 240 << 10
-	// MaxArgument limits one argument, and one variable with its name, in bytes, because Linux executes nothing with a
-	// longer one.
+	// MaxArgument is the maximum length of an argument, or of a variable with its name, in bytes. Linux does not
+	// execute a program with a longer one.
 	MaxArgument = 128<<10 - 1
 )
 
-// EncodeOrder returns the text that ParseOrder reads, or an error if the order is invalid.
+// EncodeOrder returns the order as JSON, for ParseOrder. It returns an error if the order is invalid.
 func EncodeOrder(o Order) (string, error) {
 	if err := o.Check(); err != nil {
 		return "", err
 	}
 	var out strings.Builder
 	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false) // shell text often contains < > &, and escapes need space
+	encoder.SetEscapeHTML(false) // shell commands often contain < > &, and escapes would need more space
 	if err := encoder.Encode(o); err != nil {
 		return "", fmt.Errorf("encode the order: %w", err)
 	}
@@ -40,13 +41,13 @@ func EncodeOrder(o Order) (string, error) {
 	return text, nil
 }
 
-// ParseOrder reads an order. It refuses unknown fields, because an order must not be carried out in part.
+// ParseOrder parses an order. It refuses unknown fields, because ignoring one could carry out the order only in part.
 func ParseOrder(text []byte) (Order, error) {
 	switch {
 	case len(text) > MaxOrder:
 		return Order{}, tooLong(len(text))
 	case !utf8.Valid(text):
-		return Order{}, errors.New("the order is not UTF-8: a command would not be run as it was written")
+		return Order{}, errors.New("the order is not valid UTF-8, so the command would run differently from how it was written")
 	}
 	o := NewOrder("", 0, time.Time{})
 	decoder := json.NewDecoder(bytes.NewReader(text))
@@ -65,7 +66,7 @@ func tooLong(length int) error {
 	return fmt.Errorf("the order has %d bytes, but at most %d fit: put long texts into a file on the host", length, MaxOrder)
 }
 
-// fill sets the defaults of empty fields.
+// fill sets empty fields to their defaults.
 func (o *Order) fill() {
 	if o.User == "" {
 		o.User = defaultUser

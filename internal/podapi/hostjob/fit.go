@@ -12,18 +12,18 @@ import (
 )
 
 const (
-	// MaxResult is the size of a termination message that a kubelet keeps, in bytes.
+	// MaxResult is the maximum size of a result in bytes. Kubelets cut off longer termination messages.
 	MaxResult = 4096
-	// TailSize limits the tail, in bytes, to leave room for the rest of the result. It fits if few characters need an
-	// escape.
+	// TailSize is how many bytes of output a result holds, so that the other fields fit too. If the output needs many
+	// JSON escapes, it is cut further.
 	TailSize = 3 << 10
 	maxWord  = 64 // limits reason, signal and boot ID, which are single words
-	// widest is the most bytes of JSON for one byte of text, as in \u001b.
+	// widest is the largest number of JSON bytes for one byte of text, as in \u001b.
 	widest = 6
 )
 
-// EncodeResult returns at most MaxResult bytes for ParseResult. If the result is longer, it first cuts off the start of
-// the tail, and then the end of the message.
+// EncodeResult returns the result as JSON of at most MaxResult bytes, for ParseResult. To shorten a result, it first
+// cuts off the start of the output, and then the end of the message.
 func EncodeResult(r Result) []byte {
 	r.tidy()
 	for {
@@ -40,11 +40,11 @@ func EncodeResult(r Result) []byte {
 	}
 }
 
-// tidy bounds the size of a result, and makes its times encodable.
+// tidy limits the length of each text, and changes times that JSON cannot express.
 func (r *Result) tidy() {
 	r.State = State(clip(string(r.State), maxWord))
 	r.Reason, r.Signal, r.BootID = clip(r.Reason, maxWord), clip(r.Signal, maxWord), clip(r.BootID, maxWord)
-	r.Message = clip(strings.ReplaceAll(r.Message, "\n", "; "), MaxResult) // errors.Join puts line breaks between errors
+	r.Message = clip(strings.ReplaceAll(r.Message, "\n", "; "), MaxResult) // errors.Join separates errors by line breaks
 	r.Tail = strings.ToValidUTF8(r.Tail, "\uFFFD")
 	if excess := len(r.Tail) - MaxResult; excess > 0 {
 		r.Tail, r.Truncated = dropFront(r.Tail, excess), true
@@ -52,7 +52,8 @@ func (r *Result) tidy() {
 	r.StartedAt, r.EndedAt = encodable(r.StartedAt), encodable(r.EndedAt)
 }
 
-// encodable returns a time in UTC with milliseconds, or no time if JSON cannot express its year.
+// encodable returns the time in UTC with millisecond precision. If JSON cannot express its year, it returns the zero
+// time.
 func encodable(t time.Time) time.Time {
 	if t = t.UTC().Truncate(time.Millisecond); t.Year() < 0 || t.Year() > 9999 {
 		return time.Time{}
@@ -63,7 +64,7 @@ func encodable(t time.Time) time.Time {
 func encode(r Result) []byte {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false) // escapes need six bytes, and < > & are frequent in output
+	encoder.SetEscapeHTML(false) // output often contains < > &, and their escapes need six bytes
 	if err := encoder.Encode(r); err != nil {
 		return []byte(`{"state":"Unknown","message":"the result cannot be encoded"}`)
 	}
@@ -75,7 +76,7 @@ func clip(text string, length int) string {
 	return dropBack(text, max(0, len(text)-length))
 }
 
-// dropFront removes whole characters, at least n bytes in total, from the start of a text.
+// dropFront removes at least n bytes from the start of a text, without splitting a character.
 func dropFront(text string, n int) string {
 	n = min(n, len(text))
 	for n < len(text) && !utf8.RuneStart(text[n]) {
@@ -84,7 +85,7 @@ func dropFront(text string, n int) string {
 	return text[n:]
 }
 
-// dropBack removes whole characters, at least n bytes in total, from the end of a text.
+// dropBack removes at least n bytes from the end of a text, without splitting a character.
 func dropBack(text string, n int) string {
 	end := max(0, len(text)-n)
 	for end > 0 && end < len(text) && !utf8.RuneStart(text[end]) {

@@ -5,44 +5,44 @@ package hostjob
 
 import "time"
 
-// Order is a command to run. NewOrder and ParseOrder set the defaults of missing fields.
+// Order describes a command to run on a host. NewOrder and ParseOrder set missing fields to their defaults.
 type Order struct {
-	// UID is the UID of the Activity. UID and Run name the marker on the host.
+	// UID is the UID of the Activity. UID and Run form the name of the marker file on the host.
 	UID string `json:"uid"`
-	// Run is the number of the requested run, from 1.
+	// Run is the number of the requested run, starting at 1.
 	Run int64 `json:"run"`
-	// Created is the Activity's creation time, by the clock of the API server.
+	// Created is the creation time of the Activity, by the clock of the API server.
 	Created time.Time `json:"created"`
-	// ForgetBefore lets the host forget runs of Activities that were created before this time; optional. It must not be
-	// later than Created of an Activity that may still have a pod on the host. Otherwise the pod could run the command
-	// again, as its marker is gone.
+	// ForgetBefore, if set, allows the host to delete markers of Activities that were created before this time. No such
+	// Activity may still have a pod on the host. Without its marker, that pod could run the command again.
 	ForgetBefore time.Time `json:"forgetBefore,omitzero"`
 
-	// BeginBefore is the deadline for the start, and BootID identifies the host's boot at the time of the order; both
+	// BeginBefore is the deadline for the start, and BootID the boot of the host for which the order was created. Both
 	// are optional. docs/design/hostrun.md describes how the host uses them.
 	BeginBefore time.Time `json:"beginBefore,omitzero"`
 	BootID      string    `json:"bootID,omitempty"`
 
-	// Command is run by the host's /bin/sh, while Args are executed without a shell. Exactly one of them is set.
+	// Command is a line for the host's /bin/sh. Args are a program and its arguments, executed without a shell. Exactly
+	// one of them is set.
 	Command string   `json:"command,omitempty"`
 	Args    []string `json:"args,omitempty"`
-	// User is the name or number of a user on the host.
+	// User is the name or number of the host user who runs the command.
 	User string `json:"user"`
-	// Dir is the working directory, an absolute path on the host that the user must be able to enter.
+	// Dir is the working directory: an absolute path on the host that the user must be able to enter.
 	Dir string `json:"dir"`
-	// Envs are KEY=value; a later entry overrides an earlier one.
+	// Envs are environment variables as KEY=value. A later entry overrides an earlier one.
 	Envs []string `json:"envs,omitempty"`
-	// SecretEnvs maps variables to files with their values. They override Envs.
+	// SecretEnvs maps variables to files that contain their values. They override Envs.
 	SecretEnvs map[string]string `json:"secretEnvs,omitempty"`
 
-	// TimeoutSeconds limits how long the command may run; 0 means no limit.
+	// TimeoutSeconds is how long the command may run; 0 means no limit.
 	TimeoutSeconds int `json:"timeoutSeconds,omitempty"`
-	// GraceSeconds limits how long the command may take to end after a cancellation or a timeout. The pod's own grace
-	// period must be about 10 seconds longer.
+	// GraceSeconds is how long the command may take to end after a cancellation or a timeout. The grace period of the
+	// pod must be about 10 seconds longer.
 	GraceSeconds int `json:"graceSeconds"`
 }
 
-// NewOrder returns an order with all defaults and nothing to run.
+// NewOrder returns an order with all defaults, but without a command.
 func NewOrder(uid string, run int64, created time.Time) Order {
 	return Order{UID: uid, Run: run, Created: created, User: defaultUser, Dir: defaultDir, GraceSeconds: defaultGrace}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// morning returns the creation time of the tests' Activities.
+// morning returns the creation time of the Activities in these tests.
 func morning() time.Time { return time.Date(2026, 5, 1, 8, 0, 0, 0, time.UTC) }
 
 func TestAnOrderHasDefaults(t *testing.T) {
@@ -50,33 +50,33 @@ func TestARefusalSaysWhatIsWrongWithAnOrder(t *testing.T) {
 		{"another type", begin + `"command":["a"]}`, "command"},
 		{"an unknown field", begin + `"command":"a","sudo":true}`, `unknown field "sudo"`},
 		{"something behind", begin + `"command":"a"} {}`, "after the order"},
-		{"no command", begin + `"command":""}`, "either command or args"},
-		{"both", begin + `"command":"a","args":["a"]}`, "either command or args"},
-		{"nothing to execute", begin + `"args":["","a"]}`, "args begins with what to execute"},
-		{"a uid with a path", `{"uid":"../u","run":1,"created":"2026-05-01T08:00:00Z","command":"a"}`, "uid has letters"},
-		{"no uid", `{"run":1,"created":"2026-05-01T08:00:00Z","command":"a"}`, "uid has letters"},
-		{"a long uid", strings.Replace(begin, `"u"`, `"`+strings.Repeat("u", 129)+`"`, 1) + `"command":"a"}`, "uid has letters"},
-		{"run zero", `{"uid":"u","created":"2026-05-01T08:00:00Z","command":"a"}`, "run is 1 or more"},
-		{"no time", `{"uid":"u","run":1,"command":"a"}`, "created is needed"},
-		{"a relative directory", begin + `"command":"a","dir":"tmp"}`, "dir is absolute"},
+		{"no command", begin + `"command":""}`, "exactly one of command and args"},
+		{"both", begin + `"command":"a","args":["a"]}`, "exactly one of command and args"},
+		{"nothing to execute", begin + `"args":["","a"]}`, "args must begin with the program to execute"},
+		{"a uid with a path", `{"uid":"../u","run":1,"created":"2026-05-01T08:00:00Z","command":"a"}`, "uid must have only letters"},
+		{"no uid", `{"run":1,"created":"2026-05-01T08:00:00Z","command":"a"}`, "uid must have only letters"},
+		{"a long uid", strings.Replace(begin, `"u"`, `"`+strings.Repeat("u", 129)+`"`, 1) + `"command":"a"}`, "uid must have only letters"},
+		{"run zero", `{"uid":"u","created":"2026-05-01T08:00:00Z","command":"a"}`, "run must be 1 or more"},
+		{"no time", `{"uid":"u","run":1,"command":"a"}`, "created is missing"},
+		{"a relative directory", begin + `"command":"a","dir":"tmp"}`, "dir must be an absolute path"},
 		{"NUL in the command", begin + `"command":"a\u0000b"}`, "NUL"},
 		{"NUL in an argument", begin + `"args":["a","\u0000"]}`, "NUL"},
 		{"NUL in the user", begin + `"command":"a","user":"a\u0000"}`, "NUL"},
 		{"NUL in the directory", begin + `"command":"a","dir":"/\u0000"}`, "NUL"},
 		{"NUL in the boot", begin + `"command":"a","bootID":"a\u0000"}`, "NUL"},
 		{"NUL in a variable", begin + `"command":"a","envs":["A=\u0000"]}`, "NUL"},
-		{"a user that is an option", begin + `"command":"a","user":"--help"}`, "user does not begin"},
+		{"a user that is an option", begin + `"command":"a","user":"--help"}`, "user must not begin"},
 		{"a user that is a line", begin + `"command":"a","user":"a:0:0"}`, "colons"},
 		{"two users", begin + `"command":"a","user":"a\nb"}`, "line breaks"},
-		{"a variable without a value", begin + `"command":"a","envs":["A=1","secret"]}`, "envs[1] is not KEY=value"},
-		{"a variable without a name", begin + `"command":"a","envs":["=1"]}`, "envs[0] is not KEY=value"},
-		{"a variable with an invalid name", begin + `"command":"a","envs":["A\n=1"]}`, "envs[0] is not KEY=value"},
+		{"a variable without a value", begin + `"command":"a","envs":["A=1","secret"]}`, "envs[1] does not have the form KEY=value"},
+		{"a variable without a name", begin + `"command":"a","envs":["=1"]}`, "envs[0] does not have the form KEY=value"},
+		{"a variable with an invalid name", begin + `"command":"a","envs":["A\n=1"]}`, "envs[0] does not have the form KEY=value"},
 		{"a secret variable with an invalid name", begin + `"command":"a","secretEnvs":{"A=B":"f"}}`, `"A=B" is not the name of a variable`},
 		{"a secret elsewhere", begin + `"command":"a","secretEnvs":{"A":"../order"}}`, "the file of A is not a key of a Secret"},
 		{"a secret that is a directory", begin + `"command":"a","secretEnvs":{"A":"..data"}}`, "the file of A is not a key of a Secret"},
 		{"a negative time", begin + `"command":"a","timeoutSeconds":-1}`, "timeoutSeconds is from 0"},
 		{"an endless grace", begin + `"command":"a","graceSeconds":99999999999}`, "graceSeconds is from 0"},
-		{"bytes that are no text", begin + "\"command\":\"a\xff\"}", "not UTF-8"},
+		{"bytes that are no text", begin + "\"command\":\"a\xff\"}", "not valid UTF-8"},
 		{"too much", begin + `"command":"` + strings.Repeat("a", MaxOrder) + `"}`, "at most 245760 fit"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestAnInvalidOrderIsNotEncoded(t *testing.T) {
 	}
 }
 
-// FuzzParseOrder checks that an accepted order is safe, and that encoding and parsing it again does not change it.
+// FuzzParseOrder checks that every accepted order is safe, and stays unchanged when it is encoded and parsed again.
 func FuzzParseOrder(f *testing.F) {
 	f.Add([]byte(`{"uid":"u","run":1,"created":"2026-05-01T08:00:00Z","command":"a","envs":["A=b"],"secretEnvs":{"P":"f"}}`))
 	f.Add([]byte(`{"uid":"u","run":1,"created":"2026-05-01T08:00:00+02:00","forgetBefore":"2026-05-01T08:00:00.5Z","args":["a","\ud800"],"user":"0","dir":"/a"}`))
@@ -123,7 +123,7 @@ func FuzzParseOrder(f *testing.F) {
 		}
 		again, err := EncodeOrder(o)
 		if err != nil {
-			return // with escapes it may exceed the limit
+			return // JSON escapes may make the order too long
 		}
 		got, err := ParseOrder([]byte(again))
 		if err != nil || !cmp.Equal(got, o, cmp.Comparer(func(a, b []string) bool { return fmt.Sprint(a) == fmt.Sprint(b) }),

@@ -10,22 +10,21 @@ import (
 	"slices"
 )
 
-// ParseResult reads a termination message, which is untrusted: root on the host can write it. The
-// container must not have the policy FallbackToLogsOnError, with which it could be output of the
-// command.
+// ParseResult parses a termination message. The message is untrusted input, because root on the host can write it. The
+// container must not use FallbackToLogsOnError, because then the message could be output of the command.
 func ParseResult(text string) (Result, error) {
 	var r Result
 	if len(text) > MaxResult {
-		return Result{}, fmt.Errorf("not a result: it has %d bytes, and at most %d are read", len(text), MaxResult)
+		return Result{}, fmt.Errorf("the termination message is not a result: it has %d bytes, but at most %d are allowed", len(text), MaxResult)
 	}
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
-		return Result{}, fmt.Errorf("not a result: %w", err)
+		return Result{}, fmt.Errorf("the termination message is not a result: %w", err)
 	}
 	if !slices.Contains(states(), r.State) {
-		return Result{}, errors.New("not a result: unknown state")
+		return Result{}, errors.New("the termination message is not a result: its state is unknown")
 	}
 	if r.ExitCode != nil && (*r.ExitCode < 0 || *r.ExitCode > 255) || r.Bytes < 0 {
-		return Result{}, errors.New("not a result: impossible numbers")
+		return Result{}, errors.New("the termination message is not a result: its numbers are impossible")
 	}
 	r.tidy()
 	return r, nil

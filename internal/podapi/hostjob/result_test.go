@@ -83,8 +83,8 @@ func TestAResultOfALaterVersionIsRead(t *testing.T) {
 	}
 }
 
-// FuzzParseResult checks that the parser accepts any input without a panic, and that encoding an accepted result keeps
-// it within the limit and unchanged.
+// FuzzParseResult checks that the parser never panics, and that an accepted result stays unchanged and within the size
+// limit when it is encoded again.
 func FuzzParseResult(f *testing.F) {
 	f.Add(`{"state":"Succeeded","exitCode":0,"tail":"a\u0000\ud800","bytes":1,"startedAt":"2026-05-01T08:00:00.123456Z"}`)
 	f.Add(`{"state":"Failed","signal":"SIGKILL","message":"` + strings.Repeat("\\u0001", 900) + `"}`)
@@ -105,7 +105,7 @@ func FuzzParseResult(f *testing.F) {
 	})
 }
 
-// FuzzEncodeResult checks that any result fits into the limit.
+// FuzzEncodeResult checks that every encoded result stays within the size limit.
 func FuzzEncodeResult(f *testing.F) {
 	f.Add("reason", "message", "tail", 3000)
 	f.Add("\xff", "\u2028", "\x00", 4000)

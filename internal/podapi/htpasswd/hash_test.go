@@ -11,7 +11,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 )
 
-const shaOfOne = "{SHA}NWoZK3kTsExUV00Ywo1G5jlUKKs=" // of the password "1"
+const shaOfOne = "{SHA}NWoZK3kTsExUV00Ywo1G5jlUKKs=" // hash of the password "1"
 
 func TestAPasswordMatchesItsHashOnly(t *testing.T) {
 	long := strings.Repeat("x", maxBcryptBytes)

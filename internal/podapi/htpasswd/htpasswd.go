@@ -1,8 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package htpasswd parses files of users and hashed passwords, which the operator creates and the auth proxy checks. It
-// limits the number and length of lines, the lines per user, and the bcrypt cost.
+// Package htpasswd parses htpasswd files, which contain users and hashed passwords. The operator creates these files,
+// and the auth proxy checks passwords against them. The package limits the number and length of lines, the lines per
+// user, and the bcrypt cost.
 package htpasswd
 
 import (
@@ -15,25 +16,27 @@ import (
 
 const (
 	maxLineBytes = 1024
-	// maxUserLines limits the cost of checking a wrong password. A user has two lines while the password is being
-	// changed.
+	// maxUserLines is the maximum number of lines per user, which limits the cost of checking a wrong password. A user
+	// has two lines while the password is being changed.
 	maxUserLines = 8
-	// maxFile is more than a Secret can have, and maxComplaints how many bad lines are reported.
+	// maxFile is the maximum file size in bytes; a Secret cannot hold that much. maxComplaints is how many bad lines
+	// are reported.
 	maxFile, maxComplaints = 4 << 20, 1000
 )
 
-// Complaint says what is wrong with a line. It quotes nothing from the line, which may contain a password.
+// Complaint describes what is wrong with a line. It quotes nothing from the line, because the line may contain a
+// password.
 type Complaint struct {
 	Line   int
 	Reason error
 }
 
-// Parse reads an htpasswd file. It skips bad lines, so that one of them does not lock out all users.
+// Parse parses an htpasswd file. It skips bad lines, so that one of them does not lock out all users.
 func Parse(text string) ([]*Line, []Complaint) {
 	var found []*Line
 	var bad []Complaint
 	p := parser{users: map[string]int{}, seen: map[[2]string]bool{}}
-	text = strings.TrimPrefix(text, "\ufeff") // Windows editors start files with it
+	text = strings.TrimPrefix(text, "\ufeff") // Windows editors put this byte order mark at the start of files
 	if len(text) > maxFile {
 		return nil, []Complaint{{1, fmt.Errorf("the file is longer than %d bytes", maxFile)}}
 	}
@@ -52,10 +55,10 @@ func Parse(text string) ([]*Line, []Complaint) {
 	return found, bad
 }
 
-// mostNamed is how many lines are named in a message.
+// mostNamed is how many lines a message names at most.
 const mostNamed = 3
 
-// Unaffordable names the users whose lines have a cost of bcrypt above the limit, and what to do.
+// Unaffordable returns messages about lines whose bcrypt cost is too high. Each names the user and what to do.
 func Unaffordable(text string) []string {
 	var out []string
 	_, bad := Parse(text)
@@ -73,13 +76,13 @@ func Usable(text string) bool {
 	return len(found) > 0
 }
 
-// parser keeps track of the previous lines.
+// parser remembers the previous lines, to detect duplicates and too many lines of a user.
 type parser struct {
 	users map[string]int
 	seen  map[[2]string]bool
 }
 
-// line returns nil for an empty line, a comment or a duplicate.
+// line parses one line. It returns nil for an empty line, a comment or a duplicate.
 func (p *parser) line(text string) (*Line, error) {
 	if text == "" || text[0] == '#' {
 		return nil, nil
@@ -89,16 +92,16 @@ func (p *parser) line(text string) (*Line, error) {
 	}
 	user, hash, _ := strings.Cut(text, ":")
 	if user == "" || hash == "" {
-		return nil, errors.New("it is not user:hash")
+		return nil, errors.New("the line does not have the form user:hash")
 	}
 	if strings.TrimSpace(user) != user {
-		return nil, errors.New("the user ends with a blank")
+		return nil, errors.New("the user name ends with a blank")
 	}
 	if p.seen[[2]string{user, hash}] {
 		return nil, nil
 	}
 	if p.users[user] == maxUserLines {
-		return nil, fmt.Errorf("its user already has %d lines, the maximum", maxUserLines)
+		return nil, fmt.Errorf("the user already has %d lines, which is the maximum", maxUserLines)
 	}
 	l, err := newLine(user, hash)
 	if err != nil {
@@ -109,15 +112,16 @@ func (p *parser) line(text string) (*Line, error) {
 	return l, nil
 }
 
-// printable returns an error for characters that are not allowed in the header that carries the user.
+// printable returns an error if a user name contains characters that are not allowed in the HTTP header that carries
+// it.
 func printable(text string) error {
 	switch {
 	case len(text) > maxLineBytes:
-		return fmt.Errorf("it is longer than %d bytes", maxLineBytes)
+		return fmt.Errorf("the line is longer than %d bytes", maxLineBytes)
 	case !utf8.ValidString(text):
-		return errors.New("it is not UTF-8")
+		return errors.New("the line is not valid UTF-8")
 	case strings.ContainsFunc(text, unicode.IsControl):
-		return errors.New("it has control characters")
+		return errors.New("the line has control characters")
 	}
 	return nil
 }

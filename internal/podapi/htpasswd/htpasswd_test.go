@@ -68,7 +68,7 @@ func TestAnHtpasswdFileIsReadLineByLine(t *testing.T) {
 	}
 }
 
-// many returns n lines of one user, which differ in cost and hash.
+// many returns n lines of one user with different costs and hashes.
 func many(user string, n int) string {
 	var b strings.Builder
 	for i := range n {

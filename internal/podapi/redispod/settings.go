@@ -5,9 +5,9 @@ package redispod
 
 import "slices"
 
-// ReadAtStart reports whether servers read a setting only at their start. They call such a setting immutable (config.c,
-// IMMUTABLE_CONFIG of Redis 7.0 to 8.0 and Valkey 8.1). Up to 7.0, settings with CPU lists were spelled with
-// underscores.
+// ReadAtStart reports whether Redis reads a setting only at its start. Redis calls these settings immutable
+// (IMMUTABLE_CONFIG in config.c of Redis 7.0 to 8.0 and Valkey 8.1). Until 7.0, the names of settings with CPU lists
+// had underscores.
 func ReadAtStart(name string) bool {
 	return slices.Contains([]string{
 		"always-show-logo", "disable-thp", "io-threads", "io-threads-do-reads", "rdbchecksum", "set-proc-title",

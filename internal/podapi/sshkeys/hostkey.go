@@ -15,14 +15,15 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// SeedFile is the file of a mounted Secret that host keys are derived from. It is never copied to a client's container.
+// SeedFile is the file of a mounted Secret from which all host keys are derived. It must never be copied into a
+// client's container.
 const SeedFile = "host_seed"
 
-// HostKeyFile is the private key with which a host proves its identity.
+// HostKeyFile is the file with the private key by which an SSH host proves its identity.
 const HostKeyFile = "ssh_host_ed25519_key"
 
-// HostKey derives the key pair of one host from the seed of all hosts. The pair of one host reveals neither the seed
-// nor the pair of another host.
+// HostKey derives the SSH host key pair of one host from a secret seed that all hosts share. A key pair reveals neither
+// the seed nor the key pair of another host.
 func HostKey(seed []byte, host string) (private []byte, public string, err error) {
 	sum := hmac.New(sha256.New, seed)
 	sum.Write([]byte("opcrew ssh host key\x00" + host))
@@ -33,12 +34,12 @@ func HostKey(seed []byte, host string) (private []byte, public string, err error
 	}
 	signer, err := ssh.NewSignerFromKey(key)
 	if err != nil {
-		return nil, "", fmt.Errorf("host key of %s: %w", host, err)
+		return nil, "", fmt.Errorf("derive the host key of %s: %w", host, err)
 	}
 	return pem.EncodeToMemory(block), strings.TrimSpace(string(ssh.MarshalAuthorizedKey(signer.PublicKey()))), nil
 }
 
-// HostFiles are the files with which a host proves its identity, by their names.
+// HostFiles returns the private and the public host key file of a host, by file name.
 func HostFiles(seed []byte, host string) (map[string][]byte, error) {
 	private, public, err := HostKey(seed, host)
 	if err != nil {
@@ -47,8 +48,8 @@ func HostFiles(seed []byte, host string) (map[string][]byte, error) {
 	return map[string][]byte{HostKeyFile: private, HostKeyFile + ".pub": []byte(public + "\n")}, nil
 }
 
-// OwnFiles replaces the seed of all host keys in a mounted Secret by the key of one host: no other container of its pod
-// may see the seed.
+// OwnFiles returns the files of a mounted Secret, with the seed replaced by the host key of one host. No other
+// container of the pod may see the seed.
 func OwnFiles(files map[string][]byte, host string) (map[string][]byte, error) {
 	seed, ok := files[SeedFile]
 	if !ok {
@@ -63,8 +64,8 @@ func OwnFiles(files map[string][]byte, host string) (map[string][]byte, error) {
 	return files, nil
 }
 
-// OwnFormat is a key in ssh's own format, with a check number of the key's and not a random one: the same key is the same
-// text each time.
+// OwnFormat encodes a key in the OpenSSH private key format. Its check number is derived from the key, and not random,
+// so that the same key always gives the same text.
 func OwnFormat(key ed25519.PrivateKey) (*pem.Block, error) {
 	const magic = "openssh-key-v1\x00"
 	block, err := ssh.MarshalPrivateKey(key, "")
@@ -80,7 +81,7 @@ func OwnFormat(key ed25519.PrivateKey) (*pem.Block, error) {
 		return nil, fmt.Errorf("encode a key: %w", err)
 	}
 	check := sha256.Sum256(file.PubKey)
-	copy(file.PrivKeyBlock, append(check[:4:4], check[:4]...)) // it stands there twice
+	copy(file.PrivKeyBlock, append(check[:4:4], check[:4]...)) // the format contains the check number twice
 	block.Bytes = append([]byte(magic), ssh.Marshal(file)...)
 	return block, nil
 }

@@ -1,8 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sshkeys is the contract between the operator and the program that writes the files of ssh and sshd. The
-// program logs a digest of the files, which the operator reads. internal/agents/sshfiles writes the files.
+// Package sshkeys defines what the operator and the program that writes the files of ssh and sshd must agree on. The
+// program logs a digest of the files, which the operator reads to see which keys are in use. internal/agents/sshfiles
+// writes the files.
 package sshkeys
 
 import (
@@ -15,11 +16,11 @@ import (
 	"strings"
 )
 
-// Serving is the message of the log line with the digest.
+// Serving is the message of the log line that contains the digest.
 const Serving = "Serving"
 
-// Digest returns a digest of files by name and content. It can be logged: its 96 bits do not reveal private content,
-// which is too long to be guessed.
+// Digest returns a digest of the names and contents of files. It is safe to log, because its 96 bits do not reveal
+// keys, which are too long to be guessed.
 func Digest(files map[string][]byte) string {
 	sum := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -30,11 +31,12 @@ func Digest(files map[string][]byte) string {
 }
 
 const (
-	// mostDigest is the longest digest, and mostLine the longest line of the log that is read.
+	// mostDigest is the maximum length of a digest, and mostLine the maximum length of a log line, in bytes.
 	mostDigest, mostLine = 64, 4 << 10
 )
 
-// Served returns the last digest in the log; "" if there is none. Anyone in the pod can write to the log.
+// Served returns the last digest in a log; "" if there is none. Its result is untrusted, because anyone in the pod can
+// write to the log.
 func Served(log string) string {
 	lines := strings.Split(log, "\n")
 	for _, line := range slices.Backward(lines) {

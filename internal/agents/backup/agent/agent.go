@@ -1,10 +1,11 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package agent executes an order of package backup: it saves, prunes, verifies or restores. Each of these has its own
-// file; catalog.go handles the objects of a path.
+// Package agent executes the orders of package backup: it saves, prunes, verifies or restores etcd backups. Each of
+// these tasks has a file of its own; catalog.go handles the stored objects of a path.
 //
-// Access to stores (store), reading etcd (snapshot) and making data directories (datadir) are packages of their own.
+// Three other packages do the details: store accesses object stores, snapshot reads etcd members, and datadir creates
+// data directories.
 package agent
 
 import (
@@ -22,13 +23,13 @@ import (
 type Agent struct {
 	Clock clock.PassiveClock
 	Log   *slog.Logger
-	// Open opens the store of a target. Outside tests it is store.Open.
+	// Open opens the store of a target. It is store.Open except in tests.
 	Open func(context.Context, backup.Target) (store.Store, string, error)
-	// DataDir makes data directories. Outside tests it is datadir.Apart.
+	// DataDir creates data directories. It is datadir.Apart except in tests.
 	DataDir datadir.Runner
 }
 
-// New returns an Agent with real stores and processes.
+// New returns an Agent that uses real stores and processes.
 func New(log *slog.Logger) *Agent {
 	return &Agent{Clock: clock.RealClock{}, Log: log, Open: store.Open, DataDir: datadir.Apart}
 }

@@ -16,11 +16,11 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// catalog handles the objects of one path. Its keys do not include the bucket.
+// catalog accesses the objects of one path in a store. Its keys do not include the bucket.
 type catalog struct {
 	store.Store
-	key    string // the key of the path
-	bucket string // the part of a path before the key
+	key    string // key of the path, without the bucket
+	bucket string // bucket, as a prefix of paths in messages
 }
 
 func (a *Agent) catalog(ctx context.Context, t backup.Target) (*catalog, error) {
@@ -31,16 +31,16 @@ func (a *Agent) catalog(ctx context.Context, t backup.Target) (*catalog, error) 
 	return &catalog{opened, key, strings.TrimSuffix(t.Path, key)}, nil
 }
 
-// item is an object of the path.
+// item is a backup of the path.
 type item struct {
 	key  string
 	size int64
-	name backup.Name // set for a periodic backup
-	// recorded reports that there is a record, which may be of an earlier object.
+	name backup.Name // the parsed name of a periodic backup; zero otherwise
+	// recorded is true if the item has a record. The record may belong to an earlier object with the same key.
 	recorded bool
 }
 
-// stored combines an object with its record. The record may be nil.
+// stored combines an item with its record, which may be nil.
 func (i item) stored(m *backup.Meta) backup.Stored {
 	out := backup.Stored{Object: i.key, Name: i.name}
 	if m != nil {
@@ -49,7 +49,8 @@ func (i item) stored(m *backup.Meta) backup.Stored {
 	return out
 }
 
-// items lists the periodic backups of the path, newest first, and the object at the path itself, if there is one.
+// items lists the periodic backups of the path, newest first. exact is the object at the path itself; nil if there is
+// none.
 func (s *catalog) items(ctx context.Context, prefix string) (periodic []item, exact *item, err error) {
 	objects, err := s.List(ctx, prefix)
 	if err != nil {
@@ -74,14 +75,14 @@ func (s *catalog) items(ctx context.Context, prefix string) (periodic []item, ex
 	return periodic, exact, nil
 }
 
-// meta returns the record of an object; nil if there is none or it is damaged.
+// meta returns the record of an item; nil if there is none, or if it is damaged.
 func (s *catalog) meta(ctx context.Context, i item) (*backup.Meta, error) {
 	if !i.recorded {
 		return nil, nil
 	}
 	r, _, err := s.Get(ctx, backup.MetaName(i.key))
 	if backup.ReasonOf(err, "") == backup.ReasonObjectMissing {
-		return nil, nil // it was removed meanwhile
+		return nil, nil // the record was removed meanwhile
 	}
 	if err != nil {
 		return nil, err
@@ -93,12 +94,12 @@ func (s *catalog) meta(ctx context.Context, i item) (*backup.Meta, error) {
 	}
 	m, err := backup.ParseMeta(text)
 	if err != nil {
-		return nil, nil // a damaged record is treated as missing
+		return nil, nil // a damaged record is treated like a missing one
 	}
 	return &m, nil
 }
 
-// trusted returns the record of a complete object; nil if it is not complete.
+// trusted returns the record of an item if the item is complete; otherwise nil.
 func (s *catalog) trusted(ctx context.Context, i item) (*backup.Meta, error) {
 	m, err := s.meta(ctx, i)
 	if err != nil || m == nil || !m.Trusted(i.size) {
@@ -107,7 +108,7 @@ func (s *catalog) trusted(ctx context.Context, i item) (*backup.Meta, error) {
 	return m, nil
 }
 
-// putMeta writes the record of an object. With it the object is complete.
+// putMeta writes the record of an object, which makes the object a complete backup.
 func (s *catalog) putMeta(ctx context.Context, key string, m backup.Meta) error {
 	text, err := m.Encode()
 	if err != nil {
@@ -119,8 +120,8 @@ func (s *catalog) putMeta(ctx context.Context, key string, m backup.Meta) error 
 	return nil
 }
 
-// forget removes a record, if there is one. It lists first, so that adding objects does not require permission to
-// delete.
+// forget removes the record of a key if it exists. It lists objects first, so that saving a new backup needs no
+// permission to delete.
 func (s *catalog) forget(ctx context.Context, key string) error {
 	there, err := s.List(ctx, backup.MetaName(key))
 	if err != nil || len(there) == 0 {
@@ -129,8 +130,9 @@ func (s *catalog) forget(ctx context.Context, key string) error {
 	return s.Delete(ctx, backup.MetaName(key))
 }
 
-// pick returns the object to read and its record, if any: the named object, or else the newest complete object. If none
-// is complete it returns the object at the path itself, which another program may have written without a record.
+// pick returns the item to read, with its record if there is one. That is the named object, or otherwise the newest
+// complete backup. If no backup is complete, it is the object at the path itself, which another program may have
+// written without a record.
 func (s *catalog) pick(ctx context.Context, object string, now time.Time) (item, *backup.Meta, error) {
 	prefix := s.key
 	if object != "" {
@@ -151,13 +153,13 @@ func (s *catalog) pick(ctx context.Context, object string, now time.Time) (item,
 		return *exact, m, err
 	}
 	if len(periodic) > 0 {
-		return item{}, nil, backup.Fail(backup.ReasonObjectMissing, "none of the %d backups of %q is complete; the newest is %q; name it in the spec to use it nevertheless",
+		return item{}, nil, backup.Fail(backup.ReasonObjectMissing, "none of the %d backups of %q is complete; the newest is %q; to use it nevertheless, name it in the spec",
 			len(periodic), s.bucket+s.key, s.bucket+periodic[0].key)
 	}
 	return item{}, nil, backup.Fail(backup.ReasonObjectMissing, "there is no backup %q", s.bucket+prefix)
 }
 
-// newest returns the complete backup that was saved last, and its record; nil if none is complete.
+// newest returns the complete backup that was saved last, with its record; nil if no backup is complete.
 func (s *catalog) newest(ctx context.Context, exact *item, periodic []item, now time.Time) (item, *backup.Meta, error) {
 	if exact != nil {
 		periodic = append(periodic, *exact)
@@ -176,7 +178,7 @@ func (s *catalog) newest(ctx context.Context, exact *item, periodic []item, now 
 	return newest, record, nil
 }
 
-// ofKey returns the object with a key; nil if there is none.
+// ofKey returns the item with a key; nil if there is none.
 func ofKey(key string, exact *item, periodic []item) *item {
 	if exact != nil && exact.key == key {
 		return exact
@@ -188,7 +190,7 @@ func ofKey(key string, exact *item, periodic []item) *item {
 	return &periodic[i]
 }
 
-// describe returns a result with the properties of an object.
+// describe returns a result with the properties of an item.
 func (s *catalog) describe(i item, m *backup.Meta) backup.Result {
 	r := backup.Result{Outcome: backup.Succeeded, Object: s.bucket + i.key, Size: i.size, Revision: i.name.Revision, SavedAt: i.name.Time}
 	if m != nil {

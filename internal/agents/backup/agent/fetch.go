@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// fetch downloads an object into a file, and compares it with its record.
+// fetch downloads an object into a file, and checks that it matches its record.
 func (s *catalog) fetch(ctx context.Context, i item, m *backup.Meta, path string) error {
 	object := s.bucket + i.key
 	if m != nil && m.Size != i.size {
@@ -33,7 +33,7 @@ func (s *catalog) fetch(ctx context.Context, i item, m *backup.Meta, path string
 	case err != nil:
 		return err
 	case m != nil && m.SHA256 != checked.SHA256():
-		return backup.Fail(backup.ReasonCorrupt, "%q is a whole snapshot, but not the one that was saved: its SHA-256 is %s, and was %s", object, checked.SHA256(), m.SHA256)
+		return backup.Fail(backup.ReasonCorrupt, "%q is a complete snapshot, but not the one that was saved: its SHA-256 is %s instead of %s", object, checked.SHA256(), m.SHA256)
 	}
 	return nil
 }
@@ -51,7 +51,7 @@ func copyTo(path string, from io.Reader) error {
 	return err
 }
 
-// scratchFile adds a reason to errors of writing. Errors of reading have one already.
+// scratchFile adds a reason to errors of writing the file. Errors of reading the object already have one.
 type scratchFile struct{ file *os.File }
 
 func (f *scratchFile) Write(p []byte) (int, error) {
@@ -64,7 +64,7 @@ func scratch(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return backup.Fail(backup.ReasonDiskFull, "the volume for the snapshot has no room left: %w", err)
+		return backup.Fail(backup.ReasonDiskFull, "the volume for the snapshot is full: %w", err)
 	}
 	return backup.Fail(backup.ReasonVolumeFailed, "the volume for the snapshot cannot be used: %w", err)
 }

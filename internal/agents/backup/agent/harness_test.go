@@ -23,7 +23,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// TestMain also runs the separate process that reads snapshots, because the test binary starts itself again.
+// TestMain also runs as the separate process that reads snapshots, because the test binary starts itself again.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == datadir.Subcommand {
 		if err := datadir.Serve(context.Background(), os.Stdin, os.Stdout); err != nil {
@@ -36,18 +36,18 @@ func TestMain(m *testing.M) {
 
 var (
 	noon = time.Date(2026, 7, 8, 12, 0, 0, 0, time.UTC)
-	// today is later than the days of all backups.
+	// today is the current time of the tests. It is later than all backups.
 	today = day(100)
 )
 
-// bench is an agent with a folder and simulated data directories.
+// bench is an agent with a backup folder and simulated data directories.
 type bench struct {
 	*testing.T
 	*Agent
 	dir     string
 	members []*member
 	jobs    []datadir.Job
-	fault   error // the error of making a data directory
+	fault   error // error that the creation of a data directory returns
 }
 
 func newBench(t *testing.T, members ...*member) *bench {
@@ -71,7 +71,7 @@ func (b *bench) order() backup.Order {
 	return backup.Order{ID: "order-1", Target: backup.Target{Type: backup.Folder, Path: "dir/shop", Dir: b.dir}}
 }
 
-// saving returns an order for day n; day 0 stands for a single backup.
+// saving returns an order to save the periodic backup of day n. Day 0 means a single backup.
 func (b *bench) saving(n int) backup.Order {
 	o := b.order()
 	o.Save = &backup.Save{}
@@ -88,7 +88,7 @@ func day(n int) time.Time { return noon.AddDate(0, 0, n) }
 
 func named(revision int64, n int) string { return backup.ObjectName("dir/shop", revision, day(n)) }
 
-// runs executes an order, and expects an outcome, a reason, and words in the message.
+// runs executes an order, and expects an outcome, a reason, and some words in the message.
 func (b *bench) runs(o backup.Order, outcome backup.Outcome, reason backup.Reason, words ...string) backup.Result {
 	b.Helper()
 	return b.runsIn(b.Context(), o, outcome, reason, words...)
@@ -108,7 +108,7 @@ func (b *bench) runsIn(ctx context.Context, o backup.Order, outcome backup.Outco
 	return r
 }
 
-// has expects exactly these objects. A name that ends in + stands for an object with a record.
+// has expects that exactly these objects exist. A name that ends with + is an object with a record.
 func (b *bench) has(want ...string) {
 	b.Helper()
 	var got []string
@@ -133,7 +133,7 @@ func (b *bench) has(want ...string) {
 	}
 }
 
-// put writes an object, and its record unless it is nil.
+// put writes an object, and its record if that is not nil.
 func (b *bench) put(key string, content []byte, m *backup.Meta) {
 	b.Helper()
 	path := filepath.Join(b.dir, key)
@@ -146,7 +146,7 @@ func (b *bench) put(key string, content []byte, m *backup.Meta) {
 	}
 }
 
-// object writes a complete backup of the members' cluster.
+// object writes a complete backup of the test cluster.
 func (b *bench) object(key string, revision int64) {
 	b.Helper()
 	b.objectOf("000000000000000c", key, revision)
@@ -177,7 +177,7 @@ func (b *bench) record(key string) backup.Meta {
 	return m
 }
 
-// same reports whether two results are equal apart from their times.
+// same reports whether two results are equal except for their times.
 func same(a, b backup.Result) bool {
 	a.StartedAt, a.EndedAt, b.StartedAt, b.EndedAt = time.Time{}, time.Time{}, time.Time{}, time.Time{}
 	left, _ := json.Marshal(a)

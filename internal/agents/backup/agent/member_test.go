@@ -19,7 +19,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// member is a server that answers as a test specifies.
+// member simulates an etcd member whose responses a test specifies.
 type member struct {
 	pb.UnimplementedMaintenanceServer
 	pb.UnimplementedKVServer
@@ -28,10 +28,10 @@ type member struct {
 	revision int64
 	applied  uint64
 	alarms   []string
-	cutOff   bool // the member has no leader
-	facts    bool // the member counts and hashes its data
+	cutOff   bool // whether the member has no leader
+	facts    bool // whether the member reports the number of keys and the hash of its data
 	database []byte
-	// fault is what goes wrong with the member's snapshot.
+	// fault is what is wrong with the snapshot that the member sends.
 	fault fault
 	reads int
 }
@@ -40,14 +40,14 @@ type fault int
 
 const (
 	none    fault = iota
-	breaks        // it breaks off in the middle
-	lies          // the hash at its end is wrong
-	ends          // it ends before its hash
-	stalls        // it stalls in the middle for ever
-	refuses       // it is refused
+	breaks        // the connection ends in the middle
+	lies          // the hash at the end is wrong
+	ends          // the snapshot ends before its hash
+	stalls        // the snapshot stalls in the middle for ever
+	refuses       // the member refuses to send a snapshot
 )
 
-// newMember starts a member. A test may change its answers before the first request.
+// newMember starts a member. A test may change its responses before the first request.
 func newMember(t *testing.T, revision int64) *member {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -61,14 +61,14 @@ func newMember(t *testing.T, revision int64) *member {
 	return m
 }
 
-// database returns random data with the size of a database. The data depends on the seed.
+// database returns random data with a size that is valid for a database. The data depends on the seed.
 func database(seed, sectors int) []byte {
 	out := make([]byte, sectors*512)
 	_, _ = rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)}).Read(out)
 	return out
 }
 
-// stream returns a database as etcd sends it.
+// stream returns a database with the hash that etcd appends to it.
 func stream(database []byte) []byte {
 	sum := sha256.Sum256(database)
 	return append(bytes.Clone(database), sum[:]...)

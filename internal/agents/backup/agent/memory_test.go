@@ -29,12 +29,12 @@ import (
 
 const (
 	gigabyte = 1 << 30
-	// most limits the anonymous memory of a save, in bytes. Together with memory that the kernel can reclaim, it fits into
-	// a container of 64 MiB.
+	// most is the maximum anonymous memory of a save in bytes. Together with memory that the kernel can reclaim, it
+	// fits a container of 64 MiB.
 	most = 56 << 20
 )
 
-// endless streams a gigabyte that is not stored anywhere.
+// endless is a member that streams a gigabyte of data which is not stored anywhere.
 type endless struct{ *member }
 
 func (e endless) Snapshot(_ *pb.SnapshotRequest, to pb.Maintenance_SnapshotServer) error {
@@ -104,7 +104,7 @@ func gigabyteMember(t *testing.T) string {
 func watchMemory(cmd *exec.Cmd) (peak int) {
 	ended := make(chan struct{})
 	go func() {
-		_ = cmd.Wait() // the result has the error
+		_ = cmd.Wait() // the result of the process has the error
 		close(ended)
 	}()
 	for {

@@ -21,8 +21,8 @@ func TestASaveRemovesOnlyTheOldestBackups(t *testing.T) {
 	for n, revision := range []int64{8, 9, 10, 99} {
 		b.object(named(revision, n+1), revision)
 	}
-	b.put(named(7, 0), []byte("half"), nil)   // older than all backups that are kept
-	b.put(named(101, 4), []byte("made"), nil) // incomplete, but not older than the kept ones: kept too
+	b.put(named(7, 0), []byte("half"), nil)   // incomplete, and older than all backups that are kept: removed
+	b.put(named(101, 4), []byte("made"), nil) // incomplete, but not older than all kept backups: kept
 	o := b.saving(5)
 	o.Save.Keep = 2
 	r := b.runs(o, backup.Succeeded, "")
@@ -32,7 +32,7 @@ func TestASaveRemovesOnlyTheOldestBackups(t *testing.T) {
 	}
 }
 
-// The backup that was just saved may turn out to be corrupt.
+// The newest backup may turn out to be corrupt, so the last verified backup is kept too.
 func TestTheLastProvenBackupStaysInAddition(t *testing.T) {
 	b := newBench(t, newMember(t, 4))
 	for n := range 3 {
@@ -44,7 +44,7 @@ func TestTheLastProvenBackupStaysInAddition(t *testing.T) {
 	b.has(named(1, 1)+"+", named(3, 3)+"+", named(4, 4)+"+")
 }
 
-// A cluster that was deleted by mistake and recreated saves empty data to the same path.
+// If a cluster is deleted by mistake and recreated, it saves its empty data to the same path.
 func TestBackupsOfAnotherClusterAreNotRemoved(t *testing.T) {
 	b := newBench(t, newMember(t, 4))
 	for n := range 3 {
@@ -52,10 +52,10 @@ func TestBackupsOfAnotherClusterAreNotRemoved(t *testing.T) {
 	}
 	o := b.saving(5)
 	o.Save.Keep = 2
-	b.runs(o, backup.Succeeded, backup.ReasonOtherCluster, "the path also has backups of another cluster (00000000000a11ce); the newest 2 of them stay")
+	b.runs(o, backup.Succeeded, backup.ReasonOtherCluster, "the path also has backups of another cluster (00000000000a11ce); their newest 2 backups stay")
 	b.has(named(101, 2)+"+", named(102, 3)+"+", named(4, 5)+"+")
 
-	o.Save.Former = []string{"00000000000a11ce"} // the cluster has been restored since
+	o.Save.Former = []string{"00000000000a11ce"} // the cluster was restored since, so this is its previous ID
 	b.runs(o, backup.Succeeded, "")
 	b.has(named(102, 3)+"+", named(4, 5)+"+")
 }

@@ -36,7 +36,7 @@ func TestACorruptBackupIsFoundAndRecorded(t *testing.T) {
 		"cut off":             {func(text []byte) []byte { return text[:len(text)-512] }, "has 4640 bytes, but 5152 were saved"},
 		"longer":              {func(text []byte) []byte { return append(text, 0) }, "has 5153 bytes, but 5152 were saved"},
 		"empty":               {func([]byte) []byte { return nil }, "has 0 bytes"},
-		"that of another one": {func([]byte) []byte { return stream(database(99, 10)) }, "whole snapshot, but not the one that was saved"},
+		"that of another one": {func([]byte) []byte { return stream(database(99, 10)) }, "complete snapshot, but not the one that was saved"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -97,11 +97,11 @@ func TestAProofThatCannotBeRecordedIsReported(t *testing.T) {
 	b := newBench(t)
 	b.object(named(9, 1), 9)
 	b.Open = failing(func(key string) bool { return key == backup.MetaName(named(9, 1)) })
-	if r := b.runs(b.verifying(""), backup.Succeeded, backup.ReasonNotRecorded, "the proof could not be recorded: "); r.Verification == nil {
+	if r := b.runs(b.verifying(""), backup.Succeeded, backup.ReasonNotRecorded, "the result of the verification could not be recorded: "); r.Verification == nil {
 		t.Errorf("expected the proof to count, got %+v", r)
 	}
 	b.fault = backup.Fail(backup.ReasonNotRestorable, "it panics")
-	b.runs(b.verifying(""), backup.Failed, backup.ReasonNotRestorable, "it panics; that could not be recorded, so the backup still counts as good: ")
+	b.runs(b.verifying(""), backup.Failed, backup.ReasonNotRestorable, "it panics; this result could not be recorded, so the backup still counts as good: ")
 }
 
 func TestACorruptBackupIsRestoredOnlyByNameAndWithAWarning(t *testing.T) {
@@ -110,11 +110,11 @@ func TestACorruptBackupIsRestoredOnlyByNameAndWithAWarning(t *testing.T) {
 	m := b.record("dir/shop")
 	m.Verified = &backup.Verified{At: noon, Corrupt: "it panics"}
 	b.put("dir/shop", b.content("dir/shop"), &m)
-	b.runs(b.restoring(t.TempDir()), backup.Failed, backup.ReasonCorrupt, "it panics; name it in the spec")
+	b.runs(b.restoring(t.TempDir()), backup.Failed, backup.ReasonCorrupt, "it panics; to restore it nevertheless")
 	o := b.restoring(t.TempDir())
 	o.Restore.Object = "dir/shop"
-	for range 2 { // the second run stands for a restarted pod
-		if r := b.runs(o, backup.Succeeded, backup.ReasonCorrupt, "the proof of 2026-07-08T12:00:00Z found it corrupt: it panics"); r.Object != "dir/shop" {
+	for range 2 { // the second run simulates a restarted pod
+		if r := b.runs(o, backup.Succeeded, backup.ReasonCorrupt, "the verification of 2026-07-08T12:00:00Z found the backup corrupt: it panics"); r.Object != "dir/shop" {
 			t.Errorf("got %+v", r)
 		}
 	}
@@ -144,7 +144,7 @@ func TestARestoreIsMadeOnce(t *testing.T) {
 	b := newBench(t)
 	b.object(named(9, 1), 9)
 	dir := t.TempDir()
-	must(t, os.MkdirAll(filepath.Join(dir, ".data.restoring", "data"), 0o700)) // as a crash leaves it
+	must(t, os.MkdirAll(filepath.Join(dir, ".data.restoring", "data"), 0o700)) // a directory that a crash left behind
 	must(t, os.Mkdir(filepath.Join(dir, "data"), 0o700))
 	first := b.runs(b.restoring(dir), backup.Succeeded, "")
 	if first.Object != named(9, 1) || first.RestoredRevision != 1007 || first.Again {
@@ -194,7 +194,7 @@ func TestAWrongOrderIsInvalid(t *testing.T) {
 	b.runs(o, backup.Failed, backup.ReasonBucketMissing, "check that its volume is mounted")
 }
 
-// savedAt writes a backup whose save time differs from its name.
+// savedAt writes a backup whose time of saving differs from the time in its name.
 func (b *bench) savedAt(key string, at time.Time) {
 	b.Helper()
 	b.object(key, 7)
@@ -208,7 +208,7 @@ func TestTheBackupThatWasSavedLastIsRead(t *testing.T) {
 	future := today.AddDate(10, 0, 0)
 	lying := backup.ObjectName("dir/shop", 9, future)
 	for name, test := range map[string]struct {
-		saved map[string]time.Time // a zero time stands for a backup without a record
+		saved map[string]time.Time // a zero time means a backup without a record
 		named string
 		want  string
 	}{

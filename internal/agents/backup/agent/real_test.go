@@ -34,7 +34,7 @@ import (
 
 const patience = 60 * time.Second
 
-// program returns the path of a separately built program. It skips the test if the program is missing.
+// program returns the path of a program that is built separately. If the program is missing, the test is skipped.
 func program(t *testing.T, parts ...string) string {
 	t.Helper()
 	path := repo.Path(t, append([]string{"bin"}, parts...)...)
@@ -49,7 +49,7 @@ func starts(t *testing.T, env []string, command ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(command[0], command[1:]...)
 	if filepath.Base(command[0]) == "kube" {
-		cmd.Args[0] = "etcd" // the program depends on the name by which it is called
+		cmd.Args[0] = "etcd" // the program behaves according to the name by which it is called
 	}
 	cmd.Env = append(os.Environ(), env...)
 	var said bytes.Buffer
@@ -66,7 +66,7 @@ func starts(t *testing.T, env []string, command ...string) *exec.Cmd {
 	return cmd
 }
 
-// startEtcd runs a cluster of one member. Its directory may be a restored one.
+// startEtcd runs an etcd cluster with one member. Its data directory may be a restored one.
 func startEtcd(t *testing.T, binary, dir, peer string) (*clientv3.Client, *exec.Cmd) {
 	t.Helper()
 	endpoint, cmd := startMember(t, binary, "a", dir, peer, "a="+peer)
@@ -81,7 +81,7 @@ func startMember(t *testing.T, binary, name, dir, peer, cluster string) (endpoin
 	return endpoint, cmd
 }
 
-// serving returns a client for a healthy member.
+// serving returns a client for a member, after the member is healthy.
 func serving(t *testing.T, endpoint string) *clientv3.Client {
 	t.Helper()
 	client, err := clientv3.New(clientv3.Config{Endpoints: []string{endpoint}, Logger: zap.NewNop()})
@@ -96,8 +96,8 @@ func serving(t *testing.T, endpoint string) *clientv3.Client {
 	return client
 }
 
-// fill writes keys, tombstones, a lease, and a history that was compacted at a tombstone, where etcd releases keep
-// different data. It returns the number of keys and the revision.
+// fill writes keys, tombstones and a lease, and compacts the history at a tombstone, where etcd releases keep different
+// data. It returns the number of keys and the revision.
 func fill(t *testing.T, c *clientv3.Client) (keys, revision int64) {
 	t.Helper()
 	lease, err := c.Grant(t.Context(), 3600)
@@ -127,7 +127,7 @@ func newReal(t *testing.T, c *clientv3.Client) *bench {
 	return b
 }
 
-// The strongest check compares etcd's own hash, which all releases compute in the same way.
+// The strongest check is the comparison of etcd's own hash, which all releases compute in the same way.
 func TestARealClusterIsSavedProvenAndRestored(t *testing.T) {
 	for _, version := range append(etcd.Releases(), "") {
 		t.Run("etcd "+version, func(t *testing.T) {
@@ -158,7 +158,7 @@ func restoredRuns(t *testing.T, b *bench, binary string, keys, revision int64) {
 	dir, peer := t.TempDir(), "http://"+loopback.Address()
 	o := b.restoring(dir)
 	o.Restore.PeerURLs, o.Restore.InitialCluster = []string{peer}, "a="+peer
-	o.Restore.Above = revision + backup.DefaultBump + 5 // an earlier restore has reached this revision
+	o.Restore.Above = revision + backup.DefaultBump + 5 // an earlier restore has already reached this revision
 	if r := b.runs(o, backup.Succeeded, ""); r.RestoredRevision < o.Restore.Above+backup.DefaultBump {
 		t.Errorf("expected a revision that no client has seen, got %+v", r)
 	}
@@ -189,7 +189,7 @@ func TestAMemberThatIsKilledWhileItIsReadIsReplacedByAnother(t *testing.T) {
 		processes[endpoint], b.members = cmd, append(b.members, &member{endpoint: endpoint})
 	}
 	client := serving(t, b.members[0].endpoint)
-	for i := range 40 { // more than the buffers of a connection hold
+	for i := range 40 { // more data than the buffers of a connection can hold
 		_, err := client.Put(t.Context(), fmt.Sprintf("key%d", i), strings.Repeat("x", 1<<20))
 		must(t, err)
 	}
@@ -210,7 +210,7 @@ func TestAMemberThatIsKilledWhileItIsReadIsReplacedByAnother(t *testing.T) {
 	}
 }
 
-// watched opens stores that report, after the first bytes, which member is being read.
+// watched returns a function that opens stores. These report which member is being read, after its first bytes.
 func watched(report func(endpoint string), b *bench) func(context.Context, backup.Target) (store.Store, string, error) {
 	reading := ""
 	b.Log = slog.New(slog.NewJSONHandler(writerFunc(func(line []byte) {
@@ -229,7 +229,7 @@ type writerFunc func([]byte)
 
 func (w writerFunc) Write(p []byte) (int, error) { w(p); return len(p), nil }
 
-// slow calls a function when the first bytes of an object have arrived.
+// slow is a reader that calls a function when the first bytes of an object have arrived.
 type slow struct {
 	store.Store
 	act func()
@@ -248,7 +248,7 @@ func (s slow) Put(ctx context.Context, key string, content io.Reader) error {
 	return s.Store.Put(ctx, key, io.MultiReader(bytes.NewReader(first[:n]), content))
 }
 
-// The record is that of another cluster, and does not match.
+// The record belongs to another cluster and does not match the data.
 func TestTheDataOfEtcdIsComparedWithTheRecord(t *testing.T) {
 	client, _ := startEtcd(t, program(t, "kube"), t.TempDir(), "http://"+loopback.Address())
 	fill(t, client)
@@ -256,11 +256,11 @@ func TestTheDataOfEtcdIsComparedWithTheRecord(t *testing.T) {
 	b.runs(b.saving(0), backup.Succeeded, "")
 	good := b.record("dir/shop")
 	for words, change := range map[string]func(*backup.Meta){
-		"its hash is": func(m *backup.Meta) {
+		"the hash of the backup is": func(m *backup.Meta) {
 			m.Hash = &backup.Hash{Value: m.Hash.Value + 1, CompactRevision: m.Hash.CompactRevision}
 		},
-		"it has ":             func(m *backup.Meta) { more := *m.Keys + 1; m.Keys = &more },
-		"it ends at revision": func(m *backup.Meta) { m.Revision += 1000 },
+		"the backup has ":             func(m *backup.Meta) { more := *m.Keys + 1; m.Keys = &more },
+		"the backup ends at revision": func(m *backup.Meta) { m.Revision += 1000 },
 	} {
 		m := good
 		change(&m)
@@ -282,7 +282,7 @@ func TestAWholeSnapshotThatIsNoDatabaseIsReported(t *testing.T) {
 	b.runs(b.verifying(""), backup.Failed, backup.ReasonNotRestorable)
 }
 
-// Unlike a test library, this server checks signatures and the parts of uploads.
+// This is a real S3 server. In contrast to a test library, it checks signatures and the parts of uploads.
 func TestARealS3ServerIsSavedTo(t *testing.T) {
 	binary, root := program(t, "versitygw"), t.TempDir()
 	must(t, os.Mkdir(filepath.Join(root, "backups"), 0o700))

@@ -11,7 +11,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// restore makes a data directory from a backup, unless this order has already made it.
+// restore creates a data directory from a backup, unless the same order has already created it.
 func (a *Agent) restore(ctx context.Context, s *catalog, o backup.Order) (backup.Result, error) {
 	if before, err := madeBefore(o); before != nil || err != nil {
 		return settled(before), err
@@ -23,15 +23,15 @@ func (a *Agent) restore(ctx context.Context, s *catalog, o backup.Order) (backup
 	result := s.describe(i, m)
 	if m != nil && m.Verified != nil && m.Verified.Corrupt != "" {
 		if o.Restore.Object == "" {
-			return result, backup.Fail(backup.ReasonCorrupt, "%q was found corrupt: %s; name it in the spec to restore it nevertheless", result.Object, m.Verified.Corrupt)
+			return result, backup.Fail(backup.ReasonCorrupt, "a verification found the backup %q corrupt: %s; to restore it nevertheless, name it in the spec", result.Object, m.Verified.Corrupt)
 		}
-		result.Reason, result.Message = backup.ReasonCorrupt, "the proof of "+m.Verified.At.Format(time.RFC3339)+" found it corrupt: "+m.Verified.Corrupt
+		result.Reason, result.Message = backup.ReasonCorrupt, "the verification of "+m.Verified.At.Format(time.RFC3339)+" found the backup corrupt: "+m.Verified.Corrupt
 	}
 	a.Log.Info("Restoring", "object", result.Object, "size", i.size, "directory", o.Restore.DataDir)
 	return a.make(ctx, o, result, func(path string) error { return s.fetch(ctx, i, m, path) })
 }
 
-// madeBefore returns the result of an earlier run of this order that made the directory; nil if there was none.
+// madeBefore returns the result of an earlier run of this order that created the directory; nil if there was none.
 func madeBefore(o backup.Order) (*backup.Result, error) {
 	marker, err := datadir.At(o.Restore.DataDir).Look(o.ID, *o.Restore)
 	if err != nil || marker == nil {
@@ -48,7 +48,7 @@ func settled(before *backup.Result) backup.Result {
 	return *before
 }
 
-// make makes a data directory from a snapshot. fetch writes the snapshot into a file beside it.
+// make creates a data directory from a snapshot. fetch writes the snapshot into a file next to the directory.
 func (a *Agent) make(ctx context.Context, o backup.Order, result backup.Result, fetch func(path string) error) (backup.Result, error) {
 	place := datadir.At(o.Restore.DataDir)
 	if err := place.Begin(); err != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-var errTime = errors.New("the time is over")
+var errTime = errors.New("the time limit of the order has passed")
 
-// Run executes an order and returns its result. When ctx ends, it stops without leaving anything half written.
+// Run executes an order and returns its result. When ctx ends, Run stops and leaves nothing half written.
 func (a *Agent) Run(ctx context.Context, o backup.Order) backup.Result {
 	started := a.Clock.Now()
 	whole := ctx
@@ -42,7 +42,7 @@ func (a *Agent) act(ctx context.Context, o backup.Order) (backup.Result, error) 
 	if err != nil {
 		return backup.Result{}, err
 	}
-	defer func() { _ = s.Close() }() // everything has been written by then
+	defer func() { _ = s.Close() }() // all objects have been written by then
 	switch {
 	case o.Save != nil:
 		return a.save(ctx, s, o)
@@ -55,15 +55,15 @@ func (a *Agent) act(ctx context.Context, o backup.Order) (backup.Result, error) 
 	}
 }
 
-// failed adds the reason of a failure to a result. A stopped pod or a timeout takes precedence over the error that it
-// caused.
+// failed adds the reason of a failure to a result. If the pod was stopped or the order timed out, that takes precedence
+// over the error that it caused.
 func failed(whole, bounded context.Context, r backup.Result, err error, o backup.Order) backup.Result {
 	r.Outcome, r.Reason, r.Message = backup.Failed, backup.ReasonOf(err, backup.ReasonStoreFailed), err.Error()
 	switch {
 	case whole.Err() != nil:
 		r.Outcome, r.Reason, r.Message = backup.Stopped, backup.ReasonStopped, "the pod was stopped: "+r.Message
 	case errors.Is(context.Cause(bounded), errTime):
-		r.Reason, r.Message = backup.ReasonTimeout, fmt.Sprintf("not done within %d seconds: %s", o.TimeoutSeconds, r.Message)
+		r.Reason, r.Message = backup.ReasonTimeout, fmt.Sprintf("the order was not completed within %d seconds: %s", o.TimeoutSeconds, r.Message)
 	case r.Reason == backup.ReasonBadOrder:
 		r.Outcome = backup.Invalid
 	}

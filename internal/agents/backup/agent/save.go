@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// save takes a snapshot, unless this order already has its backup, and then prunes.
+// save saves a snapshot, unless this order has already saved one. Then it prunes older backups.
 func (a *Agent) save(ctx context.Context, s *catalog, o backup.Order) (backup.Result, error) {
 	result, err := a.existing(ctx, s, o)
 	if err != nil {
@@ -35,13 +35,13 @@ func (a *Agent) save(ctx context.Context, s *catalog, o backup.Order) (backup.Re
 	return a.pruneAfter(ctx, s, o, *result), nil
 }
 
-// pruneAfter prunes after a backup. The backup is complete even if pruning fails.
+// pruneAfter prunes older backups after a save. The new backup counts as complete even if pruning fails.
 func (a *Agent) pruneAfter(ctx context.Context, s *catalog, o backup.Order, result backup.Result) backup.Result {
 	own := append([]string{result.ClusterID}, o.Save.Former...)
 	pruned, others, err := a.pruneBut(ctx, s, o.Save.Keep, own, strings.TrimPrefix(result.Object, s.bucket), strings.TrimPrefix(o.Save.Spare, s.bucket))
 	result.Pruned, result.PrunedObjects = pruned.Pruned, pruned.PrunedObjects
 	if len(others) > 0 {
-		result.Reason, result.Message = backup.ReasonOtherCluster, fmt.Sprintf("the path also has backups of another cluster (%s); the newest %d of them stay until a user removes them",
+		result.Reason, result.Message = backup.ReasonOtherCluster, fmt.Sprintf("the path also has backups of another cluster (%s); their newest %d backups stay until a user removes them",
 			strings.Join(others, ", "), o.Save.Keep)
 	}
 	if err != nil {
@@ -50,7 +50,7 @@ func (a *Agent) pruneAfter(ctx context.Context, s *catalog, o backup.Order, resu
 	return result
 }
 
-// existing returns the backup that this order made before; nil if there is none.
+// existing returns the backup that an earlier run of this order saved; nil if there is none.
 func (a *Agent) existing(ctx context.Context, s *catalog, o backup.Order) (*backup.Result, error) {
 	prefix := s.key
 	if !o.Save.Time.IsZero() {
@@ -79,7 +79,7 @@ func (a *Agent) existing(ctx context.Context, s *catalog, o backup.Order) (*back
 	return nil, nil
 }
 
-// take requests a snapshot from one member after another, until a snapshot is complete.
+// take requests a snapshot from one member after another, until one of them has sent a complete snapshot.
 func (a *Agent) take(ctx context.Context, s *catalog, o backup.Order) (backup.Result, error) {
 	cluster, err := snapshot.Open(o.Save.Endpoints, o.Save.TLSDir)
 	if err != nil {
@@ -104,13 +104,13 @@ func (a *Agent) take(ctx context.Context, s *catalog, o backup.Order) (backup.Re
 		if !interrupted && !errors.Is(err, snapshot.ErrBroken) || ctx.Err() != nil {
 			return result, err
 		}
-		a.Log.Warn("A member did not give its snapshot", "endpoint", from.Endpoint, "error", err.Error())
+		a.Log.Warn("A member did not send its snapshot", "endpoint", from.Endpoint, "error", err.Error())
 		broken, last = append(broken, from.Endpoint), source(err)
 	}
 }
 
-// candidates excludes members without a leader from periodic backups, because their old data would count as a new
-// backup and displace better ones. A single backup may read them, with a warning.
+// candidates excludes members without a leader from periodic backups, because their outdated data would count as a new
+// backup and displace better ones. A single backup may use them; its result then has a warning.
 func candidates(answers []snapshot.Answer, o backup.Order) []snapshot.Answer {
 	if o.Save.Time.IsZero() {
 		return answers
@@ -118,7 +118,7 @@ func candidates(answers []snapshot.Answer, o backup.Order) []snapshot.Answer {
 	return snapshot.OnlyLed(answers)
 }
 
-// next returns the best member that has not failed; nil if all have failed.
+// next returns the best member that has not failed yet; nil if all have failed.
 func next(answers []snapshot.Answer, broken []string) (*snapshot.Answer, error) {
 	candidates, err := snapshot.Choose(answers)
 	if err != nil {
@@ -132,7 +132,7 @@ func next(answers []snapshot.Answer, broken []string) (*snapshot.Answer, error) 
 	return nil, nil
 }
 
-// source adds the reason to an error of a member.
+// source adds a reason to an error of a member.
 func source(err error) error {
 	if errors.Is(err, snapshot.ErrBroken) {
 		return &backup.Error{Reason: backup.ReasonSnapshotBroken, Err: err}
@@ -140,7 +140,7 @@ func source(err error) error {
 	return &backup.Error{Reason: backup.ReasonEtcdRefused, Err: err}
 }
 
-// takeFrom streams a member's snapshot into the store, and then writes its record.
+// takeFrom streams the snapshot of a member into the store, and then writes its record.
 func (a *Agent) takeFrom(ctx context.Context, s *catalog, o backup.Order, cluster *snapshot.Cluster, from snapshot.Answer) (backup.Result, error) {
 	m := backup.Meta{
 		Order: o.ID, Time: o.Save.Time.UTC(), SavedAt: a.Clock.Now().UTC(), Revision: from.Revision,
@@ -168,13 +168,13 @@ func (a *Agent) takeFrom(ctx context.Context, s *catalog, o backup.Order, cluste
 	}
 	result := s.describe(item{key: key, size: m.Size}, &m)
 	if !from.Led {
-		result.Reason, result.Message = backup.ReasonNoLeader, from.Endpoint+" had no leader when it was read: its data may be old"
+		result.Reason, result.Message = backup.ReasonNoLeader, from.Endpoint+" had no leader when its snapshot was read, so the data may be outdated"
 	}
 	return result, nil
 }
 
-// onEnd calls act when everything has been read, just before the object is complete, because an object must never have
-// the record of its predecessor.
+// onEnd is a reader that calls act at the end of the data. At that time, just before the new object replaces an old
+// one, act removes the old record: it must never describe the new object.
 type onEnd struct {
 	io.Reader
 	act func() error

@@ -99,7 +99,7 @@ func TestASaveEndsInTimeAndLeavesNothing(t *testing.T) {
 	o := b.saving(1)
 	o.TimeoutSeconds = 1
 	begun := time.Now()
-	b.runs(o, backup.Failed, backup.ReasonTimeout, "not done within 1 seconds")
+	b.runs(o, backup.Failed, backup.ReasonTimeout, "not completed within 1 seconds")
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
 	b.runsIn(ctx, b.saving(1), backup.Stopped, backup.ReasonStopped, "the pod was stopped")
@@ -150,14 +150,14 @@ func TestAnObjectNeverHasTheRecordOfItsPredecessor(t *testing.T) {
 	m.fault = breaks
 	b.Open = store.Open
 	b.runs(b.saving(0), backup.Failed, backup.ReasonEtcdRefused)
-	b.has("dir/shop+") // the previous backup is untouched
+	b.has("dir/shop+") // the previous backup is unchanged
 }
 
 func records(key string) bool {
 	return strings.HasSuffix(key, ".meta.json") && !strings.HasPrefix(key, "delete ")
 }
 
-// failing returns stores that refuse objects with matching keys.
+// failing returns a function that opens stores. They refuse to read or write objects whose keys match.
 func failing(match func(string) bool) func(context.Context, backup.Target) (store.Store, string, error) {
 	return func(ctx context.Context, t backup.Target) (store.Store, string, error) {
 		s, key, err := store.Open(ctx, t)
@@ -184,14 +184,14 @@ func (b broken) Delete(ctx context.Context, key string) error {
 	return b.Store.Delete(ctx, key)
 }
 
-// The member's data may be hours old, but would count as new.
+// The data of the member may be hours old, but would count as a new backup.
 func TestAMemberThatIsCutOffIsSavedOnlyInASingleBackupWithAWarning(t *testing.T) {
 	m := newMember(t, 10)
 	m.cutOff = true
 	b := newBench(t, m)
-	b.runs(b.saving(1), backup.Failed, backup.ReasonNoLeader, "it has no leader, so its data may be old")
+	b.runs(b.saving(1), backup.Failed, backup.ReasonNoLeader, "the member has no leader, so its data may be outdated")
 	b.has()
-	b.runs(b.saving(0), backup.Succeeded, backup.ReasonNoLeader, m.endpoint+" had no leader when it was read")
+	b.runs(b.saving(0), backup.Succeeded, backup.ReasonNoLeader, m.endpoint+" had no leader when its snapshot was read")
 	b.has("dir/shop+")
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// takeOver makes a data directory from the data of one member, unless this order has already made it. The member needs
-// no quorum to send its snapshot, and does not change.
+// takeOver creates a data directory from the data of one member, unless the same order has already created it. The
+// member sends a snapshot, which needs no quorum and changes nothing.
 func (a *Agent) takeOver(ctx context.Context, o backup.Order) (backup.Result, error) {
 	if before, err := madeBefore(o); before != nil || err != nil {
 		return settled(before), err
@@ -34,25 +34,25 @@ func (a *Agent) takeOver(ctx context.Context, o backup.Order) (backup.Result, er
 		return backup.Result{}, err
 	}
 	result := backup.Result{Outcome: backup.Succeeded, Revision: answer.Revision, EtcdVersion: answer.Version, SavedAt: a.Clock.Now().UTC()}
-	a.Log.Info("Taking over", "endpoint", from.Endpoint, "revision", answer.Revision, "directory", o.Restore.DataDir)
+	a.Log.Info("Copying the data of a member", "endpoint", from.Endpoint, "revision", answer.Revision, "directory", o.Restore.DataDir)
 	return a.make(ctx, o, result, func(path string) error { return copySnapshot(ctx, cluster, answer, path) })
 }
 
-// checkSource refuses a member of another cluster, and a member that has lost data.
+// checkSource refuses a member of another cluster, or a member that has lost data.
 func checkSource(from backup.Source, answer snapshot.Answer) error {
 	id, err := strconv.ParseUint(from.ClusterID, 16, 64)
 	switch {
 	case err != nil:
-		return backup.Fail(backup.ReasonBadOrder, "%q is not the ID of a cluster: %w", from.ClusterID, err)
+		return backup.Fail(backup.ReasonBadOrder, "%q is not a cluster ID: %w", from.ClusterID, err)
 	case answer.ClusterID != id:
-		return backup.Fail(backup.ReasonEtcdRefused, "%s belongs to cluster %x, but the data of cluster %x is needed", from.Endpoint, answer.ClusterID, id)
+		return backup.Fail(backup.ReasonEtcdRefused, "%s belongs to cluster %x, but the restore needs data of cluster %x", from.Endpoint, answer.ClusterID, id)
 	case answer.Applied < from.Index:
-		return backup.Fail(backup.ReasonEtcdRefused, "%s has applied its log up to entry %d, but had applied entry %d before", from.Endpoint, answer.Applied, from.Index)
+		return backup.Fail(backup.ReasonEtcdRefused, "%s has lost data: it has applied its log up to entry %d, but had already applied entry %d", from.Endpoint, answer.Applied, from.Index)
 	}
 	return nil
 }
 
-// copySnapshot streams a member's snapshot into a file.
+// copySnapshot streams the snapshot of a member into a file.
 func copySnapshot(ctx context.Context, cluster *snapshot.Cluster, from snapshot.Answer, path string) error {
 	stream, err := cluster.Read(ctx, from)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// takingOver returns an order to take over a member's data.
+// takingOver returns an order to restore from the data of a member instead of a backup.
 func (b *bench) takingOver(m *member, change func(*backup.Source)) backup.Order {
 	o := backup.Order{ID: "order-1", Restore: &backup.Restore{
 		From:    &backup.Source{Endpoint: m.endpoint, ClusterID: "c", Index: 70},
@@ -44,8 +44,8 @@ func TestOnlyAMemberOfTheClusterWithAllItsDataIsTakenOver(t *testing.T) {
 		reason backup.Reason
 		words  string
 	}{
-		"of another cluster":    {change: func(s *backup.Source) { s.ClusterID = "d" }, reason: backup.ReasonEtcdRefused, words: "belongs to cluster c, but the data of cluster d is needed"},
-		"that has got less far": {member: func(m *member) { m.applied = 69 }, reason: backup.ReasonEtcdRefused, words: "up to entry 69, but had applied entry 70 before"},
+		"of another cluster":    {change: func(s *backup.Source) { s.ClusterID = "d" }, reason: backup.ReasonEtcdRefused, words: "belongs to cluster c, but the restore needs data of cluster d"},
+		"that has got less far": {member: func(m *member) { m.applied = 69 }, reason: backup.ReasonEtcdRefused, words: "up to entry 69, but had already applied entry 70"},
 		"that is corrupt":       {member: func(m *member) { m.alarms = []string{"memberID:1 alarm:CORRUPT"} }, reason: backup.ReasonEtcdUnreachable, words: "corrupt"},
 		"that breaks off":       {member: func(m *member) { m.fault = breaks }, reason: backup.ReasonEtcdRefused, words: "was interrupted"},
 		"whose hash is wrong":   {member: func(m *member) { m.fault = lies }, reason: backup.ReasonSnapshotBroken, words: "hash"},
@@ -59,7 +59,7 @@ func TestOnlyAMemberOfTheClusterWithAllItsDataIsTakenOver(t *testing.T) {
 			}
 			b := newBench(t, m)
 			b.runs(b.takingOver(m, c.change), backup.Failed, c.reason, c.words)
-			b.has() // nothing is left behind
+			b.has() // no file is left behind
 		})
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// verify downloads a backup, starts etcd with it, and writes the result into the backup's record.
+// verify downloads a backup, starts etcd with it, and stores the result in the record of the backup.
 func (a *Agent) verify(ctx context.Context, s *catalog, v backup.Verify) (backup.Result, error) {
 	i, m, err := s.pick(ctx, v.Object, a.Clock.Now())
 	if err != nil {
@@ -28,9 +28,9 @@ func (a *Agent) verify(ctx context.Context, s *catalog, v backup.Verify) (backup
 	}
 	switch unnoted := a.note(ctx, s, i, m, err); {
 	case unnoted != nil && err != nil:
-		err = fmt.Errorf("%w; that could not be recorded, so the backup still counts as good: %w", err, unnoted)
+		err = fmt.Errorf("%w; this result could not be recorded, so the backup still counts as good: %w", err, unnoted)
 	case unnoted != nil:
-		result.Reason, result.Message = backup.ReasonNotRecorded, fmt.Sprintf("the proof could not be recorded: %s", unnoted)
+		result.Reason, result.Message = backup.ReasonNotRecorded, fmt.Sprintf("the result of the verification could not be recorded: %s", unnoted)
 	}
 	return result, err
 }
@@ -49,7 +49,7 @@ func (a *Agent) proof(ctx context.Context, s *catalog, i item, m *backup.Meta, s
 	return done.Verification, err
 }
 
-// note writes the result of a verification into the record, so that a corrupt backup does not count as good.
+// note stores the result of a verification in the record, so that a corrupt backup no longer counts as good.
 func (a *Agent) note(ctx context.Context, s *catalog, i item, m *backup.Meta, found error) error {
 	verified := finding(found, a.Clock.Now().UTC())
 	if verified == nil {
@@ -57,7 +57,7 @@ func (a *Agent) note(ctx context.Context, s *catalog, i item, m *backup.Meta, fo
 	}
 	now, err := s.meta(ctx, i)
 	if err != nil || now == nil || m == nil || now.SHA256 != m.SHA256 {
-		return err // it was replaced meanwhile, or has no record
+		return err // the backup was replaced meanwhile, or has no record
 	}
 	now.Verified = verified
 	return s.putMeta(ctx, i.key, *now)

@@ -19,31 +19,32 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// Subcommand is the argument with which the program executes one Job: see Serve.
+// Subcommand is the subcommand with which this program starts itself as the separate process; see Serve.
 const Subcommand = "data-dir"
 
 const (
 	saidSize = 2 << 10
-	// endTime is how long to wait until a killed process has ended.
+	// endTime is how long to wait for the end of a killed process.
 	endTime = time.Second
 )
 
-// Job is the work of a separate process.
+// Job is a task for the separate process.
 type Job struct {
-	// Snapshot is the file to read, and Dir the directory to make.
+	// Snapshot is the file to read, and Dir the directory to create.
 	Snapshot, Dir string
-	// Restore describes the member of the directory. If it is nil, the Job verifies the snapshot, and compares it with
-	// Meta unless that is nil. It then removes the snapshot early, so that the disk needs at most twice its size.
+	// Restore describes the member whose directory to create. If it is nil, the Job verifies the snapshot instead: it
+	// compares the data with Meta, if that is set. A verification removes the snapshot early, so that it needs at most
+	// twice its size on disk.
 	Restore *backup.Restore
 	Meta    *backup.Meta
 }
 
 // Done is the result of a Job.
 type Done struct {
-	// Revision is the newest revision of the directory.
+	// Revision is the newest revision in the created directory.
 	Revision     int64
 	Verification *backup.Verification
-	// Reason and Message describe a failure; they are "" after a success.
+	// Reason and Message describe a failure; both are "" after a success.
 	Reason  backup.Reason
 	Message string
 }
@@ -51,7 +52,7 @@ type Done struct {
 // Runner executes a Job.
 type Runner func(context.Context, Job) (Done, error)
 
-// Apart executes a Job in a separate process: this program, called with Subcommand.
+// Apart executes a Job in a separate process: this program with Subcommand.
 func Apart(ctx context.Context, j Job) (Done, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -65,11 +66,11 @@ func Apart(ctx context.Context, j Job) (Done, error) {
 	said := tail.New(saidSize)
 	child := exec.CommandContext(ctx, self, Subcommand)
 	child.SysProcAttr, child.WaitDelay = attributes(), endTime
-	child.Env = append(os.Environ(), "GOTRACEBACK=none") // a stack trace of etcd's code does not help
+	child.Env = append(os.Environ(), "GOTRACEBACK=none") // a stack trace of etcd's code would not help users
 	child.Stdin, child.Stdout, child.Stderr = bytes.NewReader(text), &answer, said
 	err = child.Run()
 	if ctx.Err() != nil {
-		return Done{}, fmt.Errorf("make a data directory of the snapshot: %w", context.Cause(ctx))
+		return Done{}, fmt.Errorf("create a data directory from the snapshot: %w", context.Cause(ctx))
 	}
 	var done Done
 	if err != nil || json.Unmarshal(answer.Bytes(), &done) != nil {
@@ -81,17 +82,18 @@ func Apart(ctx context.Context, j Job) (Done, error) {
 	return done, nil
 }
 
-// broke returns the error for a process that ended without an answer. A panic of etcd means a bad snapshot, unless its
-// message is about the machine. A process that was killed, such as for its memory, or did not start, proves nothing.
+// broke returns the error for a process that ended without a result. A panic of etcd's code means a bad snapshot,
+// unless its message is about the machine. A process that did not start or was killed, such as for its memory, says
+// nothing about the snapshot.
 func broke(err error, said string) error {
 	reason, words := backup.ReasonProcessFailed, cause(said)
 	if strings.HasPrefix(words, "panic: ") {
 		reason = reasonIn(said)
 	}
-	return backup.Fail(reason, "the process that reads the snapshot ended without an answer (%v): %s", err, words)
+	return backup.Fail(reason, "the process that reads the snapshot ended without a result (%v): %s", err, words)
 }
 
-// cause returns the line with the panic, or else the last line.
+// cause returns the line of a panic in the output, or otherwise the last line.
 func cause(text string) string {
 	last := ""
 	for line := range strings.Lines(text) {
@@ -105,7 +107,7 @@ func cause(text string) string {
 	return last
 }
 
-// Serve runs in the separate process. It reads one Job and executes it.
+// Serve is the main function of the separate process. It reads one Job, executes it and writes the result.
 func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	var j Job
 	if err := json.NewDecoder(in).Decode(&j); err != nil {
@@ -118,7 +120,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return json.NewEncoder(out).Encode(done)
 }
 
-// Run executes a Job in this process, which etcd's code may terminate.
+// Run executes a Job in this process. etcd's code may terminate the process meanwhile.
 func Run(ctx context.Context, j Job) (Done, error) {
 	if j.Restore != nil {
 		revision, err := makeDir(j.Snapshot, j.Dir, *j.Restore)

@@ -13,10 +13,10 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// lastWords is the environment variable with the last output of a Job's process.
+// lastWords is an environment variable with the output that the separate process prints before it ends.
 const lastWords = "OPCREW_TEST_LAST_WORDS"
 
-// TestMain also runs that process.
+// TestMain also runs as the separate process.
 func TestMain(m *testing.M) {
 	if len(os.Args) < 2 || os.Args[1] != Subcommand {
 		os.Exit(m.Run())
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 
 func TestOnlyAPanicOfEtcdMeansABadSnapshot(t *testing.T) {
 	for words, want := range map[string]backup.Reason{
-		"":                                    backup.ReasonProcessFailed, // the process is killed
+		"":                                    backup.ReasonProcessFailed, // no output: the process was killed
 		"fatal error: runtime: out of memory": backup.ReasonProcessFailed,
 		"read the job: unexpected EOF":        backup.ReasonProcessFailed,
 		"{\"error\":\"no space left on device\"}\npanic: failed to commit tx":          backup.ReasonDiskFull,

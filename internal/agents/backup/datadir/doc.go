@@ -1,11 +1,12 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package datadir makes a data directory of etcd from a snapshot (make.go), starts etcd in it and compares its data
-// with the record (prove.go), and moves the directory atomically to the place where a member expects it (place.go).
+// Package datadir creates an etcd data directory from a snapshot (make.go). For a verification it starts etcd in the
+// directory and compares the data with the backup's record (prove.go). For a restore it moves the directory atomically
+// to the place where the member expects it (place.go).
 //
-// etcd's own code reads the snapshot, and terminates the process if the data is impossible. Therefore a separate
-// process does that (apart.go), and its end becomes an error.
+// etcd's own code reads the snapshot, and terminates the process if the data is impossible. Therefore it runs in a
+// separate process (apart.go), whose end is reported as an error.
 //
-// Packages store and snapshot fetch the snapshot, and check its hash.
+// Packages store and snapshot download the snapshot and check its hash.
 package datadir

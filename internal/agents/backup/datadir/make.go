@@ -21,11 +21,11 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// makeDir makes a data directory at dir, which must not exist, from the snapshot in a file. It returns the newest
-// revision.
+// makeDir creates the data directory dir, which must not exist, from a snapshot file. It returns the newest revision in
+// the directory.
 func makeDir(from, dir string, r backup.Restore) (revision int64, err error) {
 	if err := fits(r); err != nil {
-		return 0, backup.Fail(backup.ReasonMemberInvalid, "etcd cannot be set up as ordered: %w", err)
+		return 0, backup.Fail(backup.ReasonMemberInvalid, "etcd rejects the member settings of the order: %w", err)
 	}
 	said := &warnings{}
 	defer func() {
@@ -48,8 +48,8 @@ func makeDir(from, dir string, r backup.Restore) (revision int64, err error) {
 	return lastRevision(dir + "/member/snap/db")
 }
 
-// bumpOf returns by how much to raise the revision of a snapshot. It opens the database only if the result depends on
-// it.
+// bumpOf returns how much to add to the revision of a snapshot. It opens the database only if the result depends on its
+// revision.
 func bumpOf(from string, r backup.Restore) (int64, error) {
 	if r.Above == 0 && r.Bump() <= backup.DefaultBump {
 		return r.Bump(), nil
@@ -61,7 +61,8 @@ func bumpOf(from string, r backup.Restore) (int64, error) {
 	return r.BumpFrom(at)
 }
 
-// fits makes etcd's own checks before a restore, so that their errors differ from those of a bad snapshot.
+// fits runs etcd's own checks of the member settings before a restore, so that their errors are not mistaken for those
+// of a bad snapshot.
 func fits(r backup.Restore) error {
 	peers, err := types.NewURLs(r.PeerURLs)
 	if err != nil {
@@ -77,13 +78,13 @@ func fits(r backup.Restore) error {
 	return server.VerifyBootstrap()
 }
 
-// lastRevision returns the revision of the newest entry of a database.
+// lastRevision returns the newest revision in a database file.
 func lastRevision(path string) (revision int64, err error) {
 	db, err := bolt.Open(path, 0o400, &bolt.Options{ReadOnly: true})
 	if err != nil {
 		return 0, backup.Fail(reasonIn(err.Error()), "the database cannot be opened: %w", err)
 	}
-	defer func() { _ = db.Close() }() // it was opened read-only
+	defer func() { _ = db.Close() }() // closing cannot lose data, because the database was opened read-only
 	err = db.View(func(tx *bolt.Tx) error {
 		keys := tx.Bucket(schema.Key.Name())
 		if keys == nil {
@@ -97,13 +98,13 @@ func lastRevision(path string) (revision int64, err error) {
 	return revision, err
 }
 
-// logger turns fatal log entries of etcd's code into panics.
+// logger returns a logger for etcd's code that turns fatal entries into panics.
 func logger(said *warnings) *zap.Logger {
 	encoder := zapcore.NewConsoleEncoder(zapcore.EncoderConfig{MessageKey: "message"})
 	return zap.New(zapcore.NewCore(encoder, zapcore.AddSync(said), zapcore.WarnLevel), zap.WithFatalHook(zapcore.WriteThenPanic))
 }
 
-// warnings keeps the last warning of etcd's code.
+// warnings keeps the last warning that etcd's code logged.
 type warnings struct{ line string }
 
 func (w *warnings) Write(p []byte) (int, error) {
@@ -113,8 +114,8 @@ func (w *warnings) Write(p []byte) (int, error) {
 
 func (w *warnings) last() string { return "(" + w.line + ")" }
 
-// reasonIn derives from an error message whether the machine failed or the snapshot is bad, because etcd's code drops
-// the system's error.
+// reasonIn decides by the text of an error whether the machine failed or the snapshot is bad. The text is needed
+// because etcd's code drops the system error.
 func reasonIn(text string) backup.Reason {
 	answered := func(any ...syscall.Errno) bool {
 		return slices.ContainsFunc(any, func(e syscall.Errno) bool { return strings.Contains(text, e.Error()) })

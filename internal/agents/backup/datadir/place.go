@@ -17,36 +17,37 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// markerFile is below the directory that etcd reads. Beside that directory, etcd would warn of an unknown file.
+// markerFile is the marker's path in the data directory. It is below the member directory, because etcd would warn
+// about an unknown file directly in the data directory.
 const markerFile = "member/opcrew-restore.json"
 
 // Marker records in a data directory which order restored it.
 type Marker struct {
 	Order   string         `json:"order"`
 	Restore backup.Restore `json:"restore"`
-	// Result is the result of the order.
+	// Result is the result of that order.
 	Result backup.Result `json:"result"`
 }
 
-// Place is where a data directory is made.
+// Place is the path at which a data directory is to be created.
 type Place struct{ dir string }
 
-// At returns the place of a data directory.
+// At returns the Place for the path of a data directory.
 func At(dir string) Place { return Place{dir} }
 
-// work returns a directory beside the place, on the same volume. etcd does not look there.
+// work returns a directory next to the place, on the same volume, for unfinished work. etcd does not read it.
 func (p Place) work() string {
 	return filepath.Join(filepath.Dir(p.dir), "."+filepath.Base(p.dir)+".restoring")
 }
 
-// Snapshot returns where the snapshot is until Finish.
+// Snapshot returns the path of the snapshot until Finish is called.
 func (p Place) Snapshot() string { return filepath.Join(p.work(), "snapshot.db") }
 
-// Made returns where the new data directory is until Finish.
+// Made returns the path of the new data directory until Finish is called.
 func (p Place) Made() string { return filepath.Join(p.work(), "data") }
 
-// Look returns the marker if the same order was executed before, and nil if the place is empty. Anything else in the
-// place is an error.
+// Look returns the marker if the same order already created the directory, and nil if the place is empty. Any other
+// content is an error.
 func (p Place) Look(order string, r backup.Restore) (*Marker, error) {
 	entries, err := os.ReadDir(p.dir)
 	switch {
@@ -70,12 +71,12 @@ func (p Place) Look(order string, r backup.Restore) (*Marker, error) {
 }
 
 func same(a, b backup.Restore) bool {
-	left, _ := json.Marshal(a)  // strings and numbers cannot fail
-	right, _ := json.Marshal(b) // strings and numbers cannot fail
+	left, _ := json.Marshal(a)  // encoding strings and numbers cannot fail
+	right, _ := json.Marshal(b) // encoding strings and numbers cannot fail
 	return bytes.Equal(left, right)
 }
 
-// Begin removes what a crash left beside the place, and creates the work directory.
+// Begin removes unfinished work that a crash left behind, and creates the work directory.
 func (p Place) Begin() error {
 	err := os.RemoveAll(p.work())
 	if err == nil {
@@ -87,10 +88,10 @@ func (p Place) Begin() error {
 	return nil
 }
 
-// Abandon removes unfinished work.
+// Abandon removes the work directory after a failure.
 func (p Place) Abandon() { os.RemoveAll(p.work()) }
 
-// Finish moves the new directory into its place, atomically.
+// Finish moves the new directory into its place atomically.
 func (p Place) Finish(m Marker) error {
 	text, err := json.Marshal(m)
 	if err != nil {
@@ -112,27 +113,27 @@ func (p Place) Finish(m Marker) error {
 }
 
 func (p Place) move() error {
-	// This system call replaces an empty directory; os.Rename does not.
+	// os.Rename does not replace an empty directory, but this system call does.
 	if err := syscall.Rename(p.Made(), p.dir); err != nil {
 		return fmt.Errorf("rename %s to %s: %w", p.Made(), p.dir, err)
 	}
 	return durable.SyncDir(filepath.Dir(p.dir))
 }
 
-// syncTree syncs everything below a directory to the disk.
+// syncTree syncs everything in a directory to disk.
 func syncTree(dir string) error {
 	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.IsDir() && !entry.Type().IsRegular() {
 			return err
 		}
-		return durable.SyncDir(path) // it works for files too
+		return durable.SyncDir(path) // SyncDir also works for files
 	})
 }
 
-// volume adds the reason to an error of the volume.
+// volume adds a reason to an error of the volume.
 func volume(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return backup.Fail(backup.ReasonDiskFull, "the volume of the data directory has no room left: %w", err)
+		return backup.Fail(backup.ReasonDiskFull, "the volume of the data directory is full: %w", err)
 	}
 	return backup.Fail(backup.ReasonVolumeFailed, "the volume of the data directory cannot be used: %w", err)
 }

@@ -18,21 +18,21 @@ import (
 const (
 	proofName = "proof"
 	proofURL  = "http://127.0.0.1:0"
-	// startTime limits how long etcd may take to read the data and elect itself.
+	// startTime is how long etcd may take to load the data and elect a leader.
 	startTime = 5 * time.Minute
 )
 
-// proofMember returns the only member of an unreachable cluster. Its revision is not raised, because etcd's hash covers
-// revisions.
+// proofMember returns the settings of the only member of a cluster that no client can reach. It does not raise the
+// revision, because etcd's hash depends on revisions.
 func proofMember() backup.Restore {
 	return backup.Restore{Name: proofName, InitialCluster: proofName + "=" + proofURL, Token: proofName, PeerURLs: []string{proofURL}, RevisionBump: new(int64)}
 }
 
-// prove starts etcd in a data directory of proofMember, and compares its data with the record, if there is one.
+// prove starts etcd in a data directory of proofMember. It compares the data with the record, if there is one.
 func prove(ctx context.Context, dir string, m *backup.Meta) (backup.Verification, error) {
 	etcd, err := embed.StartEtcd(proofConfig(dir))
 	if err != nil {
-		return backup.Verification{}, backup.Fail(reasonIn(err.Error()), "etcd does not start with it: %w", err)
+		return backup.Verification{}, backup.Fail(reasonIn(err.Error()), "etcd does not start with the backup: %w", err)
 	}
 	defer etcd.Close()
 	ctx, cancel := context.WithTimeout(ctx, startTime)
@@ -40,9 +40,9 @@ func prove(ctx context.Context, dir string, m *backup.Meta) (backup.Verification
 	select {
 	case <-etcd.Server.ReadyNotify():
 	case err := <-etcd.Err():
-		return backup.Verification{}, backup.Fail(backup.ReasonProcessFailed, "etcd ended while it started with it: %w", err)
+		return backup.Verification{}, backup.Fail(backup.ReasonProcessFailed, "etcd ended while it was starting with the backup: %w", err)
 	case <-ctx.Done():
-		return backup.Verification{}, backup.Fail(backup.ReasonProcessFailed, "etcd has not started with it within %s", startTime)
+		return backup.Verification{}, backup.Fail(backup.ReasonProcessFailed, "etcd did not start with the backup within %s", startTime)
 	}
 	return compare(ctx, etcd.Server.KV(), m)
 }
@@ -55,12 +55,13 @@ func proofConfig(dir string) *embed.Config {
 	c.InitialCluster = c.InitialClusterFromName(c.Name)
 	c.LogLevel, c.LogOutputs = "error", []string{"stderr"}
 	c.UnsafeNoFsync = true   // the directory is temporary
-	c.QuotaBackendBytes = -1 // no quota, whatever quota the backup's member had
+	c.QuotaBackendBytes = -1 // no quota, because the original member may have had a larger one
 	c.EnableGRPCGateway = false
 	return c
 }
 
-// compare reads at the recorded revision, which later entries and expired leases do not change.
+// compare compares the data with the record at the recorded revision. Later entries and expired leases do not change
+// the data at that revision.
 func compare(ctx context.Context, kv mvcc.KV, m *backup.Meta) (backup.Verification, error) {
 	v := backup.Verification{Revision: kv.Rev(), Recorded: m != nil}
 	at := v.Revision
@@ -68,18 +69,18 @@ func compare(ctx context.Context, kv mvcc.KV, m *backup.Meta) (backup.Verificati
 		at = m.Revision
 	}
 	if v.Revision < at {
-		return v, backup.Fail(backup.ReasonCorrupt, "it ends at revision %d, but its member had reached revision %d", v.Revision, at)
+		return v, backup.Fail(backup.ReasonCorrupt, "the backup ends at revision %d, but the member had reached revision %d when it was saved", v.Revision, at)
 	}
 	counted, err := kv.Range(ctx, []byte{0}, []byte{}, mvcc.RangeOptions{Rev: at, CountOnly: true})
 	if errors.Is(err, mvcc.ErrCompacted) {
-		v.Note = "the history was compacted while it was saved: there is no hash to compare with"
+		v.Note = "the member was compacted while the backup was saved, so there is no hash to compare with"
 		return v, nil
 	}
 	switch {
 	case ctx.Err() != nil:
-		return v, backup.Fail(backup.ReasonProcessFailed, "its keys were not counted within %s", startTime)
+		return v, backup.Fail(backup.ReasonProcessFailed, "the keys of the backup were not counted within %s", startTime)
 	case err != nil:
-		return v, backup.Fail(backup.ReasonNotRestorable, "its keys cannot be read: %w", err)
+		return v, backup.Fail(backup.ReasonNotRestorable, "the keys of the backup cannot be read: %w", err)
 	}
 	v.Keys = int64(counted.Count)
 	if m == nil {
@@ -93,24 +94,24 @@ func compareWith(kv mvcc.KV, v backup.Verification, m *backup.Meta) (backup.Veri
 	if m.Keys != nil {
 		v.KeysCompared = true
 		if *m.Keys != v.Keys {
-			return v, backup.Fail(backup.ReasonCorrupt, "it has %d keys at revision %d, but its member had %d", v.Keys, m.Revision, *m.Keys)
+			return v, backup.Fail(backup.ReasonCorrupt, "the backup has %d keys at revision %d, but the member had %d when it was saved", v.Keys, m.Revision, *m.Keys)
 		}
 	}
 	if m.Hash == nil {
-		v.Note = "its member reported no hash to compare with"
+		v.Note = "the member reported no hash to compare with"
 		return v, nil
 	}
 	hash, _, err := kv.HashStorage().HashByRev(m.Revision)
 	switch {
 	case err != nil:
-		return v, backup.Fail(backup.ReasonNotRestorable, "its keys cannot be hashed: %w", err)
+		return v, backup.Fail(backup.ReasonNotRestorable, "the keys of the backup cannot be hashed: %w", err)
 	case hash.CompactRevision != m.Hash.CompactRevision:
-		v.Note = "the history was compacted while it was saved: hashes cannot be compared"
+		v.Note = "the member was compacted while the backup was saved, so the hashes cannot be compared"
 		return v, nil
 	}
 	v.HashCompared = true
 	if hash.Hash != m.Hash.Value {
-		return v, backup.Fail(backup.ReasonCorrupt, "up to revision %d its hash is %d, but its member had %d", m.Revision, hash.Hash, m.Hash.Value)
+		return v, backup.Fail(backup.ReasonCorrupt, "up to revision %d the hash of the backup is %d, but the hash of the member was %d", m.Revision, hash.Hash, m.Hash.Value)
 	}
 	return v, nil
 }

@@ -20,16 +20,16 @@ import (
 )
 
 const (
-	// askTime limits how long a member may take to report its status.
+	// askTime is how long a member may take to report its status.
 	askTime = 3 * time.Second
-	// factsTime limits how long a member may take to count and hash its data, which takes some seconds per GiB.
+	// factsTime is how long a member may take to count and hash its data. It takes some seconds per GiB.
 	factsTime = 30 * time.Second
 )
 
-// Cluster has a connection to each member.
+// Cluster holds a connection to each member of an etcd cluster.
 type Cluster struct{ members []*member }
 
-// Open prepares connections to the members. It does not wait for them: Ask reports whether they answer.
+// Open prepares connections to the members, without waiting for them. Ask shows which members respond.
 func Open(endpoints []string, tlsDir string) (*Cluster, error) {
 	config, err := loadTLS(tlsDir)
 	if err != nil {
@@ -50,11 +50,11 @@ func Open(endpoints []string, tlsDir string) (*Cluster, error) {
 // Close closes the connections.
 func (c *Cluster) Close() {
 	for _, m := range c.members {
-		_ = m.client.Close() // no call is running
+		_ = m.client.Close() // no call is running by then
 	}
 }
 
-// Ask returns the status of all members. It queries them at the same time.
+// Ask queries the status of all members concurrently.
 func (c *Cluster) Ask(ctx context.Context) []Answer {
 	out := make([]Answer, len(c.members))
 	var all sync.WaitGroup
@@ -84,8 +84,8 @@ func corrupt(alarms []string) bool {
 	})
 }
 
-// Facts counts and hashes a member's data at a revision, for later verification. Values that the member does not report
-// in time are nil.
+// Facts returns the number of keys and the hash of a member's data at a revision, for a later verification. A value
+// that the member does not report in time is nil.
 func (c *Cluster) Facts(ctx context.Context, a Answer) (keys *int64, hash *backup.Hash) {
 	ctx, cancel := context.WithTimeout(ctx, patience(ctx))
 	defer cancel()
@@ -101,7 +101,7 @@ func (c *Cluster) Facts(ctx context.Context, a Answer) (keys *int64, hash *backu
 	return keys, hash
 }
 
-// patience returns how long Facts may take. It leaves three quarters of the remaining time for the snapshot itself.
+// patience returns the time limit for Facts. It leaves three quarters of the remaining time for the snapshot itself.
 func patience(ctx context.Context) time.Duration {
 	end, ok := ctx.Deadline()
 	if !ok {
@@ -110,7 +110,7 @@ func patience(ctx context.Context) time.Duration {
 	return min(factsTime, time.Until(end)/4)
 }
 
-// Interrupted is the error of a snapshot that the member did not complete.
+// Interrupted is the error for a snapshot that the member did not send completely.
 type Interrupted struct {
 	Endpoint string
 	Err      error
@@ -121,7 +121,7 @@ func (i *Interrupted) Error() string {
 }
 func (i *Interrupted) Unwrap() error { return i.Err }
 
-// Read streams a member's snapshot. Its errors are of type Interrupted.
+// Read streams the snapshot of a member. Its errors have the type Interrupted.
 func (c *Cluster) Read(ctx context.Context, a Answer) (io.ReadCloser, error) {
 	stream, err := c.member(a.Endpoint).client.Snapshot(ctx)
 	if err != nil {
@@ -148,7 +148,7 @@ func (c *Cluster) member(endpoint string) *member {
 	return c.members[i]
 }
 
-// plain returns the message of a gRPC error without its prefix.
+// plain returns the message of a gRPC error without the prefix that gRPC adds.
 func plain(err error) error {
 	if s, ok := status.FromError(err); ok {
 		return errors.New(s.Message())

@@ -12,25 +12,25 @@ import (
 	"io"
 )
 
-// sector divides the size of every database, in bytes. From the remainder, etcdutl recognizes a hash after the
-// database.
+// sector divides the size of every etcd database, in bytes. If a remainder is left, etcdutl treats the end of the file
+// as a hash.
 const sector = 512
 
-// ErrBroken is the error of a snapshot with a wrong hash at its end.
+// ErrBroken is the error for a snapshot whose final hash does not match.
 var ErrBroken = errors.New("the hash at the end of the snapshot does not match its data")
 
-// Checked reads a snapshot, and fails at its end if the snapshot is not complete: etcd appends the SHA-256 of the
-// database.
+// Checked is a reader of a snapshot. etcd appends the SHA-256 of the database to a snapshot. Checked fails at the end
+// of the data if this hash is missing or does not match.
 type Checked struct {
 	source io.Reader
 	hash   hash.Hash
 	size   int64
-	held   [sha256.Size]byte // the last bytes read
+	held   [sha256.Size]byte // the last bytes that were read, which may be the appended hash
 	count  int               // number of bytes in held
 	whole  string
 }
 
-// Check returns a Checked for a stream.
+// Check returns a Checked that reads from source.
 func Check(source io.Reader) *Checked { return &Checked{source: source, hash: sha256.New()} }
 
 func (c *Checked) Read(p []byte) (int, error) {
@@ -73,5 +73,6 @@ func (c *Checked) end() error {
 // Size returns how many bytes were read.
 func (c *Checked) Size() int64 { return c.size }
 
-// SHA256 returns the hash of the whole stream in hex, including the appended hash; "" before the end of the stream.
+// SHA256 returns the hash of the whole stream in hexadecimal, including the appended hash; "" before the end of the
+// stream.
 func (c *Checked) SHA256() string { return c.whole }

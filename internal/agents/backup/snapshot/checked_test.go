@@ -13,7 +13,7 @@ import (
 	"testing/iotest"
 )
 
-// whole returns a complete snapshot with a number of sectors.
+// whole returns a complete snapshot of a database with the given number of sectors.
 func whole(sectors int) []byte {
 	database := bytes.Repeat([]byte("0123456789abcdef"), sectors*sector/16)
 	sum := sha256.Sum256(database)

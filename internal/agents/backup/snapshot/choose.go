@@ -13,25 +13,26 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// Answer is the status that a member reported.
+// Answer is the response of a member to a status query.
 type Answer struct {
 	Endpoint  string
 	Version   string
 	ClusterID uint64
-	// Revision is the newest revision of the member, and Applied the last applied entry of its log.
+	// Revision is the newest revision of the member. Applied is the index of the last log entry that it has applied.
 	Revision        int64
 	Applied         uint64
 	Leader, Learner bool
-	// Led reports that the member has a leader. Otherwise its data may be old.
+	// Led is true if the member has a leader. Without a leader, its data may be outdated.
 	Led bool
-	// Corrupt reports that etcd found the member's data to differ from the cluster's data.
+	// Corrupt is true if etcd found that the data of this member differs from the data of its cluster.
 	Corrupt bool
-	// Err says why the member did not answer. Then nothing else is known about it.
+	// Err is why the member did not respond. If it is set, the other fields are unknown.
 	Err error
 }
 
-// Choose returns the members to read from, the best first. The newest revision is best, because a member that is cut
-// off from its cluster answers too. Among equal members the leader comes late, to spare it, and a learner last.
+// Choose returns the members to read from, the best first. The member with the newest revision is best, because a
+// member that is cut off from its cluster may also respond. Among equal members the leader comes late, to spare it
+// load, and learners come last.
 func Choose(answers []Answer) ([]Answer, error) {
 	var able, unable []Answer
 	for _, a := range answers {
@@ -39,18 +40,18 @@ func Choose(answers []Answer) ([]Answer, error) {
 		case a.Err != nil:
 			unable = append(unable, a)
 		case a.Corrupt:
-			a.Err = errors.New("etcd has found its data corrupt")
+			a.Err = errors.New("etcd has found the data of this member corrupt")
 			unable = append(unable, a)
 		default:
 			able = append(able, a)
 		}
 	}
 	if len(able) == 0 {
-		return nil, backup.Fail(reasonOf(unable), "no member of etcd can give a snapshot: %s", causes(unable))
+		return nil, backup.Fail(reasonOf(unable), "no etcd member can send a snapshot: %s", causes(unable))
 	}
 	for _, a := range able {
 		if a.ClusterID != able[0].ClusterID {
-			return nil, backup.Fail(backup.ReasonEtcdRefused, "the endpoints belong to different clusters: %s to %x, %s to %x",
+			return nil, backup.Fail(backup.ReasonEtcdRefused, "the endpoints belong to different clusters: %s belongs to %x, and %s to %x",
 				able[0].Endpoint, able[0].ClusterID, a.Endpoint, a.ClusterID)
 		}
 	}
@@ -60,10 +61,10 @@ func Choose(answers []Answer) ([]Answer, error) {
 	return able, nil
 }
 
-// errUnled says why a member without a leader is not read.
-var errUnled = errors.New("it has no leader, so its data may be old")
+// errUnled is the reason not to read a member without a leader.
+var errUnled = errors.New("the member has no leader, so its data may be outdated")
 
-// OnlyLed treats members without a leader as if they had not answered.
+// OnlyLed excludes members without a leader by giving them an error.
 func OnlyLed(answers []Answer) []Answer {
 	out := slices.Clone(answers)
 	for i, a := range out {
@@ -82,7 +83,7 @@ func reasonOf(unable []Answer) backup.Reason {
 	return backup.ReasonEtcdUnreachable
 }
 
-// second is a comparison that sorts elements with a property after the others.
+// second is a comparison function. Elements with the property come after those without it.
 func second(a, b bool) int {
 	switch {
 	case a == b:

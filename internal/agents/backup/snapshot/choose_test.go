@@ -42,7 +42,7 @@ func TestTheBestMemberComesFirst(t *testing.T) {
 
 func TestTheErrorHasWhyNoMemberCanBeRead(t *testing.T) {
 	for words, answers := range map[string][]Answer{
-		"a: refused; b: etcd has found its data corrupt": {{Endpoint: "a", Err: errors.New("refused")}, {Endpoint: "b", Corrupt: true}},
+		"a: refused; b: etcd has found the data of this member corrupt": {{Endpoint: "a", Err: errors.New("refused")}, {Endpoint: "b", Corrupt: true}},
 		"a to 1, b to 2": {{Endpoint: "a", ClusterID: 1}, {Endpoint: "b", ClusterID: 2}},
 	} {
 		if got, err := Choose(answers); err == nil || !strings.Contains(err.Error(), words) {

@@ -20,15 +20,15 @@ import (
 )
 
 const (
-	// keepAlive is how often a silent member is probed, and keepAliveTimeout how long it may take to answer. Without
-	// probes, a stream from a lost node would never end.
+	// keepAlive is how often a silent member is probed, and keepAliveTimeout how long it may take to respond. Without
+	// probes, a stream from a failed node would never end.
 	keepAlive        = 10 * time.Second
 	keepAliveTimeout = 3 * time.Second
-	// window limits the buffered part of a stream. By default gRPC buffers up to 16 MiB.
+	// window is how much of a stream is buffered, in bytes. By default, gRPC buffers up to 16 MiB.
 	window = 1 << 20
 )
 
-// member is a connection to one member.
+// member is a connection to one etcd member.
 type member struct {
 	endpoint    string
 	client      *clientv3.Client
@@ -42,7 +42,7 @@ func dial(endpoint string, config *tls.Config) (*member, error) {
 	client, err := clientv3.New(clientv3.Config{
 		Endpoints:            []string{endpoint},
 		TLS:                  config,
-		Logger:               zap.NewNop(), // the result has the errors
+		Logger:               zap.NewNop(), // the result of the order contains the errors
 		DialKeepAliveTime:    keepAlive,
 		DialKeepAliveTimeout: keepAliveTimeout,
 		DialOptions:          []grpc.DialOption{grpc.WithInitialWindowSize(window), grpc.WithInitialConnWindowSize(window)},
@@ -53,7 +53,7 @@ func dial(endpoint string, config *tls.Config) (*member, error) {
 	return &member{endpoint, client, etcdserverpb.NewMaintenanceClient(client.ActiveConnection())}, nil
 }
 
-// loadTLS reads the client's files under the names that the CoreOS operator uses.
+// loadTLS reads the client certificates. The file names are those of the CoreOS operator.
 func loadTLS(dir string) (*tls.Config, error) {
 	if dir == "" {
 		return nil, nil
@@ -68,7 +68,7 @@ func loadTLS(dir string) (*tls.Config, error) {
 	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(text) {
-		return nil, backup.Fail(backup.ReasonSecretInvalid, "etcd-client-ca.crt of the TLS Secret has no certificate")
+		return nil, backup.Fail(backup.ReasonSecretInvalid, "etcd-client-ca.crt of the TLS Secret contains no certificate")
 	}
 	return &tls.Config{Certificates: []tls.Certificate{pair}, RootCAs: roots, MinVersion: tls.VersionTLS12}, nil
 }

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package snapshot reads a snapshot of etcd from one of its members: it queries all members (ask.go), chooses the
-// member to read from (choose.go), and checks the hash at the end of the stream (checked.go).
+// Package snapshot reads a snapshot from a member of an etcd cluster. It queries all members (ask.go), chooses the best
+// one (choose.go), and checks the hash at the end of the stream (checked.go).
 //
-// Package store stores the snapshot.
+// Package store writes the snapshot to an object store or a folder.
 package snapshot

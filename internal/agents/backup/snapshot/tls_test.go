@@ -24,7 +24,7 @@ import (
 	"google.golang.org/grpc/credentials"
 )
 
-// onlyStatus is a member behind TLS.
+// onlyStatus simulates a member with TLS that only reports its status.
 type onlyStatus struct {
 	etcdserverpb.UnimplementedMaintenanceServer
 }
@@ -58,7 +58,7 @@ func TestMembersBehindTLSAreAskedWithTheFilesOfTheSecret(t *testing.T) {
 	}
 }
 
-// selfSigned writes the files of a Secret with a self-signed certificate, which is also the authority.
+// selfSigned writes the certificate files of a Secret. The self-signed certificate is also the CA.
 func selfSigned(t *testing.T, dir string) (tls.Certificate, *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

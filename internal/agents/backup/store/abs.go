@@ -17,10 +17,10 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// retryDelay is the delay before the first retry; the default of Azure's library is four seconds.
+// retryDelay is the delay before the first retry. The default of the Azure library is four seconds.
 const retryDelay = time.Second
 
-// absDomain returns the domain of blobs in an Azure cloud, by the names of the CoreOS operator.
+// absDomain returns the blob domain of an Azure cloud. The names of the clouds are those of the CoreOS operator.
 func absDomain(cloud string) (string, error) {
 	domain := map[string]string{
 		"":                       "core.windows.net",
@@ -30,7 +30,7 @@ func absDomain(cloud string) (string, error) {
 		"AzureGermanCloud":       "core.cloudapi.de",
 	}[cloud]
 	if domain == "" {
-		return "", backup.Fail(backup.ReasonSecretInvalid, "the key cloud of the storage's Secret is not a known Azure cloud")
+		return "", backup.Fail(backup.ReasonSecretInvalid, "the key cloud of the storage Secret does not name a known Azure cloud")
 	}
 	return "blob." + domain, nil
 }
@@ -52,7 +52,7 @@ func openABS(ctx context.Context, t backup.Target, name string) (*bucket, error)
 	}
 	shared, err := container.NewSharedKeyCredential(account, key)
 	if err != nil {
-		return nil, backup.Fail(backup.ReasonSecretInvalid, "the key storage-key of the storage's Secret is not a valid Azure key")
+		return nil, backup.Fail(backup.ReasonSecretInvalid, "the key storage-key of the storage Secret is not a valid Azure key")
 	}
 	client, err := container.NewClientWithSharedKeyCredential(at+"/"+name, shared, &container.ClientOptions{ClientOptions: azcore.ClientOptions{
 		Transport: &http.Client{Transport: transport()},
@@ -67,7 +67,7 @@ func openABS(ctx context.Context, t backup.Target, name string) (*bucket, error)
 	return b, nil
 }
 
-// absURL is the URL of an account's containers. Servers other than Azure's have the account in the path.
+// absURL returns the URL of a storage account. Servers other than Azure's own expect the account in the path.
 func absURL(from secret, account, server string) (string, error) {
 	if server != "" {
 		return server + "/" + account, nil

@@ -14,26 +14,27 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// Size of the parts of a snapshot, and how many are sent at a time. S3 accepts no smaller parts and
-// at most 10,000 of them: 50 GB, while etcd has about 8. Parts are in memory while they are sent.
+// These are the size of the parts in which a snapshot is uploaded, and how many parts are sent concurrently. S3 allows
+// no smaller parts and at most 10,000 of them. That is 50 GB, while etcd stores about 8 GB. Parts are in memory while
+// they are sent.
 const (
 	partSize   = 5 << 20
 	partsAtOne = 2
 )
 
-// tries is how often a call is tried. The libraries wait between tries.
+// tries is how often a failing call is tried. The client libraries wait between the tries.
 const tries = 3
 
-// undoTime is how long an upload may take to be undone after its context has ended. Remaining parts
-// are invisible but cost money.
+// undoTime is how long an upload may take to remove its parts after its context has ended. Parts that stay behind are
+// invisible but cost money.
 const undoTime = time.Second
 
-// bucket is a bucket of an object store.
+// bucket is a bucket or container of an object store.
 type bucket struct {
 	*blob.Bucket
-	provider string // name for messages
+	provider string // name of the provider for messages
 	name     string
-	server   string // URL, if it is not the provider's own
+	server   string // URL of the server; empty for the provider's own
 	mask     mask
 }
 
@@ -50,7 +51,7 @@ func (b *bucket) Put(ctx context.Context, key string, content io.Reader) error {
 	return b.explain(err, "write the object", key)
 }
 
-// outlive returns a context that ends a while after another one.
+// outlive returns a context that ends undoTime after ctx has ended.
 func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
 	later, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
@@ -67,7 +68,7 @@ func (b *bucket) Get(ctx context.Context, key string) (io.ReadCloser, int64, err
 	return body{r, b, key}, r.Size(), nil
 }
 
-// body adds reasons to errors of reading.
+// body is a reader that adds reasons to errors of reading an object.
 type body struct {
 	*blob.Reader
 	from *bucket
@@ -82,8 +83,8 @@ func (r body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// explainMissing distinguishes a missing object from a missing bucket, for which some stores give
-// the same answer.
+// explainMissing distinguishes a missing object from a missing bucket, because some stores respond to both with the
+// same error.
 func (b *bucket) explainMissing(ctx context.Context, err error, key string) error {
 	err = b.explain(err, "read the object", key)
 	if backup.ReasonOf(err, "") != backup.ReasonObjectMissing {

@@ -24,7 +24,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// explain turns an error of a library into one line with a reason. A key means a call on one
+// explain converts an error of a client library to one line with a reason. key is set if the call concerned a single
 // object.
 func (b *bucket) explain(err error, doing, key string) error {
 	if err == nil {
@@ -42,17 +42,18 @@ func (b *bucket) explain(err error, doing, key string) error {
 	case backup.ReasonObjectMissing:
 		return backup.Fail(reason, "the object %q does not exist in the %s", key, at)
 	case backup.ReasonAccessDenied:
-		return backup.Fail(reason, "the %s refuses to %s (%s): check the Secret and its permissions", at, doing, short)
+		return backup.Fail(reason, "the %s refuses to %s (%s); check the Secret and its permissions", at, doing, short)
 	case backup.ReasonStoreUnreachable:
 		return backup.Fail(reason, "the server of the %s cannot be reached: %s", at, short)
 	case backup.ReasonDiskFull:
-		return backup.Fail(reason, "the %s has no room left (%s)", at, short)
+		return backup.Fail(reason, "the %s is full (%s)", at, short)
 	default:
 		return &backup.Error{Reason: reason, Err: &explained{"cannot " + doing + " in the " + at + ": " + short, err}}
 	}
 }
 
-// explained is an error with another text. errors.Is still finds a timeout in it.
+// explained is an error with a shorter text. It still wraps the original error, so that errors.Is finds a timeout in
+// it.
 type explained struct {
 	text  string
 	cause error
@@ -63,7 +64,7 @@ func (t *explained) Is(target error) bool {
 	return (target == context.Canceled || target == context.DeadlineExceeded) && errors.Is(t.cause, target)
 }
 
-// codeOf returns the error code of a store and the status of its answer; 0 if there is none.
+// codeOf returns the error code and the HTTP status of a response; "" and 0 if there is none.
 func codeOf(err error) (code string, status int) {
 	if google, ok := errors.AsType[*googleapi.Error](err); ok {
 		code, status = "", google.Code
@@ -94,7 +95,7 @@ func reasonOf(err error, code string, status int, doing string) backup.Reason {
 	full := []string{"XMinioStorageFull", "QuotaExceeded", "InsufficientCapacity", "AccountQuotaExceeded"}
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded) && !unreachable(err):
-		return backup.ReasonStoreFailed // the caller that ended the context knows why
+		return backup.ReasonStoreFailed // the caller that ended the context knows the reason
 	case code == "NoSuchBucket", code == "ContainerNotFound", errors.Is(err, storage.ErrBucketNotExist):
 		return backup.ReasonBucketMissing
 	case slices.Contains(full, code), status == http.StatusInsufficientStorage, errors.Is(err, syscall.ENOSPC):
@@ -102,7 +103,7 @@ func reasonOf(err error, code string, status int, doing string) backup.Reason {
 	case slices.Contains(denied, code), status == http.StatusUnauthorized, status == http.StatusForbidden:
 		return backup.ReasonAccessDenied
 	case status == http.StatusNotFound && !strings.Contains(doing, "object"), status == http.StatusNotFound && strings.HasPrefix(doing, "write"):
-		return backup.ReasonBucketMissing // only the bucket can be missing
+		return backup.ReasonBucketMissing // this call needs no existing object, so the bucket is missing
 	case status == http.StatusNotFound, errors.Is(err, storage.ErrObjectNotExist):
 		return backup.ReasonObjectMissing
 	case status == 0 && unreachable(err):
@@ -111,9 +112,9 @@ func reasonOf(err error, code string, status int, doing string) backup.Reason {
 	return backup.ReasonStoreFailed
 }
 
-// unreachable reports whether the connection to a server failed.
+// unreachable reports whether the connection to a server could not be established.
 func unreachable(err error) bool {
-	// A connection that breaks later had reached the server.
+	// A connection that breaks later does not count, because it did reach the server.
 	if on, ok := errors.AsType[*net.OpError](err); ok && on.Op == "dial" {
 		return true
 	}
@@ -127,8 +128,8 @@ func unreachable(err error) bool {
 	return ok
 }
 
-// shortest returns the error code of a store, or else the innermost error: libraries wrap an error
-// in a paragraph.
+// shortest returns the error code of a store, or otherwise the innermost error, because the libraries wrap each error
+// in a long text.
 func shortest(err error, code string) string {
 	if code != "" {
 		if api, ok := errors.AsType[smithy.APIError](err); ok && api.ErrorMessage() != "" && api.ErrorMessage() != code {

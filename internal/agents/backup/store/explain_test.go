@@ -34,10 +34,10 @@ func TestAnErrorOfABucketIsOneLine(t *testing.T) {
 		"list, no bucket":     {"none", nil, list, backup.ReasonBucketMissing, "S3 bucket none"},
 		"delete denied":       {"shop", refuse(403, "AccessDenied", everything), remove, backup.ReasonAccessDenied, "refuses to delete"},
 		"read, no object":     {"shop", nil, read, backup.ReasonObjectMissing, "dir/etcd"},
-		"denied":              {"shop", refuse(403, "AccessDenied", everything), write, backup.ReasonAccessDenied, "refuses to write the object (AccessDenied: It is so.): check the Secret"},
+		"denied":              {"shop", refuse(403, "AccessDenied", everything), write, backup.ReasonAccessDenied, "refuses to write the object (AccessDenied: It is so.); check the Secret"},
 		"read denied":         {"shop", refuse(403, "SignatureDoesNotMatch", everything), read, backup.ReasonAccessDenied, "SignatureDoesNotMatch"},
 		"list denied":         {"shop", refuse(403, "InvalidAccessKeyId", everything), list, backup.ReasonAccessDenied, "refuses to list"},
-		"full":                {"shop", refuse(507, "XMinioStorageFull", everything), write, backup.ReasonDiskFull, "no room left"},
+		"full":                {"shop", refuse(507, "XMinioStorageFull", everything), write, backup.ReasonDiskFull, "is full"},
 		"ends in the middle":  {"shop", refuse(400, "BadDigest", part), long, backup.ReasonStoreFailed, "cannot write the object in the S3 bucket shop"},
 		"hangs up":            {"shop", hangUp, write, backup.ReasonStoreFailed, "cannot write the object"},
 		"says what is secret": {"shop", refuse(403, key, everything), write, backup.ReasonAccessDenied, "(***: It is so.)"},
@@ -59,7 +59,7 @@ func TestAnErrorOfABucketIsOneLine(t *testing.T) {
 func hangUp(w http.ResponseWriter, _ *http.Request) bool {
 	connection, _, err := http.NewResponseController(w).Hijack()
 	if err == nil {
-		_ = connection.Close() // it is to break
+		_ = connection.Close() // this breaks the connection on purpose
 	}
 	return true
 }
@@ -82,7 +82,7 @@ func TestAnUnreachableServerIsNamed(t *testing.T) {
 	}
 }
 
-// Errors of the other clouds, from their documentation.
+// These are errors of the other cloud providers, taken from their documentation.
 func TestTheErrorsOfOtherCloudsAreExplained(t *testing.T) {
 	type answer struct {
 		status       int

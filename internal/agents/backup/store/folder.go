@@ -17,14 +17,13 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// Only the volume's group may read the files, besides their owner.
+// The group of the volume may read the files; other users may not.
 const (
 	fileMode   fs.FileMode = 0o640
 	folderMode fs.FileMode = 0o750
 )
 
-// folder is a directory of a mounted volume. It does not use gocloud.dev, which does not sync to
-// the disk.
+// folder is a directory on a mounted volume. It does not use gocloud.dev, which does not sync files to disk.
 type folder struct{ dir string }
 
 func (f folder) path(key string) string { return filepath.Join(f.dir, filepath.FromSlash(key)) }
@@ -41,7 +40,7 @@ func (f folder) Put(ctx context.Context, key string, content io.Reader) error {
 	return f.explain(err, key)
 }
 
-// prepare creates the directories of a path and syncs their names.
+// prepare creates the directories of a path, and syncs them to disk.
 func (f folder) prepare(dir string) error {
 	if _, err := os.Stat(f.dir); err != nil {
 		return err
@@ -122,13 +121,13 @@ func (f folder) explain(err error, key string) error {
 	}
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return backup.Fail(backup.ReasonDiskFull, "the volume of %s has no room left for %q: %w", f.dir, key, err)
+		return backup.Fail(backup.ReasonDiskFull, "the volume of %s is full, so %q cannot be stored: %w", f.dir, key, err)
 	case errors.Is(err, fs.ErrNotExist):
 		return backup.Fail(backup.ReasonObjectMissing, "the object %q does not exist in %s", key, f.dir)
 	case errors.Is(err, fs.ErrPermission):
-		return backup.Fail(backup.ReasonAccessDenied, "the volume of %s refuses access by this user (%d): %w", f.dir, os.Getuid(), err)
+		return backup.Fail(backup.ReasonAccessDenied, "the volume of %s refuses access by user ID %d: %w", f.dir, os.Getuid(), err)
 	}
-	return backup.Fail(backup.ReasonStoreFailed, "the volume of %s fails: %w", f.dir, err)
+	return backup.Fail(backup.ReasonStoreFailed, "access to the volume of %s failed: %w", f.dir, err)
 }
 
 // bounded is a reader that fails when its context ends.

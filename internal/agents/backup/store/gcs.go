@@ -22,8 +22,8 @@ import (
 
 const gcsScope = "https://www.googleapis.com/auth/devstorage.read_write"
 
-// openGCS uses an access token, or a file of credentials, or else the default of Google's libraries:
-// the service account of the pod or the machine.
+// openGCS opens a bucket of Google Cloud Storage. It uses an access token or a credentials file from the Secret.
+// Without a Secret it uses the default of Google's libraries: the service account of the pod or the machine.
 func openGCS(ctx context.Context, t backup.Target, name string) (*bucket, error) {
 	tokens, hidden, err := gcsTokens(ctx, secret(t.SecretDir))
 	if err != nil {
@@ -31,7 +31,7 @@ func openGCS(ctx context.Context, t backup.Target, name string) (*bucket, error)
 	}
 	client, err := gcp.NewHTTPClient(transport(), tokens)
 	if err != nil {
-		return nil, backup.Fail(backup.ReasonSecretInvalid, "there are no Google credentials: %w", err)
+		return nil, backup.Fail(backup.ReasonSecretInvalid, "no Google credentials were found: %w", err)
 	}
 	b := &bucket{provider: "GCS", name: name, server: url(t.Endpoint), mask: hidden}
 	var options gcsblob.Options
@@ -43,7 +43,7 @@ func openGCS(ctx context.Context, t backup.Target, name string) (*bucket, error)
 	}
 	var service *storage.Client
 	if b.Bucket.As(&service) {
-		// Otherwise without a limit.
+		// Without this setting, the library would retry without a limit.
 		service.SetRetry(storage.WithMaxAttempts(tries))
 	}
 	return b, nil
@@ -57,11 +57,11 @@ func gcsTokens(ctx context.Context, from secret) (gcp.TokenSource, mask, error) 
 	case from.has("credentials.json"):
 		return gcsFile(ctx, from)
 	case from != "":
-		return nil, nil, backup.Fail(backup.ReasonSecretInvalid, "the storage's Secret has neither the key access-token nor credentials.json")
+		return nil, nil, backup.Fail(backup.ReasonSecretInvalid, "the storage Secret has neither the key access-token nor the key credentials.json")
 	}
 	found, err := google.FindDefaultCredentials(ctx, gcsScope)
 	if err != nil {
-		return nil, nil, backup.Fail(backup.ReasonSecretInvalid, "there is no Secret, and this pod has no Google credentials of its own: %w", err)
+		return nil, nil, backup.Fail(backup.ReasonSecretInvalid, "no storage Secret is set, and this pod has no Google credentials of its own: %w", err)
 	}
 	return found.TokenSource, nil, nil
 }
@@ -77,14 +77,14 @@ func gcsFile(ctx context.Context, from secret) (gcp.TokenSource, mask, error) {
 		ClientSecret string                 `json:"client_secret"`
 		RefreshToken string                 `json:"refresh_token"`
 	}
-	// Other types name files and URLs with tokens, which a Secret must not make this process read.
+	// Other types of credentials refer to files and URLs, which this process must not read on behalf of a Secret.
 	known := []google.CredentialsType{google.ServiceAccount, google.AuthorizedUser}
 	if json.Unmarshal([]byte(text), &file) != nil || !slices.Contains(known, file.Type) {
-		return nil, nil, backup.Fail(backup.ReasonSecretInvalid, "credentials.json in the storage's Secret does not belong to a Google service account or user")
+		return nil, nil, backup.Fail(backup.ReasonSecretInvalid, "credentials.json in the storage Secret does not belong to a Google service account or user")
 	}
 	found, err := google.CredentialsFromJSONWithType(ctx, []byte(text), file.Type, gcsScope)
 	if err != nil {
-		return nil, nil, backup.Fail(backup.ReasonSecretInvalid, "credentials.json in the storage's Secret is not valid")
+		return nil, nil, backup.Fail(backup.ReasonSecretInvalid, "credentials.json in the storage Secret is not valid")
 	}
 	return found.TokenSource, mask{file.PrivateKey, file.ClientSecret, file.RefreshToken}, nil
 }

@@ -25,14 +25,15 @@ const (
 	id  = "AKIDEXAMPLE"
 )
 
-// server is an S3 server in this process, behind a door.
+// server is an S3 server in this process. A test can set a door: a function that sees each request first and may
+// respond itself.
 type server struct {
 	*httptest.Server
 	mu   sync.Mutex
 	door func(http.ResponseWriter, *http.Request) bool
 }
 
-// newServer has the bucket "shop". A door returns true if it has answered the request.
+// newServer returns a server with the bucket shop. A door returns true if it has responded to the request.
 func newServer(t *testing.T) *server {
 	t.Helper()
 	backend := s3mem.New()
@@ -59,13 +60,13 @@ func (s *server) through(door func(http.ResponseWriter, *http.Request) bool) {
 	s.door = door
 }
 
-// refuse is a door that refuses matching requests as S3 does.
+// refuse returns a door that refuses matching requests with an S3 error.
 func refuse(status int, code string, matches func(*http.Request) bool) func(http.ResponseWriter, *http.Request) bool {
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		if !matches(r) {
 			return false
 		}
-		_, _ = io.Copy(io.Discard, r.Body) // a server that does not read breaks the connection
+		_, _ = io.Copy(io.Discard, r.Body) // the body is read first, because otherwise the connection would break
 		w.Header().Set("Content-Type", "application/xml")
 		w.WriteHeader(status)
 		if r.Method != http.MethodHead {
@@ -77,7 +78,7 @@ func refuse(status int, code string, matches func(*http.Request) bool) func(http
 
 func everything(*http.Request) bool { return true }
 
-// files is a mounted Secret.
+// files creates a simulated mount of a Secret, and returns its path.
 func files(t *testing.T, content map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -114,7 +115,7 @@ func open(t *testing.T, target backup.Target) Store {
 	return s
 }
 
-// holds expects an object; "" expects none.
+// holds expects an object with this content; "" means that the object must not exist.
 func holds(t *testing.T, s Store, key, want string) {
 	t.Helper()
 	r, size, err := s.Get(t.Context(), key)
@@ -132,7 +133,7 @@ func holds(t *testing.T, s Store, key, want string) {
 	}
 }
 
-// expect checks the reason and the text of an error, which must be one line without secrets.
+// expect checks the reason and the text of an error. The text must be one line and contain no secrets.
 func expect(t *testing.T, err error, reason backup.Reason, words ...string) {
 	t.Helper()
 	if err == nil || backup.ReasonOf(err, "") != reason {

@@ -20,17 +20,17 @@ import (
 )
 
 const (
-	// defaultRegion is the default of AWS; other servers mostly accept any region.
+	// defaultRegion is the default region of AWS. Most other S3 servers accept any region.
 	defaultRegion = "us-east-1"
-	// defaultOSS is the endpoint of the CoreOS operator, with https in place of http.
+	// defaultOSS is the default endpoint of the CoreOS operator, with https instead of http.
 	defaultOSS = "https://oss-cn-hangzhou.aliyuncs.com"
-	// connectTime limits one attempt, so that an unreachable server is reported before the order's
-	// time is over.
+	// connectTime is the time limit for one connection attempt. It is short, so that an unreachable server is reported
+	// before the order times out.
 	connectTime = 5 * time.Second
 )
 
-// openS3 uses the profile default of the AWS files. Without a Secret, the AWS library finds the
-// role of the pod or the machine.
+// openS3 opens an S3 bucket with the profile default of the AWS files in the Secret. Without a Secret, the AWS library
+// uses the role of the pod or the machine.
 func openS3(ctx context.Context, t backup.Target, name string) (*bucket, error) {
 	from := secret(t.SecretDir)
 	var hidden mask
@@ -45,8 +45,8 @@ func openS3(ctx context.Context, t backup.Target, name string) (*bucket, error) 
 	}
 	cfg, err := config.LoadDefaultConfig(ctx, options...)
 	if err != nil {
-		// The error quotes what it cannot parse, which may be the secret.
-		return nil, backup.Fail(backup.ReasonSecretInvalid, "credentials and config of the storage's Secret are not AWS files with a profile default")
+		// The original error may quote the secret value that it could not parse, so it is not included.
+		return nil, backup.Fail(backup.ReasonSecretInvalid, "credentials and config of the storage Secret are not AWS files with a profile default")
 	}
 	if from != "" && cfg.Credentials != nil {
 		if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
@@ -56,8 +56,8 @@ func openS3(ctx context.Context, t backup.Target, name string) (*bucket, error) 
 	return openS3With(ctx, cfg, &bucket{provider: "S3", name: name, server: url(t.Endpoint), mask: hidden}, t.ForcePathStyle)
 }
 
-// awsFiles names the files of the Secret, so that the library searches no others. Named files must
-// exist.
+// awsFiles names the credential files explicitly, so that the library does not search for other ones. It names only
+// files that exist, because the library requires that.
 func awsFiles(from secret) []func(*config.LoadOptions) error {
 	files := map[string][]string{"credentials": {}, "config": {}}
 	for key := range files {
@@ -71,20 +71,20 @@ func awsFiles(from secret) []func(*config.LoadOptions) error {
 	}
 }
 
-// noKeys distinguishes a Secret without keys from one with a role that AWS refuses.
+// noKeys distinguishes a Secret without keys from a Secret with a role that AWS refuses.
 func noKeys(err error) error {
 	code, _ := codeOf(err)
 	switch {
 	case code != "":
-		return backup.Fail(backup.ReasonAccessDenied, "AWS refuses the role in the storage's Secret (%s)", code)
+		return backup.Fail(backup.ReasonAccessDenied, "AWS refuses the role in the storage Secret (%s)", code)
 	case unreachable(err):
-		return backup.Fail(backup.ReasonStoreUnreachable, "AWS cannot be reached for the role in the storage's Secret: %s", shortest(err, ""))
+		return backup.Fail(backup.ReasonStoreUnreachable, "AWS cannot be reached to assume the role in the storage Secret: %s", shortest(err, ""))
 	}
-	return backup.Fail(backup.ReasonSecretInvalid, "the credentials in the storage's Secret have no keys in the profile default")
+	return backup.Fail(backup.ReasonSecretInvalid, "the credentials in the storage Secret have no keys in the profile default")
 }
 
-// openOSS uses Alibaba's S3 interface. It accepts the bucket's name in the host only, which also
-// has the region.
+// openOSS opens a bucket of Alibaba OSS through its S3 interface. OSS accepts the bucket name only in the host name,
+// which also contains the region.
 func openOSS(ctx context.Context, t backup.Target, name string) (*bucket, error) {
 	from := secret(t.SecretDir)
 	id, err := from.value("accessKeyID")
@@ -102,7 +102,7 @@ func openOSS(ctx context.Context, t backup.Target, name string) (*bucket, error)
 		config.WithSharedCredentialsFiles([]string{}), config.WithSharedConfigFiles([]string{}),
 		config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(id, key, "")))...)
 	if err != nil {
-		return nil, backup.Fail(backup.ReasonStoreFailed, "set up the client of OSS: %w", err)
+		return nil, backup.Fail(backup.ReasonStoreFailed, "create the OSS client: %w", err)
 	}
 	return openS3With(ctx, cfg, &bucket{provider: "OSS", name: name, server: url(t.Endpoint), mask: mask{key, id}}, t.ForcePathStyle)
 }
@@ -120,8 +120,8 @@ func openS3With(ctx context.Context, cfg aws.Config, b *bucket, pathStyle bool) 
 	}
 	options := &s3blob.Options{}
 	if b.server != "" {
-		// Other servers refuse the checksums that the SDK adds by default. The agent checks the
-		// content by its hash in any case.
+		// Other servers refuse the checksums that the SDK adds by default. They are not needed, because the agent
+		// checks the content by its own hash.
 		cfg.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
 		cfg.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
 		options.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
@@ -139,7 +139,7 @@ func openS3With(ctx context.Context, cfg aws.Config, b *bucket, pathStyle bool) 
 	return b, nil
 }
 
-// url completes an endpoint as the AWS tools do.
+// url completes an endpoint in the same way as the AWS tools.
 func url(endpoint string) string {
 	if endpoint == "" || strings.Contains(endpoint, "://") {
 		return endpoint

@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// secret is the directory of a mounted Secret; "" is none.
+// secret is the mount path of a Secret; "" means that there is none.
 type secret string
 
 func (s secret) file(key string) string { return filepath.Join(string(s), key) }
@@ -23,7 +23,7 @@ func (s secret) has(key string) bool {
 	return s != "" && err == nil
 }
 
-// value returns the value of a key without a line break at the end.
+// value returns the value of a key, without a line break at the end.
 func (s secret) value(key string) (string, error) {
 	if s == "" {
 		return "", backup.Fail(backup.ReasonSecretInvalid, "this storage needs a Secret with the key %s", key)
@@ -31,20 +31,20 @@ func (s secret) value(key string) (string, error) {
 	text, err := os.ReadFile(s.file(key))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", backup.Fail(backup.ReasonSecretInvalid, "the storage's Secret has no key %s", key)
+		return "", backup.Fail(backup.ReasonSecretInvalid, "the storage Secret has no key %s", key)
 	case err != nil:
-		return "", backup.Fail(backup.ReasonSecretInvalid, "the storage's Secret cannot be read: %w", err)
+		return "", backup.Fail(backup.ReasonSecretInvalid, "the storage Secret cannot be read: %w", err)
 	}
 	if value := strings.TrimSpace(string(text)); value != "" {
 		return value, nil
 	}
-	return "", backup.Fail(backup.ReasonSecretInvalid, "the key %s of the storage's Secret is empty", key)
+	return "", backup.Fail(backup.ReasonSecretInvalid, "the key %s of the storage Secret is empty", key)
 }
 
-// mask has values that must never be printed.
+// mask lists values that must never appear in messages.
 type mask []string
 
-// leastSecret is the length of the shortest value to mask: shorter ones are common words.
+// leastSecret is the minimum length of a value to mask, because shorter values may be common words.
 const leastSecret = 6
 
 func (m mask) apply(text string) string {

@@ -1,11 +1,11 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package store reads and writes objects in the targets of backups: S3, the object stores of
-// Google and Azure, that of Alibaba through its S3 interface, and a folder of a volume. An error
-// is one line that names what to check, with a reason of package backup and without Secrets.
+// Package store reads and writes the objects of backups. It supports S3, the object stores of Google, Azure and
+// Alibaba, and a folder on a volume. Each error is one line that names what to check. It has a reason of package backup
+// and contains no secrets.
 //
-// The meaning of the objects belongs to package agent.
+// Package agent decides what the objects contain.
 package store
 
 import (
@@ -23,10 +23,9 @@ type Object struct {
 	Size int64
 }
 
-// Store holds objects. Errors have a reason of package backup.
+// Store holds objects. Its errors have a reason of package backup.
 type Store interface {
-	// Put writes or replaces an object. It is atomic: unless the content ends without an error and
-	// within ctx, nothing changes.
+	// Put writes or replaces an object atomically. If the content ends with an error, or ctx ends, nothing changes.
 	Put(ctx context.Context, key string, content io.Reader) error
 	// Get reads an object and returns its size.
 	Get(ctx context.Context, key string) (io.ReadCloser, int64, error)
@@ -37,8 +36,8 @@ type Store interface {
 	Close() error
 }
 
-// Open opens the store of a target and returns the key of its path. The first call shows whether
-// the store can be reached.
+// Open opens the store of a target, and returns the object key of its path. It does not connect: only the first call
+// shows whether the store can be reached.
 func Open(ctx context.Context, t backup.Target) (Store, string, error) {
 	if t.Type == backup.Folder {
 		return folder{t.Dir}, t.Path, nil
@@ -57,7 +56,7 @@ func Open(ctx context.Context, t backup.Target) (Store, string, error) {
 	return b, key, nil
 }
 
-// source remembers the error of its reader, which some stores lose.
+// source is a reader that remembers its error, because some client libraries lose it.
 type source struct {
 	io.Reader
 	err error

@@ -19,10 +19,10 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// parts is more than the size of one part of an upload.
+// parts is content that needs several parts of an upload.
 var parts = strings.Repeat("0123456789abcdef", 20<<20/16) + "end"
 
-// each runs a test on a bucket and on a folder.
+// each runs a test with a bucket, and with a folder.
 func each(t *testing.T, test func(*testing.T, Store)) {
 	t.Run("bucket", func(t *testing.T) { test(t, open(t, newServer(t).target(t, "shop"))) })
 	t.Run("folder", func(t *testing.T) {
@@ -79,7 +79,7 @@ func TestAnInterruptedUploadLeavesTheOldObject(t *testing.T) {
 	})
 }
 
-// during is an empty reader that calls a function.
+// during is an empty reader that calls a function when it is read.
 type during func()
 
 func (d during) Read([]byte) (int, error) { d(); return 0, io.EOF }
@@ -110,7 +110,7 @@ func TestNoPartsOfABrokenUploadAreLeft(t *testing.T) {
 	}
 }
 
-// A server that does not answer delays no call.
+// A server that does not respond must not delay the end of a call.
 func TestAnUploadEndsSoonAfterItsContext(t *testing.T) {
 	server := newServer(t)
 	s := open(t, server.target(t, "shop"))
@@ -134,7 +134,7 @@ func TestAFolderHasNoOtherFiles(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, backup.Target{Type: backup.Folder, Path: "a/b/etcd", Dir: dir})
 	must(t, s.Put(t.Context(), "a/b/etcd", strings.NewReader("x")))
-	_ = s.Put(t.Context(), "a/b/other", iotest.ErrReader(errBroken)) // as above
+	_ = s.Put(t.Context(), "a/b/other", iotest.ErrReader(errBroken)) // the error is expected, as above
 	entries, err := os.ReadDir(filepath.Join(dir, "a", "b"))
 	if err != nil || len(entries) != 1 {
 		t.Errorf("expected the one object, got %v, %v", entries, err)

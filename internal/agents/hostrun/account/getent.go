@@ -17,19 +17,19 @@ import (
 )
 
 const (
-	// lookupTime limits how long a directory service may take.
+	// lookupTime is how long a directory service may take to respond.
 	lookupTime = 20 * time.Second
-	// notFound is the exit code of getent for a missing entry.
+	// notFound is the exit code of getent if there is no such entry.
 	notFound = 2
 )
 
 var (
 	errNoGetent = errors.New("the host has no getent")
-	errNoEntry  = errors.New("there is no such entry")
+	errNoEntry  = errors.New("getent found no such entry")
 )
 
-// getent calls getent of the host, which logins use too. No shell is involved, and the key cannot be taken for an
-// option.
+// getent runs the getent program of the host, which uses the same sources as logins. It uses no shell, and the key
+// cannot be mistaken for an option.
 func getent(database, key string) (string, error) {
 	executable, err := program.Find("getent", program.Path)
 	if err != nil {
@@ -43,7 +43,7 @@ func getent(database, key string) (string, error) {
 	exit := (*exec.ExitError)(nil)
 	switch {
 	case ctx.Err() != nil:
-		return "", fmt.Errorf("getent did not answer within %s", lookupTime)
+		return "", fmt.Errorf("getent did not respond within %s", lookupTime)
 	case errors.As(err, &exit) && exit.ExitCode() == notFound:
 		return "", errNoEntry
 	case err != nil:

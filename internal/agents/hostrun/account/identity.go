@@ -3,8 +3,8 @@
 
 //go:build linux
 
-// Package account finds a user of the host and its groups, in the host's files and by the host's getent. It does not
-// switch to the user.
+// Package account looks up a user of the host and the groups of that user. It reads the host's files, or calls getent
+// of the host. It does not switch to the user.
 package account
 
 import (
@@ -23,7 +23,7 @@ const (
 	groupFile  = "/etc/group"
 )
 
-// Identity is the user that a command runs as.
+// Identity is the user as which a command runs.
 type Identity struct {
 	Name   string `json:"name"`
 	UID    int    `json:"uid"`
@@ -33,7 +33,8 @@ type Identity struct {
 	Shell  string `json:"program.Shell"`
 }
 
-// Resolve finds a user in the files of the host, or else where the host's getent looks, such as in a directory service.
+// Resolve looks up a user in the files of the host. If the user is not there, it uses the host's getent, which may
+// query a directory service.
 func Resolve(user string) (Identity, *hostjob.Result) {
 	passwd, err := readIfThere(passwdFile)
 	if err != nil {
@@ -50,7 +51,7 @@ func Resolve(user string) (Identity, *hostjob.Result) {
 	return found.identity(groupsOf(group, found.name)), nil
 }
 
-// ask looks up a user with the getent of the host.
+// ask looks up a user with getent of the host.
 func ask(user string) (Identity, *hostjob.Result) {
 	unknown := hostjob.Refuse(hostjob.ReasonUnknownUser, "the host has no user %q", user)
 	line, err := getent("passwd", user)
@@ -58,7 +59,7 @@ func ask(user string) (Identity, *hostjob.Result) {
 	case errors.Is(err, errNoGetent), errors.Is(err, errNoEntry):
 		return Identity{}, unknown
 	case err != nil:
-		return Identity{}, hostjob.Refuse(hostjob.ReasonUserLookup, "the host was asked for the user %q: %v", user, err)
+		return Identity{}, hostjob.Refuse(hostjob.ReasonUserLookup, "the lookup of user %q on the host failed: %v", user, err)
 	}
 	found, ok := parseEntry(line)
 	if _, matches := findEntry(line, user); !ok || !matches && isNumeric(user) {
@@ -66,7 +67,7 @@ func ask(user string) (Identity, *hostjob.Result) {
 	}
 	groups, err := getent("initgroups", found.name)
 	if err != nil {
-		return Identity{}, hostjob.Refuse(hostjob.ReasonUserLookup, "the host was asked for the groups of %q: %v", found.name, err)
+		return Identity{}, hostjob.Refuse(hostjob.ReasonUserLookup, "the lookup of the groups of user %q on the host failed: %v", found.name, err)
 	}
 	return found.identity(parseInitgroups(groups, found.name)), nil
 }

@@ -10,14 +10,15 @@ import (
 	"strings"
 )
 
-// entry is a line of a passwd file.
+// entry is one line of a passwd file.
 type entry struct {
 	name        string
 	uid, gid    uint32
 	home, shell string
 }
 
-// findEntry returns the entry with a name, or else, if the name is a number, the entry with this UID.
+// findEntry returns the entry with the given name. If there is none and the name is a number, it returns the entry with
+// this UID.
 func findEntry(passwd, user string) (entry, bool) {
 	number, numeric := parseID(user)
 	byNumber, found := entry{}, false
@@ -36,7 +37,7 @@ func findEntry(passwd, user string) (entry, bool) {
 
 func parseEntry(line string) (entry, bool) {
 	f := strings.Split(strings.TrimRight(line, "\r\n"), ":")
-	// A line that begins with + or - includes NIS entries, and is not a user.
+	// A line that starts with + or - includes NIS entries, and # starts a comment. Neither is a user.
 	if len(f) != 7 || f[0] == "" || strings.ContainsAny(f[0][:1], "+-#") {
 		return entry{}, false
 	}
@@ -45,14 +46,14 @@ func parseEntry(line string) (entry, bool) {
 	return entry{name: f[0], uid: uid, gid: gid, home: f[5], shell: f[6]}, okUID && okGID
 }
 
-// parseID accepts only one spelling of each number: +0 and 00 do not stand for root. To the kernel the highest number
-// means "unchanged", which here would be root.
+// parseID parses a UID or GID. It accepts only one spelling of each number, so that +0 and 00 are not root. It refuses
+// the highest number, because the kernel treats it as "unchanged", which here would be root.
 func parseID(text string) (uint32, bool) {
 	n, err := strconv.ParseUint(text, 10, 32)
 	return uint32(n), err == nil && n < math.MaxUint32 && strconv.FormatUint(n, 10) == text
 }
 
-// groupsOf returns the groups that list a user as a member.
+// groupsOf returns the groups that list a user as member.
 func groupsOf(group, user string) []uint32 {
 	var out []uint32
 	for line := range strings.Lines(group) {
@@ -67,7 +68,7 @@ func groupsOf(group, user string) []uint32 {
 	return out
 }
 
-// parseInitgroups parses a line of getent: the name of a user, and the numbers of its groups.
+// parseInitgroups parses a line of getent initgroups: the name of a user and the numbers of the user's groups.
 func parseInitgroups(line, user string) []uint32 {
 	var out []uint32
 	for field := range strings.FieldsSeq(strings.TrimPrefix(line, user)) {
@@ -78,5 +79,6 @@ func parseInitgroups(line, user string) []uint32 {
 	return out
 }
 
-// isNumeric reports whether a program might take a name for a number. Some programs accept signs and spaces.
+// isNumeric reports whether a program could mistake a name for a number. Some programs accept signs and spaces in
+// numbers.
 func isNumeric(name string) bool { return strings.Trim(name, " \t+-0123456789") == "" }

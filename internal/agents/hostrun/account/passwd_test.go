@@ -82,7 +82,7 @@ func TestTheGroupsOfADirectoryServiceAreNumbersBehindTheName(t *testing.T) {
 	}
 }
 
-// FuzzFindEntry checks that a returned entry is the requested one.
+// FuzzFindEntry checks that a returned entry is always the requested one.
 func FuzzFindEntry(f *testing.F) {
 	f.Add(passwd, "ada")
 	f.Add("a:x:00:0::/:/bin/sh\n", "0")

@@ -17,15 +17,16 @@ import (
 )
 
 const (
-	// maxEntries limits how many files one call of Forget examines. Many old markers on a host must not delay a command.
+	// maxEntries is how many files one call of Forget examines, because many old markers on a host must not delay a
+	// command.
 	maxEntries = 10_000
-	// MaxForget is the longest time that one call of Forget takes.
+	// MaxForget is how long one call of Forget may take.
 	MaxForget = 2 * time.Second
 	// damagedAge is the age at which a marker without a creation time is removed.
 	damagedAge = 30 * 24 * time.Hour
 )
 
-// Forget removes older runs within a time limit. A later call removes the rest.
+// Forget removes the files of older runs within a time limit. Later calls remove what is left.
 func (m *Dir) Forget(before time.Time, own string) {
 	dir, err := m.root.Open(".")
 	if err != nil {
@@ -40,7 +41,7 @@ func (m *Dir) Forget(before time.Time, own string) {
 	}
 }
 
-// Empty reports whether there is no marker and no result of any run.
+// Empty reports whether the directory has no marker and no result of any run.
 func (m *Dir) Empty() (bool, error) {
 	dir, err := m.root.Open(".")
 	if err != nil {
@@ -51,7 +52,7 @@ func (m *Dir) Empty() (bool, error) {
 	return !slices.ContainsFunc(entries, func(e os.DirEntry) bool { _, ours := runOf(e.Name()); return ours }), err
 }
 
-// runOf returns the run that a file belongs to, by the file's name; false if it belongs to none.
+// runOf returns the run that a file belongs to, by its name; false if it belongs to none.
 func runOf(name string) (string, bool) {
 	run := strings.TrimSuffix(strings.TrimSuffix(name, ResultSuffix), nextSuffix)
 	dash := strings.LastIndexByte(run, '-')
@@ -62,8 +63,8 @@ func runOf(name string) (string, bool) {
 	return run, err == nil && hostjob.IsUID(run[:dash])
 }
 
-// outdated reports whether a run can be removed. It reads the run's marker even for a result, which may have no marker
-// after a crash.
+// outdated reports whether the files of a run can be removed. It reads the marker of the run even for a result file.
+// After a crash, the result may have no marker.
 func (m *Dir) outdated(run string, entry os.DirEntry, before time.Time) bool {
 	var content Marker
 	if text, err := m.read(run); err == nil && json.Unmarshal(text, &content) == nil && !content.Created.IsZero() {
@@ -73,7 +74,8 @@ func (m *Dir) outdated(run string, entry os.DirEntry, before time.Time) bool {
 	return err == nil && info.ModTime().Before(m.now().Add(-damagedAge))
 }
 
-// remove deletes the marker last, so that after a crash in between the next run still finds a marker without a result.
+// remove deletes the files of a run, the marker last. After a crash in between, the next start of the run still finds a
+// marker without a result.
 func (m *Dir) remove(run string) {
 	for _, name := range []string{run + nextSuffix, run + ResultSuffix, run} {
 		_ = m.root.Remove(name)

@@ -3,7 +3,7 @@
 
 //go:build linux
 
-// Package markers stores on the host which runs were started, and their results. It does not decide whether a run may
+// Package markers records on the host which runs were started, with their results. It does not decide whether a run may
 // start.
 package markers
 
@@ -23,45 +23,45 @@ import (
 const (
 	privateFile fs.FileMode = 0o600
 
-	// ResultSuffix is the suffix of the file with the result of a run.
+	// ResultSuffix is the suffix of the result file of a run.
 	ResultSuffix = ".result"
 	nextSuffix   = ".next"
-	// maxFile limits how much is read of a marker or a result. Both are smaller.
+	// maxFile is the maximum size in bytes to read of a marker or a result. Both are smaller.
 	maxFile = 64 << 10
 )
 
-// Ledger stores which runs were started on a host.
+// Ledger records which runs were started on a host.
 type Ledger interface {
-	// Find returns the marker of the run; nil if the run was not started.
+	// Find returns the marker of a run; nil if the run was not started.
 	Find(key string) (*Marker, error)
-	// Take marks the run as started, on the disk. It fails with fs.ErrExist if the run was started before.
+	// Take records on disk that the run was started. It fails with fs.ErrExist if the run was already started.
 	Take(key string, m Marker) error
 	// Result returns the result that Keep stored.
 	Result(key string) ([]byte, error)
 	Keep(key string, result []byte) error
-	// Empty reports whether no run is stored.
+	// Empty reports whether the Ledger has no record of any run.
 	Empty() (bool, error)
-	// Forget removes other runs, of Activities that were created before a time.
+	// Forget removes the records of other runs whose Activities were created before a time. It keeps the run own.
 	Forget(before time.Time, own string)
 }
 
 // Marker records that a run was started.
 type Marker struct {
-	Created time.Time `json:"created"` // when the Activity was created, by the clock of the API server
+	Created time.Time `json:"created"` // creation time of the Activity, by the clock of the API server
 	Started time.Time `json:"started"`
 	BootID  string    `json:"bootID"`
 }
 
-// Dir is a Ledger in a directory.
+// Dir is a Ledger in a directory of the host.
 type Dir struct {
 	root *os.Root
 	now  func() time.Time
 }
 
-// Key returns the name of the marker of a run. The run's result is in a file beside it.
+// Key returns the name of a run's marker file. The result of the run is in a file next to it.
 func Key(o hostjob.Order) string { return o.UID + "-" + strconv.FormatInt(o.Run, 10) }
 
-// Close releases the directory.
+// Close closes the directory.
 func (m *Dir) Close() { _ = m.root.Close() }
 
 // Find returns the marker of a run; nil if there is none.
@@ -72,13 +72,13 @@ func (m *Dir) Find(key string) (*Marker, error) {
 	}
 	var found Marker
 	if err == nil {
-		// A marker counts with any content, because a crash may have truncated it.
+		// A marker counts even if its content is damaged, because a crash may have truncated it.
 		_ = json.Unmarshal(text, &found)
 	}
 	return &found, err
 }
 
-// Take creates the marker of a run. It fails if there is one, because then another process has started the run.
+// Take creates the marker of a run. It fails if the marker exists, because then another process has started the run.
 func (m *Dir) Take(key string, content Marker) error {
 	text, err := json.Marshal(content)
 	if err != nil {
@@ -87,10 +87,10 @@ func (m *Dir) Take(key string, content Marker) error {
 	return m.write(key, text)
 }
 
-// Result returns what Keep stored when the run ended.
+// Result returns the result that Keep stored.
 func (m *Dir) Result(key string) ([]byte, error) { return m.read(key + ResultSuffix) }
 
-// Keep stores the result atomically.
+// Keep stores the result of a run atomically.
 func (m *Dir) Keep(key string, result []byte) error {
 	next := key + nextSuffix
 	if err := m.root.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -105,8 +105,8 @@ func (m *Dir) Keep(key string, result []byte) error {
 	return m.sync()
 }
 
-// write creates a file, and syncs it and its name to disk. If that fails it removes the file, because a marker of a run
-// that was not started must not be found later.
+// write creates a file, and syncs it and its name to disk. If that fails, it removes the file: a marker of a run that
+// was not started must not be found later.
 func (m *Dir) write(name string, text []byte) (err error) {
 	file, err := m.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, privateFile)
 	if err != nil {

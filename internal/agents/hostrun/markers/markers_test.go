@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// place returns a directory of markers, on a host whose clock shows the morning.
+// place returns a marker directory on a host whose clock shows the time of morning.
 func place(t *testing.T) (string, *Dir) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "opcrew", "activities")
@@ -175,5 +175,5 @@ func TestForgettingStopsWhenItTakesLong(t *testing.T) {
 	}
 }
 
-// morning returns when the Activities of the tests were created.
+// morning returns the creation time of the Activities in the tests.
 func morning() time.Time { return time.Date(2026, 5, 1, 8, 0, 0, 0, time.UTC) }

@@ -17,8 +17,8 @@ import (
 
 const privateDir fs.FileMode = 0o700
 
-// Open opens the directory, and creates it if it is missing. Only its owner may write there, because the agent would
-// follow a symlink with root privileges.
+// Open opens the directory with the markers, and creates it if it is missing. It requires that only the owner can write
+// there, because the agent has root privileges and would follow a symlink.
 func Open(dir string, now func() time.Time) (*Dir, error) {
 	if err := makeDir(dir); err != nil {
 		return nil, err
@@ -39,8 +39,8 @@ func Open(dir string, now func() time.Time) (*Dir, error) {
 	return &Dir{root: root, now: now}, err
 }
 
-// makeDir creates a directory and its parents, and syncs each of them, because a marker is lost if a power failure
-// loses its directory.
+// makeDir creates a directory and its parents, and syncs each of them to disk. If a power failure lost the directory,
+// its markers would be lost, too.
 func makeDir(dir string) error {
 	parent := filepath.Dir(dir)
 	err := os.Mkdir(dir, privateDir)

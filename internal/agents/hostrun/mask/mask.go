@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package mask hides values of Secrets in text and in streams. It does not read Secrets.
+// Package mask replaces secret values in texts and streams. Its callers provide the values.
 package mask
 
 import (
@@ -11,39 +11,40 @@ import (
 
 const (
 	masked = "***"
-	// shortest is the length of the shortest value to mask. Shorter values would match everywhere.
+	// shortest is the minimum length of a value to mask, because shorter values would match everywhere.
 	shortest = 4
 )
 
-// Masker replaces values of Secrets in a stream by ***, also where values overlap, and across chunks. It holds back
-// what could be the beginning of a value until the next bytes show whether it is.
+// Masker replaces secret values in a stream by ***. It also finds values that overlap, and values that are split across
+// chunks. It holds back bytes that may be the start of a value, until the next bytes decide.
 type Masker struct {
 	needles []*needle
 	held    []byte
-	// ends holds, for each held byte, the length of the longest value that ends with this byte.
+	// ends holds for each held byte the length of the longest value that ends with this byte.
 	ends  []int
 	until bool // whether the last released byte belonged to a value
 }
 
-// needle searches for a value by the algorithm of Knuth, Morris and Pratt, which reads each byte once. matched is the
-// length of the longest prefix of the value that the stream ends with.
+// needle searches for one value with the Knuth-Morris-Pratt algorithm, which reads each byte once. matched is the
+// length of the longest prefix of the value with which the stream currently ends.
 type needle struct {
 	value   string
 	back    []int
 	matched int
 }
 
-// New returns a Masker that hides these values, whole or line by line. It compares bytes, so any encoding works.
+// New returns a Masker for these values. It masks each value as a whole, and each line of a value. It compares bytes,
+// so it works with any encoding.
 func New(values ...string) *Masker {
 	m := &Masker{}
 	for _, value := range values {
-		// Programs may print a key line by line.
+		// Each line is masked too, because programs may print a key line by line.
 		if lines := strings.FieldsFunc(value, func(r rune) bool { return r == '\n' || r == '\r' }); len(lines) > 1 {
 			values = append(values, lines...)
 		}
 	}
 	for _, value := range values {
-		// Files end with a line break, which programs cut off before they use the value.
+		// Values are masked without the final line break, because programs usually remove it.
 		if trimmed := strings.TrimSpace(value); len(trimmed) >= shortest {
 			value = trimmed
 		}
@@ -54,8 +55,8 @@ func New(values ...string) *Masker {
 	return m
 }
 
-// newNeedle computes where to continue when a byte does not match: back[i] is the length of the longest prefix of the
-// value that its first i bytes end with.
+// newNeedle computes where to continue the search after a mismatch. back[i] is the length of the longest proper prefix
+// of the value that is also a suffix of its first i bytes.
 func newNeedle(value string) *needle {
 	n := &needle{value: value, back: make([]int, len(value)+1)}
 	for i, k := 1, 0; i < len(value); i++ {
@@ -70,7 +71,7 @@ func newNeedle(value string) *needle {
 	return n
 }
 
-// next takes a byte, and reports whether the value ends with this byte.
+// next processes a byte, and reports whether the value ends with it.
 func (n *needle) next(b byte) bool {
 	for n.matched > 0 && n.value[n.matched] != b {
 		n.matched = n.back[n.matched]
@@ -85,7 +86,7 @@ func (n *needle) next(b byte) bool {
 	return true
 }
 
-// Write takes a chunk, and returns the part of the stream that can be released.
+// Write processes a chunk, and returns the part of the stream that can be released.
 func (m *Masker) Write(chunk []byte) []byte {
 	if len(m.needles) == 0 {
 		return chunk
@@ -102,7 +103,7 @@ func (m *Masker) Write(chunk []byte) []byte {
 	return m.release(len(m.held) - m.undecided())
 }
 
-// undecided counts the last bytes that may be the beginning of a value.
+// undecided returns how many of the last bytes may be the start of a value.
 func (m *Masker) undecided() int {
 	most := 0
 	for _, n := range m.needles {
@@ -111,10 +112,10 @@ func (m *Masker) undecided() int {
 	return most
 }
 
-// Flush returns the held bytes at the end of the stream.
+// Flush returns the held bytes when the stream has ended.
 func (m *Masker) Flush() []byte { return m.release(len(m.held)) }
 
-// release returns the first n held bytes. Each sequence of covered bytes is replaced by one mask.
+// release returns the first n held bytes. It replaces each sequence of secret bytes by one mask.
 func (m *Masker) release(n int) []byte {
 	covered := m.covered()
 	var out []byte
@@ -131,7 +132,7 @@ func (m *Masker) release(n int) []byte {
 	return out
 }
 
-// covered reports for each held byte whether it belongs to a value.
+// covered reports for each held byte whether it belongs to a secret value.
 func (m *Masker) covered() []bool {
 	out := make([]bool, len(m.held))
 	reach := 0
@@ -143,7 +144,7 @@ func (m *Masker) covered() []bool {
 	return out
 }
 
-// Text returns a whole text with the values masked.
+// Text returns a text with the values masked.
 func Text(text string, values ...string) string {
 	m := New(values...)
 	return string(m.Write([]byte(text))) + string(m.Flush())

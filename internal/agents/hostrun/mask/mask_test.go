@@ -48,7 +48,7 @@ func TestBytesThatCannotBeAValueAreNotHeldBack(t *testing.T) {
 	}
 }
 
-// naive masks a whole text by searching at each position.
+// naive is a simple implementation for comparison, which searches at each position of the whole text.
 func naive(text string, values ...string) string {
 	covered := make([]bool, len(text)+1)
 	for _, value := range values {
@@ -70,7 +70,7 @@ func naive(text string, values ...string) string {
 	return out.String()
 }
 
-// FuzzMask checks that chunks of any size are masked in the same way as the whole text.
+// FuzzMask checks that a text in chunks of any size is masked in the same way as the whole text.
 func FuzzMask(f *testing.F) {
 	f.Add("xababababx", "abab", "baba", 1)
 	f.Add("aaaaaaaaaa", "aaaa", "aaaaaa", 3)
@@ -87,7 +87,7 @@ func FuzzMask(f *testing.F) {
 		}
 		got += string(m.Flush())
 		values := []string{one, two}
-		for _, value := range []string{one, two} { // a value of several lines hides each of them too
+		for _, value := range []string{one, two} { // each line of a value must be masked too
 			for line := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == '\n' || r == '\r' }) {
 				if line = strings.TrimSpace(line); len(line) >= shortest {
 					values = append(values, line)

@@ -3,7 +3,8 @@
 
 //go:build linux
 
-// Package program finds executables on the host. It defines the shell and the default PATH. It does not start anything.
+// Package program finds executables on the host, and defines the shell and the default PATH. It does not start
+// programs.
 package program
 
 import (
@@ -17,13 +18,13 @@ import (
 )
 
 const (
-	// Shell runs commands that are given as a text.
+	// Shell is the shell that runs commands given as text.
 	Shell = "/bin/sh"
-	// Path is the PATH of commands that do not set one.
+	// Path is the PATH for commands that set none.
 	Path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 )
 
-// Find searches for an executable as a shell would, with the current privileges of this process.
+// Find searches for an executable in the same way as a shell, with the current privileges of this process.
 func Find(name, path string) (string, error) {
 	if strings.Contains(name, "/") {
 		return name, executable(name)

@@ -3,8 +3,8 @@
 
 //go:build linux
 
-// Package tree handles the processes of a command: all descendants of the calling process. It reaps, signals and kills
-// them. It does not start the command.
+// Package tree handles the processes of a command, which are all descendants of the calling process. It reaps, signals
+// and kills them. It does not start the command.
 package tree
 
 import (
@@ -17,28 +17,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Exit describes how the command ended.
+// receives the exit status of the command itself
 type Exit struct {
 	Status syscall.WaitStatus
 	At     time.Time
 }
 
-// Family is the command with all processes that it starts. Orphans become children of this process, so the family has
-// ended exactly when this process has no child.
+// Family is the command and all processes that it starts. Orphaned processes become children of this process. So the
+// family has ended exactly when this process has no child left.
 type Family struct {
 	Ended chan Exit     // how the command itself ended
 	Empty chan struct{} // closed when all processes have ended
 }
 
-// Adopt makes this process the parent of orphans. Call it before the first fork.
+// Adopt makes this process the parent of orphaned descendants. Call it before the first fork.
 func Adopt() error {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("become the parent of orphans: %w", err)
+		return fmt.Errorf("become the parent of orphaned processes: %w", err)
 	}
 	return nil
 }
 
-// Watch reaps every child. From then on, nothing else in this process may wait for a child.
+// Watch reaps every child of this process. After this call, no other code in this process may wait for a child.
 func Watch(command int) *Family {
 	f := &Family{Ended: make(chan Exit, 1), Empty: make(chan struct{})}
 	go f.reap(command)

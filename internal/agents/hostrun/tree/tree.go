@@ -22,11 +22,11 @@ const (
 	lastPause  = 500 * time.Millisecond
 )
 
-// process is a line of the process table. The kernel may reuse a pid, but not with the same start time.
+// process is a process in the process table. The kernel may reuse a PID, but never with the same start time.
 type process struct {
 	pid, parent int
 	start       string
-	dead        bool // whether it is a zombie
+	dead        bool // whether the process is a zombie
 }
 
 // descendants returns the living descendants of this process.
@@ -59,8 +59,8 @@ func readProcess(pid string) (process, bool) {
 	return parseStat(string(text))
 }
 
-// parseStat parses the pid, the state, the parent and the start time. The name in parentheses can contain any text, so
-// the fields are counted from the last closing parenthesis.
+// parseStat parses PID, state, parent and start time of a line in /proc/PID/stat. The name in parentheses can contain
+// any text, so the fields are counted from the last closing parenthesis.
 func parseStat(text string) (process, bool) {
 	const state, parent, start = 0, 1, 19
 	first, _, _ := strings.Cut(text, " ")
@@ -73,7 +73,7 @@ func parseStat(text string) (process, bool) {
 	return process{pid, above, f[start], f[state] == "Z" || f[state] == "X"}, err == nil && errParent == nil
 }
 
-// signal sends a signal to exactly this process, or to none.
+// signal sends a signal to exactly this process. If the process has ended and its PID was reused, it sends nothing.
 func (p process) signal(signal syscall.Signal) {
 	held, err := os.FindProcess(p.pid)
 	if err != nil {
@@ -94,7 +94,7 @@ func signalAll(signal syscall.Signal) int {
 	return len(found)
 }
 
-// KillAll kills all descendants, including those that are started meanwhile. It returns how many could not be killed.
+// KillAll kills all descendants, including those that start meanwhile. It returns how many could not be killed.
 func KillAll() int {
 	deadline := time.Now().Add(killTime)
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package durable replaces files so that a crash of the process or the machine leaves either the old file or the whole
-// new one. It does not decide what the files contain.
+// Package durable replaces files safely. After a crash of the process or the machine, either the old file or the
+// complete new file exists.
 package durable
 
 import (
@@ -13,11 +13,11 @@ import (
 	"path/filepath"
 )
 
-// Replace writes a file at path. When it returns without an error, the file and its name are on the disk. Each path
-// must have only one writer.
+// Replace writes a file at path. When it returns without an error, the file and its name are on disk. Each path must
+// have only one writer.
 func Replace(path string, content io.Reader, mode fs.FileMode) error {
 	next := Next(path)
-	// A file that a crash left must not be appended to, and a symlink must not be followed.
+	// A temporary file from a crash must not be appended to, and a symlink must not be followed.
 	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -32,7 +32,7 @@ func Replace(path string, content io.Reader, mode fs.FileMode) error {
 	return SyncDir(filepath.Dir(path))
 }
 
-// Next returns the path of the temporary file for path. A crash may leave that file behind.
+// Next returns the path of the temporary file for path. A crash may leave this file behind.
 func Next(path string) string {
 	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".next")
 }
@@ -46,13 +46,13 @@ func write(path string, content io.Reader, mode fs.FileMode) (err error) {
 	if _, err := io.Copy(file, content); err != nil {
 		return err
 	}
-	if err := file.Chmod(mode); err != nil { // regardless of the umask
+	if err := file.Chmod(mode); err != nil { // the mode must not depend on the umask
 		return err
 	}
 	return file.Sync()
 }
 
-// SyncDir syncs the names in a directory to the disk.
+// SyncDir syncs the names in a directory to disk.
 func SyncDir(dir string) error {
 	file, err := os.Open(dir)
 	if err != nil {

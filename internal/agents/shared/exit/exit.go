@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package exit defines errors that have the exit code of a subcommand. Only main ends the process.
+// Package exit defines errors that carry the exit code of a subcommand. Only main ends the process.
 package exit
 
 import "errors"
@@ -15,7 +15,7 @@ type Error struct {
 func (e *Error) Error() string { return e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
-// Code returns the code of the first Error in err, or otherwise.
+// Code returns the exit code of the first Error in the chain of err, or otherwise if there is none.
 func Code(err error, otherwise int) int {
 	if own, ok := errors.AsType[*Error](err); ok {
 		return own.Code

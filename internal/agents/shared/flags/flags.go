@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package flags parses the command lines of the agent's subcommands in the same way. It does not check values.
+// Package flags parses the command lines of all subcommands of the agent in the same way. It does not validate values.
 package flags
 
 import (
@@ -11,7 +11,8 @@ import (
 	"io"
 )
 
-// Parse parses a command line that has only flags. It prints the help to out; the caller prints the error.
+// Parse parses a command line that must contain only flags. It prints the help to out, and returns errors for the
+// caller to print.
 func Parse(name string, args []string, out io.Writer, bind func(*flag.FlagSet)) error {
 	rest, err := ParseSome(name, args, out, bind)
 	if err == nil && len(rest) > 0 {

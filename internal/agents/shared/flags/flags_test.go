@@ -17,7 +17,7 @@ func TestACommandLineIsRead(t *testing.T) {
 		args      string
 		value     string
 		rest      []string
-		all, some string // the errors of Parse and of ParseSome
+		all, some string // expected errors of Parse and ParseSome
 	}{
 		{"", "", nil, "", ""},
 		{"--to a", "a", nil, "", ""},

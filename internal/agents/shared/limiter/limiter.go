@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package limiter limits attempts to guess passwords. It does not check passwords.
+// Package limiter limits attempts to guess passwords, per client address. It does not check passwords.
 package limiter
 
 import (
@@ -15,14 +15,15 @@ import (
 )
 
 const (
-	// FailuresAtOnce is how many failures an address may have at once. After that it may have failuresPerSecond.
+	// FailuresAtOnce is how many wrong passwords an address may send in a burst. After that, it may send
+	// failuresPerSecond.
 	FailuresAtOnce    = 10
 	failuresPerSecond = 1
 	addressesKept     = 10000
 )
 
-// Limiter counts wrong passwords by client address. It forgets the least recently used address
-// first.
+// Limiter counts wrong passwords by client address. When it has too many addresses, it forgets the least recently used
+// one.
 type Limiter struct {
 	clock clock.PassiveClock
 
@@ -30,13 +31,13 @@ type Limiter struct {
 	addresses *lru.Cache
 }
 
-// New returns a Limiter without failures.
+// New returns a Limiter without recorded failures.
 func New(c clock.PassiveClock) *Limiter {
 	return &Limiter{clock: c, addresses: lru.New(addressesKept)}
 }
 
-// Allows reports whether a password from an address may be checked. Only failures count, so the limit does not affect
-// clients with correct passwords.
+// Allows reports whether a password from an address may be checked. Only wrong passwords count, so the limit does not
+// affect clients with correct passwords.
 func (l *Limiter) Allows(from netip.Addr) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -44,7 +45,7 @@ func (l *Limiter) Allows(from netip.Addr) bool {
 	return !ok || found.(*rate.Limiter).TokensAt(l.clock.Now()) >= 1
 }
 
-// Failed counts a wrong password.
+// Failed counts a wrong password of an address.
 func (l *Limiter) Failed(from netip.Addr) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -56,5 +57,5 @@ func (l *Limiter) Failed(from netip.Addr) {
 	found.(*rate.Limiter).AllowN(l.clock.Now(), 1)
 }
 
-// RetryAfter is how long a refused address must wait.
+// RetryAfter is how long a client must wait after it was refused.
 const RetryAfter = time.Second / failuresPerSecond

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package redissecrets reads the two Secrets that a Redis pod mounts: the Secret of the users, and the Secret of the
-// system user, which the operator and the agents share. Callers read them at each use, because the kubelet updates
-// them. The package does not check passwords.
+// system user, which the operator and the agents share. Callers read them at each use, because the kubelet updates the
+// files. The package does not check passwords.
 package redissecrets
 
 import (
@@ -17,17 +17,17 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/redispod"
 )
 
-// hashLength is the length of a SHA-256 in hexadecimal digits, the hash that servers use.
+// hashLength is the length of a password hash: a SHA-256 in hexadecimal digits.
 const hashLength = 2 * sha256.Size
 
-// Secrets holds the content of the mounted Secrets at one time.
+// Secrets is the content of the mounted Secrets at one time.
 type Secrets struct {
-	Username string   // name of the users' account
-	Accepted []string // hashes of the passwords that are valid for Username; two during a change
-	Password string   // password of redispod.System
+	Username string   // user name of the users' account
+	Accepted []string // hashes of the passwords that are valid for Username; there are two while the password is being changed
+	Password string   // password of the system user (redispod.System)
 }
 
-// Read reads the files in a folder.
+// Read reads the Secrets that are mounted in a directory.
 func Read(dir string) (Secrets, error) {
 	username, errUsername := read(dir, redispod.UsernameFile)
 	password, errPassword := read(dir, redispod.PasswordFile)
@@ -42,8 +42,8 @@ func Read(dir string) (Secrets, error) {
 	return Secrets{Username: username, Accepted: hashes, Password: password}, nil
 }
 
-// read returns the content of a file without the line break at its end. An empty value is an error, because it would
-// open the server to all clients.
+// read returns the content of a file without the final line break. An empty value is an error, because it would open
+// the server to all clients.
 func read(dir, name string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(dir, name))
 	if err != nil {
@@ -60,11 +60,11 @@ func parseAccepted(text string) ([]string, error) {
 	hashes := strings.Fields(text)
 	for i, hash := range hashes {
 		if len(hash) != hashLength || strings.ContainsFunc(hash, notHex) {
-			return nil, fmt.Errorf("line %d is not the SHA-256 of a password, of %d hexadecimal digits", i+1, hashLength)
+			return nil, fmt.Errorf("line %d is not the SHA-256 hash of a password (%d hexadecimal digits)", i+1, hashLength)
 		}
 	}
 	if len(hashes) == 0 {
-		return nil, errors.New("there is no hash of a password")
+		return nil, errors.New("the file contains no password hash")
 	}
 	return hashes, nil
 }

@@ -53,7 +53,7 @@ func TestSecretsAreReadAsTheyAreMounted(t *testing.T) {
 	}
 }
 
-// An error about a secret must not contain the secret.
+// Errors are logged, so an error about a secret must not contain its value.
 func TestAnErrorDoesNotContainASecret(t *testing.T) {
 	if _, err := parseAccepted("hunter2"); err == nil || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("got %v", err)

@@ -11,13 +11,13 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/redispod"
 )
 
-// Pod has two servers and their volume.
+// Pod is a test pod with two Redis servers and their volume.
 type Pod struct {
 	*volume
 	Home, Guest *Server
 }
 
-// New returns a pod whose servers are not started.
+// New returns a Pod whose servers are not started.
 func New(t testing.TB) *Pod {
 	t.Helper()
 	p := &Pod{volume: newVolume(t)}
@@ -29,7 +29,7 @@ func New(t testing.TB) *Pod {
 	return p
 }
 
-// Accept sets the valid passwords in the users' Secret.
+// Accept sets the valid passwords in the Secret of the users.
 func (p *Pod) Accept(passwords ...string) {
 	p.Helper()
 	var hashes []string

@@ -17,17 +17,17 @@ import (
 )
 
 const (
-	// firstPort and lastPort limit FreePort, so that the ports and their bus ports are below the ports that the kernel
-	// assigns to connections.
+	// firstPort and lastPort are the range of FreePort. These ports and their cluster bus ports are below the ports
+	// that the kernel assigns to connections.
 	firstPort, lastPort = 10000, 19999
-	// portsEach is about the number of ports that a test uses at a time.
+	// portsEach is about how many ports a test uses at the same time.
 	portsEach = 50
 )
 
 var ports atomic.Int32
 
-// FreePort returns a free port that no other test has and whose bus port is free too. Packages are tested at the same
-// time, and a server starts to listen some time after its port was chosen.
+// FreePort returns a free port that no other test uses, and whose cluster bus port is free too. It reserves the port,
+// because packages are tested concurrently, and a server starts to listen some time after its port was chosen.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	for range lastPort - firstPort {

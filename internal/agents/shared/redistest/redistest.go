@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package redistest starts real servers in tests as a pod does: with the agent's own code, Secrets and a volume. It
-// does not simulate servers.
+// Package redistest starts real Redis servers in tests, in the same way as a pod: with the agent's code, Secrets and a
+// volume.
 package redistest
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/agents/redisserver"
 )
 
-// Main must be called by the TestMain of packages whose tests start pods, because the test binary also runs as the
+// Main must be called by TestMain in every package whose tests start pods, because the test binary also runs as the
 // agent.
 func Main(m *testing.M) int {
 	if len(os.Args) < 2 || os.Args[1] != subcommand {

@@ -22,10 +22,10 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// Patience is a timeout for a busy machine. No test waits for all of it.
+// Patience is a timeout for slow machines. A successful test never waits that long.
 const Patience = 2 * time.Minute
 
-// Server is one of the two servers of a pod, running or not.
+// Server is one of the two servers of a Pod, running or not.
 type Server struct {
 	volume  *volume
 	place   redisserver.Place
@@ -33,8 +33,8 @@ type Server struct {
 	process *exec.Cmd
 }
 
-// Start runs the agent, which becomes the server, and waits until the server answers. Then it lets replicas copy the
-// server, as the operator does.
+// Start runs the agent, which becomes the server, and waits until the server responds. Then it allows replicas to copy
+// the server, as the operator does.
 func (s *Server) Start(flags ...string) {
 	s.volume.Helper()
 	s.StartBlocked(flags...)
@@ -42,7 +42,7 @@ func (s *Server) Start(flags ...string) {
 	s.Do("CONFIG", "REWRITE")
 }
 
-// StartBlocked does what Start does, but does not let replicas copy the server.
+// StartBlocked is like Start, but does not allow replicas to copy the server.
 func (s *Server) StartBlocked(flags ...string) {
 	s.volume.Helper()
 	s.Launch(flags...)
@@ -85,7 +85,7 @@ func (s *Server) Stop(signal syscall.Signal) {
 func (s *Server) Ends() int {
 	s.volume.Helper()
 	impatient := time.AfterFunc(Patience, func() { _ = s.process.Process.Kill() })
-	_ = s.process.Wait() // the state has the result
+	_ = s.process.Wait() // ProcessState contains the result
 	if !impatient.Stop() {
 		s.volume.Fatalf("expected the server to end within %s:\n%s", Patience, s.Log())
 	}
@@ -107,7 +107,7 @@ func (s *Server) Log() string {
 // Address returns the address of the server.
 func (s *Server) Address() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.Port)) }
 
-// Do sends a command as the operator's user, and fails the test if the server refuses.
+// Do sends a command as the operator's user. The test fails if the server returns an error.
 func (s *Server) Do(args ...string) string {
 	s.volume.Helper()
 	answer, err := s.ask(args...)
@@ -136,13 +136,13 @@ func (s *Server) As(user, password string, args ...string) (string, error) {
 	return conn.Do(ctx, args...)
 }
 
-// Eventually waits until the server meets an expectation.
+// Eventually waits until check returns no error.
 func (s *Server) Eventually(expectation string, check func() error) {
 	s.volume.Helper()
 	eventually.True(s.volume, Patience, expectation, check)
 }
 
-// Until repeats a command until the answer contains a word.
+// Until repeats a command until the response contains a word.
 func (s *Server) Until(word string, args ...string) {
 	s.volume.Helper()
 	s.Eventually(strings.Join(args, " ")+" returns "+word, func() error {
@@ -154,8 +154,9 @@ func (s *Server) Until(word string, args ...string) {
 	})
 }
 
-// Replicate makes the server a replica of another server, and waits until both know it and data flows. A MEET is
-// repeated, because a single one may introduce only one side: a handshake ends after the node timeout.
+// Replicate makes the server a replica of another server, and waits until both know each other and the replica has
+// copied the data. It repeats CLUSTER MEET, because one call may introduce only one of the servers: a handshake ends
+// after the node timeout.
 func (s *Server) Replicate(primary *Server) {
 	s.volume.Helper()
 	self, other := s.Do("CLUSTER", "MYID"), primary.Do("CLUSTER", "MYID")

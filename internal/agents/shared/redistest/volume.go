@@ -12,24 +12,26 @@ import (
 )
 
 const (
-	// ProgramVar is the environment variable with the server program that tests run, instead of bin/redis-server.
+	// ProgramVar is an environment variable with the path of the server program to test. The default is
+	// bin/redis-server.
 	ProgramVar = "OPCREW_REDIS_SERVER"
 
-	// Username is the name of the users' account.
+	// Username is the user name of the users' account.
 	Username = "demo@redislabs.com"
 	// Password is the password of the users' account.
 	Password = "users' own"
-	// SystemPassword is the password of the operator's user. It needs quoting in a configuration.
+	// SystemPassword is the password of the operator's user. It contains characters that must be quoted in a
+	// configuration.
 	SystemPassword = `sys"tem\ $1`
 
 	subcommand = "redis-server"
 )
 
-// volume holds what both servers of a pod share: directories, the Secrets and the server program.
+// volume holds what both servers of a Pod share: directories, Secrets and the server program.
 type volume struct {
 	testing.TB
 	Dir, Secrets string
-	Path         string // directory with server programs
+	Path         string // directory with the server programs
 }
 
 func newVolume(t testing.TB) *volume {
@@ -47,8 +49,8 @@ func (v *volume) put(name, text string) {
 	v.must(os.WriteFile(path, []byte(text), 0o600))
 }
 
-// program links the server program under each of its names in the PATH of the pod, so that no other server program of
-// this machine is used.
+// program links the server program under each of its names in a directory, and puts this directory first on PATH. No
+// other server program of the machine is then used.
 func (v *volume) program() {
 	v.Helper()
 	program := os.Getenv(ProgramVar)
@@ -65,7 +67,7 @@ func (v *volume) program() {
 	}
 	path := filepath.Join(v.Dir, "path")
 	v.must(os.Mkdir(path, 0o700))
-	v.Path = path + ":/usr/bin:/bin" // so that the program may be a script
+	v.Path = path + ":/usr/bin:/bin" // so that the program can also be a script
 	for _, name := range []string{"redis-server", "valkey-server"} {
 		v.must(os.Symlink(program, filepath.Join(path, name)))
 	}

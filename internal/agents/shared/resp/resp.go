@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package resp is a client for the part of the Redis protocol (RESP2) that the agent needs: commands whose answers are
-// lines, texts or lists. A client library would double the size of the binary. The package does not interpret answers,
-// and does not retry.
+// Package resp is a client for the part of the Redis protocol (RESP2) that the agent needs: commands whose responses
+// are lines, texts or lists. A client library would double the size of the binary. The package does not interpret
+// responses, and does not retry.
 package resp
 
 import (
@@ -20,31 +20,32 @@ import (
 )
 
 const (
-	// maxText is larger than any answer: CLUSTER NODES of a thousand nodes has 200 KiB.
+	// maxText is the maximum size of a text in bytes. Every valid response is smaller: CLUSTER NODES of a thousand
+	// nodes has 200 KiB.
 	maxText = 4 << 20
 	maxLine = 64 << 10
-	// maxItems limits the items of all lists in the answers to a request, maxDepth nested lists.
+	// maxItems is how many items all lists in the responses to a request may have, and maxDepth how deep lists may be
+	// nested.
 	maxItems, maxDepth = 1 << 16, 4
 )
 
-// Error is a refusal of the server, such as "LOADING Redis is loading the dataset in memory". The connection remains
-// usable.
+// Error is an error response of the server, such as "LOADING Redis is loading the dataset in memory". The connection
+// remains usable after it.
 type Error string
 
 func (e Error) Error() string { return string(e) }
 
-// Code returns the first word of the answer.
+// Code returns the first word of the error, such as LOADING.
 func (e Error) Code() string {
 	code, _, _ := strings.Cut(string(e), " ")
 	return code
 }
 
-// Conn is a connection to a server, for one caller at a time. It is unusable after an error of any type other than
-// Error.
+// Conn is a connection to a server, for one caller at a time. It is unusable after any error that is not an Error.
 type Conn struct {
 	conn net.Conn
 	in   *bufio.Reader
-	left int // items that the answers may still announce
+	left int // how many list items the current responses may still have
 }
 
 // Dial connects to a server.
@@ -61,18 +62,18 @@ func newConn(conn net.Conn) *Conn { return &Conn{conn: conn, in: bufio.NewReader
 // Close closes the connection.
 func (c *Conn) Close() { _ = c.conn.Close() }
 
-// Do sends a command and returns its answer, within the deadline of ctx.
+// Do sends a command and returns the response, within the deadline of ctx.
 func (c *Conn) Do(ctx context.Context, args ...string) (string, error) {
 	return do(ctx, c, c.read, args)
 }
 
-// List sends a command whose answer is a list. Nested lists are flattened.
+// List sends a command whose response is a list. It flattens nested lists.
 func (c *Conn) List(ctx context.Context, args ...string) ([]string, error) {
 	return do(ctx, c, func() ([]string, error) { return c.list(nil, maxDepth) }, args)
 }
 
-// Pipe sends commands in one round trip, and returns their answers as List does. If a command is refused, Pipe still
-// reads all answers, and then returns the first refusal.
+// Pipe sends commands in one round trip, and returns their responses as List does. If the server refuses a command,
+// Pipe still reads all responses, and then returns the first error.
 func (c *Conn) Pipe(ctx context.Context, commands [][]string) ([][]string, error) {
 	if len(commands) == 0 {
 		return nil, nil
@@ -102,7 +103,7 @@ func do[T any](ctx context.Context, c *Conn, read func() (T, error), args []stri
 	return exchange(ctx, c, args[0], encode(args), read)
 }
 
-// exchange sends encoded commands and reads the answers. name is the first command, for errors.
+// exchange sends encoded commands and reads the responses. name is the first command, for error messages.
 func exchange[T any](ctx context.Context, c *Conn, name, text string, read func() (T, error)) (none T, err error) {
 	deadline, _ := ctx.Deadline()
 	if err := c.conn.SetDeadline(deadline); err != nil {
@@ -118,7 +119,7 @@ func exchange[T any](ctx context.Context, c *Conn, name, text string, read func(
 		return none, refusal
 	}
 	if err != nil {
-		return none, fmt.Errorf("read the answer to %s: %w", name, err)
+		return none, fmt.Errorf("read the response to %s: %w", name, err)
 	}
 	return answer, nil
 }
@@ -148,7 +149,7 @@ func (c *Conn) line() (kind byte, rest string, err error) {
 	return line[0], strings.TrimRight(string(line[1:]), "\r\n"), nil
 }
 
-// list appends the items of a list to out.
+// list reads a list and appends its items to out.
 func (c *Conn) list(out []string, depth int) ([]string, error) {
 	kind, rest, err := c.line()
 	if err != nil {
@@ -160,7 +161,7 @@ func (c *Conn) list(out []string, depth int) ([]string, error) {
 	}
 	n, err := strconv.Atoi(rest)
 	if err != nil || n < 0 || n > c.left || depth == 0 {
-		return nil, fmt.Errorf("a list of %.40q items is not valid here, or nested too deep", rest)
+		return nil, fmt.Errorf("the server sent a list of %.40q items, which is not valid here or nested too deeply", rest)
 	}
 	c.left -= n
 	for range n {
@@ -171,7 +172,7 @@ func (c *Conn) list(out []string, depth int) ([]string, error) {
 	return out, nil
 }
 
-// one reads an answer that is not a list.
+// one reads a response that is not a list.
 func (c *Conn) one(kind byte, rest string) (string, error) {
 	switch kind {
 	case '+', ':':
@@ -181,14 +182,14 @@ func (c *Conn) one(kind byte, rest string) (string, error) {
 	case '$':
 		return c.text(rest)
 	}
-	return "", fmt.Errorf("%.40q begins an unexpected answer", string(kind)+rest)
+	return "", fmt.Errorf("the server sent an unexpected response that begins with %.40q", string(kind)+rest)
 }
 
-// text reads a text of a given length.
+// text reads a text with the given length.
 func (c *Conn) text(length string) (string, error) {
 	n, err := strconv.Atoi(length)
 	if err != nil || n < 0 || n > maxText {
-		return "", fmt.Errorf("a text of %.40q bytes is not valid here", length)
+		return "", fmt.Errorf("the server sent a text of %.40q bytes, which is not valid here", length)
 	}
 	text := make([]byte, n+len("\r\n"))
 	if _, err := io.ReadFull(c.in, text); err != nil {

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// answering returns a connection to a server that gives the same answer to all commands.
+// answering returns a connection to a server that sends the same response to every command.
 func answering(t *testing.T, answer string) (c *Conn, asked <-chan string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

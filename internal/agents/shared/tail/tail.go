@@ -1,21 +1,21 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package tail keeps the end of a program's output. It does not read the output.
+// Package tail keeps the end of a program's output in memory.
 package tail
 
 import "unicode/utf8"
 
-// Tail keeps the last bytes that are written to it. It is not safe for concurrent use.
+// Tail keeps the last bytes that were written to it. It is not safe for concurrent use.
 type Tail struct {
 	ring  []byte
-	total int64 // number of bytes written
+	total int64 // number of bytes written so far
 }
 
-// New returns a Tail of at most size bytes.
+// New returns a Tail that keeps at most size bytes.
 func New(size int) *Tail { return &Tail{ring: make([]byte, size)} }
 
-// Write appends a chunk. It cannot fail.
+// Write appends a chunk. It never fails.
 func (t *Tail) Write(chunk []byte) (int, error) {
 	written, size := len(chunk), len(t.ring)
 	t.total += int64(written)
@@ -28,7 +28,7 @@ func (t *Tail) Write(chunk []byte) (int, error) {
 	return written, nil
 }
 
-// Cut reports whether more was written than is kept.
+// Cut reports whether more bytes were written than the Tail keeps.
 func (t *Tail) Cut() bool { return t.total > int64(len(t.ring)) }
 
 // Text returns the kept bytes, starting at the first complete character.

@@ -36,7 +36,7 @@ func TestATailIsTheEndOfTheOutput(t *testing.T) {
 	}
 }
 
-// FuzzTail checks that a tail equals the end of the whole output.
+// FuzzTail checks that a Tail always equals the end of the whole output.
 func FuzzTail(f *testing.F) {
 	f.Add("abc", "€uro", "xyz", 5)
 	f.Fuzz(func(t *testing.T, one, two, three string, size int) {

@@ -32,7 +32,7 @@ func TestATakenNodePortIsReportedWithoutItsHolderElsewhereAndThePodsRunAllTheSam
 	s := newShop(t)
 	holder := s.holder(30111)
 	s.create(2, withPorts(atNodes(30111)))
-	s.await(ready, "False NodePortTaken", "nodePort 30111 is in use in another namespace", "0 for any that is free")
+	s.await(ready, "False NodePortTaken", "nodePort 30111 is in use in another namespace", "0 for any free port")
 	a := s.await(rolled, "True AllPodsReady")
 	if a.Status.ReadyReplicas != 2 || s.there(&corev1.Service{}) {
 		t.Errorf("expected two pods and no Service, got %+v", a.Status)
@@ -93,7 +93,7 @@ func TestAnImageThatCannotBePulledKeepsTheOldPodsAndDoesNotBlockItsCorrection(t 
 	s.awaitReady(3)
 	for _, back := range []string{"nginx:1.26", "nginx:1.27"} {
 		s.edit(withImage(testenv.MissingImage))
-		a := s.await(ready, "False PodsNotReady", "0 of 3 new pods serve, 3 old pods still serve", "container web: ImagePullBackOff")
+		a := s.await(ready, "False PodsNotReady", "0 of 3 new pods are ready, and 3 old pods still serve requests", "container web: ImagePullBackOff")
 		if a.Status.ReadyReplicas != 3 {
 			t.Errorf("expected the old pods to serve, got %+v", a.Status)
 		}

@@ -91,7 +91,7 @@ func TestAClaimOfAnotherOwnerIsLeftAloneAndReported(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.create(1)
-	s.await(opsv1.DivaReady, "False NameTaken", "PersistentVolumeClaim "+s.ns+"/ops-extra already exists and names no owner")
+	s.await(opsv1.DivaReady, "False NameTaken", "PersistentVolumeClaim "+s.ns+"/ops-extra already exists and has no owner")
 	if got := s.claims()["ops-extra"]; got != "1Gi" {
 		t.Errorf("expected it to stay, got %s", got)
 	}

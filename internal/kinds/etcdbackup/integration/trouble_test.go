@@ -175,7 +175,7 @@ func TestAnotherOwnersPodIsLeftAloneAndNamed(t *testing.T) {
 	theirs.Name = s.podName(b)
 	s.made(theirs)
 	s.edit(annotated(common.PausedAnnotation, "false"))
-	s.await("False NameTaken", "Pod "+s.ns+"/"+theirs.Name, "left alone")
+	s.await("False NameTaken", "Pod "+s.ns+"/"+theirs.Name, "leaves it unchanged")
 	now := &corev1.Pod{}
 	if err := env.Client.Get(t.Context(), client.ObjectKeyFromObject(theirs), now); err != nil || now.UID != theirs.UID || now.ResourceVersion != theirs.ResourceVersion {
 		t.Errorf("expected their pod as it was, got %+v %v", now.ObjectMeta, err)

@@ -141,7 +141,7 @@ func TestAPausedClusterIsLeftAlone(t *testing.T) {
 	s.create()
 	s.awaitWhole()
 	s.edit(func(c *etcdv1beta2.EtcdCluster) { c.Spec.Paused = true })
-	s.awaitCondition("Paused", "True Paused", "spec.paused: 0 changes are held back")
+	s.awaitCondition("Paused", "True Paused", "spec.paused: the object is paused, and 0 changes are held back")
 	s.await("True AllMembersReady")
 	s.edit(sized(5), func(c *etcdv1beta2.EtcdCluster) { c.Spec.Paused = true })
 	s.awaitCondition(etcdv1beta2.EtcdClusterMembersReady, "False ScalingUp")

@@ -113,7 +113,7 @@ func TestAVolumeThatCannotGrowIsReportedAndAnotherClassReplacesMembers(t *testin
 	id := s.awaitWhole().Status.ClusterID
 	before := s.pods()
 	s.edit(stored("2Gi"))
-	s.awaitCondition(etcdv1beta2.EtcdClusterUpToDate, "False VolumesFixed", "stays at 1Gi and not 2Gi", "StorageClass rigid does not let volumes grow")
+	s.awaitCondition(etcdv1beta2.EtcdClusterUpToDate, "False VolumesFixed", "stays at 1Gi instead of 2Gi", "StorageClass rigid does not let volumes grow")
 	s.await("True AllMembersReady", "StorageClass rigid does not let volumes grow")
 	s.awaitClaims("rigid", "1Gi")
 	env.Settled(t, env.Audit.Mark(t))

@@ -111,7 +111,7 @@ func TestATakenNodePortIsReportedWithItsHolderAndThePodsRunAllTheSame(t *testing
 	holder.Namespace, holder.Name = env.Namespace(t), "first"
 	s.make(holder)
 	s.create(atNodes(30211))
-	s.await(ready, "False NodePortTaken", "nodePort 30211 is in use in another namespace", "0 for any that is free")
+	s.await(ready, "False NodePortTaken", "nodePort 30211 is in use in another namespace", "0 for any free port")
 	s.await(rolled, "True AllPodsReady")
 	if err := env.Client.Delete(t.Context(), holder); err != nil {
 		t.Fatal(err)
@@ -135,7 +135,7 @@ func TestABadImageNeverTakesRunningPodsAway(t *testing.T) {
 		t.Errorf("expected a bad image and its correction to write no child, got:\n%s", writes)
 	}
 	s.edit(withImage(testenv.MissingImage))
-	m := s.await(ready, "False PodsNotReady", "0 of 2 new pods serve, 2 old pods still serve", "container app: ImagePullBackOff")
+	m := s.await(ready, "False PodsNotReady", "0 of 2 new pods are ready, and 2 old pods still serve requests", "container app: ImagePullBackOff")
 	if m.Status.ReadyReplicas != 2 {
 		t.Errorf("expected the old pods to serve, got %+v", m.Status)
 	}

@@ -69,7 +69,7 @@ func TestWhatCannotBeIsReportedAndWhatRunsGoesOn(t *testing.T) {
 func TestAClassOfVolumesThatDoesNotExistIsNamed(t *testing.T) {
 	s := newSite(t)
 	s.create(withClaims, func(c *redisv1alpha1.RedisEnterpriseCluster) { c.Spec.PersistentSpec.StorageClassName = "missing" })
-	s.await("False PodsNotReady", "rec-0: its claim redis-enterprise-storage-rec-0 has no volume", `"missing" not found`)
+	s.await("False PodsNotReady", "rec-0: claim redis-enterprise-storage-rec-0 has no volume", `"missing" not found`)
 }
 
 func TestAnImageThatCannotBePulledIsReported(t *testing.T) {

@@ -109,7 +109,7 @@ func TestVolumesThatCannotGrowAreReportedAndHoldUpNothing(t *testing.T) {
 	s.create(elastic("rigid", "1Gi"))
 	s.awaitWhole()
 	s.edit(elastic("rigid", "2Gi"))
-	s.await("False VolumesFixed", "claim redis-enterprise-storage-rec-0 stays at 1Gi and not 2Gi", "StorageClass rigid does not let volumes grow")
+	s.await("False VolumesFixed", "claim redis-enterprise-storage-rec-0 stays at 1Gi instead of 2Gi", "StorageClass rigid does not let volumes grow")
 	s.volumesAre(redisv1alpha1.PersistenceStatus{Status: redisv1alpha1.VolumesResizeFailed, Succeeded: "0/3"})
 	env.Settled(t, env.Audit.Mark(t))
 	s.operator.Stop()
