@@ -48,7 +48,7 @@ func TestCommandsRunOnThroughACutAndTheirEndsAreReported(t *testing.T) {
 	}
 	heal()
 	early.wantOnce(t)
-	late.awaitWords(t, late.name, "it runs on node3")
+	late.awaitWords(t, late.name, "the command is running on node3")
 	late.release(t)
 	late.wantOnce(t)
 }

@@ -57,9 +57,9 @@ func TestHostileUsersAndDirectoriesAreNoneOfTheHost(t *testing.T) {
 		"user-command":      {asUser("root;id"), `the host has no user "root;id"`},
 		"user-substitution": {asUser("$(touch " + trap + ")"), "the host has no user"},
 		"user-number":       {asUser("+0"), "the host has no user"},
-		"user-option":       {asUser("--help"), "user does not begin with a dash"},
-		"user-entry":        {asUser("root:x:0:0"), "neither colons nor line breaks"},
-		"user-lines":        {asUser("root\ntouch " + trap), "neither colons nor line breaks"},
+		"user-option":       {asUser("--help"), "user must not begin with a dash"},
+		"user-entry":        {asUser("root:x:0:0"), "must not contain colons or line breaks"},
+		"user-lines":        {asUser("root\ntouch " + trap), "must not contain colons or line breaks"},
 		"directory":         {inDir("/tmp/$(touch " + trap + ")"), "the host has no directory"},
 		"directory-lines":   {inDir("/tmp\n/etc"), "the host has no directory"},
 	} {
@@ -78,7 +78,7 @@ func TestHostileUsersAndDirectoriesAreNoneOfTheHost(t *testing.T) {
 func TestACommandThatIsTooLongForItsHostSaysWhatToDoInstead(t *testing.T) {
 	c := newChores(t)
 	c.run(t, "wide", strings.Repeat("é", 102400))
-	if a := c.await(t, "wide", egov1.StateFailed); !strings.Contains(says(a), "put it into a file on the host") {
+	if a := c.await(t, "wide", egov1.StateFailed); !strings.Contains(says(a), "put the text into a file on the host") {
 		t.Errorf("expected Ready to say what to do with a command of 200 KB, it says %q", says(a))
 	}
 }

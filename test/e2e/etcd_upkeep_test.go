@@ -110,7 +110,7 @@ func TestAnEtcdClusterFullOfWhatIsKeptSaysSoAndTakesALargerQuota(t *testing.T) {
 		e.fill(t) // etcd keeps more revisions than this, so only defragmentation can free space
 		s, _ := e.status(t)
 		ready := meta.FindStatusCondition(s.Conditions, "Ready")
-		if ready == nil || ready.Reason != "NoSpace" || !strings.Contains(ready.Message, "all that can be given back was") {
+		if ready == nil || ready.Reason != "NoSpace" || !strings.Contains(ready.Message, "no more space can be freed") {
 			return fmt.Errorf("Ready is %+v", ready)
 		}
 		return nil

@@ -146,7 +146,7 @@ func TestAnEtcdClusterWhoseMajorityIsCutOffIsNotGivenUp(t *testing.T) {
 		// The node may already be connected again.
 		t.Cleanup(func() { _ = e.program("localcluster", "node", "heal", node).Run() })
 	}
-	e.awaitSays(t, metav1.ConditionFalse, "is silent, and may still run it")
+	e.awaitSays(t, metav1.ConditionFalse, "does not report, and may still run the member")
 	eventually.Stays(t, 30*time.Second, "the cluster waits for them", func() error {
 		if s := e.typed(t).Status; s.Restore != nil || s.ClusterID != before.ClusterID {
 			return fmt.Errorf("the status is %+v", s)

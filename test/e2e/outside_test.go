@@ -37,7 +37,7 @@ func TestMakeRunServesTheSamplesFromALaptopThatReachesOnlyTheAPIServer(t *testin
 			return nil
 		}
 	}
-	eventually.True(t, 5*time.Minute, "make run waits for the deployed operator", says("serves nothing until that one ends"))
+	eventually.True(t, 5*time.Minute, "make run waits for the deployed operator", says("waits until that process ends"))
 	c.withoutOperator(t)
 	eventually.True(t, time.Minute, "make run prints which kinds it serves", says(`etcdcluster +yes +members are reached by port-forward`))
 	c.applySamples(t)
