@@ -62,6 +62,12 @@ func (s SetEpoch) Apply(ctx context.Context, store Store) error {
 	return nil
 }
 
+// Apply raises the epoch.
+func (s RaiseEpoch) Apply(ctx context.Context, store Store) error {
+	_, err := store.Do(ctx, s.Address, server.ClusterCommand("BUMPEPOCH"))
+	return err
+}
+
 // Apply assigns slots that no server owns.
 func (s AssignSlots) Apply(ctx context.Context, store Store) error {
 	for _, address := range slices.Sorted(maps.Keys(s.Slots)) {

@@ -33,6 +33,9 @@ type Introduce struct{ Meetings []Meeting }
 // 0, and resolve the conflicts one by one.
 type SetEpoch struct{ Epochs map[string]uint64 }
 
+// RaiseEpoch gives a primary the highest epoch of the cluster (CLUSTER BUMPEPOCH). The primary keeps its slots.
+type RaiseEpoch struct{ Address string }
+
 // AssignSlots assigns slots without an owner to primaries, by address.
 type AssignSlots struct {
 	Slots map[string]Slots
@@ -84,6 +87,8 @@ func (s Introduce) String() string {
 }
 
 func (s SetEpoch) String() string { return fmt.Sprintf("give %d new servers an epoch", len(s.Epochs)) }
+
+func (s RaiseEpoch) String() string { return "raise the epoch of " + s.Address }
 
 func (s AssignSlots) String() string {
 	return fmt.Sprintf("assign slots to %d primaries", len(s.Slots))

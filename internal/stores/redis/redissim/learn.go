@@ -7,7 +7,11 @@ package redissim
 func (n *node) learn(other *node) {
 	p := n.peers[other.id]
 	n.current = max(n.current, other.current)
-	p.epoch, p.primary = other.epoch, other.primary
+	epoch := other.reported()
+	if p.primary == "" && other.primary != "" && p.epoch > epoch {
+		return // as Valkey 9.1 does, which takes such a report for an old one
+	}
+	p.epoch, p.primary = epoch, other.primary
 	if other.primary != "" {
 		p.slots = set{}
 		return
@@ -16,6 +20,14 @@ func (n *node) learn(other *node) {
 		n.bump()
 	}
 	n.concede(p, other.slots)
+}
+
+// reported returns the epoch in the server's reports. A replica reports the epoch of its primary.
+func (n *node) reported() uint64 {
+	if primary := n.peers[n.primary]; n.primary != "" && primary != nil {
+		return primary.epoch
+	}
+	return n.epoch
 }
 
 // concede gives up slots that another server claims with a higher epoch. Slots that this server is importing stay

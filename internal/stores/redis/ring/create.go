@@ -21,7 +21,7 @@ func create(in *input) verdict {
 	epochs := map[string]uint64{}
 	for _, p := range in.all {
 		if p.status.ConfigEpoch == 0 && !p.leaves {
-			epochs[p.Address] = number(p)
+			epochs[p.Address] = number(p, in.nodes)
 		}
 	}
 	if len(epochs) == 0 {
@@ -30,13 +30,14 @@ func create(in *input) verdict {
 	return take(redis.SetEpoch{Epochs: epochs}, "form a new cluster of %d pods", in.nodes)
 }
 
-// number returns the first epoch of a server. Home servers become primaries and get higher epochs than guest servers,
-// which become replicas. If no primary had the highest epoch, an election would seem to have been lost (see spent).
-func number(p *proc) uint64 {
+// number returns the first epoch of a server. Home servers become primaries. They get higher epochs than all guest
+// servers, which become replicas: Valkey ignores a replica whose primary has a lower epoch than the replica had (see
+// outrank), and without the highest epoch at a primary, an election would seem to have been lost (see spent).
+func number(p *proc, pods int) uint64 {
 	if p.Place == redis.Home {
-		return 2*uint64(p.Pod) + 2
+		return uint64(pods) + uint64(p.Pod) + 1
 	}
-	return 2*uint64(p.Pod) + 1
+	return uint64(p.Pod) + 1
 }
 
 // share returns the slots of shard i if all slots are divided evenly among n shards. redis-cli divides them in the same

@@ -24,6 +24,10 @@ func forbidden(view redis.View, wanted ring.Ring, step redis.Step) string {
 	switch step := step.(type) {
 	case redis.SetEpoch:
 		return j.setEpoch(step)
+	case redis.RaiseEpoch:
+		if status := j.Nodes[step.Address]; !status.Answers() || status.Role != redis.Primary {
+			return step.Address + " is no primary that answers"
+		}
 	case redis.AssignSlots:
 		return j.assign(step)
 	case redis.Admit:

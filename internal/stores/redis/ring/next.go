@@ -23,6 +23,7 @@ func rules() []rule {
 		failback,  // makes servers primaries again after a failover
 		handover,  // makes a replica the primary before its primary is stopped
 		replicate, // makes servers follow the primary of their shard
+		outrank,   // lets all servers learn that a server has become a replica
 		forget,    // removes lost servers from the node tables
 		balance,   // moves slots away from surplus pods, and evenly to the others
 		leave,     // removes emptied servers from the cluster

@@ -32,7 +32,7 @@ func TestNoViewLeadsToAForbiddenStep(t *testing.T) {
 		}
 	}
 	for _, step := range []redis.Step{
-		redis.SetEpoch{}, redis.Introduce{}, redis.AssignSlots{}, redis.Admit{}, redis.Replicate{}, redis.TakeLead{}, redis.Takeover{},
+		redis.SetEpoch{}, redis.RaiseEpoch{}, redis.Introduce{}, redis.AssignSlots{}, redis.Admit{}, redis.Replicate{}, redis.TakeLead{}, redis.Takeover{},
 		redis.ForceFailover{}, redis.Forget{}, redis.CancelMove{}, redis.MoveSlots{}, redis.OpenSlots{}, redis.StopMove{}, redis.ResetEmpty{}, redis.Renew{},
 	} {
 		if name := reflect.TypeOf(step).Name(); seen[name] == 0 {
@@ -108,7 +108,7 @@ func (w *world) drain() {
 func happens(w *world, r *rand.Rand) { //nolint:gocyclo // a list, one line or two each
 	name, other := w.order[r.IntN(len(w.order))], w.order[r.IntN(len(w.order))]
 	p, q := w.one(name), w.one(other)
-	switch r.IntN(27) {
+	switch r.IntN(28) {
 	case 0, 1:
 		p.down, p.remembered = true, r.IntN(2) == 0
 		w.ring.Pods[r.IntN(len(w.ring.Pods))].Ended = map[redis.Place]bool{redis.Home: r.IntN(2) == 0, redis.Guest: true}
@@ -167,6 +167,8 @@ func happens(w *world, r *rand.Rand) { //nolint:gocyclo // a list, one line or t
 		}
 	case 26:
 		w.failed()
+	case 27:
+		p.mistaken = true
 	}
 }
 
@@ -174,8 +176,8 @@ func (w *world) String() string {
 	out := fmt.Sprintf("%d pods wanted of %d\n", w.ring.Nodes, len(w.ring.Pods))
 	for _, name := range w.order {
 		p := w.one(name)
-		out += fmt.Sprintf("%s %s down=%v alone=%v loading=%v %s of %q link=%v unlinked=%v keys=%d slots=%s migrating=%v importing=%v\n",
-			name, p.ID, p.down, p.alone, p.Loading, p.Role, p.PrimaryID, p.LinkUp, p.Unlinked, p.Keys, p.Slots, p.Migrating, p.Importing)
+		out += fmt.Sprintf("%s %s down=%v alone=%v loading=%v %s of %q link=%v unlinked=%v mistaken=%v keys=%d slots=%s migrating=%v importing=%v\n",
+			name, p.ID, p.down, p.alone, p.Loading, p.Role, p.PrimaryID, p.LinkUp, p.Unlinked, p.mistaken, p.Keys, p.Slots, p.Migrating, p.Importing)
 	}
 	return out + fmt.Sprintf("ghosts: %v\nforsaken: %s", w.ghosts, w.ring.GivenUp)
 }

@@ -39,7 +39,12 @@ type process struct {
 	elsewhere string
 	// heard holds the slots that the other servers list for this one, if that is wrong.
 	heard redis.Slots
+	// mistaken marks a server that the other servers list as a primary with the epoch mistakenEpoch.
+	mistaken bool
 }
+
+// mistakenEpoch is higher than the epoch of any server.
+const mistakenEpoch = 1000
 
 const gib = 1 << 30
 
@@ -188,7 +193,7 @@ func (w *world) view() redis.View {
 // table returns the node table of a server.
 func (w *world) table(of *process) []redis.Peer {
 	out := []redis.Peer{of.peer()}
-	out[0].Myself, out[0].Address, out[0].Slots = true, of.address, of.Slots
+	out[0].Myself, out[0].Address, out[0].Slots, out[0].Role = true, of.address, of.Slots, of.Role
 	if of.alone {
 		return out
 	}
@@ -208,6 +213,9 @@ func (p *process) peer() redis.Peer {
 	}
 	if p.heard != nil {
 		out.Slots = p.heard
+	}
+	if p.mistaken {
+		out.Role, out.ConfigEpoch = redis.Primary, mistakenEpoch
 	}
 	return out
 }
