@@ -17,13 +17,14 @@ import (
 // AppServiceApplyConfiguration represents a declarative configuration of the AppService type for use
 // with apply.
 //
-// AppService is an application: pods of one image, and a Service in front of them.
+// AppService is a stateless application: pods of one image, and a Service in front of them.
 type AppServiceApplyConfiguration struct {
 	metav1.TypeMetaApplyConfiguration    `json:""`
 	*metav1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	// spec is the desired application.
+	// spec is the desired state of the application.
 	Spec *AppServiceSpecApplyConfiguration `json:"spec,omitempty"`
-	// status is the observed state. Its default keeps clients from taking a new object for a ready one.
+	// status is the observed state. In a new object all conditions have status Unknown by default, so that no client
+	// mistakes the object for a ready one.
 	Status *AppServiceStatusApplyConfiguration `json:"status,omitempty"`
 }
 

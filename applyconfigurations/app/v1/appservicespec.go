@@ -13,24 +13,24 @@ import (
 // AppServiceSpecApplyConfiguration represents a declarative configuration of the AppServiceSpec type for use
 // with apply.
 //
-// AppServiceSpec is the desired application.
+// AppServiceSpec is the desired state of an application.
 type AppServiceSpecApplyConfiguration struct {
 	// size is the number of pods, 0 to 1000; default 1.
 	Size *int32 `json:"size,omitempty"`
-	// image of the application. Ready reports an invalid reference, and running pods
+	// image of the application. If the image reference is invalid, condition Ready reports it, and running pods
 	// continue.
 	Image *string `json:"image,omitempty"`
-	// resources of each pod's container.
+	// resources of the container in each pod. Without them the container has no requests and no limits.
 	Resources *common.Resources `json:"resources,omitempty"`
-	// envs is the environment of the container.
+	// envs are the environment variables of the container.
 	Envs []corev1.EnvVar `json:"envs,omitempty"`
-	// ports that the application serves. With a nodePort among them the Service is reachable
-	// at every node, otherwise only inside the cluster. Without ports there is no Service.
+	// ports that the application serves. If one of them has a nodePort, the Service is reachable at every node,
+	// otherwise only inside the cluster. Without ports there is no Service.
 	Ports []common.Port `json:"ports,omitempty"`
-	// securityProfile Restricted has pods meet the restricted Pod Security Standard: no container runs as
-	// root or has capabilities. Without it pods are so only in a namespace that enforces that standard.
+	// securityProfile Restricted makes the pods meet the restricted Pod Security Standard: no container runs as root or
+	// has capabilities. Without it they meet that standard only if the namespace enforces it.
 	SecurityProfile *common.SecurityProfile `json:"securityProfile,omitempty"`
-	// pod sets where the pods run, and labels and annotations for other tools.
+	// pod sets the nodes on which the pods may run, and labels and annotations for other tools.
 	Pod *common.PodOverride `json:"pod,omitempty"`
 }
 

@@ -18,11 +18,11 @@ type AppServiceStatusApplyConfiguration struct {
 	Replicas *int32 `json:"replicas,omitempty"`
 	// readyReplicas is the number of ready pods.
 	ReadyReplicas *int32 `json:"readyReplicas,omitempty"`
-	// selector selects the pods, for the scale subresource.
+	// selector is the label selector of the pods, which the scale subresource needs.
 	Selector *string `json:"selector,omitempty"`
-	// observedGeneration is the generation of the spec that this status describes.
+	// observedGeneration is the metadata.generation of the spec that this status describes.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
-	// conditions of the application; Ready summarizes the others.
+	// conditions of the application; Ready summarizes the other conditions.
 	Conditions []metav1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 }
 

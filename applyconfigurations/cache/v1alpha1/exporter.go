@@ -8,7 +8,7 @@ package v1alpha1
 // ExporterApplyConfiguration represents a declarative configuration of the Exporter type for use
 // with apply.
 //
-// Exporter exports the metrics of a server to Prometheus.
+// Exporter is the container that exports a server's metrics to Prometheus.
 type ExporterApplyConfiguration struct {
 	// image of the exporter; default prom/memcached-exporter:v0.15.3.
 	Image *string `json:"image,omitempty"`

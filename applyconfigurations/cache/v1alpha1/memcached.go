@@ -17,14 +17,15 @@ import (
 // MemcachedApplyConfiguration represents a declarative configuration of the Memcached type for use
 // with apply.
 //
-// Memcached is a set of memcached servers with stable names: a client that hashes by
-// server name has the same ring after every restart.
+// Memcached is a set of memcached servers with stable names. A client that distributes keys by server name finds each
+// key on the same server after every restart.
 type MemcachedApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration    `json:""`
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	// spec is the desired set of servers.
+	// spec is the desired state of the servers.
 	Spec *MemcachedSpecApplyConfiguration `json:"spec,omitempty"`
-	// status is the observed state. Its default keeps clients from taking a new object for a ready one.
+	// status is the observed state. In a new object all conditions have status Unknown by default, so that no client
+	// mistakes the object for a ready one.
 	Status *MemcachedStatusApplyConfiguration `json:"status,omitempty"`
 }
 

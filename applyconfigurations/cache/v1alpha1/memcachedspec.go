@@ -13,27 +13,31 @@ import (
 // MemcachedSpecApplyConfiguration represents a declarative configuration of the MemcachedSpec type for use
 // with apply.
 //
-// MemcachedSpec is the desired set of servers.
+// MemcachedSpec is the desired state of the servers.
 type MemcachedSpecApplyConfiguration struct {
-	// size is the number of servers. A change moves a share of the keys to other servers: see status.lastResize.
+	// size is the number of servers, 0 to 1000. A change moves a share of the keys to other servers; status.lastResize
+	// shows how many.
 	Size *int32 `json:"size,omitempty"`
 	// image of memcached; default memcached:1.6.38. A change restarts the servers one after another.
 	Image *string `json:"image,omitempty"`
-	// memory for the items of each server (memcached -m), from 8Mi to 1Ti; default 64Mi. The limit of the
-	// container also covers connections and the program itself.
+	// memory is how much each server may use for cached items (memcached -m), from 8Mi to 1Ti; default 64Mi. The
+	// operator sets the container's memory limit higher, because connections and the program itself also need memory.
 	Memory *resource.Quantity `json:"memory,omitempty"`
-	// threads of each server (memcached -t); default 4.
+	// threads is the number of worker threads of each server (memcached -t), 1 to 128; default 4.
 	Threads *int32 `json:"threads,omitempty"`
-	// port of each server (memcached -p), 1024 or higher; default 11211. It is part of the servers' names: a change moves keys.
+	// port on which each server listens (memcached -p), 1024 to 65535; default 11211. The port is part of the server
+	// names by which clients distribute keys, so a change moves keys to other servers.
 	Port *int32 `json:"port,omitempty"`
-	// maxConnections of each server (memcached -c); default 1024.
+	// maxConnections is the maximum number of client connections of each server (memcached -c), 1 to 1000000; default
+	// 1024.
 	MaxConnections *int32 `json:"maxConnections,omitempty"`
-	// exporter adds a container to each server that exports its metrics to Prometheus on port 9150.
+	// exporter adds a container to each pod that exports the server's metrics to Prometheus on port 9150. Without it
+	// there is no exporter.
 	Exporter *ExporterApplyConfiguration `json:"exporter,omitempty"`
-	// pod sets where the servers run, and labels and annotations for other tools.
+	// pod sets the nodes on which the pods may run, and labels and annotations for other tools.
 	Pod *common.PodOverride `json:"pod,omitempty"`
-	// access lists the clients that may connect, in the words of a NetworkPolicy: podSelector, namespaceSelector or
-	// ipBlock. Without it every client may. opcrew's own pods may always.
+	// access lists the clients that may connect, as peers of a NetworkPolicy: podSelector, namespaceSelector or
+	// ipBlock. Without it every client may connect. opcrew's own pods may always connect.
 	Access *common.Access `json:"access,omitempty"`
 }
 

@@ -14,22 +14,22 @@ import (
 //
 // MemcachedStatus is the observed state of the servers.
 type MemcachedStatusApplyConfiguration struct {
-	// nodes are the names of the memcached pods, in the order of their ordinals.
+	// nodes are the names of the memcached pods, sorted by their number.
 	Nodes []string `json:"nodes,omitempty"`
-	// servers is the list for a client that hashes by server name: <pod>.<name>.<namespace>.svc:<port>,
-	// in the order of nodes. ConfigMap <name>-servers also has it.
+	// servers is the server list for clients that distribute keys by server name, in the order of nodes. Each entry is
+	// <pod>.<name>.<namespace>.svc:<port>. The ConfigMap <name>-servers contains the same list.
 	Servers []string `json:"servers,omitempty"`
 	// replicas is the number of servers after the last completed change of size.
 	Replicas *int32 `json:"replicas,omitempty"`
-	// readyReplicas is the number of servers that answer.
+	// readyReplicas is the number of servers that respond.
 	ReadyReplicas *int32 `json:"readyReplicas,omitempty"`
-	// selector selects the pods, for the scale subresource.
+	// selector is the label selector of the pods, which the scale subresource needs.
 	Selector *string `json:"selector,omitempty"`
-	// lastResize shows the effect of the last change of size on the keys.
+	// lastResize shows how many keys the last change of size moved to other servers.
 	LastResize *ResizeApplyConfiguration `json:"lastResize,omitempty"`
-	// observedGeneration is the generation of the spec that this status describes.
+	// observedGeneration is the metadata.generation of the spec that this status describes.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
-	// conditions of the servers; Ready summarizes the others.
+	// conditions of the servers; Ready summarizes the other conditions.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 }
 

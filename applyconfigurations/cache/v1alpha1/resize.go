@@ -10,12 +10,13 @@ package v1alpha1
 //
 // Resize is a change of the number of servers.
 type ResizeApplyConfiguration struct {
-	// from is the number of servers before.
+	// from is the number of servers before the change.
 	From *int32 `json:"from,omitempty"`
-	// to is the number of servers after.
+	// to is the number of servers after the change.
 	To *int32 `json:"to,omitempty"`
-	// keysMovedPercent is the share of keys that a client with consistent hashing (ketama) now looks for on
-	// another server: |to - from| of the larger number, rounded up. Hashing by modulo moves nearly all keys.
+	// keysMovedPercent is the share of keys, in percent, that clients with consistent hashing (ketama) now look for on
+	// another server: the difference between to and from, divided by the larger of them, rounded up. Clients that hash
+	// by modulo look for nearly all keys on another server.
 	KeysMovedPercent *int32 `json:"keysMovedPercent,omitempty"`
 }
 

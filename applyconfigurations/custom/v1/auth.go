@@ -8,9 +8,9 @@ package v1
 // AuthApplyConfiguration represents a declarative configuration of the Auth type for use
 // with apply.
 //
-// Auth sets the credentials that clients need.
+// Auth sets the credentials with which clients log in.
 type AuthApplyConfiguration struct {
-	// secretRef is a Secret whose key htpasswd has lines of user:hash, with hashes of bcrypt or {SHA}.
+	// secretRef is a Secret whose key htpasswd contains one user per line, as user:hash. Hashes are bcrypt or {SHA}.
 	SecretRef *SecretRefApplyConfiguration `json:"secretRef,omitempty"`
 }
 

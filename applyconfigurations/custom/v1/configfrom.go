@@ -8,9 +8,9 @@ package v1
 // ConfigFromApplyConfiguration represents a declarative configuration of the ConfigFrom type for use
 // with apply.
 //
-// ConfigFrom is a source of configuration.
+// ConfigFrom is a Secret with the configuration.
 type ConfigFromApplyConfiguration struct {
-	// secretRef is a Secret whose keys are the configuration.
+	// secretRef is a Secret whose keys are the keys of the configuration.
 	SecretRef *SecretRefApplyConfiguration `json:"secretRef,omitempty"`
 }
 

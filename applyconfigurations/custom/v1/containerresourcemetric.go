@@ -8,13 +8,13 @@ package v1
 // ContainerResourceMetricApplyConfiguration represents a declarative configuration of the ContainerResourceMetric type for use
 // with apply.
 //
-// ContainerResourceMetric is the use of a resource by a container.
+// ContainerResourceMetric is the use of a resource, such as cpu or memory, by one container of each pod.
 type ContainerResourceMetricApplyConfiguration struct {
-	// container is its name.
+	// container is the name of the container in the pods. The application's container is app.
 	Container *string `json:"container,omitempty"`
-	// name of the resource.
+	// name of the resource, such as cpu or memory.
 	Name *string `json:"name,omitempty"`
-	// target value of the metric.
+	// target is the value at which the autoscaler keeps the metric.
 	Target *MetricTargetApplyConfiguration `json:"target,omitempty"`
 }
 

@@ -8,11 +8,11 @@ package v1
 // ExternalMetricApplyConfiguration represents a declarative configuration of the ExternalMetric type for use
 // with apply.
 //
-// ExternalMetric is a metric from outside the cluster.
+// ExternalMetric is a metric that does not belong to a Kubernetes object.
 type ExternalMetricApplyConfiguration struct {
-	// metric by its name and selector.
+	// metric identifies the metric by name and label selector.
 	Metric *MetricIdentifierApplyConfiguration `json:"metric,omitempty"`
-	// target value of the metric.
+	// target is the value at which the autoscaler keeps the metric.
 	Target *MetricTargetApplyConfiguration `json:"target,omitempty"`
 }
 

@@ -8,13 +8,14 @@ package v1
 // GatewayApplyConfiguration represents a declarative configuration of the Gateway type for use
 // with apply.
 //
-// Gateway names a Gateway of Gateway API.
+// Gateway names a Gateway of the Gateway API.
 type GatewayApplyConfiguration struct {
 	// name of the Gateway.
 	Name *string `json:"name,omitempty"`
 	// namespace of the Gateway; default the namespace of the instance.
 	Namespace *string `json:"namespace,omitempty"`
-	// listener is the section of the Gateway to attach to; default all that accept the host name.
+	// listener is the name of the listener (section) of the Gateway that serves the host names. Without it all
+	// listeners that accept the host names serve them.
 	Listener *string `json:"listener,omitempty"`
 }
 

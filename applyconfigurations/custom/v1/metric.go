@@ -8,20 +8,21 @@ package v1
 // MetricApplyConfiguration represents a declarative configuration of the Metric type for use
 // with apply.
 //
-// Metric is what autoscaling follows, as in a HorizontalPodAutoscaler. Amounts are bounded
-// here: parsing one such as 1e999999999 would keep the operator busy for hours.
+// Metric is a metric that the autoscaler follows, as in a HorizontalPodAutoscaler. Its amounts have type common.Amount,
+// because the operator would be busy for hours if it parsed an amount such as 1e999999999.
 type MetricApplyConfiguration struct {
-	// type selects which of the other fields is set.
+	// type of the metric, which selects the field to set: Resource, ContainerResource, Pods, Object or External.
 	Type *string `json:"type,omitempty"`
-	// resource is the use of cpu or memory by whole pods.
+	// resource is the use of a resource, such as cpu or memory, by whole pods.
 	Resource *ResourceMetricApplyConfiguration `json:"resource,omitempty"`
-	// containerResource is the use of cpu or memory by one container; the container of the application is app.
+	// containerResource is the use of a resource, such as cpu or memory, by one container of each pod. The name of the
+	// application's container is app.
 	ContainerResource *ContainerResourceMetricApplyConfiguration `json:"containerResource,omitempty"`
-	// pods is a metric of each pod.
+	// pods is a metric that describes each pod. The autoscaler uses its average over the pods.
 	Pods *PodsMetricApplyConfiguration `json:"pods,omitempty"`
-	// object is a metric of another object of the namespace.
+	// object is a metric that describes another object in the same namespace.
 	Object *ObjectMetricApplyConfiguration `json:"object,omitempty"`
-	// external is a metric from outside the cluster.
+	// external is a metric that does not belong to a Kubernetes object, such as the length of a message queue.
 	External *ExternalMetricApplyConfiguration `json:"external,omitempty"`
 }
 

@@ -12,11 +12,11 @@ import (
 // MetricIdentifierApplyConfiguration represents a declarative configuration of the MetricIdentifier type for use
 // with apply.
 //
-// MetricIdentifier names a metric.
+// MetricIdentifier identifies a metric by name and label selector.
 type MetricIdentifierApplyConfiguration struct {
 	// name of the metric.
 	Name *string `json:"name,omitempty"`
-	// selector narrows it down.
+	// selector selects the time series of the metric by their labels. Without it all series of that name count.
 	Selector *metav1.LabelSelectorApplyConfiguration `json:"selector,omitempty"`
 }
 

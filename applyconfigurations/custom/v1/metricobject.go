@@ -8,11 +8,11 @@ package v1
 // MetricObjectApplyConfiguration represents a declarative configuration of the MetricObject type for use
 // with apply.
 //
-// MetricObject names an object of the same namespace.
+// MetricObject names an object in the same namespace.
 type MetricObjectApplyConfiguration struct {
-	// apiVersion of the object.
+	// apiVersion of the object, such as apps/v1.
 	APIVersion *string `json:"apiVersion,omitempty"`
-	// kind of the object.
+	// kind of the object, such as Service.
 	Kind *string `json:"kind,omitempty"`
 	// name of the object.
 	Name *string `json:"name,omitempty"`

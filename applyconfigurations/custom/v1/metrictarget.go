@@ -12,15 +12,16 @@ import (
 // MetricTargetApplyConfiguration represents a declarative configuration of the MetricTarget type for use
 // with apply.
 //
-// MetricTarget is the target value of a metric.
+// MetricTarget is the value at which the autoscaler keeps a metric.
 type MetricTargetApplyConfiguration struct {
-	// type selects which of the other fields is set.
+	// type of the target, which selects the field to set: Utilization for averageUtilization, Value, or AverageValue.
 	Type *string `json:"type,omitempty"`
-	// value of the metric.
+	// value at which the autoscaler keeps the metric as a whole.
 	Value *common.Amount `json:"value,omitempty"`
-	// averageValue of the metric over all pods.
+	// averageValue is the value at which the autoscaler keeps the metric divided by the number of pods.
 	AverageValue *common.Amount `json:"averageValue,omitempty"`
-	// averageUtilization is the use in percent of the pods' requests.
+	// averageUtilization is the use, in percent of what the pods request, at which the autoscaler keeps the average of
+	// the pods; 1 to 100000.
 	AverageUtilization *int32 `json:"averageUtilization,omitempty"`
 }
 

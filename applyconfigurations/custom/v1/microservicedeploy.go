@@ -17,13 +17,14 @@ import (
 // MicroServiceDeployApplyConfiguration represents a declarative configuration of the MicroServiceDeploy type for use
 // with apply.
 //
-// MicroServiceDeploy is one instance of a platform's microservice.
+// MicroServiceDeploy is one instance of a microservice on a shared platform.
 type MicroServiceDeployApplyConfiguration struct {
 	metav1.TypeMetaApplyConfiguration    `json:""`
 	*metav1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	// spec is the desired instance.
+	// spec is the desired state of the instance.
 	Spec *MicroServiceDeploySpecApplyConfiguration `json:"spec,omitempty"`
-	// status is the observed state. Its default keeps clients from taking a new object for a ready one.
+	// status is the observed state. In a new object all conditions have status Unknown by default, so that no client
+	// mistakes the object for a ready one.
 	Status *MicroServiceDeployStatusApplyConfiguration `json:"status,omitempty"`
 }
 

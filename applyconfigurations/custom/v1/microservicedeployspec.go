@@ -14,80 +14,87 @@ import (
 // MicroServiceDeploySpecApplyConfiguration represents a declarative configuration of the MicroServiceDeploySpec type for use
 // with apply.
 //
-// MicroServiceDeploySpec is the desired instance.
+// MicroServiceDeploySpec is the desired state of an instance.
 type MicroServiceDeploySpecApplyConfiguration struct {
-	// msName is the name of the microservice, of which this is one instance.
+	// msName is the name of the microservice to which this instance belongs.
 	MsName *string `json:"msName,omitempty"`
-	// fullName is the name of this instance and of all its objects; default metadata.name. It cannot change.
+	// fullName is the name of all objects of this instance, such as the Service; default metadata.name. It cannot
+	// change.
 	FullName *string `json:"fullName,omitempty"`
-	// version of this instance, such as 1.0.
+	// version of the microservice in this instance, such as 1.0. It becomes the label app.kubernetes.io/version, so a
+	// change replaces the pods.
 	Version *string `json:"version,omitempty"`
-	// path is the major version, such as v1. It is part of the host name: several major
-	// versions of a microservice run side by side.
+	// path is the major version of the microservice, such as v1. It is part of the host name, so several major versions
+	// can run side by side.
 	Path *string `json:"path,omitempty"`
-	// image of the instance. Ready reports an invalid reference, and running pods continue.
+	// image of the instance. If the image reference is invalid, condition Ready reports it, and running pods continue.
 	Image *string `json:"image,omitempty"`
-	// replicas is the number of pods, 0 to 1000, and the lowest number with autoscaling; default 1.
+	// replicas is the number of pods, 0 to 1000; default 1. With autoscaling it is the lowest number of pods.
 	Replicas *int32 `json:"replicas,omitempty"`
-	// autoscaling makes the number of pods follow their load, from replicas to maxReplicas.
+	// autoscaling adapts the number of pods to their load, between replicas and maxReplicas; default false.
 	Autoscaling *bool `json:"autoscaling,omitempty"`
-	// maxReplicas is the highest number of pods with autoscaling; default twice replicas, 3 at least.
+	// maxReplicas is the highest number of pods with autoscaling, 1 to 1000; default twice replicas, and at least 3.
+	// Without autoscaling it has no effect.
 	MaxReplicas *int32 `json:"maxReplicas,omitempty"`
-	// metrics that autoscaling follows, as in a HorizontalPodAutoscaler; default 80 % of the requested CPU.
+	// metrics are what autoscaling follows, as in a HorizontalPodAutoscaler. The default is a CPU use of 80 % of what
+	// the pods request. Without autoscaling they have no effect.
 	Metrics []MetricApplyConfiguration `json:"metrics,omitempty"`
-	// needAuth requires a user and password of the tenant (HTTP basic auth). The application
-	// gets the user's name in the header X-Forwarded-User.
+	// needAuth makes clients log in with a user name and a password of the tenant (HTTP basic authentication); default
+	// false. The application finds the user name in the header X-Forwarded-User.
 	NeedAuth *bool `json:"needAuth,omitempty"`
-	// auth sets other credentials for needAuth than those of the tenant.
+	// auth replaces the tenant's credentials for needAuth with those in a Secret.
 	Auth *AuthApplyConfiguration `json:"auth,omitempty"`
-	// config is the instance's configuration: lines of key=value, mounted as files under
-	// /etc/microservice and set as environment. A change replaces the pods; see rollbackTo.
+	// config is the configuration of the instance: lines of key=value, which become files in /etc/microservice and
+	// environment variables. A change replaces the pods, and rollbackTo can revert it.
 	Config *string `json:"config,omitempty"`
-	// configAs is the kind of object that holds config: ConfigMap (the default) or Secret.
+	// configAs is the kind of object in which the operator stores config: ConfigMap (the default) or Secret.
 	ConfigAs *customv1.ConfigAs `json:"configAs,omitempty"`
-	// configFrom takes the configuration from a Secret instead: keys become files and environment variables.
-	// A change takes effect at once if the Secret has the label opcrew.io/watch: "true", otherwise within an hour.
+	// configFrom takes the configuration from a Secret instead of config: its keys become files and environment
+	// variables. The operator notices a change of the Secret within an hour, or at once if it has the label
+	// opcrew.io/watch: "true".
 	ConfigFrom *ConfigFromApplyConfiguration `json:"configFrom,omitempty"`
-	// rollbackTo is a revision of status.revisions whose image and configuration run instead
-	// of those of the spec.
+	// rollbackTo is the number of a revision in status.revisions. The instance then runs the image and the
+	// configuration of that revision instead of those in the spec.
 	RollbackTo *int64 `json:"rollbackTo,omitempty"`
 	// creationTimestamp is accepted and has no effect.
 	//
-	// Deprecated: an object has its own in metadata.
+	// Deprecated: metadata.creationTimestamp is the creation time of the object.
 	CreationTimestamp *customv1.Text `json:"creationTimestamp,omitempty"`
-	// resourceRequirements of each pod's container.
+	// resourceRequirements are the resources of the container in each pod. Without them it has no requests and no
+	// limits.
 	ResourceRequirements *common.Resources `json:"resourceRequirements,omitempty"`
-	// idle unloads the instance: no pods, no autoscaling, no share of the quota; false loads it again.
+	// idle stops the instance: it then has no pods, no autoscaling and no share of the quota. When idle is false again,
+	// the instance starts; default false.
 	Idle *bool `json:"idle,omitempty"`
-	// quota limits the tenant's use of the cluster. Namespace (the default): one ResourceQuota
-	// for all instances of a namespace without pods of other owners. PriorityClass: one for the
-	// instances of a namespace that set this value; their pods get a class of priority 0, which
-	// the quota selects. None: no limit.
+	// quota limits what the tenant uses. Namespace (the default) creates one ResourceQuota for a namespace without pods
+	// of other owners. PriorityClass creates one for the instances with this value only: their pods get a PriorityClass
+	// of priority 0, which the quota selects. None sets no limit.
 	Quota *customv1.QuotaMode `json:"quota,omitempty"`
-	// ports that the instance serves; default 80, forwarded to port 8080 of the container,
-	// which the variable PORT gives it.
+	// ports that the instance serves. The default is port 80, which the Service forwards to port 8080 of the container.
+	// The container finds its port in the environment variable PORT.
 	Ports []common.Port `json:"ports,omitempty"`
-	// probes of the container; default a readiness probe that connects to the first port.
+	// probes of the container. The default is a readiness probe that connects to the first port.
 	Probes *common.Probes `json:"probes,omitempty"`
-	// envs is added to the environment of the container, and takes precedence over config.
+	// envs are further environment variables of the container. They take precedence over config.
 	Envs []corev1.EnvVar `json:"envs,omitempty"`
 	// imagePullSecrets are Secrets with the credentials of the image's registry.
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
-	// baseDomain of the host names: <path>-<msName>.<baseDomain> for each major version, and
-	// <msName>.<baseDomain> for one of them, see current. Without it there is no host name.
+	// baseDomain is the domain of the host names: <path>-<msName>.<baseDomain> for each major version, and
+	// <msName>.<baseDomain> for the one that current selects. Without it the instance has no host name.
 	BaseDomain *string `json:"baseDomain,omitempty"`
-	// gateway that serves the host names with an HTTPRoute. Without it, or where Gateway API is
-	// not installed, an Ingress serves them.
+	// gateway is the Gateway that serves the host names, through an HTTPRoute. Without it, or if the Gateway API is not
+	// installed, an Ingress serves them.
 	Gateway *GatewayApplyConfiguration `json:"gateway,omitempty"`
-	// ingressClassName of the Ingress; without it the default class of the cluster.
+	// ingressClassName is the IngressClass of the Ingress. Without it the Ingress gets the default class of the
+	// cluster.
 	IngressClassName *string `json:"ingressClassName,omitempty"`
-	// current claims <msName>.<baseDomain> for this major version. By default the oldest instance
-	// of the microservice has it.
+	// current claims the host name <msName>.<baseDomain> for this major version. By default the oldest instance of the
+	// microservice has it.
 	Current *bool `json:"current,omitempty"`
-	// securityProfile Restricted has pods meet the restricted Pod Security Standard: no container runs as
-	// root or has capabilities. Without it pods are so only in a namespace that enforces that standard.
+	// securityProfile Restricted makes the pods meet the restricted Pod Security Standard: no container runs as root or
+	// has capabilities. Without it they meet that standard only if the namespace enforces it.
 	SecurityProfile *common.SecurityProfile `json:"securityProfile,omitempty"`
-	// pod sets where the pods run, and labels and annotations for other tools.
+	// pod sets the nodes on which the pods may run, and labels and annotations for other tools.
 	Pod *common.PodOverride `json:"pod,omitempty"`
 }
 

@@ -12,25 +12,25 @@ import (
 // MicroServiceDeployStatusApplyConfiguration represents a declarative configuration of the MicroServiceDeployStatus type for use
 // with apply.
 //
-// MicroServiceDeployStatus is the observed state of the instance.
+// MicroServiceDeployStatus is the observed state of an instance.
 type MicroServiceDeployStatusApplyConfiguration struct {
 	// replicas is the desired number of pods.
 	Replicas *int32 `json:"replicas,omitempty"`
 	// readyReplicas is the number of ready pods.
 	ReadyReplicas *int32 `json:"readyReplicas,omitempty"`
-	// selector selects the pods, for the scale subresource.
+	// selector is the label selector of the pods, which the scale subresource needs.
 	Selector *string `json:"selector,omitempty"`
-	// url is the address of the instance from outside the cluster, if it has a host name.
+	// url is the address of the instance for clients outside the cluster. It is empty if the instance has no host name.
 	URL *string `json:"url,omitempty"`
-	// hosts are the host names of the instance.
+	// hosts are the host names that the instance serves.
 	Hosts []string `json:"hosts,omitempty"`
-	// revision is the revision that runs or is being rolled out.
+	// revision is the number of the revision that the pods run, or to which they are being rolled out.
 	Revision *int64 `json:"revision,omitempty"`
-	// revisions are those that spec.rollbackTo can name, the newest first.
+	// revisions are the revisions that spec.rollbackTo can name, the newest first.
 	Revisions []RevisionApplyConfiguration `json:"revisions,omitempty"`
-	// observedGeneration is the generation of the spec that this status describes.
+	// observedGeneration is the metadata.generation of the spec that this status describes.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
-	// conditions of the instance; Ready summarizes the others.
+	// conditions of the instance; Ready summarizes the other conditions.
 	Conditions []metav1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 }
 

@@ -8,13 +8,13 @@ package v1
 // ObjectMetricApplyConfiguration represents a declarative configuration of the ObjectMetric type for use
 // with apply.
 //
-// ObjectMetric is a metric of another object.
+// ObjectMetric is a metric that describes another object in the same namespace.
 type ObjectMetricApplyConfiguration struct {
-	// describedObject is the object.
+	// describedObject is the object that the metric describes.
 	DescribedObject *MetricObjectApplyConfiguration `json:"describedObject,omitempty"`
-	// metric by its name and selector.
+	// metric identifies the metric by name and label selector.
 	Metric *MetricIdentifierApplyConfiguration `json:"metric,omitempty"`
-	// target value of the metric.
+	// target is the value at which the autoscaler keeps the metric.
 	Target *MetricTargetApplyConfiguration `json:"target,omitempty"`
 }
 

@@ -8,11 +8,11 @@ package v1
 // PodsMetricApplyConfiguration represents a declarative configuration of the PodsMetric type for use
 // with apply.
 //
-// PodsMetric is a metric of each pod.
+// PodsMetric is a metric that describes each pod.
 type PodsMetricApplyConfiguration struct {
-	// metric by its name and selector.
+	// metric identifies the metric by name and label selector.
 	Metric *MetricIdentifierApplyConfiguration `json:"metric,omitempty"`
-	// target value of the metric.
+	// target is the value at which the autoscaler keeps the metric.
 	Target *MetricTargetApplyConfiguration `json:"target,omitempty"`
 }
 

@@ -8,11 +8,11 @@ package v1
 // ResourceMetricApplyConfiguration represents a declarative configuration of the ResourceMetric type for use
 // with apply.
 //
-// ResourceMetric is the use of a resource by pods.
+// ResourceMetric is the use of a resource, such as cpu or memory, by whole pods.
 type ResourceMetricApplyConfiguration struct {
-	// name of the resource.
+	// name of the resource, such as cpu or memory.
 	Name *string `json:"name,omitempty"`
-	// target value of the metric.
+	// target is the value at which the autoscaler keeps the metric.
 	Target *MetricTargetApplyConfiguration `json:"target,omitempty"`
 }
 

@@ -8,13 +8,13 @@ package v1
 // RevisionApplyConfiguration represents a declarative configuration of the Revision type for use
 // with apply.
 //
-// Revision is an image with its configuration.
+// Revision is an image together with its configuration.
 type RevisionApplyConfiguration struct {
 	// revision is the number of the revision.
 	Revision *int64 `json:"revision,omitempty"`
 	// image of the revision.
 	Image *string `json:"image,omitempty"`
-	// config is the name of the object that holds its configuration, if it has one.
+	// config is the name of the ConfigMap or Secret with the configuration of the revision; empty if it has none.
 	Config *string `json:"config,omitempty"`
 }
 

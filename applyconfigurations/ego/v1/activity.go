@@ -17,13 +17,15 @@ import (
 // ActivityApplyConfiguration represents a declarative configuration of the Activity type for use
 // with apply.
 //
-// Activity is a command that runs on a host at most once, and its result.
+// Activity is a command that opcrew runs on a host (a node) at most once per run, and the result of the command. With
+// spec.schedule it instead creates Activities that run the command.
 type ActivityApplyConfiguration struct {
 	metav1.TypeMetaApplyConfiguration    `json:""`
 	*metav1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	// spec is the command, and where it runs.
+	// spec is the command, and the host on which it runs.
 	Spec *ActivitySpecApplyConfiguration `json:"spec,omitempty"`
-	// status is the result. Its default keeps clients from taking a new object for a finished one.
+	// status is the result of the command. In a new object all conditions have status Unknown by default, so that no
+	// client mistakes the object for a finished one.
 	Status *ActivityStatusApplyConfiguration `json:"status,omitempty"`
 }
 

@@ -12,42 +12,46 @@ import (
 // ActivitySpecApplyConfiguration represents a declarative configuration of the ActivitySpec type for use
 // with apply.
 //
-// ActivitySpec is the command, and where it runs. Only cancel, run, suspend,
-// ttlSecondsAfterFinished and the history limits can change.
+// ActivitySpec is the command, and the host on which it runs. Only cancel, run, suspend, ttlSecondsAfterFinished and
+// the history limits can change.
 type ActivitySpecApplyConfiguration struct {
-	// command that the host's /bin/sh runs, as it is written.
+	// command is a shell command that the host's /bin/sh runs unchanged, at most 102400 characters. Set either command
+	// or args.
 	Command *string `json:"command,omitempty"`
-	// args are a program of the host and its arguments, which run without a shell; use it instead of command.
+	// args are a program of the host and its arguments, which run without a shell. Set either command or args.
 	Args []egov1.Arg `json:"args,omitempty"`
 	// host is the name of the node on which the command runs.
 	Host *string `json:"host,omitempty"`
-	// execuser is the user of the host, by name or number, that the command runs as; default root.
+	// execuser is the user of the host, by name or number, that runs the command; default root.
 	ExecUser *string `json:"execuser,omitempty"`
-	// execcwd is the working directory on the host; default /.
+	// execcwd is the working directory of the command, an absolute path on the host; default /.
 	ExecCwd *string `json:"execcwd,omitempty"`
-	// envs are environment variables, each KEY=value.
+	// envs are environment variables of the command, each written as KEY=value.
 	Envs []egov1.Env `json:"envs,omitempty"`
-	// secretEnvs are variables whose values are in Secrets of the same namespace, which the
-	// requester must be allowed to get. Their values are masked in the output.
+	// secretEnvs are environment variables whose values come from Secrets of the same namespace. The requester must
+	// have the right to get these Secrets. The operator masks their values in the output.
 	SecretEnvs []SecretEnvApplyConfiguration `json:"secretEnvs,omitempty"`
-	// placement: with Schedule (the default) the scheduler treats it as a pod without
-	// tolerations; Repair also reaches a host that is cordoned, tainted or full.
+	// placement selects how the command gets to its host. With Schedule (the default) the scheduler must be able to
+	// place a pod without tolerations there. Repair also reaches a host that is cordoned, tainted or full.
 	Placement *egov1.Placement `json:"placement,omitempty"`
-	// startDeadlineSeconds is how long the host has to start the command; default 300.
+	// startDeadlineSeconds is the time, in seconds, in which the host must start the command, 1 to 604800; default 300.
 	StartDeadlineSeconds *int64 `json:"startDeadlineSeconds,omitempty"`
-	// timeoutSeconds is how long the command may run; default without limit.
+	// timeoutSeconds is the time, in seconds, that the command may run, 1 to 31536000. Without it there is no limit.
 	TimeoutSeconds *int64 `json:"timeoutSeconds,omitempty"`
-	// graceSeconds is how long its processes have after SIGTERM, when the run is cancelled or
-	// times out; default 10.
+	// graceSeconds is the time, in seconds, between SIGTERM and SIGKILL when the run is cancelled or times out, 0 to
+	// 3600; default 10.
 	GraceSeconds *int64 `json:"graceSeconds,omitempty"`
-	// run counts the runs; default 1. Only raising it starts the command again.
+	// run is the number of the current run, 1 to 1000000; default 1. The command runs again only when a user raises the
+	// number after the previous run has ended.
 	Run *int64 `json:"run,omitempty"`
-	// cancel ends the run, or prevents its start.
+	// cancel ends the current run, or prevents its start.
 	Cancel *bool `json:"cancel,omitempty"`
-	// ttlSecondsAfterFinished is how long the object is kept after its end; default without limit.
+	// ttlSecondsAfterFinished is the time, in seconds, after which an ended Activity is deleted, 0 to 315360000.
+	// Without it the Activity is kept.
 	TTLSecondsAfterFinished        *int64 `json:"ttlSecondsAfterFinished,omitempty"`
 	ScheduleSpecApplyConfiguration `json:""`
-	// requester is the user who requested this run. The API server fills it in.
+	// requester is the user who requested this run. The API server sets it or, before Kubernetes 1.36, accepts only the
+	// identity of the user who sends the request.
 	Requester *RequesterApplyConfiguration `json:"requester,omitempty"`
 }
 

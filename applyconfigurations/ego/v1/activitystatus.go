@@ -16,39 +16,42 @@ import (
 //
 // ActivityStatus is the result of the command.
 type ActivityStatusApplyConfiguration struct {
-	// prosta is the state of the process.
+	// prosta is the state of the command's process, such as Running or Succeeded.
 	Prosta *egov1.State `json:"prosta,omitempty"`
 	// run is the number of the run that this status describes.
 	Run *int64 `json:"run,omitempty"`
-	// runSince is when the run was recorded; its start deadline counts from then.
+	// runSince is when the operator recorded the run. Its start deadline counts from this time.
 	RunSince *metav1.Time `json:"runSince,omitempty"`
-	// exitCode of the command, if no signal ended it.
+	// exitCode of the command. It is absent if a signal ended the command.
 	ExitCode *int32 `json:"exitCode,omitempty"`
-	// signal that ended the command, such as SIGKILL.
+	// signal that ended the command, such as SIGKILL. It is empty if the command exited.
 	Signal *string `json:"signal,omitempty"`
-	// output is the end of the command's output, 3 KB at most; the pod's log has all of it.
+	// output is the end of the command's output, at most 3 KB. The log of the pod contains all of the output.
 	Output *string `json:"output,omitempty"`
-	// outputTruncated reports whether output lacks earlier output.
+	// outputTruncated reports whether the beginning of the command's output is missing from output.
 	OutputTruncated *bool `json:"outputTruncated,omitempty"`
-	// pod that runs the command, in the namespace opcrew-activities, and podUID its UID. A run
-	// that had a pod never gets another one.
-	Pod    *string `json:"pod,omitempty"`
+	// pod is the name of the pod that runs the command, in the namespace opcrew-activities. A run never gets a second
+	// pod, so that the command never runs twice.
+	Pod *string `json:"pod,omitempty"`
+	// podUID is the UID of the pod that runs the command.
 	PodUID *string `json:"podUID,omitempty"`
-	// startTime and finishTime of the command, by the clock of its host.
-	StartTime  *metav1.Time `json:"startTime,omitempty"`
+	// startTime is when the command started, by the clock of its host.
+	StartTime *metav1.Time `json:"startTime,omitempty"`
+	// finishTime is when the command ended, by the clock of its host.
 	FinishTime *metav1.Time `json:"finishTime,omitempty"`
-	// duration between the two, such as 1.5s.
+	// duration is the time between startTime and finishTime, such as 1.5s.
 	Duration *string `json:"duration,omitempty"`
-	// endedAt is when the operator observed the end; ttlSecondsAfterFinished counts from then.
+	// endedAt is when the operator observed the end of the run. ttlSecondsAfterFinished counts from this time.
 	EndedAt *metav1.Time `json:"endedAt,omitempty"`
-	// lastScheduleTime is when the schedule last created a run, nextScheduleTime when it will create the next.
+	// lastScheduleTime is when the schedule last created a run.
 	LastScheduleTime *metav1.Time `json:"lastScheduleTime,omitempty"`
+	// nextScheduleTime is when the schedule will create the next run.
 	NextScheduleTime *metav1.Time `json:"nextScheduleTime,omitempty"`
-	// active are the Activities of the schedule that have not ended.
+	// active are the names of the schedule's Activities whose runs have not ended.
 	Active []string `json:"active,omitempty"`
-	// observedGeneration is the generation of the spec that this status describes.
+	// observedGeneration is the metadata.generation of the spec that this status describes.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
-	// conditions of the Activity; Ready summarizes the others.
+	// conditions of the Activity; Ready summarizes the other conditions.
 	Conditions []applyconfigurationsmetav1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 }
 

@@ -8,13 +8,13 @@ package v1
 // RequesterApplyConfiguration represents a declarative configuration of the Requester type for use
 // with apply.
 //
-// Requester is a user as the API server knows it.
+// Requester is a user as the API server authenticated it.
 type RequesterApplyConfiguration struct {
-	// username of the user.
+	// username is the name by which the API server authenticated the user.
 	Username *string `json:"username,omitempty"`
-	// uid of the user, if it has one.
+	// uid is the user's ID, if the authentication provides one.
 	UID *string `json:"uid,omitempty"`
-	// groups of the user.
+	// groups of the user at the time of the request.
 	Groups []string `json:"groups,omitempty"`
 }
 

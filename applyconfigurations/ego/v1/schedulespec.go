@@ -12,20 +12,22 @@ import (
 // ScheduleSpecApplyConfiguration represents a declarative configuration of the ScheduleSpec type for use
 // with apply.
 //
-// ScheduleSpec creates Activities from this one at the times of a schedule.
+// ScheduleSpec makes the operator create an Activity from this one at each time of a schedule.
 type ScheduleSpecApplyConfiguration struct {
-	// schedule in cron format, such as "0 3 * * *". The object itself then runs nothing.
+	// schedule is the time of the runs in cron format, such as "0 3 * * *" for 3:00 every day. The object then runs no
+	// command itself, but creates an Activity for each run. Without it the command runs once.
 	Schedule *string `json:"schedule,omitempty"`
-	// timeZone of schedule, such as Europe/Berlin; default UTC.
+	// timeZone is the time zone of schedule, such as Europe/Berlin; default UTC.
 	TimeZone *string `json:"timeZone,omitempty"`
-	// concurrencyPolicy: Forbid (the default) skips a run while another one is active, Allow
-	// starts it, and Replace cancels the active one first and waits for its end.
+	// concurrencyPolicy decides what happens when a run is due while another run of the schedule is active. Forbid (the
+	// default) skips the due run. Allow starts it. Replace cancels the active run, waits until it ends, and starts the
+	// due run.
 	ConcurrencyPolicy *egov1.ConcurrencyPolicy `json:"concurrencyPolicy,omitempty"`
-	// suspend stops further runs.
+	// suspend stops the schedule from creating further runs. A run that is active continues.
 	Suspend *bool `json:"suspend,omitempty"`
-	// successfulRunsHistoryLimit is how many successful Activities are kept; default 3.
+	// successfulRunsHistoryLimit is how many Activities of successful runs are kept, 0 to 100; default 3.
 	SuccessfulRunsHistoryLimit *int32 `json:"successfulRunsHistoryLimit,omitempty"`
-	// failedRunsHistoryLimit is how many other ended Activities are kept; default 3.
+	// failedRunsHistoryLimit is how many Activities of runs that ended without success are kept, 0 to 100; default 3.
 	FailedRunsHistoryLimit *int32 `json:"failedRunsHistoryLimit,omitempty"`
 }
 

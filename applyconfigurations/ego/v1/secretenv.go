@@ -8,13 +8,13 @@ package v1
 // SecretEnvApplyConfiguration represents a declarative configuration of the SecretEnv type for use
 // with apply.
 //
-// SecretEnv is a variable whose value is in a Secret.
+// SecretEnv is an environment variable whose value comes from a Secret.
 type SecretEnvApplyConfiguration struct {
-	// name of the variable.
+	// name of the environment variable.
 	Name *string `json:"name,omitempty"`
 	// secret is the name of a Secret in the Activity's namespace.
 	Secret *string `json:"secret,omitempty"`
-	// key of the Secret.
+	// key in the Secret whose value the variable gets.
 	Key *string `json:"key,omitempty"`
 }
 

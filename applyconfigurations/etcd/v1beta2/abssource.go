@@ -10,9 +10,11 @@ package v1beta2
 //
 // ABSSource is a location in a container of Azure Blob Storage.
 type ABSSourceApplyConfiguration struct {
-	// path is "<container>/<key>".
+	// path is "<container>/<key>". A single backup is saved under exactly that key. Repeated backups append
+	// "_v<revision>_<YYYY-MM-DD-HH:MM:SS>" to the key.
 	Path *string `json:"path,omitempty"`
-	// absSecret holds storage-account, storage-key and, unless the cloud is the public one, cloud.
+	// absSecret is a Secret with the keys storage-account and storage-key. A cloud other than the public one also needs
+	// the key cloud.
 	ABSSecret *string `json:"absSecret,omitempty"`
 }
 

@@ -10,15 +10,18 @@ package v1beta2
 //
 // BackupPolicy sets when backups run, and which are kept.
 type BackupPolicyApplyConfiguration struct {
-	// timeoutInSecond is how long an attempt may run; 60 by default and for 0.
+	// timeoutInSecond is the time, in seconds, that one attempt of a backup may run, at most 86400. The default, also
+	// for 0, is 60.
 	TimeoutInSecond *int64 `json:"timeoutInSecond,omitempty"`
-	// backupIntervalInSecond is the time between two backups, from 10; 0 for one backup.
+	// backupIntervalInSecond is the time between two backups, in seconds: 0 (the default) for a single backup, or 10 to
+	// 31536000. Set either this field or schedule.
 	BackupIntervalInSecond *int64 `json:"backupIntervalInSecond,omitempty"`
-	// schedule in cron format, such as "0 3 * * *", instead of the interval.
+	// schedule is the time of the backups in cron format, such as "0 3 * * *" for 3:00 every day. Set either this field
+	// or backupIntervalInSecond.
 	Schedule *string `json:"schedule,omitempty"`
-	// timeZone of schedule, such as Europe/Berlin; default UTC.
+	// timeZone is the time zone of schedule, such as Europe/Berlin; default UTC.
 	TimeZone *string `json:"timeZone,omitempty"`
-	// maxBackups is how many backups of a schedule are kept, the newest; 0 for all.
+	// maxBackups is how many repeated backups are kept. Older ones are deleted. The default 0 keeps all.
 	MaxBackups *int32 `json:"maxBackups,omitempty"`
 }
 

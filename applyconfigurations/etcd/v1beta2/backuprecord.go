@@ -12,21 +12,21 @@ import (
 // BackupRecordApplyConfiguration represents a declarative configuration of the BackupRecord type for use
 // with apply.
 //
-// BackupRecord is a backup that is complete.
+// BackupRecord describes a complete backup.
 type BackupRecordApplyConfiguration struct {
-	// object is the name of the backup in the bucket or on the volume.
+	// object is the name of the backup in its bucket or on its volume.
 	Object *string `json:"object,omitempty"`
-	// revision of the data.
+	// revision is the etcd revision of the saved data.
 	Revision *int64 `json:"revision,omitempty"`
-	// size in bytes.
+	// size of the backup in bytes.
 	Size *int64 `json:"size,omitempty"`
-	// time at which the backup was saved, or verified.
+	// time at which the backup was saved, or at which it was verified.
 	Time *v1.Time `json:"time,omitempty"`
-	// savedAt is when the backup was saved, if time is when it was verified.
+	// savedAt is when the backup was saved. It is set only if time is when the backup was verified.
 	SavedAt *v1.Time `json:"savedAt,omitempty"`
-	// clusterID is the ID of the saved cluster, as in the status of an EtcdCluster.
+	// clusterID is etcd's ID of the saved cluster, as in the status of an EtcdCluster.
 	ClusterID *string `json:"clusterID,omitempty"`
-	// place is the location and the source that the spec named.
+	// place identifies the storage location and the etcd cluster that the spec named for this backup.
 	Place *string `json:"place,omitempty"`
 }
 

@@ -12,22 +12,24 @@ import (
 // BackupRunApplyConfiguration represents a declarative configuration of the BackupRun type for use
 // with apply.
 //
-// BackupRun is one backup, with all of its attempts.
+// BackupRun is one backup with all of its attempts.
 type BackupRunApplyConfiguration struct {
-	// due is when the backup was due.
+	// due is when the backup was due, by the schedule or the interval.
 	Due *v1.Time `json:"due,omitempty"`
-	// phase is Running, Verifying, Succeeded or Failed.
+	// phase of the backup: Running, Verifying, Succeeded or Failed.
 	Phase *string `json:"phase,omitempty"`
-	// generation of the spec for which the backup runs.
+	// generation is the metadata.generation of the spec for which the backup runs.
 	Generation *int64 `json:"generation,omitempty"`
-	// retry is the value of the annotation etcd.opcrew.io/retry when the backup started.
+	// retry is the value that the annotation etcd.opcrew.io/retry had when the backup started.
 	Retry *string `json:"retry,omitempty"`
-	// place is the location and the source that the spec names. The run ends when they change.
+	// place identifies the storage location and the etcd cluster that the spec names. The run ends when the spec names
+	// others.
 	Place *string `json:"place,omitempty"`
-	// ended is when the run failed, and reason why, as in the condition Saved.
-	Ended  *v1.Time `json:"ended,omitempty"`
-	Reason *string  `json:"reason,omitempty"`
-	// failures is how many runs have failed since the last time of the schedule, including this one.
+	// ended is when the backup failed.
+	Ended *v1.Time `json:"ended,omitempty"`
+	// reason says why the backup failed, by a reason of the condition Saved.
+	Reason *string `json:"reason,omitempty"`
+	// failures is the number of backups that have failed since the last time of the schedule, including this one.
 	Failures *int32 `json:"failures,omitempty"`
 }
 

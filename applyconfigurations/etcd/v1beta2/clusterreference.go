@@ -8,9 +8,9 @@ package v1beta2
 // ClusterReferenceApplyConfiguration represents a declarative configuration of the ClusterReference type for use
 // with apply.
 //
-// ClusterReference names an EtcdCluster.
+// ClusterReference names an EtcdCluster in the same namespace.
 type ClusterReferenceApplyConfiguration struct {
-	// name of an EtcdCluster.
+	// name of an EtcdCluster in the same namespace.
 	Name *string `json:"name,omitempty"`
 }
 

@@ -8,11 +8,12 @@ package v1beta2
 // CompactionApplyConfiguration represents a declarative configuration of the Compaction type for use
 // with apply.
 //
-// Compaction makes etcd discard history.
+// Compaction makes etcd remove its history of old revisions.
 type CompactionApplyConfiguration struct {
-	// mode is Periodic, which keeps the history of a period, or Revision, which keeps a number of revisions.
+	// mode is Periodic, which keeps the history of a time span, or Revision, which keeps a number of revisions.
 	Mode *string `json:"mode,omitempty"`
-	// retention is how much is kept: a period such as 1h, or a number of revisions such as 1000.
+	// retention is how much history is kept: a time such as 1h with mode Periodic, or a number of revisions such as
+	// 1000 with mode Revision.
 	Retention *string `json:"retention,omitempty"`
 }
 

@@ -12,11 +12,12 @@ import (
 // DecidedApplyConfiguration represents a declarative configuration of the Decided type for use
 // with apply.
 //
-// Decided is the position of a cluster's log when it last had a quorum.
+// Decided is the position of a cluster's Raft log when the cluster last had a quorum.
 type DecidedApplyConfiguration struct {
-	// time before which every acknowledged write is in the log up to the index.
+	// time up to which the log is known to be complete: all writes that etcd acknowledged before it are in the Raft log
+	// up to index.
 	Time *v1.Time `json:"time,omitempty"`
-	// index of the last entry of the log.
+	// index of the last entry in the Raft log.
 	Index *int64 `json:"index,omitempty"`
 }
 

@@ -12,16 +12,19 @@ import (
 // DefragmentApplyConfiguration represents a declarative configuration of the Defragment type for use
 // with apply.
 //
-// Defragment releases free space in the members' files. A member answers no client meanwhile, for seconds per GB.
+// Defragment releases free space in the members' files. While etcd defragments a member, for some seconds per GB, that
+// member serves no clients.
 type DefragmentApplyConfiguration struct {
-	// schedule is when members may be defragmented, in cron format, such as "0 3 * * 0": within the next hour
-	// all are that exceed the limits below. Without it a member is defragmented whenever it exceeds them.
+	// schedule is when members may be defragmented, in cron format, such as "0 3 * * 0" for Sundays at 3:00. All
+	// members that exceed the limits below are then defragmented within an hour. Without it a member is defragmented as
+	// soon as it exceeds the limits.
 	Schedule *string `json:"schedule,omitempty"`
-	// timeZone of the schedule, such as Europe/Berlin; default UTC.
+	// timeZone is the time zone of schedule, such as Europe/Berlin; default UTC.
 	TimeZone *string `json:"timeZone,omitempty"`
-	// aboveFreePercent is how much of a member's file must be free, from 5 to 95; default 50, with a schedule 10.
+	// aboveFreePercent is how much of a member's file, in percent, must be free before the member is defragmented, from
+	// 5 to 95; default 50, or 10 with a schedule.
 	AboveFreePercent *int32 `json:"aboveFreePercent,omitempty"`
-	// minimumSize is how large a member's file must be; default 64Mi.
+	// minimumSize is how large a member's file must be before the member is defragmented; default 64Mi.
 	MinimumSize *resource.Quantity `json:"minimumSize,omitempty"`
 }
 

@@ -18,7 +18,7 @@ type EnvVarApplyConfiguration struct {
 	Name *string `json:"name,omitempty"`
 	// value of the variable.
 	Value *string `json:"value,omitempty"`
-	// valueFrom takes the value from elsewhere, such as a Secret.
+	// valueFrom takes the value from another object, such as a Secret.
 	ValueFrom *v1.EnvVarSource `json:"valueFrom,omitempty"`
 }
 

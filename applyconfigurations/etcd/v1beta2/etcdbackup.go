@@ -17,13 +17,14 @@ import (
 // EtcdBackupApplyConfiguration represents a declarative configuration of the EtcdBackup type for use
 // with apply.
 //
-// EtcdBackup saves the data of an etcd cluster, once or repeatedly, with the API of the CoreOS operator.
+// EtcdBackup saves the data of an etcd cluster once or repeatedly. Its API is that of the CoreOS operator.
 type EtcdBackupApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration    `json:""`
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	// spec is what is saved, where to, and when.
+	// spec says which cluster is saved, where, and when.
 	Spec *EtcdBackupSpecApplyConfiguration `json:"spec,omitempty"`
-	// status is the result. Its default keeps clients from taking a new object for a finished one.
+	// status is the result of the backups. In a new object all conditions have status Unknown by default, so that no
+	// client mistakes the object for a finished one.
 	Status *EtcdBackupStatusApplyConfiguration `json:"status,omitempty"`
 }
 

@@ -12,25 +12,30 @@ import (
 // EtcdBackupSpecApplyConfiguration represents a declarative configuration of the EtcdBackupSpec type for use
 // with apply.
 //
-// EtcdBackupSpec is what is saved, where to, and when.
+// EtcdBackupSpec says which cluster is saved, where, and when.
 type EtcdBackupSpecApplyConfiguration struct {
-	// etcdEndpoints are the client URLs of members. The member with the highest revision is read; the others may be down.
+	// etcdEndpoints are the client URLs of the members. The backup reads the member with the highest revision; the
+	// other members may be down. Set either etcdEndpoints or etcdCluster.
 	EtcdEndpoints []string `json:"etcdEndpoints,omitempty"`
-	// etcdCluster is an EtcdCluster in the same namespace, instead of etcdEndpoints.
+	// etcdCluster is the EtcdCluster in the same namespace whose data is saved. Set either etcdCluster or
+	// etcdEndpoints.
 	EtcdCluster *ClusterReferenceApplyConfiguration `json:"etcdCluster,omitempty"`
-	// storageType is S3, ABS, GCS, OSS or PVC; the section of that name holds the location.
+	// storageType is where backups are saved: S3, ABS, GCS, OSS or PVC. The field of that name (s3, abs, gcs, oss or
+	// pvc) sets the location.
 	StorageType               *etcdv1beta2.StorageType `json:"storageType,omitempty"`
 	StorageApplyConfiguration `json:""`
-	// backupPolicy sets when backups run, and which are kept; without it there is one backup, at once.
+	// backupPolicy sets when backups run, and which are kept. Without it one backup runs at once.
 	BackupPolicy *BackupPolicyApplyConfiguration `json:"backupPolicy,omitempty"`
-	// clientTLSSecret holds etcd-client.crt, etcd-client.key and etcd-client-ca.crt. With etcdCluster the default
-	// is TLS.static.operatorSecret of the cluster.
+	// clientTLSSecret is a Secret with etcd-client.crt, etcd-client.key and etcd-client-ca.crt, for TLS to the members.
+	// With etcdCluster the default is TLS.static.operatorSecret of that cluster. With etcdEndpoints there is no
+	// default.
 	ClientTLSSecret *string `json:"clientTLSSecret,omitempty"`
-	// verify restores backups in a temporary pod, to check that they can be restored.
+	// verify restores backups in a temporary pod, to check that they can be restored. Without it backups are not
+	// checked.
 	Verify *VerifyPolicyApplyConfiguration `json:"verify,omitempty"`
-	// suspend stops new backups. A running backup continues.
+	// suspend stops new backups; default false. A running backup continues.
 	Suspend *bool `json:"suspend,omitempty"`
-	// pod sets how the worker pods are built.
+	// pod sets how the pods are built that save and verify backups.
 	Pod *WorkerPolicyApplyConfiguration `json:"pod,omitempty"`
 }
 

@@ -17,27 +17,27 @@ import (
 type EtcdBackupStatusApplyConfiguration struct {
 	// succeeded reports whether the last backup succeeded.
 	Succeeded *bool `json:"succeeded,omitempty"`
-	// Reason says why the last backup failed.
+	// Reason says why the last backup failed. It is empty if that backup succeeded.
 	Reason *string `json:"Reason,omitempty"`
-	// etcdVersion is the version of the member that the last successful backup read.
+	// etcdVersion is the etcd version of the member from which the last successful backup was read.
 	EtcdVersion *string `json:"etcdVersion,omitempty"`
-	// etcdRevision is the revision of the last successful backup.
+	// etcdRevision is the etcd revision of the data in the last successful backup.
 	EtcdRevision *int64 `json:"etcdRevision,omitempty"`
 	// lastSuccessDate is when the last successful backup was complete.
 	LastSuccessDate *v1.Time `json:"lastSuccessDate,omitempty"`
-	// last is the last successful backup.
+	// last describes the last successful backup.
 	Last *BackupRecordApplyConfiguration `json:"last,omitempty"`
-	// run is the backup that started last.
+	// run describes the backup that started last.
 	Run *BackupRunApplyConfiguration `json:"run,omitempty"`
-	// count is how many backups have succeeded.
+	// count is the number of backups that have succeeded.
 	Count *int64 `json:"count,omitempty"`
-	// verified is the last backup that was verified to be restorable.
+	// verified describes the last backup that a test restored successfully.
 	Verified *BackupRecordApplyConfiguration `json:"verified,omitempty"`
 	// nextDate is when the next backup is due.
 	NextDate *v1.Time `json:"nextDate,omitempty"`
-	// observedGeneration is the generation of the spec that this status describes.
+	// observedGeneration is the metadata.generation of the spec that this status describes.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
-	// conditions of the backups; Ready summarizes the others.
+	// conditions of the backups; Ready summarizes the other conditions.
 	Conditions []metav1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 }
 

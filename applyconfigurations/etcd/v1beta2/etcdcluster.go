@@ -17,13 +17,14 @@ import (
 // EtcdClusterApplyConfiguration represents a declarative configuration of the EtcdCluster type for use
 // with apply.
 //
-// EtcdCluster is a cluster of etcd members, with the API of the CoreOS etcd-operator.
+// EtcdCluster is a cluster of etcd members. Its API is that of the CoreOS etcd-operator.
 type EtcdClusterApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration    `json:""`
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	// spec is the desired cluster.
+	// spec is the desired state of the cluster.
 	Spec *EtcdClusterSpecApplyConfiguration `json:"spec,omitempty"`
-	// status is the observed state. Its default keeps clients from taking a new object for a ready one.
+	// status is the observed state. In a new object all conditions have status Unknown by default, so that no client
+	// mistakes the object for a ready one.
 	Status *EtcdClusterStatusApplyConfiguration `json:"status,omitempty"`
 }
 

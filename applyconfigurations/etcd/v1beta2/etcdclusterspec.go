@@ -12,34 +12,36 @@ import (
 // EtcdClusterSpecApplyConfiguration represents a declarative configuration of the EtcdClusterSpec type for use
 // with apply.
 //
-// EtcdClusterSpec is the desired cluster.
+// EtcdClusterSpec is the desired state of a cluster.
 type EtcdClusterSpecApplyConfiguration struct {
-	// size is the number of members, from 1 to 7. An odd number is best: 4 members tolerate as many failures as 3.
+	// size is the number of members, 1 to 7. An odd number is best: a cluster of 4 members tolerates no more failures
+	// than one of 3.
 	Size *int32 `json:"size,omitempty"`
 	// repository of the image, without a tag; default quay.io/coreos/etcd. The image is <repository>:v<version>.
 	Repository *string `json:"repository,omitempty"`
-	// version of etcd, such as 3.6.16; default 3.2.13, the CoreOS operator's, which is from 2018: set a newer one.
-	// An upgrade replaces one member at a time, and raises one minor version at a time.
+	// version of etcd, such as 3.6.16. The default 3.2.13 is that of the CoreOS operator, from 2018, so set a newer
+	// one. An upgrade restarts one member after another, and goes through one minor version after another.
 	Version *string `json:"version,omitempty"`
-	// paused makes the operator observe and report, but change nothing.
+	// paused makes the operator observe the cluster and report its status, but change nothing; default false.
 	Paused *bool `json:"paused,omitempty"`
-	// hibernate stops all members and keeps their claims; when it is removed they start with their data.
+	// hibernate stops all members and keeps their claims; default false. When hibernate is false again, the members
+	// start with their data.
 	Hibernate *bool `json:"hibernate,omitempty"`
-	// healing sets when a member is replaced.
+	// healing sets when the operator replaces a member that no longer responds.
 	Healing *HealingApplyConfiguration `json:"healing,omitempty"`
-	// recovery sets what happens when a majority of the members has lost its data.
+	// recovery sets what the operator does when a majority of the members has lost its data.
 	Recovery *RecoveryApplyConfiguration `json:"recovery,omitempty"`
-	// upgradePath are the versions between the minor versions of an upgrade, in any order; for a minor
-	// version without one the operator uses the newest patch release that it knows.
+	// upgradePath lists the version to use for each minor version that an upgrade passes through, in any order. For a
+	// minor version that is not listed, the operator uses the newest patch release that it knows.
 	UpgradePath []string `json:"upgradePath,omitempty"`
-	// upkeep is the maintenance of the cluster's data.
+	// upkeep sets the maintenance of the cluster's data: compaction, defragmentation and checks for corruption.
 	Upkeep *UpkeepApplyConfiguration `json:"upkeep,omitempty"`
 	// pod sets how the members' pods are built.
 	Pod *PodPolicyApplyConfiguration `json:"pod,omitempty"`
-	// TLS makes members and clients use TLS.
+	// TLS sets the certificates with which members and clients connect. Without it they connect without encryption.
 	TLS *TLSPolicyApplyConfiguration `json:"TLS,omitempty"`
-	// access lists the clients that may connect, in the words of a NetworkPolicy: podSelector, namespaceSelector or
-	// ipBlock. Without it every client may. opcrew's own pods may always.
+	// access lists the clients that may connect, as peers of a NetworkPolicy: podSelector, namespaceSelector or
+	// ipBlock. Without it every client may connect. opcrew's own pods may always connect.
 	Access *common.Access `json:"access,omitempty"`
 }
 

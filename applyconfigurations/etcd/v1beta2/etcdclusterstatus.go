@@ -14,61 +14,63 @@ import (
 //
 // EtcdClusterStatus is the observed state of the cluster.
 type EtcdClusterStatusApplyConfiguration struct {
-	// phase is Creating until the first members have formed a cluster, then Running; Failed while the spec
-	// is invalid.
+	// phase is Creating until the first members have formed a cluster, and then Running. It is Failed while the spec is
+	// invalid.
 	Phase *string `json:"phase,omitempty"`
-	// reason says why the phase is Failed.
+	// reason says why phase is Failed. It is empty in other phases.
 	Reason *string `json:"reason,omitempty"`
-	// controlPaused reports whether changes are held back.
+	// controlPaused reports whether the cluster is paused, so that the operator changes nothing.
 	ControlPaused *bool `json:"controlPaused,omitempty"`
-	// clusterID is etcd's ID of the cluster, in hexadecimal. It is set as soon as the operator observes that the
-	// first members have formed the cluster: from then on no member may start on an empty volume.
+	// clusterID is etcd's ID of the cluster, in hexadecimal. The operator sets it when it observes that the first
+	// members have formed the cluster. After that the operator starts no member that could form a second cluster on an
+	// empty volume.
 	ClusterID *string `json:"clusterID,omitempty"`
-	// formerClusterIDs are the last ten earlier IDs, the latest first: a restore, and the recovery from a lost
-	// quorum, change the ID. Backups with these IDs are also backups of this cluster.
+	// formerClusterIDs are the last ten earlier cluster IDs, the latest first. A restore changes the ID, and so does a
+	// recovery from a lost quorum. Backups with these IDs are also backups of this cluster.
 	FormerClusterIDs []string `json:"formerClusterIDs,omitempty"`
-	// size is the number of members, as etcd itself counts them.
+	// size is the number of members that etcd reports.
 	Size *int32 `json:"size,omitempty"`
-	// quorum shows how many of the voters are healthy, and how many a quorum needs.
+	// quorum shows how many voters are healthy, and how many a quorum needs.
 	Quorum *string `json:"quorum,omitempty"`
-	// serviceName is the Service for clients.
+	// serviceName is the name of the Service for clients.
 	ServiceName *string `json:"serviceName,omitempty"`
-	// clientPort is the port of that Service.
+	// clientPort is the port of the Service for clients.
 	ClientPort *int32 `json:"clientPort,omitempty"`
-	// connectionConfigMap names a ConfigMap with what clients need: endpoints, and the Secret for TLS.
+	// connectionConfigMap is the name of a ConfigMap with what clients need to connect: the endpoints, and the name of
+	// the Secret for TLS.
 	ConnectionConfigMap *string `json:"connectionConfigMap,omitempty"`
-	// members are the pods by whether they are ready.
+	// members are the names of the ready pods and of the unready pods.
 	Members *MembersStatusApplyConfiguration `json:"members,omitempty"`
-	// membership is the last list of members that etcd reported.
+	// membership is the list of members that etcd last reported.
 	Membership []MemberIdentityApplyConfiguration `json:"membership,omitempty"`
-	// serial is the highest number of a member so far. Each member has its own.
+	// serial is the highest member number that the operator has given out. Each member has a number of its own.
 	Serial *int64 `json:"serial,omitempty"`
-	// currentVersion is the lowest version of the members.
+	// currentVersion is the lowest etcd version that a member runs.
 	CurrentVersion *string `json:"currentVersion,omitempty"`
-	// targetVersion is the version to which members are changing; empty when none is.
+	// targetVersion is the etcd version to which the operator moves members; empty while no upgrade is in progress.
 	TargetVersion *string `json:"targetVersion,omitempty"`
-	// lineage identifies the restore that the data comes from: the UID of the EtcdRestore, or the name of a
-	// recovery; empty if the cluster was never restored.
+	// lineage identifies the restore that the data comes from: the UID of the EtcdRestore, or the name of a recovery
+	// from a lost quorum. It is empty if the cluster was never restored.
 	Lineage *string `json:"lineage,omitempty"`
-	// restore is the last EtcdRestore or recovery that the operator has started.
+	// restore is the progress of the EtcdRestore or recovery that the operator started last.
 	Restore *RestoreProgressApplyConfiguration `json:"restore,omitempty"`
-	// decided is the position of the log when another field of this status last changed: an operator that starts
-	// after the loss of the quorum knows nothing newer.
+	// decided is the position of the Raft log at the last quorum before this status was written. If the operator starts
+	// after the quorum was lost, this is the newest position that it knows.
 	Decided *DecidedApplyConfiguration `json:"decided,omitempty"`
-	// quorumLoss is set while there is no quorum.
+	// quorumLoss is set while the cluster has no quorum.
 	QuorumLoss *QuorumLossApplyConfiguration `json:"quorumLoss,omitempty"`
-	// formedWith is the lowest version in the spec until the cluster was formed. Members wrote the start of their
-	// logs with it; if it is empty, that may have been any version.
+	// formedWith is the lowest version that the spec had until the members formed the cluster. The members wrote the
+	// beginning of their Raft logs with this version or a later one. If formedWith is empty, the version is unknown.
 	FormedWith *string `json:"formedWith,omitempty"`
-	// snapshotFrom is the index in the log at which the members agreed on 3.6 or later: earlier entries may be
-	// unreadable for etcd 3.7. A member runs 3.7 only with a later snapshot. It is empty if the cluster was
-	// formed with 3.6 or later.
+	// snapshotFrom is the Raft log index at which the members agreed on version 3.6 or later. etcd 3.7 may be unable to
+	// read earlier entries, so the operator starts 3.7 on a member only if the member has a later snapshot. It is empty
+	// if the cluster was formed with 3.6 or later.
 	SnapshotFrom *int64 `json:"snapshotFrom,omitempty"`
-	// selector selects the pods, for the scale subresource.
+	// selector is the label selector of the pods, which the scale subresource needs.
 	Selector *string `json:"selector,omitempty"`
-	// observedGeneration is the generation of the spec that this status describes.
+	// observedGeneration is the metadata.generation of the spec that this status describes.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
-	// conditions of the cluster; Ready summarizes the others.
+	// conditions of the cluster; Ready summarizes the other conditions.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 }
 

@@ -17,13 +17,14 @@ import (
 // EtcdRestoreApplyConfiguration represents a declarative configuration of the EtcdRestore type for use
 // with apply.
 //
-// EtcdRestore replaces the data of an EtcdCluster with a backup, with the API of the CoreOS operator.
+// EtcdRestore replaces the data of an EtcdCluster with a backup. Its API is that of the CoreOS operator.
 type EtcdRestoreApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration    `json:""`
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	// spec names the backup and the cluster.
+	// spec names the backup, and the cluster whose data it replaces.
 	Spec *EtcdRestoreSpecApplyConfiguration `json:"spec,omitempty"`
-	// status is the result. Its default keeps clients from taking a new object for a finished one.
+	// status is the result of the restore. In a new object condition Ready has status Unknown by default, so that no
+	// client mistakes the object for a finished one.
 	Status *EtcdRestoreStatusApplyConfiguration `json:"status,omitempty"`
 }
 

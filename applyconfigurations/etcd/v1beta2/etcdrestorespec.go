@@ -12,19 +12,21 @@ import (
 // EtcdRestoreSpecApplyConfiguration represents a declarative configuration of the EtcdRestoreSpec type for use
 // with apply.
 //
-// EtcdRestoreSpec names the backup and the cluster. It cannot change.
+// EtcdRestoreSpec names the backup, and the cluster whose data it replaces. It cannot change.
 type EtcdRestoreSpecApplyConfiguration struct {
-	// backupStorageType is S3, ABS, GCS, OSS or PVC; the section of that name holds the location.
+	// backupStorageType is where the backup is: S3, ABS, GCS, OSS or PVC. The field of that name (s3, abs, gcs, oss or
+	// pvc) sets the location.
 	BackupStorageType         *etcdv1beta2.StorageType `json:"backupStorageType,omitempty"`
 	StorageApplyConfiguration `json:""`
-	// etcdCluster is the EtcdCluster whose data is replaced, in the same namespace. A cluster that does
-	// not exist yet starts from the backup when it is created, instead of starting empty.
+	// etcdCluster is the EtcdCluster in the same namespace whose data is replaced. If it does not exist yet, it starts
+	// with the data of the backup when it is created.
 	EtcdCluster *ClusterReferenceApplyConfiguration `json:"etcdCluster,omitempty"`
-	// object is a backup below the path, named as in the bucket or on the volume. By default it is the
-	// backup that was saved last according to its record: one of a schedule, or the one at the path itself.
+	// object is the backup to restore, by its name in status.last.object of the EtcdBackup. The default is the newest
+	// complete backup of the path according to its record: the one at the path itself, or one of a schedule.
 	Object *string `json:"object,omitempty"`
-	// revisionBump is added to the revision, and lower revisions count as compacted, so that watchers list
-	// again instead of waiting for revisions that they have already seen; 0 for neither, default 1000000000.
+	// revisionBump is added to the etcd revision of the restored data, and all lower revisions count as compacted;
+	// default 1000000000. Watchers then list again instead of waiting for revisions that they have already seen. 0
+	// turns both off.
 	RevisionBump *int64 `json:"revisionBump,omitempty"`
 }
 

@@ -18,11 +18,11 @@ type EtcdRestoreStatusApplyConfiguration struct {
 	Succeeded *bool `json:"succeeded,omitempty"`
 	// reason says why the restore has not succeeded.
 	Reason *string `json:"reason,omitempty"`
-	// object is the backup that was restored.
+	// object is the name of the backup that was restored.
 	Object *string `json:"object,omitempty"`
-	// revision at which the restored cluster started.
+	// revision is the etcd revision at which the restored cluster started.
 	Revision *int64 `json:"revision,omitempty"`
-	// observedGeneration is the generation of the spec that this status describes.
+	// observedGeneration is the metadata.generation of the spec that this status describes.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 	// conditions of the restore.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`

@@ -10,9 +10,11 @@ package v1beta2
 //
 // GCSSource is a location in a bucket of Google Cloud Storage.
 type GCSSourceApplyConfiguration struct {
-	// path is "<bucket>/<key>".
+	// path is "<bucket>/<key>". A single backup is saved under exactly that key. Repeated backups append
+	// "_v<revision>_<YYYY-MM-DD-HH:MM:SS>" to the key.
 	Path *string `json:"path,omitempty"`
-	// gcpSecret holds access-token or credentials.json. Without it the pod uses the credentials of its ServiceAccount or node.
+	// gcpSecret is a Secret with the key access-token or credentials.json. Without it the pod uses the credentials of
+	// its ServiceAccount or node.
 	GCPSecret *string `json:"gcpSecret,omitempty"`
 }
 

@@ -8,10 +8,10 @@ package v1beta2
 // HealingApplyConfiguration represents a declarative configuration of the Healing type for use
 // with apply.
 //
-// Healing sets when a member is replaced.
+// Healing sets when the operator replaces a member that no longer responds.
 type HealingApplyConfiguration struct {
-	// nodeLossAfter is how long a node must be silent before the member on it is replaced, from 5s; default
-	// 5m. The member on a node with the taint node.kubernetes.io/out-of-service is replaced at once.
+	// nodeLossAfter is how long a node must not respond before the member on it is replaced, from 5s to 168h; default
+	// 5m. If the node has the taint node.kubernetes.io/out-of-service, the member is replaced at once.
 	NodeLossAfter *string `json:"nodeLossAfter,omitempty"`
 }
 

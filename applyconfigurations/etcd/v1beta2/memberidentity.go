@@ -8,13 +8,13 @@ package v1beta2
 // MemberIdentityApplyConfiguration represents a declarative configuration of the MemberIdentity type for use
 // with apply.
 //
-// MemberIdentity is a member as etcd knows it.
+// MemberIdentity is a member as etcd reports it.
 type MemberIdentityApplyConfiguration struct {
 	// id is etcd's ID of the member, in hexadecimal.
 	ID *string `json:"id,omitempty"`
 	// name is the name of the member's pod.
 	Name *string `json:"name,omitempty"`
-	// learner reports whether the member does not vote yet.
+	// learner reports whether the member is a learner, which does not vote.
 	Learner *bool `json:"learner,omitempty"`
 }
 

@@ -8,12 +8,14 @@ package v1beta2
 // MemberSecretApplyConfiguration represents a declarative configuration of the MemberSecret type for use
 // with apply.
 //
-// MemberSecret names the Secrets that members use.
+// MemberSecret names the Secrets that the members use.
 type MemberSecretApplyConfiguration struct {
-	// peerSecret holds peer.crt, peer.key and peer-ca.crt, valid for *.<cluster>.<namespace>.svc.
+	// peerSecret is a Secret with peer.crt, peer.key and peer-ca.crt, for TLS between members. The certificate must be
+	// valid for *.<cluster>.<namespace>.svc. Without peerSecret members connect to each other without encryption.
 	PeerSecret *string `json:"peerSecret,omitempty"`
-	// serverSecret holds server.crt, server.key and server-ca.crt, valid for *.<cluster>.<namespace>.svc,
-	// <cluster>-client.<namespace>.svc and localhost.
+	// serverSecret is a Secret with server.crt, server.key and server-ca.crt, for TLS with clients. The certificate
+	// must be valid for *.<cluster>.<namespace>.svc, <cluster>-client.<namespace>.svc and localhost. Without
+	// serverSecret clients connect without encryption.
 	ServerSecret *string `json:"serverSecret,omitempty"`
 }
 

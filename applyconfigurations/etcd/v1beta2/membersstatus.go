@@ -8,11 +8,11 @@ package v1beta2
 // MembersStatusApplyConfiguration represents a declarative configuration of the MembersStatus type for use
 // with apply.
 //
-// MembersStatus are the pods by whether they are ready.
+// MembersStatus contains the names of the ready pods and of the unready pods.
 type MembersStatusApplyConfiguration struct {
-	// ready are the names of ready pods.
+	// ready are the names of the ready pods.
 	Ready []string `json:"ready,omitempty"`
-	// unready are the names of the others.
+	// unready are the names of the pods that are not ready.
 	Unready []string `json:"unready,omitempty"`
 }
 

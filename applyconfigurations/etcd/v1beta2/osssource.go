@@ -8,14 +8,15 @@ package v1beta2
 // OSSSourceApplyConfiguration represents a declarative configuration of the OSSSource type for use
 // with apply.
 //
-// OSSSource is a location in a bucket of Alibaba's Object Storage Service.
+// OSSSource is a location in a bucket of Alibaba Cloud Object Storage Service.
 type OSSSourceApplyConfiguration struct {
-	// path is "<bucket>/<key>".
+	// path is "<bucket>/<key>". A single backup is saved under exactly that key. Repeated backups append
+	// "_v<revision>_<YYYY-MM-DD-HH:MM:SS>" to the key.
 	Path *string `json:"path,omitempty"`
-	// ossSecret holds accessKeyID and accessKeySecret.
+	// ossSecret is a Secret with the keys accessKeyID and accessKeySecret.
 	OSSSecret *string `json:"ossSecret,omitempty"`
-	// endpoint is the service's URL, default https://oss-cn-hangzhou.aliyuncs.com. Without a scheme it is https. With http://
-	// backups travel unencrypted, and condition Unencrypted says so.
+	// endpoint is the URL of the service; default https://oss-cn-hangzhou.aliyuncs.com. A URL without a scheme means
+	// https. With http:// backups travel unencrypted, and condition Unencrypted reports that.
 	Endpoint *string `json:"endpoint,omitempty"`
 }
 

@@ -14,37 +14,38 @@ import (
 //
 // PodPolicy sets how the members' pods are built. All fields are those of the CoreOS operator.
 type PodPolicyApplyConfiguration struct {
-	// labels are added to the pods.
+	// labels are added to the pods. The key app and keys that begin with etcd_ are reserved for the operator.
 	Labels map[string]string `json:"labels,omitempty"`
-	// annotations are added to the pods.
+	// annotations are added to the pods. They cannot replace an annotation that the operator sets.
 	Annotations map[string]string `json:"annotations,omitempty"`
-	// nodeSelector are the labels of nodes on which members may run.
+	// nodeSelector lists the labels that a node must have to run members. Without it members may run on any node.
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
-	// affinity of the pods; with it the operator does not spread members over nodes by itself.
+	// affinity of the pods. If it is set, the operator no longer spreads members over nodes and zones.
 	Affinity *v1.Affinity `json:"affinity,omitempty"`
-	// antiAffinity, if true and without affinity, never runs two members on one node, even if a member
-	// then cannot run. Without it members are spread over nodes and zones where there are enough.
+	// antiAffinity set to true never lets two members run on one node, even if a member then cannot run; default false,
+	// which spreads members over nodes and zones as far as possible. It has no effect if affinity is set.
 	AntiAffinity *bool `json:"antiAffinity,omitempty"`
-	// resources of etcd's container. They change while members run, where Kubernetes supports that.
+	// resources of the etcd container. If the Kubernetes version supports it, a change takes effect without a restart.
 	Resources *v1.ResourceRequirements `json:"resources,omitempty"`
-	// tolerations of the pods.
+	// tolerations of the pods: the node taints that do not keep the pods away.
 	Tolerations []v1.Toleration `json:"tolerations,omitempty"`
-	// etcdEnv are environment variables of etcd, such as ETCD_AUTO_COMPACTION_RETENTION. The operator sets the
-	// names, addresses and data directories of members.
+	// etcdEnv are environment variables of etcd, such as ETCD_AUTO_COMPACTION_RETENTION. Variables for the name, the
+	// addresses and the data directory of a member are not allowed, because the operator sets these.
 	EtcdEnv []EnvVarApplyConfiguration `json:"etcdEnv,omitempty"`
-	// persistentVolumeClaimSpec gives every member a claim. Without it members use an emptyDir, and a member
-	// that loses its pod is replaced by a new one. Volumes grow with resources.requests.storage where their class allows it.
-	// When storageClassName, volumeAttributesClassName, accessModes or selector change, members are replaced one at a time,
-	// each by a new one on a new claim.
+	// persistentVolumeClaimSpec gives every member a claim. Without it members use an emptyDir, and lose their data
+	// with their pod. If resources.requests.storage is raised, volumes grow if their class allows it. A change of
+	// storageClassName, volumeAttributesClassName, accessModes or selector replaces the members one after another, each
+	// with a new claim.
 	PersistentVolumeClaimSpec *v1.PersistentVolumeClaimSpec `json:"persistentVolumeClaimSpec,omitempty"`
-	// busyboxImage is accepted and has no effect: no init container waits for DNS.
+	// busyboxImage is accepted and has no effect, because no init container waits for DNS.
 	BusyboxImage *string `json:"busyboxImage,omitempty"`
-	// securityContext of the pods, as the restricted Pod Security Standard requires. A field that is left out keeps
-	// its default: user and group 1000, not root, the seccomp profile of the runtime.
+	// securityContext of the pods, which must meet the restricted Pod Security Standard. Each field that is not set
+	// keeps its default: user and group 1000, not root, and the seccomp profile of the container runtime.
 	SecurityContext *v1.PodSecurityContext `json:"securityContext,omitempty"`
-	// DNSTimeoutInSecond is accepted and has no effect: members look each other up until they succeed.
+	// DNSTimeoutInSecond is accepted and has no effect, because members look up each other's names until they succeed.
 	DNSTimeoutInSecond *int64 `json:"DNSTimeoutInSecond,omitempty"`
-	// ClusterDomain is added to the names of members, such as .cluster.local.
+	// ClusterDomain is appended to the host names of members and Services, such as .cluster.local. Without it host
+	// names end in .svc, and the search domains of the pods complete them.
 	ClusterDomain *string `json:"ClusterDomain,omitempty"`
 }
 

@@ -8,11 +8,12 @@ package v1beta2
 // PVCSourceApplyConfiguration represents a declarative configuration of the PVCSource type for use
 // with apply.
 //
-// PVCSource is a location on the volume of a claim.
+// PVCSource is a location on the volume of a PersistentVolumeClaim.
 type PVCSourceApplyConfiguration struct {
-	// claimName is a claim in the namespace of the object. The operator never deletes it or its files.
+	// claimName is the name of a PersistentVolumeClaim in the same namespace. The operator never deletes the claim.
 	ClaimName *string `json:"claimName,omitempty"`
-	// path is the file on the volume, such as example/etcd; files of a schedule are named as in a bucket.
+	// path is the file on the volume, such as example/etcd. Repeated backups append
+	// "_v<revision>_<YYYY-MM-DD-HH:MM:SS>" to the file name.
 	Path *string `json:"path,omitempty"`
 }
 

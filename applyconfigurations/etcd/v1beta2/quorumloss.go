@@ -12,15 +12,16 @@ import (
 // QuorumLossApplyConfiguration represents a declarative configuration of the QuorumLoss type for use
 // with apply.
 //
-// QuorumLoss is what is known about a cluster without a quorum, and the plan for its recovery.
+// QuorumLoss describes a cluster that has no quorum, and the plan to recover it.
 type QuorumLossApplyConfiguration struct {
-	// lastQuorum is the start of the last reading of the members that showed a quorum.
+	// lastQuorum is when the operator last started to read the members and found a quorum.
 	LastQuorum *v1.Time `json:"lastQuorum,omitempty"`
-	// lastIndex is the last committed entry of the log at that time.
+	// lastIndex is the index of the last committed entry in the Raft log at the time lastQuorum.
 	LastIndex *int64 `json:"lastIndex,omitempty"`
-	// digest identifies the plan; empty while no plan can be carried out.
+	// digest identifies the plan. A user confirms the plan by writing the digest in the annotation
+	// etcd.opcrew.io/recover. It is empty while no plan can be carried out.
 	Digest *string `json:"digest,omitempty"`
-	// plan describes what would be done, or what it waits for.
+	// plan describes how the operator would recover the cluster, or what it is waiting for.
 	Plan *string `json:"plan,omitempty"`
 }
 

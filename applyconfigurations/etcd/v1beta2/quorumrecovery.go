@@ -12,27 +12,31 @@ import (
 // QuorumRecoveryApplyConfiguration represents a declarative configuration of the QuorumRecovery type for use
 // with apply.
 //
-// QuorumRecovery is a plan that was started.
+// QuorumRecovery is a plan to recover a cluster from a lost quorum that the operator has started.
 type QuorumRecoveryApplyConfiguration struct {
-	// digest of the plan.
+	// digest identifies the plan.
 	Digest *string `json:"digest,omitempty"`
-	// member whose data the new cluster starts from; empty if it starts from a backup.
+	// member is the name of the member with whose data the new cluster starts; empty if it starts from a backup.
 	Member *string `json:"member,omitempty"`
-	// index is the last entry of the log that the member has applied.
+	// index of the last entry in the Raft log that the member has applied.
 	Index *int64 `json:"index,omitempty"`
-	// backup is the EtcdBackup, and object the saved object, that the new cluster starts from.
+	// backup is the name of the EtcdBackup whose saved object the new cluster starts from; empty if it starts with the
+	// data of a member.
 	Backup *string `json:"backup,omitempty"`
+	// object is the name of the saved object from which the new cluster starts; empty if it starts with the data of a
+	// member.
 	Object *string `json:"object,omitempty"`
-	// savedAt is when the backup was saved: later writes are lost.
+	// savedAt is when the backup was saved. Later writes are lost.
 	SavedAt *v1.Time `json:"savedAt,omitempty"`
-	// unusable are the objects, each after its EtcdBackup, that this recovery and cancelled ones before it found
-	// missing or broken.
+	// unusable are the backups that this recovery, or an earlier cancelled one, found missing or broken. Each entry is
+	// the name of the EtcdBackup and of the saved object.
 	Unusable []string `json:"unusable,omitempty"`
-	// lost are the members that are lost permanently.
+	// lost are the names of the members that are lost permanently.
 	Lost []string `json:"lost,omitempty"`
-	// former is the UID of the EtcdRestore that was carried out before and must not run again.
+	// former is the UID of the EtcdRestore that was carried out before this recovery, and that the operator must not
+	// carry out again.
 	Former *string `json:"former,omitempty"`
-	// mayBeLost describes which acknowledged writes may be lost.
+	// mayBeLost describes the acknowledged writes that may be lost.
 	MayBeLost *string `json:"mayBeLost,omitempty"`
 }
 

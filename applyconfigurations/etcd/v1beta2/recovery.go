@@ -12,10 +12,12 @@ import (
 // RecoveryApplyConfiguration represents a declarative configuration of the Recovery type for use
 // with apply.
 //
-// Recovery sets what happens when a majority of the members has lost its data, so that the others can never form a quorum.
+// Recovery sets what the operator does when a majority of the members has lost its data, so that the remaining members
+// can never form a quorum.
 type RecoveryApplyConfiguration struct {
-	// quorumLoss is Manual, the default, or Automatic. In either case the operator waits for proof that a majority
-	// is gone: if a node is only silent, a user has to confirm that it is off.
+	// quorumLoss is who confirms a recovery from a lost quorum: a user (Manual, the default), or no one (Automatic). In
+	// both cases the operator waits for proof that a majority of the members is lost. A node that does not respond is
+	// no proof: a user must confirm that the node is off.
 	QuorumLoss *etcdv1beta2.RecoveryPolicy `json:"quorumLoss,omitempty"`
 }
 

@@ -12,32 +12,34 @@ import (
 // RestoreProgressApplyConfiguration represents a declarative configuration of the RestoreProgress type for use
 // with apply.
 //
-// RestoreProgress is the progress of an EtcdRestore, or of the recovery from a lost quorum.
+// RestoreProgress is the progress of an EtcdRestore, or of a recovery from a lost quorum.
 type RestoreProgressApplyConfiguration struct {
-	// uid of the EtcdRestore, or the name of the recovery.
+	// uid is the UID of the EtcdRestore, or the name of the recovery.
 	UID *string `json:"uid,omitempty"`
-	// phase is Restoring, Restored or Abandoned.
+	// phase of the restore: Restoring, Restored or Abandoned.
 	Phase *string `json:"phase,omitempty"`
-	// serial is the number of the member that starts from the backup.
+	// serial is the number of the member that starts with the restored data.
 	Serial *int64 `json:"serial,omitempty"`
-	// since is the number of the member from which the cluster started in an earlier restore, if there was one:
-	// members with lower numbers are older than that restore.
+	// since is the number of the member from which the cluster started in the previous restore; 0 if there was none.
+	// Members with lower numbers belong to the cluster before that restore.
 	Since *int64 `json:"since,omitempty"`
-	// formerVoters is the number of voters when the cluster switched to the restored data. While a majority of
-	// them may still run, the Service for clients has no endpoint.
+	// formerVoters is the number of voters when the cluster switched to the restored data. The Service for clients has
+	// no endpoint while a majority of the former voters may still run.
 	FormerVoters *int32 `json:"formerVoters,omitempty"`
-	// above is the highest revision that clients may have seen, as far as is known: the restored data starts
-	// above it, so that no revision is used twice.
+	// above is the highest etcd revision that clients may have seen, as far as the operator knows. The restored data
+	// starts at a higher revision, so that no revision is used twice.
 	Above *int64 `json:"above,omitempty"`
-	// object is the backup, revision the one at which the restored cluster started.
-	Object   *string `json:"object,omitempty"`
-	Revision *int64  `json:"revision,omitempty"`
-	// savedAt is when the backup was saved, as its record says.
+	// object is the name of the backup from which the cluster is restored.
+	Object *string `json:"object,omitempty"`
+	// revision is the etcd revision at which the restored cluster started.
+	Revision *int64 `json:"revision,omitempty"`
+	// savedAt is when the backup was saved, according to its record.
 	SavedAt *v1.Time `json:"savedAt,omitempty"`
-	// reason and message describe what blocks it.
-	Reason  *string `json:"reason,omitempty"`
+	// reason is why the restore is blocked, as a condition reason; empty if it is not blocked.
+	Reason *string `json:"reason,omitempty"`
+	// message says what blocks the restore, and what to do; empty if the restore is not blocked.
 	Message *string `json:"message,omitempty"`
-	// recovery is set if this is the recovery from a lost quorum, and not a restore that a user requested.
+	// recovery is set if this is a recovery from a lost quorum, and not a restore that a user requested.
 	Recovery *QuorumRecoveryApplyConfiguration `json:"recovery,omitempty"`
 }
 

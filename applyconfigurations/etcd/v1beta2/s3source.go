@@ -8,18 +8,18 @@ package v1beta2
 // S3SourceApplyConfiguration represents a declarative configuration of the S3Source type for use
 // with apply.
 //
-// S3Source is a location in a bucket of S3.
+// S3Source is a location in a bucket of Amazon S3, or of another server with the S3 protocol.
 type S3SourceApplyConfiguration struct {
-	// path is "<bucket>/<key>". A single backup has exactly that key; backups of a schedule append
-	// "_v<revision>_<YYYY-MM-DD-HH:MM:SS>" to it.
+	// path is "<bucket>/<key>". A single backup is saved under exactly that key. Repeated backups append
+	// "_v<revision>_<YYYY-MM-DD-HH:MM:SS>" to the key.
 	Path *string `json:"path,omitempty"`
-	// awsSecret holds the files credentials and config of the AWS tools, of which the profile default is used.
-	// Without it the pod uses the credentials of its ServiceAccount or node.
+	// awsSecret is a Secret with the keys credentials and config, in the format of the AWS tools. Its profile default
+	// is used. Without awsSecret the pod uses the credentials of its ServiceAccount or node.
 	AWSSecret *string `json:"awsSecret,omitempty"`
-	// endpoint is the URL of a server that is not Amazon's. Without a scheme it is https. With http:// backups travel
-	// unencrypted, and condition Unencrypted says so.
+	// endpoint is the URL of an S3 server that is not Amazon's; default Amazon S3. A URL without a scheme means https.
+	// With http:// backups travel unencrypted, and condition Unencrypted reports that.
 	Endpoint *string `json:"endpoint,omitempty"`
-	// forcePathStyle puts the bucket into the path of URLs, not into the host name.
+	// forcePathStyle puts the bucket into the path of URLs instead of the host name; default false.
 	ForcePathStyle *bool `json:"forcePathStyle,omitempty"`
 }
 

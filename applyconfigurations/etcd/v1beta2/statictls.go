@@ -8,11 +8,12 @@ package v1beta2
 // StaticTLSApplyConfiguration represents a declarative configuration of the StaticTLS type for use
 // with apply.
 //
-// StaticTLS names the Secrets with certificates.
+// StaticTLS names Secrets with certificates that a user or another controller creates and renews.
 type StaticTLSApplyConfiguration struct {
-	// member are the Secrets that members use.
+	// member names the Secrets that the members use.
 	Member *MemberSecretApplyConfiguration `json:"member,omitempty"`
-	// operatorSecret holds etcd-client.crt, etcd-client.key and etcd-client-ca.crt, with which the operator connects to the members.
+	// operatorSecret is a Secret with etcd-client.crt, etcd-client.key and etcd-client-ca.crt, with which the operator
+	// connects to the members. It is required if member.serverSecret is set.
 	OperatorSecret *string `json:"operatorSecret,omitempty"`
 }
 

@@ -8,17 +8,18 @@ package v1beta2
 // StorageApplyConfiguration represents a declarative configuration of the Storage type for use
 // with apply.
 //
-// Storage is the location of backups, in the section of the storage type.
+// Storage is the location of backups. The user sets the field that belongs to the storage type.
 type StorageApplyConfiguration struct {
-	// s3 is a bucket of S3, or of a server that speaks its protocol.
+	// s3 is the location in a bucket of Amazon S3, or of another server with the S3 protocol.
 	S3 *S3SourceApplyConfiguration `json:"s3,omitempty"`
-	// abs is a container of Azure Blob Storage.
+	// abs is the location in a container of Azure Blob Storage.
 	ABS *ABSSourceApplyConfiguration `json:"abs,omitempty"`
-	// gcs is a bucket of Google Cloud Storage.
+	// gcs is the location in a bucket of Google Cloud Storage.
 	GCS *GCSSourceApplyConfiguration `json:"gcs,omitempty"`
-	// oss is a bucket of Alibaba's Object Storage Service.
+	// oss is the location in a bucket of Alibaba Cloud Object Storage Service.
 	OSS *OSSSourceApplyConfiguration `json:"oss,omitempty"`
-	// pvc is a claim, whose volume is mounted while a backup is saved or restored.
+	// pvc is the location on the volume of a PersistentVolumeClaim. Pods mount the volume only while they save or
+	// restore.
 	PVC *PVCSourceApplyConfiguration `json:"pvc,omitempty"`
 }
 

@@ -8,9 +8,9 @@ package v1beta2
 // TLSPolicyApplyConfiguration represents a declarative configuration of the TLSPolicy type for use
 // with apply.
 //
-// TLSPolicy makes members and clients use TLS.
+// TLSPolicy sets the certificates with which members and clients connect.
 type TLSPolicyApplyConfiguration struct {
-	// static are Secrets that a user or another controller creates and renews.
+	// static names Secrets with certificates that a user or another controller creates and renews.
 	Static *StaticTLSApplyConfiguration `json:"static,omitempty"`
 }
 

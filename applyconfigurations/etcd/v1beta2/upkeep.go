@@ -8,22 +8,23 @@ package v1beta2
 // UpkeepApplyConfiguration represents a declarative configuration of the Upkeep type for use
 // with apply.
 //
-// Upkeep is the maintenance of a cluster's data.
+// Upkeep sets the maintenance of a cluster's data.
 type UpkeepApplyConfiguration struct {
-	// compaction makes etcd discard history, which grows with every write. Without it history is kept until a
-	// client compacts it, as a Kubernetes API server does.
+	// compaction makes etcd remove its history of old revisions, which grows with every write. Without it the history
+	// is kept until a client compacts it. The Kubernetes API server is such a client.
 	Compaction *CompactionApplyConfiguration `json:"compaction,omitempty"`
-	// defragment releases free space in the members' files, one member at a time, the leader last.
+	// defragment releases free space in the members' files, in one member after another, the leader last. Without it
+	// the files never shrink.
 	Defragment *DefragmentApplyConfiguration `json:"defragment,omitempty"`
-	// noSpace is the reaction when the data of a member reaches its quota (alarm NOSPACE), and etcd refuses
-	// writes. Heal, the default, compacts long histories down to keepRevisions, and defragments the members.
-	// Report only reports it.
+	// noSpace is what the operator does when a member reaches its space quota (alarm NOSPACE), so that etcd refuses
+	// writes. Heal (the default) compacts the history to keepRevisions revisions, and defragments the members. Report
+	// only reports it.
 	NoSpace *string `json:"noSpace,omitempty"`
-	// keepRevisions is how many revisions are kept when members are out of space; default 1000. A client
-	// that watches or reads from an earlier revision has to start again.
+	// keepRevisions is how many revisions are kept when noSpace is Heal and a member is out of space, 0 or more;
+	// default 1000. A client that watches or reads from an earlier revision has to start again.
 	KeepRevisions *int64 `json:"keepRevisions,omitempty"`
-	// corruptionCheck is how often members compare their data, from 1m; without it they do not. Each check
-	// reads all data once. A member whose data differs from the majority's is replaced.
+	// corruptionCheck is how often members compare their data, from 1m to 720h, such as 4h. Each check reads all data
+	// once. A member whose data differs from that of the majority is replaced. Without it there are no checks.
 	CorruptionCheck *string `json:"corruptionCheck,omitempty"`
 }
 

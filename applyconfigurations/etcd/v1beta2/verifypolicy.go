@@ -8,9 +8,10 @@ package v1beta2
 // VerifyPolicyApplyConfiguration represents a declarative configuration of the VerifyPolicy type for use
 // with apply.
 //
-// VerifyPolicy sets which backups are restored to check them.
+// VerifyPolicy sets which backups are restored for a test.
 type VerifyPolicyApplyConfiguration struct {
-	// every is after how many successful backups one is verified; 1 for each.
+	// every is the number of successful backups after which one is verified, 1 to 100000. With 1 every backup is
+	// verified.
 	Every *int32 `json:"every,omitempty"`
 }
 

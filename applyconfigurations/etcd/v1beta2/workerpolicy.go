@@ -13,18 +13,19 @@ import (
 // WorkerPolicyApplyConfiguration represents a declarative configuration of the WorkerPolicy type for use
 // with apply.
 //
-// WorkerPolicy sets how the pods are built that save, verify and restore.
+// WorkerPolicy sets how the pods are built that save, verify and restore backups.
 type WorkerPolicyApplyConfiguration struct {
-	// serviceAccountName is a ServiceAccount with access to the storage, where no Secret gives it.
+	// serviceAccountName is a ServiceAccount whose cloud identity has access to the storage. It is needed only if no
+	// Secret with credentials is set.
 	ServiceAccountName *string `json:"serviceAccountName,omitempty"`
-	// resources of the container; by default a request of 64Mi and a limit of 128Mi. Verifying needs twice the
-	// size of the data in an emptyDir.
+	// resources of the pods' container; default a request of 64Mi and a limit of 128Mi of memory. A pod that verifies
+	// also needs twice the size of the data in an emptyDir.
 	Resources *common.Resources `json:"resources,omitempty"`
-	// nodeSelector are the labels of nodes on which the pods may run.
+	// nodeSelector lists the labels that a node must have to run the pods. Without it they may run on any node.
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
-	// tolerations of the pods.
+	// tolerations of the pods: the node taints that do not keep the pods away.
 	Tolerations []v1.Toleration `json:"tolerations,omitempty"`
-	// imagePullSecrets for the image.
+	// imagePullSecrets are Secrets with registry credentials for the pods' image.
 	ImagePullSecrets []v1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
 }
 

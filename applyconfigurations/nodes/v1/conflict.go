@@ -12,21 +12,21 @@ import (
 // ConflictApplyConfiguration represents a declarative configuration of the Conflict type for use
 // with apply.
 //
-// Conflict is a key that the pool sets on its nodes and that another owner holds with another value.
+// Conflict is a label, annotation or taint that the pool cannot set, because another owner has set it to another value.
 type ConflictApplyConfiguration struct {
-	// kind of the key.
+	// kind is what the conflict is about: Label, Annotation or Taint.
 	Kind *nodesv1.ConflictKind `json:"kind,omitempty"`
-	// key of the label or annotation; key:effect of a taint.
+	// key of the label or annotation, or <key>:<effect> of the taint.
 	Key *string `json:"key,omitempty"`
-	// wanted is the value in the spec of the pool.
+	// wanted is the value in the pool's spec.
 	Wanted *string `json:"wanted,omitempty"`
-	// found is the value on the first of the nodes.
+	// found is the value that the first node in nodes has.
 	Found *string `json:"found,omitempty"`
-	// owner is the pool that holds the key, or empty when no pool set it.
+	// owner is the pool that set the other value; empty if no pool did.
 	Owner *string `json:"owner,omitempty"`
-	// nodeCount is the number of nodes with this conflict.
+	// nodeCount is the number of nodes that have this conflict.
 	NodeCount *int32 `json:"nodeCount,omitempty"`
-	// nodes names the first 3 of them.
+	// nodes are the names of the nodes that have this conflict, at most three.
 	Nodes []string `json:"nodes,omitempty"`
 }
 

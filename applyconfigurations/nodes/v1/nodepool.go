@@ -17,17 +17,17 @@ import (
 // NodePoolApplyConfiguration represents a declarative configuration of the NodePool type for use
 // with apply.
 //
-// NodePool is a named set of nodes that share labels, taints and annotations,
-// and a RuntimeClass of the pool's name that schedules pods to them.
+// NodePool is a named set of nodes with common labels, taints and annotations. It has a RuntimeClass of the same name,
+// which schedules pods to these nodes.
 //
-// A node belongs to the pool when it carries the label
-// node-role.kubernetes.io/<name>, or when it matches spec.nodeSelector.
+// A node belongs to the pool if it has the label node-role.kubernetes.io/<name>, or if it matches spec.nodeSelector.
 type NodePoolApplyConfiguration struct {
 	metav1.TypeMetaApplyConfiguration    `json:""`
 	*metav1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
 	// spec is the desired state of the pool's nodes.
 	Spec *NodePoolSpecApplyConfiguration `json:"spec,omitempty"`
-	// status is the observed state. Its default keeps clients from taking a new pool for a ready one.
+	// status is the observed state. In a new object all conditions have status Unknown by default, so that no client
+	// mistakes the object for a ready one.
 	Status *NodePoolStatusApplyConfiguration `json:"status,omitempty"`
 }
 

@@ -14,25 +14,27 @@ import (
 //
 // NodePoolSpec is the desired state of a pool's nodes.
 type NodePoolSpecApplyConfiguration struct {
-	// taints are set on every node of the pool. Key and effect together name a taint.
+	// taints are set on every node of the pool, and the RuntimeClass of the pool tolerates them. Each combination of
+	// key and effect may appear once.
 	Taints []TaintApplyConfiguration `json:"taints,omitempty"`
-	// labels are set on every node of the pool, and select its nodes in the RuntimeClass.
+	// labels are set on every node of the pool. The RuntimeClass of the pool selects the nodes by these labels.
 	Labels map[string]nodesv1.LabelValue `json:"labels,omitempty"`
-	// annotations are set on every node of the pool. All annotations of a node together can have
-	// 256 KiB, including those of other owners and the operator's record of its own.
+	// annotations are set on every node of the pool. All annotations of a node together may have 256 KiB, including
+	// those of other owners and of the operator.
 	Annotations map[string]nodesv1.AnnotationValue `json:"annotations,omitempty"`
-	// nodeSelector adds nodes with all of these labels to the pool, in addition to those with the
-	// role label, and gives them the role label. Labels that pools set on a node do not count. An
-	// empty selector selects nothing.
+	// nodeSelector adds every node that has all of these labels to the pool, and the operator gives it the pool's role
+	// label. Labels that a NodePool has set on the node are not considered. Without nodeSelector only nodes with the
+	// role label belong to the pool.
 	NodeSelector map[string]nodesv1.LabelValue `json:"nodeSelector,omitempty"`
-	// handler is the handler of the pool's RuntimeClass: the name of a runtime in the configuration
-	// of containerd or CRI-O. A change replaces the RuntimeClass; running pods continue.
+	// handler of the pool's RuntimeClass: the name of a runtime in the configuration of containerd or CRI-O; default
+	// runc. A change replaces the RuntimeClass, and running pods continue.
 	Handler *string `json:"handler,omitempty"`
-	// overhead is what a pod of the pool uses in addition to its containers, as in a RuntimeClass.
+	// overhead is what a pod of the pool uses in addition to its containers, as in a RuntimeClass. Without it the
+	// scheduler counts only the requests of the containers.
 	Overhead *OverheadApplyConfiguration `json:"overhead,omitempty"`
-	// allowNoExecuteOnControlPlane also sets taints with effect NoExecute on nodes with the label
-	// node-role.kubernetes.io/control-plane. There they evict every pod that does not tolerate them,
-	// regardless of disruption budgets. Without this field such nodes do not get these taints.
+	// allowNoExecuteOnControlPlane makes the operator set NoExecute taints also on control plane nodes; default false.
+	// Such a taint evicts every pod that does not tolerate it, regardless of PodDisruptionBudgets. A control plane node
+	// is one with the label node-role.kubernetes.io/control-plane.
 	AllowNoExecuteOnControlPlane *bool `json:"allowNoExecuteOnControlPlane,omitempty"`
 }
 

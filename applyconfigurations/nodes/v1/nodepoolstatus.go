@@ -15,25 +15,27 @@ import (
 //
 // NodePoolStatus is the observed state of a pool.
 type NodePoolStatusApplyConfiguration struct {
-	// status is the tutorial's summary: 200 when Ready is True, else 503.
+	// status is the summary from the tutorial for this kind: 200 when condition Ready is True, otherwise 503.
 	Status *int32 `json:"status,omitempty"`
 	// nodeCount is the number of nodes that belong to the pool.
 	NodeCount *int32 `json:"nodeCount,omitempty"`
-	// readyNodes is the number of these nodes that are Ready.
+	// readyNodes is the number of the pool's nodes whose condition Ready is True.
 	ReadyNodes *int32 `json:"readyNodes,omitempty"`
-	// cordonedNodes is the number of these nodes that are unschedulable.
+	// cordonedNodes is the number of the pool's nodes that are unschedulable.
 	CordonedNodes *int32 `json:"cordonedNodes,omitempty"`
-	// updatedNodes is the number of these nodes with all labels, taints and annotations of the pool.
+	// updatedNodes is the number of the pool's nodes that have all labels, taints and annotations in the pool's spec.
 	UpdatedNodes *int32 `json:"updatedNodes,omitempty"`
-	// allocatable is the sum of what the pool's nodes offer to pods.
+	// allocatable are the resources that the pool's nodes together offer to pods.
 	Allocatable *corev1.ResourceList `json:"allocatable,omitempty"`
-	// conflicts are keys that the pool cannot set because another owner holds them, the first 16 by key.
+	// conflicts are the labels, annotations and taints that the pool cannot set, because another owner has set them to
+	// another value. At most 16 are listed, sorted by key.
 	Conflicts []ConflictApplyConfiguration `json:"conflicts,omitempty"`
-	// preview shows what would change; only while the pool has the annotation opcrew.io/dry-run: "true".
+	// preview shows what the operator would change. It exists only while the pool has the annotation opcrew.io/dry-run:
+	// "true".
 	Preview *PreviewApplyConfiguration `json:"preview,omitempty"`
-	// observedGeneration is the generation of the spec that this status describes.
+	// observedGeneration is the metadata.generation of the spec that this status describes.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
-	// conditions of the pool; Ready summarizes the others.
+	// conditions of the pool; Ready summarizes the other conditions.
 	Conditions []metav1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 }
 

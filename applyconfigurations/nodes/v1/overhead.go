@@ -15,7 +15,7 @@ import (
 //
 // Overhead is what a pod of the pool uses in addition to its containers.
 type OverheadApplyConfiguration struct {
-	// podFixed is the fixed amount of resources of a pod, such as {cpu: 250m, memory: 120Mi}.
+	// podFixed are the resources that each pod uses in addition to its containers, such as {cpu: 250m, memory: 120Mi}.
 	PodFixed map[corev1.ResourceName]common.Amount `json:"podFixed,omitempty"`
 }
 

@@ -8,15 +8,15 @@ package v1
 // PreviewApplyConfiguration represents a declarative configuration of the Preview type for use
 // with apply.
 //
-// Preview shows what the pool would change.
+// Preview shows what the operator would change on the nodes of a pool.
 type PreviewApplyConfiguration struct {
 	// nodeCount is the number of nodes that would change.
 	NodeCount *int32 `json:"nodeCount,omitempty"`
-	// changes are lines such as "add label a=b on 12 nodes (node1, node2, node3, ...)", 32 at most.
+	// changes describe the changes, at most 32, such as "add label a=b on 12 nodes (node1, node2, node3, ...)".
 	Changes []string `json:"changes,omitempty"`
-	// evictionCount is the number of pods that a taint with effect NoExecute would evict.
+	// evictionCount is the number of pods that NoExecute taints would evict.
 	EvictionCount *int32 `json:"evictionCount,omitempty"`
-	// evictions name them as "namespace/pod on node", 16 at most.
+	// evictions are the pods that NoExecute taints would evict, at most 16, each written as "namespace/pod on node".
 	Evictions []string `json:"evictions,omitempty"`
 }
 

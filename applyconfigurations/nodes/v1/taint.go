@@ -12,16 +12,17 @@ import (
 // TaintApplyConfiguration represents a declarative configuration of the Taint type for use
 // with apply.
 //
-// Taint repels pods that do not tolerate it from the nodes of the pool.
+// Taint keeps pods that do not tolerate it away from the nodes of the pool.
 type TaintApplyConfiguration struct {
-	// key of the taint.
+	// key of the taint, such as example.com/gpu.
 	Key *string `json:"key,omitempty"`
-	// value of the taint.
+	// value of the taint; default empty.
 	Value *string `json:"value,omitempty"`
-	// effect on pods that do not tolerate the taint.
+	// effect on pods that do not tolerate the taint: NoSchedule places no new pods on the node, PreferNoSchedule avoids
+	// it, and NoExecute also evicts running pods.
 	Effect *corev1.TaintEffect `json:"effect,omitempty"`
-	// timeAdded is accepted, because the tutorial's type has it, and ignored. It is text, because
-	// a time that a client cannot parse would hide every pool from that client.
+	// timeAdded is accepted and has no effect. It exists because the tutorial for this kind uses the Taint type of
+	// Kubernetes. It is text, because a client that fails to parse a time could not list any pool.
 	TimeAdded *string `json:"timeAdded,omitempty"`
 }
 

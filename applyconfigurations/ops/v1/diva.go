@@ -17,13 +17,14 @@ import (
 // DivaApplyConfiguration represents a declarative configuration of the Diva type for use
 // with apply.
 //
-// Diva is a legacy operations system: a manager that reaches a set of clients over ssh.
+// Diva is an operations system of two parts: a manager, and a set of clients to which the manager logs in over ssh.
 type DivaApplyConfiguration struct {
 	metav1.TypeMetaApplyConfiguration    `json:""`
 	*metav1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	// spec is the desired system.
+	// spec is the desired state of the system.
 	Spec *DivaSpecApplyConfiguration `json:"spec,omitempty"`
-	// status is the observed state. Its default keeps clients from taking a new object for a ready one.
+	// status is the observed state. In a new object all conditions have status Unknown by default, so that no client
+	// mistakes the object for a ready one.
 	Status *DivaStatusApplyConfiguration `json:"status,omitempty"`
 }
 

@@ -12,25 +12,25 @@ import (
 // DivaSpecApplyConfiguration represents a declarative configuration of the DivaSpec type for use
 // with apply.
 //
-// DivaSpec is the desired system.
+// DivaSpec is the desired state of a system: a manager, and the clients to which it logs in over ssh.
 type DivaSpecApplyConfiguration struct {
-	// client is the set of clients, which run the applications.
+	// client is the set of clients: the pods that run the applications.
 	Client *ClientApplyConfiguration `json:"client,omitempty"`
-	// manager is the operations service.
+	// manager is the operations service, which logs in to the clients over ssh.
 	Manager *ManagerApplyConfiguration `json:"manager,omitempty"`
-	// extra is the image that provides the manager's resources, in an init container.
+	// extra is an image with files for the manager, such as programs and data. It runs as an init container of the
+	// manager.
 	Extra *ExtraApplyConfiguration `json:"extra,omitempty"`
-	// privateKey with which the manager logs in. Anyone who can read this object can read it:
-	// leave it out, so that the operator creates a key pair, or use ssh.secretRef.
+	// privateKey is the ssh key with which the manager logs in. Everyone who can read this object can read the key, so
+	// prefer ssh.secretRef. With neither of the two the operator generates a key pair.
 	PrivateKey *string `json:"privateKey,omitempty"`
-	// publicKey that belongs to privateKey; without privateKey, further keys that clients accept,
-	// one per line. A line that is not a public key is ignored and reported in KeyWarning.
+	// publicKey is the public key that belongs to privateKey. Without privateKey it lists further public keys that
+	// clients accept, one per line. Invalid lines are ignored, and condition KeyWarning names them.
 	PublicKey *string `json:"publicKey,omitempty"`
-	// ssh sets how the manager reaches the clients.
+	// ssh sets how the manager logs in to the clients: key pair, port and user.
 	SSH *SSHApplyConfiguration `json:"ssh,omitempty"`
-	// deletionPolicy decides what happens to the claims and their data when the object is
-	// deleted: Retain (the default) or Delete. A later Diva of the same name adopts
-	// retained claims.
+	// deletionPolicy decides what happens to the claims and their data when this object is deleted: Retain (the
+	// default) keeps them, Delete deletes them. A later Diva of the same name adopts claims that were kept.
 	DeletionPolicy *opsv1.DeletionPolicy `json:"deletionPolicy,omitempty"`
 }
 

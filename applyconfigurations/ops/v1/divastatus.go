@@ -12,25 +12,25 @@ import (
 // DivaStatusApplyConfiguration represents a declarative configuration of the DivaStatus type for use
 // with apply.
 //
-// DivaStatus is the observed state of the system.
+// DivaStatus is the observed state of a system: a manager, and the clients to which it logs in over ssh.
 type DivaStatusApplyConfiguration struct {
-	// manager is the number of ready managers of all: 1/1.
+	// manager shows how many managers are ready, and how many there should be, such as 1/1.
 	Manager *string `json:"manager,omitempty"`
-	// clients is the number of ready clients of all: 2/2.
+	// clients shows how many clients are ready, and how many there should be, such as 2/2.
 	Clients *string `json:"clients,omitempty"`
-	// message is the message of Ready, followed by warnings.
+	// message is the message of condition Ready, followed by the messages of warnings.
 	Message *string `json:"message,omitempty"`
-	// replicas is the desired number of clients, for the scale subresource.
+	// replicas is the desired number of clients, which the scale subresource needs.
 	Replicas *int32 `json:"replicas,omitempty"`
-	// selector selects the clients' pods, for the scale subresource.
+	// selector is the label selector of the clients' pods, which the scale subresource needs.
 	Selector *string `json:"selector,omitempty"`
-	// ssh shows which keys are in use.
+	// ssh shows which ssh keys are in use.
 	SSH *SSHStatusApplyConfiguration `json:"ssh,omitempty"`
-	// storage shows the state of the claims.
+	// storage shows the state of the PersistentVolumeClaims.
 	Storage *StorageStatusApplyConfiguration `json:"storage,omitempty"`
-	// observedGeneration is the generation of the spec that this status describes.
+	// observedGeneration is the metadata.generation of the spec that this status describes.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
-	// conditions of the system; Ready summarizes the others.
+	// conditions of the system; Ready summarizes the other conditions.
 	Conditions []metav1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 }
 

@@ -12,22 +12,23 @@ import (
 // ExtraApplyConfiguration represents a declarative configuration of the Extra type for use
 // with apply.
 //
-// Extra is the image that provides the manager's resources.
+// Extra is an image with files for the manager.
 type ExtraApplyConfiguration struct {
-	// replicas is accepted and has no effect: every manager has one such container.
+	// replicas is accepted and has no effect, because every manager has exactly one init container with the extra
+	// image.
 	//
-	// Deprecated: it has no effect.
+	// Deprecated: replicas has no effect.
 	Replicas *int32 `json:"replicas,omitempty"`
-	// image with a tag or a digest.
+	// image with a tag or a digest, which runs as an init container of the manager.
 	Image *opsv1.Image `json:"image,omitempty"`
-	// storage for the resources; it is mounted at mountPath.
+	// storage is the claim for the files of the image, mounted at mountPath.
 	Storage *StorageApplyConfiguration `json:"storage,omitempty"`
-	// mountPath of storage, in the init container and in the manager; default /extra. /wi,
-	// /etc/opcrew, /etc/ssh/ssh_config.d and /root/.ssh have other mounts.
+	// mountPath is the directory where storage is mounted, in the init container and in the manager; default /extra. It
+	// must not be /wi, nor a path of the keys and the configuration, such as /etc/opcrew.
 	MountPath *string `json:"mountPath,omitempty"`
-	// command of the init container; default the image's.
+	// command of the init container. Without it the init container runs the command of the image.
 	Command []string `json:"command,omitempty"`
-	// args of the init container; default the image's.
+	// args are the arguments of the init container. Without them the init container gets the arguments of the image.
 	Args []string `json:"args,omitempty"`
 }
 

@@ -8,13 +8,13 @@ package v1
 // LeastSizesApplyConfiguration represents a declarative configuration of the LeastSizes type for use
 // with apply.
 //
-// LeastSizes are the sizes, in Gi, down to which growth that volumes did not get can be reverted.
+// LeastSizes are the sizes, in Gi, down to which the sizes in the spec can be lowered.
 type LeastSizesApplyConfiguration struct {
-	// client is the size for the clients.
+	// client is the lowest size, in Gi, for client.storage.size.
 	Client *int32 `json:"client,omitempty"`
-	// manager is the size for the manager.
+	// manager is the lowest size, in Gi, for manager.storage.size.
 	Manager *int32 `json:"manager,omitempty"`
-	// extra is the size for the manager's resources.
+	// extra is the lowest size, in Gi, for extra.storage.size.
 	Extra *int32 `json:"extra,omitempty"`
 }
 

@@ -14,22 +14,23 @@ import (
 // PartApplyConfiguration represents a declarative configuration of the Part type for use
 // with apply.
 //
-// Part is what the manager and the clients have in common.
+// Part contains the fields that the manager and the clients have in common.
 type PartApplyConfiguration struct {
-	// image with a tag or a digest. Ready reports an invalid reference, and running pods continue.
+	// image with a tag or a digest. If the image reference is invalid, condition Ready reports it, and running pods
+	// continue.
 	Image *opsv1.Image `json:"image,omitempty"`
-	// storage that is mounted at /wi.
+	// storage is the claim of each client, or of all managers, mounted at /wi.
 	Storage *StorageApplyConfiguration `json:"storage,omitempty"`
-	// runAsUser is the numeric user that the image runs as, if it is not root, 0 to 2147483647.
-	// This user can read the keys and the volumes.
+	// runAsUser is the number of the user as whom the image runs, 0 to 2147483647; set it if that user is not root. The
+	// keys and volumes become readable to this user. Without it the image must run as root.
 	RunAsUser *int64 `json:"runAsUser,omitempty"`
-	// resources of the container.
+	// resources of the container in each pod. Without them the container has no requests and no limits.
 	Resources *common.Resources `json:"resources,omitempty"`
-	// env is the environment of the container.
+	// env are the environment variables of the container.
 	Env []corev1.EnvVar `json:"env,omitempty"`
-	// probes of the container; by default a client is ready when its sshd accepts connections.
+	// probes of the container. Without them a client is ready when its sshd accepts connections.
 	Probes *common.Probes `json:"probes,omitempty"`
-	// pod sets where the pods run, and labels and annotations for other tools.
+	// pod sets the nodes on which the pods may run, and labels and annotations for other tools.
 	Pod *common.PodOverride `json:"pod,omitempty"`
 }
 

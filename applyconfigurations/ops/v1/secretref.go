@@ -8,9 +8,9 @@ package v1
 // SecretRefApplyConfiguration represents a declarative configuration of the SecretRef type for use
 // with apply.
 //
-// SecretRef names a Secret of the same namespace.
+// SecretRef names a Secret in the same namespace.
 type SecretRefApplyConfiguration struct {
-	// name of the Secret.
+	// name of a Secret in the same namespace.
 	Name *string `json:"name,omitempty"`
 }
 

@@ -12,19 +12,18 @@ import (
 // SSHApplyConfiguration represents a declarative configuration of the SSH type for use
 // with apply.
 //
-// SSH sets how the manager reaches the clients.
+// SSH sets how the manager logs in to the clients.
 type SSHApplyConfiguration struct {
-	// secretRef is a Secret with your key pair, under privateKey and publicKey or as in a Secret
-	// of type kubernetes.io/ssh-auth; the public key may be left out. A new pair is taken into
-	// use without a refused login. The operator notices it within an hour, or when the object
-	// changes.
+	// secretRef is a Secret with your key pair: under privateKey and, optionally, publicKey, or of type
+	// kubernetes.io/ssh-auth. When the pair changes, the operator replaces the old pair within an hour, or at once if
+	// the Secret has the label opcrew.io/watch: "true". Logins keep working meanwhile.
 	SecretRef *SecretRefApplyConfiguration `json:"secretRef,omitempty"`
-	// rotateAfter is the age at which a generated key pair is replaced, such as 720h or 90d;
-	// default never.
+	// rotateAfter is the age at which the operator replaces a key pair that it generated, such as 720h or 90d. Without
+	// it the operator never replaces the pair because of its age.
 	RotateAfter *opsv1.Age `json:"rotateAfter,omitempty"`
 	// port of the clients' sshd, 1 to 65535; default 22.
 	Port *int32 `json:"port,omitempty"`
-	// user that the manager logs in as; default root.
+	// user as whom the manager logs in to the clients; default root.
 	User *string `json:"user,omitempty"`
 }
 

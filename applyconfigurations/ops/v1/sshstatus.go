@@ -12,19 +12,20 @@ import (
 // SSHStatusApplyConfiguration represents a declarative configuration of the SSHStatus type for use
 // with apply.
 //
-// SSHStatus shows which keys are in use.
+// SSHStatus shows which ssh keys are in use.
 type SSHStatusApplyConfiguration struct {
-	// phase of a change of the key pair: InUse, Authorizing, Switching or Retiring.
+	// phase of a replacement of the key pair: Authorizing, Switching or Retiring; InUse while there is no replacement.
 	Phase *opsv1.SSHPhase `json:"phase,omitempty"`
-	// fingerprint of the key that is in use, or replaces the previous one.
+	// fingerprint of the current key, or of the new key while it replaces the previous one.
 	Fingerprint *string `json:"fingerprint,omitempty"`
-	// previousFingerprint is the fingerprint of the previous key, while clients may still accept it.
+	// previousFingerprint is the fingerprint of the previous key. It is absent once no client accepts that key.
 	PreviousFingerprint *string `json:"previousFingerprint,omitempty"`
-	// publicKey is the key with which the manager logs in.
+	// publicKey is the public key of the key pair with which the manager logs in.
 	PublicKey *string `json:"publicKey,omitempty"`
-	// hostKey is the public key with which clients of earlier versions prove their identity. Others have a key each.
+	// hostKey is the host key that all clients share if an earlier version of opcrew created them. Each newer client
+	// has its own host key, which is not shown here.
 	HostKey *string `json:"hostKey,omitempty"`
-	// formerHostKeys are lost host keys that running clients of earlier versions still use.
+	// formerHostKeys are earlier shared host keys whose private key is lost, but which running clients still use.
 	FormerHostKeys []string `json:"formerHostKeys,omitempty"`
 }
 

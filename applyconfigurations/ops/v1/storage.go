@@ -12,14 +12,15 @@ import (
 // StorageApplyConfiguration represents a declarative configuration of the Storage type for use
 // with apply.
 //
-// Storage is a claim: it can grow, but neither shrink nor change its class. Only growth that
-// the volumes did not get can be reverted: see Diva.
+// Storage describes a PersistentVolumeClaim. Its size can grow, and can be lowered only as long as the volumes have not
+// grown yet. The class and the access mode cannot change.
 type StorageApplyConfiguration struct {
-	// size in Gi, 1Gi to 9999999Gi.
+	// size of the claim in whole Gi, from 1Gi to 9999999Gi. It can grow, and can be lowered only as long as the volumes
+	// have not grown yet.
 	Size *string `json:"size,omitempty"`
-	// className is the StorageClass; empty for a volume without one.
+	// className is the StorageClass of the claim; empty for a volume without a StorageClass. It cannot change.
 	ClassName *string `json:"className,omitempty"`
-	// accessMode of the volume: ReadWriteOnce (the default) or ReadWriteMany.
+	// accessMode of the volume: ReadWriteOnce (the default) or ReadWriteMany. It cannot change.
 	AccessMode *corev1.PersistentVolumeAccessMode `json:"accessMode,omitempty"`
 }
 

@@ -12,19 +12,20 @@ import (
 // StorageStatusApplyConfiguration represents a declarative configuration of the StorageStatus type for use
 // with apply.
 //
-// StorageStatus shows the state of the claims.
+// StorageStatus shows the state of the PersistentVolumeClaims.
 type StorageStatusApplyConfiguration struct {
-	// least are the sizes, in Gi, down to which the spec can be reverted; absent
-	// when all volumes have their desired size.
+	// least are the sizes, in Gi, down to which the sizes in the spec can be lowered. It is absent when all volumes
+	// have the size in the spec.
 	Least *LeastSizesApplyConfiguration `json:"least,omitempty"`
-	// clients is the number of clients that had a claim when last all claims existed.
+	// clients is the number of clients that had a claim when the operator last observed that no claim was missing.
 	Clients *int32 `json:"clients,omitempty"`
-	// newest is the creation time of the newest claim at that time: a claim of the same name
-	// that is created later has lost its data.
+	// newest is the creation time of the newest claim when the operator last observed that no claim was missing. A
+	// claim of a known name that is younger was created again, and has lost its data.
 	Newest *metav1.Time `json:"newest,omitempty"`
-	// remade are claims that were deleted and recreated within the last day, ten at most.
+	// remade are the names of claims that were deleted and created again within the last day, at most ten. Their data
+	// is lost.
 	Remade []string `json:"remade,omitempty"`
-	// remadeAt is when the last of them was recreated.
+	// remadeAt is when the last claim in remade was created again.
 	RemadeAt *metav1.Time `json:"remadeAt,omitempty"`
 }
 

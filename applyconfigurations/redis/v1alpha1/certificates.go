@@ -12,9 +12,10 @@ import (
 // CertificatesApplyConfiguration represents a declarative configuration of the Certificates type for use
 // with apply.
 //
-// Certificates are Secrets with certificates, under the keys certificate and key.
+// Certificates are the names of Secrets with certificates, under the keys certificate and key.
 type CertificatesApplyConfiguration struct {
-	// cmCertificateSecretName is the certificate of the status page; default a self-signed one.
+	// cmCertificateSecretName is the Secret with the certificate of the status page, under the keys certificate and
+	// key. Without it the status page has a self-signed certificate.
 	CMCertificateSecretName                 *string `json:"cmCertificateSecretName,omitempty"`
 	CertificatesNotServedApplyConfiguration `json:""`
 }

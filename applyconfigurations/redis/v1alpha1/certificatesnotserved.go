@@ -12,7 +12,8 @@ import (
 // CertificatesNotServedApplyConfiguration represents a declarative configuration of the CertificatesNotServed type for use
 // with apply.
 //
-// CertificatesNotServed belong to components that opcrew does not have; they are accepted and have no effect.
+// CertificatesNotServed are certificates for components of Redis Enterprise that opcrew does not have. They have no
+// effect.
 type CertificatesNotServedApplyConfiguration struct {
 	APICertificateSecretName                   *redisv1alpha1.Unused `json:"apiCertificateSecretName,omitempty"`
 	CPInternodeEncryptionCertificateSecretName *redisv1alpha1.Unused `json:"cpInternodeEncryptionCertificateSecretName,omitempty"`

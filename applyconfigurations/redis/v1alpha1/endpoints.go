@@ -8,11 +8,11 @@ package v1alpha1
 // EndpointsApplyConfiguration represents a declarative configuration of the Endpoints type for use
 // with apply.
 //
-// Endpoints are the addresses of the cluster for clients.
+// Endpoints are the addresses at which clients find the cluster and its status page.
 type EndpointsApplyConfiguration struct {
-	// cluster is the address from which clients discover the cluster, <name>.<namespace>.svc:6379.
+	// cluster is the address from which clients discover all servers: <name>.<namespace>.svc:6379.
 	Cluster *string `json:"cluster,omitempty"`
-	// nodes are the addresses of the home servers, in the order of the pods.
+	// nodes are the addresses of the first of the two servers (home) in each pod, sorted by pod.
 	Nodes []string `json:"nodes,omitempty"`
 	// ui is the address of the status page.
 	UI *string `json:"ui,omitempty"`

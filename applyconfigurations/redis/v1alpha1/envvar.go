@@ -12,13 +12,13 @@ import (
 // EnvVarApplyConfiguration represents a declarative configuration of the EnvVar type for use
 // with apply.
 //
-// EnvVar is an environment variable of the servers.
+// EnvVar is an environment variable of the Redis servers.
 type EnvVarApplyConfiguration struct {
 	// name of the variable.
 	Name *string `json:"name,omitempty"`
 	// value of the variable.
 	Value *string `json:"value,omitempty"`
-	// valueFrom takes the value from elsewhere, such as a Secret.
+	// valueFrom takes the value from another object, such as a Secret.
 	ValueFrom *v1.EnvVarSource `json:"valueFrom,omitempty"`
 }
 

@@ -12,15 +12,15 @@ import (
 // ImageSpecApplyConfiguration represents a declarative configuration of the ImageSpec type for use
 // with apply.
 //
-// ImageSpec is an image in parts: <repository>:<versionTag>, or <repository>@<digestHash>.
+// ImageSpec is an image reference in parts: <repository>:<versionTag>, or <repository>@<digestHash>.
 type ImageSpecApplyConfiguration struct {
-	// repository of the image, without a tag.
+	// repository of the image, without a tag, such as docker.io/valkey/valkey.
 	Repository *string `json:"repository,omitempty"`
-	// versionTag is the tag.
+	// versionTag is the tag of the image, such as 8.1.
 	VersionTag *string `json:"versionTag,omitempty"`
-	// digestHash replaces the tag, such as sha256:0123...
+	// digestHash is the digest of the image, such as sha256:0123..., which replaces versionTag.
 	DigestHash *string `json:"digestHash,omitempty"`
-	// imagePullPolicy is when the image is pulled; default IfNotPresent.
+	// imagePullPolicy is when nodes pull the image: Always, IfNotPresent (the default) or Never.
 	ImagePullPolicy *v1.PullPolicy `json:"imagePullPolicy,omitempty"`
 }
 

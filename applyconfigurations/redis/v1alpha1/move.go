@@ -12,13 +12,13 @@ import (
 // MoveApplyConfiguration represents a declarative configuration of the Move type for use
 // with apply.
 //
-// Move is the progress of a move of slots.
+// Move is the progress of a move of slots between pods.
 type MoveApplyConfiguration struct {
-	// reason is ScalingUp, ScalingDown or Rebalancing.
+	// reason of the move: ScalingUp, ScalingDown or Rebalancing.
 	Reason *string `json:"reason,omitempty"`
-	// slotsMoved is how many slots have moved.
+	// slotsMoved is the number of slots that have moved.
 	SlotsMoved *int32 `json:"slotsMoved,omitempty"`
-	// slotsTotal is how many slots have to move in total.
+	// slotsTotal is the number of slots that have to move in total.
 	SlotsTotal *int32 `json:"slotsTotal,omitempty"`
 	// startedAt is when the move started.
 	StartedAt *v1.Time `json:"startedAt,omitempty"`

@@ -12,8 +12,8 @@ import (
 // NotServedApplyConfiguration represents a declarative configuration of the NotServed type for use
 // with apply.
 //
-// NotServed are fields of the vendor's API for features that Redis and Valkey lack, or that the operator provides
-// anyway. They accept any value, and condition FieldsIgnored names them.
+// NotServed contains fields of Redis Enterprise for features that Redis and Valkey lack, or that the operator always
+// provides. They accept any value and have no effect. Condition FieldsIgnored names those that are set.
 type NotServedApplyConfiguration struct {
 	ActiveActive                               *redisv1alpha1.Unused `json:"activeActive,omitempty"`
 	Auditing                                   *redisv1alpha1.Unused `json:"auditing,omitempty"`

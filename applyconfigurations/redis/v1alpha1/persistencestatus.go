@@ -14,9 +14,9 @@ import (
 //
 // PersistenceStatus is the state of the pods' volumes.
 type PersistenceStatusApplyConfiguration struct {
-	// status is Provisioning, Provisioned, Resizing or ResizeFailed.
+	// status of the volumes: Provisioning, Provisioned, Resizing or ResizeFailed.
 	Status *redisv1alpha1.VolumesState `json:"status,omitempty"`
-	// succeeded is the number of volumes that match the spec, of all, such as 2/3.
+	// succeeded shows how many volumes match the spec, and how many there are, such as 2/3.
 	Succeeded *string `json:"succeeded,omitempty"`
 }
 

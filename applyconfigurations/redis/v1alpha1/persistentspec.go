@@ -12,17 +12,19 @@ import (
 // PersistentSpecApplyConfiguration represents a declarative configuration of the PersistentSpec type for use
 // with apply.
 //
-// PersistentSpec gives every pod a volume. It takes effect when a cluster is created.
+// PersistentSpec gives every pod a volume. Whether pods have volumes cannot change after the cluster was created.
 type PersistentSpecApplyConfiguration struct {
-	// enabled is true or false, also as text; default true.
+	// enabled gives every pod a volume: true (the default) or false, which may also be written as text. It takes effect
+	// only when the cluster is created.
 	Enabled *redisv1alpha1.Switch `json:"enabled,omitempty"`
-	// storageClassName of the claims; without it the default class of the cluster. It takes effect when a cluster is created.
+	// storageClassName is the StorageClass of the claims. Without it they get the default class of the Kubernetes
+	// cluster. It takes effect only when the cluster is created.
 	StorageClassName *string `json:"storageClassName,omitempty"`
-	// volumeSize of each claim; default five times the memory of a pod. A larger size applies to claims that are
-	// created later, and with enablePersistentVolumeResize also to existing ones.
+	// volumeSize is the size of each claim; default five times the memory of a pod. It can be raised but not lowered. A
+	// larger size applies to new claims, and to existing ones only if enablePersistentVolumeResize is true.
 	VolumeSize *redisv1alpha1.Amount `json:"volumeSize,omitempty"`
-	// enablePersistentVolumeResize makes the volumes of pods grow with volumeSize, while they are in use; default false.
-	// The class of the volumes must allow it. Without a volumeSize they do not change.
+	// enablePersistentVolumeResize makes existing volumes grow to volumeSize while pods use them; default false. The
+	// StorageClass must allow volume expansion. Without volumeSize it has no effect.
 	EnablePersistentVolumeResize *redisv1alpha1.Switch `json:"enablePersistentVolumeResize,omitempty"`
 }
 

@@ -13,47 +13,55 @@ import (
 // PodSpecApplyConfiguration represents a declarative configuration of the PodSpec type for use
 // with apply.
 //
-// PodSpec sets where the pods run, and what they contain in addition to the servers.
+// PodSpec sets on which nodes the pods run, and what the pods contain in addition to the Redis servers.
 type PodSpecApplyConfiguration struct {
-	// extraLabels are added to all children. Keys that the operator sets itself cannot be changed.
+	// extraLabels are added to all objects that the operator creates for the cluster. They cannot replace a label that
+	// the operator sets.
 	ExtraLabels map[string]string `json:"extraLabels,omitempty"`
-	// podAnnotations are added to the pods.
+	// podAnnotations are annotations that are added to the pods.
 	PodAnnotations map[string]string `json:"podAnnotations,omitempty"`
-	// redisEnterprisePodAnnotations are added to the pods, and take precedence over podAnnotations.
+	// redisEnterprisePodAnnotations are annotations that are added to the pods. They take precedence over
+	// podAnnotations.
 	RedisEnterprisePodAnnotations map[string]string `json:"redisEnterprisePodAnnotations,omitempty"`
-	// nodeSelector are the labels of nodes on which pods may run.
+	// nodeSelector lists the labels that a node must have to run the pods. Without it the pods may run on any node.
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
-	// podTolerations of the pods.
+	// podTolerations are the tolerations of the pods: the node taints that do not keep the pods away.
 	PodTolerations []v1.Toleration `json:"podTolerations,omitempty"`
-	// podAntiAffinity of the pods; with it the operator does not spread pods over nodes and zones by itself.
+	// podAntiAffinity of the pods. If it is set, the operator no longer spreads the pods over nodes and zones.
 	PodAntiAffinity *v1.PodAntiAffinity `json:"podAntiAffinity,omitempty"`
-	// antiAffinityAdditionalTopologyKeys are labels of nodes; no two pods run on nodes with the same value
-	// of one of these, even if a pod then cannot run.
+	// antiAffinityAdditionalTopologyKeys are keys of node labels. Two pods never run on nodes with the same value of
+	// one of these labels, even if a pod then cannot run.
 	AntiAffinityAdditionalTopologyKeys []string `json:"antiAffinityAdditionalTopologyKeys,omitempty"`
-	// rackAwarenessNodeLabel is the label of nodes that names their rack or zone: pods are spread evenly
-	// over its values, and run only on nodes that have it.
+	// rackAwarenessNodeLabel is the key of the node label that names the node's rack or zone. The pods are spread
+	// evenly over the values of this label, and run only on nodes that have the label.
 	RackAwarenessNodeLabel *string `json:"rackAwarenessNodeLabel,omitempty"`
-	// priorityClassName of the pods.
+	// priorityClassName is the PriorityClass of the pods. Without it they get the default class of the cluster, if any.
 	PriorityClassName *string `json:"priorityClassName,omitempty"`
-	// serviceAccountName of the pods; default the name of the object if createServiceAccount is true.
+	// serviceAccountName is the ServiceAccount of the pods. The default is the ServiceAccount default, or, if
+	// createServiceAccount is true, one with the name of this object.
 	ServiceAccountName *string `json:"serviceAccountName,omitempty"`
-	// createServiceAccount creates the account, without any rights. Pods need none; its token is not mounted.
+	// createServiceAccount makes the operator create the ServiceAccount, without any rights; default false. The pods
+	// need no rights, and its token is not mounted.
 	CreateServiceAccount *bool `json:"createServiceAccount,omitempty"`
-	// pullSecrets are names of Secrets with which images are pulled.
+	// pullSecrets are Secrets with registry credentials for the pods' images.
 	PullSecrets []PullSecretApplyConfiguration `json:"pullSecrets,omitempty"`
-	// extraEnvVars are environment variables of the servers.
+	// extraEnvVars are further environment variables of the Redis servers. POD_IP and POD_NAME are reserved for the
+	// operator.
 	ExtraEnvVars []EnvVarApplyConfiguration `json:"extraEnvVars,omitempty"`
-	// hostAliases are added to the hosts file of the pods.
+	// hostAliases are host names and addresses that are added to the hosts file of the pods.
 	HostAliases []v1.HostAlias `json:"hostAliases,omitempty"`
-	// volumes are added to the pods; names that begin with opcrew are reserved for the operator. Sources are those of
-	// the restricted Pod Security Standard, such as configMap, emptyDir, persistentVolumeClaim and secret.
+	// volumes are added to the pods. Names that begin with opcrew are reserved for the operator. Only volume types that
+	// the restricted Pod Security Standard allows are accepted, such as configMap, emptyDir, persistentVolumeClaim and
+	// secret.
 	Volumes []v1.Volume `json:"volumes,omitempty"`
-	// redisEnterpriseVolumeMounts are mounts of those volumes in the containers of the servers.
+	// redisEnterpriseVolumeMounts mount the volumes in spec.volumes into the containers of the Redis servers.
 	RedisEnterpriseVolumeMounts []v1.VolumeMount `json:"redisEnterpriseVolumeMounts,omitempty"`
-	// sideContainersSpec are additional containers of the pods. What they set must meet the restricted Pod
-	// Security Standard, and what they leave out is set so. The rest is validated when pods are built.
+	// sideContainersSpec are further containers of the pods. Their fields must meet the restricted Pod Security
+	// Standard, and fields that are not set get values that meet it. Other errors appear in condition Ready when pods
+	// are created.
 	SideContainersSpec []common.Container `json:"sideContainersSpec,omitempty"`
-	// redisEnterpriseTerminationGracePeriodSeconds is how long a pod has to hand over its primaries and stop; default 60.
+	// redisEnterpriseTerminationGracePeriodSeconds is the time, in seconds, in which a pod that stops must hand its
+	// primaries over to their replicas, 1 to 31536000; default 60.
 	RedisEnterpriseTerminationGracePeriodSeconds *int64 `json:"redisEnterpriseTerminationGracePeriodSeconds,omitempty"`
 }
 

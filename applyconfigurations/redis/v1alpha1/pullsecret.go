@@ -8,9 +8,9 @@ package v1alpha1
 // PullSecretApplyConfiguration represents a declarative configuration of the PullSecret type for use
 // with apply.
 //
-// PullSecret names a Secret with which images are pulled.
+// PullSecret names a Secret with registry credentials.
 type PullSecretApplyConfiguration struct {
-	// name of the Secret.
+	// name of a Secret in the same namespace.
 	Name *string `json:"name,omitempty"`
 }
 

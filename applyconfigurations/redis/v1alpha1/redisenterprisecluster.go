@@ -17,14 +17,15 @@ import (
 // RedisEnterpriseClusterApplyConfiguration represents a declarative configuration of the RedisEnterpriseCluster type for use
 // with apply.
 //
-// RedisEnterpriseCluster is a Redis cluster of pods with a primary and a replica each, with the API of
-// Redis Enterprise.
+// RedisEnterpriseCluster is a Redis cluster of pods. Each pod has a primary, and a replica of another pod's primary.
+// The API is that of Redis Enterprise.
 type RedisEnterpriseClusterApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration    `json:""`
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	// spec is the desired cluster. Without it the vendor's defaults apply.
+	// spec is the desired state of the cluster. Without it the defaults of Redis Enterprise apply.
 	Spec *RedisEnterpriseClusterSpecApplyConfiguration `json:"spec,omitempty"`
-	// status is the observed state. Its default keeps clients from taking a new object for a ready one.
+	// status is the observed state. In a new object all conditions have status Unknown by default, so that no client
+	// mistakes the object for a ready one.
 	Status *RedisEnterpriseClusterStatusApplyConfiguration `json:"status,omitempty"`
 }
 

@@ -14,52 +14,55 @@ import (
 // RedisEnterpriseClusterSpecApplyConfiguration represents a declarative configuration of the RedisEnterpriseClusterSpec type for use
 // with apply.
 //
-// RedisEnterpriseClusterSpec is the desired cluster. Fields have the vendor's names; opcrew adds
-// hibernate, slotMigrationRate, redisConfig and access.
+// RedisEnterpriseClusterSpec is the desired state of a cluster. Its fields are those of Redis Enterprise, except for
+// hibernate, slotMigrationRate, redisConfig and access, which opcrew adds.
 type RedisEnterpriseClusterSpecApplyConfiguration struct {
-	// nodes is the number of pods, and so of shards, from 1 to 100; default 3. With 3 or more the cluster
-	// survives the loss of any one pod. It can be raised and lowered; the slots of removed pods are moved first.
+	// nodes is the number of pods, 1 to 100, and thereby of shards; default 3. With 3 or more, the cluster survives the
+	// loss of any one pod. Before the operator removes pods, it moves their slots to other pods.
 	Nodes *int32 `json:"nodes,omitempty"`
-	// hibernate stops all pods and keeps their claims; when it is removed they start with their data.
+	// hibernate stops all pods and keeps their claims; default false. When hibernate is false again, the pods start
+	// with their data. It requires persistentSpec.
 	Hibernate *bool `json:"hibernate,omitempty"`
-	// slotMigrationRate is the most data, in bytes per second, that moves between pods when slots move, 64Ki or
-	// more; default as much as the servers can. A change also affects a move in progress.
+	// slotMigrationRate is the maximum rate at which data moves between pods when slots move, in bytes per second, 64Ki
+	// or more. Without it slots move as fast as the servers can. A change also applies to a move in progress.
 	SlotMigrationRate *redisv1alpha1.Amount `json:"slotMigrationRate,omitempty"`
-	// redisConfig are settings of the servers, such as maxmemory-policy: allkeys-lru. Most change while the
-	// servers run; for the others pods restart one after another. The operator sets everything that the
-	// cluster itself depends on.
+	// redisConfig are settings of redis.conf, such as maxmemory-policy: allkeys-lru. Most of them take effect while the
+	// servers run; others restart the pods one after another. Settings on which the cluster depends, such as ports, are
+	// refused.
 	RedisConfig map[string]redisv1alpha1.Setting `json:"redisConfig,omitempty"`
-	// persistentSpec gives every pod a volume. Without it data is only in the memory of nodes, and a cluster
-	// that loses all of its pods loses its data.
+	// persistentSpec gives every pod a volume. Without it the data is only in memory: a cluster that loses all of its
+	// pods loses its data.
 	PersistentSpec *PersistentSpecApplyConfiguration `json:"persistentSpec,omitempty"`
-	// redisEnterpriseNodeResources are the resources of a pod, half of them for its primary and half for its
-	// replica; default 2 CPU and 4Gi. The agent adds 50m and 64Mi. Each server uses 3/4 of its memory limit for
-	// data. 4 Gi is accepted as 4Gi.
+	// redisEnterpriseNodeResources are the resources of a pod, half for each of its two servers; default 2 CPU and 4Gi.
+	// opcrew's agent container gets 50m and 64Mi in addition. Each server uses 3/4 of its memory limit for data. Blanks
+	// in an amount are ignored.
 	RedisEnterpriseNodeResources *ResourcesApplyConfiguration `json:"redisEnterpriseNodeResources,omitempty"`
-	// redisEnterpriseImageSpec is the servers' image: Redis 7.0, Valkey 7.2, or later. The vendor's own image
-	// contains no such server; the operator uses its default instead, and condition ImageReplaced says so.
+	// redisEnterpriseImageSpec is the image of the servers: Redis 7.0, Valkey 7.2, or a later version. The image of
+	// Redis Enterprise contains no server that opcrew can run, so the operator replaces it with its default image, and
+	// condition ImageReplaced reports that.
 	RedisEnterpriseImageSpec *ImageSpecApplyConfiguration `json:"redisEnterpriseImageSpec,omitempty"`
-	// upgradeSpec sets what an upgrade of the operator may change.
+	// upgradeSpec sets whether an upgrade of the operator may change the image of the servers.
 	UpgradeSpec *UpgradeSpecApplyConfiguration `json:"upgradeSpec,omitempty"`
-	// username of the user whose password is in the Secret; default demo@redislabs.com. User default has
-	// the same password.
+	// username is the name of the Redis user for clients; default demo@redislabs.com. The Secret that
+	// clusterCredentialSecretName names contains its password. The user default has the same password.
 	Username *string `json:"username,omitempty"`
-	// clusterCredentialSecretName names the Secret with username and password; default the name of the object.
-	// If it does not exist the operator creates it with a random password.
+	// clusterCredentialSecretName is the name of the Secret with username and password; default the name of this
+	// object. If the Secret does not exist, the operator creates it with a random password.
 	ClusterCredentialSecretName *string `json:"clusterCredentialSecretName,omitempty"`
-	// clusterRecovery is accepted and not needed: the operator recovers a cluster by itself. While it is true, condition
-	// RecoveryRequested says what is left to recover, and what that waits for.
+	// clusterRecovery is accepted and not needed, because the operator always recovers a cluster. While it is true,
+	// condition RecoveryRequested shows which slots are not recovered yet, and what the operator is waiting for.
 	ClusterRecovery *bool `json:"clusterRecovery,omitempty"`
-	// uiServiceType is the type of Service <name>-ui, which serves the status page; default ClusterIP.
+	// uiServiceType is the type of the Service <name>-ui for the status page: ClusterIP (the default), NodePort or
+	// LoadBalancer.
 	UIServiceType *v1.ServiceType `json:"uiServiceType,omitempty"`
-	// uiAnnotations are annotations of Service <name>-ui.
+	// uiAnnotations are added to the Service <name>-ui for the status page.
 	UIAnnotations map[string]string `json:"uiAnnotations,omitempty"`
-	// certificates are Secrets with certificates.
+	// certificates are the names of Secrets with certificates.
 	Certificates *CertificatesApplyConfiguration `json:"certificates,omitempty"`
-	// access lists the clients that may connect, in the words of a NetworkPolicy: podSelector, namespaceSelector or
-	// ipBlock. Without it every client may. opcrew's own pods may always.
+	// access lists the clients that may connect, as peers of a NetworkPolicy: podSelector, namespaceSelector or
+	// ipBlock. Without it every client may connect. opcrew's own pods may always connect.
 	Access *common.Access `json:"access,omitempty"`
-	// services are settings for both Services.
+	// services are settings of the Services for clients and for the status page.
 	Services                    *ServicesSpecApplyConfiguration `json:"services,omitempty"`
 	PodSpecApplyConfiguration   `json:""`
 	NotServedApplyConfiguration `json:""`

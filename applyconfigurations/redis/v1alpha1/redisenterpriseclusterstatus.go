@@ -13,36 +13,37 @@ import (
 // RedisEnterpriseClusterStatusApplyConfiguration represents a declarative configuration of the RedisEnterpriseClusterStatus type for use
 // with apply.
 //
-// RedisEnterpriseClusterStatus is the observed state of the cluster. Volatile values, such as keys, bytes
-// and lag, are in the pods' metrics.
+// RedisEnterpriseClusterStatus is the observed state of the cluster. Values that change all the time, such as numbers
+// of keys and bytes and the replication lag, are in the pods' metrics instead.
 type RedisEnterpriseClusterStatusApplyConfiguration struct {
-	// state of the cluster in the vendor's words, such as Running.
+	// state of the cluster, by the names that Redis Enterprise uses, such as Running.
 	State *redisv1alpha1.State `json:"state,omitempty"`
-	// specStatus is Valid, or Invalid while the spec cannot be served.
+	// specStatus is Valid, or Invalid while the spec has an error. Condition UpToDate then says what to write instead.
 	SpecStatus *redisv1alpha1.SpecStatus `json:"specStatus,omitempty"`
-	// nodes is the number of pods after the last completed change.
+	// nodes is the number of pods after the last completed change of that number.
 	Nodes *int32 `json:"nodes,omitempty"`
-	// readyNodes is the number of pods with their role in the ring.
+	// readyNodes is the number of pods that have the primary of their own shard and a replica of the previous pod's
+	// shard.
 	ReadyNodes *int32 `json:"readyNodes,omitempty"`
-	// shards is the number of primaries that hold slots.
+	// shards is the number of primaries that have slots.
 	Shards *int32 `json:"shards,omitempty"`
-	// version is the lowest version of the servers, such as 7.0.15 or valkey 8.1.3.
+	// version is the lowest version that a server runs, such as 7.0.15 or valkey 8.1.3.
 	Version *string `json:"version,omitempty"`
-	// secretName names the Secret with username and password.
+	// secretName is the name of the Secret with the username and the password for clients.
 	SecretName *string `json:"secretName,omitempty"`
-	// endpoints are the addresses of the cluster for clients.
+	// endpoints are the addresses at which clients find the cluster and its status page.
 	Endpoints *EndpointsApplyConfiguration `json:"endpoints,omitempty"`
-	// slots shows which server has which slots, in the order of the pods.
+	// slots shows the role and the slots of each server, sorted by pod.
 	Slots []ServerSlotsApplyConfiguration `json:"slots,omitempty"`
-	// move is set while slots move between pods.
+	// move is the progress of a move of slots between pods. It is absent while no slots move.
 	Move *MoveApplyConfiguration `json:"move,omitempty"`
-	// persistenceStatus is the state of the pods' volumes; absent without volumes.
+	// persistenceStatus is the state of the pods' volumes. It is absent if the pods have no volumes.
 	PersistenceStatus *PersistenceStatusApplyConfiguration `json:"persistenceStatus,omitempty"`
-	// selector selects the pods, for the scale subresource.
+	// selector is the label selector of the pods, which the scale subresource needs.
 	Selector *string `json:"selector,omitempty"`
-	// observedGeneration is the generation of the spec that this status describes.
+	// observedGeneration is the metadata.generation of the spec that this status describes.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
-	// conditions of the cluster; Ready summarizes the others.
+	// conditions of the cluster; Ready summarizes the other conditions.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 }
 

@@ -15,9 +15,10 @@ import (
 //
 // Resources are the requests and limits of a pod.
 type ResourcesApplyConfiguration struct {
-	// limits are the most that the pod may use.
+	// limits are the maximum amounts that the pod may use, by resource name, such as cpu: "2" and memory: 4Gi.
 	Limits map[v1.ResourceName]redisv1alpha1.Amount `json:"limits,omitempty"`
-	// requests are reserved for the pod; they default to limits.
+	// requests are the amounts that Kubernetes reserves for the pod, by resource name. A request must not exceed the
+	// limit of the same resource, and defaults to that limit.
 	Requests map[v1.ResourceName]redisv1alpha1.Amount `json:"requests,omitempty"`
 	// claims are accepted and have no effect.
 	Claims *redisv1alpha1.Unused `json:"claims,omitempty"`

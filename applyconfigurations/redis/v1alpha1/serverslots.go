@@ -12,15 +12,16 @@ import (
 // ServerSlotsApplyConfiguration represents a declarative configuration of the ServerSlots type for use
 // with apply.
 //
-// ServerSlots is the role and the slots of a server.
+// ServerSlots shows the role and the slots of a server.
 type ServerSlotsApplyConfiguration struct {
-	// pod that the server runs in.
+	// pod is the name of the pod in which the server runs.
 	Pod *string `json:"pod,omitempty"`
-	// place of the server in the pod, home or guest.
+	// place is which of the two servers of the pod is meant: home, which normally is the primary of the pod's own
+	// shard, or guest, which normally is a replica of the previous pod's shard.
 	Place *redisv1alpha1.Place `json:"place,omitempty"`
-	// role is primary or replica; empty while the server does not answer.
+	// role of the server: primary or replica. It is empty while the server does not respond.
 	Role *redisv1alpha1.Role `json:"role,omitempty"`
-	// slots that the server or its primary serves, such as 0-5460; ranges are separated by commas.
+	// slots that the server or its primary serves, such as 0-5460. Commas separate several ranges.
 	Slots *string `json:"slots,omitempty"`
 }
 

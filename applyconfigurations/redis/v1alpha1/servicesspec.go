@@ -12,9 +12,9 @@ import (
 // ServicesSpecApplyConfiguration represents a declarative configuration of the ServicesSpec type for use
 // with apply.
 //
-// ServicesSpec are settings for both Services.
+// ServicesSpec are settings of the Services for clients and for the status page.
 type ServicesSpecApplyConfiguration struct {
-	// servicesAnnotations are added to both Services.
+	// servicesAnnotations are added to the Services for clients and for the status page.
 	ServicesAnnotations map[string]string `json:"servicesAnnotations,omitempty"`
 	// apiService is accepted and has no effect.
 	APIService *redisv1alpha1.Unused `json:"apiService,omitempty"`

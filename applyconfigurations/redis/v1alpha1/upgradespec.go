@@ -8,10 +8,11 @@ package v1alpha1
 // UpgradeSpecApplyConfiguration represents a declarative configuration of the UpgradeSpec type for use
 // with apply.
 //
-// UpgradeSpec sets what an upgrade of the operator may change.
+// UpgradeSpec sets whether an upgrade of the operator may change the image of the servers.
 type UpgradeSpecApplyConfiguration struct {
-	// autoUpgradeRedisEnterprise moves servers with the default image to the default image of a newer
-	// operator, one pod after another. Without it they keep theirs until the spec changes.
+	// autoUpgradeRedisEnterprise lets an upgrade of the operator move servers from the old default image to the new
+	// one, one pod after another; default false. Without it pods keep their image until another change of the spec
+	// replaces them.
 	AutoUpgradeRedisEnterprise *bool `json:"autoUpgradeRedisEnterprise,omitempty"`
 }
 
