@@ -174,7 +174,7 @@ func TestAStepIsOneLineInTheLogHoweverOftenItHasToWait(t *testing.T) {
 	w.reconciles(0)
 	answer := fmt.Errorf("the learner is not in sync: %w", ErrNotNow)
 	w.kind.plan = Plan{Step: &Step{Name: "promote db-3", Why: "to replace db-1", Do: func(context.Context) error { return answer }}}
-	w.logs(0, `"msg"="Step was not taken" "step"="promote db-3" "why"="to replace db-1" "reason"="the learner is not in sync: not now"`)
+	w.logs(0, `"msg"="Step was not taken" "step"="promote db-3" "why"="to replace db-1" "reason"="the learner is not in sync: the step cannot be taken yet"`)
 	w.logs(0)
 	w.logs(0)
 	answer = nil

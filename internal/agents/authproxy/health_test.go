@@ -11,7 +11,7 @@ import (
 
 func TestReadinessReportsCredentialsThatWereKept(t *testing.T) {
 	f := start(t, echo())
-	if a := f.probe("/readyz"); a.code != http.StatusOK || !strings.Contains(a.body, "ready: 1 line(s) of "+f.secret.dir) {
+	if a := f.probe("/readyz"); a.code != http.StatusOK || !strings.Contains(a.body, "ready: 1 credential line(s) of "+f.secret.dir) {
 		t.Errorf("answered %d %q", a.code, a.body)
 	}
 	f.secret.put(t, "htpasswd", "broken")
@@ -20,7 +20,7 @@ func TestReadinessReportsCredentialsThatWereKept(t *testing.T) {
 		if a.code != http.StatusOK {
 			t.Fatalf("answered %d %q", a.code, a.body)
 		}
-		return demand(strings.Contains(a.body, "kept since the last reload failed: no valid line"), a.body)
+		return demand(strings.Contains(a.body, "still in use, because the last reload failed: there is no valid htpasswd line"), a.body)
 	})
 	f.expectCode(f.get("ada", "1"), http.StatusOK)
 }

@@ -45,7 +45,7 @@ func TestProcessesThatACommandLeavesBehindAreEnded(t *testing.T) {
 func TestAChildInTheBackgroundDoesNotDelayTheEnd(t *testing.T) {
 	p := newPod(t)
 	r := p.run("sleep 100 & echo $! >pids; echo done")
-	p.expect(r, hostjob.Succeeded, hostjob.ReasonExited, "that were ended: 1")
+	p.expect(r, hostjob.Succeeded, hostjob.ReasonExited, "it left behind 1 processes, which were killed")
 	if took := r.EndedAt.Sub(r.StartedAt); took > patience/2 {
 		t.Errorf("the end came after %s", took)
 	}
@@ -78,7 +78,7 @@ func TestACancelGivesTimeToEnd(t *testing.T) {
 	p.file("ready")
 	must(t, c.cmd.Process.Signal(syscall.SIGTERM))
 	r := c.result()
-	p.expect(r, hostjob.Cancelled, hostjob.ReasonPodEnded, "cancelled, and the command exited with code 9")
+	p.expect(r, hostjob.Cancelled, hostjob.ReasonPodEnded, "the run was cancelled, and the command exited with code 9")
 	if *r.ExitCode != 9 || !strings.Contains(r.Tail, "cleaned") {
 		t.Errorf("got %+v", r)
 	}
@@ -93,7 +93,7 @@ func TestACancelEndsACommandThatIgnoresIt(t *testing.T) {
 	p.file("termed")
 	must(t, c.cmd.Process.Signal(syscall.SIGTERM)) // a restarted kubelet sends the signal again
 	r := c.result()
-	p.expect(r, hostjob.Cancelled, hostjob.ReasonPodEnded, "cancelled, and the command was killed by SIGKILL")
+	p.expect(r, hostjob.Cancelled, hostjob.ReasonPodEnded, "the run was cancelled, and the command was killed by SIGKILL")
 	p.gone("pids")
 	again := p.run("echo >>ran")
 	p.expect(again, hostjob.Cancelled, hostjob.ReasonPodEnded, "")

@@ -316,7 +316,7 @@ func TestACancelReachesTheHost(t *testing.T) {
 		return err
 	})
 	must(t, c.cmd.Process.Signal(syscall.SIGTERM))
-	p.expect(c.result(), hostjob.Cancelled, hostjob.ReasonPodEnded, "cancelled, and the command was killed by SIGTERM")
+	p.expect(c.result(), hostjob.Cancelled, hostjob.ReasonPodEnded, "the run was cancelled, and the command was killed by SIGTERM")
 	if pids, err := filepath.Glob(m.path("/proc/[1-9]*")); err != nil || len(pids) != 1 {
 		t.Errorf("expected nothing but the first process on the host, got %v (%v)", pids, err)
 	}

@@ -24,9 +24,9 @@ func TestARunThatWasStartedBeforeIsNotStartedAgain(t *testing.T) {
 	for _, test := range []struct{ name, marker, result, boot, state, message string }{
 		{"with a result", begun, stored, "now", "Failed", ""},
 		{"with a result and a damaged marker", "", stored, "now", "Failed", ""},
-		{"without a result", begun, "", "then", "Unknown", "run 1 was started at 2026-05-01T08:00:05Z and left no result; the host was not rebooted since"},
+		{"without a result", begun, "", "then", "Unknown", "run 1 was started at 2026-05-01T08:00:05Z and left no result; the host has not rebooted since"},
 		{"without a result, before a reboot", begun, "", "now", "Unknown", "the host has rebooted since"},
-		{"with an empty marker", "", "", "now", "Unknown", "started before and left no result; it is unknown whether the host has rebooted since"},
+		{"with an empty marker", "", "", "now", "Unknown", "started earlier and left no result; it is unknown whether the host has rebooted since"},
 		{"with a damaged result", begun, `{"state":`, "now", "Unknown", "is damaged"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -109,8 +109,8 @@ func TestAResultDescribesHowTheCommandEnded(t *testing.T) {
 		{byExit, ending{exit: killed(40)}, hostjob.Failed, hostjob.ReasonSignaled, "was killed by SIG40"},
 		{byExit, ending{exit: exited(0), found: 2}, hostjob.Succeeded, hostjob.ReasonExited, "exited with code 0; it left behind 2 processes, which were killed"},
 		{byExit, ending{exit: exited(0), found: 2, left: 1}, hostjob.Succeeded, hostjob.ReasonExited, "exited with code 0; it left behind 2 processes, which were killed; 1 processes could not be killed"},
-		{byCancel, ending{exit: killed(syscall.SIGTERM), found: 1}, hostjob.Cancelled, hostjob.ReasonPodEnded, "cancelled, and the command was killed by SIGTERM"},
-		{byCancel, ending{exit: exited(0), found: 1}, hostjob.Cancelled, hostjob.ReasonPodEnded, "cancelled, and the command exited with code 0"},
+		{byCancel, ending{exit: killed(syscall.SIGTERM), found: 1}, hostjob.Cancelled, hostjob.ReasonPodEnded, "the run was cancelled, and the command was killed by SIGTERM"},
+		{byCancel, ending{exit: exited(0), found: 1}, hostjob.Cancelled, hostjob.ReasonPodEnded, "the run was cancelled, and the command exited with code 0"},
 		{byTimeout, ending{found: 1, left: 1}, hostjob.TimedOut, hostjob.ReasonDeadline, "the run exceeded its time limit, and the command could not be killed; 1 processes could not be killed"},
 		{byLoss, ending{exit: killed(syscall.SIGKILL), found: 1}, hostjob.Failed, hostjob.ReasonRunnerLost, "the runner process in the pod was killed, and the command was killed by SIGKILL"},
 	} {

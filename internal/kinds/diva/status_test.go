@@ -143,8 +143,8 @@ func TestReadyIsTheFirstThatStandsInTheWayAndTheMessageIsItsOwn(t *testing.T) {
 		"the manager":                {newDiva(2), []factOption{starting}, "False Updating: 0 of 1 pods are ready", "2/2", "0/1"},
 		"storage, before the pods":   {newDiva(2), append(rigid, stuck), "False CannotGrow: claim ops-extra keeps 1Gi and cannot grow to 2Gi: it is rigid", "1/2", "1/1"},
 		"more clients are to come":   {newDiva(2), []factOption{func(f *facts) { f.clients.Set.Spec.Replicas = new(int32(1)) }}, "False Updating: The number of clients changes from 1 to 2", "2/2", "1/1"},
-		"an image that is none":      {newDiva(2, func(d *opsv1.Diva) { d.Spec.Client.Image = "No:image" }), nil, `False InvalidImage: spec.client.image: "No:image" is no image`, "2/2", "1/1"},
-		"a bad image of the manager": {newDiva(2, func(d *opsv1.Diva) { d.Spec.Extra.Image = "No:image" }), nil, `False InvalidImage: spec.extra.image: "No:image" is no image`, "2/2", "1/1"},
+		"an image that is none":      {newDiva(2, func(d *opsv1.Diva) { d.Spec.Client.Image = "No:image" }), nil, `False InvalidImage: spec.client.image: "No:image" is not a valid image`, "2/2", "1/1"},
+		"a bad image of the manager": {newDiva(2, func(d *opsv1.Diva) { d.Spec.Extra.Image = "No:image" }), nil, `False InvalidImage: spec.extra.image: "No:image" is not a valid image`, "2/2", "1/1"},
 		"a quota refuses clients": {newDiva(2), []factOption{func(f *facts) {
 			delete(f.clients.Pods, "ops-client-1")
 			f.clients.Refusal.Words = "exceeded quota: q"

@@ -66,7 +66,7 @@ func reportServers(set condition.Set, m *cachev1alpha1.Memcached, f facts, done 
 	case s.Replicas != m.Spec.Size:
 		set.False(kind, common.ReasonUpdating, fmt.Sprintf("The number of servers changes from %d to %d", s.Replicas, m.Spec.Size))
 	case workload.Changing(done, "StatefulSet"): // a reported refusal would belong to the previous spec
-		set.False(kind, common.ReasonUpdating, "The StatefulSet is being changed")
+		set.False(kind, common.ReasonUpdating, "The StatefulSet controller has not processed the last change yet")
 	case f.Refusal.Words != "":
 		set.False(kind, cachev1alpha1.ReasonServersMissing, fmt.Sprintf("%d of %d servers cannot be created: %s", int(s.Replicas)-len(f.Pods), s.Replicas, f.Refusal.Words))
 	case s.Replicas == 0 && (f.Rolling(set.Now) || f.ScalingDown(set.Now)):

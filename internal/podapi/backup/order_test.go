@@ -82,7 +82,7 @@ func TestAWrongOrderIsRefused(t *testing.T) {
 		"nothing to do":       {func(o *Order) { o.Save = nil }, "one of"},
 		"no id":               {func(o *Order) { o.ID = "" }, "no id"},
 		"timeout":             {func(o *Order) { o.TimeoutSeconds = -1 }, "negative"},
-		"type":                {func(o *Order) { o.Target.Type = "s3" }, `"s3" is no type`},
+		"type":                {func(o *Order) { o.Target.Type = "s3" }, `"s3" is not a storage type`},
 		"no bucket":           {func(o *Order) { o.Target.Path = "shop" }, "not bucket/key"},
 		"no key":              {func(o *Order) { o.Target.Path = "shop/" }, "not bucket/key"},
 		"empty part":          {func(o *Order) { o.Target.Path = "b//shop" }, "an empty part, or a part . or .."},

@@ -74,8 +74,8 @@ func TestARefusalSaysWhatIsWrongWithAnOrder(t *testing.T) {
 		{"a secret variable with an invalid name", begin + `"command":"a","secretEnvs":{"A=B":"f"}}`, `"A=B" is not the name of a variable`},
 		{"a secret elsewhere", begin + `"command":"a","secretEnvs":{"A":"../order"}}`, "the file of A is not a key of a Secret"},
 		{"a secret that is a directory", begin + `"command":"a","secretEnvs":{"A":"..data"}}`, "the file of A is not a key of a Secret"},
-		{"a negative time", begin + `"command":"a","timeoutSeconds":-1}`, "timeoutSeconds is from 0"},
-		{"an endless grace", begin + `"command":"a","graceSeconds":99999999999}`, "graceSeconds is from 0"},
+		{"a negative time", begin + `"command":"a","timeoutSeconds":-1}`, "timeoutSeconds must be from 0"},
+		{"an endless grace", begin + `"command":"a","graceSeconds":99999999999}`, "graceSeconds must be from 0"},
 		{"bytes that are no text", begin + "\"command\":\"a\xff\"}", "not valid UTF-8"},
 		{"too much", begin + `"command":"` + strings.Repeat("a", MaxOrder) + `"}`, "at most 245760 fit"},
 	} {

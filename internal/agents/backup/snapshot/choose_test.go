@@ -43,7 +43,7 @@ func TestTheBestMemberComesFirst(t *testing.T) {
 func TestTheErrorHasWhyNoMemberCanBeRead(t *testing.T) {
 	for words, answers := range map[string][]Answer{
 		"a: refused; b: etcd has found the data of this member corrupt": {{Endpoint: "a", Err: errors.New("refused")}, {Endpoint: "b", Corrupt: true}},
-		"a to 1, b to 2": {{Endpoint: "a", ClusterID: 1}, {Endpoint: "b", ClusterID: 2}},
+		"a belongs to 1, and b to 2": {{Endpoint: "a", ClusterID: 1}, {Endpoint: "b", ClusterID: 2}},
 	} {
 		if got, err := Choose(answers); err == nil || !strings.Contains(err.Error(), words) {
 			t.Errorf("expected %q, got %v, %v", words, got, err)
@@ -58,7 +58,7 @@ func TestAMemberThatIsCutOffCanBeLeftOut(t *testing.T) {
 		t.Errorf("expected the member with a leader, got %+v, %v", got, err)
 	}
 	gone := Answer{Endpoint: "gone", Err: errors.New("refused")}
-	if _, err := Choose(OnlyLed([]Answer{off, gone})); backup.ReasonOf(err, "") != backup.ReasonNoLeader || !strings.Contains(err.Error(), "off: it has no leader") {
+	if _, err := Choose(OnlyLed([]Answer{off, gone})); backup.ReasonOf(err, "") != backup.ReasonNoLeader || !strings.Contains(err.Error(), "off: the member has no leader") {
 		t.Errorf("expected an error about the missing leader, got %v", err)
 	}
 	if _, err := Choose(OnlyLed([]Answer{gone})); backup.ReasonOf(err, "") != backup.ReasonEtcdUnreachable {

@@ -136,7 +136,7 @@ func TestCertificatesAreCheckedBeforeMembersAreMade(t *testing.T) {
 		"a server of another authority":    {peer(ca), server(other), operator(ca), "server.crt of Secret servers is not trusted by etcd-client-ca.crt of Secret operator, so the operator refuses the members"},
 		"an operator of another authority": {peer(ca), server(ca), operator(other), "TLS.static.operatorSecret: etcd-client.crt of Secret operator is not trusted by server-ca.crt of Secret servers, so members refuse the operator"},
 		"an operator that is a server":     {peer(ca), server(ca), operator(ca, usedFor(x509.ExtKeyUsageServerAuth)), "so members refuse the operator: x509: certificate specifies an incompatible key usage"},
-		"what leads to it is missing":      {peer(ca), server(ca), operator(between), "so that members refuse the operator"},
+		"what leads to it is missing":      {peer(ca), server(ca), operator(between), "so members refuse the operator"},
 	} {
 		why := Check(c, map[string]map[string][]byte{"peers": test.peer, "servers": test.server, "operator": test.operator}, clustertest.Noon)
 		switch {

@@ -50,7 +50,7 @@ func TestEachRuleDecidesOnTheRestartOfAPod(t *testing.T) {
 		"the servers were not read": {func(in *Input, _ *Decision, _ *corev1.Pod) { in.Seen = false }, "opcrew reads the servers first"},
 		"a step was taken since":    {func(in *Input, _ *Decision, _ *corev1.Pod) { in.View.Stale = true }, "opcrew reads the servers first"},
 		"its data is nowhere else":  {func(in *Input, _ *Decision, _ *corev1.Pod) { clustertest.With("nodes: 1")(in.Cluster) }, "pod example-0 is not restarted: it has no volume, and no other pod has its data; to restart it without the data, delete the pod"},
-		"it has a primary":          {func(in *Input, _ *Decision, _ *corev1.Pod) { lead(in) }, "example-0 has yet to hand over"},
+		"it has a primary":          {func(in *Input, _ *Decision, _ *corev1.Pod) { lead(in) }, "example-0 has yet to hand over its primary role"},
 		"it is broken, and others wait": {func(in *Input, d *Decision, pod *corev1.Pod) {
 			stop(pod)
 			d.Why.Doing = "heal"

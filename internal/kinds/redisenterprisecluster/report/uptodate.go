@@ -48,7 +48,7 @@ func (in Rollout) Report(set condition.Set) {
 	case in.Outdated > 0:
 		in.reportProgress(set)
 	case members != nil && members.Status.ObservedGeneration < members.Generation:
-		set.False(kind, common.ReasonUpdating, "The StatefulSet is being changed")
+		set.False(kind, common.ReasonUpdating, "The StatefulSet controller has not processed the last change yet")
 	case in.Difference != "":
 		set.False(kind, redisv1alpha1.ReasonVolumesFixed, in.Difference+"; a cluster keeps the volumes that it was created with: create another cluster and move the data, or restore the previous persistentSpec")
 	default:
