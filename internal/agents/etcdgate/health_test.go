@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -18,6 +19,7 @@ import (
 	"time"
 
 	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
+	"github.com/opcrew/opcrew/test/testenv/eventually"
 	"github.com/opcrew/opcrew/test/testenv/loopback"
 )
 
@@ -197,7 +199,7 @@ func TestAnEtcdThatIsStoppedIsNeitherReadyNorAlive(t *testing.T) {
 	m.says("output")
 	m.answers("/livez", 200, "ok\n")
 	m.answers("/readyz", 200, "/health")
-	must(t, syscall.Kill(m.pid(), syscall.SIGSTOP))
+	m.stop()
 	begin := time.Now()
 	if code, body := m.probe("/livez"); code != 503 || !strings.Contains(body, "deadline") || time.Since(begin) < liveTime-time.Second {
 		t.Errorf("after %s: %d %q", time.Since(begin), code, body)
@@ -210,6 +212,25 @@ func TestAnEtcdThatIsStoppedIsNeitherReadyNorAlive(t *testing.T) {
 	m.answers("/readyz", 200, "/health")
 	r.signal(syscall.SIGTERM)
 	r.ends(0, "")
+}
+
+// stop stops all threads of etcd. A busy machine may run some of them for a moment after the signal.
+func (m *member) stop() {
+	m.Helper()
+	pid := m.pid()
+	must(m.T, syscall.Kill(pid, syscall.SIGSTOP))
+	eventually.True(m.T, patience, "etcd is stopped", func() error {
+		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+		if err != nil || len(threads) == 0 {
+			return fmt.Errorf("no threads of process %d: %w", pid, err)
+		}
+		for _, thread := range threads {
+			if stat, err := os.ReadFile(thread); err != nil || !strings.Contains(string(stat), ") T ") {
+				return fmt.Errorf("%s: %s %w", thread, stat, err)
+			}
+		}
+		return nil
+	})
 }
 
 func TestAnOldEtcdIsReadyWhenItTakesConnections(t *testing.T) {

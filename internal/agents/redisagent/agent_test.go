@@ -26,10 +26,10 @@ import (
 func TestAPodIsReadyWhileItsServersHaveTheirRoles(t *testing.T) {
 	a := start(t, nil)
 	home, guest := a.pod.Home, a.pod.Guest
-	a.ready("home does not answer")
+	a.ready("home does not respond")
 	home.Start()
 	a.ready("home has no slots")
-	a.ready("guest does not answer")
+	a.ready("guest does not respond")
 	guest.Start()
 	a.ready("guest is not a replica")
 	a.form()
@@ -43,7 +43,7 @@ func TestAPodIsReadyWhileItsServersHaveTheirRoles(t *testing.T) {
 	a.ready("")
 
 	guest.Stop(syscall.SIGKILL)
-	a.ready("guest does not answer")
+	a.ready("guest does not respond")
 	guest.Start()
 	a.ready("")
 	home.Do("CONFIG", "SET", "masterauth", "wrong") // this has no effect on a primary

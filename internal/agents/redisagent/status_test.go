@@ -75,8 +75,8 @@ func TestAPodIsReadyOnlyWithItsRoleInTheRing(t *testing.T) {
 		"home leads nothing":            {func(v *view) { v.home.nodes = nil }, "home has no slots"},
 		"guest leads":                   {func(v *view) { v.guest.info["role"] = "master" }, "guest is not a replica"},
 		"guest has lost its primary":    {func(v *view) { v.guest.info["master_link_status"] = "down" }, "guest has no link to its primary"},
-		"home sees too few":             {func(v *view) { v.home.state["cluster_state"] = "fail" }, `home does not see most primaries`},
-		"guest knows nothing of a ring": {func(v *view) { v.guest.state = nil }, `cluster_state is ""`},
+		"home sees too few":             {func(v *view) { v.home.state["cluster_state"] = "fail" }, `home reports cluster_state "fail"`},
+		"guest knows nothing of a ring": {func(v *view) { v.guest.state = nil }, `guest reports cluster_state ""`},
 		"nothing was asked yet":         {func(v *view) { *v = view{} }, "home is a replica"},
 	} {
 		t.Run(name, func(t *testing.T) {
