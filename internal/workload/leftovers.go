@@ -18,7 +18,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// overdue is how long after the end of its grace period a pod counts as stuck. A working kubelet deletes it sooner.
+// overdue is how long a pod must still exist after the end of its grace period to count as stuck. A working kubelet
+// deletes it sooner.
 const overdue = 10 * time.Second
 
 // Leftovers are pods that are stuck while being deleted, although no new pod or volume waits for them. The caller must

@@ -34,7 +34,7 @@ func sideContainerAttacks() []attack {
 	}
 	context := func(context string) string { return "securityContext: {" + context + "}" }
 	return []attack{
-		// The API server refuses privileged without allowPrivilegeEscalation.
+		// The API server refuses privileged: true together with allowPrivilegeEscalation: false, opcrew's default.
 		side("privileged", "review 1, OWASP K01", context("privileged: true, allowPrivilegeEscalation: true"),
 
 			aContainerIs("privileges", func(s corev1.SecurityContext) bool { return yes(s.Privileged) })),

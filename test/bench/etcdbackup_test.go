@@ -83,8 +83,8 @@ func (r *saverRun) drive() {
 	r.stop(r.t)
 }
 
-// nextMinute waits until the next minute begins, and returns it. A daily schedule at this time is due at once, and the
-// earlier runs do not count for it.
+// nextMinute waits until the next minute begins, and returns its start. A daily schedule set to this time is due at
+// once: backups that this test took earlier are from before this time, so they do not satisfy the schedule.
 func nextMinute() time.Time {
 	next := time.Now().UTC().Truncate(time.Minute).Add(time.Minute)
 	time.Sleep(time.Until(next) + time.Second)

@@ -281,7 +281,7 @@ func readyPods(v faults.View, label string) int {
 	return n
 }
 
-// letsIn reports whether clients that have one version of their Secret accept a manager that has one version of its
+// letsIn reports whether clients with the given version of their Secret accept a manager with the given version of its
 // Secret. The clients must accept at least one of the manager's keys.
 func letsIn(clients, manager *corev1.Secret) error {
 	for _, name := range []string{"identity", "identityNext"} {

@@ -49,7 +49,8 @@ type DivaStatus struct {
 // SSHPhase is the progress of a replacement of the ssh key pair.
 type SSHPhase string
 
-// Phases in which the operator replaces the ssh key pair, in this order after InUse.
+// Phases of the replacement of the SSH key pair. InUse means that no replacement is in progress. The other phases
+// follow it in this order.
 const (
 	// SSHInUse: only one key pair is in use. No replacement is in progress.
 	SSHInUse SSHPhase = "InUse"

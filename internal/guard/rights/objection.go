@@ -21,12 +21,12 @@ func objection(pod guard.Pod, m *missing) guard.Objection {
 // unknown returns the message for an object without a record of its requester. The object is older than the admission
 // policy that writes the record, or the API server does not support such policies.
 func unknown(pod guard.Pod, r reference) string {
-	whose := "This object"
+	unrecorded := "This object"
 	if _, ofOther := pod.Trust.Requesters[r.volume]; ofOther {
-		whose = "The object that refers to it"
+		unrecorded = "The EtcdRestore or EtcdBackup that names the store"
 	}
 	return fmt.Sprintf("%s does not record which user requested %s %s, which %s uses: annotation %s is missing; "+
 		"set the annotation to any value as a user who may %s %s %s (kubectl annotate ... %s=me --overwrite), and the API server records that user in it; "+
 		"before Kubernetes 1.36, write the value that docs/install.md describes",
-		whose, r.fullResource(), r.name, r.where, common.RequesterAnnotation, r.verb, r.fullResource(), r.name, common.RequesterAnnotation)
+		unrecorded, r.fullResource(), r.name, r.where, common.RequesterAnnotation, r.verb, r.fullResource(), r.name, common.RequesterAnnotation)
 }

@@ -46,7 +46,7 @@ func TestAClaimThatWasDeletedAndRecreatedIsReported(t *testing.T) {
 		f.claims["ops-extra"].Spec.DataSourceRef = &corev1.TypedObjectReference{Kind: "VolumeSnapshot", Name: "friday"}
 	}
 	lost := []factOption{madeAt(week), madeAt(time.Hour, "wi-ops-client-1")}
-	const words = "All 4 claims have their volumes; claims were deleted and recreated, most recently at 2026-08-01T11:00:00Z: wi-ops-client-1; the data of these claims is lost unless you have restored it"
+	const words = "All 4 claims are bound to volumes; claims were deleted and recreated, most recently at 2026-08-01T11:00:00Z: wi-ops-client-1; the data of these claims is lost unless you have restored it"
 	earlier := ownedBy("ops-extra", metav1.OwnerReference{APIVersion: "ops.xx.com/v1", Kind: "Diva", Name: "ops", UID: "uid-of-an-earlier-one"})
 	type look struct {
 		replicas int32
@@ -56,18 +56,18 @@ func TestAClaimThatWasDeletedAndRecreatedIsReported(t *testing.T) {
 		looks []look
 		want  string
 	}{
-		"all are of one time":                {[]look{{2, []factOption{madeAt(week)}}, {2, []factOption{madeAt(week)}}}, "True Bound: All 4 claims have their volumes"},
-		"one is younger than the others":     {[]look{{2, lost}}, "True Bound: All 4 claims have their volumes"},
+		"all are of one time":                {[]look{{2, []factOption{madeAt(week)}}, {2, []factOption{madeAt(week)}}}, "True Bound: All 4 claims are bound to volumes"},
+		"one is younger than the others":     {[]look{{2, lost}}, "True Bound: All 4 claims are bound to volumes"},
 		"one came back":                      {[]look{{2, []factOption{madeAt(week)}}, {2, lost}}, "True ClaimRemade: " + words},
 		"it stays reported":                  {[]look{{2, []factOption{madeAt(week)}}, {2, lost}, {2, lost}}, "True ClaimRemade: " + words},
 		"one came back unseen":               {[]look{{2, []factOption{madeAt(week)}}, {2, []factOption{madeAt(week), without("wi-ops-client-1")}}, {2, lost}}, "True ClaimRemade: " + words},
-		"one went with an earlier Diva":      {[]look{{2, []factOption{madeAt(week), earlier}}, {2, []factOption{madeAt(week), madeAt(time.Hour, "ops-extra")}}}, "True Bound: All 4 claims have their volumes"},
-		"one was going from the start":       {[]look{{2, []factOption{madeAt(week), isGoing("ops-extra")}}, {2, []factOption{madeAt(week), madeAt(time.Hour, "ops-extra")}}}, "True Bound: All 4 claims have their volumes"},
-		"one came back long ago":             {[]look{{2, []factOption{madeAt(week)}}, {2, []factOption{madeAt(week), madeAt(25*time.Hour, "wi-ops-client-1")}}}, "True Bound: All 4 claims have their volumes"},
-		"one was made of a backup":           {[]look{{2, []factOption{madeAt(week)}}, {2, []factOption{madeAt(week), madeAt(time.Hour, "ops-extra"), restored}}}, "True Bound: All 4 claims have their volumes"},
-		"a further client has its first":     {[]look{{1, []factOption{madeAt(week)}}, {2, lost}}, "True Bound: All 4 claims have their volumes"},
-		"clients come one by one":            {[]look{{2, []factOption{madeAt(week), without("wi-ops-client-0")}}, {2, []factOption{madeAt(week), madeAt(week-time.Second, "wi-ops-client-0")}}}, "True Bound: All 4 claims have their volumes"},
-		"a client goes and has its own back": {[]look{{2, lost}, {1, []factOption{madeAt(week)}}, {2, lost}}, "True Bound: All 4 claims have their volumes"},
+		"one went with an earlier Diva":      {[]look{{2, []factOption{madeAt(week), earlier}}, {2, []factOption{madeAt(week), madeAt(time.Hour, "ops-extra")}}}, "True Bound: All 4 claims are bound to volumes"},
+		"one was going from the start":       {[]look{{2, []factOption{madeAt(week), isGoing("ops-extra")}}, {2, []factOption{madeAt(week), madeAt(time.Hour, "ops-extra")}}}, "True Bound: All 4 claims are bound to volumes"},
+		"one came back long ago":             {[]look{{2, []factOption{madeAt(week)}}, {2, []factOption{madeAt(week), madeAt(25*time.Hour, "wi-ops-client-1")}}}, "True Bound: All 4 claims are bound to volumes"},
+		"one was made of a backup":           {[]look{{2, []factOption{madeAt(week)}}, {2, []factOption{madeAt(week), madeAt(time.Hour, "ops-extra"), restored}}}, "True Bound: All 4 claims are bound to volumes"},
+		"a further client has its first":     {[]look{{1, []factOption{madeAt(week)}}, {2, lost}}, "True Bound: All 4 claims are bound to volumes"},
+		"clients come one by one":            {[]look{{2, []factOption{madeAt(week), without("wi-ops-client-0")}}, {2, []factOption{madeAt(week), madeAt(week-time.Second, "wi-ops-client-0")}}}, "True Bound: All 4 claims are bound to volumes"},
+		"a client goes and has its own back": {[]look{{2, lost}, {1, []factOption{madeAt(week)}}, {2, lost}}, "True Bound: All 4 claims are bound to volumes"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			var status *opsv1.StorageStatus

@@ -89,7 +89,7 @@ func TestStorageReadyReportsTheFirstClaimThatIsInTheWay(t *testing.T) {
 		options []factOption
 		want    string
 	}{
-		"all are bound":      {newDiva(1), nil, "True Bound: All 3 claims have their volumes"},
+		"all are bound":      {newDiva(1), nil, "True Bound: All 3 claims are bound to volumes"},
 		"one is missing":     {newDiva(1), []factOption{func(f *facts) { delete(f.claims, "ops-extra") }}, "False Applying: Not all 3 claims have a volume yet"},
 		"one waits":          {newDiva(1), []factOption{pending("wi-ops-client-0")}, "False Applying: Not all 3 claims have a volume yet"},
 		"one waits for long": {newDiva(1), []factOption{pending("wi-ops-client-0"), func(f *facts) { f.unbound.Words = `class "longhorn" not found` }}, `False ClaimsPending: 2 of 3 claims have a volume; wi-ops-client-0: class "longhorn" not found`},
@@ -111,7 +111,7 @@ func TestStorageReadyReportsTheFirstClaimThatIsInTheWay(t *testing.T) {
 			"False CannotGrow: claim wi-ops-client-0 keeps 2Gi and cannot grow to 3Gi: it is rigid; you can lower spec.client.storage.size again, to 2Gi or more"},
 		"one is larger": {newDiva(1), []factOption{func(f *facts) {
 			f.claims["ops-extra"].Status.Capacity = corev1.ResourceList{"storage": resource.MustParse("9Gi")}
-		}}, "True Bound: All 3 claims have their volumes"},
+		}}, "True Bound: All 3 claims are bound to volumes"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			d := reported(test.diva, observed(t, test.diva, settled(t), test.options...), done)

@@ -24,8 +24,8 @@ func newGauges(registry prometheus.Registerer) (*gauges, error) {
 		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "opcrew_etcdbackup_" + name, Help: help}, labels)
 	}
 	g := &gauges{
-		saved:    gauge("last_success_timestamp_seconds", "Unix time when the last successful backup was completed, in seconds."),
-		verified: gauge("last_restorable_timestamp_seconds", "Unix time when a backup was last verified as restorable, in seconds."),
+		saved:    gauge("last_success_timestamp_seconds", "Unix time in seconds at which the last successful backup was completed."),
+		verified: gauge("last_restorable_timestamp_seconds", "Unix time in seconds at which a backup was last verified as restorable."),
 		size:     gauge("last_size_bytes", "Size of the last successful backup, in bytes."),
 		revision: gauge("last_revision", "etcd revision of the last successful backup."),
 	}

@@ -36,7 +36,7 @@ func (f progress) of(restore *etcdv1beta2.EtcdRestore) (reason, message string) 
 	case at == nil:
 		return etcdv1beta2.ReasonWaiting, fmt.Sprintf("EtcdCluster %s has not started the restore yet%s", name, behind(f.cluster))
 	case at.Phase == etcdv1beta2.PhaseRestored && serves(f.cluster):
-		return etcdv1beta2.ReasonRestored, fmt.Sprintf("EtcdCluster %s serves the data of %s, %s, from revision %d on", name, at.Object, saved(at), at.Revision) + but(at)
+		return etcdv1beta2.ReasonRestored, fmt.Sprintf("EtcdCluster %s serves the data restored from %s, %s; its revisions continue from %d", name, at.Object, saved(at), at.Revision) + but(at)
 	case at.Phase == etcdv1beta2.PhaseRestored:
 		return etcdv1beta2.ReasonRestoring, fmt.Sprintf("EtcdCluster %s has switched to the restored member, but does not serve clients yet", name)
 	default:

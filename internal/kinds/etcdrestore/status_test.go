@@ -81,7 +81,7 @@ func TestReadyReportsTheProgressOfARestore(t *testing.T) {
 		"the cluster is paused by annotation": {of("", "", annotated), "False ClusterNotReady: EtcdCluster example is paused; the restore waits until it is no longer paused", false},
 		"it is paused in the middle":          {of(mine, etcdv1beta2.PhaseRestoring, annotated), "False ClusterNotReady: EtcdCluster example is paused; the restore waits until it is no longer paused", false},
 		"it sleeps in the middle":             {of(mine, etcdv1beta2.PhaseRestoring, asleep), "False ClusterNotReady: EtcdCluster example hibernates; the restore waits until spec.hibernate is false", false},
-		"it is paused when it is done":        {of(mine, etcdv1beta2.PhaseRestored, serving, saying(""), annotated), "True Restored: EtcdCluster example serves the data of backups/example, saved at 2026-08-01T11:43:00Z, from revision 1000000042 on", true},
+		"it is paused when it is done":        {of(mine, etcdv1beta2.PhaseRestored, serving, saying(""), annotated), "True Restored: EtcdCluster example serves the data restored from backups/example, saved at 2026-08-01T11:43:00Z; its revisions continue from 1000000042", true},
 		"it is not taken up yet":              {facts{cluster: &etcdv1beta2.EtcdCluster{}}, "False Waiting: EtcdCluster example has not started the restore yet", false},
 		"another is under way":                {of("uid-of-another", etcdv1beta2.PhaseRestoring), "False Waiting: EtcdCluster example has not started the restore yet: an earlier restore, which was deleted, is canceled first", false},
 		"another was called off":              {of("uid-of-another", etcdv1beta2.PhaseAbandoned), "False Waiting: EtcdCluster example has not started the restore yet: the leftovers of an earlier restore must be deleted first", false},
@@ -95,11 +95,11 @@ func TestReadyReportsTheProgressOfARestore(t *testing.T) {
 		"a quorum was lost since": {of("uid-of-recovery", etcdv1beta2.PhaseRestored, func(c *etcdv1beta2.EtcdCluster) {
 			c.Status.Restore.Recovery = &etcdv1beta2.QuorumRecovery{Former: mine}
 		}), "True Restored: EtcdCluster example was restored, but has lost its quorum since then; it continued from its remaining data", true},
-		"what was restored is served":  {of(mine, etcdv1beta2.PhaseRestored, serving, saying("")), "True Restored: EtcdCluster example serves the data of backups/example, saved at 2026-08-01T11:43:00Z, from revision 1000000042 on", true},
-		"what has no record is served": {of(mine, etcdv1beta2.PhaseRestored, serving, saying(""), unrecorded), "True Restored: EtcdCluster example serves the data of backups/example, saved at an unknown time, from revision 1000000042 on", true},
+		"what was restored is served":  {of(mine, etcdv1beta2.PhaseRestored, serving, saying("")), "True Restored: EtcdCluster example serves the data restored from backups/example, saved at 2026-08-01T11:43:00Z; its revisions continue from 1000000042", true},
+		"what has no record is served": {of(mine, etcdv1beta2.PhaseRestored, serving, saying(""), unrecorded), "True Restored: EtcdCluster example serves the data restored from backups/example, saved at an unknown time; its revisions continue from 1000000042", true},
 		"it was named although a proof had found it corrupt": {
 			of(mine, etcdv1beta2.PhaseRestored, serving, saying("a proof has found it corrupt")),
-			"True Restored: EtcdCluster example serves the data of backups/example, saved at 2026-08-01T11:43:00Z, from revision 1000000042 on; a proof has found it corrupt", true,
+			"True Restored: EtcdCluster example serves the data restored from backups/example, saved at 2026-08-01T11:43:00Z; its revisions continue from 1000000042; a proof has found it corrupt", true,
 		},
 	} {
 		r := newRestore()

@@ -26,7 +26,7 @@ type comparer struct {
 	schemata managedfields.TypeConverter
 }
 
-// builtin returns the schema of the built-in kinds of Kubernetes. It is computed once, because that takes long.
+// builtin returns the schema of the built-in kinds of Kubernetes. It is computed only once, because that is slow.
 var builtin = sync.OnceValue(func() managedfields.TypeConverter {
 	return applyconfigurations.NewTypeConverter(clientgoscheme.Scheme)
 })

@@ -13,7 +13,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/encoding"
-	_ "google.golang.org/grpc/encoding/proto" // registers the codec that encoded replaces
+	_ "google.golang.org/grpc/encoding/proto" // registers the proto codec, which type encoded wraps
 	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/status"
 )

@@ -22,8 +22,8 @@ import (
 )
 
 const (
-	// lookEvery is the interval in which the operator reads the state of a cluster that it need not change. perLook is
-	// the number of commands that each server gets per reading.
+	// lookEvery is the interval at which the operator reads the state of a cluster that needs no change. perLook is the
+	// number of commands that it sends to each server per reading.
 	lookEvery = 2 * time.Second
 	perLook   = 4
 	counted   = 20 * time.Second

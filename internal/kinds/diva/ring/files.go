@@ -26,8 +26,8 @@ func (r *Ring) Authorized(extra []string) string {
 	return strings.Join(slices.Compact(lines), "\n") + "\n"
 }
 
-// Host identifies a client by its host key. Shared is true for a client of an earlier version of opcrew; all such
-// clients share one host key.
+// Host identifies a client by its host key. Shared is true for a client that an earlier version of opcrew created; all
+// such clients share one host key.
 type Host struct {
 	Name   string
 	Shared bool

@@ -54,9 +54,9 @@ func (in Input) verdict(recreated string) Verdict {
 	case growing != "":
 		return Verdict{Reason: opsv1.ReasonGrowing, Message: growing}
 	case recreated != "":
-		return Verdict{true, opsv1.ReasonClaimRemade, fmt.Sprintf("All %d claims have their volumes; claims %s", len(all), recreated)}
+		return Verdict{true, opsv1.ReasonClaimRemade, fmt.Sprintf("All %d claims are bound to volumes; claims %s", len(all), recreated)}
 	}
-	return Verdict{true, opsv1.ReasonBound, fmt.Sprintf("All %d claims have their volumes", len(all))}
+	return Verdict{true, opsv1.ReasonBound, fmt.Sprintf("All %d claims are bound to volumes", len(all))}
 }
 
 // progress returns the number of claims with a volume, and describes the first volume that is growing.

@@ -75,6 +75,6 @@ func (in *Input) Recollect() bool {
 
 // StatusLost returns the message to show until the members have reported what the lost status held.
 func (in *Input) StatusLost() string {
-	return fmt.Sprintf("The status of the EtcdCluster was lost, although %s shows that the cluster was formed: opcrew changes nothing until a quorum of the members (%s) has reported the member list; alternatively, restore the status",
+	return fmt.Sprintf("The status of the EtcdCluster was lost, but %s shows that the cluster had already been formed. opcrew changes nothing until a quorum of the members (%s) has reported the member list, or until you restore the status",
 		in.Orphan(), strings.Join(slices.Sorted(maps.Keys(in.Pods)), ", "))
 }

@@ -113,8 +113,9 @@ func (d *Desired) refuse(i Item, settings []setting, found, owner string) {
 	}
 }
 
-// winner returns the winning setting. settings are sorted by the age of their pools. A NodePool that set the current
-// value wins, then a pool that set the item earlier, then the oldest pool.
+// winner returns the setting that applies; settings are sorted by the age of their NodePools. The pool that set the
+// node's current value wins. Without one, a pool wins that, according to the ledger, has set the item at any time
+// before, and otherwise the oldest pool.
 func winner(settings []setting, held Ledger, i Item) setting {
 	entry, ok := held.Items[i]
 	if !ok {

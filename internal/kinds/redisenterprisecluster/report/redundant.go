@@ -30,7 +30,7 @@ func reportRedundant(set condition.Set, all observed.Servers) {
 	}
 	switch shards := all.Shards(); {
 	case shards == 0:
-		set.False(kind, redisv1alpha1.ReasonReplicaMissing, "No shard has been observed yet, and no replica either")
+		set.False(kind, redisv1alpha1.ReasonReplicaMissing, "No shards or replicas have been observed yet")
 	case reason == "":
 		set.True(kind, redisv1alpha1.ReasonAllShardsReplicated, fmt.Sprintf("%d of %d shards have a replica in sync on another pod", copied, shards))
 	default:

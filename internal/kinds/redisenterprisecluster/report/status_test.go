@@ -142,7 +142,7 @@ func TestRedundantReportsTheFirstShardThatHasNoCopyElsewhere(t *testing.T) {
 			},
 			"False TooFewNodes: 0 of 1 shards have a replica in sync on another pod; the replica of the home server of example-0 is on the same pod; set nodes to 3 or more",
 		},
-		"no server answers": {observed.Servers{{Pod: "example-0", Place: "home"}}, "False ReplicaMissing: No shard has been observed yet, and no replica either"},
+		"no server answers": {observed.Servers{{Pod: "example-0", Place: "home"}}, "False ReplicaMissing: No shards or replicas have been observed yet"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var list []metav1.Condition

@@ -27,7 +27,7 @@ func (r *Runner) Choose(in Input, plan *kit.Plan) {
 	case d.Restart != nil && (observed.Broken(d.Restart) || d.Step == nil):
 		pod := d.Restart
 		plan.Step = &kit.Step{Name: "restart pod " + pod.Name, Do: func(ctx context.Context) error { return r.restart(ctx, pod) }}
-		plan.Events = []kit.Event{{Related: pod, Reason: "PodRestarted", Action: "Restart", Note: "Pod " + pod.Name + " is recreated, because it does not match the spec"}}
+		plan.Events = []kit.Event{{Related: pod, Reason: "PodRestarted", Action: "Restart", Note: "Pod " + pod.Name + " is being recreated because it does not match the spec"}}
 	case d.Step != nil:
 		plan.Step = &kit.Step{Name: d.Step.String(), Why: d.Why.Doing, Do: take}
 		plan.Events = events(d, observed.Formed(in.Cluster))
