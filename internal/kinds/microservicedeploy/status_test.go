@@ -85,16 +85,16 @@ func TestEveryConditionReportsWhatItIsAbout(t *testing.T) {
 		kind string
 		want string
 	}{
-		"everything is as declared":  {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployChildrenReady, "True AsDeclared: Every child object matches its declaration"},
-		"a name is taken":     {plain, observed(plain, 1), done("Service", ensure.Taken, "it is helm's"), customv1.MicroServiceDeployChildrenReady, "False NameTaken: it is helm's"},
-		"pods serve":          {three, observed(three, 3), unchanged, customv1.MicroServiceDeployRolledOut, "True AllPodsReady: 3 of 3 pods are ready"},
-		"none is made yet":    {three, facts{}, unchanged, customv1.MicroServiceDeployRolledOut, "False Applying: The pods are being created"},
-		"a bad image":         {newInstance(withImage(placeholder)), facts{}, unchanged, customv1.MicroServiceDeployRolledOut, `False InvalidImage: spec.image: "just a image url" is not a valid image (invalid reference format); write an image such as registry.example.com/team/app:1.0`},
-		"held, with pods":     {newInstance(backTo(9)), observed(plain, 2), unchanged, customv1.MicroServiceDeployRolledOut, "False RevisionMissing: spec.rollbackTo names revision 9, which is not stored; stored revisions: 1; the 2 running pods stay unchanged"},
-		"the number changes":  {three, observed(plain, 1), unchanged, customv1.MicroServiceDeployRolledOut, "False Updating: The number of pods changes from 1 to 3"},
-		"the scaler's number": {newInstance(autoscaled, cpu), observed(plain, 5).scaled(), unchanged, customv1.MicroServiceDeployRolledOut, "True AllPodsReady: 5 of 5 pods are ready"},
-		"served":              {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployAvailable, "True Serving: At least one pod is ready to serve requests"},
-		"idle, not served":    {newInstance(idle), observed(plain, 0), unchanged, customv1.MicroServiceDeployAvailable, "False ScaledToZero: The spec requests no pods"},
+		"everything is as declared": {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployChildrenReady, "True AsDeclared: Every child object matches its declaration"},
+		"a name is taken":           {plain, observed(plain, 1), done("Service", ensure.Taken, "it is helm's"), customv1.MicroServiceDeployChildrenReady, "False NameTaken: it is helm's"},
+		"pods serve":                {three, observed(three, 3), unchanged, customv1.MicroServiceDeployRolledOut, "True AllPodsReady: 3 of 3 pods are ready"},
+		"none is made yet":          {three, facts{}, unchanged, customv1.MicroServiceDeployRolledOut, "False Applying: The pods are being created"},
+		"a bad image":               {newInstance(withImage(placeholder)), facts{}, unchanged, customv1.MicroServiceDeployRolledOut, `False InvalidImage: spec.image: "just a image url" is not a valid image (invalid reference format); write an image such as registry.example.com/team/app:1.0`},
+		"held, with pods":           {newInstance(backTo(9)), observed(plain, 2), unchanged, customv1.MicroServiceDeployRolledOut, "False RevisionMissing: spec.rollbackTo names revision 9, which is not stored; stored revisions: 1; the 2 running pods stay unchanged"},
+		"the number changes":        {three, observed(plain, 1), unchanged, customv1.MicroServiceDeployRolledOut, "False Updating: The number of pods changes from 1 to 3"},
+		"the scaler's number":       {newInstance(autoscaled, cpu), observed(plain, 5).scaled(), unchanged, customv1.MicroServiceDeployRolledOut, "True AllPodsReady: 5 of 5 pods are ready"},
+		"served":                    {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployAvailable, "True Serving: At least one pod is ready to serve requests"},
+		"idle, not served":          {newInstance(idle), observed(plain, 0), unchanged, customv1.MicroServiceDeployAvailable, "False ScaledToZero: The spec requests no pods"},
 
 		"no autoscaling":                 {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployAutoscaled, "none"},
 		"autoscaling, idle":              {newInstance(autoscaled, idle), observed(plain, 0), unchanged, customv1.MicroServiceDeployAutoscaled, "Unknown Idle: The instance is idle, so it is not autoscaled"},

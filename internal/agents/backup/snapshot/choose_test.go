@@ -43,7 +43,7 @@ func TestTheBestMemberComesFirst(t *testing.T) {
 func TestTheErrorHasWhyNoMemberCanBeRead(t *testing.T) {
 	for words, answers := range map[string][]Answer{
 		"a: refused; b: etcd has found the data of this member corrupt": {{Endpoint: "a", Err: errors.New("refused")}, {Endpoint: "b", Corrupt: true}},
-		"a belongs to 1, and b to 2": {{Endpoint: "a", ClusterID: 1}, {Endpoint: "b", ClusterID: 2}},
+		"a belongs to 1, and b to 2":                                    {{Endpoint: "a", ClusterID: 1}, {Endpoint: "b", ClusterID: 2}},
 	} {
 		if got, err := Choose(answers); err == nil || !strings.Contains(err.Error(), words) {
 			t.Errorf("expected %q, got %v, %v", words, got, err)
