@@ -88,8 +88,10 @@ type facts struct {
 	refused apply.Refused
 	// history records what opcrew did to the data earlier.
 	history steps.History
-	// unsafe is which rule pods of the spec would break; nil: none.
-	unsafe *model.Obstacle
+	// unsafe is why pods of the spec may not be written, such as a rule that they would break; nil if they may.
+	// unsafeAgain is when to ask again; 0 if only an event changes the answer.
+	unsafe      *model.Obstacle
+	unsafeAgain time.Duration
 	// tls is what is wrong with the certificates; nil: nothing.
 	tls *model.Obstacle
 	// paused is true if nothing may be changed for now.
