@@ -14,6 +14,8 @@ type process struct {
 	hung    bool
 	busy    bool   // the process is being defragmented
 	reason  string // why the process cannot start
+	// published is the client URL that the process publishes; "" stands for its own.
+	published string
 }
 
 // processes are all running processes.
