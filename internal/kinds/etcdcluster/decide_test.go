@@ -7,10 +7,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/opcrew/opcrew/api/common"
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/clustertest"
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
 )
+
+// denied makes the guards object to pods of the spec.
+func denied(w world) world {
+	w.unsafe = model.NewObstacle(common.ReasonRequesterMayNot, "bob may not get secrets bank")
+	return w
+}
 
 func TestTheNextStepIsTheFirstRungOnWhichThereIsSomethingToDo(t *testing.T) {
 	plain, claims := clustertest.New(), clustertest.New(clustertest.WithClaims)
@@ -105,6 +112,9 @@ func TestTheNextStepIsTheFirstRungOnWhichThereIsSomethingToDo(t *testing.T) {
 		"hibernate is nothing for emptyDir": {observed(plain, 3).asks(clustertest.Hibernates, clustertest.Sized(5)), "add member " + n(3)},
 		"there is no view yet":              {unseen(observed(plain, 3).asks(clustertest.Sized(5))), "wait for a response of the cluster"},
 		"a step was taken just now":         {stale(observed(plain, 3).asks(clustertest.Sized(5))), "wait for the next read of the members"},
+		// Regression: a member lost its pod, or a learner was added, before the guard refused the next pod.
+		"what the requester may not use, claims":   {denied(observed(claims, 3).asks(clustertest.WithEnv("A", "1"))), "nothing"},
+		"what the requester may not use, emptyDir": {denied(observed(plain, 3).asks(clustertest.WithEnv("A", "1"), clustertest.Sized(5))), "nothing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := test.world.decide(test.world.c).says(); got != test.want {

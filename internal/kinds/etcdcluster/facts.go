@@ -89,8 +89,10 @@ type facts struct {
 	refused apply.Refused
 	// history records what opcrew did to the cluster's data earlier.
 	history steps.History
-	// unsafe names the rule of the Pod Security Standard that pods of this spec would break; nil if they break none.
-	unsafe *model.Obstacle
+	// unsafe explains why pods of this spec may not be written, such as a rule that they would break; nil if they may.
+	// unsafeAgain is after how long the guards are asked again; 0 if only an event can change their answer.
+	unsafe      *model.Obstacle
+	unsafeAgain time.Duration
 	// tls is the problem with the certificates; nil if there is none.
 	tls *model.Obstacle
 	// paused is true if opcrew must change nothing for now.

@@ -138,7 +138,7 @@ func (p planner) again() time.Duration {
 	if p.stray() != "" || p.strayClaim() || p.lineage(c, nil).FormerServes() && p.lineage(c, nil).FormerDecide() == "" {
 		soonest = strayWait
 	}
-	for _, wait := range []time.Duration{p.refused.Wait(p.now), p.unbound.Again, p.volumes.Again(underWay), p.givenUpIn(), p.formation(c).NextLook(), p.certificatesIn(), p.backupsIn(), upkeep.NextLook(p.upkeepInput(c, d.members), underWay), workload.StuckIn(p.strays(), p.now)} {
+	for _, wait := range []time.Duration{p.refused.Wait(p.now), p.unbound.Again, p.unsafeAgain, p.volumes.Again(underWay), p.givenUpIn(), p.formation(c).NextLook(), p.certificatesIn(), p.backupsIn(), upkeep.NextLook(p.upkeepInput(c, d.members), underWay), workload.StuckIn(p.strays(), p.now)} {
 		if wait > 0 && (soonest == 0 || wait < soonest) {
 			soonest = wait
 		}

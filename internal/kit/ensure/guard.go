@@ -42,6 +42,16 @@ func (g guards) object(ctx context.Context, owner client.Object, in *intent, liv
 	return nil, nil
 }
 
+// Objection asks the guards about the pod of a child before something else depends on its creation. It returns what
+// would be reported instead of a write; nil if the guards do not object. live is the child in the cluster.
+func (a *Applier) Objection(ctx context.Context, owner client.Object, child Child, live client.Object) (*Result, error) {
+	in, err := declare(a.scheme(), owner, child)
+	if err != nil {
+		return nil, err
+	}
+	return guards{a.Guards, a.scheme()}.object(ctx, owner, in, live)
+}
+
 // finished returns the pod of a child as it would be after the write. If the child declares no pod, that is the live
 // pod.
 func finished(scheme *runtime.Scheme, in *intent, live client.Object) (guard.Pod, error) {

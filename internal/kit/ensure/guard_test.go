@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/opcrew/opcrew/internal/guard"
 )
@@ -61,6 +62,17 @@ func TestAPodThatAGuardObjectsToIsNotWrittenEvenIfItIsPinned(t *testing.T) {
 				t.Errorf("expected image %s to be written, got %v, and denied: %+v", test.written, containers, denied)
 			}
 		})
+	}
+}
+
+func TestGuardsSayBeforehandWhatTheyWouldObjectTo(t *testing.T) {
+	applier := &Applier{Client: fake.NewClientBuilder().Build(), Guards: []guard.Guard{noImage("bad:1")}}
+	live := asServed(t, mustDeclare(t, shop(), pinnedWeb("old", "web:1", 2)), &appsv1.Deployment{})
+	for image, want := range map[string]bool{"bad:1": true, "web:2": false} {
+		denied, err := applier.Objection(t.Context(), shop(), pinnedWeb("new", image, 2), live)
+		if err != nil || (denied != nil && denied.Reason == "Forbidden") != want {
+			t.Errorf("%s: expected an objection: %t, got %+v (%v)", image, want, denied, err)
+		}
 	}
 }
 

@@ -4,10 +4,12 @@
 package operator
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -46,4 +48,58 @@ func (s *Suite) mutates(t *testing.T, resource schema.GroupVersionResource) erro
 		return fmt.Errorf("the policies do not know the schema yet: %w", err)
 	}
 	return nil
+}
+
+// Unbind takes policies out of force by deleting their bindings, until bind is called or the test ends.
+func (s *Suite) Unbind(t *testing.T, bindings ...client.Object) (bind func()) {
+	t.Helper()
+	for _, binding := range bindings {
+		if err := s.Client.Get(t.Context(), client.ObjectKeyFromObject(binding), binding); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Client.Delete(t.Context(), binding); err != nil {
+			t.Fatal(err)
+		}
+		binding.SetResourceVersion("")
+		binding.SetUID("")
+	}
+	ctx := context.WithoutCancel(t.Context())
+	bind = func() {
+		for _, binding := range bindings {
+			again := binding.DeepCopyObject().(client.Object)
+			if err := s.Client.Create(ctx, again); client.IgnoreAlreadyExists(err) != nil {
+				t.Error(err)
+			}
+		}
+	}
+	t.Cleanup(bind)
+	return bind
+}
+
+// Requester is the binding of the policy that records requesters.
+func Requester() client.Object {
+	return &admissionv1.MutatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: "opcrew-requester"}}
+}
+
+// WithoutPolicies makes an installation from before the policies about requesters, until install is called or the test
+// ends. trial is a valid object of the kind. It is not created.
+func (s *Suite) WithoutPolicies(t *testing.T, trial client.Object) (install func()) {
+	t.Helper()
+	bindings := []client.Object{Requester()}
+	for _, name := range []string{"opcrew-requester", "opcrew-rights-" + s.kinds[0].Name} {
+		bindings = append(bindings, &admissionv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	}
+	bind := s.Unbind(t, bindings...)
+	await := func(expectation string, records bool) {
+		t.Helper()
+		Until(t, expectation, func() error {
+			return recorded(t, s.Client, trial, func(record string) bool { return (record != "") == records })
+		})
+	}
+	await("no policy records requesters", false)
+	return func() {
+		t.Helper()
+		bind()
+		await("a policy records requesters", true)
+	}
 }

@@ -50,7 +50,39 @@ func (s *Suite) start(t *testing.T, checks bool) *Process {
 	return p
 }
 
-// Start starts a new process and waits until its caches are filled. The process has no memory of earlier processes.
+// StartChecking starts a new process with the checks of requesters' rights, as an upgrade from an opcrew without them.
+func (p *Process) StartChecking() {
+	p.t.Helper()
+	p.checks = true
+	p.Start()
+}
+
+// ExpectNoWork fails the test if the operator writes anything or reviews a right after an event that makes it reconcile,
+// or after a restart.
+func (p *Process) ExpectNoWork(event func()) {
+	p.t.Helper()
+	p.suite.Settled(p.t, p.suite.Audit.Mark(p.t))
+	mark := p.suite.Audit.Mark(p.t)
+	event()
+	p.expectNone(mark, "another reconcile")
+	p.Stop()
+	mark = p.suite.Audit.Mark(p.t)
+	p.Start()
+	p.expectNone(mark, "a restart")
+}
+
+func (p *Process) expectNone(since testenv.Mark, after string) {
+	p.t.Helper()
+	p.suite.Settled(p.t, since)
+	done := p.suite.Audit.Since(p.t, since).By(p.suite.User).Where(func(c testenv.Call) bool {
+		return c.IsWrite() && c.IsCounted() || c.Resource == "subjectaccessreviews"
+	})
+	if len(done) > 0 {
+		p.t.Errorf("expected no write and no review of rights after %s, got:\n%s", after, done)
+	}
+}
+
+// Start starts a new process, which has no memory of earlier ones, and waits until its caches are synced.
 func (p *Process) Start() {
 	p.t.Helper()
 	p.Registry, p.ended = prometheus.NewRegistry(), make(chan error, 1)

@@ -21,7 +21,7 @@ import (
 
 const (
 	forged = `{"username":"admin","groups":["system:masters"]}`
-	record = `{"username":"carol","groups":["system:authenticated"]}`
+	record = operator.TenantRecord
 )
 
 func fromSecret(name string) option {
@@ -36,25 +36,16 @@ func withPod(pod common.PodOverride) option {
 	return func(a *appv1.AppService) { a.Spec.Pod = &pod }
 }
 
-// tenant is a user who may edit AppServices in the namespace of a shop, and has no other rights.
+// tenant is the tenant of the shop's namespace.
 type tenant struct {
 	*shop
-	client client.Client
+	user *operator.Tenant
 }
 
 func newTenant(t *testing.T) tenant {
 	t.Helper()
-	s := newShopOf(t, env.CheckingOperator)
-	env.Apply(t, "config/users/appservice.yaml")
-	s.bind("ClusterRole", "opcrew-appservice-editor")
-	c := tenant{s, env.ClientFor(t, env.ConfigAs("carol"))}
-	operator.Until(t, "the policies and carol's role are in force", func() error {
-		a := c.object(annotated(common.RequesterAnnotation, forged))
-		if err := c.client.Create(t.Context(), a, client.DryRunAll); err != nil || a.Annotations[common.RequesterAnnotation] != record {
-			return fmt.Errorf("the record is %q: %w", a.Annotations[common.RequesterAnnotation], err)
-		}
-		return nil
-	})
+	c := tenant{shop: newShopOf(t, env.CheckingOperator)}
+	c.user = env.Tenant(t, c.ns, c.object())
 	return c
 }
 
@@ -75,22 +66,21 @@ func (c tenant) change(options ...option) error {
 	for _, option := range options {
 		option(a)
 	}
-	return c.client.Patch(c.Context(), a, client.MergeFrom(before), client.FieldOwner("kubectl-edit"))
+	return c.user.Patch(c.Context(), a, client.MergeFrom(before), client.FieldOwner("kubectl-edit"))
 }
 
 func (s *shop) record() string { return s.get().Annotations[common.RequesterAnnotation] }
 
 func TestAUserOfTheKindAloneUsesNoSecretUntilARoleGrantsIt(t *testing.T) {
 	c := newTenant(t)
-	if err := c.client.Create(t.Context(), c.object(withSize(1), fromSecret("bank"), annotated(common.RequesterAnnotation, forged))); err != nil {
+	if err := c.user.Create(t.Context(), c.object(withSize(1), fromSecret("bank"), annotated(common.RequesterAnnotation, forged))); err != nil {
 		t.Fatal(err)
 	}
-	c.await(ready, "False "+common.ReasonRequesterMayNot, "carol may not get secrets bank", "variable TOKEN of container web",
-		"kubectl create role get-bank -n "+c.ns+" --verb=get --resource=secrets --resource-name=bank")
+	c.await(ready, "False "+common.ReasonRequesterMayNot, append(c.user.MayNot("bank"), "variable TOKEN of container web")...)
 	if c.there(&appsv1.Deployment{}) {
 		t.Fatal("expected no pods with a Secret that the user may not read")
 	}
-	c.grant("get", "", "secrets", "bank")
+	c.user.Grant("get", "", "secrets", "bank")
 	if err := c.change(withSize(2)); err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +89,7 @@ func TestAUserOfTheKindAloneUsesNoSecretUntilARoleGrantsIt(t *testing.T) {
 
 func TestARefusalIsReviewedOnceAMinute(t *testing.T) {
 	c := newTenant(t)
-	if err := c.client.Create(t.Context(), c.object(withSize(1), fromSecret("bank"))); err != nil {
+	if err := c.user.Create(t.Context(), c.object(withSize(1), fromSecret("bank"))); err != nil {
 		t.Fatal(err)
 	}
 	c.await(ready, "False "+common.ReasonRequesterMayNot)
@@ -109,7 +99,7 @@ func TestARefusalIsReviewedOnceAMinute(t *testing.T) {
 
 func TestAUserGoesOnWithWhatAnAdministratorHasGivenTheObject(t *testing.T) {
 	c := newTenant(t)
-	c.makeSecret("bank")
+	c.user.MakeSecret("bank")
 	c.create(1, fromSecret("bank"), withPod(common.PodOverride{PriorityClassName: "system-cluster-critical"}))
 	c.await(children, "True AsDeclared")
 	if err := c.change(withSize(2)); err != nil {
@@ -171,16 +161,16 @@ func TestTheRecordOfTheRequesterIsTheAPIServers(t *testing.T) {
 // the record of the requester.
 func TestWithoutTheMutatingPolicyAForgedRecordIsRefused(t *testing.T) {
 	c := newTenant(t)
-	c.withoutStamp()
+	env.Unbind(t, operator.Requester())
 	operator.Until(t, "a forged record is refused", func() error {
-		err := c.client.Create(t.Context(), c.object(annotated(common.RequesterAnnotation, forged)), client.DryRunAll)
+		err := c.user.Create(t.Context(), c.object(annotated(common.RequesterAnnotation, forged)), client.DryRunAll)
 		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "leave it out, or write "+record) {
 			return fmt.Errorf("got %w", err)
 		}
 		return nil
 	})
 	for name, option := range map[string]option{"the user's own": annotated(common.RequesterAnnotation, record), "none": withSize(1)} {
-		if err := c.client.Create(t.Context(), c.object(option), client.DryRunAll); err != nil {
+		if err := c.user.Create(t.Context(), c.object(option), client.DryRunAll); err != nil {
 			t.Errorf("record %s: expected it to be accepted, got %v", name, err)
 		}
 	}
@@ -210,7 +200,7 @@ func TestNamesOfTheSpecNeedTheRequestersRights(t *testing.T) {
 			if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "carol may not "+test.verb+" "+test.resource) || !strings.Contains(err.Error(), test.of) {
 				t.Errorf("expected a refusal that names user, verb, resource and name, got %v", err)
 			}
-			c.grant(test.verb, test.group, test.resource, test.of)
+			c.user.Grant(test.verb, test.group, test.resource, test.of)
 			operator.Until(t, "it is accepted once a role grants it", func() error { return c.try(test.change) })
 		})
 	}
@@ -232,7 +222,7 @@ func (c tenant) try(options ...option) error {
 	for _, option := range options {
 		option(a)
 	}
-	return c.client.Patch(c.Context(), a, client.MergeFrom(before), client.DryRunAll)
+	return c.user.Patch(c.Context(), a, client.MergeFrom(before), client.DryRunAll)
 }
 
 func TestManyNodePortsNeedOneRightToAll(t *testing.T) {
@@ -245,6 +235,6 @@ func TestManyNodePortsNeedOneRightToAll(t *testing.T) {
 	if err := c.try(withPorts(ports...)); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "at most 8 new nodePorts") {
 		t.Errorf("expected a refusal, got %v", err)
 	}
-	c.grant("use", "opcrew.io", "nodeports", "")
+	c.user.Grant("use", "opcrew.io", "nodeports", "")
 	operator.Until(t, "a right to all of them is enough", func() error { return errors.Join(c.try(withPorts(ports...))) })
 }

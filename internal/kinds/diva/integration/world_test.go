@@ -26,27 +26,34 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// shop is the environment of one test: a namespace with nodes, a StorageClass and the operator.
+// shop is the environment of one test: a namespace with nodes, a StorageClass and the operator. Its tenant, if it has one,
+// creates and edits the Diva; otherwise an administrator does.
 type shop struct {
 	*testing.T
 	ns string
 	// name is the name of the Diva.
 	name     string
 	operator *operator.Process
+	tenant   *operator.Tenant
 }
 
 var shops int
 
 func newShop(t *testing.T) *shop {
 	t.Helper()
-	shops++ // a new name for each test, because kwok runs no pods on a node that is recreated under the same name
+	return newShopOf(t, env.Operator)
+}
+
+func newShopOf(t *testing.T, start func(*testing.T) *operator.Process) *shop {
+	t.Helper()
+	shops++ // kwok runs no pods on a node that is recreated under the same name
 	env.Nodes(t, 2, testenv.NodeSpec{Prefix: fmt.Sprint("shop", shops)})
 	class := &storagev1.StorageClass{Provisioner: testenv.VolumeProvisioner, AllowVolumeExpansion: new(true)}
 	class.Name = "longhorn"
 	if err := env.Client.Create(t.Context(), class); err != nil && !apierrors.IsAlreadyExists(err) {
 		t.Fatal(err)
 	}
-	s := &shop{T: t, ns: env.Namespace(t), name: "ops", operator: env.Operator(t)}
+	s := &shop{T: t, ns: env.Namespace(t), name: "ops", operator: start(t)}
 	t.Cleanup(s.clear)
 	return s
 }
@@ -89,6 +96,12 @@ func withClientSize(size string) option {
 
 func (s *shop) create(replicas int32, options ...option) {
 	s.Helper()
+	if err := env.As(s.tenant).Create(s.Context(), s.object(replicas, options...)); err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s *shop) object(replicas int32, options ...option) *opsv1.Diva {
 	d := &opsv1.Diva{}
 	d.Namespace, d.Name = s.ns, s.name
 	storage := opsv1.Storage{Size: "2Gi", ClassName: "longhorn"}
@@ -98,9 +111,7 @@ func (s *shop) create(replicas int32, options ...option) {
 	for _, option := range options {
 		option(d)
 	}
-	if err := env.Client.Create(s.Context(), d); err != nil {
-		s.Fatal(err)
-	}
+	return d
 }
 
 // edit changes the Diva as a user would.
@@ -111,7 +122,7 @@ func (s *shop) edit(options ...option) {
 	for _, option := range options {
 		option(d)
 	}
-	if err := env.Client.Patch(s.Context(), d, client.MergeFrom(before), client.FieldOwner("kubectl-edit")); err != nil {
+	if err := env.As(s.tenant).Patch(s.Context(), d, client.MergeFrom(before), client.FieldOwner("kubectl-edit")); err != nil {
 		s.Fatal(err)
 	}
 }

@@ -71,17 +71,24 @@ func held(finalizers ...string) option {
 	return func(b *etcdv1beta2.EtcdBackup) { b.Finalizers = finalizers }
 }
 
-// site is the namespace of one test, with a running operator.
+// site is the namespace of a test, with the operator. Its tenant, if it has one, creates and edits the EtcdBackup;
+// otherwise an administrator does.
 type site struct {
 	*testing.T
 	ns       string
 	operator *operator.Process
+	tenant   *operator.Tenant
 }
 
 func newSite(t *testing.T) *site {
 	t.Helper()
+	return newSiteOf(t, env.Operator)
+}
+
+func newSiteOf(t *testing.T, start func(*testing.T) *operator.Process) *site {
+	t.Helper()
 	s := &site{T: t, ns: env.Namespace(t)}
-	s.operator = env.Operator(t)
+	s.operator = start(t)
 	env.Clear(t, &etcdv1beta2.EtcdBackupList{}, s.ns)
 	return s
 }
@@ -89,6 +96,14 @@ func newSite(t *testing.T) *site {
 // create creates an EtcdBackup named db for a single backup. Its storage needs no Secret.
 func (s *site) create(options ...option) *etcdv1beta2.EtcdBackup {
 	s.Helper()
+	b := s.object(options...)
+	if err := env.As(s.tenant).Create(s.Context(), b); err != nil {
+		s.Fatal(err)
+	}
+	return b
+}
+
+func (s *site) object(options ...option) *etcdv1beta2.EtcdBackup {
 	b := &etcdv1beta2.EtcdBackup{}
 	b.Namespace, b.Name = s.ns, "db"
 	b.Spec.EtcdEndpoints, b.Spec.StorageType = []string{"http://db-client:2379"}, etcdv1beta2.StorageS3
@@ -96,7 +111,6 @@ func (s *site) create(options ...option) *etcdv1beta2.EtcdBackup {
 	for _, o := range options {
 		o(b)
 	}
-	s.made(b)
 	return b
 }
 
@@ -127,7 +141,7 @@ func (s *site) edit(options ...option) {
 	for _, o := range options {
 		o(b)
 	}
-	if err := env.Client.Patch(s.Context(), b, client.MergeFrom(before), client.FieldOwner("kubectl-edit")); err != nil {
+	if err := env.As(s.tenant).Patch(s.Context(), b, client.MergeFrom(before), client.FieldOwner("kubectl-edit")); err != nil {
 		s.Fatal(err)
 	}
 }

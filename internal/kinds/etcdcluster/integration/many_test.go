@@ -19,7 +19,7 @@ var clusters = flag.Int("clusters", 20, "how many clusters of three members run 
 
 // Many clusters need only the writes that each of them needs by itself, and no API calls once they are ready.
 func TestManyClustersCostTheirWritesAndRestWithoutACall(t *testing.T) {
-	s := newSiteOf(t, 4+*clusters/16)
+	s := newSiteOf(t, 4+*clusters/16, env.Operator)
 	env.Settled(t, env.Audit.Mark(t))
 	mark, begin := env.Audit.Mark(t), time.Now()
 	for i := range *clusters {

@@ -40,11 +40,13 @@ func impatient(c *etcdv1beta2.EtcdCluster) {
 	c.Spec.Healing = &etcdv1beta2.Healing{NodeLossAfter: "5s"}
 }
 
-// site is the namespace of one test, with its nodes and a running operator.
+// site is the namespace of a test, with its nodes and the operator. Its tenant, if it has one, creates and edits the
+// cluster; otherwise an administrator does.
 type site struct {
 	*testing.T
 	ns       string
 	operator *operator.Process
+	tenant   *operator.Tenant
 	kubelets *etcdpods.Kubelets
 	nodes    []string
 }
@@ -53,17 +55,17 @@ var sites int
 
 func newSite(t *testing.T) *site {
 	t.Helper()
-	return newSiteOf(t, 4)
+	return newSiteOf(t, 4, env.Operator)
 }
 
-// newSiteOf returns a site with a number of nodes. Each node has room for 110 pods.
-func newSiteOf(t *testing.T, nodes int) *site {
+// newSiteOf returns a site with a number of nodes; 110 pods fit on each.
+func newSiteOf(t *testing.T, nodes int, start func(*testing.T) *operator.Process) *site {
 	t.Helper()
 	sites++ // kwok does not simulate pods on a node that is recreated under its old name
 	s := &site{T: t, nodes: env.Nodes(t, nodes, testenv.NodeSpec{Prefix: fmt.Sprint("site", sites)})}
 	s.ns = env.Namespace(t)
 	s.kubelets = etcdpods.Follow(t, env.Config, env.Client, store)
-	s.operator = env.Operator(t)
+	s.operator = start(t)
 	env.Clear(t, &etcdv1beta2.EtcdClusterList{}, s.ns)
 	t.Cleanup(func() {
 		if bad := store.Violations(); len(bad) > 0 {
@@ -75,14 +77,18 @@ func newSiteOf(t *testing.T, nodes int) *site {
 
 func (s *site) create(options ...option) {
 	s.Helper()
+	if err := env.As(s.tenant).Create(s.Context(), s.object(options...)); err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s *site) object(options ...option) *etcdv1beta2.EtcdCluster {
 	c := &etcdv1beta2.EtcdCluster{}
 	c.Namespace, c.Name, c.Spec.Size, c.Spec.Version = s.ns, "db", 3, "3.5.35"
 	for _, option := range options {
 		option(c)
 	}
-	if err := env.Client.Create(s.Context(), c); err != nil {
-		s.Fatal(err)
-	}
+	return c
 }
 
 func (s *site) get() *etcdv1beta2.EtcdCluster {
@@ -102,7 +108,7 @@ func (s *site) edit(options ...option) {
 	for _, option := range options {
 		option(c)
 	}
-	if err := env.Client.Patch(s.Context(), c, client.MergeFrom(before), client.FieldOwner("kubectl-edit")); err != nil {
+	if err := env.As(s.tenant).Patch(s.Context(), c, client.MergeFrom(before), client.FieldOwner("kubectl-edit")); err != nil {
 		s.Fatal(err)
 	}
 }

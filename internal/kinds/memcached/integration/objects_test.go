@@ -45,18 +45,25 @@ func annotated(key, value string) option {
 	return func(m *cachev1alpha1.Memcached) { metav1.SetMetaDataAnnotation(&m.ObjectMeta, key, value) }
 }
 
-// shop is the environment of one test: a namespace, its simulated nodes, and the operator.
+// shop is the namespace of a test, with its nodes and the operator. Its tenant, if it has one, creates and edits the
+// object; otherwise an administrator does.
 type shop struct {
 	*testing.T
 	ns       string
 	operator *operator.Process
+	tenant   *operator.Tenant
 }
 
 func newShop(t *testing.T) *shop {
 	t.Helper()
-	shops++ // each test needs new node names, because kwok does not simulate pods on a node that was recreated
+	return newShopOf(t, env.Operator)
+}
+
+func newShopOf(t *testing.T, start func(*testing.T) *operator.Process) *shop {
+	t.Helper()
+	shops++ // kwok does not simulate pods on a node that is recreated under its old name
 	env.Nodes(t, 2, testenv.NodeSpec{Prefix: fmt.Sprint("shop", shops)})
-	s := &shop{T: t, ns: env.Namespace(t), operator: env.Operator(t)}
+	s := &shop{T: t, ns: env.Namespace(t), operator: start(t)}
 	env.Clear(t, &cachev1alpha1.MemcachedList{}, s.ns)
 	return s
 }
@@ -65,14 +72,18 @@ var shops int
 
 func (s *shop) create(size int32, options ...option) {
 	s.Helper()
+	if err := env.As(s.tenant).Create(s.Context(), s.object(size, options...)); err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s *shop) object(size int32, options ...option) *cachev1alpha1.Memcached {
 	m := &cachev1alpha1.Memcached{}
 	m.Namespace, m.Name, m.Spec.Size = s.ns, "web", size
 	for _, option := range options {
 		option(m)
 	}
-	if err := env.Client.Create(s.Context(), m); err != nil {
-		s.Fatal(err)
-	}
+	return m
 }
 
 // edit changes the Memcached as a user would.
@@ -83,7 +94,7 @@ func (s *shop) edit(options ...option) {
 	for _, option := range options {
 		option(m)
 	}
-	if err := env.Client.Patch(s.Context(), m, client.MergeFrom(before), client.FieldOwner("kubectl-edit")); err != nil {
+	if err := env.As(s.tenant).Patch(s.Context(), m, client.MergeFrom(before), client.FieldOwner("kubectl-edit")); err != nil {
 		s.Fatal(err)
 	}
 }

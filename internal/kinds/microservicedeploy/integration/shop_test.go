@@ -29,18 +29,25 @@ const (
 	newImage    = "nginx:1.27"
 )
 
-// shop is the environment of a test: a namespace, nodes, the operator, and the name of the object under test.
+// shop is the namespace of a test, with its nodes and the operator, and the name of an object. Its user, if it has
+// one, creates and edits the object; otherwise an administrator does.
 type shop struct {
 	*testing.T
 	ns, name string
 	operator *operator.Process
+	user     *operator.Tenant
 }
 
 func newShop(t *testing.T) *shop {
 	t.Helper()
-	shops++ // new names for each test, because kwok does not simulate pods on a node that is recreated under its old name
+	return newShopOf(t, env.Operator)
+}
+
+func newShopOf(t *testing.T, start func(*testing.T) *operator.Process) *shop {
+	t.Helper()
+	shops++ // kwok does not simulate pods on a node that is recreated under its old name
 	env.Nodes(t, 2, testenv.NodeSpec{Prefix: fmt.Sprint("shop", shops)})
-	s := &shop{T: t, ns: env.Namespace(t), name: "web", operator: env.Operator(t)}
+	s := &shop{T: t, ns: env.Namespace(t), name: "web", operator: start(t)}
 	env.Clear(t, &customv1.MicroServiceDeployList{}, s.ns)
 	return s
 }
@@ -49,7 +56,7 @@ var shops int
 
 // named returns the same shop for an object with another name.
 func (s *shop) named(name string) *shop {
-	return &shop{T: s.T, ns: s.ns, name: name, operator: s.operator}
+	return &shop{T: s.T, ns: s.ns, name: name, operator: s.operator, user: s.user}
 }
 
 // elsewhere returns a shop in another namespace, for an object with the given name.
@@ -61,12 +68,18 @@ func (s *shop) elsewhere(name string) *shop {
 
 func (s *shop) create(options ...option) {
 	s.Helper()
+	if err := env.As(s.user).Create(s.Context(), s.object(options...)); err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s *shop) object(options ...option) *customv1.MicroServiceDeploy {
 	m := &customv1.MicroServiceDeploy{}
 	m.Namespace, m.Name, m.Spec.MsName, m.Spec.Image = s.ns, s.name, "web", oldImage
 	for _, option := range options {
 		option(m)
 	}
-	s.make(m)
+	return m
 }
 
 // make creates an object of any kind.
@@ -88,7 +101,7 @@ func (s *shop) edit(options ...option) {
 	for _, option := range options {
 		option(m)
 	}
-	if err := env.Client.Patch(s.Context(), m, client.MergeFrom(before), client.FieldOwner("kubectl-edit")); err != nil {
+	if err := env.As(s.user).Patch(s.Context(), m, client.MergeFrom(before), client.FieldOwner("kubectl-edit")); err != nil {
 		s.Fatal(err)
 	}
 }

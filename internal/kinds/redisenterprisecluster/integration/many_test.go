@@ -20,7 +20,7 @@ var clusters = flag.Int("clusters", 20, "how many clusters of three pods run sid
 
 // Each of many clusters must need as few API calls as a single cluster, and none once it is ready.
 func TestManyClustersCostTheirWritesAndRestWithoutACall(t *testing.T) {
-	s := newSiteOf(t, 2+*clusters/16)
+	s := newSiteOf(t, 2+*clusters/16, env.Operator)
 	env.Settled(t, env.Audit.Mark(t))
 	mark, begin := env.Audit.Mark(t), time.Now()
 	for i := range *clusters {

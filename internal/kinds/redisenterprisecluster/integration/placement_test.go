@@ -13,7 +13,7 @@ import (
 )
 
 func TestPlacementFollowsAPodThatMoves(t *testing.T) {
-	s := newSiteOf(t, 3)
+	s := newSiteOf(t, 3, env.Operator)
 	s.create(withClaims)
 	s.awaitWhole()
 	s.awaitCondition(common.ConditionPlacement, "True Spread", "loses 1 of 3 pods")

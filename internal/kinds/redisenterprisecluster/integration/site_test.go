@@ -54,11 +54,13 @@ func hibernating(is bool) option {
 	return func(c *redisv1alpha1.RedisEnterpriseCluster) { c.Spec.Hibernate = is }
 }
 
-// site is the environment of one test: a namespace, its simulated nodes, and the operator.
+// site is the namespace of a test, with its nodes and the operator. Its tenant, if it has one, creates and edits the
+// cluster; otherwise an administrator does.
 type site struct {
 	*testing.T
 	ns, name string
 	operator *operator.Process
+	tenant   *operator.Tenant
 	kubelets *redispods.Kubelets
 }
 
@@ -66,16 +68,16 @@ var sites int
 
 func newSite(t *testing.T) *site {
 	t.Helper()
-	return newSiteOf(t, 5)
+	return newSiteOf(t, 5, env.Operator)
 }
 
-func newSiteOf(t *testing.T, nodes int) *site {
+func newSiteOf(t *testing.T, nodes int, start func(*testing.T) *operator.Process) *site {
 	t.Helper()
 	sites++ // each test needs new node names, because kwok does not simulate pods on a node that was recreated
 	env.Nodes(t, nodes, testenv.NodeSpec{Prefix: fmt.Sprint("site", sites)})
 	s := &site{T: t, ns: env.Namespace(t), name: "rec"}
 	s.kubelets = redispods.Follow(t, env.Config, env.Client, store)
-	s.operator = env.Operator(t)
+	s.operator = start(t)
 	env.Clear(t, &redisv1alpha1.RedisEnterpriseClusterList{}, s.ns)
 	t.Cleanup(func() {
 		if bad := store.Violations(s.cluster()); len(bad) > 0 {
@@ -94,6 +96,12 @@ func (s *site) in(t *testing.T) *site {
 
 func (s *site) create(options ...option) {
 	s.Helper()
+	if err := env.As(s.tenant).Create(s.Context(), s.object(options...)); err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s *site) object(options ...option) *redisv1alpha1.RedisEnterpriseCluster {
 	c := &redisv1alpha1.RedisEnterpriseCluster{}
 	c.Namespace, c.Name = s.ns, s.name
 	c.Spec.RedisEnterpriseNodeResources = &redisv1alpha1.Resources{
@@ -103,9 +111,7 @@ func (s *site) create(options ...option) {
 	for _, option := range options {
 		option(c)
 	}
-	if err := env.Client.Create(s.Context(), c); err != nil {
-		s.Fatal(err)
-	}
+	return c
 }
 
 func (s *site) get() *redisv1alpha1.RedisEnterpriseCluster {
@@ -130,7 +136,7 @@ func (s *site) edit(options ...option) {
 	for _, option := range options {
 		option(c)
 	}
-	if err := env.Client.Patch(s.Context(), c, client.MergeFrom(before), client.FieldOwner("kubectl-edit")); err != nil {
+	if err := env.As(s.tenant).Patch(s.Context(), c, client.MergeFrom(before), client.FieldOwner("kubectl-edit")); err != nil {
 		s.Fatal(err)
 	}
 }

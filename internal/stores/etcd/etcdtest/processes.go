@@ -12,8 +12,10 @@ type process struct {
 	id      uint64
 	serving bool // true after its first contact with a quorum
 	hung    bool
-	busy    bool   // true during a defragmentation
-	reason  string // why the process cannot start; "" if it can
+	busy    bool   // the process is being defragmented
+	reason  string // why the process cannot start
+	// published is the client URL that the process publishes; "" stands for its own.
+	published string
 }
 
 // processes are all running etcd processes.

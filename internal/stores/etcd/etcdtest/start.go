@@ -4,6 +4,7 @@
 package etcdtest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -133,7 +134,7 @@ func form(w *World, c *cluster) {
 func publish(w *World, c *cluster) {
 	for _, p := range w.processes.up(c) {
 		m := c.member(p.id)
-		m.Name, m.ClientURLs = p.Name, []string{p.ClientURL}
+		m.Name, m.ClientURLs = p.Name, []string{cmp.Or(p.published, p.ClientURL)}
 		if !p.serving {
 			c.wrote(p.Version)
 		}

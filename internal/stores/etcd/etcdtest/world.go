@@ -90,7 +90,17 @@ func (w *World) Serve(name string) {
 	}
 }
 
-// Stop ends the process with this name or peer URL.
+// Publish makes a running process publish another client URL than its own, as a changed or hostile member does.
+func (w *World) Publish(name, clientURL string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if p := w.processes.find(name); p != nil {
+		p.published = clientURL
+	}
+	w.settle()
+}
+
+// Stop ends the process with that name or peer URL.
 func (w *World) Stop(name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

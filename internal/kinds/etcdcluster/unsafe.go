@@ -4,6 +4,8 @@
 package etcdcluster
 
 import (
+	"context"
+	"slices"
 	"strings"
 
 	"github.com/opcrew/opcrew/api/common"
@@ -12,6 +14,7 @@ import (
 	"github.com/opcrew/opcrew/internal/guard/podsecurity"
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/build"
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
 // unsafe returns the rule of the Pod Security Standard that pods of this spec would break; nil if none. opcrew checks
@@ -28,7 +31,29 @@ func unsafe(standards *podsecurity.Guard, c *etcdv1beta2.EtcdCluster) (*model.Ob
 		"spec.pod: pods would break the restricted Pod Security Standard: "+strings.Join(broken, ". ")), nil
 }
 
+// observeRights asks the guards about the next pod that gets other settings, such as whether the requester may use a
+// Secret in it. While all pods have the current settings, nothing new is used, and no guard is asked.
+func (r *reconciler) observeRights(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
+	if f.unsafe != nil || model.Restoring(c) {
+		return nil
+	}
+	members := f.members(c)
+	i := slices.IndexFunc(members, func(m model.Member) bool { return m.Pod != nil && m.Outdated })
+	if i < 0 {
+		return nil
+	}
+	next := members[i]
+	pod := f.builder(c).Pod(next, members, model.VersionOf(next.Pod))
+	denied, err := r.Children.Objection(ctx, c, ensure.Child{Object: pod, Once: true}, next.Pod)
+	if denied != nil {
+		f.unsafe, f.unsafeAgain = model.NewObstacle(denied.Reason, denied.Message), denied.Again
+	}
+	return err
+}
+
 // keepsSize reports whether a problem prevents pods of new members, so that the number of members must stay unchanged.
 func keepsSize(invalid *model.Obstacle) bool {
-	return invalid != nil && (invalid.Reason == etcdv1beta2.ReasonInvalidSpec || invalid.Reason == common.ReasonPodSecurityViolation)
+	return invalid != nil && slices.Contains([]string{
+		etcdv1beta2.ReasonInvalidSpec, common.ReasonPodSecurityViolation, common.ReasonRequesterMayNot, common.ReasonRequesterUnknown,
+	}, invalid.Reason)
 }
