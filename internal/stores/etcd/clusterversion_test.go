@@ -42,8 +42,8 @@ func TestTheVersionOfTheClusterIsReadAsEtcdReportsIt(t *testing.T) {
 		"nothing of the cluster":    {200, `{"etcdserver":"3.4.44"}`, "", "the response is not a version report of etcd"},
 		"not etcd":                  {200, "hello", "", "the response is not a version report of etcd"},
 		"without end":               {200, `{"etcdcluster":"` + strings.Repeat("3", mostVersion) + `"}`, "", "the response is not a version report of etcd"},
-		"a host that is not let in": {421, `{"etcdcluster":"3.6.0"}`, "", "answers 421"},
-		"it sends us elsewhere":     {302, "", "", "answers 302"},
+		"a host that is not let in": {421, `{"etcdcluster":"3.6.0"}`, "", "responds with 421"},
+		"it sends us elsewhere":     {302, "", "", "responds with 302"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			member := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -168,7 +168,7 @@ func TestTheRuntimeClassOfAnotherOwnerIsLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	createPool(t, newPool("taken", wantsLabel("tier", "gold")))
-	awaitCondition(t, "taken", nodesv1.NodePoolReady, "False NameTaken", "RuntimeClass taken already exists", "left alone")
+	awaitCondition(t, "taken", nodesv1.NodePoolReady, "False NameTaken", "RuntimeClass taken already exists", "leaves it unchanged")
 	awaitNode(t, node, likeness{Labels: labelMap{"tier": "gold"}}) // the node must still get the settings of the pool
 	env.Settled(t, env.Audit.Mark(t))
 	env.Rests(t)

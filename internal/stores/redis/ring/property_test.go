@@ -108,7 +108,7 @@ func (w *world) drain() {
 func happens(w *world, r *rand.Rand) { //nolint:gocyclo // a list, one line or two each
 	name, other := w.order[r.IntN(len(w.order))], w.order[r.IntN(len(w.order))]
 	p, q := w.one(name), w.one(other)
-	switch r.IntN(28) {
+	switch r.IntN(27) {
 	case 0, 1:
 		p.down, p.remembered = true, r.IntN(2) == 0
 		w.ring.Pods[r.IntN(len(w.ring.Pods))].Ended = map[redis.Place]bool{redis.Home: r.IntN(2) == 0, redis.Guest: true}
@@ -167,7 +167,6 @@ func happens(w *world, r *rand.Rand) { //nolint:gocyclo // a list, one line or t
 		}
 	case 26:
 		w.failed()
-	case 27:
 		p.mistaken = true
 	}
 }
