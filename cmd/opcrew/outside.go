@@ -68,8 +68,9 @@ func fromOutside(ctx context.Context, cfg *rest.Config, f *flags, served []kit.R
 	}.Hold(ctx, serve)
 }
 
-// leases returns the names of the leases for the layers of the kinds. The order is fixed, so that two processes that
-// need several leases cannot deadlock.
+// leases returns the names of the leases that a process needs to serve these kinds: one for each layer, which is a group
+// of kinds (machines, applications or data). The order is fixed, so that two processes that need several leases cannot
+// deadlock.
 func leases(served []kit.Registration) []string {
 	var out []string
 	for _, kind := range served {

@@ -21,8 +21,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
-// crdInterval is how long to wait between two reads of the CRD of a kind that is not served. opcrew polls the API
-// server only for this, and stops when it serves all kinds.
+// crdInterval is the time between two reads of the CRD of a kind that opcrew does not serve yet. opcrew polls the API
+// server for nothing else, and stops once it serves all kinds.
 const crdInterval = 30 * time.Second
 
 // partOfLabel is the label by which opcrew recognizes the CRDs that it installed.

@@ -87,7 +87,7 @@ func TestAMembersConditionReportsWhatBlocksIt(t *testing.T) {
 	}{
 		"nothing is there yet": {nil, nil, kit.Outcome{}, "False Applying: The clients are being created"},
 		"all are ready":        {append(ready("web-0", "web-1"), newStatefulSet(2)), nil, kit.Outcome{}, "True AllPodsReady: 2 of 2 clients are ready"},
-		"more are to come":     {append(ready("web-0"), newStatefulSet(1)), nil, kit.Outcome{}, "False Updating: The number of clients changes from 1 to 2"},
+		"more are to come":     {append(ready("web-0"), newStatefulSet(1)), nil, kit.Outcome{}, "False Updating: The number of clients is changing from 1 to 2"},
 		"one is being made":    {append(ready("web-0"), newStatefulSet(2)), nil, kit.Outcome{}, "False Updating: 1 of 2 clients are ready; web-1: the pod is being created"},
 		"one starts":           {append(ready("web-0"), newStatefulSet(2), podOf(web.Name, "web-1")), nil, kit.Outcome{}, "False Updating: 1 of 2 clients are ready; web-1: the pod is starting"},
 		"a quota refuses one":  {append(ready("web-0"), newStatefulSet(2)), func(m *Members) { m.Refusal.Words = "exceeded quota: q" }, kit.Outcome{}, "False PodsMissing: 1 of 2 clients cannot be created: exceeded quota: q"},

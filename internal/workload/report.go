@@ -31,7 +31,7 @@ func (r Rollout) ReportAs(set condition.Set, kind string, wanted int32, done kit
 	case r.Deployment == nil:
 		set.False(kind, common.ReasonApplying, "The pods are being created")
 	case n != wanted:
-		set.False(kind, common.ReasonUpdating, fmt.Sprintf("The number of pods changes from %d to %d", n, wanted))
+		set.False(kind, common.ReasonUpdating, fmt.Sprintf("The number of pods is changing from %d to %d", n, wanted))
 	case Changing(done, "Deployment") || !r.Observed():
 		set.False(kind, common.ReasonUpdating, "The Deployment controller has not processed the last change yet")
 	case r.refused() != "":

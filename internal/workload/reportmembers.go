@@ -21,7 +21,7 @@ func (m Members) Report(set condition.Set, kind, noun string, names []string, do
 	case m.Set == nil:
 		m.reportNone(set, kind, noun, names)
 	case n != wanted:
-		set.False(kind, common.ReasonUpdating, fmt.Sprintf("The number of %s changes from %d to %d", noun, n, wanted))
+		set.False(kind, common.ReasonUpdating, fmt.Sprintf("The number of %s is changing from %d to %d", noun, n, wanted))
 	case m.Behind || Changing(done, "StatefulSet"): // a known refusal would belong to the earlier spec
 		set.False(kind, common.ReasonUpdating, "The StatefulSet controller has not processed the last change yet")
 	case m.Refusal.Words != "":

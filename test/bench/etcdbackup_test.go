@@ -43,7 +43,7 @@ func TestABackupCostsThreeWritesAndNothingUntilTheNextIsDue(t *testing.T) {
 	tb.print()
 }
 
-// saverRun runs a measured operator with EtcdBackups.
+// saverRun is a benchmark run of an operator with EtcdBackups.
 type saverRun struct {
 	*process
 	t          *testing.T

@@ -50,7 +50,7 @@ func TestAnEtcdClusterThatSleepsWakesWithItsMembersAndItsData(t *testing.T) {
 	id, members := e.await(t, 3, etcd.V36).ClusterID, e.memberIDs(t)
 
 	e.edit(t, `{"hibernate":true}`)
-	e.awaitSays(t, metav1.ConditionTrue, "Hibernating: The cluster hibernates (spec.hibernate), so no member runs; the claims of 3 members are kept")
+	e.awaitSays(t, metav1.ConditionTrue, "Hibernating: The cluster is hibernating (spec.hibernate), so no member is running; the claims of 3 members are kept")
 	eventually.True(t, time.Minute, "no member runs", func() error {
 		if pods := e.pods(t); len(pods) > 0 {
 			return fmt.Errorf("the pods are %q", names(pods))

@@ -230,7 +230,7 @@ func maskApp(object *unstructured.Unstructured) {
 		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", "deployment.kubernetes.io/revision")
 	case "ReplicaSet":
 		if n, _, _ := unstructured.NestedInt64(object.Object, "spec", "replicas"); n == 0 {
-			object.Object = nil // a ReplicaSet of an earlier template
+			object.Object = nil // ignores a ReplicaSet of an earlier template
 			return
 		}
 		unstructured.RemoveNestedField(object.Object, "metadata", "annotations")

@@ -114,8 +114,8 @@ func (s *server) blob(w http.ResponseWriter, reference string) {
 	}
 }
 
-// sendBlob sends a layer or config. It returns an error only if it has not sent a byte yet. Later, the client detects
-// the missing bytes.
+// sendBlob sends a layer or config. It returns an error only if it has not sent a byte yet. If it fails after that, the
+// client notices that bytes are missing.
 func sendBlob(w http.ResponseWriter, digest v1.Hash, layer v1.Layer) error {
 	size, err := layer.Size()
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podtemplate"
 )
 
-// mentioned returns the Secrets that a pod can read: through a volume, the environment, or to pull its image.
+// mentioned returns the Secrets that a pod uses: in a volume, in its environment, or to pull its image.
 func mentioned(spec *corev1.PodSpec) map[string]bool {
 	out := map[string]bool{}
 	for _, v := range spec.Volumes {

@@ -142,7 +142,7 @@ func TestReadyIsTheFirstThatStandsInTheWayAndTheMessageIsItsOwn(t *testing.T) {
 		"a client":                   {newDiva(2), []factOption{stuck, starting}, "False PodsNotReady: 1 of 2 clients are ready; ops-client-1: container ops: ErrImagePull: not found", "1/2", "0/1"},
 		"the manager":                {newDiva(2), []factOption{starting}, "False Updating: 0 of 1 pods are ready", "2/2", "0/1"},
 		"storage, before the pods":   {newDiva(2), append(rigid, stuck), "False CannotGrow: claim ops-extra keeps 1Gi and cannot grow to 2Gi: it is rigid", "1/2", "1/1"},
-		"more clients are to come":   {newDiva(2), []factOption{func(f *facts) { f.clients.Set.Spec.Replicas = new(int32(1)) }}, "False Updating: The number of clients changes from 1 to 2", "2/2", "1/1"},
+		"more clients are to come":   {newDiva(2), []factOption{func(f *facts) { f.clients.Set.Spec.Replicas = new(int32(1)) }}, "False Updating: The number of clients is changing from 1 to 2", "2/2", "1/1"},
 		"an image that is none":      {newDiva(2, func(d *opsv1.Diva) { d.Spec.Client.Image = "No:image" }), nil, `False InvalidImage: spec.client.image: "No:image" is not a valid image`, "2/2", "1/1"},
 		"a bad image of the manager": {newDiva(2, func(d *opsv1.Diva) { d.Spec.Extra.Image = "No:image" }), nil, `False InvalidImage: spec.extra.image: "No:image" is not a valid image`, "2/2", "1/1"},
 		"a quota refuses clients": {newDiva(2), []factOption{func(f *facts) {
@@ -221,8 +221,8 @@ func TestTheStatusOfTheArticlesObject(t *testing.T) {
 	golden.Check(t, "status-ready.yaml", reported(d, observed(t, d, settled(t)), done).Status)
 }
 
-// If reads fail or the Diva is being deleted, the reconcile loop sets Ready last. status.message must then follow
-// Ready.
+// If reads fail or the Diva is being deleted, the reconcile loop sets Ready after everything else in the status.
+// status.message must still show the new message of Ready.
 func TestTheMessageFollowsReady(t *testing.T) {
 	d := reported(newDiva(2), observed(t, newDiva(2), settled(t)), done)
 	meta.FindStatusCondition(d.Status.Conditions, opsv1.DivaReady).Message = "list pods: the server is busy"

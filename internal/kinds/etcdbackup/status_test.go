@@ -56,7 +56,7 @@ func TestReadySaysInOneLineWhatBecameOfTheBackup(t *testing.T) {
 		"its run was made up by hand":         {backuptest.New(backuptest.InRun(verifying, 0), backuptest.Verified(1)), nil, "False BackupFailed: ; no backup has succeeded yet"},
 		"another operator has made it":        {backuptest.New(backuptest.FromCoreOS), nil, "True Saved: Saved by another operator: revision 7"},
 		"the first is due later":              {backuptest.New(backuptest.Cron("30 * * * *", "")), nil, "False Waiting: The first backup is due at 2026-08-01T12:30:00Z"},
-		"it is suspended before it was begun": {backuptest.New(backuptest.Suspended), nil, "False Suspended: Backups are suspended (spec.suspend): none was made, and none is started"},
+		"it is suspended before it was begun": {backuptest.New(backuptest.Suspended), nil, "False Suspended: Backups are suspended (spec.suspend). No backup has been made yet, and none will be started"},
 		"it is suspended later":               {backuptest.New(backuptest.Every(60), backuptest.Suspended, backuptest.InRun(done, -time.Hour), backuptest.HasSaved), nil, "True Saved: Saved " + backuptest.SevenMade},
 		"its schedule makes no sense":         {backuptest.New(backuptest.Cron("never", "")), nil, `False InvalidSpec: backupPolicy: schedule "never": expected exactly 5 fields, found 1: [never]; write five fields such as "0 3 * * *"`},
 		"its schedule is put right":           {backuptest.New(backuptest.Cron("30 * * * *", ""), backuptest.InRun(done, 0), backuptest.HasSaved, invalid), nil, "True Saved: Saved " + backuptest.SevenMade + ": revision 7, 20480 bytes, at 2026-08-01T11:00:00Z"},

@@ -94,7 +94,7 @@ func waits(v verdict) string {
 // reportIdle reports an EtcdBackup that has not made any backup yet.
 func reportIdle(set condition.Set, b *etcdv1beta2.EtcdBackup, v verdict) {
 	if b.Spec.Suspend {
-		set.False(etcdv1beta2.EtcdBackupSaved, etcdv1beta2.ReasonSuspended, "Backups are suspended (spec.suspend): none was made, and none is started")
+		set.False(etcdv1beta2.EtcdBackupSaved, etcdv1beta2.ReasonSuspended, "Backups are suspended (spec.suspend). No backup has been made yet, and none will be started")
 		return
 	}
 	set.False(etcdv1beta2.EtcdBackupSaved, etcdv1beta2.ReasonWaiting, "The first backup is due at "+v.next.UTC().Format(time.RFC3339))

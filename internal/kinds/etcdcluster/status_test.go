@@ -84,7 +84,7 @@ func TestReadySaysInOneLineWhatIsInTheWay(t *testing.T) {
 		"no way":          {observed(plain, 3).asks(clustertest.Versioned("3.4.44")), "False ImpossibleVersion: all members run 3.5.35, and a downgrade to 3.4.44 is not possible: their data has the newer format; set spec.version to 3.5.35, or restore a backup into a new cluster"},
 		"no such size":    {observed(plain, 3).asks(clustertest.Sized(8)), "False InvalidSpec: spec.size: a cluster cannot have 8 members; use 1 to 7"},
 		"no such version": {observed(plain, 3).asks(clustertest.Versioned("latest")), `False InvalidSpec: spec.version "latest" is not a number of three parts, such as 3.6.16`},
-		"it sleeps":       {observed(claims, 3).asks(clustertest.Hibernates).without(0, 1, 2), "True Hibernating: The cluster hibernates (spec.hibernate), so no member runs; the claims of 3 members are kept"},
+		"it sleeps":       {observed(claims, 3).asks(clustertest.Hibernates).without(0, 1, 2), "True Hibernating: The cluster is hibernating (spec.hibernate), so no member is running; the claims of 3 members are kept"},
 		"no certificates": {uncertified(observed(plain, 3)), "False SecretMissing: TLS.static.operatorSecret: there is no Secret operator"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -182,7 +182,7 @@ func TestReadySaysThatMembersAreOutOfSpaceAndWhatIsDone(t *testing.T) {
 
 func TestMembersAreDefragmentedWhereTheSpecSaysSo(t *testing.T) {
 	n := func(serial int64) string { return model.MemberName(clustertest.New(), serial) }
-	always, nightly, daily := clustertest.Defragments(""), clustertest.Defragments("0 3 * * *"), clustertest.Defragments("30 11 * * *") // the window of daily is open at noon
+	always, nightly, daily := clustertest.Defragments(""), clustertest.Defragments("0 3 * * *"), clustertest.Defragments("30 11 * * *") // daily has its window open at noon, when the tests run
 	for name, test := range map[string]struct {
 		world world
 		want  string

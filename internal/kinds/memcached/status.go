@@ -64,7 +64,7 @@ func reportServers(set condition.Set, m *cachev1alpha1.Memcached, f facts, done 
 	case f.Set == nil:
 		set.False(kind, common.ReasonApplying, "The servers are being created")
 	case s.Replicas != m.Spec.Size:
-		set.False(kind, common.ReasonUpdating, fmt.Sprintf("The number of servers changes from %d to %d", s.Replicas, m.Spec.Size))
+		set.False(kind, common.ReasonUpdating, fmt.Sprintf("The number of servers is changing from %d to %d", s.Replicas, m.Spec.Size))
 	case workload.Changing(done, "StatefulSet"): // a reported refusal would belong to the previous spec
 		set.False(kind, common.ReasonUpdating, "The StatefulSet controller has not processed the last change yet")
 	case f.Refusal.Words != "":

@@ -25,7 +25,7 @@ func reportQuota(set condition.Set, m *customv1.MicroServiceDeploy, t quota.Tena
 	case t.Quotas[b] != nil:
 		reportEnforced(set, trouble, "ResourceQuota "+b.Name+" limits all instances of the namespace together")
 	case t.Others:
-		set.False(kind, customv1.ReasonQuotaNotEnforced, "Other owners run pods in this namespace, and a ResourceQuota would limit these pods too, so opcrew creates none; label the namespace "+names.QuotaLabel+"=true to create it nevertheless, or set spec.quota to PriorityClass")
+		set.False(kind, customv1.ReasonQuotaNotEnforced, "Other owners run pods in this namespace. A ResourceQuota would limit these pods too, so opcrew creates none; to create it anyway, label the namespace with "+names.QuotaLabel+"=true, or set spec.quota to PriorityClass")
 	case scaling.MostPods(m) == 0:
 		set.True(kind, common.ReasonScaledToZero, "No instance that requests this ResourceQuota should have pods, so opcrew creates no quota")
 	default:

@@ -91,7 +91,7 @@ func TestEveryConditionReportsWhatItIsAbout(t *testing.T) {
 		"none is made yet":          {three, facts{}, unchanged, customv1.MicroServiceDeployRolledOut, "False Applying: The pods are being created"},
 		"a bad image":               {newInstance(withImage(placeholder)), facts{}, unchanged, customv1.MicroServiceDeployRolledOut, `False InvalidImage: spec.image: "just a image url" is not a valid image (invalid reference format); write an image such as registry.example.com/team/app:1.0`},
 		"held, with pods":           {newInstance(backTo(9)), observed(plain, 2), unchanged, customv1.MicroServiceDeployRolledOut, "False RevisionMissing: spec.rollbackTo names revision 9, which is not stored; stored revisions: 1; the 2 running pods stay unchanged"},
-		"the number changes":        {three, observed(plain, 1), unchanged, customv1.MicroServiceDeployRolledOut, "False Updating: The number of pods changes from 1 to 3"},
+		"the number changes":        {three, observed(plain, 1), unchanged, customv1.MicroServiceDeployRolledOut, "False Updating: The number of pods is changing from 1 to 3"},
 		"the scaler's number":       {newInstance(autoscaled, cpu), observed(plain, 5).scaled(), unchanged, customv1.MicroServiceDeployRolledOut, "True AllPodsReady: 5 of 5 pods are ready"},
 		"served":                    {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployAvailable, "True Serving: At least one pod is ready to serve requests"},
 		"idle, not served":          {newInstance(idle), observed(plain, 0), unchanged, customv1.MicroServiceDeployAvailable, "False ScaledToZero: The spec requests no pods"},
@@ -110,7 +110,7 @@ func TestEveryConditionReportsWhatItIsAbout(t *testing.T) {
 
 		"no quota is asked for":      {newInstance(withQuota(customv1.QuotaNone)), observed(plain, 1), unchanged, customv1.MicroServiceDeployQuotaEnforced, "none"},
 		"a quota":                    {plain, observed(plain, 1).sharing(plain, "pods=2"), unchanged, customv1.MicroServiceDeployQuotaEnforced, "True Enforced: ResourceQuota opcrew-microservices limits all instances of the namespace together"},
-		"a quota beside others":      {plain, observed(plain, 1).besideOthers(), unchanged, customv1.MicroServiceDeployQuotaEnforced, "False QuotaNotEnforced: Other owners run pods in this namespace, and a ResourceQuota would limit these pods too, so opcrew creates none; label the namespace opcrew.io/quota=true to create it nevertheless, or set spec.quota to PriorityClass"},
+		"a quota beside others":      {plain, observed(plain, 1).besideOthers(), unchanged, customv1.MicroServiceDeployQuotaEnforced, "False QuotaNotEnforced: Other owners run pods in this namespace. A ResourceQuota would limit these pods too, so opcrew creates none; to create it anyway, label the namespace with opcrew.io/quota=true, or set spec.quota to PriorityClass"},
 		"a quota is being made":      {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployQuotaEnforced, "Unknown Applying: opcrew is creating the ResourceQuota"},
 		"a quota where all are idle": {newInstance(idle), observed(plain, 0), unchanged, customv1.MicroServiceDeployQuotaEnforced, "True ScaledToZero: No instance that requests this ResourceQuota should have pods, so opcrew creates no quota"},
 
@@ -177,7 +177,7 @@ func TestReadyIsTheFirstThatStandsInTheWay(t *testing.T) {
 		"a rollback to what the spec is": {newInstance(backTo(1)), observed(newInstance(), 1), unchanged, "True AllPodsReady: 1 of 1 pods are ready"},
 		"of none":                        {newInstance(withReplicas(0)), observed(newInstance(), 0), unchanged, "True ScaledToZero: The spec requests no pods"},
 		"idle":                           {newInstance(withReplicas(4), idle), observed(newInstance(), 0), unchanged, "True Idle: spec.idle is set, so the instance has no pods; 4 pods start when spec.idle is removed"},
-		"not idle yet":                   {newInstance(idle), observed(newInstance(), 2), unchanged, "False Updating: The number of pods changes from 2 to 0"},
+		"not idle yet":                   {newInstance(idle), observed(newInstance(), 2), unchanged, "False Updating: The number of pods is changing from 2 to 0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			same(t, "Ready", test.want, conditionOf(reported(test.m.DeepCopy(), test.f, test.done), customv1.MicroServiceDeployReady))

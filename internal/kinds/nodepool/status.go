@@ -94,7 +94,7 @@ func reportFrozen(set condition.Set, pool *nodesv1.NodePool, in previewInput) {
 			common.PausedAnnotation, plural(int(p.NodeCount), "node"), p.Changes[0]))
 		return
 	}
-	message := fmt.Sprintf("The annotation %s holds back changes that affect %s and evict %s, as status.preview shows; the first change: %s",
+	message := fmt.Sprintf("The annotation %s holds back changes that would affect %s and evict %s, as status.preview shows; first change: %s",
 		common.DryRunAnnotation, plural(int(p.NodeCount), "node"), plural(int(p.EvictionCount), "pod"), p.Changes[0])
 	set.False(nodesv1.NodePoolReady, nodesv1.ReasonDryRun, message)
 }

@@ -286,7 +286,7 @@ func TestReadyNamesWhatIsInTheWay(t *testing.T) {
 		"no node":   {gold, nil, nil, 0, "True NoNodes", "label a node with node-role.kubernetes.io/gold="},
 		"dry run": {
 			pooltest.Pool("gold", pooltest.InDryRun(), pooltest.WantsLabel("tier", "gold")), []*corev1.Node{node}, nil, 1,
-			"False DryRun", "holds back changes that affect 1 node and evict 0 pods, as status.preview shows; the first change: apply RuntimeClass gold",
+			"False DryRun", "holds back changes that would affect 1 node and evict 0 pods, as status.preview shows; first change: apply RuntimeClass gold",
 		},
 		"dry run of what is there": {pooltest.Pool("gold", pooltest.InDryRun(), pooltest.WantsLabel("tier", "gold")), []*corev1.Node{settled(t, node, gold)}, nil, 0, "True AsWanted", ""},
 		// A pause also holds back changes of nodes, which the outcome of the NodePool's own plan does not count.

@@ -81,7 +81,7 @@ func TestALossIsReportedWithTheCommandThatAcceptsIt(t *testing.T) {
 	}
 }
 
-// recreated replaces the object by another one of the same name, which uses the volumes of the first one.
+// recreated replaces the object with a new one of the same name, which uses the volumes of the old one.
 func (s *scene) recreated() *scene {
 	s.Status = redisv1alpha1.RedisEnterpriseClusterStatus{Nodes: s.Status.Nodes}
 	return s

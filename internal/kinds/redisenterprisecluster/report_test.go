@@ -139,7 +139,7 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 			s.Cluster.Status.Move = &redisv1alpha1.Move{Reason: redisv1alpha1.ReasonScalingUp, SlotsMoved: 558, SlotsTotal: 6000}
 			s.view.Move = &redis.Progress{Goal: 2, Shards: 3, Slots: 5461, Began: clustertest.Noon}
 		}, state: "Running", wants: map[string]string{
-			"Ready": "False ScalingDown: The number of pods changes from 3 to 2: slots are being moved", "Migrating": "True ScalingDown: 0 of 5461 slots",
+			"Ready": "False ScalingDown: The number of pods is changing from 3 to 2: slots are being moved", "Migrating": "True ScalingDown: 0 of 5461 slots",
 		}},
 		"there is no room for what has to go": {scene: running(5).changed(0, 1, 2, 3, 4), do: func(s *scene) {
 			wants(3)(s.Cluster)
@@ -147,7 +147,7 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 				p.MaxMemory, p.UsedMemory, p.Dataset = 100<<20, 80<<20, 79<<20
 			}
 		}, state: "RunningRollingUpdate", wants: map[string]string{
-			"PodsReady": "False TooLittleMemory: The number of pods changes from 5 to 3: the home server of pod 0 would receive about",
+			"PodsReady": "False TooLittleMemory: The number of pods is changing from 5 to 3: the home server of pod 0 would receive about",
 		}, says: "to update the pods first, set nodes back to 5 until UpToDate is True"},
 		"a pod has come, and no slots yet": {scene: running(4), do: func(s *scene) {
 			s.procs["h0"].Slots, s.procs["h3"].Slots = append(s.procs["h0"].Slots, s.procs["h3"].Slots...), nil

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// maxEntries is how many files one call of Forget examines, because many old markers on a host must not delay a
+	// maxEntries limits how many files one call of Forget examines, so that many old markers on a host do not delay a
 	// command.
 	maxEntries = 10_000
 	// MaxForget is how long one call of Forget may take.

@@ -55,7 +55,8 @@ func (m *Memory) BegunWith(key types.NamespacedName, members int32) int32 {
 	return last.members
 }
 
-// QuorumSince returns since when the first members have had a quorum without interruption; zero if they have none now.
+// QuorumSince returns the time since which the first members have had a quorum without interruption; zero if they have
+// none now.
 func (m *Memory) QuorumSince(key types.NamespacedName, now time.Time, quorum bool) time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()

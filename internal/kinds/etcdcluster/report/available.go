@@ -54,7 +54,7 @@ func (a *Availability) Available(set condition.Set) {
 func (a *Availability) unformed() (reason, message string) {
 	switch {
 	case model.Hibernating(a.Cluster):
-		return etcdv1beta2.ReasonHibernating, "The cluster hibernates (spec.hibernate), so no member runs"
+		return etcdv1beta2.ReasonHibernating, "The cluster is hibernating (spec.hibernate), so no member is running"
 	case a.Cluster.Status.ClusterID == "":
 		return a.Beginning()
 	case a.IsMistaken():

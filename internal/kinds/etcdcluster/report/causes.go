@@ -59,7 +59,7 @@ func (a *Availability) Beginning() (reason, message string) {
 		}
 	}
 	if a.View.Err != nil && a.runFor() > model.StartTime {
-		return etcdv1beta2.ReasonMemberNotReady, fmt.Sprintf("The first %s not respond: %v", plural(len(a.Members), "member runs, but does", "members run, but do"), a.View.Err)
+		return etcdv1beta2.ReasonMemberNotReady, fmt.Sprintf("The initial %s not respond: %v", plural(len(a.Members), "member is running, but does", "members are running, but do"), a.View.Err)
 	}
 	return etcdv1beta2.ReasonCreating, message
 }

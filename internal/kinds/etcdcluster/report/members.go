@@ -44,7 +44,7 @@ func (m *Membership) Ready(set condition.Set) {
 	count := fmt.Sprintf("%d of %d members are ready", ready, c.Spec.Size)
 	switch {
 	case model.Hibernating(c):
-		set.False(kind, etcdv1beta2.ReasonHibernating, fmt.Sprintf("The cluster hibernates (spec.hibernate), so no member runs; the claims of %d members are kept", m.Claims))
+		set.False(kind, etcdv1beta2.ReasonHibernating, fmt.Sprintf("The cluster is hibernating (spec.hibernate), so no member is running; the claims of %d members are kept", m.Claims))
 	case m.Unknown != nil:
 		set.False(kind, m.Unknown.Reason, m.Unknown.Message)
 	case len(m.Foreign) > 0:

@@ -76,8 +76,9 @@ func holder(m, winner *customv1.MicroServiceDeploy) string {
 	return fmt.Sprintf(" belongs to MicroServiceDeploy %s/%s", winner.Namespace, winner.Name)
 }
 
-// winner returns the MicroServiceDeploy that gets a host name. The microservice that has the name wins, or else the
-// oldest one. Among its major versions, spec.current and age decide. Every MicroServiceDeploy computes the same winner.
+// winner returns the MicroServiceDeploy that gets a host name. The microservice that already holds the host name wins,
+// or else the oldest one. Among the MicroServiceDeploys of that microservice (its major versions), one with spec.current
+// wins, then the oldest. The result is the same for whichever of them is reconciled.
 func winner(claimants []*customv1.MicroServiceDeploy, host string) *customv1.MicroServiceDeploy {
 	first := slices.MinFunc(claimants, func(a, b *customv1.MicroServiceDeploy) int {
 		return cmp.Or(lacking(a, host)-lacking(b, host), older(a, b))

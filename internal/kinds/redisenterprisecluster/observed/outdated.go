@@ -29,7 +29,7 @@ func (p Pods) Outdated(members workload.Members) []*corev1.Pod {
 	return out
 }
 
-// Upgrades reports whether any outdated pod runs another server image than the StatefulSet's template.
+// Upgrades reports whether any outdated pod runs a server image that differs from the one in the StatefulSet's template.
 func Upgrades(set *appsv1.StatefulSet, outdated []*corev1.Pod) bool {
 	if set == nil {
 		return false

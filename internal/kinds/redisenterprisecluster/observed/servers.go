@@ -33,8 +33,8 @@ type Server struct {
 	Slots Ranges
 	// Down explains why the server considers the cluster down and refuses clients; "" if it does not.
 	Down string
-	// InSync is true if a replica is connected to its primary and has received all data that the primary had at that
-	// time.
+	// InSync is true if a replica was connected to its primary when the servers were read, and had received all data
+	// that the primary had when the replica connected.
 	InSync bool
 	// Run identifies one start of the server. Err explains why the server does not answer.
 	Address, Run string

@@ -14,7 +14,7 @@ import (
 
 // Hibernation sets the conditions of a cluster whose pods are stopped, or are being stopped, because it hibernates.
 func Hibernation(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, members workload.Members) {
-	const message = "The spec sets hibernate: there are no pods, and their volume claims are kept"
+	const message = "spec.hibernate is set: the pods were removed, and their volume claims are kept"
 	set.False(redisv1alpha1.ConditionAvailable, redisv1alpha1.ReasonHibernating, message)
 	set.False(redisv1alpha1.ConditionRedundant, redisv1alpha1.ReasonHibernating, message)
 	for _, kind := range []string{

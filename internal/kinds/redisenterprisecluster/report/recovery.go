@@ -23,7 +23,7 @@ func Recovery(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, d deci
 	case !c.Spec.ClusterRecovery:
 		set.Remove(kind)
 	case desired.Hibernates(c):
-		set.True(kind, redisv1alpha1.ReasonNotNeeded, asked+"The cluster hibernates, and you can set clusterRecovery to false")
+		set.True(kind, redisv1alpha1.ReasonNotNeeded, asked+"The cluster is hibernating, so no recovery is needed; you can set clusterRecovery to false")
 	case available == nil:
 		set.True(kind, redisv1alpha1.ReasonRecovering, asked+"The servers have not been read yet")
 	case available.Status != metav1.ConditionTrue:

@@ -10,7 +10,7 @@ import "fmt"
 type Limits struct {
 	// Bytes is the maximum number of bytes, announced or received. Text is the maximum number of bytes in one text.
 	Bytes, Text int64
-	// Elements is the maximum number of elements in all lists. Depth is how deep lists may be nested.
+	// Elements is the maximum number of elements in all lists together. Depth is how deeply lists may be nested.
 	Elements int64
 	Depth    int
 	// Line is the maximum number of bytes in a line.

@@ -100,7 +100,7 @@ func (m *mover) inPairs(ctx context.Context) error {
 	return p.large
 }
 
-// noteEnds publishes the servers that take part in running moves.
+// noteEnds publishes which servers take part in the moves in progress.
 func (m *mover) noteEnds(moving []Move) {
 	var ends []End
 	for _, move := range moving {

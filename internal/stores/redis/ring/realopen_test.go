@@ -103,7 +103,7 @@ func (o *operator) leadsWithin(s *server, limit time.Duration) bool {
 	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		role, _ := o.command(s, redis.Command{"ROLE"}).([]any)
 		if len(role) > 0 && role[0] == "master" {
-			time.Sleep(time.Second) // gives all servers time to hear of it
+			time.Sleep(time.Second) // gives all servers time to learn the new role
 			return true
 		}
 	}
