@@ -11,13 +11,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Guard decides whether a finished pod may be written: with all that users, opcrew and pinning put into it.
+// Guard decides whether a finished pod may be written: with all that users, opcrew and pinning put into it. It also
+// decides about a new volume claim, because its volume may start with a copy of other data.
 type Guard interface {
-	// Object returns why the pod may not be written; nil if it may. It is called only before a write.
+	// Object returns why the pod or claim may not be written; nil if it may. It is called only before a write.
 	Object(ctx context.Context, owner client.Object, pod Pod) (*Objection, error)
 }
 
-// Pod is the finished pod of a child: the child itself, or the template of a Deployment or StatefulSet.
+// Pod is the finished pod of a child: the child itself, or the template of a Deployment or StatefulSet. For a new volume
+// claim it has only Claim.
 type Pod struct {
 	// Kind and ObjectKey name the child.
 	Kind string
@@ -28,6 +30,10 @@ type Pod struct {
 	// Template is the pod as it would be written, without the API server's defaults. Live is that of the
 	// child in the cluster; nil if there is none.
 	Template, Live *corev1.PodTemplateSpec
+	// Claim is the child itself if it is a volume claim that does not exist yet; nil otherwise.
+	Claim *corev1.PersistentVolumeClaimSpec
+	// Claims are the names of the claims for new pods of a StatefulSet. A claim that already has such a name is used.
+	Claims []string
 }
 
 // String names the child as users read it, such as StatefulSet shop/db.

@@ -54,8 +54,12 @@ type missing struct {
 // lacking returns the first right that is not proven, nil if there is none. What costs most is asked last.
 func (g *Guard) lacking(ctx context.Context, owner client.Object, pod guard.Pod) (*missing, error) {
 	known := ways(pod.Live, pod.Trust)
+	all, err := g.uses(ctx, pod)
+	if err != nil {
+		return nil, err
+	}
 	siblings, read := map[way]bool{}, false
-	for _, r := range added(pod, known) {
+	for _, r := range added(all, pod.Trust, known) {
 		who, allowed, err := g.allowed(ctx, owner, pod, r)
 		if err != nil {
 			return nil, err
@@ -77,12 +81,43 @@ func (g *Guard) lacking(ctx context.Context, owner client.Object, pod guard.Pod)
 	return nil, nil
 }
 
-// added are the references of a pod that it has not had before, each of them once.
-func added(pod guard.Pod, known map[way]bool) []reference {
+// uses are the references of a finished pod, or of a new volume claim.
+func (g *Guard) uses(ctx context.Context, pod guard.Pod) ([]reference, error) {
+	if pod.Template == nil {
+		return sources(*pod.Claim), nil
+	}
+	out, err := g.takenOver(ctx, pod)
+	return append(out, references(pod.Template.Spec)...), err
+}
+
+// takenOver are the existing claims of other owners that new pods of a StatefulSet would use because of their names.
+// Kubernetes does not check their owner. The claims of a set that was deleted without them have opcrew's label.
+func (g *Guard) takenOver(ctx context.Context, pod guard.Pod) ([]reference, error) {
+	if len(pod.Claims) == 0 {
+		return nil, nil
+	}
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaimList"))
+	if err := g.Live.List(ctx, list, client.InNamespace(pod.Namespace)); err != nil {
+		return nil, fmt.Errorf("list the volume claims: %w", err)
+	}
 	var out []reference
-	for _, r := range references(pod.Template.Spec) {
+	for _, c := range list.Items {
+		if slices.Contains(pod.Claims, c.Name) && c.Labels[common.ManagedByLabel] != common.Name {
+			r := claim(c.Name).at("a new pod of " + pod.String())
+			r.implied = true
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
+
+// added are the references that a pod has not had before, each of them once.
+func added(all []reference, trust guard.Trust, known map[way]bool) []reference {
+	var out []reference
+	for _, r := range all {
 		again := slices.ContainsFunc(out, func(o reference) bool { return o.way() == r.way() && o.volume == r.volume })
-		if !known[r.way()] && !again && !slices.Contains(pod.Trust.Volumes, r.volume) {
+		if !known[r.way()] && !again && !slices.Contains(trust.Volumes, r.volume) {
 			out = append(out, r)
 		}
 	}
@@ -124,9 +159,9 @@ func (g *Guard) allowed(ctx context.Context, owner client.Object, pod guard.Pod,
 	return who, review.Status.Allowed, nil
 }
 
-// belongs reports whether an object exists and was made for the owner.
+// belongs reports whether an object exists and was made for the owner. An object of another namespace never was.
 func (g *Guard) belongs(ctx context.Context, owner client.Object, namespace string, r reference) (bool, error) {
-	if r.kind == "" {
+	if r.kind == "" || r.in != "" {
 		return false, nil
 	}
 	object := r.object()

@@ -4,6 +4,7 @@
 package rights
 
 import (
+	"cmp"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,10 +18,14 @@ type reference struct {
 	// kind is that of the object; empty if the objects of an owner are never of it.
 	kind string
 	name string
+	// in is the namespace of the object; empty: the namespace of the pod, or none.
+	in string
 	// volume is the name of the volume that uses it; empty: it is used in another way.
 	volume string
 	// where is the part of the pod that uses it, for messages.
 	where string
+	// implied is true if no field names the object: its name follows from the name of the owner.
+	implied bool
 }
 
 // The ways to use each kind of object.
@@ -53,11 +58,11 @@ func (r reference) at(where string) reference {
 // way is what a reference has in common with an earlier one that allows it: the values of a Secret in a volume of
 // opcrew's own container do not allow them in the environment of a user's.
 type way struct {
-	resource, name string
-	volume         bool
+	resource, in, name string
+	volume             bool
 }
 
-func (r reference) way() way { return way{r.resource, r.name, r.volume != ""} }
+func (r reference) way() way { return way{r.resource, r.in, r.name, r.volume != ""} }
 
 // isClusterScoped reports whether the object is in no namespace.
 func (r reference) isClusterScoped() bool {
@@ -68,7 +73,7 @@ func (r reference) namespace(ofPod string) string {
 	if r.isClusterScoped() {
 		return ""
 	}
-	return ofPod
+	return cmp.Or(r.in, ofPod)
 }
 
 func (r reference) fullResource() string {
@@ -77,7 +82,7 @@ func (r reference) fullResource() string {
 
 // grant says how an administrator grants the right.
 func (r reference) grant(namespace, user string) string {
-	role, scope := "role", " -n "+namespace
+	role, scope := "role", " -n "+r.namespace(namespace)
 	if r.isClusterScoped() {
 		role, scope = "clusterrole", ""
 	}

@@ -38,6 +38,10 @@ func (r *requester) review(namespace string, of reference) *authorizationv1.Subj
 
 // mayNot is the message about a right that the requester does not have.
 func (r *requester) mayNot(namespace string, of reference) string {
-	return fmt.Sprintf("%s may not %s %s %s, which %s uses: %s, or take it out of the spec; rights are checked again every minute",
-		r.Username, of.verb, of.fullResource(), of.name, of.where, of.grant(namespace, r.Username))
+	instead := "take it out of the spec"
+	if of.implied {
+		instead = "create the object under another name"
+	}
+	return fmt.Sprintf("%s may not %s %s %s, which %s uses: %s, or %s; rights are checked again every minute",
+		r.Username, of.verb, of.fullResource(), of.name, of.where, of.grant(namespace, r.Username), instead)
 }
