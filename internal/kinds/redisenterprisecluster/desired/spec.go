@@ -88,6 +88,9 @@ func SideContainers(c *redisv1alpha1.RedisEnterpriseCluster) []corev1.Container 
 	return out
 }
 
+// maxImage is the length of an image, as the CRDs limit it in fields for images. Each cached pod repeats the image.
+const maxImage = 512
+
 // sideContainers parses the containers of the spec, which the CRD does not validate.
 func sideContainers(asked []common.Container) ([]corev1.Container, error) {
 	var out []corev1.Container
@@ -100,6 +103,9 @@ func sideContainers(asked []common.Container) ([]corev1.Container, error) {
 		}
 		if slices.Contains([]string{"", HomeContainer, GuestContainer, AgentContainer}, side.Name) {
 			return nil, fmt.Errorf("sideContainersSpec[%d].name: give it a name other than %s, %s and %s", i, HomeContainer, GuestContainer, AgentContainer)
+		}
+		if len(side.Image) > maxImage {
+			return nil, fmt.Errorf("sideContainersSpec[%d].image: it has %d characters, and an image has at most %d; write a shorter one", i, len(side.Image), maxImage)
 		}
 		out = append(out, side)
 	}

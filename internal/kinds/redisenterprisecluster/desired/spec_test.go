@@ -63,17 +63,18 @@ func TestWhatIsReadOtherwiseThanItIsWrittenIsReported(t *testing.T) {
 
 func TestASpecThatCannotBeSaysWhatToWriteInstead(t *testing.T) {
 	for spec, want := range map[string]string{
-		`redisEnterpriseNodeResources: {limits: {memory: a lot}}`:      `limits.memory: "a lot" is no amount; write one such as`,
-		`redisEnterpriseNodeResources: {requests: {cpu: 1 Core}}`:      `requests.cpu: "1 Core" is no amount`,
-		`redisEnterpriseNodeResources: {limits: {memory: 400m}}`:       "limits.memory: 400m is too little for a primary and a replica; write 128Mi or more",
-		`redisEnterpriseImageSpec: {repository: Redis, versionTag: x}`: `redisEnterpriseImageSpec: "Redis:x" is no image`,
-		`redisEnterpriseImageSpec: {repository: redis, digestHash: a}`: `"redis@sha256:a" is no image`,
-		`sideContainersSpec: [{nam: a}]`:                               `sideContainersSpec[0]: no container of a pod: json: unknown field "nam"`,
-		`sideContainersSpec: [{name: a}, {name: agent}]`:               "sideContainersSpec[1].name: give it a name other than home, guest and agent",
-		`{hibernate: true, persistentSpec: {enabled: "false"}}`:        "make one with persistentSpec: {enabled: true}",
-		`clusterCredentialSecretName: example-system`:                  "clusterCredentialSecretName: example-system is the operator's own Secret; write another name, or none for example",
-		`redisConfig: {maxclients: "99"}`:                              "redisConfig: maxclients: 99 is too few for replicas, agent and operator beside your clients; write 100 or more",
-		`redisConfig: {port: "1", user: x, save: ""}`:                  "redisConfig: port, user: only the operator sets that",
+		`redisEnterpriseNodeResources: {limits: {memory: a lot}}`:                    `limits.memory: "a lot" is no amount; write one such as`,
+		`redisEnterpriseNodeResources: {requests: {cpu: 1 Core}}`:                    `requests.cpu: "1 Core" is no amount`,
+		`redisEnterpriseNodeResources: {limits: {memory: 400m}}`:                     "limits.memory: 400m is too little for a primary and a replica; write 128Mi or more",
+		`redisEnterpriseImageSpec: {repository: Redis, versionTag: x}`:               `redisEnterpriseImageSpec: "Redis:x" is no image`,
+		`redisEnterpriseImageSpec: {repository: redis, digestHash: a}`:               `"redis@sha256:a" is no image`,
+		`sideContainersSpec: [{nam: a}]`:                                             `sideContainersSpec[0]: no container of a pod: json: unknown field "nam"`,
+		`sideContainersSpec: [{name: a, image: "` + strings.Repeat("x", 513) + `"}]`: "sideContainersSpec[0].image: it has 513 characters, and an image has at most 512; write a shorter one",
+		`sideContainersSpec: [{name: a}, {name: agent}]`:                             "sideContainersSpec[1].name: give it a name other than home, guest and agent",
+		`{hibernate: true, persistentSpec: {enabled: "false"}}`:                      "make one with persistentSpec: {enabled: true}",
+		`clusterCredentialSecretName: example-system`:                                "clusterCredentialSecretName: example-system is the operator's own Secret; write another name, or none for example",
+		`redisConfig: {maxclients: "99"}`:                                            "redisConfig: maxclients: 99 is too few for replicas, agent and operator beside your clients; write 100 or more",
+		`redisConfig: {port: "1", user: x, save: ""}`:                                "redisConfig: port, user: only the operator sets that",
 	} {
 		if _, err := Read(clustertest.New(clustertest.With(spec)), from); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: expected an error with %q, got %v", spec, want, err)
