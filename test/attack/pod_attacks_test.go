@@ -31,6 +31,16 @@ spec: {msName: shop, image: "nginx:1.26", ` + fields + `}
 `
 }
 
+// cacheWith is a Memcached with more in its spec.
+func cacheWith(fields string) string {
+	return `
+apiVersion: cache.example.com/v1alpha1
+kind: Memcached
+metadata: {name: items}
+spec: {size: 1, ` + fields + `}
+`
+}
+
 // etcdWith is an EtcdCluster of one member with more in its spec.
 func etcdWith(fields string) string {
 	return `

@@ -18,21 +18,32 @@ import (
 // specs are the pods of a namespace, and those that Deployments and StatefulSets there create.
 func (w *world) specs(ns string) []corev1.PodSpec {
 	w.Helper()
-	pods, deployments, sets := &corev1.PodList{}, &appsv1.DeploymentList{}, &appsv1.StatefulSetList{}
-	for _, list := range []client.ObjectList{pods, deployments, sets} {
+	deployments, sets := &appsv1.DeploymentList{}, &appsv1.StatefulSetList{}
+	for _, list := range []client.ObjectList{deployments, sets} {
 		if err := w.admin.List(w.Context(), list, client.InNamespace(ns)); err != nil {
 			w.Fatal(err)
 		}
 	}
-	var out []corev1.PodSpec
-	for _, each := range pods.Items {
-		out = append(out, each.Spec)
-	}
+	out := w.podSpecs(ns)
 	for _, each := range deployments.Items {
 		out = append(out, each.Spec.Template.Spec)
 	}
 	for _, each := range sets.Items {
 		out = append(out, each.Spec.Template.Spec)
+	}
+	return out
+}
+
+// podSpecs are the pods of a namespace that exist.
+func (w *world) podSpecs(ns string) []corev1.PodSpec {
+	w.Helper()
+	pods := &corev1.PodList{}
+	if err := w.admin.List(w.Context(), pods, client.InNamespace(ns)); err != nil {
+		w.Fatal(err)
+	}
+	var out []corev1.PodSpec
+	for _, each := range pods.Items {
+		out = append(out, each.Spec)
 	}
 	return out
 }

@@ -23,7 +23,7 @@ import (
 )
 
 // undefended is a cluster whose defences are switched off: the CRDs validate nothing, there are no policies, the operators
-// have no guards, and the tenant may write all of opcrew's objects.
+// have no guards, their caches hold everything, and the tenant may write all of opcrew's objects.
 func undefended(t *testing.T) *cluster {
 	t.Helper()
 	c := start(t, crdsWithoutValidation(t), unguarded)
@@ -39,9 +39,12 @@ func undefended(t *testing.T) *cluster {
 	if err := c.env.Client.Create(t.Context(), all); err != nil {
 		t.Fatal(err)
 	}
-	c.roles = append(slices.Clone(userRoles), all.Name)
+	c.roles, c.trim = append(slices.Clone(userRoles), all.Name), everything
 	return c
 }
+
+// everything is a transform function of a cache that drops nothing.
+func everything(object any) (any, error) { return object, nil }
 
 // unguarded is a kind whose pods are written unchecked.
 func unguarded(kind kit.Registration) kit.Registration {

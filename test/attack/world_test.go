@@ -20,6 +20,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
+// tenantLabel is on the namespaces of tenants.
+const tenantLabel = "example.com/tenant"
+
 // world is what one attack has: the namespace of the tenant who attacks, and that of another tenant.
 type world struct {
 	*testing.T
@@ -30,6 +33,10 @@ type world struct {
 	tenant, admin client.Client
 	// subject is what the tenant has applied.
 	subject *unstructured.Unstructured
+	// key is a private key that the tenant may not read.
+	key string
+	// seen is what the other tenant had before the attack.
+	seen map[string]string
 }
 
 // world creates both namespaces. They stay until the server ends, as nothing is written to a namespace that is going.
@@ -47,7 +54,7 @@ func (c *cluster) world(t *testing.T) *world {
 func (w *world) namespace(prefix string) string {
 	w.Helper()
 	ns := &corev1.Namespace{}
-	ns.GenerateName = prefix
+	ns.GenerateName, ns.Labels = prefix, map[string]string{tenantLabel: "yes"}
 	w.create(ns)
 	return ns.Name
 }
