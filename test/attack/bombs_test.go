@@ -29,7 +29,6 @@ func bombAttacks() []attack {
 		return attack{name: name, source: "OWASP K04, CVE-2019-11253", needs: nesting, refused: []string{"16384 characters"},
 			act: func(w *world) error { return w.tries(spec) }}
 	}
-	_ = nested
 	return []attack{
 		cached("annotations of pods of etcd", etcdWith("pod: {annotations: "+annotations+"}")),
 		cached("annotations of pods of etcd that look like opcrew's", etcdWith("pod: {annotations: "+ours+"}")),
