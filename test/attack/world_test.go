@@ -20,6 +20,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
+// tenantLabel is the label of all namespaces of tenants.
+const tenantLabel = "example.com/tenant"
+
 // world is the environment of one attack: the namespace of the attacking tenant, and the namespace of another tenant.
 type world struct {
 	*testing.T
@@ -30,6 +33,10 @@ type world struct {
 	tenant, admin client.Client
 	// subject is the object that the tenant has created.
 	subject *unstructured.Unstructured
+	// key is a private key that the tenant may not read.
+	key string
+	// seen is what the other tenant had before the attack.
+	seen map[string]string
 }
 
 // world creates both namespaces. It does not delete them at the end of an attack, because the server refuses writes to
@@ -48,7 +55,7 @@ func (c *cluster) world(t *testing.T) *world {
 func (w *world) namespace(prefix string) string {
 	w.Helper()
 	ns := &corev1.Namespace{}
-	ns.GenerateName = prefix
+	ns.GenerateName, ns.Labels = prefix, map[string]string{tenantLabel: "yes"}
 	w.create(ns)
 	return ns.Name
 }
