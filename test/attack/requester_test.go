@@ -67,9 +67,7 @@ func requesterAttacks() []attack {
 		uses("an image pull Secret of an AppService", "OWASP K08", app("pod: {"+pull+"}"), "payroll", payroll),
 		uses("an image pull Secret of a Memcached", "OWASP K08", cacheWith("pod: {"+pull+"}"), "payroll", payroll),
 		uses("an image pull Secret of a Diva's clients", "OWASP K08", system("pod: {"+pull+"}", ""), "payroll", payroll),
-		// The first refusal of a Diva may be about keys that opcrew is creating; it is repeated for a minute.
-		{name: "an image pull Secret of a Diva's manager", source: "OWASP K08", item: 4, needs: requester, before: payroll,
-			manifest: strings.Replace(system("", ""), "manager: {", "manager: {pod: {"+pull+"}, ", 1), stops: &report{"RequesterMayNot", nil}, harm: aPodMentions("payroll")},
+		uses("an image pull Secret of a Diva's manager", "OWASP K08", strings.Replace(system("", ""), "manager: {", "manager: {pod: {"+pull+"}, ", 1), "payroll", payroll),
 		uses("an image pull Secret of Redis", "OWASP K08", redisPod("pullSecrets: [{name: payroll}]"), "payroll", payroll),
 		uses("an image pull Secret of a backup", "OWASP K08", backup("storageType: S3, s3: {path: b/k}, pod: {"+pull+"}"), "payroll", payroll),
 		uses("a certificate of the status page of Redis", "OWASP K08", redisPod("certificates: {cmCertificateSecretName: payroll}"), "payroll", payroll),

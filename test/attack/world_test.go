@@ -7,11 +7,13 @@ package attack
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -39,8 +41,8 @@ type world struct {
 	seen map[string]string
 }
 
-// world creates both namespaces. It does not delete them at the end of an attack, because the server refuses writes to
-// a namespace that is being deleted.
+// world creates both namespaces, and waits until the tenant has the rights of its roles. It does not delete the
+// namespaces at the end of an attack, because the server refuses writes to a namespace that is being deleted.
 func (c *cluster) world(t *testing.T) *world {
 	t.Helper()
 	w := &world{T: t, cluster: c, admin: c.env.Client}
@@ -48,6 +50,9 @@ func (c *cluster) world(t *testing.T) *world {
 	w.tenant = c.env.ClientFor(t, c.env.TokenConfig(t, w.ns, "mallory"))
 	for _, role := range c.roles {
 		w.bind(role)
+	}
+	for _, role := range c.roles {
+		w.until("the tenant has role "+role, func() error { return w.grants(role) })
 	}
 	return w
 }
@@ -69,6 +74,30 @@ func (w *world) bind(role string) {
 	}
 	binding.Namespace, binding.Name = w.ns, role
 	w.create(binding)
+}
+
+// grants returns an error until the API server lets the tenant use the first right of a ClusterRole. The API server
+// reads roles and bindings from a cache, so a new binding has no effect at first.
+func (w *world) grants(name string) error {
+	role := &rbacv1.ClusterRole{}
+	if err := w.admin.Get(w.Context(), client.ObjectKey{Name: name}, role); err != nil {
+		return err
+	}
+	rule := role.Rules[0]
+	resource, subresource, _ := strings.Cut(rule.Resources[0], "/")
+	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+		User: "system:serviceaccount:" + w.ns + ":mallory",
+		ResourceAttributes: &authorizationv1.ResourceAttributes{
+			Namespace: w.ns, Verb: rule.Verbs[0], Group: rule.APIGroups[0], Resource: resource, Subresource: subresource,
+		},
+	}}
+	if err := w.admin.Create(w.Context(), review); err != nil {
+		return err
+	}
+	if !review.Status.Allowed {
+		return errors.New("the API server does not allow it yet")
+	}
+	return nil
 }
 
 // create creates an object as an administrator.
