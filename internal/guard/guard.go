@@ -14,7 +14,8 @@ import (
 // Guard decides whether opcrew may write a finished pod: one with all settings of the user and of opcrew. Guard also
 // decides whether opcrew may create a volume claim, because a new volume can start with a copy of other data.
 type Guard interface {
-	// Object returns why opcrew may not write the pod or claim; nil if it may. Package ensure calls it before each write.
+	// Object returns why opcrew may not write the pod or claim; nil if it may. Package ensure calls it before each
+	// write.
 	Object(ctx context.Context, owner client.Object, pod Pod) (*Objection, error)
 }
 
@@ -33,8 +34,8 @@ type Pod struct {
 	Template, Live *corev1.PodTemplateSpec
 	// Claim is the spec of the child if the child is a volume claim that does not exist yet; nil otherwise.
 	Claim *corev1.PersistentVolumeClaimSpec
-	// Claims are the names of the volume claims for new pods of a StatefulSet. If a claim with such a name already exists,
-	// the new pod uses that claim.
+	// Claims are the names of the volume claims for new pods of a StatefulSet. If a claim with such a name already
+	// exists, the new pod uses that claim.
 	Claims []string
 }
 

@@ -14,10 +14,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// budget is how many bytes of annotations the operator may keep in memory for one pod. Kubernetes allows 256 KiB.
+// budget is the maximum number of bytes of annotations that the operator may keep in memory for one pod. Kubernetes
+// allows 256 KiB of annotations per pod.
 const budget = 32 << 10
 
-// bombAttacks are small requests with a large effect: annotations that every pod repeats, and deeply nested values.
+// bombAttacks returns attacks by small requests with a large effect: annotations that every pod repeats, and deeply
+// nested values.
 func bombAttacks() []attack {
 	annotations := "{" + strings.Join(numbered("a%d: "+strings.Repeat("x", 4000), 60), ", ") + "}"
 	ours := "{" + strings.Join(numbered("opcrew.io/a%d: "+strings.Repeat("x", 4000), 60), ", ") + "}"
@@ -41,12 +43,12 @@ func bombAttacks() []attack {
 	}
 }
 
-// levels is how deep an object can be that the API server accepts. A list of objects has two more levels, which no client
-// can decode. Managed fields of nested objects have more levels than the objects.
+// levels is the maximum nesting that the API server accepts in an object. A list of objects has two more levels, so no
+// client can decode a list with such an object. The managed fields of nested objects have more levels than the objects.
 const levels = 10000
 
-// tries asks whether the API server would store a Redis cluster. It stores none, as the operator could then list no
-// cluster of any tenant.
+// tries returns the API server's response to the creation of a Redis cluster, as a dry run. A stored cluster would
+// prevent the operator from listing the Redis clusters of all tenants.
 func (w *world) tries(spec string) error {
 	w.subject = w.parse(redisPod(""))
 	w.subject.Object["spec"] = json.RawMessage(spec)
@@ -60,7 +62,7 @@ func (w *world) tries(spec string) error {
 	return w.tenant.Create(w.Context(), w.subject, client.DryRunAll)
 }
 
-// fillsTheCache is harm by a pod of which the operator keeps too many bytes of annotations.
+// fillsTheCache reports harm if the operator keeps too many bytes of annotations of one pod in its cache.
 func fillsTheCache(w *world) string {
 	w.Helper()
 	pods := &corev1.PodList{}

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// claimAttacks get the data of volumes that the tenant may not use.
+// claimAttacks returns attacks that try to get the data of volumes that the tenant may not use.
 func claimAttacks() []attack {
 	from := func(source string) string {
 		return etcdWith("pod: {persistentVolumeClaimSpec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}, " + source + "}}")
@@ -40,7 +40,7 @@ func claimAttacks() []attack {
 	}
 }
 
-// ledgerNamed creates a claim of another user with some name.
+// ledgerNamed returns a function that creates a claim of another user with the given name.
 func ledgerNamed(name string) func(w *world) {
 	return func(w *world) {
 		w.Helper()
@@ -48,7 +48,7 @@ func ledgerNamed(name string) func(w *world) {
 	}
 }
 
-// mounts is harm by a pod that exists and uses a claim.
+// mounts returns a function that reports harm if a pod of the tenant uses the named claim.
 func mounts(name string) func(w *world) string {
 	return func(w *world) string {
 		w.Helper()
@@ -61,17 +61,18 @@ func mounts(name string) func(w *world) string {
 	}
 }
 
-// ledger is a claim in the tenant's namespace that the tenant may not use.
+// ledger creates a claim in the tenant's namespace that the tenant may not use.
 func ledger(w *world) {
 	ledgerNamed("ledger")(w)
 }
 
-// copied is a copy that an administrator makes: this API server ignores references to other namespaces.
+// copied creates, as an administrator, a claim that copies the data of another claim. The tenant's own attempt would do
+// no harm without defences, because the API server of the test ignores references to other namespaces.
 func copied(w *world) {
 	w.has(`{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: copy}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}, dataSource: {kind: PersistentVolumeClaim, name: ledger}}}`)
 }
 
-// copies is harm by a claim that starts with other data.
+// copies reports harm if a claim in the tenant's namespace starts with the data of another object.
 func copies(w *world) string {
 	w.Helper()
 	list := &corev1.PersistentVolumeClaimList{}

@@ -24,7 +24,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/activity/run"
 )
 
-// finalizerAttacks take finalizers off objects that hold something outside their namespace, or in a store.
+// finalizerAttacks returns attacks that remove finalizers from objects that opcrew must clean up after: objects with
+// pods in another namespace, and stores.
 func finalizerAttacks() []attack {
 	var out []attack
 	for kind, manifest := range map[string]string{
@@ -32,7 +33,7 @@ func finalizerAttacks() []attack {
 	} {
 		name := map[string]string{"an EtcdCluster": "store", "a Redis cluster": "cache", "a Diva": "ops"}[kind]
 		out = append(out, attack{
-			name: kind + " that goes without its finalizers", source: "OWASP K03", needs: ownership,
+			name: kind + " that is deleted without its finalizers", source: "OWASP K03", needs: ownership,
 			before: func(w *world) { taken(inOther(manifest, name, name))(w); w.settle() },
 			act:    func(w *world) error { return w.tearAway(manifest) }, harm: changedOther,
 			control: func(w *world) {
@@ -43,7 +44,7 @@ func finalizerAttacks() []attack {
 		})
 	}
 	return append(out, attack{
-		name: "an Activity that goes without its finalizer", source: "OWASP K03, K04", needs: cleanup,
+		name: "an Activity that is deleted without its finalizer", source: "OWASP K03, K04", needs: cleanup,
 		act: (*world).leaveRun, harm: leftovers, control: func(w *world) {
 			pod := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "a", Image: "a"}}}}
 			pod.Namespace, pod.GenerateName = run.Namespace, "left-"
@@ -53,8 +54,8 @@ func finalizerAttacks() []attack {
 	})
 }
 
-// tearAway creates an object, and deletes it without its finalizers and without its children, twice. The object of the
-// second time stays.
+// tearAway creates an object, and deletes it without its finalizers and without its children. tearAway does so twice,
+// and then creates the object a third time and keeps it.
 func (w *world) tearAway(manifest string) error {
 	for range 2 {
 		if err := w.apply(manifest); err != nil {
@@ -68,13 +69,13 @@ func (w *world) tearAway(manifest string) error {
 	return w.apply(manifest)
 }
 
-// strip deletes the tenant's object and takes its finalizers off, also those of the garbage collector.
+// strip deletes the tenant's object and removes all its finalizers, including the finalizers of the garbage collector.
 func (w *world) strip(how metav1.DeletionPropagation) error {
 	if err := w.tenant.Delete(w.Context(), w.subject, client.PropagationPolicy(how)); err != nil {
 		return err
 	}
 	var refused error
-	w.until("the object goes without its finalizers", func() error {
+	w.until("the object is gone", func() error {
 		patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
 		switch err := w.tenant.Patch(w.Context(), w.subject.DeepCopy(), patch); {
 		case client.IgnoreNotFound(err) != nil:
@@ -88,14 +89,15 @@ func (w *world) strip(how metav1.DeletionPropagation) error {
 	return refused
 }
 
-// lists are the types of objects that opcrew creates for stores.
+// lists returns an empty list of each type of object that opcrew creates for stores.
 func lists() []client.ObjectList {
 	return []client.ObjectList{
 		&corev1.PodList{}, &corev1.SecretList{}, &corev1.ConfigMapList{}, &corev1.ServiceList{}, &corev1.PersistentVolumeClaimList{}, &appsv1.DeploymentList{}, &appsv1.StatefulSetList{},
 	}
 }
 
-// belongings are the objects of the other tenant, each with its UID and generation.
+// belongings returns the objects of the other tenant. The value of each object has its UID, its generation and the time
+// of its deletion.
 func (w *world) belongings() map[string]string {
 	w.Helper()
 	out := map[string]string{}
@@ -112,7 +114,7 @@ func (w *world) belongings() map[string]string {
 	return out
 }
 
-// settle waits until the objects of the other tenant no longer change, and remembers them.
+// settle waits until the objects of the other tenant no longer change, and stores them in w.seen.
 func (w *world) settle() {
 	w.Helper()
 	since := time.Now()
@@ -127,7 +129,7 @@ func (w *world) settle() {
 	})
 }
 
-// changedOther is harm to what the other tenant had before the attack.
+// changedOther reports harm if an object that the other tenant had before the attack has changed.
 func changedOther(w *world) string {
 	w.Helper()
 	now := w.belongings()
@@ -139,8 +141,8 @@ func changedOther(w *world) string {
 	return ""
 }
 
-// leaveRun has an Activity of an administrator run in the tenant's namespace, and deletes it as the tenant without its
-// finalizer.
+// leaveRun starts an Activity in the tenant's namespace as an administrator. Then it deletes the Activity and removes
+// its finalizer as the tenant.
 func (w *world) leaveRun() error {
 	w.trustsPolicies()
 	host := &corev1.Node{}
@@ -150,7 +152,7 @@ func (w *world) leaveRun() error {
 	w.until("the run has a pod", func() error {
 		if leftovers(w) == "" {
 			ready, _ := w.ready()
-			return fmt.Errorf("there is none; Ready is %s %s: %s", ready.Status, ready.Reason, ready.Message)
+			return fmt.Errorf("there is no pod; Ready is %s %s: %s", ready.Status, ready.Reason, ready.Message)
 		}
 		return nil
 	})
@@ -166,7 +168,8 @@ func (w *world) leaveRun() error {
 	return w.apply(app("size: 1")) // its report ends the attack
 }
 
-// trustsPolicies waits until opcrew trusts the requesters of Activities that are created from now on.
+// trustsPolicies waits until opcrew trusts the recorded requesters of new Activities. opcrew trusts a record only if
+// the admission policies are older than the Activity.
 func (w *world) trustsPolicies() {
 	w.Helper()
 	binding := &admissionv1.ValidatingAdmissionPolicyBinding{}
@@ -181,7 +184,7 @@ func (w *world) trustsPolicies() {
 	})
 }
 
-// leftovers is harm by objects for runs of the tenant in the namespace of runs.
+// leftovers reports harm if pods or Secrets of the tenant's Activities exist in the namespace in which Activities run.
 func leftovers(w *world) string {
 	w.Helper()
 	for _, list := range []client.ObjectList{&corev1.PodList{}, &corev1.SecretList{}} {

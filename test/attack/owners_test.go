@@ -18,25 +18,26 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ownerAttacks use owners and the garbage collector to have objects of others deleted or changed.
+// ownerAttacks returns attacks that use owner references and the garbage collector to delete or change objects of other
+// users.
 func ownerAttacks() []attack {
 	return []attack{
-		{name: "a UID that is the owner of what others have", source: "OWASP K03", needs: ownership,
+		{name: "a UID that an object of others names as its owner", source: "OWASP K03", needs: ownership,
 			before:   func(w *world) { w.has(theirs) },
 			manifest: strings.Replace(app("size: 1"), "name: web}", "name: web, uid: of-another}", 1), stops: &report{"NameTaken", []string{"web"}},
 			harm: changed("theirs:1"), control: func(w *world) { w.reimage("web", "mallory:1") }},
-		{name: "an object that names what others have as its owner, and goes", source: "OWASP K03", needs: ownership,
+		{name: "a deleted object that names an object of others as its owner", source: "OWASP K03", needs: ownership,
 			before: func(w *world) { w.has(theirs) }, act: (*world).createBelowTheirs, harm: changed("theirs:1"),
 			control: func(w *world) { w.reimage("web", "mallory:1") }},
-		{name: "what others have beside the children of an object, as if it were one", source: "OWASP K03", needs: ownership,
+		{name: "an object of others that looks like a child", source: "OWASP K03", needs: ownership,
 			act: (*world).pruneBesideTheirs, harm: lost, control: func(w *world) { w.hasService("theirs", nil); w.loses("theirs") }},
-		{name: "an object that goes without its children, beside what others have", source: "OWASP K03", needs: ownership,
+		{name: "an object that is deleted without its children, beside an object of others", source: "OWASP K03", needs: ownership,
 			act: (*world).deleteBesideTheirs, harm: lost, control: func(w *world) { w.hasService("theirs", nil); w.loses("theirs") }},
 	}
 }
 
-// createBelowTheirs creates and deletes an object that names the Deployment of another user as its owner. A second one
-// stays, so that opcrew reports.
+// createBelowTheirs creates two objects that name the Deployment of another user as their owner. It deletes one of
+// them, and keeps the other one so that opcrew reports its state.
 func (w *world) createBelowTheirs() error {
 	above := &appsv1.Deployment{}
 	if err := w.admin.Get(w.Context(), client.ObjectKey{Namespace: w.ns, Name: "web"}, above); err != nil {
@@ -56,8 +57,8 @@ func (w *world) createBelowTheirs() error {
 	return err
 }
 
-// pruneBesideTheirs has opcrew delete a child, while another user has an object with the labels of a child and the
-// tenant's object as an owner.
+// pruneBesideTheirs makes opcrew delete a child of the tenant's object. Meanwhile another user has a Service that has
+// the labels of a child and names the tenant's object as an owner.
 func (w *world) pruneBesideTheirs() error {
 	if err := w.apply(app("size: 1")); err != nil {
 		return err
@@ -72,8 +73,8 @@ func (w *world) pruneBesideTheirs() error {
 	return nil
 }
 
-// deleteBesideTheirs deletes the tenant's object without its children, while another user has an object with the labels
-// of a child. The tenant's next object has the same name and another UID.
+// deleteBesideTheirs deletes the tenant's object without its children, while another user has a Service with the labels
+// of a child. Then the tenant creates an object with the same name, which has another UID.
 func (w *world) deleteBesideTheirs() error {
 	if err := w.apply(app("size: 1")); err != nil {
 		return err
@@ -91,8 +92,8 @@ func (w *world) deleteBesideTheirs() error {
 	return w.apply(app("size: 1"))
 }
 
-// hasService creates a Service of another user with the labels of opcrew's children. The owner, if there is one, is not
-// its controller.
+// hasService creates a Service of another user with the labels of opcrew's children. If owner is not nil, the Service
+// names it as an owner, but not as its controller.
 func (w *world) hasService(name string, owner client.Object) {
 	w.Helper()
 	service := &corev1.Service{Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}
@@ -105,7 +106,7 @@ func (w *world) hasService(name string, owner client.Object) {
 	w.create(service)
 }
 
-// lost is harm to the Service theirs of another user.
+// lost reports harm if the Service named theirs, which another user created, is deleted.
 func lost(w *world) string {
 	service := &corev1.Service{}
 	if err := w.read(service, "theirs"); err != nil || service.DeletionTimestamp != nil {
@@ -124,12 +125,12 @@ func (w *world) loses(name string) {
 	}
 }
 
-// read reads an object of the tenant's namespace.
+// read reads an object in the tenant's namespace.
 func (w *world) read(object client.Object, name string) error {
 	return w.admin.Get(w.Context(), client.ObjectKey{Namespace: w.ns, Name: name}, object)
 }
 
-// isGone returns an error while an object of the tenant's namespace exists.
+// isGone returns an error while an object exists in the tenant's namespace.
 func (w *world) isGone(object client.Object, name string) error {
 	err := w.read(object, name)
 	if err == nil {

@@ -18,8 +18,8 @@ import (
 
 const controlPlane = "node-role.kubernetes.io/control-plane"
 
-// placementAttacks run pods on nodes of the control plane. Kubernetes lets every user who may create pods do that, unless
-// an administrator refuses such pods: see keepOffControlPlane.
+// placementAttacks returns attacks that try to run pods on nodes of the control plane. Kubernetes lets every user who
+// may create pods do that. An administrator can refuse such pods with the policy that keepOffControlPlane installs.
 func placementAttacks() []attack {
 	toleration := "[{key: " + controlPlane + ", operator: Exists, effect: NoSchedule}]"
 	everything := "[{operator: Exists}]"
@@ -39,11 +39,12 @@ func placementAttacks() []attack {
 	}
 }
 
-// refusedPods is the report of an object whose pods the policy of the administrator refuses.
+// refusedPods returns the expected report of an object whose pods the administrator's policy refuses.
 func refusedPods() *report { return &report{"", []string{"control plane"}} }
 
-// keepOffControlPlane installs what an administrator would install: no user's pod tolerates the taint of the control
-// plane. The controllers that create pods of Deployments and StatefulSets are no exception.
+// keepOffControlPlane installs a policy that an administrator could install: it refuses pods of tenants that tolerate
+// the taint of the control plane. The policy also applies to pods that the controllers of Deployments and StatefulSets
+// create.
 func keepOffControlPlane(t *testing.T, env *testenv.Env) {
 	t.Helper()
 	policy := &admissionv1.ValidatingAdmissionPolicy{Spec: admissionv1.ValidatingAdmissionPolicySpec{
@@ -72,8 +73,8 @@ func keepOffControlPlane(t *testing.T, env *testenv.Env) {
 	}
 }
 
-// aRealPodTolerates is harm by a pod that may run on the control plane. The template of a Deployment or StatefulSet alone
-// does nothing.
+// aRealPodTolerates reports harm if a pod exists that may run on the control plane. The template of a Deployment or
+// StatefulSet alone does no harm.
 func aRealPodTolerates(w *world) string {
 	w.Helper()
 	for _, spec := range w.podSpecs(w.ns) {

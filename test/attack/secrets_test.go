@@ -17,7 +17,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/desired"
 )
 
-// secretAttacks have the operator itself read a Secret that the tenant may not read, and use its content for the tenant.
+// secretAttacks returns attacks that try to make the operator read a Secret that the tenant may not read, and use its
+// content for the tenant.
 func secretAttacks() []attack {
 	ownName := strings.Replace(redisPod(""), "name: cache", "name: payroll", 1)
 	return []attack{
@@ -46,7 +47,7 @@ func (w *world) hasKey() {
 	w.create(secret)
 }
 
-// hasSecretOf creates a Secret as the operator would, with some content.
+// hasSecretOf creates a Secret with the given content and with the label of the operator's own Secrets.
 func (w *world) hasSecretOf(content string) {
 	w.Helper()
 	secret := &corev1.Secret{StringData: map[string]string{"accepted": content}}
@@ -54,8 +55,8 @@ func (w *world) hasSecretOf(content string) {
 	w.create(secret)
 }
 
-// aSecretContains is harm by a Secret of the operator with the content of a Secret that the tenant may not read: pods
-// of the tenant mount it.
+// aSecretContains returns a function that reports harm if a Secret of the operator contains the given content of a
+// Secret that the tenant may not read. Pods of the tenant mount the operator's Secrets.
 func aSecretContains(content string) func(w *world) string {
 	return func(w *world) string {
 		w.Helper()

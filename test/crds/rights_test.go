@@ -65,7 +65,8 @@ func podNames(file, within string) []named {
 	}
 }
 
-// memberClaim returns the part of an EtcdCluster's spec with the volume claim of its members, with one additional field.
+// memberClaim returns the part of an EtcdCluster's spec with the volume claim of its members, with one additional
+// field.
 func memberClaim(field string) string {
 	return "pod: {persistentVolumeClaimSpec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}, " + field + "}}"
 }

@@ -41,7 +41,8 @@ func NewGuard() (*Guard, error) {
 	return g, nil
 }
 
-// Object implements guard.Guard. It accepts every volume claim, because Pod Security Standards have rules for pods only.
+// Object implements guard.Guard. It accepts every volume claim, because Pod Security Standards have rules for pods
+// only.
 func (g *Guard) Object(_ context.Context, _ client.Object, pod guard.Pod) (*guard.Objection, error) {
 	if pod.Template == nil {
 		return nil, nil

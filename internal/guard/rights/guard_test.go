@@ -93,8 +93,8 @@ func madeFor(uid, name string) *corev1.Secret {
 	return s
 }
 
-// copyOf returns a new volume claim that starts with the data of another claim. If namespace is empty, the other claim is
-// in the namespace of the new one.
+// copyOf returns a new volume claim that starts with the data of another claim. If namespace is empty, the other claim
+// is in the namespace of the new one.
 func copyOf(name, namespace string) guard.Pod {
 	from := &corev1.TypedObjectReference{Kind: "PersistentVolumeClaim", Name: name}
 	if namespace != "" {

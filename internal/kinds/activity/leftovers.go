@@ -79,8 +79,8 @@ func (l leftovers[O]) Observe(ctx context.Context, object O) (bool, error) {
 // Decide returns what Observe found.
 func (l leftovers[O]) Decide(_ O, gone bool, _ time.Time) bool { return gone }
 
-// Plan deletes a pod or Secret whose Activity no longer exists. It also removes the pod's finalizer, because no one needs
-// the result of the pod. A command that is still running gets SIGTERM, as for any deleted Activity.
+// Plan deletes a pod or Secret whose Activity no longer exists. It also removes the pod's finalizer, because no one
+// needs the result of the pod. A command that is still running gets SIGTERM, as for any deleted Activity.
 func (l leftovers[O]) Plan(object O, gone, _ bool) kit.Plan {
 	plan := kit.Plan{}
 	if !gone {

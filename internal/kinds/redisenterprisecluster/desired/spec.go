@@ -89,8 +89,8 @@ func SideContainers(c *redisv1alpha1.RedisEnterpriseCluster) []corev1.Container 
 	return out
 }
 
-// maxImage is the maximum number of characters of an image. The CRDs set the same limit in their image fields. The limit
-// saves memory, because each cached pod contains a copy of the image.
+// maxImage is the maximum number of characters of an image. The CRDs set the same limit in their image fields. The
+// limit saves memory, because each cached pod contains a copy of the image.
 const maxImage = 512
 
 // sideContainers parses the additional containers in the spec, which the CRD does not validate.
