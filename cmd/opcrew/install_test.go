@@ -4,6 +4,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"os/exec"
 	"regexp"
 	"testing"
@@ -33,6 +35,28 @@ func installed(t *testing.T) map[string]*unstructured.Unstructured {
 	return out
 }
 
+func TestThePolicyAboutNestedValuesCoversEveryFieldOfAnyContent(t *testing.T) {
+	objects := installed(t)
+	policy, err := json.Marshal(objects["ValidatingAdmissionPolicy/opcrew-nesting"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	versions, _, err := unstructured.NestedSlice(objects["CustomResourceDefinition/redisenterpriseclusters.app.redislabs.com"].Object, "spec", "versions")
+	if err != nil || len(versions) == 0 {
+		t.Fatalf("expected a CRD with versions, got %v", err)
+	}
+	fields, _, err := unstructured.NestedMap(versions[0].(map[string]any), "schema", "openAPIV3Schema", "properties", "spec", "properties")
+	if err != nil || len(fields) == 0 {
+		t.Fatalf("expected fields of the spec, got %v", err)
+	}
+	for name, field := range fields {
+		schema := field.(map[string]any)
+		if schema["x-kubernetes-preserve-unknown-fields"] == true && schema["enum"] == nil && !bytes.Contains(policy, []byte("'"+name+"'")) {
+			t.Errorf("expected opcrew-nesting to limit spec.%s", name)
+		}
+	}
+}
+
 func TestMakeInstallInstallsAllThatAnOperatorOutsideNeeds(t *testing.T) {
 	objects := installed(t)
 	wanted := []string{
@@ -42,7 +66,7 @@ func TestMakeInstallInstallsAllThatAnOperatorOutsideNeeds(t *testing.T) {
 	}
 	wanted = append(wanted, "MutatingAdmissionPolicy/opcrew-requester", "MutatingAdmissionPolicyBinding/opcrew-requester")
 	for _, name := range []string{
-		"opcrew-requester", "opcrew-rights-appservice", "opcrew-rights-diva", "opcrew-rights-etcdbackup", "opcrew-rights-etcdcluster",
+		"opcrew-nesting", "opcrew-requester", "opcrew-rights-appservice", "opcrew-rights-diva", "opcrew-rights-etcdbackup", "opcrew-rights-etcdcluster",
 		"opcrew-rights-etcdrestore", "opcrew-rights-memcached", "opcrew-rights-microservicedeploy", "opcrew-rights-redisenterprisecluster",
 	} {
 		wanted = append(wanted, "ValidatingAdmissionPolicy/"+name, "ValidatingAdmissionPolicyBinding/"+name)

@@ -11,14 +11,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Guard decides whether opcrew may write a finished pod: one with all settings of the user and of opcrew.
+// Guard decides whether opcrew may write a finished pod: one with all settings of the user and of opcrew. Guard also
+// decides whether opcrew may create a volume claim, because a new volume can start with a copy of other data.
 type Guard interface {
-	// Object returns why opcrew may not write the pod; nil if it may. Package ensure calls it before each write.
+	// Object returns why opcrew may not write the pod or claim; nil if it may. Package ensure calls it before each
+	// write.
 	Object(ctx context.Context, owner client.Object, pod Pod) (*Objection, error)
 }
 
 // Pod is the finished pod of a child object. The child is a Pod, or a workload with a pod template, such as a
-// Deployment.
+// Deployment. If the child is a new volume claim, the fields for pods are empty and Claim is set.
 type Pod struct {
 	// Kind and ObjectKey identify the child object.
 	Kind string
@@ -30,6 +32,11 @@ type Pod struct {
 	// Template is the pod that opcrew would write, without the defaults of the API server. Live is the pod of the child
 	// that exists in the cluster; nil if there is none.
 	Template, Live *corev1.PodTemplateSpec
+	// Claim is the spec of the child if the child is a volume claim that does not exist yet; nil otherwise.
+	Claim *corev1.PersistentVolumeClaimSpec
+	// Claims are the names of the volume claims for new pods of a StatefulSet. If a claim with such a name already
+	// exists, the new pod uses that claim.
+	Claims []string
 }
 
 // String returns kind and name of the child for messages, such as StatefulSet shop/db.

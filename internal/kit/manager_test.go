@@ -6,6 +6,7 @@ package kit
 import (
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -92,6 +93,23 @@ func (l labelled) Has(key string) bool   { return l != "" && key == "app.kuberne
 func (l labelled) Get(key string) string { return string(l) }
 func (l labelled) Lookup(key string) (string, bool) {
 	return string(l), l.Has(key)
+}
+
+func TestACachedPodKeepsOnlyShortAnnotationsThatKindsRead(t *testing.T) {
+	long := strings.Repeat("x", longAnnotation)
+	for name, test := range map[string]struct{ annotations, want map[string]string }{
+		"those of opcrew stay":         {map[string]string{"opcrew.io/boot": "a", "etcd.opcrew.io/start": "b", "etcd.version": "3.6.0"}, map[string]string{"opcrew.io/boot": "a", "etcd.opcrew.io/start": "b", "etcd.version": "3.6.0"}},
+		"those of others go":           {map[string]string{"team": "a", "notopcrew.io/boot": "b", "opcrew.io/boot": "c"}, map[string]string{"opcrew.io/boot": "c"}},
+		"a long one goes":              {map[string]string{"opcrew.io/order": long + "x", "opcrew.io/boot": "a"}, map[string]string{"opcrew.io/boot": "a"}},
+		"none stays if they are many":  {map[string]string{"opcrew.io/a": long, "opcrew.io/b": long, "opcrew.io/c": long, "opcrew.io/d": long, "opcrew.io/e": "x"}, nil},
+		"a pod without any stays bare": {nil, nil},
+	} {
+		pod := &corev1.Pod{}
+		pod.Annotations = test.annotations
+		if _, err := Trim(pod); err != nil || !maps.Equal(pod.Annotations, test.want) {
+			t.Errorf("%s: expected %d annotations, got %d (%v)", name, len(test.want), len(pod.Annotations), err)
+		}
+	}
 }
 
 func TestACachedNodeIsWithoutWhatNoKindReads(t *testing.T) {

@@ -36,6 +36,8 @@ type cluster struct {
 	env   *testenv.Env
 	dials *dials
 	roles []string
+	// trim is the transform function of the operators' caches, which removes parts of objects.
+	trim func(any) (any, error)
 }
 
 // userRoles are the roles in config/users for namespaced kinds. The tenant gets them in one namespace.
@@ -74,7 +76,8 @@ func start(t *testing.T, crds string, adjust func(kit.Registration) kit.Registra
 			t.Fatal(err)
 		}
 	}
-	c := &cluster{env: testenv.Start(t, testenv.Options{CRDs: []string{crds}, Scheme: scheme, NodeGrace: 5 * time.Minute}), dials: d, roles: userRoles}
+	c := &cluster{env: testenv.Start(t, testenv.Options{CRDs: []string{crds}, Scheme: scheme, NodeGrace: 5 * time.Minute}), dials: d, roles: userRoles, trim: kit.Trim}
+	keepOffControlPlane(t, c.env)
 	for layer := range layers {
 		operator.New(c.env, layers[layer]...).CheckingOperator(t)
 	}

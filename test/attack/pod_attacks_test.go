@@ -31,6 +31,16 @@ spec: {msName: shop, image: "nginx:1.26", ` + fields + `}
 `
 }
 
+// cacheWith returns the manifest of a Memcached with additional fields in its spec.
+func cacheWith(fields string) string {
+	return `
+apiVersion: cache.example.com/v1alpha1
+kind: Memcached
+metadata: {name: items}
+spec: {size: 1, ` + fields + `}
+`
+}
+
 // etcdWith returns the manifest of an EtcdCluster with one member and additional fields in its spec.
 func etcdWith(fields string) string {
 	return `

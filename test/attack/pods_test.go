@@ -18,21 +18,32 @@ import (
 // specs returns the specs of all pods in a namespace, and of the pod templates in its Deployments and StatefulSets.
 func (w *world) specs(ns string) []corev1.PodSpec {
 	w.Helper()
-	pods, deployments, sets := &corev1.PodList{}, &appsv1.DeploymentList{}, &appsv1.StatefulSetList{}
-	for _, list := range []client.ObjectList{pods, deployments, sets} {
+	deployments, sets := &appsv1.DeploymentList{}, &appsv1.StatefulSetList{}
+	for _, list := range []client.ObjectList{deployments, sets} {
 		if err := w.admin.List(w.Context(), list, client.InNamespace(ns)); err != nil {
 			w.Fatal(err)
 		}
 	}
-	var out []corev1.PodSpec
-	for _, each := range pods.Items {
-		out = append(out, each.Spec)
-	}
+	out := w.podSpecs(ns)
 	for _, each := range deployments.Items {
 		out = append(out, each.Spec.Template.Spec)
 	}
 	for _, each := range sets.Items {
 		out = append(out, each.Spec.Template.Spec)
+	}
+	return out
+}
+
+// podSpecs returns the specs of the pods that exist in a namespace.
+func (w *world) podSpecs(ns string) []corev1.PodSpec {
+	w.Helper()
+	pods := &corev1.PodList{}
+	if err := w.admin.List(w.Context(), pods, client.InNamespace(ns)); err != nil {
+		w.Fatal(err)
+	}
+	var out []corev1.PodSpec
+	for _, each := range pods.Items {
+		out = append(out, each.Spec)
 	}
 	return out
 }

@@ -6,6 +6,8 @@
 package attack
 
 import (
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -48,6 +50,7 @@ func requesterAttacks() []attack {
 		return attack{name: name, source: source, item: 4, needs: requester, before: before, manifest: manifest,
 			refused: []string{of}, stops: &report{"RequesterMayNot", []string{of}}, harm: aPodMentions(of)}
 	}
+	pull := "imagePullSecrets: [{name: payroll}]"
 	secretEnv := `[{name: X, valueFrom: {secretKeyRef: {name: payroll, key: password}}}]`
 	return []attack{
 		uses("env of an AppService from a Secret", "review 4, OWASP K08", app("envs: "+secretEnv), "payroll", payroll),
@@ -60,6 +63,14 @@ func requesterAttacks() []attack {
 		uses("a projected volume of a Secret", "OWASP K08", redisPod("volumes: [{name: v, projected: {sources: [{secret: {name: payroll}}]}}]"), "payroll", payroll),
 		uses("a token of the ServiceAccount for another audience", "OWASP K06", redisPod("volumes: [{name: vault-token, projected: {sources: [{serviceAccountToken: {audience: vault, path: t}}]}}]"), "vault-token", nil),
 		uses("an image pull Secret", "OWASP K08", micro("imagePullSecrets: [{name: payroll}]"), "payroll", payroll),
+		uses("an image pull Secret in the pods of a microservice", "OWASP K08", micro("pod: {"+pull+"}"), "payroll", payroll),
+		uses("an image pull Secret of an AppService", "OWASP K08", app("pod: {"+pull+"}"), "payroll", payroll),
+		uses("an image pull Secret of a Memcached", "OWASP K08", cacheWith("pod: {"+pull+"}"), "payroll", payroll),
+		uses("an image pull Secret of a Diva's clients", "OWASP K08", system("pod: {"+pull+"}", ""), "payroll", payroll),
+		uses("an image pull Secret of a Diva's manager", "OWASP K08", strings.Replace(system("", ""), "manager: {", "manager: {pod: {"+pull+"}, ", 1), "payroll", payroll),
+		uses("an image pull Secret of Redis", "OWASP K08", redisPod("pullSecrets: [{name: payroll}]"), "payroll", payroll),
+		uses("an image pull Secret of a backup", "OWASP K08", backup("storageType: S3, s3: {path: b/k}, pod: {"+pull+"}"), "payroll", payroll),
+		uses("a certificate of the status page of Redis", "OWASP K08", redisPod("certificates: {cmCertificateSecretName: payroll}"), "payroll", payroll),
 		uses("configuration from a Secret", "OWASP K08", micro("configFrom: {secretRef: {name: payroll}}"), "payroll", payroll),
 		uses("a ServiceAccount", "review 4, OWASP K03", app("pod: {serviceAccountName: deployer}"), "deployer", powerful),
 		uses("a ServiceAccount of Redis", "OWASP K03", redisPod("serviceAccountName: deployer"), "deployer", powerful),

@@ -23,7 +23,7 @@ import (
 )
 
 // undefended starts a cluster without defences: the CRDs validate nothing, there are no admission policies, the
-// operators have no guards, and the tenant may write all of opcrew's objects.
+// operators have no guards, their caches keep whole objects, and the tenant may write all of opcrew's objects.
 func undefended(t *testing.T) *cluster {
 	t.Helper()
 	c := start(t, crdsWithoutValidation(t), unguarded)
@@ -39,9 +39,12 @@ func undefended(t *testing.T) *cluster {
 	if err := c.env.Client.Create(t.Context(), all); err != nil {
 		t.Fatal(err)
 	}
-	c.roles = append(slices.Clone(userRoles), all.Name)
+	c.roles, c.trim = append(slices.Clone(userRoles), all.Name), everything
 	return c
 }
+
+// everything is a transform function of a cache that removes nothing.
+func everything(object any) (any, error) { return object, nil }
 
 // unguarded returns the kind without the guard that checks pods before they are created.
 func unguarded(kind kit.Registration) kit.Registration {

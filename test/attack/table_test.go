@@ -26,6 +26,10 @@ const (
 	answers     defence = "answers: answers of stores are bounded"
 	network     defence = "network: ports are closed, and Ready says what is not protected"
 	hashCost    defence = "hash cost: costly hashes are not compared"
+	podPolicies defence = "pod policies: policies of an administrator on pods apply to opcrew's pods"
+	cleanup     defence = "cleanup: what an object leaves behind is removed without its finalizer"
+	nesting     defence = "nesting: opcrew-nesting refuses values that no list can contain"
+	cacheSize   defence = "cache size: annotations that opcrew does not read are not cached"
 	installed   defence = "install: images by digest, rights without wildcards"
 )
 
@@ -66,7 +70,8 @@ type report struct {
 
 // attacks returns the attacks of all groups.
 func attacks() []attack {
-	return slices.Concat(podAttacks(), sideContainerAttacks(), requesterAttacks(), referenceAttacks(), injectionAttacks(), floodAttacks(), tenantAttacks(), storeAttacks())
+	return slices.Concat(podAttacks(), sideContainerAttacks(), requesterAttacks(), secretAttacks(), claimAttacks(), referenceAttacks(), ownerAttacks(),
+		finalizerAttacks(), placementAttacks(), injectionAttacks(), floodAttacks(), bombAttacks(), tenantAttacks(), storeAttacks())
 }
 
 func TestTheTableCoversEveryItemOfTheReviewAndMoreThanTwentyOthers(t *testing.T) {

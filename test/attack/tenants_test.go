@@ -28,13 +28,7 @@ func taken(manifest string) func(w *world) {
 	return func(w *world) {
 		w.Helper()
 		w.subject = w.has(manifest)
-		w.until("the object of another tenant is there", func() error {
-			ready, err := w.ready()
-			if err == nil && ready.Reason == "Pending" {
-				err = fmt.Errorf("the operator has not reported yet")
-			}
-			return err
-		})
+		w.awaitReport()
 	}
 }
 

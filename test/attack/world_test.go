@@ -7,11 +7,13 @@ package attack
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,6 +21,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 )
+
+// tenantLabel is the label of all namespaces of tenants.
+const tenantLabel = "example.com/tenant"
 
 // world is the environment of one attack: the namespace of the attacking tenant, and the namespace of another tenant.
 type world struct {
@@ -30,10 +35,14 @@ type world struct {
 	tenant, admin client.Client
 	// subject is the object that the tenant has created.
 	subject *unstructured.Unstructured
+	// key is a private key that the tenant may not read.
+	key string
+	// seen is what the other tenant had before the attack.
+	seen map[string]string
 }
 
-// world creates both namespaces. It does not delete them at the end of an attack, because the server refuses writes to
-// a namespace that is being deleted.
+// world creates both namespaces, and waits until the tenant has the rights of its roles. It does not delete the
+// namespaces at the end of an attack, because the server refuses writes to a namespace that is being deleted.
 func (c *cluster) world(t *testing.T) *world {
 	t.Helper()
 	w := &world{T: t, cluster: c, admin: c.env.Client}
@@ -42,13 +51,16 @@ func (c *cluster) world(t *testing.T) *world {
 	for _, role := range c.roles {
 		w.bind(role)
 	}
+	for _, role := range c.roles {
+		w.until("the tenant has role "+role, func() error { return w.grants(role) })
+	}
 	return w
 }
 
 func (w *world) namespace(prefix string) string {
 	w.Helper()
 	ns := &corev1.Namespace{}
-	ns.GenerateName = prefix
+	ns.GenerateName, ns.Labels = prefix, map[string]string{tenantLabel: "yes"}
 	w.create(ns)
 	return ns.Name
 }
@@ -62,6 +74,30 @@ func (w *world) bind(role string) {
 	}
 	binding.Namespace, binding.Name = w.ns, role
 	w.create(binding)
+}
+
+// grants returns an error until the API server lets the tenant use the first right of a ClusterRole. The API server
+// reads roles and bindings from a cache, so a new binding has no effect at first.
+func (w *world) grants(name string) error {
+	role := &rbacv1.ClusterRole{}
+	if err := w.admin.Get(w.Context(), client.ObjectKey{Name: name}, role); err != nil {
+		return err
+	}
+	rule := role.Rules[0]
+	resource, subresource, _ := strings.Cut(rule.Resources[0], "/")
+	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+		User: "system:serviceaccount:" + w.ns + ":mallory",
+		ResourceAttributes: &authorizationv1.ResourceAttributes{
+			Namespace: w.ns, Verb: rule.Verbs[0], Group: rule.APIGroups[0], Resource: resource, Subresource: subresource,
+		},
+	}}
+	if err := w.admin.Create(w.Context(), review); err != nil {
+		return err
+	}
+	if !review.Status.Allowed {
+		return errors.New("the API server does not allow it yet")
+	}
+	return nil
 }
 
 // create creates an object as an administrator.

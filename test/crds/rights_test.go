@@ -43,6 +43,9 @@ var names = slices.Concat(
 		{"etcdcluster", "TLS: {static: {operatorSecret: other, member: {serverSecret: mine}}}", "get secrets other"},
 		{"etcdcluster", "TLS: {static: {operatorSecret: mine, member: {serverSecret: other}}}", "get secrets other"},
 		{"etcdcluster", "TLS: {static: {member: {peerSecret: other}}}", "get secrets other"},
+		{"etcdcluster", memberClaim("dataSource: {kind: PersistentVolumeClaim, name: other}"), "get persistentvolumeclaims other in namespace default"},
+		{"etcdcluster", memberClaim("dataSourceRef: {kind: PersistentVolumeClaim, name: other}"), "get persistentvolumeclaims other in namespace default"},
+		{"etcdcluster", memberClaim("dataSourceRef: {kind: PersistentVolumeClaim, name: other, namespace: kube-system}"), "get persistentvolumeclaims other in namespace kube-system"},
 		{"etcdbackup", "clientTLSSecret: other", "get secrets other"},
 		{"etcdbackup", "pod: {serviceAccountName: robot}", "impersonate serviceaccounts robot"},
 		{"redisenterprisecluster", "clusterCredentialSecretName: other", "get secrets other"},
@@ -60,6 +63,12 @@ func podNames(file, within string) []named {
 		{file, fmt.Sprintf(within, "priorityClassName: high"), "use priorityclasses.scheduling.k8s.io high"},
 		{file, fmt.Sprintf(within, "runtimeClassName: gold"), "use runtimeclasses.node.k8s.io gold"},
 	}
+}
+
+// memberClaim returns the part of an EtcdCluster's spec with the volume claim of its members, with one additional
+// field.
+func memberClaim(field string) string {
+	return "pod: {persistentVolumeClaimSpec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}, " + field + "}}"
 }
 
 func stored(file, field string) []named {

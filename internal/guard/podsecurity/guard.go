@@ -41,8 +41,12 @@ func NewGuard() (*Guard, error) {
 	return g, nil
 }
 
-// Object implements guard.Guard.
+// Object implements guard.Guard. It accepts every volume claim, because Pod Security Standards have rules for pods
+// only.
 func (g *Guard) Object(_ context.Context, _ client.Object, pod guard.Pod) (*guard.Objection, error) {
+	if pod.Template == nil {
+		return nil, nil
+	}
 	broken, err := g.Broken(pod.Security, pod.Template)
 	if err != nil || len(broken) == 0 {
 		return nil, err

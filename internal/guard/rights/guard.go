@@ -54,8 +54,12 @@ type missing struct {
 // lacking returns the first right that is missing; nil if there is none. It makes the most expensive checks last.
 func (g *Guard) lacking(ctx context.Context, owner client.Object, pod guard.Pod) (*missing, error) {
 	known := ways(pod.Live, pod.Trust)
+	all, err := g.uses(ctx, pod)
+	if err != nil {
+		return nil, err
+	}
 	siblings, read := map[way]bool{}, false
-	for _, r := range added(pod, known) {
+	for _, r := range added(all, pod.Trust, known) {
 		who, allowed, err := g.allowed(ctx, owner, pod, r)
 		if err != nil {
 			return nil, err
@@ -77,12 +81,44 @@ func (g *Guard) lacking(ctx context.Context, owner client.Object, pod guard.Pod)
 	return nil, nil
 }
 
-// added returns the references that the live pod does not have yet, each one once.
-func added(pod guard.Pod, known map[way]bool) []reference {
+// uses returns the references of a finished pod, or of a new volume claim.
+func (g *Guard) uses(ctx context.Context, pod guard.Pod) ([]reference, error) {
+	if pod.Template == nil {
+		return sources(*pod.Claim), nil
+	}
+	out, err := g.takenOver(ctx, pod)
+	return append(out, references(pod.Template.Spec)...), err
+}
+
+// takenOver returns the existing volume claims of other owners that new pods of a StatefulSet would use, because the
+// claims have the expected names. Kubernetes does not check the owner of such a claim. A claim that an earlier
+// StatefulSet of opcrew left has opcrew's label, so new pods may use that claim.
+func (g *Guard) takenOver(ctx context.Context, pod guard.Pod) ([]reference, error) {
+	if len(pod.Claims) == 0 {
+		return nil, nil
+	}
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaimList"))
+	if err := g.Live.List(ctx, list, client.InNamespace(pod.Namespace)); err != nil {
+		return nil, fmt.Errorf("list the volume claims: %w", err)
+	}
 	var out []reference
-	for _, r := range references(pod.Template.Spec) {
+	for _, c := range list.Items {
+		if slices.Contains(pod.Claims, c.Name) && c.Labels[common.ManagedByLabel] != common.Name {
+			r := claim(c.Name).at("a new pod of " + pod.String())
+			r.implied = true
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
+
+// added returns the references that the live pod does not have yet, each one once.
+func added(all []reference, trust guard.Trust, known map[way]bool) []reference {
+	var out []reference
+	for _, r := range all {
 		again := slices.ContainsFunc(out, func(o reference) bool { return o.way() == r.way() && o.volume == r.volume })
-		if !known[r.way()] && !again && !slices.Contains(pod.Trust.Volumes, r.volume) {
+		if !known[r.way()] && !again && !slices.Contains(trust.Volumes, r.volume) {
 			out = append(out, r)
 		}
 	}
@@ -125,9 +161,10 @@ func (g *Guard) allowed(ctx context.Context, owner client.Object, pod guard.Pod,
 	return who, review.Status.Allowed, nil
 }
 
-// belongs reports whether the referenced object exists and was created for the owner of the pod.
+// belongs reports whether the referenced object exists and was created for the owner of the pod. An object in another
+// namespace never belongs to the owner.
 func (g *Guard) belongs(ctx context.Context, owner client.Object, namespace string, r reference) (bool, error) {
-	if r.kind == "" {
+	if r.kind == "" || r.in != "" {
 		return false, nil
 	}
 	object := r.object()

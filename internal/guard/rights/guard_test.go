@@ -93,6 +93,42 @@ func madeFor(uid, name string) *corev1.Secret {
 	return s
 }
 
+// copyOf returns a new volume claim that starts with the data of another claim. If namespace is empty, the other claim
+// is in the namespace of the new one.
+func copyOf(name, namespace string) guard.Pod {
+	from := &corev1.TypedObjectReference{Kind: "PersistentVolumeClaim", Name: name}
+	if namespace != "" {
+		from.Namespace = &namespace
+	}
+	return guard.Pod{
+		Kind: "PersistentVolumeClaim", ObjectKey: client.ObjectKey{Namespace: "shop", Name: "web-0"},
+		Claim: &corev1.PersistentVolumeClaimSpec{DataSourceRef: from},
+	}
+}
+
+func ownClaim(name string) *corev1.PersistentVolumeClaim {
+	c := &corev1.PersistentVolumeClaim{}
+	c.Namespace, c.Name, c.Labels = "shop", name, map[string]string{common.OwnerLabel: "uid-of-web"}
+	return c
+}
+
+// setWith returns a StatefulSet with one pod that would use the named claim.
+func setWith(claim string) guard.Pod {
+	pod := child("StatefulSet", podOf(), nil)
+	pod.Claims = []string{claim}
+	return pod
+}
+
+// someClaim returns a volume claim of another owner or, if left is true, a claim that an earlier StatefulSet left.
+func someClaim(name string, left bool) *corev1.PersistentVolumeClaim {
+	c := &corev1.PersistentVolumeClaim{}
+	c.Namespace, c.Name = "shop", name
+	if left {
+		c.Labels = map[string]string{common.ManagedByLabel: common.Name}
+	}
+	return c
+}
+
 func sibling(owned bool) *corev1.Pod {
 	p := &corev1.Pod{Spec: podOf(envOf("bank")).Spec}
 	p.Namespace, p.Name, p.Labels = "shop", "web-0", map[string]string{common.OwnerLabel: "uid-of-web"}
@@ -116,28 +152,37 @@ func TestAPodMayUseWhatBelongsToItsObjectOrItsRequester(t *testing.T) {
 		reason  string
 		reviews int
 	}{
-		"nothing is used":                         {bob, nil, nil, child("Deployment", podOf(), nil), "", 0},
-		"nothing is used, by an unknown user":     {"", nil, nil, child("Deployment", podOf(), nil), "", 0},
-		"a Secret without a right":                {bob, nil, nil, child("Deployment", bank, nil), "RequesterMayNot", 1},
-		"a Secret with a right":                   {bob, []string{"get secrets bank"}, nil, child("Deployment", bank, nil), "", 1},
-		"another Secret than the right is for":    {bob, []string{"get secrets tank"}, nil, child("Deployment", bank, nil), "RequesterMayNot", 1},
-		"a Secret of an unknown user":             {"", []string{"get secrets bank"}, nil, child("Deployment", bank, nil), "RequesterUnknown", 0},
-		"a record that cannot be read":            {"bob", []string{"get secrets bank"}, nil, child("Deployment", bank, nil), "RequesterUnknown", 0},
-		"a record without a name":                 {`{"groups":["system:masters"]}`, []string{"get secrets bank"}, nil, child("Deployment", bank, nil), "RequesterUnknown", 0},
-		"a Secret of the object":                  {bob, nil, []client.Object{madeFor("uid-of-web", "bank")}, child("Deployment", bank, nil), "", 0},
-		"a Secret of another object":              {bob, nil, []client.Object{madeFor("uid-of-api", "bank")}, child("Deployment", bank, nil), "RequesterMayNot", 1},
-		"what the live pod has":                   {bob, nil, nil, child("Deployment", podOf(envOf("bank")), bank), "", 0},
-		"more than the live pod has":              {bob, nil, nil, child("Deployment", podOf(envOf("bank"), envOf("safe")), bank), "RequesterMayNot", 1},
-		"in a variable what the live pod mounts":  {bob, nil, nil, child("Deployment", bank, podOf(mounted("proxy", "bank"))), "RequesterMayNot", 1},
-		"the same Secret twice":                   {bob, []string{"get secrets bank"}, nil, child("Deployment", podOf(envOf("bank"), envOf("bank")), nil), "", 1},
-		"a new pod uses what others of it use":    {bob, nil, []client.Object{sibling(true)}, child("Pod", bank, nil), "", 1},
-		"a pod that only says it is one of it":    {bob, nil, []client.Object{sibling(false)}, child("Pod", bank, nil), "RequesterMayNot", 1},
-		"a volume that the kind adds":             {bob, nil, nil, of(guard.Trust{Volumes: []string{"proxy"}}, child("Deployment", podOf(mounted("proxy", "bank")), nil)), "", 0},
-		"in a variable what the kind mounts":      {bob, nil, nil, of(guard.Trust{Volumes: []string{"proxy"}}, child("Deployment", podOf(mounted("proxy", "bank"), envOf("bank")), nil)), "RequesterMayNot", 1},
-		"a kind that has checked it":              {"", nil, nil, of(guard.Trust{All: true}, child("Pod", bank, nil)), "", 0},
-		"a volume of another object":              {bob, []string{"get secrets bank"}, nil, of(guard.Trust{Requesters: map[string]string{"store": `{"username":"eve"}`}}, child("Pod", podOf(mounted("store", "bank")), nil)), "", 1},
-		"a volume of another object, unknown":     {bob, []string{"get secrets bank"}, nil, of(guard.Trust{Requesters: map[string]string{"store": ""}}, child("Pod", podOf(mounted("store", "bank")), nil)), "RequesterUnknown", 0},
-		"another volume, mounted once for others": {bob, nil, nil, of(guard.Trust{Requesters: map[string]string{"store": ""}}, child("Deployment", podOf(mounted("mine", "bank")), podOf(mounted("store", "bank")))), "RequesterMayNot", 1},
+		"nothing is used":                          {bob, nil, nil, child("Deployment", podOf(), nil), "", 0},
+		"nothing is used, by an unknown user":      {"", nil, nil, child("Deployment", podOf(), nil), "", 0},
+		"a Secret without a right":                 {bob, nil, nil, child("Deployment", bank, nil), "RequesterMayNot", 1},
+		"a Secret with a right":                    {bob, []string{"get secrets bank"}, nil, child("Deployment", bank, nil), "", 1},
+		"another Secret than the right is for":     {bob, []string{"get secrets tank"}, nil, child("Deployment", bank, nil), "RequesterMayNot", 1},
+		"a Secret of an unknown user":              {"", []string{"get secrets bank"}, nil, child("Deployment", bank, nil), "RequesterUnknown", 0},
+		"a record that cannot be read":             {"bob", []string{"get secrets bank"}, nil, child("Deployment", bank, nil), "RequesterUnknown", 0},
+		"a record without a name":                  {`{"groups":["system:masters"]}`, []string{"get secrets bank"}, nil, child("Deployment", bank, nil), "RequesterUnknown", 0},
+		"a Secret of the object":                   {bob, nil, []client.Object{madeFor("uid-of-web", "bank")}, child("Deployment", bank, nil), "", 0},
+		"a Secret of another object":               {bob, nil, []client.Object{madeFor("uid-of-api", "bank")}, child("Deployment", bank, nil), "RequesterMayNot", 1},
+		"what the live pod has":                    {bob, nil, nil, child("Deployment", podOf(envOf("bank")), bank), "", 0},
+		"more than the live pod has":               {bob, nil, nil, child("Deployment", podOf(envOf("bank"), envOf("safe")), bank), "RequesterMayNot", 1},
+		"in a variable what the live pod mounts":   {bob, nil, nil, child("Deployment", bank, podOf(mounted("proxy", "bank"))), "RequesterMayNot", 1},
+		"the same Secret twice":                    {bob, []string{"get secrets bank"}, nil, child("Deployment", podOf(envOf("bank"), envOf("bank")), nil), "", 1},
+		"a new pod uses what others of it use":     {bob, nil, []client.Object{sibling(true)}, child("Pod", bank, nil), "", 1},
+		"a pod that only says it is one of it":     {bob, nil, []client.Object{sibling(false)}, child("Pod", bank, nil), "RequesterMayNot", 1},
+		"a volume that the kind adds":              {bob, nil, nil, of(guard.Trust{Volumes: []string{"proxy"}}, child("Deployment", podOf(mounted("proxy", "bank")), nil)), "", 0},
+		"in a variable what the kind mounts":       {bob, nil, nil, of(guard.Trust{Volumes: []string{"proxy"}}, child("Deployment", podOf(mounted("proxy", "bank"), envOf("bank")), nil)), "RequesterMayNot", 1},
+		"a kind that has checked it":               {"", nil, nil, of(guard.Trust{All: true}, child("Pod", bank, nil)), "", 0},
+		"a volume of another object":               {bob, []string{"get secrets bank"}, nil, of(guard.Trust{Requesters: map[string]string{"store": `{"username":"eve"}`}}, child("Pod", podOf(mounted("store", "bank")), nil)), "", 1},
+		"a volume of another object, unknown":      {bob, []string{"get secrets bank"}, nil, of(guard.Trust{Requesters: map[string]string{"store": ""}}, child("Pod", podOf(mounted("store", "bank")), nil)), "RequesterUnknown", 0},
+		"a claim without a source":                 {bob, nil, nil, guard.Pod{Claim: &corev1.PersistentVolumeClaimSpec{}}, "", 0},
+		"a copy of a claim":                        {bob, nil, nil, copyOf("bank", ""), "RequesterMayNot", 1},
+		"a copy of a claim with a right":           {bob, []string{"get persistentvolumeclaims bank"}, nil, copyOf("bank", ""), "", 1},
+		"a copy of a claim of the object":          {bob, nil, []client.Object{ownClaim("bank")}, copyOf("bank", ""), "", 0},
+		"a copy of a claim of that name, far away": {bob, nil, []client.Object{ownClaim("bank")}, copyOf("bank", "other"), "RequesterMayNot", 1},
+		"a set with a claim that does not exist":   {bob, nil, []client.Object{someClaim("tank", false)}, setWith("bank"), "", 0},
+		"a set with a claim of another owner":      {bob, nil, []client.Object{someClaim("bank", false)}, setWith("bank"), "RequesterMayNot", 1},
+		"a set with such a claim and a right":      {bob, []string{"get persistentvolumeclaims bank"}, []client.Object{someClaim("bank", false)}, setWith("bank"), "", 1},
+		"a set with a claim of an earlier set":     {bob, nil, []client.Object{someClaim("bank", true)}, setWith("bank"), "", 0},
+		"another volume, mounted once for others":  {bob, nil, nil, of(guard.Trust{Requesters: map[string]string{"store": ""}}, child("Deployment", podOf(mounted("mine", "bank")), podOf(mounted("store", "bank")))), "RequesterMayNot", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(test.granted, test.objects...)
@@ -169,6 +214,27 @@ func TestTheReviewIsAboutTheRecordedUserInTheNamespaceOfThePod(t *testing.T) {
 		if !strings.Contains(got.Message, words) {
 			t.Errorf("expected the message to say %q, got %q", words, got.Message)
 		}
+	}
+}
+
+func TestTheSourceOfAClaimIsReviewedInTheNamespaceThatItNames(t *testing.T) {
+	w := newWorld(nil)
+	got, err := w.Object(t.Context(), owner(bob), copyOf("bank", "other"))
+	if err != nil || len(w.reviews) != 1 || w.reviews[0].ResourceAttributes.Namespace != "other" {
+		t.Fatalf("expected one review in namespace other, got %+v and %v", w.reviews, err)
+	}
+	for _, words := range []string{"User bob may not get persistentvolumeclaims bank", "dataSourceRef of a new volume claim", "-n other"} {
+		if !strings.Contains(got.Message, words) {
+			t.Errorf("expected the message to say %q, got %q", words, got.Message)
+		}
+	}
+}
+
+func TestAClaimThatNoFieldNamesIsAvoidedWithAnotherName(t *testing.T) {
+	got, err := newWorld(nil, someClaim("bank", false)).Object(t.Context(), owner(bob), setWith("bank"))
+	const want = "User bob may not get persistentvolumeclaims bank, which a new pod of StatefulSet shop/web uses"
+	if err != nil || !strings.HasPrefix(got.Message, want) || !strings.Contains(got.Message, "create the object under another name") {
+		t.Errorf("expected a message with %q and another name, got %+v (%v)", want, got, err)
 	}
 }
 

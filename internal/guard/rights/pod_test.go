@@ -35,7 +35,7 @@ func TestEveryWayToUseAnObjectIsFound(t *testing.T) {
 		`volumes: [{name: v, scaleIO: {system: x, secretRef: {name: s}}}]`:                                                                                    "get secrets s",
 		`volumes: [{name: v, storageos: {secretRef: {name: s}}}]`:                                                                                             "get secrets s",
 		`volumes: [{name: v, ephemeral: {volumeClaimTemplate: {spec: {dataSource: {kind: PersistentVolumeClaim, name: p}}}}}]`:                                "get persistentvolumeclaims p",
-		`volumes: [{name: v, ephemeral: {volumeClaimTemplate: {spec: {dataSourceRef: {apiGroup: snapshot.storage.k8s.io, kind: VolumeSnapshot, name: p}}}}}]`: "use VolumeSnapshot.snapshot.storage.k8s.io p",
+		`volumes: [{name: v, ephemeral: {volumeClaimTemplate: {spec: {dataSourceRef: {apiGroup: snapshot.storage.k8s.io, kind: VolumeSnapshot, name: p}}}}}]`: "use volumesnapshots.snapshot.storage.k8s.io p",
 		`volumes: [{name: v, emptyDir: {}}, {name: w, hostPath: {path: /}}]`:                                                                                  "",
 		`imagePullSecrets: [{name: s}]`:                               "get secrets s",
 		`serviceAccountName: robot`:                                   "impersonate serviceaccounts robot",

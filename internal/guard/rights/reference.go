@@ -4,6 +4,7 @@
 package rights
 
 import (
+	"cmp"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,10 +18,14 @@ type reference struct {
 	// kind is the kind of the object; empty if an owner never has objects of this kind.
 	kind string
 	name string
+	// in is the namespace of the object. If it is empty, the object is in the namespace of the pod, or cluster-scoped.
+	in string
 	// volume is the name of the volume that uses the object; empty if another part of the pod uses it.
 	volume string
 	// where describes the part of the pod that uses the object, for messages.
 	where string
+	// implied is true if no field of the spec names the object, because its name is derived from the owner's name.
+	implied bool
 }
 
 // Each function returns a reference to one kind of object, with the verb that a pod's use of it requires.
@@ -53,11 +58,11 @@ func (r reference) at(where string) reference {
 // way identifies how a pod uses an object. A pod that already uses an object in one way may keep that way. A Secret
 // that only a container of opcrew mounts may therefore not be put into a user's environment variable.
 type way struct {
-	resource, name string
-	volume         bool
+	resource, in, name string
+	volume             bool
 }
 
-func (r reference) way() way { return way{r.resource, r.name, r.volume != ""} }
+func (r reference) way() way { return way{r.resource, r.in, r.name, r.volume != ""} }
 
 // isClusterScoped reports whether the object has no namespace.
 func (r reference) isClusterScoped() bool {
@@ -68,7 +73,7 @@ func (r reference) namespace(ofPod string) string {
 	if r.isClusterScoped() {
 		return ""
 	}
-	return ofPod
+	return cmp.Or(r.in, ofPod)
 }
 
 func (r reference) fullResource() string {
@@ -77,7 +82,7 @@ func (r reference) fullResource() string {
 
 // grant returns a sentence with the command by which an administrator grants the right.
 func (r reference) grant(namespace, user string) string {
-	role, scope := "role", " -n "+namespace
+	role, scope := "role", " -n "+r.namespace(namespace)
 	if r.isClusterScoped() {
 		role, scope = "clusterrole", ""
 	}

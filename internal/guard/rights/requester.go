@@ -38,6 +38,10 @@ func (r *requester) review(namespace string, of reference) *authorizationv1.Subj
 
 // mayNot returns the message for a right that the requester does not have.
 func (r *requester) mayNot(namespace string, of reference) string {
-	return fmt.Sprintf("User %s may not %s %s %s, which %s uses; %s, or remove the reference from the spec. opcrew checks the right again every minute",
-		r.Username, of.verb, of.fullResource(), of.name, of.where, of.grant(namespace, r.Username))
+	instead := "remove the reference from the spec"
+	if of.implied {
+		instead = "create the object under another name"
+	}
+	return fmt.Sprintf("User %s may not %s %s %s, which %s uses; %s, or %s. opcrew checks the right again every minute",
+		r.Username, of.verb, of.fullResource(), of.name, of.where, of.grant(namespace, r.Username), instead)
 }

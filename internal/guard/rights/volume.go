@@ -7,6 +7,9 @@ import (
 	"cmp"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
 )
 
 // volume lists the objects that a volume uses.
@@ -61,26 +64,32 @@ func copied(e *corev1.EphemeralVolumeSource) []reference {
 	if e == nil || e.VolumeClaimTemplate == nil {
 		return nil
 	}
+	return sources(e.VolumeClaimTemplate.Spec)
+}
+
+// sources returns references to the claims and other objects whose data a new claim's volume starts with. A
+// dataSourceRef can name an object in another namespace.
+func sources(spec corev1.PersistentVolumeClaimSpec) []reference {
 	var out []reference
-	spec := e.VolumeClaimTemplate.Spec
 	if from := spec.DataSource; from != nil {
-		out = append(out, source(from.APIGroup, from.Kind, from.Name))
+		out = append(out, source(from.APIGroup, from.Kind, from.Name).at("dataSource of a new volume claim"))
 	}
 	if from := spec.DataSourceRef; from != nil {
-		out = append(out, source(from.APIGroup, from.Kind, from.Name))
+		r := source(from.APIGroup, from.Kind, from.Name).at("dataSourceRef of a new volume claim")
+		r.in = ptr.Deref(from.Namespace, "")
+		out = append(out, r)
 	}
 	return out
 }
 
 // source returns a reference to a data source of a claim: another claim, or an object such as a VolumeSnapshot.
 func source(group *string, kind, name string) reference {
-	if kind == "PersistentVolumeClaim" {
+	gvk := schema.GroupVersionKind{Group: ptr.Deref(group, ""), Kind: kind}
+	if gvk.Group == "" && kind == "PersistentVolumeClaim" {
 		return claim(name)
 	}
-	if group == nil {
-		return used("", kind, name)
-	}
-	return used(*group, kind, name)
+	plural, _ := meta.UnsafeGuessKindToResource(gvk)
+	return used(gvk.Group, plural.Resource, name)
 }
 
 // drivers lists the Secrets that storage drivers read to mount the volume.

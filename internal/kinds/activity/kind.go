@@ -87,6 +87,9 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		New:   func() *egov1.Activity { return &egov1.Activity{} },
 		Kind:  r,
 	}
+	if err := setupLeftovers(mgr, r); err != nil {
+		return err
+	}
 	byAnnotation := handler.EnqueueRequestsFromMapFunc(r.activityOf)
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("activity").

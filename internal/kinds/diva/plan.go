@@ -98,11 +98,15 @@ func pods(d *opsv1.Diva, f facts, decided decision) []ensure.Child {
 	set.Security, manager.Security = build.Security(d.Spec.Client.Part), build.Security(d.Spec.Manager.Part)
 	var out []ensure.Child
 	for _, each := range []struct {
-		child ensure.Child
-		held  *obstacle
-		live  client.Object
-	}{{set, decided.clients, nilable(f.clients.Set)}, {manager, decided.manager, nilable(f.manager.Deployment)}} {
+		child   ensure.Child
+		held    *obstacle
+		live    client.Object
+		secrets bool // the plan declares the Secrets that the pods mount
+	}{{set, decided.clients, nilable(f.clients.Set), f.secret != nil}, {manager, decided.manager, nilable(f.manager.Deployment), true}} {
 		switch {
+		case each.live == nil && !each.secrets:
+			// The next plan declares the pods. The rights guard treats a missing Secret as another owner's, so it would
+			// refuse pods that mount it for a minute.
 		case each.held == nil:
 			out = append(out, each.child)
 		case each.live != nil:

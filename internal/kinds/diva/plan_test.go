@@ -60,6 +60,24 @@ func TestWithoutAKeyThereAreNoPodsYetButAllThatWaitsForNone(t *testing.T) {
 	}
 }
 
+// A user without the right to read Secrets creates a Diva. The user expects clients, and no refusal because the clients
+// mount a Secret that opcrew has not created yet.
+func TestClientsAreCreatedTogetherWithTheSecretThatTheyMount(t *testing.T) {
+	d := newDiva(2)
+	for what, test := range map[string]struct {
+		facts facts
+		want  bool
+	}{
+		"no keys are stored":             {observed(t, d, nil, noSecret, nothingRuns), false},
+		"the login keys are stored":      {observed(t, d, settled(t), nothingRuns), true},
+		"the keys are lost, clients run": {observed(t, d, nil, noSecret), true},
+	} {
+		plan := planned(d, test.facts)
+		same(t, what+": clients", test.want, child(plan, "StatefulSet") != nil)
+		same(t, what+": the manager", true, child(plan, "Deployment") != nil)
+	}
+}
+
 func TestAStepOfTheKeysRestsOnTheSecretThatItWasDecidedOn(t *testing.T) {
 	d := newDiva(2)
 	same(t, "the version that it rests on", "7", child(planned(d, observed(t, d, settled(t))), "Secret").DecidedOn)

@@ -7,9 +7,11 @@ import (
 	"context"
 	"fmt"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/opcrew/opcrew/internal/guard"
@@ -27,7 +29,7 @@ func (g guards) object(ctx context.Context, owner client.Object, in *intent, liv
 		return nil, nil
 	}
 	pod, err := finished(g.scheme, in, live)
-	if err != nil || pod.Template == nil {
+	if err != nil || pod.Template == nil && pod.Claim == nil {
 		return nil, err
 	}
 	for _, one := range g.all {
@@ -57,6 +59,12 @@ func (a *Applier) Objection(ctx context.Context, owner client.Object, child Chil
 func finished(scheme *runtime.Scheme, in *intent, live client.Object) (guard.Pod, error) {
 	pod := guard.Pod{Kind: in.Kind, ObjectKey: in.ObjectKey, Security: in.child.Security, Trust: in.child.Trust}
 	var err error
+	if pod.Claim, err = newClaim(in, live); err != nil || pod.Claim != nil {
+		return pod, err
+	}
+	if pod.Claims, err = newClaims(in, live); err != nil {
+		return pod, err
+	}
 	if pod.Template, err = podOf(in.object); err != nil || live == nil {
 		return pod, err
 	}
@@ -82,6 +90,40 @@ func (g guards) allowed(ctx context.Context, owner client.Object, in *intent, li
 	}
 	denied, err = g.object(ctx, owner, declared, live)
 	return declared, denied, err
+}
+
+// newClaim returns the spec of the child if the child is a volume claim that does not exist yet; nil otherwise. An
+// existing claim needs no check, because the source of its data cannot change.
+func newClaim(in *intent, live client.Object) (*corev1.PersistentVolumeClaimSpec, error) {
+	if in.Kind != "PersistentVolumeClaim" || live != nil {
+		return nil, nil
+	}
+	claim := &corev1.PersistentVolumeClaim{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(in.object.Object, claim); err != nil {
+		return nil, fmt.Errorf("read %s: %w", in.Ref, err)
+	}
+	return &claim.Spec, nil
+}
+
+// newClaims returns the names of the volume claims for pods that the write adds to a StatefulSet.
+func newClaims(in *intent, live client.Object) ([]string, error) {
+	if in.Kind != "StatefulSet" {
+		return nil, nil
+	}
+	set, first := &appsv1.StatefulSet{}, int32(0)
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(in.object.Object, set); err != nil {
+		return nil, fmt.Errorf("read %s: %w", in.Ref, err)
+	}
+	if old, ok := live.(*appsv1.StatefulSet); ok {
+		first = ptr.Deref(old.Spec.Replicas, 1)
+	}
+	var out []string
+	for _, template := range set.Spec.VolumeClaimTemplates {
+		for ordinal := first; ordinal < ptr.Deref(set.Spec.Replicas, 0); ordinal++ {
+			out = append(out, fmt.Sprintf("%s-%s-%d", template.Name, in.Name, ordinal))
+		}
+	}
+	return out, nil
 }
 
 // podOf returns the pod or pod template of a child; nil if it has none.

@@ -5,9 +5,11 @@ package ensure
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -72,6 +74,48 @@ func TestGuardsSayBeforehandWhatTheyWouldObjectTo(t *testing.T) {
 		denied, err := applier.Objection(t.Context(), shop(), pinnedWeb("new", image, 2), live)
 		if err != nil || (denied != nil && denied.Reason == "Forbidden") != want {
 			t.Errorf("%s: expected an objection: %t, got %+v (%v)", image, want, denied, err)
+		}
+	}
+}
+
+// noCopies refuses every claim that starts with the data of another claim.
+type noCopies struct{}
+
+func (noCopies) Object(_ context.Context, _ client.Object, pod guard.Pod) (*guard.Objection, error) {
+	if pod.Claim != nil && pod.Claim.DataSource != nil {
+		return &guard.Objection{Reason: "Forbidden", Message: pod.String() + " copies " + pod.Claim.DataSource.Name}, nil
+	}
+	return nil, nil
+}
+
+func TestAGuardSeesANewClaimAndNoExistingOne(t *testing.T) {
+	all := guards{[]guard.Guard{noCopies{}}, clientgoscheme.Scheme}
+	child := fromJSON(t, `{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"a","namespace":"demo"},
+		"spec":{"dataSource":{"kind":"PersistentVolumeClaim","name":"other"},"resources":{"requests":{"storage":"1Gi"}}}}`)
+	in := mustDeclare(t, shop(), child)
+	denied, err := all.object(t.Context(), shop(), in, nil)
+	if err != nil || denied == nil || denied.Action != Denied || denied.Message != "PersistentVolumeClaim demo/a copies other" {
+		t.Errorf("expected a new claim to be denied with the guard's words, got %+v (%v)", denied, err)
+	}
+	live := asServed(t, in, &corev1.PersistentVolumeClaim{})
+	if denied, err := all.object(t.Context(), shop(), in, live); denied != nil || err != nil {
+		t.Errorf("expected no objection to a claim that exists, got %+v (%v)", denied, err)
+	}
+}
+
+func TestNewPodsOfASetUseClaimsByTheirNames(t *testing.T) {
+	in := mustDeclare(t, shop(), fromJSON(t, `{"apiVersion":"apps/v1","kind":"StatefulSet","metadata":{"name":"db","namespace":"demo"},
+		"spec":{"replicas":3,"volumeClaimTemplates":[{"metadata":{"name":"data"}}]}}`))
+	for name, test := range map[string]struct {
+		live client.Object
+		want []string
+	}{
+		"a new set":               {nil, []string{"data-db-0", "data-db-1", "data-db-2"}},
+		"a set with one more pod": {&appsv1.StatefulSet{Spec: appsv1.StatefulSetSpec{Replicas: new(int32(2))}}, []string{"data-db-2"}},
+		"a set with fewer pods":   {&appsv1.StatefulSet{Spec: appsv1.StatefulSetSpec{Replicas: new(int32(4))}}, nil},
+	} {
+		if got, err := newClaims(in, test.live); err != nil || !slices.Equal(got, test.want) {
+			t.Errorf("%s: expected %v, got %v (%v)", name, test.want, got, err)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
@@ -107,6 +108,33 @@ func TestADeletionEndsWhatRuns(t *testing.T) {
 	a := s.await("chore", egov1.StateRunning)
 	s.delete("chore")
 	s.gone(a)
+}
+
+// A user who may change the Activity deletes it and removes its finalizer, so opcrew gets no further event of a change.
+// The user expects that opcrew still removes the pod and the Secret of the run.
+func TestNothingIsLeftOfAnActivityThatLosesItsFinalizer(t *testing.T) {
+	s := newSite(t)
+	s.secretsCanBeRead()
+	secret := &corev1.Secret{StringData: map[string]string{"token": "hunter2"}}
+	secret.Namespace, secret.Name = s.ns, "credentials"
+	if err := env.Client.Create(t.Context(), secret); err != nil {
+		t.Fatal(err)
+	}
+	s.create("other", "sleep")
+	other := s.await("other", egov1.StateRunning)
+	s.create("chore", "sleep", func(a *egov1.Activity) {
+		a.Spec.SecretEnvs = []egov1.SecretEnv{{Name: "TOKEN", Secret: "credentials", Key: "token"}}
+	})
+	a := s.await("chore", egov1.StateRunning)
+	s.delete("chore")
+	patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
+	if err := env.Client.Patch(t.Context(), s.declared("chore", ""), patch); client.IgnoreNotFound(err) != nil {
+		t.Fatal(err)
+	}
+	s.gone(a)
+	if len(s.pods(other)) != 1 {
+		t.Error("expected the pod of another Activity to stay")
+	}
 }
 
 // A user with the right to delete pods in the namespace of runs deletes a pod whose command is running.

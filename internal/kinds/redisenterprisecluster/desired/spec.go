@@ -89,6 +89,10 @@ func SideContainers(c *redisv1alpha1.RedisEnterpriseCluster) []corev1.Container 
 	return out
 }
 
+// maxImage is the maximum number of characters of an image. The CRDs set the same limit in their image fields. The
+// limit saves memory, because each cached pod contains a copy of the image.
+const maxImage = 512
+
 // sideContainers parses the additional containers in the spec, which the CRD does not validate.
 func sideContainers(asked []common.Container) ([]corev1.Container, error) {
 	var out []corev1.Container
@@ -101,6 +105,9 @@ func sideContainers(asked []common.Container) ([]corev1.Container, error) {
 		}
 		if slices.Contains([]string{"", HomeContainer, GuestContainer, AgentContainer}, side.Name) {
 			return nil, fmt.Errorf("sideContainersSpec[%d].name: choose a name other than %s, %s and %s", i, HomeContainer, GuestContainer, AgentContainer)
+		}
+		if len(side.Image) > maxImage {
+			return nil, fmt.Errorf("sideContainersSpec[%d].image has %d characters, but an image can have at most %d; use a shorter image", i, len(side.Image), maxImage)
 		}
 		out = append(out, side)
 	}

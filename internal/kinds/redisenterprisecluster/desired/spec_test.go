@@ -63,17 +63,18 @@ func TestWhatIsReadOtherwiseThanItIsWrittenIsReported(t *testing.T) {
 
 func TestASpecThatCannotBeSaysWhatToWriteInstead(t *testing.T) {
 	for spec, want := range map[string]string{
-		`redisEnterpriseNodeResources: {limits: {memory: a lot}}`:      `limits.memory: "a lot" is not a quantity; use a quantity such as`,
-		`redisEnterpriseNodeResources: {requests: {cpu: 1 Core}}`:      `requests.cpu: "1 Core" is not a quantity`,
-		`redisEnterpriseNodeResources: {limits: {memory: 400m}}`:       "limits.memory: 400m is too little for a primary and a replica; set 128Mi or more",
-		`redisEnterpriseImageSpec: {repository: Redis, versionTag: x}`: `redisEnterpriseImageSpec: "Redis:x" is not a valid image`,
-		`redisEnterpriseImageSpec: {repository: redis, digestHash: a}`: `"redis@sha256:a" is not a valid image`,
-		`sideContainersSpec: [{nam: a}]`:                               `sideContainersSpec[0] is not a valid container: json: unknown field "nam"`,
-		`sideContainersSpec: [{name: a}, {name: agent}]`:               "sideContainersSpec[1].name: choose a name other than home, guest and agent",
-		`{hibernate: true, persistentSpec: {enabled: "false"}}`:        "create the cluster with persistentSpec: {enabled: true}",
-		`clusterCredentialSecretName: example-system`:                  "clusterCredentialSecretName: example-system is the operator's own Secret; name another Secret, or remove this field to use Secret example",
-		`redisConfig: {maxclients: "99"}`:                              "redisConfig: maxclients: 99 is too low, because replicas, the agent and the operator are clients too; set 100 or more",
-		`redisConfig: {port: "1", user: x, save: ""}`:                  "redisConfig: port, user: only the operator may set this; remove it from redisConfig",
+		`redisEnterpriseNodeResources: {limits: {memory: a lot}}`:                    `limits.memory: "a lot" is not a quantity; use a quantity such as`,
+		`redisEnterpriseNodeResources: {requests: {cpu: 1 Core}}`:                    `requests.cpu: "1 Core" is not a quantity`,
+		`redisEnterpriseNodeResources: {limits: {memory: 400m}}`:                     "limits.memory: 400m is too little for a primary and a replica; set 128Mi or more",
+		`redisEnterpriseImageSpec: {repository: Redis, versionTag: x}`:               `redisEnterpriseImageSpec: "Redis:x" is not a valid image`,
+		`redisEnterpriseImageSpec: {repository: redis, digestHash: a}`:               `"redis@sha256:a" is not a valid image`,
+		`sideContainersSpec: [{nam: a}]`:                                             `sideContainersSpec[0] is not a valid container: json: unknown field "nam"`,
+		`sideContainersSpec: [{name: a, image: "` + strings.Repeat("x", 513) + `"}]`: "sideContainersSpec[0].image has 513 characters, but an image can have at most 512; use a shorter image",
+		`sideContainersSpec: [{name: a}, {name: agent}]`:                             "sideContainersSpec[1].name: choose a name other than home, guest and agent",
+		`{hibernate: true, persistentSpec: {enabled: "false"}}`:                      "create the cluster with persistentSpec: {enabled: true}",
+		`clusterCredentialSecretName: example-system`:                                "clusterCredentialSecretName: example-system is the operator's own Secret; name another Secret, or remove this field to use Secret example",
+		`redisConfig: {maxclients: "99"}`:                                            "redisConfig: maxclients: 99 is too low, because replicas, the agent and the operator are clients too; set 100 or more",
+		`redisConfig: {port: "1", user: x, save: ""}`:                                "redisConfig: port, user: only the operator may set this; remove it from redisConfig",
 	} {
 		if _, err := Read(clustertest.New(clustertest.With(spec)), from); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: expected an error with %q, got %v", spec, want, err)
