@@ -89,7 +89,7 @@ func TestACancelEndsWhatRunsAndSaysSo(t *testing.T) {
 	s.create("chore", "sleep")
 	s.await("chore", egov1.StateRunning, "is running on "+s.hosts[0])
 	s.patch("chore", `{"spec":{"cancel":true}}`)
-	a := s.await("chore", egov1.StateCancelled, "were killed")
+	a := s.await("chore", egov1.StateCancelled, "were ended")
 	operator.Until(t, "its pod goes", func() error {
 		if n := len(s.pods(a)); n > 0 {
 			return fmt.Errorf("%d are there", n)
