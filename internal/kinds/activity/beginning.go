@@ -50,7 +50,8 @@ func mayRun(a *egov1.Activity) bool {
 }
 
 // oldestOn returns the creation time of the oldest Activity of a host that may still run. The host may delete its
-// records of older runs. It returns zero if opcrew does not watch all namespaces.
+// marker files of runs before this time, which prevented a second execution. It returns zero if opcrew does not watch
+// all namespaces.
 func (r *reconciler) oldestOn(ctx context.Context, host string) (time.Time, error) {
 	oldest := time.Time{}
 	if len(r.Namespaces) > 0 {

@@ -63,7 +63,7 @@ type agenda struct {
 	// long time.
 	waits []string
 	late  bool
-	// obstacle is what prevents the creation of the due run; nil if nothing does.
+	// obstacle is what prevents the creation of the due run; nil if nothing prevents it.
 	obstacle *run.Obstacle
 }
 

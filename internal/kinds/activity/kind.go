@@ -3,7 +3,7 @@
 
 // Package activity reconciles Activities: a command that runs at most once on a host, or a schedule that creates such
 // Activities. A run is a pod that enters the host (internal/agents/hostrun) and reports the result in its termination
-// message. opcrew creates the pod once; a marker on the host prevents a second execution.
+// message. opcrew creates the pod once; a marker file on the host prevents a second execution.
 package activity
 
 import (

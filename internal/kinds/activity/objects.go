@@ -100,7 +100,7 @@ func orderOf(a *egov1.Activity, forgetBefore time.Time, boot string) (string, er
 	return hostjob.EncodeOrder(o)
 }
 
-// place assigns the pod to its host: through the scheduler, or directly if spec.placement is Repair.
+// place assigns the pod to its host: through the scheduler, or directly (spec.nodeName) if spec.placement is Repair.
 func place(spec *corev1ac.PodSpecApplyConfiguration, a *egov1.Activity) {
 	if a.Spec.Placement == egov1.PlacementRepair {
 		spec.WithNodeName(a.Spec.Host).

@@ -16,8 +16,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// occurrenceName returns the name of the run of a schedule at a time. It depends only on the schedule and the time, so
-// that two operators create only one run.
+// occurrenceName returns the name of the Activity that a schedule creates for the given time. It depends only on the
+// schedule and the time, so that two operators create only one Activity.
 func occurrenceName(a *egov1.Activity, due time.Time) string {
 	return fmt.Sprintf("%s-%d", a.Name, due.Unix()/60)
 }
@@ -31,7 +31,7 @@ func occurrence(a *egov1.Activity, due time.Time) runtime.ApplyConfiguration {
 	made.Namespace, made.Name = a.Namespace, occurrenceName(a, due)
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(made)
 	if err != nil {
-		panic(err) // cannot fail, because the type is valid
+		panic(err) // cannot fail, because an Activity can always be encoded
 	}
 	delete(content, "status")
 	unstructured.RemoveNestedField(content, "metadata", "creationTimestamp")

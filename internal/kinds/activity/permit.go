@@ -90,7 +90,7 @@ func forbidden(who *egov1.Requester, right authorizationv1.ResourceAttributes) s
 }
 
 // vouched returns an obstacle if the admission policy was not in force when the run of an Activity was requested.
-// Without the policy, any user could write any name into spec.requester.
+// Without the policy, users could write the name of another user into spec.requester.
 func (r *reconciler) vouched(ctx context.Context, a *egov1.Activity) (*run.Obstacle, error) {
 	since, err := r.policySince(ctx)
 	if err != nil {
@@ -108,7 +108,7 @@ func (r *reconciler) vouched(ctx context.Context, a *egov1.Activity) (*run.Obsta
 // policyDelay is how long an API server may take to enforce a new admission policy.
 const policyDelay = 10 * time.Second
 
-// askedAt returns when the current run of an Activity was requested, or a slightly later time.
+// askedAt returns when a user requested the current run of an Activity, or a slightly later time.
 func askedAt(a *egov1.Activity) time.Time {
 	if run.Number(a) > 1 && a.Status.RunSince != nil {
 		return a.Status.RunSince.Time
@@ -117,7 +117,7 @@ func askedAt(a *egov1.Activity) time.Time {
 }
 
 // ofItsSchedule returns an obstacle if the schedule that owns the run does not exist or has another requester. It
-// compares the recorded requesters, not the account that created the run.
+// compares spec.requester of the run with that of the schedule, not the account that created the run.
 func (r *reconciler) ofItsSchedule(ctx context.Context, a *egov1.Activity) (*run.Obstacle, error) {
 	by := metav1.GetControllerOf(a)
 	if by == nil || by.Kind != "Activity" {
@@ -134,8 +134,8 @@ func (r *reconciler) ofItsSchedule(ctx context.Context, a *egov1.Activity) (*run
 	return nil, nil
 }
 
-// policySince returns since when the API server has enforced the admission policy for spec.requester; zero if it does
-// not enforce it.
+// policySince returns the time from which the API server has enforced the admission policy for spec.requester; zero if
+// it does not enforce the policy.
 func (r *reconciler) policySince(ctx context.Context) (time.Time, error) {
 	key := types.NamespacedName{Name: policy}
 	rule, binding := &admissionv1.ValidatingAdmissionPolicy{}, &admissionv1.ValidatingAdmissionPolicyBinding{}

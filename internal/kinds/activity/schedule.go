@@ -67,7 +67,7 @@ func agendaOf(a *egov1.Activity, children runs, now time.Time) agenda {
 const waitsLong = time.Minute
 
 // giveWay returns the active runs that must end before the named run is created, because the policy Replace allows only
-// one active run. If the named run exists already, it returns none.
+// one active run. If the named run exists already, giveWay returns no runs.
 func (r runs) giveWay(name string) []string {
 	var out []string
 	for _, c := range r {
@@ -123,7 +123,7 @@ func replace(a *egov1.Activity, atWork runs, g agenda, plan *kit.Plan, now time.
 	}
 }
 
-// tooMany returns the oldest run that exceeds the history limits in the spec; nil if none does.
+// tooMany returns the oldest run that exceeds the history limits in the spec; nil if the limits are kept.
 func (r runs) tooMany(a *egov1.Activity) *egov1.Activity {
 	for _, keep := range []struct {
 		limit     int32

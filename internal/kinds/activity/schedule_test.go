@@ -109,7 +109,7 @@ func TestAScheduleAndRunsThatAreAtWork(t *testing.T) {
 	}
 }
 
-// A run that could not be created must not count as created.
+// If the API server rejects the run that is due, the status must not report that the run was created.
 func TestWhatAScheduleReportsARunThatIsDue(t *testing.T) {
 	due := agenda{due: activitytest.Noon, next: activitytest.Noon.Add(time.Hour)}
 	taken := kit.Outcome{Results: []ensure.Result{{Action: ensure.Taken, Message: "it is ada's"}}}

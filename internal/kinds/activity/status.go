@@ -33,7 +33,7 @@ func (r *reconciler) Report(a *egov1.Activity, f facts, d decision, done kit.Out
 	}
 }
 
-// reportLeaving reports an Activity that is being deleted.
+// reportLeaving sets the conditions of an Activity that is being deleted.
 func reportLeaving(set condition.Set, done kit.Outcome) {
 	message := "opcrew is ending the pod"
 	if done.Err != nil {
@@ -42,7 +42,7 @@ func reportLeaving(set condition.Set, done kit.Outcome) {
 	set.False(egov1.ActivityReady, common.ReasonDeleting, message)
 }
 
-// reportLeft reports objects of an ended run that could not be removed.
+// reportLeft reports that objects of an ended run could not be removed.
 func reportLeft(set condition.Set, done kit.Outcome) {
 	if done.Err == nil {
 		set.Remove(egov1.ActivityCleanedUp)

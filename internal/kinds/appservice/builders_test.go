@@ -26,7 +26,7 @@ import (
 
 var someTime = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
-// placeholder is the text that the tutorial's manifest has instead of an image.
+// placeholder is the value of spec.image in the tutorial's manifest, although it is not a valid image.
 const placeholder = "just a image url"
 
 // Builders of objects.
@@ -111,7 +111,7 @@ func conditionOf(a *appv1.AppService, kind string) string {
 	return fmt.Sprintf("%s %s: %s", c.Status, c.Reason, c.Message)
 }
 
-// pending adds the conditions that the API server sets on a new AppService, as the CRD defaults them.
+// pending adds the conditions that the CRD sets by default on a new AppService.
 func pending(a *appv1.AppService) {
 	for _, kind := range []string{appv1.AppServiceReady, appv1.AppServiceChildrenReady, appv1.AppServiceRolledOut, appv1.AppServiceAvailable} {
 		a.Status.Conditions = append(a.Status.Conditions, metav1.Condition{Type: kind, Status: metav1.ConditionUnknown, Reason: common.ReasonPending, Message: "Waiting for the operator"})

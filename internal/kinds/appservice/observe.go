@@ -29,8 +29,8 @@ type facts struct {
 	nodePorts workload.NodePorts
 }
 
-// Observe reads the Deployment and its pods. From here on, the security profile that the namespace enforces counts as
-// if the user had set it in the spec.
+// Observe reads the Deployment and its pods. If the namespace enforces a security profile, Observe sets that profile in
+// the spec in memory, as if the user had set it.
 func (r *reconciler) Observe(ctx context.Context, a *appv1.AppService) (facts, error) {
 	ns := &corev1.Namespace{}
 	if err := r.Client.Get(ctx, client.ObjectKey{Name: a.Namespace}, ns); client.IgnoreNotFound(err) != nil {
@@ -64,8 +64,8 @@ func (r *reconciler) objectsIn(ctx context.Context, ns client.Object) []reconcil
 	return out
 }
 
-// ownerByLabels enqueues the AppService of a pod or ReplicaSet. Labels name the AppService, because it is not the
-// direct owner.
+// ownerByLabels enqueues the AppService of a pod or ReplicaSet. It uses labels, because the direct owner of the pod or
+// ReplicaSet is not the AppService.
 func ownerByLabels(_ context.Context, object client.Object) []reconcile.Request {
 	labels := object.GetLabels()
 	if labels[nameLabel] != appName || labels[instanceLabel] == "" {

@@ -27,7 +27,7 @@ type decision struct {
 	again time.Duration
 }
 
-// Decide decides from the facts alone, without side effects.
+// Decide checks the image and computes the time of the next reconcile, from the facts alone.
 func (r *reconciler) Decide(a *appv1.AppService, f facts, now time.Time) decision {
 	return decision{invalidImage: workload.InvalidImage(a.Spec.Image), again: f.rollout.StuckIn(now)}
 }

@@ -61,7 +61,7 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		Complete(loop)
 }
 
-// ofItsName enqueues the EtcdRestore with the same name as the EtcdCluster.
+// ofItsName enqueues the EtcdRestore that has the same name as an EtcdCluster.
 func ofItsName(_ context.Context, cluster client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(cluster)}}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// needsAgain is the time until the next check whether a missing Secret or claim exists.
+// needsAgain is the time until the next check whether a missing Secret or PersistentVolumeClaim exists.
 const needsAgain = 5 * time.Second
 
 // decision holds the reason and message for the condition Ready, and the time until the next reconcile.

@@ -26,7 +26,7 @@ import (
 
 var someTime = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
-// newMemcached returns a Memcached of the given size. The functions below change its fields.
+// newMemcached returns a Memcached of the given size. Its options change fields.
 func newMemcached(size int32) *cachev1alpha1.Memcached {
 	m := &cachev1alpha1.Memcached{}
 	m.Namespace, m.Name, m.UID, m.Generation = "shop", "web", "uid-of-web", 1

@@ -47,7 +47,8 @@ func (r *reconciler) Observe(ctx context.Context, m *cachev1alpha1.Memcached) (f
 	return f, nil
 }
 
-// refused reports whether the status says that servers are missing. The API server may have refused their pods.
+// refused reports whether the status says that servers are missing. In this case, the API server may have refused to
+// create their pods.
 func refused(m *cachev1alpha1.Memcached) bool {
 	reported := meta.FindStatusCondition(m.Status.Conditions, cachev1alpha1.MemcachedServersReady)
 	return reported != nil && reported.Reason == cachev1alpha1.ReasonServersMissing

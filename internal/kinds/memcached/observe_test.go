@@ -62,7 +62,7 @@ func (w *watcher) expectAsked(t *testing.T, times int, when string) {
 	}
 }
 
-// Regression test: a pod that was being recreated was reported with a refusal from an hour ago.
+// Regression test: while a pod was being recreated, the status reported a refusal from an hour ago.
 func TestTheEventsAreAskedOnlyWhenPodsAreMissingForAWhile(t *testing.T) {
 	m, pod := newMemcached(2), newPod("web-1")
 	w := newWatcher(newSet(2), newPod("web-0"), pod)

@@ -176,7 +176,7 @@ func TestTheRingFollowsTheSpecOfTheStatefulSet(t *testing.T) {
 	golden.Check(t, "status-zero.yaml", reported(newMemcached(0), observed(0), kit.Outcome{}).Status)
 }
 
-// Regression test: when a user deleted the StatefulSet, the status listed no servers, and clients lost all keys.
+// Regression test: when a user deleted the StatefulSet, the status briefly listed no servers, so clients lost all keys.
 func TestTheRingIsKeptWhileTheStatefulSetIsRecreated(t *testing.T) {
 	m := reported(newMemcached(3), observed(3), kit.Outcome{})
 	m = reported(m, facts{}, outcome("StatefulSet", ensure.Created, ""))

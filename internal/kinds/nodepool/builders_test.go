@@ -31,7 +31,7 @@ func nodesOf(nodes []*corev1.Node) []corev1.Node {
 	return out
 }
 
-// settled returns a node after opcrew has reconciled it.
+// settled returns the node as it is after opcrew has reconciled it with the given pools.
 func settled(t testing.TB, node *corev1.Node, pools ...*nodesv1.NodePool) *corev1.Node {
 	t.Helper()
 	patch, needed := nodestate.Patch(node, nodestate.Desire(node, pools))

@@ -30,8 +30,8 @@ func indexNodes(mgr ctrl.Manager) error {
 	return nil
 }
 
-// poolsNear returns the NodePools whose role label a node has, and the pools in its ledger annotation. It does not find
-// pools that select nodes by spec.nodeSelector.
+// poolsNear returns the NodePools whose role label a node has, and the pools in its ledger annotation (the record of
+// what pools have set on the node). It does not find pools that select nodes by spec.nodeSelector.
 func poolsNear(node *corev1.Node) []string {
 	names := map[string]bool{}
 	for label := range node.Labels {

@@ -120,7 +120,7 @@ func setupPools(mgr ctrl.Manager, tools *kit.Tools, refusals *refusals, gauges *
 		Complete(loop)
 }
 
-// whyNot returns why the patch of a node was not applied; empty if it was applied.
+// whyNot returns why the patch of a node was not applied; empty if the patch was applied.
 func whyNot(done kit.Outcome) string {
 	switch {
 	case done.Err != nil:

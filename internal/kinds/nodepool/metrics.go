@@ -54,8 +54,8 @@ func (g *gauges) forget(pool string) {
 	g.conflicts.DeletePartialMatch(prometheus.Labels{"pool": pool})
 }
 
-// transitions returns an event if the number of nodes changed. Separate events on the nodes show which nodes joined and
-// left.
+// transitions returns an event if the number of nodes of a NodePool changed. Separate events on the nodes show which
+// nodes joined and left.
 func (r *poolReconciler) transitions(before, after *nodesv1.NodePool) []kit.Event {
 	old, now := before.Status.NodeCount, after.Status.NodeCount
 	if old == now {

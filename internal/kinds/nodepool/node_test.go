@@ -68,8 +68,8 @@ func TestTheNodesPlanIsOnePatchOrNone(t *testing.T) {
 	}
 }
 
-// Pods get their tolerations when they are created. A pod that is created after a taint but before its toleration would
-// stay Pending forever.
+// Pods get their tolerations when they are created. If opcrew set a taint before the RuntimeClass tolerates it, pods
+// created in between would stay Pending forever.
 func TestATaintWaitsForTheRuntimeClassesThatMustTolerateIt(t *testing.T) {
 	class := func(pool string, tolerations ...corev1.Toleration) *nodev1.RuntimeClass {
 		c := &nodev1.RuntimeClass{}
@@ -143,7 +143,7 @@ func TestARefusalWakesItsPoolsOnlyWhenItIsNews(t *testing.T) {
 			select {
 			case e := <-r.wake:
 				names = append(names, e.Object.GetName())
-				r.snapshot(e.Object.GetName()) // after a snapshot, the pool can be enqueued again
+				r.snapshot(e.Object.GetName()) // snapshot returns the refusals and allows the pool to be enqueued again
 			default:
 				return names
 			}

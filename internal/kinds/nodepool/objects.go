@@ -12,8 +12,8 @@ import (
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 )
 
-// runtimeClass returns the RuntimeClass of a NodePool. At admission, a pod that names it gets its node selector,
-// tolerations and overhead.
+// runtimeClass returns the RuntimeClass of a NodePool. A pod that names this RuntimeClass gets its node selector,
+// tolerations and overhead at admission.
 func runtimeClass(pool *nodesv1.NodePool, selector map[string]string, tolerations []corev1.Toleration) *nodev1ac.RuntimeClassApplyConfiguration {
 	scheduling := nodev1ac.Scheduling().WithNodeSelector(selector)
 	for _, t := range tolerations {

@@ -49,7 +49,7 @@ func (r *poolReconciler) Plan(pool *nodesv1.NodePool, f facts, d decision) kit.P
 }
 
 // selectorLabels returns the node selector of the RuntimeClass: the role label and the labels of the NodePool. It
-// leaves out labels in conflict, because members without such a label could otherwise not run pods of the pool.
+// leaves out labels whose value is in conflict, because pods of the pool could not run on members that lack the label.
 func selectorLabels(pool *nodesv1.NodePool, conflicts []nodesv1.Conflict) map[string]string {
 	labels := map[string]string{}
 	for key, value := range pool.Spec.Labels {

@@ -13,7 +13,8 @@ import (
 )
 
 // refusals passes errors of patches of nodes to the reconciler of NodePools, because users look for errors in the
-// status of pools. It is kept in memory. After a restart, the next patch of a node finds the error again.
+// status of pools. The errors are kept in memory only: after a restart, the next patch of a node fails and reports its
+// error again.
 type refusals struct {
 	mu     sync.Mutex
 	byNode map[string]string
@@ -48,8 +49,8 @@ func (r *refusals) set(node, why string, pools []string) {
 	}
 }
 
-// wakePool enqueues a NodePool that is not enqueued yet. It does not block: if the channel is full, the pool sees the
-// refusal in its next reconcile.
+// wakePool enqueues a NodePool unless it is enqueued already. It does not block: if the channel is full, the pool reads
+// the refusal in its next reconcile.
 func (r *refusals) wakePool(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

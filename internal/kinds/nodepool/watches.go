@@ -120,7 +120,7 @@ func nodesOfClass(reader client.Reader) handler.MapFunc {
 	}
 }
 
-// requestsOf returns requests for the members of a NodePool, and for nodes that still have its settings.
+// requestsOf returns reconcile requests for the members of a NodePool, and for nodes that still have its settings.
 func requestsOf(ctx context.Context, reader client.Reader, pool *nodesv1.NodePool) []reconcile.Request {
 	nodes, err := nodesNear(ctx, reader, pool)
 	if err != nil {
@@ -171,8 +171,8 @@ func specChanged(before, after client.Object) bool {
 		!maps.Equal(before.GetAnnotations(), after.GetAnnotations())
 }
 
-// classReported returns the generation of the NodePool for which its status reports on the RuntimeClass. New taints
-// wait for this report.
+// classReported returns the generation of the NodePool for which its status last reported on the RuntimeClass. New
+// taints wait until this report is current.
 func classReported(object client.Object) int64 {
 	pool, ok := object.(*nodesv1.NodePool)
 	if !ok {

@@ -109,8 +109,8 @@ func EndedWith(message string) PodOption {
 	}
 }
 
-// StartCutShort makes the container end because its start failed. The kubelet reports the given start time, which is in
-// 1970 in practice.
+// StartCutShort makes the container end because its start failed. started is the start time that the kubelet reports;
+// in practice, the kubelet reports the year 1970.
 func StartCutShort(started time.Time) PodOption {
 	return func(p *corev1.Pod) {
 		EndedWith("failed to start containerd task: context canceled")(p)

@@ -110,8 +110,8 @@ func TestADeletionEndsWhatRuns(t *testing.T) {
 	s.gone(a)
 }
 
-// A user who may change the Activity deletes it and removes its finalizer, so opcrew gets no further event of a change.
-// The user expects that opcrew still removes the pod and the Secret of the run.
+// A user who may change the Activity deletes it and removes its finalizer. opcrew then gets no further event about this
+// Activity. The user expects that opcrew still removes the pod and the Secret of the run.
 func TestNothingIsLeftOfAnActivityThatLosesItsFinalizer(t *testing.T) {
 	s := newSite(t)
 	s.secretsCanBeRead()
@@ -137,7 +137,7 @@ func TestNothingIsLeftOfAnActivityThatLosesItsFinalizer(t *testing.T) {
 	}
 }
 
-// A user with the right to delete pods in the namespace of runs deletes a pod whose command is running.
+// A user with the right to delete pods in namespace opcrew-activities deletes a pod whose command is running.
 func TestADeletedPodIsReportedAndNotRecreated(t *testing.T) {
 	s := newSite(t)
 	s.create("chore", "sleep")
@@ -153,7 +153,7 @@ func TestADeletedPodIsReportedAndNotRecreated(t *testing.T) {
 	}
 }
 
-// The test deletes a pod and its finalizer, which no client should do.
+// The test removes the finalizer of a pod and deletes the pod. No client should do this, because the result is lost.
 func TestAPodThatIsTornAwayLeavesAnUnknownEndAndNoSecondRun(t *testing.T) {
 	s := newSite(t)
 	s.create("chore", "sleep")

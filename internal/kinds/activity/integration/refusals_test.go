@@ -62,7 +62,7 @@ func TestWhatTheShellCouldTakeForItsOwnIsAccepted(t *testing.T) {
 	}
 }
 
-// The command has 100 KiB of characters that take six bytes each in JSON.
+// The command has 100 KiB of characters that take six bytes each in JSON, so its pod is too large for the API server.
 func TestWhatDoesNotFitIntoAPodIsReportedWithARemedy(t *testing.T) {
 	s := newSite(t)
 	s.create("chore", strings.Repeat("\x01", 102400))

@@ -23,7 +23,7 @@ func rule(resource, verb string, names ...string) rbacv1.PolicyRule {
 	return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: []string{verb}, ResourceNames: names}
 }
 
-// grant gives a user rights, including the right to Activities in the namespace. revoke removes these rights.
+// grant gives a user the given rights, and full access to Activities in the namespace. revoke removes both again.
 func (s *site) grant(who string, rules ...rbacv1.PolicyRule) (revoke func()) {
 	s.Helper()
 	subjects := []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: who}}
@@ -55,7 +55,7 @@ func (s *site) grant(who string, rules ...rbacv1.PolicyRule) (revoke func()) {
 	return revoke
 }
 
-// secretsCanBeRead lets opcrew read the Secrets of the namespace, as an administrator would.
+// secretsCanBeRead binds the role with which opcrew may read the Secrets of the namespace, as an administrator would.
 func (s *site) secretsCanBeRead() {
 	s.Helper()
 	binding := &rbacv1.RoleBinding{
@@ -157,7 +157,7 @@ func TestTheRequesterIsTheUserWhoCreatedTheActivity(t *testing.T) {
 	}
 }
 
-// opcrew checks rights again when the run of an Activity starts, because the check at admission may have been long ago.
+// opcrew checks rights again when the run of an Activity starts, because they may have been revoked since admission.
 func TestRightsThatWereTakenSinceStopARun(t *testing.T) {
 	s := newSite(t)
 	s.operator.Stop()

@@ -84,7 +84,7 @@ func TestOnlyUsersWhoMayChangeActivitiesCancelACommand(t *testing.T) {
 	if a := s.get("chore"); a.Status.Prosta != egov1.StateRunning || a.DeletionTimestamp != nil {
 		t.Errorf("expected it to run on, it is %s", a.Status.Prosta)
 	}
-	// A user needs no right to the host to end a command: the right to change the Activity in its namespace suffices.
+	// Ending a command requires no right to the host. The right to change the Activity in its namespace is enough.
 	s.try("the editor cancels", "", s.cancel("editor"))
 	s.await("chore", egov1.StateCancelled)
 }

@@ -5,7 +5,7 @@ package run
 
 // Start holds what opcrew must know before it creates the pod of a run of an Activity.
 type Start struct {
-	// Obstacle is what prevents the creation of the pod; nil if nothing does.
+	// Obstacle is what prevents the creation of the pod; nil if nothing prevents it.
 	Obstacle *Obstacle
 	// Values maps the variable names in spec.secretEnvs to their values.
 	Values map[string][]byte

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// HostPatience is how long a pod may take to start before opcrew checks its host. The time between further checks
+	// HostPatience is how long a pod may take to start before opcrew checks its host. The interval of further checks
 	// grows up to hostLooks.
 	HostPatience = 10 * time.Second
 	hostLooks    = 5 * time.Minute

@@ -40,8 +40,8 @@ func Ended(pod *corev1.Pod) bool {
 		pod.DeletionTimestamp != nil && pod.Spec.NodeName == ""
 }
 
-// hostReachable reports whether the kubelet of the pod responds. If it does not, the node controller sets the condition
-// Ready to False, but ContainersReady keeps the last value from the kubelet.
+// hostReachable reports whether the kubelet of the pod responds. If the kubelet does not, the node controller sets the
+// pod's condition Ready to False, but ContainersReady keeps the last value from the kubelet.
 func hostReachable(pod *corev1.Pod) bool {
 	return !is(pod, corev1.PodReady, corev1.ConditionFalse) || !is(pod, corev1.ContainersReady, corev1.ConditionTrue)
 }

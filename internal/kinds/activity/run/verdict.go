@@ -63,7 +63,7 @@ func Judge(a *egov1.Activity, f Observed, now time.Time) Verdict {
 }
 
 // Corrects reports whether a run of an Activity that was reported as unreachable has a result after all, because its
-// host responds again.
+// host responds again and its pod has ended.
 func Corrects(a *egov1.Activity, pod *corev1.Pod) bool {
 	return a.Status.Prosta == egov1.StateUnreachable && pod != nil && Ended(pod) && ResultOf(pod) != nil
 }
@@ -153,7 +153,7 @@ func unreachable(a *egov1.Activity, f Observed) string {
 	return "the host does not respond"
 }
 
-// whyNot returns why a pod has not started. If the host is dead, this is the reason, even if the scheduler reports the
+// whyNot returns why a pod has not started. If the host is dead, whyNot reports that, even if the scheduler reports the
 // taints of the node instead.
 func whyNot(a *egov1.Activity, f Observed) string {
 	why, _ := workload.WhyNotReady(f.Pod)

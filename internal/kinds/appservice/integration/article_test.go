@@ -14,7 +14,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 )
 
-// article is the path of the manifest in the article that defines the kind.
+// article is the path of the manifest in the article that defines the AppService kind.
 const article = "test/crds/testdata/appservices/accept/article.yaml"
 
 // kubectl runs kubectl as a user would.

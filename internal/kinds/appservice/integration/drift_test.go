@@ -36,7 +36,7 @@ func declared(object client.Object) map[string]any {
 	return out
 }
 
-// drifts are changes of another client to fields that opcrew declares, as merge patches.
+// drifts are merge patches with which another client changes fields that opcrew declares.
 var drifts = []struct {
 	name     string
 	resource string
@@ -105,7 +105,7 @@ func (s *shop) expectRepair(resource string, object client.Object, patch string)
 	s.delete()
 }
 
-// theirs are fields of other owners that opcrew does not declare, as merge patches.
+// theirs are merge patches with which other owners set fields that opcrew does not declare.
 var theirs = []struct {
 	object client.Object
 	patch  string

@@ -98,7 +98,7 @@ func TestDeletedChildrenAreRecreated(t *testing.T) {
 	}
 }
 
-// An upgrade of opcrew with other defaults must not restart any pods of users.
+// An upgrade of opcrew that changes default values in pod templates must not restart any pods of users.
 func TestPodsOfAnEarlierVersionStayUntilTheUserAsksForOthers(t *testing.T) {
 	s := newShop(t)
 	s.create(2, withPorts(http))
@@ -155,7 +155,7 @@ func (s *shop) becomesOld() {
 	}
 }
 
-// hash returns a hash of everything that opcrew declares for a Deployment, except its pods.
+// hash returns a hash of everything that opcrew declares for a Deployment, except its pod template.
 func (s *shop) hash(d *appsv1.Deployment, pinned string) string {
 	s.Helper()
 	ac, err := appsv1ac.ExtractDeployment(d, common.Name)

@@ -33,7 +33,7 @@ const (
 	rolled   = appv1.AppServiceRolledOut
 	children = appv1.AppServiceChildrenReady
 
-	// placeholder is the text that the tutorial's manifest has instead of an image.
+	// placeholder is the value of spec.image in the tutorial's manifest, although it is not a valid image.
 	placeholder = "just a image url"
 )
 
@@ -51,7 +51,7 @@ func annotated(key, value string) option {
 	return func(a *appv1.AppService) { metav1.SetMetaDataAnnotation(&a.ObjectMeta, key, value) }
 }
 
-// http is a port that is reachable only inside the cluster.
+// http is a Service port without a nodePort, so it is reachable only inside the cluster.
 var http = common.Port{Port: 80, TargetPort: "8080"}
 
 func atNodes(port int32) common.Port { return common.Port{Port: 80, NodePort: &port} }
@@ -125,7 +125,7 @@ func (s *shop) get() *appv1.AppService {
 	return a
 }
 
-// read reads the child of a type that belongs to the object.
+// read reads the AppService's child of the type of object into object.
 func (s *shop) read(object client.Object) {
 	s.Helper()
 	if err := env.Client.Get(s.Context(), client.ObjectKey{Namespace: s.ns, Name: s.name}, object); err != nil {
@@ -133,7 +133,7 @@ func (s *shop) read(object client.Object) {
 	}
 }
 
-// there reports whether the object has a child of a type.
+// there reports whether the AppService has a child of the type of object.
 func (s *shop) there(object client.Object) bool {
 	s.Helper()
 	err := env.Client.Get(s.Context(), client.ObjectKey{Namespace: s.ns, Name: s.name}, object)
@@ -143,7 +143,7 @@ func (s *shop) there(object client.Object) bool {
 	return err == nil
 }
 
-// patch changes any object as another client would.
+// patch applies a merge patch to an object, as another client would.
 func (s *shop) patch(object client.Object, merge string) {
 	s.Helper()
 	s.read(object)
@@ -196,8 +196,8 @@ func (s *shop) awaitReady(size int) *appv1.AppService {
 	return a
 }
 
-// recovers waits until Ready is True and exactly the given number of pods run. After a change that the user did not
-// make, the status may be briefly outdated.
+// recovers waits until Ready is True and exactly the given number of pods run. It retries, because after a change that
+// the user did not make, the status may be briefly outdated.
 func (s *shop) recovers(size int) {
 	s.Helper()
 	operator.Until(s.T, fmt.Sprintf("Ready is True and %d pods run", size), func() error {
@@ -262,7 +262,7 @@ func (s *shop) awaitNothing() {
 	})
 }
 
-// childWrites returns the operator's writes without writes of the status.
+// childWrites returns the operator's writes except writes of the status.
 func childWrites(calls testenv.Calls) testenv.Calls {
 	return calls.Writes().Where(func(c testenv.Call) bool { return c.Resource != "appservices" })
 }

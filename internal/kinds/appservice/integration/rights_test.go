@@ -36,7 +36,7 @@ func withPod(pod common.PodOverride) option {
 	return func(a *appv1.AppService) { a.Spec.Pod = &pod }
 }
 
-// tenant is the tenant of the shop's namespace.
+// tenant is a user with rights in the shop's namespace only.
 type tenant struct {
 	*shop
 	user *operator.Tenant
@@ -157,8 +157,8 @@ func TestTheRecordOfTheRequesterIsTheAPIServers(t *testing.T) {
 	}
 }
 
-// The test runs without the mutating admission policy, as in clusters before Kubernetes 1.36, so that no policy sets
-// the record of the requester.
+// The test runs without the mutating admission policy, as in clusters before Kubernetes 1.36. Then no policy sets the
+// annotation that records the requester.
 func TestWithoutTheMutatingPolicyAForgedRecordIsRefused(t *testing.T) {
 	c := newTenant(t)
 	env.Unbind(t, operator.Requester())

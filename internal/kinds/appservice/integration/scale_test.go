@@ -71,7 +71,7 @@ func TestReadyIsNeverTrueOfAnImageThatIsNotThereYet(t *testing.T) {
 	s := newShop(t)
 	s.create(3, withPorts(http))
 	s.awaitReady(3)
-	env.Settled(t, env.Audit.Mark(t)) // wait for calm: the operator would otherwise delay the next status until after the change
+	env.Settled(t, env.Audit.Mark(t)) // wait until opcrew is idle; otherwise it would write the next status only after the change was applied
 	watch, err := env.Client.Watch(t.Context(), &appv1.AppServiceList{}, client.InNamespace(s.ns))
 	if err != nil {
 		t.Fatal(err)

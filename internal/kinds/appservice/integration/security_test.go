@@ -27,7 +27,8 @@ func (s *shop) enforce(level string) {
 	}
 }
 
-// awaitPods waits until the given number of pods run, and all of them are restricted, or none of them.
+// awaitPods waits until the given number of pods run. All of them must meet the Pod Security Standard restricted, or
+// none.
 func (s *shop) awaitPods(size int, restricted bool) {
 	s.Helper()
 	operator.Until(s.T, fmt.Sprintf("%d pods run, restricted: %t", size, restricted), func() error {

@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// holder creates a Service in another namespace that already uses a nodePort.
+// holder creates a Service in another namespace that takes a nodePort, so that the AppService cannot get it.
 func (s *shop) holder(port int32) *corev1.Service {
 	s.Helper()
 	service := &corev1.Service{Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeNodePort, Ports: []corev1.ServicePort{{Port: 80, NodePort: port}}}}
@@ -40,7 +40,7 @@ func TestATakenNodePortIsReportedWithoutItsHolderElsewhereAndThePodsRunAllTheSam
 	if err := env.Client.Delete(t.Context(), holder); err != nil {
 		t.Fatal(err)
 	}
-	s.awaitReady(2) // opcrew must retry by itself
+	s.awaitReady(2) // opcrew must retry without a change of the spec
 	service := &corev1.Service{}
 	s.read(service)
 	if service.Spec.Ports[0].NodePort != 30111 {
@@ -177,7 +177,7 @@ func TestAnObjectOfAnotherOwnerWithOurNameIsLeftAloneAndReported(t *testing.T) {
 			if err := env.Client.Delete(t.Context(), theirs); err != nil {
 				t.Fatal(err)
 			}
-			s.edit(withSize(2)) // without an edit, opcrew would try the name again only after up to a minute
+			s.edit(withSize(2)) // an edit starts a reconcile at once; otherwise opcrew would retry the name only after up to a minute
 			s.awaitReady(2)
 		})
 	}

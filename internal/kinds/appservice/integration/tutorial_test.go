@@ -15,8 +15,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// Each test in this file is named after a fault of the operator in the tutorial that its users reported. opcrew must
-// not have these faults.
+// Each test in this file is named after a fault that users of the tutorial's operator reported. opcrew must not have
+// these faults.
 
 // The tutorial's operator recorded the last spec only once. After the first change, every event made it rewrite all
 // children.
@@ -53,8 +53,8 @@ func TestFaultOfTheTutorialARefusedUpdateIsSwallowed(t *testing.T) {
 	s.awaitReady(1)
 }
 
-// The tutorial's operator treated every unknown error of a read as if the object existed. This test checks that a
-// failed read is reported; a unit test of Observe covers the rest.
+// The tutorial's operator treated every unknown error of a read as if the object existed. This test checks that opcrew
+// reports a failed read. A unit test of Observe covers all other effects of failed reads.
 func TestFaultOfTheTutorialAFailedReadFallsThroughToTheUpdate(t *testing.T) {
 	s := newShop(t)
 	s.create(1, withPorts(http))

@@ -95,8 +95,8 @@ func TestDriftOfEachChildIsRepairedWithOneWriteAndWhatOthersSetSurvives(t *testi
 	}
 }
 
-// expectRepair changes a child as another client would, and expects the operator to repair it. It also adds a label and
-// an annotation, which the operator must keep.
+// expectRepair changes a child as another client would, and expects the operator to undo the change. It also adds a
+// label and an annotation that opcrew does not set; the operator must keep both.
 func (s *shop) expectRepair(name, resource string, object client.Object, drift string, repaired func(client.Object) bool) {
 	s.Helper()
 	s.read(name, object)

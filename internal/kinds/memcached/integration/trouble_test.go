@@ -59,7 +59,7 @@ func TestABadImageIsNamedKeepsTheOtherServersAndDoesNotBlockItsRollback(t *testi
 	s.expectImage("memcached:1.6.39")
 }
 
-// saysOtherwise changes the kubelet's report about a pod. The StatefulSet's status stays the same.
+// saysOtherwise changes the pod's status as the kubelet would. The StatefulSet's status stays the same.
 func (s *shop) saysOtherwise(name, reason string) {
 	s.Helper()
 	pod := &corev1.Pod{}
@@ -122,7 +122,8 @@ func TestARefusalByAQuotaIsQuotedAndWorkContinuesWhenItIsLifted(t *testing.T) {
 	}
 }
 
-// reasons records all reasons that a condition has from now on. The returned function ends the recording.
+// reasons records every reason that a condition gets from now on. The returned function stops recording and returns the
+// reasons.
 func (s *shop) reasons(kind string) func() string {
 	s.Helper()
 	ctx, cancel := context.WithCancel(s.Context())
@@ -240,8 +241,8 @@ func TestAnObjectDeletedAndMadeAgainAtOnceIsOnlyReadyWithServersOfItsOwn(t *test
 	}
 }
 
-// Regression test: the API server keeps a copy of the service account in a deprecated field. When the spec no longer
-// named an account, that copy restored it.
+// Regression test: the API server copies spec.serviceAccountName of a pod template to the deprecated field
+// serviceAccount. When a user removed the account from the spec, the API server restored it from that copy.
 func TestAnAccountThatIsTakenOutOfTheSpecIsTakenFromTheServers(t *testing.T) {
 	s := newShop(t)
 	s.create(1, func(m *cachev1alpha1.Memcached) {

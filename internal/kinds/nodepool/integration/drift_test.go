@@ -231,7 +231,7 @@ func TestAnotherHandlerReplacesTheRuntimeClass(t *testing.T) {
 	awaitCondition(t, "handler", nodesv1.NodePoolReady, "False HandlerMissing", `no handler "gvisor"`, "handler-0")
 }
 
-// If opcrew and the other manager both insisted on their value, they would write forever.
+// If opcrew and the other manager both insisted on their own value of the label, they would write it forever.
 func TestALabelThatAnotherManagerKeepsChangingBackIsLeftAloneAndReported(t *testing.T) {
 	node := makeNodes(t, 1, "contested", role("contested"))[0]
 	env.Operator(t)

@@ -94,8 +94,8 @@ func TestANodeThatIsRegisteredAgainWithoutItsRoleHasLeft(t *testing.T) {
 	if _, ok := now.Labels["tier"]; ok || now.Annotations[ledger] != "" {
 		t.Errorf("expected the new node to be clean, got %v %v", now.Labels, now.Annotations)
 	}
-	// opcrew must not remove anything because of a ledger annotation that another client wrote. A kubelet, for example,
-	// may write annotations of its node.
+	// A kubelet may write annotations of its node. If a client other than opcrew wrote the ledger annotation (opcrew's
+	// record of what it has set on the node), opcrew must not remove anything because of it.
 	changeNode(t, names[0], hasLabel("tier", "gold"), func(n *corev1.Node) { hasNoteIn(n, ledger, old.Annotations[ledger]) })
 	operator.Until(t, "a ledger that another client wrote is removed", func() error {
 		n := getNode(t, names[0])
@@ -179,7 +179,7 @@ func TestADryRunShowsAndDoesNothing(t *testing.T) {
 		return eventually.Gone(env.Client.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: "pod-0"}, &corev1.Pod{}), apierrors.IsNotFound)
 	})
 
-	// Now the user edits a NodePool that is in dry run.
+	// The NodePool is in dry run, and a user edits it.
 	mark = env.Audit.Mark(t)
 	editPool(t, "dry", annotated(dryRun, "true"), wantsLabel("tier", "silver"))
 	awaitCondition(t, "dry", nodesv1.NodePoolReady, "False DryRun", "changes that affect 2 nodes")
@@ -316,7 +316,7 @@ func unrefuse(ctx context.Context, node string) {
 	_ = env.Client.Delete(ctx, &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: node}})
 }
 
-// awaitRefusal waits until the API server enforces, or no longer enforces, the policy that rejects changes.
+// awaitRefusal waits until the API server enforces the policy that rejects changes of the node, or no longer does.
 func awaitRefusal(t *testing.T, node string, want bool) {
 	t.Helper()
 	as := client.NewDryRunClient(env.ClientFor(t, env.ConfigAs(env.User, "system:serviceaccounts", "system:authenticated")))
@@ -484,7 +484,7 @@ func TestAnOperatorThatDiesInTheMiddleOfARolloutIsContinued(t *testing.T) {
 	o.Start()
 	awaitReady(t, "dies", 50)
 	written := map[string]int{}
-	for _, call := range nodeWrites(env.Settled(t, mark)) { // requests in flight when the process was killed have no response
+	for _, call := range nodeWrites(env.Settled(t, mark)) { // skip requests that were in flight when the process was killed, as they have no response
 		written[call.Name]++
 		if written[call.Name] > 1 {
 			t.Errorf("expected one write a node, got another of %s", call.Name)

@@ -339,8 +339,8 @@ func changeNodes(t *testing.T, names []string, options ...nodeOption) {
 	}
 }
 
-// likeness holds the labels, annotations and taints of a node that pools can affect. It leaves out the ledger of opcrew
-// and everything that Kubernetes sets.
+// likeness holds the labels, annotations and taints of a node that pools can affect. It leaves out opcrew's ledger
+// annotation and everything that Kubernetes sets.
 type likeness struct {
 	Labels, Annotations labelMap
 	Taints              []string
@@ -381,7 +381,8 @@ func listNodes(t *testing.T) []corev1.Node {
 	return list.Items
 }
 
-// awaitLikeness waits until nodes are as expected and no trace of opcrew is left on them.
+// awaitLikeness waits until nodes have exactly the given labels, annotations and taints, and no ledger annotation or
+// managed field of opcrew is left on them.
 func awaitLikeness(t *testing.T, want map[string]likeness) {
 	t.Helper()
 	operator.Until(t, fmt.Sprintf("%d nodes are as they were before", len(want)), func() error {

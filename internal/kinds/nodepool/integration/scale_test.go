@@ -77,8 +77,8 @@ func TestFiveHundredNodes(t *testing.T) {
 	if most := 3 + 2*int(time.Since(start).Seconds()); tally["patch nodepools/status"] > most {
 		t.Errorf("expected %d writes of the status at most, got %d", most, tally["patch nodepools/status"])
 	}
-	// Meanwhile, Kubernetes removes the not-ready taint from new nodes, so that a few patches of opcrew fail and are
-	// retried.
+	// While this change runs, Kubernetes removes the not-ready taint from new nodes. A few patches of opcrew therefore
+	// fail and are retried.
 	if refused := done.Writes().Refused(); len(refused) > n/20 {
 		t.Errorf("expected hardly any write to fail, got:\n%s", refused)
 	}

@@ -41,7 +41,8 @@ func (c Change) String() string {
 	return fmt.Sprintf("change %s %s from %q to %q", kind, c.Item.Key, old, wanted)
 }
 
-// Changes returns the items that must change on a node, without the ledger annotation.
+// Changes returns the labels, annotations and taints that must change on a node, except the ledger annotation (the
+// record of what pools have set).
 func Changes(node *corev1.Node, d Desired) []Change {
 	held := LedgerOf(node)
 	var out []Change

@@ -52,13 +52,13 @@ func TestANodeBelongsToAPool(t *testing.T) {
 	}
 }
 
-// story describes what happens to one node, and what the node has at the end.
+// story describes what happens to one node, and the labels, annotations and taints that are expected at the end.
 type story struct {
 	node      *corev1.Node
 	pools     []*nodesv1.NodePool
 	then      []func(*world)
 	labels    map[string]string // expected labels, without role labels
-	notes     map[string]string // expected annotations, without the ledger
+	notes     map[string]string // expected annotations, without the ledger annotation
 	taints    []string
 	conflicts []string
 	withheld  []string

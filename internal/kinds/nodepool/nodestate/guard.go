@@ -20,8 +20,8 @@ func protected(pool *nodesv1.NodePool, node *corev1.Node, i Item) bool {
 		i.Kind == nodesv1.ConflictTaint && i.Taint("").Effect == corev1.TaintEffectNoExecute
 }
 
-// carried reports whether the node already has the item, set by the NodePool itself or by another client. Withholding
-// it would then protect nothing.
+// carried reports whether the node already has the item, set by the NodePool itself or by another client. In this case,
+// withholding the item would protect no pod.
 func carried(pool *nodesv1.NodePool, node *corev1.Node, held Ledger, i Item) bool {
 	if e, ok := held.Items[i]; ok {
 		return len(e.Pools) == 0 || slices.Contains(e.Pools, pool.Name)

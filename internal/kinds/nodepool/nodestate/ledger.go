@@ -49,7 +49,7 @@ func (i Item) Compare(other Item) int {
 	return strings.Compare(i.Key, other.Key)
 }
 
-// entry is the value of an item on a node, and the NodePools that set it.
+// entry is the value of an item (a label, annotation or taint) on a node, and the NodePools that set it.
 type entry struct {
 	Value string   `json:"value"`
 	Pools []string `json:"pools"`
@@ -92,8 +92,8 @@ func (l Ledger) Mentions(pool string) bool {
 	return false
 }
 
-// recovered reports whether the ledger has labels, annotations or taints without a known pool, because it was recovered
-// from managedFields.
+// recovered reports whether the ledger has labels, annotations or taints whose pool is unknown, because the ledger was
+// recovered from managedFields.
 func (l Ledger) recovered() bool {
 	for _, e := range l.Items {
 		if len(e.Pools) == 0 {
@@ -143,9 +143,9 @@ func (j *ledgerJSON) of(kind nodesv1.ConflictKind) map[string]entry {
 	return j.Taints
 }
 
-// LedgerOf reads the ledger of a node. If another client was the last to write the annotation, the ledger is recovered
-// from managedFields instead: a kubelet may write annotations of its node, but must not make opcrew remove settings in
-// its place.
+// LedgerOf reads the ledger of a node. If another client was the last to write the annotation, LedgerOf recovers the
+// ledger from managedFields instead: a kubelet may write annotations of its node, but must not use this to make opcrew
+// remove settings.
 func LedgerOf(node *corev1.Node) Ledger {
 	raw, ok := node.Annotations[LedgerAnnotation]
 	if !ok || len(raw) > maxLedger || !wroteLedger(node) {

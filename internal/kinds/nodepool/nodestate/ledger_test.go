@@ -42,7 +42,7 @@ func TestALedgerReadsBackAsItWasWritten(t *testing.T) {
 
 func TestEqualLedgersAreEqualTexts(t *testing.T) {
 	first := someLedger().String()
-	for range 20 { // map iteration order is random
+	for range 20 { // repeated, because map iteration order is random
 		if again := someLedger().String(); again != first {
 			t.Fatalf("expected the same text for the same ledger, got\n%s\nand\n%s", first, again)
 		}
@@ -111,7 +111,7 @@ func TestALostLedgerIsRecoveredFromWhatTheServerKnows(t *testing.T) {
 	}
 }
 
-// managedFields name only the last writer of the whole list of taints. This client did not necessarily add all taints.
+// managedFields name only the last writer of the whole list of taints. That writer did not necessarily add all taints.
 func TestOfTheTaintsOfALostLedgerOnlyThoseWantedJustSoAreOurs(t *testing.T) {
 	ours := pooltest.WrittenByUs(fieldpath.MakePathOrDie("spec", "taints"), fieldpath.MakePathOrDie("metadata", "labels", "ours"))
 	taints := []pooltest.NodeOption{pooltest.HasLabel("ours", ""), pooltest.HasTaint("same", "1", pooltest.NoSchedule), pooltest.HasTaint("other-value", "1", pooltest.NoSchedule), pooltest.HasTaint("other-effect", "1", pooltest.NoExecute), pooltest.HasTaint("unwanted", "1", pooltest.NoSchedule)}
@@ -184,8 +184,8 @@ func TestNothingIsRecoveredThatOthersWrote(t *testing.T) {
 	}
 }
 
-// If a recovered ledger did not consider membership, any client that may write labels could make a NodePool release or
-// claim labels, annotations or taints.
+// opcrew recovers a lost ledger (its record of what pools set on a node). If the recovery ignored which pools the node
+// belongs to, any client that may write labels could make a pool release or claim settings of the node.
 func TestARecoveredLedgerGivesThePoolBackWhatItHolds(t *testing.T) {
 	gold := pooltest.Pool("gold", pooltest.WantsLabel("tier", "gold"), pooltest.WantsAnnotation("note", "x"), pooltest.WantsTaint("only", "gold", pooltest.NoSchedule))
 	w := newWorld(t, pooltest.Node("n", pooltest.Role("gold")), gold)
@@ -200,8 +200,8 @@ func TestARecoveredLedgerGivesThePoolBackWhatItHolds(t *testing.T) {
 	pooltest.Same(t, "its taints", 0, len(w.node.Spec.Taints))
 }
 
-// A NodePool that is paused or in dry run must not change the node, even if another client removes the ledger
-// annotation.
+// Another client removes the ledger annotation, opcrew's record of what pools set. A NodePool that is paused or in dry
+// run must still not change the node.
 func TestAFrozenPoolKeepsWhatItHoldsWhenTheLedgerIsLost(t *testing.T) {
 	for name, freeze := range map[string]pooltest.PoolOption{"paused": pooltest.IsPaused(), "dry run": pooltest.InDryRun()} {
 		t.Run(name, func(t *testing.T) {

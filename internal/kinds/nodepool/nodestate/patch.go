@@ -27,9 +27,9 @@ type operation struct {
 // not exist.
 func test(path string, value any) operation { return operation{"test", path, value} }
 
-// Patch returns the patch that changes labels, annotations, taints and the ledger of a node to the desired state; false
-// if nothing has to change. The patch tests the old values that it replaces, so it fails as a whole if one of them
-// changed meanwhile.
+// Patch returns the patch that changes labels, annotations, taints and the ledger annotation of a node to the desired
+// state; false if nothing has to change. The patch tests the old values that it replaces, so it fails as a whole if any
+// of these values changed meanwhile.
 func Patch(node *corev1.Node, d Desired) (kit.Patch, bool) {
 	todo := Changes(node, d)
 	oldLedger, hadLedger := node.Annotations[LedgerAnnotation]

@@ -27,8 +27,8 @@ var (
 	histories = flag.Uint64("histories", 600, "number of random histories")
 )
 
-// history simulates random actions of users and other owners on one node and its pools. Its twin is a copy of the node
-// that opcrew never changes.
+// history simulates random actions of users and other owners on one node and its pools. Its field twin is a copy of the
+// node that opcrew never changes; at the end, the node must equal its twin.
 type history struct {
 	*world
 	*rand.Rand
@@ -116,8 +116,8 @@ func (h *history) membership() {
 	h.changeLabelElsewhere(key)
 }
 
-// changeLabelElsewhere changes a label as another client would. If opcrew has set the label, it restores its value, so
-// the twin stays unchanged.
+// changeLabelElsewhere changes a label as another client would. If opcrew has set the label, it will restore its own
+// value, so the twin (the copy that opcrew never changes) stays unchanged.
 func (h *history) changeLabelElsewhere(key string) {
 	value, remove := h.value(), h.IntN(2) == 0
 	held := LedgerOf(h.node).holds(labelItem(key))
@@ -131,8 +131,9 @@ func (h *history) changeLabelElsewhere(key string) {
 	})
 }
 
-// adopt copies to the twin what another owner wrote over a value of opcrew that no pool sets any more, because opcrew
-// leaves it to that owner. If the write makes the node a member of a NodePool, opcrew needs a second patch.
+// adopt copies to the twin (the copy that opcrew never changes) each value that another owner wrote over a former
+// setting of a pool. opcrew leaves such a value unchanged. It needs a second patch if the write makes the node a
+// member.
 func (h *history) adopt() bool {
 	owned, d := cmp.Or(ownedFields(h.node), fieldpath.NewSet()), h.desired()
 	adopted := false
@@ -152,7 +153,7 @@ func (h *history) adopt() bool {
 	return adopted
 }
 
-// both changes the node. It also changes the twin, unless opcrew has set the item.
+// both changes the node and its twin, the copy that opcrew never changes. It skips the twin if opcrew has set the item.
 func (h *history) both(held bool, change pooltest.NodeOption) {
 	h.change(change)
 	if !held {
@@ -255,8 +256,8 @@ func (h *history) uniqueTaints() {
 	}
 }
 
-// Whatever happens in whatever order, one patch must always be enough. When all NodePools are gone, the node must be as
-// if opcrew had never run.
+// The random actions may happen in any order. One patch must always be enough. When all NodePools are gone, the node
+// must be as if opcrew had never run.
 func TestRandomHistoriesLeaveNoTrace(t *testing.T) {
 	t.Logf("go test -run %s -args -seed %d", t.Name(), *seed)
 	for n := range *histories {
@@ -274,8 +275,8 @@ func TestRandomHistoriesLeaveNoTrace(t *testing.T) {
 	}
 }
 
-// If a client sometimes removes the ledger annotation, opcrew may leave settings behind, but must never change settings
-// of other owners.
+// In this test, a client sometimes removes the ledger annotation. opcrew may then leave settings behind, but must never
+// change settings of other owners.
 func TestRandomHistoriesWithoutALedgerHarmNoOwner(t *testing.T) {
 	t.Logf("go test -run %s -args -seed %d", t.Name(), *seed)
 	for n := range *histories {
@@ -317,7 +318,7 @@ func (h *history) run(also func()) {
 	h.t.Helper()
 	for range 1 + h.IntN(25) {
 		h.step()
-		if h.IntN(3) > 0 { // in the other cases, several changes happen before opcrew reconciles
+		if h.IntN(3) > 0 { // otherwise, several changes happen before opcrew reconciles
 			h.check()
 		}
 		also()

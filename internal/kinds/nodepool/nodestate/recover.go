@@ -37,8 +37,8 @@ func recoverLedger(node *corev1.Node) Ledger {
 	return l
 }
 
-// reclaimTaints adds to a recovered ledger annotation the taints that are equal to a taint of one of the node's pools.
-// Other taints may belong to another owner, such as an autoscaler, and stay unchanged.
+// reclaimTaints adds to a recovered ledger the taints that are equal to a taint of one of the node's pools. All other
+// taints may belong to another owner, such as an autoscaler, and stay unchanged.
 func (l Ledger) reclaimTaints(node *corev1.Node, pools []*nodesv1.NodePool) {
 	if !l.taintsWritten {
 		return

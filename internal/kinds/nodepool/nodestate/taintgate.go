@@ -85,8 +85,8 @@ func withoutPending(node *corev1.Node, d Desired, pools []*nodesv1.NodePool, cla
 	return out
 }
 
-// pending reports whether the RuntimeClass of a NodePool is about to be written: the pool has taints that the
-// RuntimeClass does not tolerate, and the status does not report on it for this generation yet.
+// pending reports whether opcrew is about to write the RuntimeClass of a NodePool: the pool has taints that the
+// RuntimeClass does not tolerate, and the pool's status does not report on the RuntimeClass for this generation yet.
 func (c Classes) pending(pool *nodesv1.NodePool) bool {
 	reported := meta.FindStatusCondition(pool.Status.Conditions, nodesv1.NodePoolRuntimeClassReady)
 	if pool.DeletionTimestamp != nil || reported != nil && reported.ObservedGeneration >= pool.Generation {
@@ -99,7 +99,7 @@ func (c Classes) pending(pool *nodesv1.NodePool) bool {
 	})
 }
 
-// early reports whether a taint would be set before pods can tolerate it: the RuntimeClass of a NodePool with this
+// early reports whether a taint would be set before pods can tolerate it: the RuntimeClass of a NodePool that sets the
 // taint is missing, or the RuntimeClass of another pool of the node lacks the toleration. A RuntimeClass that cannot be
 // created delays only taints of its own pool.
 func (c Classes) early(taint corev1.Taint, owners []string, members []*nodesv1.NodePool) bool {

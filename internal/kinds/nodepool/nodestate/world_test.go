@@ -64,7 +64,7 @@ func (w *world) change(options ...pooltest.NodeOption) {
 	w.owned(func(owned *fieldpath.Set) *fieldpath.Set { return owned.Difference(pooltest.Written(before, w.node)) })
 }
 
-// owned updates managedFields, which record the fields that opcrew was the last to write.
+// owned updates managedFields, in which the API server records the fields that opcrew was the last to write.
 func (w *world) owned(change func(*fieldpath.Set) *fieldpath.Set) {
 	owned := change(cmp.Or(ownedFields(w.node), fieldpath.NewSet())).Intersection(pooltest.Written(&corev1.Node{}, w.node))
 	raw, err := owned.ToJSON()
@@ -127,7 +127,7 @@ func linesOf(conflicts []conflict) []string {
 	return out
 }
 
-// settledNode returns a node after opcrew has changed it as often as needed.
+// settledNode returns a node after opcrew has reconciled it until nothing changes any more.
 func settledNode(t testing.TB, node *corev1.Node, pools ...*nodesv1.NodePool) *corev1.Node {
 	t.Helper()
 	w := newWorld(t, node, pools...)

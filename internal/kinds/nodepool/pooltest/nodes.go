@@ -48,7 +48,7 @@ func HasAnnotation(key, value string) NodeOption {
 	}
 }
 
-// HasLedger gives the node a ledger annotation that opcrew wrote.
+// HasLedger sets the ledger annotation (the record of what pools have set) as if opcrew had written it.
 func HasLedger(text string) NodeOption {
 	return func(n *corev1.Node) {
 		HasAnnotation(ledgerKey, text)(n)
