@@ -28,8 +28,8 @@ const (
 )
 
 // observeAttachment finds the first pod that has been on a node for longer than attachWait without starting, and reads
-// why. Only an event shows that a volume is still attached to another node. If events cannot be read, the reason stays
-// unknown.
+// the events of the pod. Only an event shows that a volume is still attached to another node. If events cannot be read,
+// the cause stays unknown.
 func (r *reconciler) observeAttachment(ctx context.Context, _ *opsv1.Diva, f *facts) error {
 	for _, pod := range slices.Concat(boundClients(f.clients), boundManagers(f.manager)) {
 		if !waits(pod) {
@@ -56,7 +56,8 @@ func waits(pod *corev1.Pod) bool {
 	})
 }
 
-// reportAttachment replaces the message that a pod is starting with the volume that the pod waits for.
+// reportAttachment replaces the message that a pod is starting with a message that names the volume for which the pod
+// waits.
 func reportAttachment(set condition.Set, d *opsv1.Diva, f facts) {
 	if f.attachment.words == "" {
 		return

@@ -67,7 +67,7 @@ func withAge(age opsv1.Age) divaOption {
 	return func(d *opsv1.Diva) { d.Spec.SSH = &opsv1.SSH{RotateAfter: age} }
 }
 
-// withStatus gives the Diva the status that an earlier reconcile reported for a key ring.
+// withStatus gives the Diva the status that an earlier reconcile would have reported for a key ring in a phase.
 func withStatus(phase opsv1.SSHPhase, r *ring.Ring) divaOption {
 	return func(d *opsv1.Diva) {
 		d.Status.SSH = &opsv1.SSHStatus{Phase: phase, Fingerprint: keys.Fingerprint(r.Current.Public), PublicKey: r.Current.Public}
@@ -113,7 +113,8 @@ func key(t testing.TB, name string) *keys.Pair {
 	return testKeys[name]
 }
 
-// seed returns a seed for host keys. The same name always has the same seed.
+// seed returns the random bytes from which the host keys of clients are derived. The same name always has the same
+// seed.
 func seed(name string) string {
 	sum := sha256.Sum256([]byte(name))
 	return hex.EncodeToString(sum[:])

@@ -67,8 +67,8 @@ func (r *reconciler) Decide(d *opsv1.Diva, f facts, now time.Time) decision {
 	return out
 }
 
-// foreignSecret returns an obstacle if another owner's Secret has a name that opcrew uses for its own Secret. Pods
-// would mount that Secret by its name.
+// foreignSecret returns an obstacle if a Secret of another owner has the name of one of opcrew's own Secrets. Pods
+// mount Secrets by name, so they would mount the other owner's Secret.
 func foreignSecret(f facts) *obstacle {
 	if f.foreign == "" {
 		return nil

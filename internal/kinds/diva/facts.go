@@ -39,8 +39,8 @@ type facts struct {
 	foreign string
 	ring    *ring.Ring
 	given   keys.Given
-	// fresh holds new random values that a plan may need: a login key pair, a shared host key pair and a seed for host
-	// keys. They are facts because a plan must return the same result for the same facts.
+	// fresh holds new random values that a plan may need: a login key pair, a shared host key pair and a seed (random
+	// bytes) for host keys. They are facts because a plan must return the same result for the same facts.
 	fresh struct {
 		pair, host *keys.Pair
 		seed       string

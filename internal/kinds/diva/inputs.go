@@ -36,7 +36,7 @@ func rotationInput(d *opsv1.Diva, f facts, now time.Time) rotation.Input {
 	}
 }
 
-// leftSeed returns the seed of host keys that one of the Secrets still holds, or else a fresh seed.
+// leftSeed returns the seed for host keys (random bytes) that one of the Secrets still holds, or else a fresh seed.
 func leftSeed(f facts) string {
 	for _, secret := range []*corev1.Secret{f.secret, f.server} {
 		if secret == nil {
@@ -49,8 +49,8 @@ func leftSeed(f facts) string {
 	return f.fresh.seed
 }
 
-// leftShared returns the shared host key pair if the Secret still holds it after losing the login key pair, or else a
-// fresh pair.
+// leftShared returns the shared host key pair if the Secret still holds it although the login key pair was lost, or
+// else a fresh pair.
 func leftShared(f facts) *keys.Pair {
 	if f.secret != nil {
 		if left, _ := keys.Parse(string(f.secret.Data[ring.HostKey])); left != nil {

@@ -85,7 +85,8 @@ func TestAnEd25519KeyInPKCS8IsWrittenInTheFormatOfSSHAndAlwaysAlike(t *testing.T
 	same(t, "the text as it is stored", string(p.Private), string(stored.Private))
 	same(t, "the public key", key(t, "old").Public, p.Public)
 
-	// The output of x/crypto has a random check number, and is otherwise equal.
+	// The encoding by x/crypto contains a random check number. In all other bytes it must be equal to opcrew's
+	// encoding.
 	theirs, ours := encodedBytes(t, encoded(t, private)), encodedBytes(t, string(p.Private))
 	at := bytes.Index(theirs, []byte("\x00\x00\x00\x0bssh-ed25519\x00\x00\x00\x20"))
 	at += bytes.Index(theirs[at+1:], []byte("\x00\x00\x00\x0bssh-ed25519")) + 1
@@ -165,8 +166,8 @@ func TestAPairThatIsMadeIsReadBackAndIsAnotherEachTime(t *testing.T) {
 	if a.Public == b.Public || !strings.HasPrefix(a.Public, "ssh-ed25519 ") || strings.Count(a.Public, " ") != 1 {
 		t.Errorf("expected two ed25519 keys without comments, got %q and %q", a.Public, b.Public)
 	}
-	// The agent overwrites the key file in place. If the new key were shorter, the end of the old key would remain for
-	// a moment.
+	// The agent overwrites the key file in place. If the new key were shorter, the end of the old key would remain in
+	// the file for a moment.
 	if len(a.Private) != len(b.Private) {
 		t.Errorf("expected keys of one length, got %d and %d", len(a.Private), len(b.Private))
 	}

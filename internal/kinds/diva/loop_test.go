@@ -30,5 +30,5 @@ func nextRing(object *opsv1.Diva, f facts) *ring.Ring {
 	return rotation.Next(object, rotationInput(object, f, noon))
 }
 
-// podsOf returns the pods as the rotation of keys sees them.
+// podsOf returns the pods that a key change must consider, as Plan passes them to package rotation.
 func podsOf(d *opsv1.Diva, f facts) rotation.Pods { return rotationInput(d, f, noon).Pods }

@@ -174,8 +174,8 @@ func TestTheWallLeavesEveryOtherPortOpen(t *testing.T) {
 	}
 }
 
-// Pods are recreated for changes that the user makes to them. They keep running after an upgrade of opcrew and after
-// changes that do not affect pods.
+// Pods are recreated when the user changes settings that affect them. They keep running after an upgrade of opcrew and
+// after changes of all other settings.
 func TestPodsAreReplacedForWhatTheyKnowOfAndForNothingElse(t *testing.T) {
 	for what, test := range map[string]struct {
 		change          divaOption

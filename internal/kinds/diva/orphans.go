@@ -23,7 +23,7 @@ import (
 )
 
 // clientsFinalizer is set on the Diva while its StatefulSet is recreated and the pods keep running. Until the new
-// StatefulSet adopts the pods, they have no owner. The garbage collector would not delete them with the Diva.
+// StatefulSet adopts the pods, they have no owner, so the garbage collector would not delete them with the Diva.
 const clientsFinalizer = "opcrew.io/diva-clients"
 
 // orphaning reports whether the StatefulSet of the clients is being recreated, or is about to be.
@@ -49,8 +49,8 @@ func anyOrphan(pods map[string]*corev1.Pod) bool {
 	return false
 }
 
-// leave returns the plan for a Diva that is being deleted. The garbage collector deletes objects with an owner, and
-// claims whose data is kept have no owner. So opcrew only deletes client pods without an owner.
+// leave returns the plan for a Diva that is being deleted. The garbage collector deletes all objects that have an
+// owner. Claims whose data is kept have no owner on purpose. So opcrew only has to delete client pods without an owner.
 func (r *reconciler) leave(d *opsv1.Diva, set *appsv1.StatefulSet) kit.Plan {
 	if !controllerutil.ContainsFinalizer(d, clientsFinalizer) || set != nil && set.DeletionTimestamp != nil {
 		return kit.Plan{} // the pods have an owner until the StatefulSet is gone; its deletion triggers another reconcile
@@ -62,8 +62,8 @@ func (r *reconciler) leave(d *opsv1.Diva, set *appsv1.StatefulSet) kit.Plan {
 	return plan
 }
 
-// deleteOrphans deletes the pods that a deleted StatefulSet left behind, and no others. It reads from the API server,
-// because the caches may not show yet that the StatefulSet is being deleted.
+// deleteOrphans deletes only the pods that a deleted StatefulSet left behind. It reads from the API server, because the
+// caches may not show yet that the StatefulSet is being deleted.
 func (r *reconciler) deleteOrphans(ctx context.Context, d *opsv1.Diva) error {
 	set, pods := &appsv1.StatefulSet{}, &corev1.PodList{}
 	key := client.ObjectKey{Namespace: d.Namespace, Name: names.Clients(d).Name}

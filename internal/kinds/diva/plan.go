@@ -40,15 +40,14 @@ func (r *reconciler) Plan(d *opsv1.Diva, f facts, decided decision) kit.Plan {
 	if decided.ring != nil {
 		plan.Children = append(plan.Children, secrets(d, f, decided)...)
 	}
-	// The inventory is applied before the clients, because a client is removed only after the inventory no longer lists
-	// it.
+	// The inventory comes first, because a client is removed only after the inventory no longer lists that client.
 	for _, object := range []runtime.ApplyConfiguration{
 		build.Inventory(d), build.ClientService(d), names.Managers(d).Service(names.Ports(d)), build.SSHPolicy(d), names.Clients(d).DisruptionBudget(),
 	} {
 		plan.Children = append(plan.Children, ensure.Child{Object: object})
 	}
 	plan.Children = append(plan.Children, decided.storage.Children...)
-	if decided.ring != nil && f.secret != nil { // pods use both Secrets, and the second follows the first
+	if decided.ring != nil && f.secret != nil { // pods use both Secrets, and the clients' Secret is created only after the Secret with the login keys
 		plan.Children = append(plan.Children, pods(d, f, decided)...)
 	}
 	if orphaning(d, f.clients, decided.claimSize) {
@@ -59,8 +58,8 @@ func (r *reconciler) Plan(d *opsv1.Diva, f facts, decided decision) kit.Plan {
 	return plan
 }
 
-// secrets returns the Secret with the login keys and, once it exists, the Secret of the clients. If writing the login
-// keys fails, the next reconcile generates other keys. Clients must not accept keys that were never stored.
+// secrets returns the Secret with the login keys and, once that exists, the Secret of the clients. If the login keys
+// cannot be written, the next reconcile generates other keys, and clients must not accept keys that were never stored.
 func secrets(d *opsv1.Diva, f facts, decided decision) []ensure.Child {
 	out := []ensure.Child{keySecret(d, f, decided)}
 	if f.secret != nil {
@@ -75,8 +74,8 @@ func keySecret(d *opsv1.Diva, f facts, decided decision) ensure.Child {
 	return decidedOn(ensure.Child{Object: decided.ring.Secret(d, keys.Extra(d), decided.pods.Known), Random: true}, f.secret)
 }
 
-// serverSecret returns the Secret that clients mount. It too is applied only if it has not changed since it was read,
-// so that an outdated operator cannot restore keys that were replaced.
+// serverSecret returns the Secret that clients mount. Like the Secret with the login keys, it is applied only if it has
+// not changed since it was read. Otherwise an outdated operator could restore keys that were replaced.
 func serverSecret(d *opsv1.Diva, f facts, decided decision) ensure.Child {
 	return decidedOn(ensure.Child{Object: decided.ring.ServerSecret(d, keys.Extra(d)), Random: true}, f.server)
 }
@@ -105,8 +104,8 @@ func pods(d *opsv1.Diva, f facts, decided decision) []ensure.Child {
 	}{{set, decided.clients, nilable(f.clients.Set), f.secret != nil}, {manager, decided.manager, nilable(f.manager.Deployment), true}} {
 		switch {
 		case each.live == nil && !each.secrets:
-			// The next plan declares the pods. The rights guard treats a missing Secret as another owner's, so it would
-			// refuse pods that mount it for a minute.
+			// The Secrets that these pods mount do not exist yet, so only the next plan declares the pods. The rights
+			// guard treats a missing Secret as another owner's, and would refuse the pods for a minute.
 		case each.held == nil:
 			out = append(out, each.child)
 		case each.live != nil:

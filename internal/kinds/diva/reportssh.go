@@ -52,7 +52,8 @@ func reportSSH(set condition.Set, d *opsv1.Diva, decided decision, r *ring.Ring)
 	}
 }
 
-// reportKeyWarning warns about keys that cannot be used, and about private keys that too many users or pods can read.
+// reportKeyWarning warns about keys that cannot be used, and about private keys that more users or pods can read than
+// need them.
 func reportKeyWarning(set condition.Set, d *opsv1.Diva, sharing bool) {
 	const kind = opsv1.DivaKeyWarning
 	reason, words := "", []string(nil)

@@ -215,7 +215,7 @@ func TestAPrivateKeyThatIsEditedByHandIsPutBack(t *testing.T) {
 		for _, edited := range []string{ring.PrivateKey, ring.IdentityKey, ring.NextIdentityKey} {
 			for what, by := range map[string][]byte{"another key": key(t, "given").Private, "no key": []byte("x"), "nothing": nil} {
 				if r.Phase() == opsv1.SSHSwitching && edited == ring.NextIdentityKey || edited == ring.NextIdentityKey && by == nil {
-					continue // the edited copy cannot be detected, as no two other copies are left
+					continue // the edited copy cannot be detected, because the remaining copies differ too
 				}
 				secret := stored(r.Secret(newDiva(1), nil, nil))
 				secret.Data[edited] = by
@@ -256,8 +256,8 @@ func TestTheSwitchChangesNothingAtTheClients(t *testing.T) {
 	same(t, "what clients serve", rotation.ClientDigest(d, authorizing(t), host), rotation.ClientDigest(d, switching(t), host))
 }
 
-// ssh reads a key twice for one login, and fails if the key changed in between. So the two keys of the manager must
-// never change in the same step.
+// ssh reads a key twice for one login, and fails if the key changed in between. The manager therefore has two keys, and
+// they must never change in the same step.
 func TestOfTheManagersTwoKeysOneStaysAtEveryStep(t *testing.T) {
 	d, after := newDiva(1), settled(t)
 	after.Current = key(t, "new")

@@ -14,15 +14,15 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/ring"
 )
 
-// earlier returns the key ring of a version whose clients share a host key.
+// earlier returns the key ring of an earlier version of opcrew, whose clients share a host key.
 func earlier(t testing.TB) *ring.Ring {
 	r := settled(t)
 	r.Shared = key(t, "host")
 	return r
 }
 
-// createdEarlier makes the pod template and the named clients look as if an earlier version had created them: they
-// mount the login key pair.
+// createdEarlier makes the pod template and the named clients look as if an earlier version of opcrew had created them:
+// they mount the login key pair.
 func createdEarlier(pods ...string) factOption {
 	spec := corev1.PodSpec{Volumes: []corev1.Volume{{VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "ops-ssh"}}}}}
 	return func(f *facts) {
@@ -33,7 +33,8 @@ func createdEarlier(pods ...string) factOption {
 	}
 }
 
-// templateIsNew simulates a StatefulSet with the new template, while its last old pods still exist.
+// templateIsNew simulates a StatefulSet that already has the new pod template, while pods of the old template still
+// exist.
 func templateIsNew(f *facts) { f.clients.Set.Spec.Template.Spec = corev1.PodSpec{} }
 
 func TestTheKeysThatEarlierClientsHadAreReplacedWhenTheLastOfThemIsGone(t *testing.T) {

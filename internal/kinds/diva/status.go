@@ -85,7 +85,7 @@ func message(d *opsv1.Diva) string {
 	return text
 }
 
-// reportHeld reports why pods do not follow the spec.
+// reportHeld sets the condition that explains why pods do not follow the spec.
 func reportHeld(set condition.Set, kind string, held *obstacle, running bool) {
 	switch {
 	case held == nil:

@@ -44,7 +44,7 @@ func inTemplate(amount string) factOption {
 	}
 }
 
-// All volumes in this test have a capacity of 2Gi.
+// All volumes in this test have a capacity of 2Gi, and the claims request more.
 func TestASizeThatVolumesDidNotGetIsTakenBack(t *testing.T) {
 	const client, manager = "wi-ops-client-0", "ops-manager"
 	typo := []factOption{asksFor(client, "200Gi"), asksFor(manager, "200Gi"), inTemplate("200Gi")}

@@ -56,7 +56,7 @@ func withoutResult(reason string) podOption {
 	}
 }
 
-// unheard makes a pod start an hour ago and report nothing since.
+// unheard makes a pod that started an hour ago and has reported nothing since.
 func unheard(pod *corev1.Pod) {
 	pod.Status.StartTime = &metav1.Time{Time: backuptest.Noon.Add(-time.Hour)}
 }
@@ -81,7 +81,7 @@ var (
 func reported(t testing.TB, b *etcdv1beta2.EtcdBackup, f facts) *etcdv1beta2.EtcdBackup {
 	t.Helper()
 	out := b.DeepCopy()
-	if len(out.Status.Conditions) == 0 { // as the CRD defaults it
+	if len(out.Status.Conditions) == 0 { // the CRD sets these conditions by default
 		out.Status.Conditions = []metav1.Condition{{Type: etcdv1beta2.EtcdBackupSaved, Status: metav1.ConditionUnknown, Reason: "Pending"}}
 	}
 	f.now = backuptest.Noon

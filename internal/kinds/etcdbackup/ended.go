@@ -36,8 +36,8 @@ const slack = 5 * time.Minute
 // gone, no report ever comes.
 const silence = time.Minute
 
-// outcome returns the result of a pod: the one that its container reported, or a failure if the pod has ended or missed
-// its deadline; nil while the pod may still finish.
+// outcome returns the result of a pod. This is the result that its container reported, or a failure if the pod has
+// ended without a result or missed its deadline. outcome returns nil while the pod may still finish.
 func outcome(pod *corev1.Pod, now time.Time) *backup.Result {
 	terminated := status(pod).State.Terminated
 	if terminated != nil {
@@ -60,8 +60,8 @@ func outcome(pod *corev1.Pod, now time.Time) *backup.Result {
 	return nil
 }
 
-// deadline returns the time after which opcrew gives up a pod that has not reported its end; zero if there is none. By
-// then the kubelet has killed the container, so that no two pods ever work at the same time.
+// deadline returns the time after which opcrew gives up a pod that has not reported its end; zero if there is none.
+// Before this time, the kubelet kills the container, so that no two pods ever work at the same time.
 func deadline(pod *corev1.Pod) time.Time {
 	limit := time.Duration(ptr.Deref(pod.Spec.ActiveDeadlineSeconds, 0)) * time.Second
 	switch {
@@ -79,16 +79,16 @@ func begun(pod *corev1.Pod) bool {
 	return pod.Status.StartTime != nil || pod.Status.Phase != corev1.PodPending && pod.Status.Phase != ""
 }
 
-// outdated reports whether a pod has not started yet and has other settings than the current spec. The edit of the spec
-// may correct why the pod does not start. The pod must be deleted first, as its successor has the same name.
+// outdated reports whether a pod has not started yet and was created from other settings than the current spec. An edit
+// of the spec may fix what prevents the start. The pod must be deleted first, as its successor has the same name.
 func outdated(b *etcdv1beta2.EtcdBackup, pod *corev1.Pod) bool {
 	generation, err := strconv.ParseInt(pod.Annotations[generationAnnotation], 10, 64)
 	waits := pod.Status.Phase == corev1.PodPending || pod.Status.Phase == ""
 	return err == nil && generation < b.Generation && pod.Annotations[settingsAnnotation] != declared(b) && waits && status(pod).State.Running == nil && status(pod).State.Terminated == nil
 }
 
-// overdue returns a failure for a verification pod that is not running when the next backup is due; nil if it runs or
-// is new. The next backup must not wait for a verification.
+// overdue returns a failure for a verification pod that is still not running when the next backup is due; nil if the
+// pod runs or is new. The next backup must not wait for a verification.
 func overdue(pod *corev1.Pod, now time.Time) *backup.Result {
 	if status(pod).State.Running != nil || now.Before(pod.CreationTimestamp.Add(silence)) {
 		return nil
@@ -97,8 +97,7 @@ func overdue(pod *corev1.Pod, now time.Time) *backup.Result {
 	return &backup.Result{Outcome: backup.Failed, Reason: reasonPodUnbegun, Message: fmt.Sprintf("pod %s had not started when the next backup was due: %s", pod.Name, why)}
 }
 
-// endedAt returns when a pod ended. If that is unknown, it returns the last known earlier time: when the pod started or
-// was created.
+// endedAt returns when a pod ended. If the end time is unknown, endedAt returns when the pod started or was created.
 func endedAt(pod *corev1.Pod) time.Time {
 	if t := status(pod).State.Terminated; t != nil && !t.FinishedAt.IsZero() {
 		return t.FinishedAt.Time
@@ -114,8 +113,8 @@ func endedAt(pod *corev1.Pod) time.Time {
 	return pod.CreationTimestamp.Time
 }
 
-// status returns the status of the container that saves or verifies the backup. It skips containers that others
-// injected into the pod, such as sidecars.
+// status returns the status of the container that saves or verifies the backup. It skips containers that admission
+// webhooks injected into the pod, such as sidecars.
 func status(pod *corev1.Pod) corev1.ContainerStatus {
 	for _, s := range pod.Status.ContainerStatuses {
 		if s.Name == string(save) || s.Name == string(verify) {

@@ -20,7 +20,7 @@ import (
 type verdict struct {
 	// now is the time at which the pods and the cluster were read.
 	now time.Time
-	// obstacle is what prevents the creation of the next pod; nil if nothing does.
+	// obstacle is what prevents the creation of the next pod; nil if nothing prevents it.
 	obstacle *obstacle
 	// wrong explains why the schedule is invalid. A run that has already started still continues.
 	wrong string
@@ -28,14 +28,14 @@ type verdict struct {
 	// is created. tried is the number of failed runs that this run retries.
 	open  time.Time
 	tried int32
-	// make is the attempt whose pod is created next; nil if no pod is needed.
+	// make is the attempt for which a pod is created next; nil if no pod is needed.
 	make *work
 	// pod is the name of the pod that is working, or of the next pod.
 	pod string
 	// waits explains what the run waits for. stuck is true if a user may have to help.
 	waits string
 	stuck bool
-	// over is a result that ends the run whatever its pods do; nil if the run may continue.
+	// over is a result that ends the run, whatever its pods are doing; nil if the run may continue.
 	over *backup.Result
 	// saved and proven are the results of the run's two tasks, save and verify; nil until the task has ended.
 	saved, proven *backup.Result
@@ -53,8 +53,8 @@ type attempts struct {
 	pods []corev1.Pod
 }
 
-// judge decides about the run of an EtcdBackup from what was read. It uses the time of the reads: pods that would
-// matter at a later time may not have been read.
+// judge decides about the run of an EtcdBackup from what was read. It uses the time of the reads and not the current
+// time, because only the pods that matter at the time of the reads were read.
 func judge(b *etcdv1beta2.EtcdBackup, f attempts) verdict {
 	a := agenda.Of(b, f.now)
 	v := verdict{now: f.now, wrong: a.Wrong, next: a.Next, late: !a.Due.IsZero() && !b.Spec.Suspend}
@@ -86,8 +86,8 @@ func atWork(b *etcdv1beta2.EtcdBackup) (task, bool) {
 	return save, b.Status.Run.Phase == etcdv1beta2.RunRunning
 }
 
-// try checks the attempts at a task, and requests the pod of the next attempt if one is due. It returns the result of
-// the task; nil until the task has ended.
+// try checks the attempts at a task (save or verify), and requests the pod of the next attempt if it is due. It returns
+// the result of the task; nil until the task has ended.
 func (f attempts) try(b *etcdv1beta2.EtcdBackup, v *verdict, t task) *backup.Result {
 	works := worksOf(b, t)
 	last, pod := f.last(b, works)
@@ -124,20 +124,20 @@ func (f attempts) try(b *etcdv1beta2.EtcdBackup, v *verdict, t task) *backup.Res
 func (v *verdict) begin(b *etcdv1beta2.EtcdBackup, w work) { v.make, v.pod = &w, w.podName(b) }
 
 // failed reports that an attempt failed, and which pod comes next. The message stays the same until the next attempt
-// has ended too.
+// has ended.
 func (v *verdict) failed(b *etcdv1beta2.EtcdBackup, next work, pod *corev1.Pod, now time.Time) {
 	if pod == nil {
 		return
 	}
-	// An attempt that was given up may still have succeeded later.
+	// The pod of a failed attempt may still report a success after opcrew gave it up.
 	if result := outcome(pod, now); result != nil && result.Outcome != backup.Succeeded {
 		v.waits = fmt.Sprintf("attempt %d of %d failed: %s; the next attempt is pod %s", next.attempt-1, etcdv1beta2.BackupAttempts, result.Message, next.podName(b))
 		v.stuck = true
 	}
 }
 
-// watch reports why a pod does not run yet, and schedules a reconcile for its deadline. The deadline matters because no
-// one reports the end of a pod whose node is gone.
+// watch reports why a pod does not run yet, and schedules a reconcile for the pod's deadline. Without this reconcile,
+// opcrew would never notice the end of a pod whose node is gone, because no one reports it.
 func (v *verdict) watch(pod *corev1.Pod, now time.Time) {
 	if status(pod).State.Running == nil {
 		why, stuck := workload.WhyNotReady(pod)
@@ -147,7 +147,7 @@ func (v *verdict) watch(pod *corev1.Pod, now time.Time) {
 	}
 	end := deadline(pod)
 	if begins := pod.CreationTimestamp.Add(silence); v.late && now.Before(begins) {
-		end = begins // a pod that does not run by then could delay the backup that is due
+		end = begins // if the pod does not run by then, it could delay the backup that is due
 	}
 	if !end.IsZero() {
 		v.again = max(time.Second, end.Add(time.Second).Sub(now))
@@ -160,7 +160,7 @@ func unscheduled(pod *corev1.Pod) bool {
 	})
 }
 
-// pause returns the wait after a failed attempt until the next one: 10 s, then 30 s.
+// pause returns the wait between a failed attempt and the next attempt: first 10 s, then 30 s.
 func pause(attempt int) time.Duration {
 	out := 10 * time.Second
 	for range attempt - 1 {
@@ -169,7 +169,7 @@ func pause(attempt int) time.Duration {
 	return out
 }
 
-// last returns the index of the latest attempt that has a pod, and this pod; a nil pod if no attempt has one.
+// last returns the index and the pod of the latest attempt that has a pod; the pod is nil if no attempt has one.
 func (f attempts) last(b *etcdv1beta2.EtcdBackup, works []work) (int, *corev1.Pod) {
 	for i, w := range slices.Backward(works) {
 		if pod := f.podOf(b, w); pod != nil {

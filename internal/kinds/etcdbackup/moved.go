@@ -13,8 +13,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// isOver returns a failure that ends the active run at once; nil if the run may continue. The run ends if the spec
-// names another storage or cluster, or if the run's start time, which becomes part of the backup's name, is in the
+// isOver returns a failure that ends the active run at once; nil if the run may continue. The run ends if the spec now
+// names another storage or cluster. It also ends if its start time, which is part of the backup's name, is in the
 // future.
 func isOver(b *etcdv1beta2.EtcdBackup, now time.Time) *backup.Result {
 	switch run := b.Status.Run; {
@@ -27,8 +27,9 @@ func isOver(b *etcdv1beta2.EtcdBackup, now time.Time) *backup.Result {
 	return nil
 }
 
-// reportOver ends a run whose pods no longer matter. The schedule then starts another run, as after any failure. If the
-// backup was already saved and only its verification was running, the backup still counts as saved.
+// reportOver ends a run that no longer fits the spec, and ignores its pods. The schedule then starts another run, as
+// after any failure. If the backup was already saved and only its verification was running, the backup still counts as
+// saved.
 func reportOver(set condition.Set, b *etcdv1beta2.EtcdBackup, why backup.Result, now time.Time) {
 	if b.Status.Run.Phase == etcdv1beta2.RunVerifying {
 		b.Status.Run.Phase = etcdv1beta2.RunSucceeded
@@ -38,8 +39,8 @@ func reportOver(set condition.Set, b *etcdv1beta2.EtcdBackup, why backup.Result,
 	reportSaved(set, b, why, now)
 }
 
-// forgetMoved removes a recorded verification if the spec now names another place. A verification of a backup elsewhere
-// proves nothing about the backups in the new place.
+// forgetMoved removes a recorded verification if the spec now names another storage or cluster. The verification of a
+// backup in the old storage proves nothing about backups in the new storage.
 func forgetMoved(set condition.Set, b *etcdv1beta2.EtcdBackup) {
 	if v := b.Status.Verified; v != nil && moved(b, v.Place) {
 		b.Status.Verified = nil

@@ -57,8 +57,8 @@ func (w work) podName(b *etcdv1beta2.EtcdBackup) string {
 	return name + "-" + hex.EncodeToString(sum[:])[:10]
 }
 
-// orderID returns the ID that all attempts at a task share. With this ID an attempt recognizes that an earlier attempt
-// did complete the task after all.
+// orderID returns the ID that all attempts at a task share. By this ID, an attempt recognizes that an earlier attempt,
+// which seemed to fail, has completed the task.
 func (w work) orderID() string { return fmt.Sprintf("%s-%d", w.task, w.due.Unix()) }
 
 func (w work) id() string { return fmt.Sprintf("%s-%d-%d", w.task, w.due.Unix(), w.attempt) }

@@ -28,13 +28,13 @@ type reconciler struct {
 type facts struct {
 	now   time.Time
 	image string
-	// behind is true if the cache has an older status.run than the API server.
+	// behind is true if the cached EtcdBackup has an older status.run than the API server.
 	behind bool
 	// pods are the existing pods of the run's current task.
 	pods []corev1.Pod
 	// cluster is the EtcdCluster to back up; nil if the spec names none or it does not exist.
 	cluster *etcdv1beta2.EtcdCluster
-	// obstacle is what prevents the creation of the next pod; nil if nothing does.
+	// obstacle is what prevents the creation of the next pod; nil if nothing prevents it.
 	obstacle *obstacle
 }
 
@@ -120,7 +120,8 @@ func (r *reconciler) observeCluster(ctx context.Context, b *etcdv1beta2.EtcdBack
 	return cluster, nil, nil
 }
 
-// observeNeeds returns an obstacle if a Secret or the claim that the pod mounts is missing, as the pod would not start.
+// observeNeeds returns an obstacle if a Secret or the claim that the pod mounts is missing, because the pod could not
+// start.
 func (r *reconciler) observeNeeds(ctx context.Context, b *etcdv1beta2.EtcdBackup, cluster *etcdv1beta2.EtcdCluster) (*obstacle, error) {
 	var needs []backuppod.Need
 	if name := tlsSecret(b, cluster); name != "" {

@@ -25,8 +25,8 @@ func placeOf(b *etcdv1beta2.EtcdBackup) backuppod.Place {
 	return backuppod.PlaceOf(b.Spec.StorageType, b.Spec.Storage)
 }
 
-// whereTo describes where backups are stored and which cluster they are of. The status records this text with a backup,
-// so that a change of either is noticed.
+// whereTo describes the storage of the backups and the cluster that is backed up. The status records this text with
+// each backup, so that opcrew notices when the spec names another storage or cluster.
 func whereTo(b *etcdv1beta2.EtcdBackup) string {
 	p := placeOf(b)
 	words := []string{string(b.Spec.StorageType), p.Claim, p.Target.Endpoint, p.Target.Path}
@@ -36,15 +36,15 @@ func whereTo(b *etcdv1beta2.EtcdBackup) string {
 	return strings.Join(slices.DeleteFunc(words, func(word string) bool { return word == "" }), " ")
 }
 
-// moved reports whether the spec names another storage or cluster than a recorded place. A change from http to https
-// does not count, because the default scheme of OSS changed from http to https.
+// moved reports whether the spec names another storage or cluster than a recorded text from whereTo. A change from http
+// to https does not count, because the default scheme of OSS changed from http to https.
 func moved(b *etcdv1beta2.EtcdBackup, place string) bool {
 	return place != "" && withoutTLS(place) != withoutTLS(whereTo(b))
 }
 
 func withoutTLS(place string) string { return strings.ReplaceAll(place, "https://", "http://") }
 
-// orderOf returns the order for a pod: which backup to save or verify, where, and in what time.
+// orderOf returns the order for a pod: which backup to save or verify, in which storage, and the time limit.
 func orderOf(b *etcdv1beta2.EtcdBackup, cluster *etcdv1beta2.EtcdCluster, w work) backup.Order {
 	o := backup.Order{
 		ID: string(b.UID) + "/" + w.orderID(), Target: placeOf(b).Target,

@@ -76,8 +76,9 @@ func child(b *etcdv1beta2.EtcdBackup, image string, cluster *etcdv1beta2.EtcdClu
 	return []ensure.Child{{Object: pod(b, image, cluster, w, order), Once: true}}
 }
 
-// stay returns which pods opcrew keeps: the pods of the last run, for their logs. It does not keep a pod that was given
-// up before it started, which could still start beside its successor, or an outdated pod.
+// stay returns a function that selects the pods to keep: the pods of the last run, for their logs. It does not keep an
+// outdated pod, or a pod that opcrew gave up before the pod started, because this pod could still start beside its
+// successor.
 func (f attempts) stay(b *etcdv1beta2.EtcdBackup) func(client.Object) bool {
 	if b.Status.Run == nil {
 		return func(client.Object) bool { return true }
@@ -99,8 +100,8 @@ func (f attempts) stay(b *etcdv1beta2.EtcdBackup) func(client.Object) bool {
 	}
 }
 
-// givenUp returns the attempts of the last run that no longer count, because a later attempt exists or the run has
-// ended.
+// givenUp returns the attempts of the last run whose result no longer counts, because a later attempt exists or the run
+// has ended.
 func (f attempts) givenUp(b *etcdv1beta2.EtcdBackup) []work {
 	saves, proofs := worksOf(b, save), worksOf(b, verify)
 	switch t, busy := atWork(b); {

@@ -72,7 +72,7 @@ func TestWhatFollowsFromWhatIsKnown(t *testing.T) {
 	}
 }
 
-// wait formats a duration, with the time after which a silent pod is given up as a separate term.
+// wait formats a duration, and shows the time after which opcrew gives up a silent pod as a separate summand.
 func wait(d time.Duration) string {
 	if d > slack && d < time.Hour {
 		return fmt.Sprintf("%s + %s", d-silence, silence)
@@ -80,10 +80,10 @@ func wait(d time.Duration) string {
 	return d.String()
 }
 
-// unbegun makes a pod one that its kubelet has never reported.
+// unbegun makes a pod whose kubelet has never reported it as started.
 func unbegun(pod *corev1.Pod) { pod.Status.StartTime = nil }
 
-// withSidecar adds a container of another client, which never ends, to the pod.
+// withSidecar adds to the pod a container of another client, which never ends.
 func withSidecar(pod *corev1.Pod) {
 	pod.Status.Phase = corev1.PodRunning
 	mesh := corev1.ContainerStatus{Name: "mesh", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}

@@ -76,7 +76,7 @@ func resources(w work, policy etcdv1beta2.WorkerPolicy) *corev1ac.ResourceRequir
 }
 
 func mounts(b *etcdv1beta2.EtcdBackup, cluster *etcdv1beta2.EtcdCluster, w work) []backuppod.Mount {
-	out := placeOf(b).Mounts(false) // not read-only, as a verification also writes its result into the storage
+	out := placeOf(b).Mounts(false) // not read-only, because a verification also writes its result into the storage
 	if w.task == verify {
 		scratch := corev1ac.Volume().WithName("scratch").WithEmptyDir(corev1ac.EmptyDirVolumeSource())
 		return append(out, backuppod.Mount{Name: "scratch", Path: scratchMount, Volume: scratch})

@@ -65,15 +65,15 @@ func (r *reconciler) Report(b *etcdv1beta2.EtcdBackup, f facts, v verdict, done 
 	set.SumUp(blockers, saved.Reason, saved.Message)
 }
 
-// records reports whether status.run has changed. Then the status must be written before anything else is done for the
-// run.
+// records reports whether status.run has changed. The new status must then be written before opcrew does anything else
+// for the run.
 func (r *reconciler) records(before, now *etcdv1beta2.EtcdBackup) bool {
 	was, is := before.Status.Run, now.Status.Run
 	return is != nil && !equality.Semantic.DeepEqual(was, is)
 }
 
-// reportNext sets status.nextDate. It runs after the other changes of the status, as a run that has just failed may be
-// retried before its next scheduled time.
+// reportNext sets status.nextDate. It must run after all other changes of the status, because a run that has just
+// failed may be retried before its next scheduled time.
 func reportNext(b *etcdv1beta2.EtcdBackup, now time.Time) {
 	b.Status.NextDate = nil
 	if next := agenda.Of(b, now).Next; !next.IsZero() && !b.Spec.Suspend {
@@ -99,7 +99,7 @@ func reportSaved(set condition.Set, b *etcdv1beta2.EtcdBackup, result backup.Res
 		Object: result.Object, Revision: result.Revision, Size: result.Size, Time: &at, ClusterID: result.ClusterID, Place: s.Run.Place,
 	}
 	set.True(etcdv1beta2.EtcdBackupSaved, cmp.Or(string(result.Reason), etcdv1beta2.ReasonSaved), "Saved "+said(s.Last)+but(result))
-	if proves { // at once, so that Ready does not become True in between
+	if proves { // at once, so that Ready does not become True between the save and the verification
 		s.Run.Phase = etcdv1beta2.RunVerifying
 		reportProving(set, b, verdict{pod: work{verify, s.Run.Due.Time, 1}.podName(b)})
 	}
@@ -128,8 +128,8 @@ func reportProven(set condition.Set, b *etcdv1beta2.EtcdBackup, result backup.Re
 		fmt.Sprintf("Backup %s was verified as restorable at %s", last.Object, at.UTC().Format(time.RFC3339))+but(result))
 }
 
-// reportAsRecorded sets the condition Saved from the recorded result of the last backup. It changes an existing
-// condition only if the condition contradicts that result.
+// reportAsRecorded sets the condition Saved from the recorded result of the last backup. If the condition exists, it is
+// changed only if it contradicts that result.
 func reportAsRecorded(set condition.Set, b *etcdv1beta2.EtcdBackup) {
 	c := meta.FindStatusCondition(*set.Conditions, etcdv1beta2.EtcdBackupSaved)
 	switch {

@@ -92,7 +92,7 @@ func TestABackupThatIsReadOrSentInTheClearSaysSo(t *testing.T) {
 	}
 }
 
-// unsaid removes the conditions, as another client could.
+// unsaid removes all conditions from the status, as another client could.
 func unsaid(b *etcdv1beta2.EtcdBackup) { b.Status.Conditions = nil }
 
 // invalid records in the status that the spec was invalid.

@@ -34,7 +34,7 @@ func unplaced(before time.Duration) podOption {
 	}
 }
 
-// evicted deletes a pod the given time before noon. Its kubelet does not notice.
+// evicted marks a pod as deleted the given time before noon. The pod stays, because its kubelet does not react.
 func evicted(before time.Duration) podOption {
 	return func(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: backuptest.Noon.Add(-before)} }
 }
@@ -90,7 +90,7 @@ func TestTheNextBackupWaitsForAProofToBeginForAMinuteAtMost(t *testing.T) {
 	}
 }
 
-// The kubelet of a pod that was given up may still start it. The pod must be deleted once its successor exists.
+// opcrew gave up a pod that its kubelet may still start. The pod must be deleted once its successor exists.
 func TestAPodThatWasGivenUpBeforeItBeganGoesWhenItHasASuccessor(t *testing.T) {
 	b := backuptest.New(hourly, backuptest.InRun(etcdv1beta2.RunRunning, 0))
 	first, second := podOf(b, save, 1, bound(time.Hour)), podOf(b, save, 2, bound(time.Minute))
@@ -135,7 +135,7 @@ func madeOf(b *etcdv1beta2.EtcdBackup) podOption {
 	return func(pod *corev1.Pod) { pod.Annotations[settingsAnnotation] = declared(b) }
 }
 
-// The edit of the spec may correct why the pod does not start, such as a node selector that matches no node.
+// An edit of the spec may fix what prevents the pod's start, such as a node selector that matches no node.
 func TestAPodThatDoesNotWorkYetIsRecreatedForAnotherSpec(t *testing.T) {
 	b := backuptest.New(hourly, backuptest.InRun(etcdv1beta2.RunRunning, 0), backuptest.Edited)
 	proof := backuptest.New(hourly, backuptest.HasSaved, backuptest.Verified(1), backuptest.InRun(etcdv1beta2.RunVerifying, 0), backuptest.Edited)

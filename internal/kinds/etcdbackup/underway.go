@@ -41,7 +41,7 @@ func reportUnderWay(set condition.Set, b *etcdv1beta2.EtcdBackup, v verdict, don
 }
 
 // hindrance returns the reason and message of what prevents the next pod from being created or read; empty if nothing
-// does.
+// prevents this.
 func hindrance(v verdict, done kit.Outcome) (reason, message string) {
 	if v.obstacle != nil {
 		return v.obstacle.reason, v.obstacle.message

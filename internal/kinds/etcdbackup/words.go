@@ -49,8 +49,8 @@ func lastGood(b *etcdv1beta2.EtcdBackup) string {
 	return "; the last successful backup is " + said(b.Status.Last)
 }
 
-// howOn returns a clause about what the user can do after a one-time backup has failed, as opcrew does not retry it.
-// Empty for scheduled backups.
+// howOn returns a clause that says what the user can do after a one-time backup has failed, because opcrew does not
+// retry it; empty for scheduled backups.
 func howOn(b *etcdv1beta2.EtcdBackup) string {
 	if run := b.Status.Run; agenda.Periodic(b) || run == nil || run.Phase != etcdv1beta2.RunFailed || agenda.RetryRequested(b) {
 		return ""

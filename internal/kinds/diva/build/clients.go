@@ -26,8 +26,8 @@ import (
 // dataDir is the path in pods where the storage is mounted. The article that defines the Diva kind uses this path.
 const dataDir = "/wi"
 
-// ClientService returns the headless Service of the clients. Each client has a DNS name even while it is not ready, so
-// that the manager sees an unreachable host instead of an unknown name.
+// ClientService returns the headless Service of the clients. Each client has a DNS name even while it is not ready. A
+// manager that connects to a client that is down then sees an unreachable host instead of an unknown name.
 func ClientService(d *opsv1.Diva) *corev1ac.ServiceApplyConfiguration {
 	id := names.Clients(d)
 	return corev1ac.Service(id.Name, id.Namespace).WithLabels(id.Labels).
@@ -95,7 +95,7 @@ func ClientTemplate(d *opsv1.Diva, agentImage string) *corev1ac.PodTemplateSpecA
 	}
 	template := names.Clients(d).Template(c)
 	template.Spec.WithVolumes(inventoryVolume(d))
-	if isRoot(part) { // the article mounts these files here; opcrew leaves out the private key
+	if isRoot(part) { // the article that defines the kind mounts these files here; opcrew leaves out the private key
 		template.Spec.WithVolumes(corev1ac.Volume().WithName(articleVolume).WithSecret(secretVolume(names.ServerSecretName(d), articleItems, 0o600)))
 		for _, i := range articleItems {
 			c.WithVolumeMounts(corev1ac.VolumeMount().WithName(articleVolume).WithMountPath("/root/.ssh/" + i.file).WithSubPath(i.file))

@@ -25,8 +25,8 @@ const (
 	sshdConfig   = "/etc/ssh/sshd_config.d/opcrew.conf"
 )
 
-// The connections of a client stay open when its node dies, and ssh and ansible would wait about 15 minutes. With these
-// settings they give up after aliveCount missed keepalives, which are aliveInterval seconds apart.
+// The connections of a client stay open when its node dies. By default, ssh and ansible would then wait about 15
+// minutes. With these settings they give up after aliveCount missed keepalives, which are aliveInterval seconds apart.
 const (
 	aliveInterval = 10
 	aliveCount    = 3

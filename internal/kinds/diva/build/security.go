@@ -12,7 +12,7 @@ import (
 )
 
 // sshServer returns the security context of clients. An sshd that runs as root needs these capabilities, as
-// docs/diva.md explains. An sshd of another user only accepts logins of that user and needs none.
+// docs/diva.md explains. An sshd that runs as another user accepts only logins of that user and needs no capabilities.
 func sshServer(part opsv1.Part) *corev1ac.SecurityContextApplyConfiguration {
 	out := workload.Confined()
 	if isRoot(part) {

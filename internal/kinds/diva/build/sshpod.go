@@ -37,16 +37,16 @@ type item struct{ key, file string }
 
 var (
 	clientItems = []item{{ring.AuthorizedKeys, "authorized_keys"}, {ring.HostSeed, sshkeys.SeedFile}}
-	// The manager gets no public key files. ssh would offer such a key to a server, and while the files are being
-	// replaced, the public key might not match the private key.
+	// The manager gets no public key files. If there were one, ssh would offer its key to a server, and while the files
+	// are being replaced, this public key might not match the private key.
 	managerItems = []item{{ring.IdentityKey, "identity"}, {ring.NextIdentityKey, "identity-next"}, {ring.KnownHosts, "known_hosts"}}
 	// The article also mounts the private key in clients. opcrew does not, because no SSH server needs it.
 	articleItems = []item{{ring.PublicKey, "id_rsa.pub"}}
 )
 
 // files describes which files the agent of a pod writes from a Secret. The pod does not start until the required files
-// exist. With inPlace the agent also writes the files to a second directory, from which they are mounted one by one.
-// With ofHost the agent derives the host key of its pod from a seed in the Secret.
+// exist. With inPlace, the agent also writes the files to a second directory, from which each is mounted separately.
+// With ofHost, the agent derives the host key of its pod from a seed (random bytes) in the Secret.
 type files struct {
 	secret   func(*opsv1.Diva) string
 	items    []item
@@ -87,8 +87,8 @@ func runAs(part opsv1.Part) int64 {
 	return *part.RunAsUser
 }
 
-// isRoot reports whether a part runs as root. Only then does root's home directory get the files that the article
-// mounts there.
+// isRoot reports whether a part runs as root. Only root's home directory gets the SSH files that the article that
+// defines the kind mounts there.
 func isRoot(part opsv1.Part) bool { return runAs(part) == 0 }
 
 func secretVolume(name string, items []item, mode int32) *corev1ac.SecretVolumeSourceApplyConfiguration {
@@ -99,8 +99,8 @@ func secretVolume(name string, items []item, mode int32) *corev1ac.SecretVolumeS
 	return source
 }
 
-// agent returns the sidecar that updates the SSH files. It starts before the other containers, which wait until the
-// files exist. It runs as the same user, because ssh refuses a private key that other users can read.
+// agent returns the sidecar that updates the SSH files. It starts before the main containers, which wait until the
+// files exist. It runs as the same user as they do, because ssh refuses a private key that other users can read.
 func (s files) agent(image string, user int64) *corev1ac.ContainerApplyConfiguration {
 	args := []string{"ssh-files", "--from", sourceMount, "--to", filesMount + "/" + liveDir}
 	for _, name := range s.required {

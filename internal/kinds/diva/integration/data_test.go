@@ -106,7 +106,7 @@ func TestTheDataOutlivesAStatefulSetThatAUserDeletes(t *testing.T) {
 	}
 }
 
-// A user may restore a claim from a backup, which lacks opcrew's labels. opcrew must still manage it.
+// A user may restore a claim from a backup. The restored claim lacks opcrew's labels. opcrew must still manage it.
 func TestAClaimOfAClientWithoutOurLabelsIsHadAllTheSame(t *testing.T) {
 	s := newShop(t)
 	s.create(1)

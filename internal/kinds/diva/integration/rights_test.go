@@ -47,7 +47,7 @@ func TestClientsAndManagersGoOnUntilARoleGrantsTheSecretThatTheirSuccessorsRead(
 			}
 
 			s.tenant.Grant("get", "", "secrets", "bank")
-			s.edit(withClients(3)) // otherwise the right is reviewed again within a minute
+			s.edit(withClients(3)) // without this edit, opcrew would review the right again only within a minute
 			s.awaitReady(3)
 			for _, pod := range s.pods(role) {
 				if !operator.ReadsSecret(&pod, "bank") {
@@ -59,7 +59,8 @@ func TestClientsAndManagersGoOnUntilARoleGrantsTheSecretThatTheirSuccessorsRead(
 	}
 }
 
-// Regression: clients were denied the Secret with their host key, as opcrew had not created it yet.
+// Regression: opcrew reported that the tenant had no right to the Secret with the clients' host key, only because
+// opcrew had not created this Secret yet.
 func TestATenantsDivaBecomesReadyAndNeedsNoReview(t *testing.T) {
 	s := newTenantsShop(t)
 	mark := env.Audit.Mark(t)

@@ -33,7 +33,7 @@ func (s *shop) awaitPhase(phase opsv1.SSHPhase) *opsv1.Diva {
 	return d
 }
 
-// staysIn checks that a key change stays in a phase until the pods that must follow serve the new files.
+// staysIn checks that a key change stays in a phase until the pods on which this phase depends serve the new files.
 func (s *shop) staysIn(phase opsv1.SSHPhase) {
 	s.Helper()
 	version, asked := s.secret().ResourceVersion, agents.questions()
@@ -218,7 +218,8 @@ func TestAKeyOfTheUserIsTakenIntoUseAndABadOneIsNot(t *testing.T) {
 	}
 }
 
-// opcrew reads the user's Secret once an hour, but at once after a change if the Secret has common.WatchLabel.
+// opcrew reads the user's Secret once an hour. If the Secret has common.WatchLabel, opcrew reads it at once after a
+// change.
 func TestAFollowedKeyOfTheUserIsChangedAtOnce(t *testing.T) {
 	s := newShop(t)
 	s.create(1)

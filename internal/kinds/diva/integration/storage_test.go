@@ -79,7 +79,8 @@ func TestStorageGrowsUnderRunningClientsAndNewOnesHaveAsMuch(t *testing.T) {
 	}
 }
 
-// No volume is resized in this test, so no claim ever gets the larger size.
+// In this test, no volume is ever resized, so no claim gets the larger size. The user expects to be able to lower the
+// size again.
 func TestASizeThatNoVolumeCanHaveIsTakenBackToOneThatItCan(t *testing.T) {
 	s := newShop(t)
 	s.create(2)

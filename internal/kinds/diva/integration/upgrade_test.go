@@ -22,8 +22,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// asEarlier changes the Secret and the StatefulSet to those of an earlier version, whose clients mount the login key
-// pair and share a host key. The operator must not be running.
+// asEarlier changes the Secret and the StatefulSet to those of an earlier version of opcrew, whose clients mount the
+// login key pair and share a host key. The operator must not be running.
 func (s *shop) asEarlier(host *keys.Pair) {
 	s.Helper()
 	secret := s.secret()

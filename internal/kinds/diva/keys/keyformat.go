@@ -13,9 +13,9 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/sshkeys"
 )
 
-// readable converts a private key to a format that every version of ssh can read. ssh refuses text before the key, and
-// reads ed25519 keys in PKCS #8 only since 9.6. The output is deterministic, because any change of the text is sent to
-// all pods.
+// readable converts a private key to a format that every version of ssh can read. ssh refuses a key with text before
+// it, and reads ed25519 keys in PKCS #8 only since version 9.6. The same input always gives the same output, because
+// any change of the text is sent to all pods.
 func readable(text string) ([]byte, error) {
 	block, _ := pem.Decode([]byte(text))
 	if block == nil {

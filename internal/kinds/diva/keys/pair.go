@@ -17,7 +17,7 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// seedLength is the number of random bytes in a seed for host keys.
+// seedLength is the number of random bytes in a seed, from which host keys are derived.
 const seedLength = 32
 
 // Pair is an SSH key pair: the private key in a format that ssh reads, and the public key as one line without a

@@ -63,8 +63,8 @@ func (r *Ring) ManagerFiles(d *opsv1.Diva, clients []string) map[string][]byte {
 }
 
 // identities returns the two private keys that the manager gets; nil if the manager keeps the keys it has. They differ
-// only while the manager switches keys. ssh reads a key twice per login and fails if it changed in between, but then
-// tries the other key.
+// only while the manager switches keys. ssh reads a key twice per login and fails if the key changed in between. It
+// then tries the second key.
 func (r *Ring) identities() (first, next *keys.Pair) {
 	switch {
 	case !r.Identity:

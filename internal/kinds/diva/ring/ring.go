@@ -16,8 +16,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/keys"
 )
 
-// Keys of the Secret. The article defines privateKey and publicKey. The other keys record the progress of a key change,
-// so that opcrew can continue it after a crash.
+// Keys of the Secret. The article that defines the Diva kind defines privateKey and publicKey. All other keys record
+// the progress of a key change, so that opcrew can continue it after a crash.
 const (
 	PrivateKey      = "privateKey"
 	PublicKey       = "publicKey"
@@ -25,8 +25,8 @@ const (
 	NextIdentityKey = "identityNext"   // second private key of the manager; the new key during a key change
 	AuthorizedKeys  = "authorizedKeys" // public keys that clients accept
 	KnownHosts      = "knownHosts"     // host keys of the clients
-	HostSeed        = "hostSeed"       // seed from which the host key of each client is derived
-	HostKey         = "hostKey"        // host key pair that clients of earlier versions share
+	HostSeed        = "hostSeed"       // random bytes from which the host key of each client is derived
+	HostKey         = "hostKey"        // host key pair that clients of earlier versions of opcrew share
 	HostPublicKey   = "hostPublicKey"
 	formerHostKey   = "formerHostKey"     // shared public host keys from before the current one was lost, one per line
 	nextPrivateKey  = "nextPrivateKey"    // new login key that clients do not all accept yet
@@ -47,13 +47,15 @@ type Ring struct {
 	// Identity reports whether the manager has the current private key. It is false after the Secret was lost: the
 	// manager then still logs in with the old key, until all clients accept the new key.
 	Identity bool
-	// Seed is the seed from which the host key of each client is derived; "" if it was lost.
+	// Seed holds the random bytes from which the host key of each client is derived; "" if they were lost.
 	Seed string
-	// Shared is the host key pair that all clients of earlier versions share; nil if there are no such clients or it
-	// was lost. FormerShared holds public host keys that such clients may still have from before a loss.
+	// Shared is the host key pair that all clients of earlier versions of opcrew share; nil if there are no such
+	// clients or the pair was lost. FormerShared holds the public halves of lost pairs, which such clients may still
+	// use.
 	Shared       *keys.Pair
 	FormerShared []string
-	// Made is the creation time of the current key pair. Request is the value of the annotation that requested it.
+	// Made is the creation time of the current key pair. Request is the value of the annotation by which the user
+	// requested this key pair.
 	Made    time.Time
 	Request string
 }
@@ -82,9 +84,9 @@ func Parse(secret *corev1.Secret) *Ring {
 	return r
 }
 
-// inUse returns the key pair that the manager uses or will use next. The Secret stores it three times: in privateKey
-// and in the manager's two keys. If a user edited one copy, inUse returns the other two, because no client accepts the
-// edited key.
+// inUse returns the key pair that the manager uses or will use next. The Secret stores this pair three times: in
+// privateKey and in the manager's two keys. If a user edited one copy, inUse returns the key in the two unchanged
+// copies, because no client accepts the edited key.
 func inUse(stored, first, second *keys.Pair, previous string) *keys.Pair {
 	edited := stored != nil && first != nil && stored.Public == first.Public && stored.Public != previous
 	if second == nil || edited {

@@ -8,14 +8,14 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/ring"
 )
 
-// waitForUsableKey creates no keys while the key that the user provides is invalid, unless pods still log in with an
+// waitForUsableKey creates no keys while the key that the user provides is invalid, except if pods still log in with an
 // earlier key.
 func waitForUsableKey(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return nil, in.Ring == nil && in.Given.Problem != nil && !podsUseKey(d, in)
 }
 
-// begin creates a key ring if the Secret has none. If pods run with an old key that only the status still records,
-// clients first accept the new key too, while running managers log in with the old key.
+// begin creates a key ring if the Secret has none. Pods may still run with an old key that only the status records.
+// Clients then accept the new key too, while running managers log in with the old key.
 func begin(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	if in.Ring != nil {
 		return nil, false

@@ -26,7 +26,7 @@ func Due(d *opsv1.Diva, r *ring.Ring, g keys.Given, now time.Time) bool {
 	return age > 0 && !now.Before(r.Made.Add(age))
 }
 
-// DueIn returns the time until the key pair reaches its maximum age; 0 for never.
+// DueIn returns the time until the key pair reaches its maximum age; 0 if it has none.
 func DueIn(d *opsv1.Diva, r *ring.Ring, g keys.Given, now time.Time) time.Duration {
 	age := maxAge(d)
 	if age == 0 || g.Pair != nil || g.Problem != nil || r.Phase() != opsv1.SSHInUse {

@@ -11,12 +11,12 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/ring"
 )
 
-// mostFormerHosts is the maximum number of shared host keys that a manager knows in addition to the current one.
-// Clients that were started before a host key was lost still use that key.
+// mostFormerHosts is the maximum number of earlier shared host keys that a manager knows in addition to the current
+// shared key. Clients that were started before a host key was lost still use the lost key.
 const mostFormerHosts = 3
 
-// restoreSeed adds a seed for host keys if the key ring has none, for example because an earlier version of opcrew
-// created it.
+// restoreSeed adds a seed (random bytes for host keys) if the key ring has none, for example because an earlier version
+// of opcrew created the key ring.
 func restoreSeed(_ *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	if in.Ring.Seed != "" {
 		return nil, false
@@ -26,7 +26,8 @@ func restoreSeed(_ *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return &out, true
 }
 
-// restoreShared creates a new shared host key if only this key was lost and clients of earlier versions exist.
+// restoreShared creates a new shared host key if only this key was lost from the Secret and clients of earlier versions
+// of opcrew exist.
 func restoreShared(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	if in.Ring.Shared != nil || !in.Pods.Sharing {
 		return nil, false
@@ -34,8 +35,8 @@ func restoreShared(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return withShared(d, *in.Ring, in.Shared), true
 }
 
-// retireShared removes the shared host key when no client of an earlier version is left. Those clients also had the
-// private login key, so opcrew then replaces the key pair, unless the user provides it.
+// retireShared removes the shared host key when no client of an earlier version of opcrew is left. Such clients also
+// had the private login key, so opcrew then replaces the login key pair, unless the user provides it.
 func retireShared(_ *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	if in.Pods.Sharing || !in.Ring.Sharing() || in.phase() != opsv1.SSHInUse {
 		return nil, false
@@ -48,7 +49,7 @@ func retireShared(_ *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return &out, true
 }
 
-// withShared sets the shared host key pair and keeps the public keys of earlier shared host keys.
+// withShared sets the shared host key pair and keeps the public halves of earlier shared host keys.
 func withShared(d *opsv1.Diva, r ring.Ring, host *keys.Pair) *ring.Ring {
 	former := r.FormerShared
 	if recorded := d.Status.SSH; recorded != nil {

@@ -19,7 +19,7 @@ type Input struct {
 	// Given is the key pair that the user provides.
 	Given keys.Given
 	// Fresh, Shared and Seed are used where the key ring lacks them: a new login key pair, a host key pair for clients
-	// of earlier versions, and a seed for the host keys of clients.
+	// of earlier versions of opcrew, and random bytes for the host keys of clients.
 	Fresh, Shared *keys.Pair
 	Seed          string
 	Pods          Pods
@@ -31,15 +31,15 @@ type Pods struct {
 	Clients, Managers []Pod
 	// Known are the names of the clients whose host keys the managers must know.
 	Known []string
-	// Sharing reports whether clients of earlier versions exist or may still be started. They share one host key and
-	// mount the Secret with the login key pair.
+	// Sharing reports whether clients of earlier versions of opcrew exist or may still be started. Such clients share
+	// one host key and mount the Secret with the login key pair.
 	Sharing bool
 }
 
 // Pod is a pod with the digest of the SSH files that it serves; "" if the digest is unknown.
 type Pod struct {
 	Name, Serves string
-	// Shared reports whether the pod is a client of an earlier version, which uses the shared host key.
+	// Shared reports whether the pod is a client of an earlier version of opcrew, which uses the shared host key.
 	Shared bool
 }
 

@@ -47,8 +47,8 @@ func (p Pods) Progress(d *opsv1.Diva, r *ring.Ring) string {
 	return fmt.Sprintf("%d of %d clients no longer accept the previous key %s%s", all-p.clientsBehind(d, r), all, s.PreviousFingerprint, p.firstBehind(d, r))
 }
 
-// KeyStays returns the end of a message about an invalid key of the user: which key stays in use, and whether a key
-// change in progress continues.
+// KeyStays returns the end of a message about an invalid key that the user provides: which key stays in use, and
+// whether a key change in progress continues.
 func (p Pods) KeyStays(d *opsv1.Diva, r *ring.Ring) string {
 	text := "; the current key stays in use: " + keys.Fingerprint(d.Status.SSH.PublicKey)
 	if d.Status.SSH.Phase == opsv1.SSHInUse {
@@ -57,7 +57,7 @@ func (p Pods) KeyStays(d *opsv1.Diva, r *ring.Ring) string {
 	return text + "; a key change that has already started continues: " + p.Progress(d, r)
 }
 
-// firstBehind names the first client that the current step waits for.
+// firstBehind names the first client that does not serve the files of the current step of a key change.
 func (p Pods) firstBehind(d *opsv1.Diva, r *ring.Ring) string {
 	for _, pod := range p.Clients {
 		if !serves(d, r, pod) {

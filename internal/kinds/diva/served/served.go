@@ -51,8 +51,9 @@ type Reader struct {
 	known kit.Memory[client.ObjectKey, map[string]string]
 }
 
-// Digests returns the digests of the files that pods serve, by the UIDs of the pods. wanted returns the digest at which
-// a pod need not be read again. A pod whose log cannot be read has no digest.
+// Digests returns the digests of the files that pods serve, by the UIDs of the pods. wanted returns the digest that a
+// pod should serve. Once the log of a pod has shown it, the log is not read again. A pod whose log cannot be read has
+// no digest.
 func (r *Reader) Digests(ctx context.Context, of client.ObjectKey, pods []*corev1.Pod, wanted func(*corev1.Pod) string) map[string]string {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()

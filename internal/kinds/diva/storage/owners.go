@@ -20,9 +20,9 @@ import (
 
 const divaKind = "Diva"
 
-// ownerPatches sets the Diva as an owner of clients' claims if the claims should be deleted with it, and removes the
-// Diva as owner otherwise. The retention policy of the StatefulSet cannot do this: it would also delete claims when a
-// user deletes the StatefulSet.
+// ownerPatches sets the Diva as an owner of clients' claims if the claims should be deleted with the Diva, and
+// otherwise removes this owner. The retention policy of the StatefulSet cannot do this: it would also delete claims
+// when a user deletes the StatefulSet.
 func (in Input) ownerPatches() []kit.Patch {
 	var out []kit.Patch
 	for _, claim := range in.clientClaims() {

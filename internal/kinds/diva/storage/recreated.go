@@ -22,8 +22,9 @@ const (
 	mostRecreated = 10
 )
 
-// status records the creation time of the newest claim once all claims exist. A younger claim was recreated, even if
-// opcrew was not running then. A claim with a data source is not reported, because it is not empty.
+// status records the creation time of the newest claim once all claims exist. A claim that is younger than the record
+// was recreated, even if opcrew was not running then. A claim with a data source is not reported, because it is not
+// empty.
 func (in Input) status() *opsv1.StorageStatus {
 	d, out := in.Diva, &opsv1.StorageStatus{}
 	if d.Status.Storage != nil {
@@ -48,7 +49,8 @@ func (in Input) status() *opsv1.StorageStatus {
 	return out
 }
 
-// recreatedSince returns the names of claims that are younger than the recorded time, and the latest creation time.
+// recreatedSince returns the names of claims that are younger than the recorded time, and the latest of their creation
+// times.
 func (in Input) recreatedSince(recorded *opsv1.StorageStatus) (recreated []string, last metav1.Time) {
 	if recorded.Newest == nil {
 		return nil, last

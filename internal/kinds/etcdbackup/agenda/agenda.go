@@ -13,7 +13,8 @@ import (
 	"github.com/opcrew/opcrew/internal/schedule"
 )
 
-// Of returns the backup that is due and the next time. If several scheduled times were missed, only the latest is due.
+// Of returns the backup that is due and the start time of the next backup. If several scheduled times were missed, only
+// the latest is due.
 func Of(b *etcdv1beta2.EtcdBackup, now time.Time) Agenda {
 	now = now.UTC().Truncate(time.Second)
 	policy := Policy(b)
@@ -22,7 +23,7 @@ func Of(b *etcdv1beta2.EtcdBackup, now time.Time) Agenda {
 		return byCron(b, policy, now).withRetry(b, now)
 	case policy.BackupIntervalInSecond > 0:
 		return byInterval(b, time.Duration(policy.BackupIntervalInSecond)*time.Second, now).withRetry(b, now)
-	case b.Status.Run == nil && !b.Status.Succeeded: // a backup that the CoreOS operator made is not overwritten
+	case b.Status.Run == nil && !b.Status.Succeeded: // opcrew does not overwrite a backup that the CoreOS operator made
 		return Agenda{Due: now}
 	case b.Status.Run != nil && b.Status.Run.Phase == etcdv1beta2.RunFailed && RetryRequested(b):
 		return Agenda{Due: startTime(b, now)}
@@ -40,7 +41,7 @@ func byCron(b *etcdv1beta2.EtcdBackup, policy etcdv1beta2.BackupPolicy, now time
 		return Agenda{Wrong: fmt.Sprintf("backupPolicy: schedule %q matches no future time", policy.Schedule)}
 	}
 	period := s.Next(next).Sub(next)
-	if period < 0 { // no later time is known
+	if period < 0 { // the schedule has no later time
 		period = next.Sub(now)
 	}
 	return Agenda{Due: s.Latest(since(b, now), now).UTC(), Next: next.UTC(), period: period}

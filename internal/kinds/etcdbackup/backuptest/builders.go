@@ -93,10 +93,10 @@ func HasFailed(b *etcdv1beta2.EtcdBackup) {
 		Type: etcdv1beta2.EtcdBackupSaved, Status: metav1.ConditionFalse, Reason: "StoreUnreachable", Message: "S3: connection refused"})
 }
 
-// SevenMade is the name of a saved backup of etcd revision 7.
+// SevenMade is the name of the backup of etcd revision 7 in the storage.
 const SevenMade = "backups/example_v7_2026-08-01-11:00:00"
 
-// NextYear is an offset from noon that is too large for a difference between clocks.
+// NextYear is an offset from noon. It is too large to be explained by clocks that differ.
 const NextYear = 366 * 24 * time.Hour
 
 func Clock(at time.Time) string {
@@ -106,7 +106,8 @@ func Clock(at time.Time) string {
 	return at.UTC().Format(time.TimeOnly)
 }
 
-// Asked sets the annotation that requests a retry. The current run already answered the request "1".
+// Asked sets the annotation that requests a retry. The value "1" has no effect, because the current run was started for
+// it.
 func Asked(value string) Option {
 	return func(b *etcdv1beta2.EtcdBackup) {
 		b.Annotations, b.Status.Run.Retry = map[string]string{etcdv1beta2.RetryAnnotation: value}, "1"

@@ -118,8 +118,8 @@ func TestThreeFailuresAreAFailureUntilTheSpecSaysSomethingElse(t *testing.T) {
 	s.awaitPods(1)
 }
 
-// Regression: a new run started within the same second as the last one. Its pod had the same name, so the old pod's
-// result counted for it.
+// Regression: a new run started within the same second as the previous run. Its pod had the same name, so opcrew took
+// the result of the old pod for the result of the new run.
 func TestAnOrderThatMakesNoSenseIsNotTriedAgainButAtOnceWhenItIsEdited(t *testing.T) {
 	s := newSite(t)
 	s.create()

@@ -32,7 +32,7 @@ func TestABackupIsNotBegunUntilARoleGrantsTheSecretWithWhichItsImageIsPulled(t *
 	s.await("False "+common.ReasonRequesterMayNot, s.tenant.MayNot("bank")...)
 	s.awaitPods(0)
 	s.tenant.Grant("get", "", "secrets", "bank")
-	s.edit(verified(2)) // otherwise the right is reviewed again within a minute
+	s.edit(verified(2)) // without this edit, opcrew would review the right again only within a minute
 	s.succeeds(s.awaitPod("save", 1))
 	s.await("True Saved")
 	s.operator.ExpectNoWork(func() { s.edit(annotated("example.com/note", "x")) })
