@@ -91,8 +91,8 @@ func TestVolumesStayAsTheClusterWasMadeWhateverIsAskedForThen(t *testing.T) {
 	}
 }
 
-// Decisions depend on the volumes that exist, not on the spec. A pod that runs without a volume is not restarted if its
-// data would be lost.
+// What opcrew may do depends on the volumes that the pods have, not on those in the spec. A pod that runs without a
+// volume is not restarted if its data would be lost, even if the spec now requests volumes.
 func TestWhetherDataGoesWithAPodFollowsWhatRunsAndNotWhatIsAskedFor(t *testing.T) {
 	without := running(1, clustertest.With(persistentSpec)).changed(0)
 	without.volumes(false, "")

@@ -40,8 +40,8 @@ func TestCredentialsThatNoServerTakesAreReportedAndThoseBeforeGoOn(t *testing.T)
 	}
 }
 
-// A generated password counts once it is stored in the Secret, because each reconcile generates another one. The first
-// password counts at once, because servers cannot start without one.
+// A generated password counts once it is stored in the Secret, because each reconcile generates a different one. The
+// first password counts at once, because servers cannot start without a password.
 func TestAPasswordCountsOnceItStandsInTheSecretAndTheFirstOnceItIsDrawn(t *testing.T) {
 	const stored, fresh, read = "secret", "fresh", "read"
 	for name, test := range map[string]struct {
@@ -77,8 +77,8 @@ func TestAPasswordCountsOnceItStandsInTheSecretAndTheFirstOnceItIsDrawn(t *testi
 	}
 }
 
-// An old password must only expire when another one stays valid. Until then the operator must not reconcile every
-// second.
+// An old password must expire only if a newer one stays valid. As long as no newer password exists, the operator must
+// not reconcile every second.
 func TestThatAPasswordIsToGoIsWaitedForOnlyWhereAnotherStays(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*scene)

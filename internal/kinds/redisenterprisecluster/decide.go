@@ -18,13 +18,13 @@ import (
 // decision holds what Decide derived from the facts.
 type decision struct {
 	decide.Decision
-	// cluster is the object with the volume settings that its pods were created with. difference describes how the
-	// volume settings in the spec differ from these.
+	// cluster is a copy of the object in which the volume settings are those that the pods were created with.
+	// difference describes how the volume settings in the spec differ from these settings.
 	cluster    *redisv1alpha1.RedisEnterpriseCluster
 	difference string
 	spec       desired.Spec
 	// invalid explains why the spec is invalid; the pods then stay unchanged. badSecret explains why the users' Secret
-	// is unusable. complaint is a server's refusal of a setting.
+	// is unusable. complaint is the message with which a server refused a setting.
 	invalid              error
 	badSecret, complaint string
 	servers              observed.Servers
@@ -67,7 +67,7 @@ func (r *reconciler) Decide(c *redisv1alpha1.RedisEnterpriseCluster, f facts, _ 
 	return d
 }
 
-// waits returns the reason why opcrew does nothing more now. The reconciler logs it.
+// waits returns why opcrew takes no further step now. The reconciler logs this reason.
 func (d decision) waits() string {
 	if d.Wait.Message == "" && len(d.Why.Refusals) > 0 {
 		return d.Why.Refusals[0].Message
@@ -75,7 +75,7 @@ func (d decision) waits() string {
 	return d.Wait.Message
 }
 
-// problem returns what is wrong with the spec or with the users' Secret; "" if nothing is.
+// problem returns what is wrong with the spec or with the users' Secret; "" if both are valid.
 func (d decision) problem() string {
 	if d.invalid != nil {
 		return d.invalid.Error()

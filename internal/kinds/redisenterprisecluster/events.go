@@ -17,7 +17,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// after writes the events that depend on the results of a reconcile, so that a plan cannot announce them.
+// after writes the events that depend on the results of a reconcile. A plan cannot contain such events, because it is
+// made before the results are known.
 func (r *reconciler) after(c *redisv1alpha1.RedisEnterpriseCluster, f facts, done kit.Outcome) {
 	r.reportPassword(c, f.credentials, done)
 	r.reportLibraries(c, f.view.Move)
@@ -40,8 +41,8 @@ func wrote(result ensure.Result, secret string) bool {
 		slices.Contains([]ensure.Action{ensure.Created, ensure.Applied, ensure.Repaired}, result.Action)
 }
 
-// reportLibraries writes one event for a primary that serves slots but lacks Redis function libraries of the other
-// primaries. Clients that call their functions there get errors.
+// reportLibraries writes one event for a primary that serves slots but lacks function libraries (Redis functions) that
+// other primaries have. Clients that call these functions there get errors.
 func (r *reconciler) reportLibraries(c *redisv1alpha1.RedisEnterpriseCluster, move *redis.Progress) {
 	if move == nil || move.Unequipped == nil {
 		return

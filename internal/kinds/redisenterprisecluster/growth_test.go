@@ -132,7 +132,7 @@ func TestVolumesGrowWhereTheyAreToAndCan(t *testing.T) {
 }
 
 // Volumes must grow even while other steps wait. A server whose disk is full crashes until it has more space, and
-// cannot receive settings meanwhile.
+// meanwhile cannot receive its settings.
 func TestVolumesGrowWhateverElseIsToBeDone(t *testing.T) {
 	for name, change := range map[string]func(*scene){
 		"a pod is to be restarted": func(s *scene) { s.changed(0) },
@@ -265,8 +265,8 @@ func TestWhatAPodHadComesBackWithItOnlyIfItsClaimHasAVolume(t *testing.T) {
 	}
 }
 
-// provisioned gives a claim a volume that was provisioned for it. The claim is created the given time after the second
-// pod.
+// provisioned gives a claim an empty volume that was provisioned for this claim. The claim is created the given time
+// after the second pod.
 func provisioned(s *scene, claim *corev1.PersistentVolumeClaim, after time.Duration) {
 	claim.UID, claim.Spec.VolumeName = "0123", "pvc-0123"
 	claim.CreationTimestamp = metav1.NewTime(s.pod(1).CreationTimestamp.Add(after))

@@ -3,7 +3,7 @@
 
 // Package redisenterprisecluster reconciles clusters of Redis or Valkey. Each pod has two servers: its home server
 // should be the primary of the pod's own shard, and its guest server replicates another pod's shard. The subpackages
-// have the rules.
+// contain the rules for what to do.
 package redisenterprisecluster
 
 import (
@@ -147,7 +147,7 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 }
 
 // clusterOfLabel returns a request for the cluster that the label of a pod or a volume claim names. The owner reference
-// would not help, because it names the StatefulSet.
+// does not name the cluster, but the StatefulSet.
 func clusterOfLabel(_ context.Context, object client.Object) []reconcile.Request {
 	name := object.GetLabels()[redisv1alpha1.ClusterLabel]
 	if name == "" {

@@ -34,7 +34,7 @@ func withLostShard() *scene {
 	return s
 }
 
-// lose replaces both servers of a shard by new, empty ones: its primary (home) and its replica (guest).
+// lose replaces both servers of a shard by new, empty servers: its primary (home) and its replica (guest).
 func (s *scene) lose(home, guest string) {
 	h, g := s.procs[home], s.procs[guest]
 	s.ghosts = append(s.ghosts, redis.Peer{ID: h.ID, Role: redis.Primary, Failed: true, Slots: h.Slots})
@@ -81,7 +81,7 @@ func TestALossIsReportedWithTheCommandThatAcceptsIt(t *testing.T) {
 	}
 }
 
-// recreated replaces the object with a new one of the same name, which uses the volumes of the old one.
+// recreated replaces the object with a new object of the same name, which uses the volumes of the previous cluster.
 func (s *scene) recreated() *scene {
 	s.Status = redisv1alpha1.RedisEnterpriseClusterStatus{Nodes: s.Status.Nodes}
 	return s
@@ -254,8 +254,7 @@ func TestWhatWasReportedOfALossStandsWhileItIsNotKnownToBeOver(t *testing.T) {
 	}
 }
 
-// scattered returns a cluster of three pods. In one range of slots, every second slot belongs to the first shard, and
-// the others to the second.
+// scattered returns a cluster of three pods. In one range of slots, the first and the second shard own alternate slots.
 func scattered() *scene {
 	s := running(3, clustertest.With(persistentSpec))
 	var odd, even []int

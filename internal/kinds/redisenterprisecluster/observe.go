@@ -54,7 +54,7 @@ type facts struct {
 	// view is what the prober last read from the servers. seen is false if the prober has not read them yet.
 	view redis.View
 	seen bool
-	// known is what this process remembers about the cluster since its start.
+	// known is what this process of the operator has learned about the cluster since the process started.
 	known steps.Known
 }
 
@@ -150,8 +150,8 @@ func (r *reconciler) observeSecrets(ctx context.Context, c *redisv1alpha1.RedisE
 	return err
 }
 
-// observeServers gives the prober the servers to read, and takes the prober's latest view. c has the volume settings
-// that its pods were created with.
+// observeServers passes the servers to the prober, which will read them, and takes the prober's latest view. In c, the
+// volume settings are those that the pods were created with.
 func (r *reconciler) observeServers(c *redisv1alpha1.RedisEnterpriseCluster, f *facts) {
 	key := client.ObjectKeyFromObject(c)
 	pods := observed.PodsOf(c, f.Members, f.storage.Inherited, f.now)

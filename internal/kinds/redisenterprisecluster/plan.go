@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	// changeInterval is the longest time until a cluster that changes or is unhealthy is reconciled again. It is only a
-	// fallback: normally the prober starts a reconcile when it notices a change.
+	// changeInterval is the longest time until opcrew reconciles a changing or unhealthy cluster again. It is only a
+	// fallback: normally the prober triggers a reconcile when it notices a change.
 	changeInterval = 5 * time.Second
-	// badSecretInterval is the time between two reads of a user's Secret that is unusable, and secretInterval of one
-	// that is usable. opcrew reads such Secrets periodically because it may not be able to watch them.
+	// badSecretInterval is the time between two reads of a user's Secret that is unusable. secretInterval is the same
+	// for a usable Secret. opcrew reads such Secrets periodically because it may not be able to watch them.
 	badSecretInterval = 15 * time.Second
 	secretInterval    = time.Hour
 )
@@ -32,8 +32,8 @@ func (r *reconciler) Plan(c *redisv1alpha1.RedisEnterpriseCluster, f facts, d de
 	if c.DeletionTimestamp != nil {
 		return kit.Plan{}
 	}
-	// Volumes grow last and independently of the other changes. A server with a full disk may need the space, and a
-	// quota that refuses it must not block the other changes.
+	// Volumes grow last and independently of all other changes. A server with a full disk may need the space, and if a
+	// quota refuses larger volumes, this must not block the other changes.
 	plan := kit.Plan{
 		Children:    append(f.credentials.Children(d.cluster, d.remaining), children(d, f)...),
 		Independent: f.storage.Growth(), Waits: d.waits(),
@@ -49,13 +49,13 @@ func (r *reconciler) Plan(c *redisv1alpha1.RedisEnterpriseCluster, f facts, d de
 	return plan
 }
 
-// children returns the children other than the Secrets. While the spec is invalid, the StatefulSet keeps its template,
-// so that the pods stay unchanged.
+// children returns all children except the Secrets. While the spec is invalid, the StatefulSet keeps its template, so
+// that the pods stay unchanged.
 func children(d decision, f facts) []ensure.Child {
 	out := build.Objects(d.cluster, f.operator, d.invalid == nil)
 	set := workload.Pinned(build.StatefulSet(d.spec, d.cluster, d.Replicas), d.spec.PodInputs(d.cluster))
 	// A StatefulSet's volume claim templates are immutable. To change them, opcrew recreates the StatefulSet, and the
-	// new one adopts the pods.
+	// new StatefulSet adopts the pods.
 	set.ReplaceOn, set.Orphan = []string{"spec.volumeClaimTemplates"}, true
 	switch {
 	case d.invalid == nil:
@@ -66,7 +66,7 @@ func children(d decision, f facts) []ensure.Child {
 	return out
 }
 
-// recheck returns the time until the next reconcile, while the cluster changes; 0 if it does not change.
+// recheck returns the time until the next reconcile while the cluster is changing; 0 if it is not.
 func (d decision) recheck() time.Duration {
 	if d.Why.Done() && len(d.untuned) == 0 && d.Restart == nil && d.Wait.Message == "" {
 		return 0

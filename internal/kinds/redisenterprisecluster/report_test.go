@@ -251,8 +251,8 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 	}
 }
 
-// waitForPod3 stops the servers of the last of four pods, which has no slots yet. The replica of that pod's shard has
-// keys of a slot that was being moved to it.
+// waitForPod3 stops the servers of the last of four pods, which has no slots yet. Slot 5 is being moved to this pod's
+// shard, and the replica of the shard (g0, on the first pod) already has keys of the slot.
 func waitForPod3(s *scene) {
 	s.procs["h0"].Slots, s.procs["h3"].Slots = append(s.procs["h0"].Slots, s.procs["h3"].Slots...), nil
 	s.procs["h0"].Migrating, s.procs["g0"].Keys = map[int]string{5: "h3"}, 7
@@ -275,7 +275,7 @@ func TestAFullMemoryIsReportedUntilThereIsClearlyRoom(t *testing.T) {
 }
 
 // An operator that has just started has not read the servers yet. It must keep what an earlier operator reported about
-// them.
+// the servers.
 func TestAProcessThatHasNotLookedYetSaysWhatWasLastSaid(t *testing.T) {
 	for name, do := range map[string]func(*scene){
 		"a cluster that begins":      func(s *scene) { s.Status.Conditions = nil; s.silence(0) },
@@ -363,8 +363,8 @@ func (s *scene) misplace(slots int) {
 	s.procs["h1"].Slots = redis.Slots{{First: 5462 + slots, Last: 10922}}
 }
 
-// Two operators may briefly run, and both may move slots. If each reported only its own move, they would overwrite each
-// other's status endlessly.
+// Two operators may briefly run, and both may move slots. If each reported only its own moves, the two would overwrite
+// each other's status endlessly.
 func TestWhatIsReportedOfAMoveNeverGoesBack(t *testing.T) {
 	move := func(slots, moved int) func(*scene) {
 		return func(s *scene) {

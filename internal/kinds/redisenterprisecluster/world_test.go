@@ -33,7 +33,7 @@ type scene struct {
 	apart map[string]bool
 	// deaf holds the servers that reach no other server, because their cluster bus is blocked.
 	deaf map[string]bool
-	// ghosts are additional entries in the node tables of all servers.
+	// ghosts are entries in the node tables of all servers. They belong to servers that were lost or replaced.
 	ghosts []redis.Peer
 }
 
@@ -116,7 +116,7 @@ func (s *scene) addPod(i int) {
 }
 
 // form makes the home server of pod i (named h<i>) the primary of shard i, and the guest server of the next pod (named
-// g<i+1>) its replica.
+// g<i+1>) the replica of shard i.
 func (s *scene) form(i, n int) {
 	home, guest := s.procs[fmt.Sprintf("h%d", i)], s.procs[fmt.Sprintf("g%d", (i+1)%n)]
 	home.Slots = redis.Slots{{First: (i*redis.SlotCount + n/2) / n, Last: ((i+1)*redis.SlotCount+n/2)/n - 1}}
@@ -167,7 +167,7 @@ func (s *scene) changed(pods ...int) *scene {
 	return s
 }
 
-// look reads the simulated servers into the view, and returns everything that a reconciler reads.
+// look reads the simulated servers into the view, as the prober would, and returns everything that a reconciler reads.
 func (s *scene) look() facts {
 	s.view = redis.View{At: clustertest.Noon, Nodes: map[string]redis.NodeStatus{}, Move: s.view.Move}
 	for i := range len(s.Pods) {
@@ -186,7 +186,8 @@ func (s *scene) look() facts {
 	return s.facts
 }
 
-// table returns the node table of a server. It lists all servers that answer and were in the cluster.
+// table returns the node table (CLUSTER NODES) of a server: all servers that the server knows, and the ghosts (entries
+// that the tests add for lost servers).
 func (s *scene) table(myself string) []redis.Peer {
 	var out []redis.Peer
 	for i := range len(s.Pods) {

@@ -37,8 +37,8 @@ func (r Reader) CertificateProblem(ctx context.Context, c *redisv1alpha1.RedisEn
 	return "", nil
 }
 
-// badCertificate returns why the Secret is not a usable certificate; "" if it is one. A nil secret means that the
-// Secret does not exist.
+// badCertificate returns why the Secret is not a usable certificate; "" if the certificate is usable. A nil secret
+// means that the Secret does not exist.
 func badCertificate(secret *corev1.Secret) string {
 	if secret == nil {
 		return "does not exist"

@@ -25,8 +25,8 @@ type Credentials struct {
 	System, Users *corev1.Secret
 	// External is true if the spec names the users' Secret and opcrew does not own that Secret.
 	External bool
-	// Generated holds random passwords for Secrets that do not exist yet. They are generated here because Decide must
-	// be deterministic.
+	// Generated holds random passwords for Secrets that do not exist yet. They are generated before Decide is called,
+	// because Decide must return the same result for the same input.
 	Generated Generated
 }
 

@@ -18,7 +18,7 @@ import (
 const overlap = time.Minute
 
 // Remaining returns how long old passwords stay valid. since is the time since which all servers accept the new
-// password; it is zero while any server does not accept it yet.
+// password; zero while any server does not accept it yet.
 func Remaining(since, now time.Time) time.Duration {
 	if since.IsZero() {
 		return overlap
@@ -34,14 +34,14 @@ func (s Credentials) Stored() []string {
 	return acceptedIn(s.System)
 }
 
-// LosesPassword reports whether the users' Secret has lost its password. The operator then generates another password.
+// LosesPassword reports whether the users' Secret has lost its password. The operator then generates a new password.
 func (s Credentials) LosesPassword() bool {
 	return !s.External && len(s.Stored()) > 0 && s.Password() == ""
 }
 
 // wanted returns the hash of the one password that stays valid; "" if there is none yet. A generated password counts
-// only when it is in the Secret, because each reconcile generates another one. The first password of a cluster counts
-// at once, because servers cannot start without one.
+// only when it is in the Secret, because each reconcile generates a different one. The first password of a cluster
+// counts at once, because servers cannot start without one.
 func (s Credentials) wanted(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	switch {
 	case s.Problem(c) != "":
@@ -69,8 +69,8 @@ func (s Credentials) Accepted(c *redisv1alpha1.RedisEnterpriseCluster, remaining
 	return stored
 }
 
-// Recheck returns the time until old passwords may expire. It returns 0 if there is no old password, or if no other
-// password would be left.
+// Recheck returns the time until old passwords may expire. It returns 0 if there is no old password, or if without the
+// old passwords the servers would accept none.
 func (s Credentials) Recheck(c *redisv1alpha1.RedisEnterpriseCluster, remaining time.Duration) time.Duration {
 	if len(s.Stored()) < 2 || s.wanted(c) == "" {
 		return 0

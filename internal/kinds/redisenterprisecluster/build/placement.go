@@ -36,13 +36,13 @@ func placement(spec *corev1ac.PodSpecApplyConfiguration, c *redisv1alpha1.RedisE
 	}
 }
 
-// antiAffinity keeps pods apart: on different nodes if there are enough nodes, and on nodes with different values of
-// each label that the spec names.
+// antiAffinity keeps pods apart: on different nodes if possible, except if the spec has its own rules. It also requires
+// nodes with different values of each additional topology key in the spec.
 func antiAffinity(c *redisv1alpha1.RedisEnterpriseCluster, others *metav1ac.LabelSelectorApplyConfiguration) *corev1ac.PodAntiAffinityApplyConfiguration {
 	out := corev1ac.PodAntiAffinity()
 	if asked := c.Spec.PodAntiAffinity; asked != nil {
 		out = podtemplate.Convert[*corev1ac.PodAntiAffinityApplyConfiguration](asked)
-	} else { // required, because the scheduler may ignore a preference and choose a node that already has the image
+	} else { // with the highest weight, because the scheduler may otherwise prefer a node that already has the image
 		out.WithPreferredDuringSchedulingIgnoredDuringExecution(corev1ac.WeightedPodAffinityTerm().WithWeight(100).
 			WithPodAffinityTerm(term(corev1.LabelHostname, others)))
 	}

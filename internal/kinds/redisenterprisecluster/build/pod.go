@@ -74,12 +74,12 @@ func ping(port int32) *corev1ac.ProbeApplyConfiguration {
 		WithExec(corev1ac.ExecAction().WithCommand(agentBinary, "redis-ping", fmt.Sprintf("--port=%d", port)))
 }
 
-// handover returns a hook that makes a replica the new primary before the kubelet stops the current primary, whatever
-// the reason for the stop is.
+// handover returns a preStop hook that makes a replica the new primary before the kubelet stops the current primary,
+// whatever the reason for the stop is.
 func handover(c *redisv1alpha1.RedisEnterpriseCluster, port int32) *corev1ac.LifecycleHandlerApplyConfiguration {
 	return corev1ac.LifecycleHandler().WithExec(corev1ac.ExecAction().
 		WithCommand(agentBinary, "redis-handover", fmt.Sprintf("--port=%d", port), "--service="+desired.Domain(c), "--secrets="+secretsMount,
-			// The last third of the time is for the server's own shutdown.
+			// The agent gets two thirds of the grace period, so that a third is left for the server's own shutdown.
 			fmt.Sprintf("--timeout=%ds", max(1, desired.GracePeriod(c)*2/3))))
 }
 

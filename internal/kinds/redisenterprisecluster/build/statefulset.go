@@ -23,8 +23,8 @@ import (
 // serverUser is the user ID that the images of Redis and Valkey run as.
 const serverUser = 999
 
-// StatefulSet declares the StatefulSet with a number of pods. All pods start at once, because a stopped cluster needs
-// most of its primaries to recover. The operator itself replaces outdated pods, one after the other.
+// StatefulSet declares the StatefulSet with a number of pods. All pods start at once, because a stopped cluster can
+// only recover when most of its primaries run. The operator itself replaces outdated pods, one after the other.
 func StatefulSet(r desired.Spec, c *redisv1alpha1.RedisEnterpriseCluster, pods int32) *appsv1ac.StatefulSetApplyConfiguration {
 	const retain = appsv1.RetainPersistentVolumeClaimRetentionPolicyType
 	spec := appsv1ac.StatefulSetSpec().
@@ -43,7 +43,7 @@ func StatefulSet(r desired.Spec, c *redisv1alpha1.RedisEnterpriseCluster, pods i
 }
 
 // claimTemplate declares the template of the volume claims. It omits the kind and the version, because the API server
-// drops them and opcrew would see a difference forever. It omits the user's labels, because the template is immutable.
+// drops both and opcrew would see a difference forever. It omits the user's labels, because the template is immutable.
 func claimTemplate(r desired.Spec, c *redisv1alpha1.RedisEnterpriseCluster) *corev1ac.PersistentVolumeClaimApplyConfiguration {
 	spec := corev1ac.PersistentVolumeClaimSpec().
 		WithAccessModes(corev1.ReadWriteOnce).
@@ -84,15 +84,15 @@ func template(r desired.Spec, c *redisv1alpha1.RedisEnterpriseCluster) *corev1ac
 	return corev1ac.PodTemplateSpec().WithLabels(desired.Labels(c)).WithAnnotations(podAnnotations(c)).WithSpec(spec)
 }
 
-// sideContainer returns a container of the user's, with restricted permissions wherever the user sets none.
+// sideContainer returns an additional container from the spec, with restricted permissions where the user sets none.
 func sideContainer(side corev1.Container) *corev1ac.ContainerApplyConfiguration {
 	security := podtemplate.Over(workload.Confined(), side.SecurityContext)
 	security.Capabilities.Drop = []corev1.Capability{"ALL"} // Over does not merge lists
 	return podtemplate.Convert[*corev1ac.ContainerApplyConfiguration](side).WithSecurityContext(security)
 }
 
-// settingsAnnotation is a pod annotation that changes with the settings that servers read only at start. The settings
-// are in a mounted file, and a changed file alone would not replace the pods.
+// settingsAnnotation is a pod annotation that changes when settings change that servers read only at start. Such
+// settings are in a mounted file, and a change of the file alone would not replace the pods.
 const settingsAnnotation = "redis.opcrew.io/settings"
 
 func podAnnotations(c *redisv1alpha1.RedisEnterpriseCluster) map[string]string {

@@ -17,7 +17,7 @@ import (
 
 // Input holds everything that Decide depends on.
 type Input struct {
-	// Cluster is the object with the volume settings that its pods were created with.
+	// Cluster is a copy of the object in which the volume settings are those that the pods were created with.
 	Cluster *redisv1alpha1.RedisEnterpriseCluster
 	// Created is true if the StatefulSet exists.
 	Created bool
@@ -25,7 +25,7 @@ type Input struct {
 	// Outdated are the pods that do not match the spec.
 	Outdated []*corev1.Pod
 	Servers  observed.Servers
-	// Ring holds the desired layout of the shards and what is known about elections. Decide adds the pods.
+	// Ring holds the desired layout of the shards, and what is known about elections. Decide fills in the pods.
 	Ring ring.Ring
 	View redis.View
 	// Seen is true if View is valid, because the servers have been read.
@@ -57,7 +57,7 @@ type Decision struct {
 // Wait explains why a pod is not restarted. Reason is set only if the user must act.
 type Wait struct{ Reason, Message string }
 
-// Because returns what opcrew does in the Redis cluster or waits for, as a clause that follows a message.
+// Because returns what opcrew is doing in the Redis cluster or is waiting for, as a clause to append to a message.
 func (d Decision) Because() string {
 	switch {
 	case d.Why.Doing != "":
@@ -68,7 +68,8 @@ func (d Decision) Because() string {
 	return ""
 }
 
-// Refusal returns the first reason against a step that one of the given guards reports, and whether there is one.
+// Refusal returns why the given guards (checks that can forbid a step) forbid a step: the first such reason, and
+// whether there is one.
 func (d Decision) Refusal(guards ...ring.Guard) (ring.Refusal, bool) {
 	i := slices.IndexFunc(d.Why.Refusals, func(r ring.Refusal) bool { return slices.Contains(guards, r.Guard) })
 	if i < 0 {

@@ -13,6 +13,6 @@ const (
 	AgentContainer = "agent"
 )
 
-// DataVolume is the name of the data volumes in the Redis Enterprise operator. Volume claims are named
+// DataVolume is the name of the data volumes, as the Redis Enterprise operator names them. Volume claims are named
 // <DataVolume>-<pod>.
 const DataVolume = "redis-enterprise-storage"

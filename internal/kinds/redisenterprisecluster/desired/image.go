@@ -25,8 +25,8 @@ type Image struct {
 	Policy    corev1.PullPolicy
 	// IsDefault is true if it is the operator's default image.
 	IsDefault bool
-	// Replaced explains that opcrew runs this image instead of the vendor's image that the spec names; "" if it does
-	// not.
+	// Replaced says that opcrew runs this image instead of the vendor's image that the spec names; "" if the spec names
+	// no image of the vendor.
 	Replaced string
 }
 
@@ -74,8 +74,8 @@ func isVendors(repository string) bool {
 // oldestMajor is the oldest supported major version: Redis 7.0 and Valkey 7.2 are the oldest supported releases.
 const oldestMajor = 7
 
-// checkVersion refuses a version older than the one that wrote the data, because older servers cannot read newer files
-// and would crash. It ignores tags that are not version numbers, or are lower than any supported version.
+// checkVersion refuses a version older than the version that wrote the data, because older servers cannot read newer
+// files and would crash. It ignores tags that are not version numbers, or are lower than any supported version.
 func checkVersion(c *redisv1alpha1.RedisEnterpriseCluster) error {
 	asked := c.Spec.RedisEnterpriseImageSpec
 	if asked == nil || asked.DigestHash != "" {

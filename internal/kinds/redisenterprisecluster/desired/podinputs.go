@@ -10,7 +10,7 @@ import (
 )
 
 // PodInputs holds all fields of the spec that pods depend on. Only a change of these fields replaces pods. It omits
-// what the operator adds itself, so that an upgrade of the operator restarts no pod.
+// what the operator itself adds to pods, so that an upgrade of the operator restarts no pod.
 type PodInputs struct {
 	Pod redisv1alpha1.PodSpec
 	// Image is empty for the default image, except if the spec requests automatic upgrades of the default image.
@@ -23,8 +23,8 @@ type PodInputs struct {
 	Persistent bool                         `json:",omitempty"`
 }
 
-// PodInputs returns the pod inputs of a spec. They do not depend on how values are spelled. They omit settings that
-// running servers can change, and fields of the StatefulSet itself.
+// PodInputs returns the pod inputs of a spec. Different spellings of the same value give the same inputs. They omit
+// settings that running servers can change, and fields of the StatefulSet itself.
 func (r Spec) PodInputs(c *redisv1alpha1.RedisEnterpriseCluster) PodInputs {
 	out := PodInputs{
 		Pod: c.Spec.PodSpec, Policy: r.Image.Policy, Settings: Settings(c, AtStart),

@@ -79,7 +79,7 @@ func checkMemory(r corev1.ResourceRequirements) error {
 	return fmt.Errorf("redisEnterpriseNodeResources.limits.memory: %s is too little for a primary and a replica; set 128Mi or more", limit.String())
 }
 
-// half returns the resources of one of the pod's two servers: half of the pod's resources.
+// half returns half of a pod's resources, for one of the pod's two servers.
 func half(r corev1.ResourceRequirements) corev1.ResourceRequirements {
 	return corev1.ResourceRequirements{Limits: halves(r.Limits), Requests: halves(r.Requests)}
 }
@@ -100,7 +100,7 @@ func halves(list corev1.ResourceList) corev1.ResourceList {
 }
 
 // MemoryLimit returns the memory limit of a server in bytes; 0 if it has none. The agent lets the server use three
-// quarters of it for data.
+// quarters of this memory for data.
 func MemoryLimit(server corev1.ResourceRequirements) int64 {
 	limit := server.Limits[corev1.ResourceMemory]
 	return limit.Value()

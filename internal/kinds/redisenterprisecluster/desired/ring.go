@@ -29,7 +29,7 @@ func ElectionPause(c *redisv1alpha1.RedisEnterpriseCluster) time.Duration {
 }
 
 // Ring returns the number of pods, the rate of slot moves and the election times that the spec requires. The caller
-// adds what is known about the pods.
+// fills in what is known about the pods.
 func Ring(c *redisv1alpha1.RedisEnterpriseCluster) ring.Ring {
 	rate := c.Spec.SlotMigrationRate.Quantity()
 	return ring.Ring{

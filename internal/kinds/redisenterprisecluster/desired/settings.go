@@ -56,13 +56,14 @@ func classOf(name string) Class {
 // need connections too. If a server refused the operator, the operator could not raise the limit again.
 const minClients = 100
 
-// locksOut reports whether a setting would lock the operator out, so that it could never correct the setting.
+// locksOut reports whether a setting would keep the operator from connecting to the servers, so that it could never
+// correct the setting.
 func locksOut(name string, value redisv1alpha1.Setting) bool {
 	n, err := strconv.Atoi(strings.TrimSpace(string(value)))
 	return name == "maxclients" && err == nil && n < minClients
 }
 
-// Settings returns the settings of a class, without settings that would lock the operator out.
+// Settings returns the redisConfig settings of a class, without settings that would lock the operator out.
 func Settings(c *redisv1alpha1.RedisEnterpriseCluster, of Class) map[string]string {
 	out := map[string]string{}
 	for name, value := range c.Spec.RedisConfig {
@@ -73,8 +74,8 @@ func Settings(c *redisv1alpha1.RedisEnterpriseCluster, of Class) map[string]stri
 	return out
 }
 
-// endsStart is a setting that makes a server exit at start if the image lacks the locale (server.c, initServer, in
-// Redis 7.2 and later and in Valkey). A running server only refuses it.
+// endsStart is a setting that stops a server at start if the image lacks the locale (server.c, initServer, in Redis 7.2
+// and later and in Valkey). A running server only refuses such a value and keeps running.
 const endsStart = "locale-collate"
 
 // ConfigFile returns redisConfig in the format of redis.conf, sorted by name. Servers read it when they start.

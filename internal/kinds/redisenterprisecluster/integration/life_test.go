@@ -131,7 +131,7 @@ func uids(pods []corev1.Pod) map[string]string {
 	return out
 }
 
-// owned returns empty lists of all kinds of a cluster's children.
+// owned returns an empty list for each kind of child that a cluster has.
 func owned() []client.ObjectList {
 	return []client.ObjectList{
 		&appsv1.StatefulSetList{}, &corev1.PodList{}, &corev1.ServiceList{}, &corev1.SecretList{}, &policyv1.PodDisruptionBudgetList{}, &networkingv1.NetworkPolicyList{},

@@ -22,8 +22,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// loseFirstShard deletes the volumes of both servers of the first shard in a cluster of three pods. All other data on
-// these pods has copies on other servers.
+// loseFirstShard deletes the volumes of both servers of the first shard in a cluster of three pods. All other data that
+// was on these volumes has copies on other servers.
 func (s *site) loseFirstShard() {
 	s.Helper()
 	pods := s.pods()
@@ -38,8 +38,8 @@ func (s *site) loseFirstShard() {
 	}
 }
 
-// awaitLoss waits until the status reports the loss with the given words, and all other slots are served and have a
-// replica. It returns the command that the report contains.
+// awaitLoss waits until the status reports the loss with the given words, and all slots that are not lost are served
+// and have a replica. It returns the command that the report contains.
 func (s *site) awaitLoss(words ...string) string {
 	s.Helper()
 	command := fmt.Sprintf("kubectl annotate --overwrite rec rec -n %s %s=0-5460@", s.ns, redisv1alpha1.AcceptDataLossAnnotation)
@@ -73,7 +73,7 @@ func (s *site) annotate(key, value string) {
 	s.patch(s.get(), fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, key, value))
 }
 
-// staysLost expects that no server serves the lost slots for a while, and that the operator writes nothing.
+// staysLost expects that for a while no server serves the lost slots, and that the operator writes nothing.
 func (s *site) staysLost(why string) {
 	s.Helper()
 	env.Settled(s.T, env.Audit.Mark(s.T))

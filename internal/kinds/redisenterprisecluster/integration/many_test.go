@@ -18,7 +18,7 @@ import (
 
 var clusters = flag.Int("clusters", 20, "how many clusters of three pods run side by side")
 
-// Each of many clusters must need as few API calls as a single cluster, and none once it is ready.
+// With many clusters, each must need as few API calls as a single cluster, and no API call once it is ready.
 func TestManyClustersCostTheirWritesAndRestWithoutACall(t *testing.T) {
 	s := newSiteOf(t, 2+*clusters/16, env.Operator)
 	env.Settled(t, env.Audit.Mark(t))

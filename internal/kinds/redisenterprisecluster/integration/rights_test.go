@@ -23,7 +23,7 @@ func newTenantsSite(t *testing.T) *site {
 	return s
 }
 
-// fromSecret gives servers a variable from a Secret.
+// fromSecret sets an environment variable of the servers from a Secret.
 func fromSecret(name string) option {
 	return func(c *redisv1alpha1.RedisEnterpriseCluster) {
 		c.Spec.ExtraEnvVars = []redisv1alpha1.EnvVar{{Name: "TOKEN", ValueFrom: &corev1.EnvVarSource{
@@ -58,7 +58,7 @@ func TestServersGoOnUntilARoleGrantsTheSecretThatTheirSuccessorsRead(t *testing.
 	s.write(300)
 
 	s.tenant.Grant("get", "", "secrets", "bank")
-	s.edit(withGracePeriod(61)) // otherwise the right is reviewed again within a minute
+	s.edit(withGracePeriod(61)) // without this edit, opcrew would review the right again only within a minute
 	s.awaitWhole()
 	for _, pod := range s.pods() {
 		if !operator.ReadsSecret(&pod, "bank") {
@@ -114,7 +114,7 @@ func TestAnUpgradeToTheChecksChangesNoServer(t *testing.T) {
 			if diff := cmp.Diff(before, uids(s.pods())); diff != "" || s.get().Annotations[common.RequesterAnnotation] != "" {
 				t.Errorf("expected the servers as they were, without a requester (-before +after):\n%s", diff)
 			}
-			s.edit(sized(4)) // a change that names nothing
+			s.edit(sized(4)) // a change that names no other object
 			s.awaitWhole()
 		})
 	}

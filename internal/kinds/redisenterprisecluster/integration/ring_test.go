@@ -153,7 +153,8 @@ func TestAllPodsDeletedAtOnceComeBackOnTheirClaims(t *testing.T) {
 	}
 }
 
-// Without volumes, the data is lost with the pods. The cluster must start again without waiting, and report that.
+// Without volumes, the data is lost with the pods. The cluster must start again without waiting for the data, and
+// report the loss.
 func TestAllPodsDeletedAtOnceWithoutClaimsBeginAgainAndThatIsReported(t *testing.T) {
 	s := newSite(t)
 	s.create()
@@ -246,8 +247,8 @@ func addresses(pod corev1.Pod) []string {
 	return []string{pod.Status.PodIP + ":6379", pod.Status.PodIP + ":6380"}
 }
 
-// When a user edits the password, the new one is valid at once. The previous one stays valid for a minute after all
-// servers have the new one.
+// When a user edits the password, the new password is valid at once. The previous password stays valid for a minute
+// after all servers have the new one.
 func TestAPasswordThatIsEditedIsValidAtOnceAndTheOldOneForAnotherMinute(t *testing.T) {
 	s := newSite(t)
 	s.create()
@@ -281,7 +282,7 @@ func TestAPasswordThatIsEditedIsValidAtOnceAndTheOldOneForAnotherMinute(t *testi
 	env.Rests(t)
 }
 
-// letIn returns an error that names a server that does not accept a password.
+// letIn returns an error that names a server that rejects the given password.
 func (s *site) letIn(password string) error {
 	for _, pod := range s.pods() {
 		for _, address := range addresses(pod) {
@@ -300,7 +301,7 @@ func TestAProcessThatEndsInTheMiddleOfAMoveIsFollowedByOneThatFinishesIt(t *test
 	s.write(1000)
 	done := s.busy()
 	s.edit(sized(4))
-	// All slots are moved within a moment, so the loop checks often.
+	// The servers move all slots within a moment, so the loop checks often.
 	for end := time.Now().Add(leisurely); !store.Opened(s.cluster()); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("expected slots to be open within %s", leisurely)

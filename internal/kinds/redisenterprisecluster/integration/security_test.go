@@ -30,7 +30,7 @@ func withHostPath(c *redisv1alpha1.RedisEnterpriseCluster) {
 	c.Spec.Volumes = []corev1.Volume{{Name: "host", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/"}}}}
 }
 
-// The CRD refuses most of these specs. The first four are specs that an earlier CRD may have stored.
+// The CRD refuses most of these specs. An earlier version of the CRD accepted the first four, so they may be stored.
 func TestATenantGetsNoPodsWithRightsOnTheNode(t *testing.T) {
 	s := newSite(t)
 	restore := s.withoutRules()
@@ -79,8 +79,8 @@ func (s *site) tryCreate(options ...option) error {
 	return env.Client.Create(s.Context(), c)
 }
 
-// withoutRules replaces the CRD by its earlier version, which had no rules about volumes and containers. restore undoes
-// this.
+// withoutRules replaces the CRD by its earlier version, which had no rules about volumes and containers. restore puts
+// the current CRD back.
 func (s *site) withoutRules() (restore func(context.Context)) {
 	s.Helper()
 	crd := &unstructured.Unstructured{}

@@ -87,7 +87,7 @@ func newSiteOf(t *testing.T, nodes int, start func(*testing.T) *operator.Process
 	return s
 }
 
-// in returns the same site for a subtest.
+// in returns the same site for use in a subtest.
 func (s *site) in(t *testing.T) *site {
 	part := *s
 	part.T = t
@@ -165,7 +165,8 @@ func (s *site) await(statusReason string, words ...string) *redisv1alpha1.RedisE
 	return s.awaitCondition(redisv1alpha1.ConditionReady, statusReason, words...)
 }
 
-// leisurely is the time limit for steps that wait up to 15 seconds for clients with an old slot map.
+// leisurely is the time limit for steps in which opcrew waits up to 15 seconds for clients that still use an old slot
+// map.
 const leisurely = time.Minute
 
 func (s *site) awaitCondition(kind, statusReason string, words ...string) *redisv1alpha1.RedisEnterpriseCluster {

@@ -107,7 +107,7 @@ func TestAShrinkForWhichThereIsNoMemoryIsRefusedWithTheArithmetic(t *testing.T) 
 	if err := store.Write(s.cluster(), 290, 1<<20); err != nil { // each of the four pods has 96 MiB
 		t.Fatal(err)
 	}
-	s.operator.Stop() // the operator must not act on a view of the servers that is up to two seconds old
+	s.operator.Stop() // otherwise the operator would act on its view of the servers, which may be up to two seconds old
 	s.operator.Start()
 	s.edit(sized(3))
 	s.await("False TooLittleMemory", "would receive about", "has room for")

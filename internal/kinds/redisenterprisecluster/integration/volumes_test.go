@@ -129,7 +129,7 @@ func TestVolumesThatCannotGrowAreReportedAndHoldUpNothing(t *testing.T) {
 	s.edit(func(c *redisv1alpha1.RedisEnterpriseCluster) {
 		c.Spec.PersistentSpec.EnablePersistentVolumeResize = "false"
 	})
-	s.awaitWhole() // the user follows the advice in the status
+	s.awaitWhole() // the user has followed the advice in the status
 }
 
 // A storage quota refuses larger volume claims. The status must report that, and the operator must still repair
@@ -158,7 +158,7 @@ func TestClaimsToWhichMoreIsRefusedAreReportedAndHoldUpNothing(t *testing.T) {
 		return store.Whole(s.cluster(), 3)
 	})
 	s.delete(quota)
-	s.edit(configured("maxmemory-policy", "allkeys-lru")) // otherwise it is retried within a minute
+	s.edit(configured("maxmemory-policy", "allkeys-lru")) // without this edit, opcrew would retry the growth only within a minute
 	s.asked("2Gi")
 	s.grow()
 	s.awaitWhole()

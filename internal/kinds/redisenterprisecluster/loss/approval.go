@@ -31,7 +31,7 @@ const (
 	maxQuoted = 100
 )
 
-// Approval holds the lost slots that the user has given up with an annotation.
+// Approval holds the lost slots whose data loss the user has accepted with an annotation.
 type Approval struct {
 	// Slots are the slots whose lost data the user accepts.
 	Slots redis.Slots
@@ -49,7 +49,8 @@ func Approve(c *redisv1alpha1.RedisEnterpriseCluster, lost func() redis.Slots) A
 	return approvalOf(c, lost(), reported.LastTransitionTime.Time)
 }
 
-// approvalOf reads the annotation that approves the loss of slots. at is when the status first reported this loss.
+// approvalOf reads the annotation by which the user accepts the loss of slots. at is when the status first reported
+// this loss.
 func approvalOf(c *redisv1alpha1.RedisEnterpriseCluster, lost redis.Slots, at time.Time) Approval {
 	value := c.Annotations[redisv1alpha1.AcceptDataLossAnnotation]
 	if value == "" {
@@ -77,7 +78,7 @@ func Reported(c *redisv1alpha1.RedisEnterpriseCluster) *metav1.Condition {
 	return found
 }
 
-// tokenOf returns the token that identifies a loss: the time when it was first reported, in seconds.
+// tokenOf returns the token that identifies a loss: the time when the loss was first reported, as Unix time in base 36.
 func tokenOf(at time.Time) string { return strconv.FormatInt(at.Unix(), 36) }
 
 // argument returns the slots and the token for the command that accepts a loss. A long list of slots is replaced by one
@@ -92,7 +93,7 @@ func argument(lost redis.Slots, at time.Time) (slots, token string) {
 	return span.String(), token + "-" + desired.Hash(slots)[:digestLength]
 }
 
-// isUsed reports whether the approval has done its work: none of the slots that the user gave up is still lost.
+// isUsed reports whether the approval has done its work: none of the slots that the user gave up is lost any more.
 func (a Approval) isUsed(lost redis.Slots) bool {
 	return len(a.Slots) > 0 && len(lost.Within(a.Slots)) == 0
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Outdated returns the pods that do not match the spec, in order of their ordinals. It returns none until the
+// Outdated returns the pods that do not match the spec, in order of their ordinals. It returns no pods until the
 // StatefulSet controller has observed the last change.
 func (p Pods) Outdated(members workload.Members) []*corev1.Pod {
 	set := members.Set

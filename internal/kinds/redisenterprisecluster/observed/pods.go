@@ -19,8 +19,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// unscheduled is how long a pod with a volume must have had no node before its servers count as gone. Before that, the
-// pod may come back as the primary with its last writes, which its replica may lack.
+// unscheduled is how long a pod with a volume must have had no node before its servers count as gone. Before this time,
+// the pod may come back as the primary with its last writes, which its replica may lack.
 const unscheduled = time.Minute
 
 // Pods are the pods of a cluster, without pods that the StatefulSet is removing.
@@ -57,7 +57,7 @@ func address(pod *corev1.Pod, place redisv1alpha1.Place) string {
 	return net.JoinHostPort(pod.Status.PodIP, strconv.Itoa(int(desired.Port(place))))
 }
 
-// Targets returns the servers that the prober should read: both servers of every pod that has an address.
+// Targets returns the servers for the prober to read: both servers of every pod that has an address.
 func (p Pods) Targets() []redis.Node {
 	var out []redis.Node
 	for i, pod := range p.ByOrdinal {

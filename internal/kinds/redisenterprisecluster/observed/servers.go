@@ -43,7 +43,7 @@ type Server struct {
 	Err          error
 }
 
-// Leads reports whether the server is a primary that owns slots.
+// Leads reports whether the server is a primary that owns slots. A primary without slots serves no data.
 func (s Server) Leads() bool {
 	return s.Answers && s.Role == redisv1alpha1.Primary && s.Slots != nil && s.Slots.Len() > 0
 }
@@ -75,8 +75,8 @@ func (all Servers) Answering() int {
 	return n
 }
 
-// LostElections returns the addresses of replicas that lost an election and must not start another one yet. until holds
-// the time when each replica may try again, by Server.Run.
+// LostElections returns the addresses of replicas that lost an election and must not start another election yet. until
+// maps Server.Run of a replica to the time when the replica may try again.
 func (all Servers) LostElections(until map[string]time.Time, now time.Time) map[string]bool {
 	out := map[string]bool{}
 	for _, s := range all {
@@ -103,7 +103,8 @@ func (all Servers) LeadOn(pod string) bool {
 	return slices.ContainsFunc(all, func(s Server) bool { return s.Pod == pod && s.Leads() })
 }
 
-// MayLeadUnseenOn reports whether a server of a pod runs but does not answer. It may then be a primary that owns slots.
+// MayLeadUnseenOn reports whether a server of a pod runs but does not answer, so that it may be a primary that owns
+// slots.
 func (all Servers) MayLeadUnseenOn(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Status.ContainerStatuses, func(status corev1.ContainerStatus) bool {
 		i := slices.IndexFunc(all, func(s Server) bool { return s.Pod == pod.Name && string(s.Place) == status.Name })

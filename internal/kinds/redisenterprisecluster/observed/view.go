@@ -13,7 +13,7 @@ import (
 // busOffset is the difference between a server's bus port and its port (cluster.h, CLUSTER_PORT_INCR).
 const busOffset = 10000
 
-// Servers returns the servers of the pods with what the view shows about them.
+// Servers returns the servers of the pods, with what the prober read from each of them (view).
 func (p Pods) Servers(view redis.View) Servers {
 	var out Servers
 	for i, name := range p.Names {
@@ -42,8 +42,8 @@ func (s *Server) fill(address string, view redis.View) {
 	}
 }
 
-// whyDown returns why a server considers the cluster down; "" if it does not. A server that reaches enough primaries
-// has just started, or has just reached them again, and will soon accept clients.
+// whyDown returns why a server considers the cluster down; "" if it does not. If the server reaches enough primaries,
+// it has just started or has just regained contact, and will soon accept clients.
 func whyDown(status redis.NodeStatus) string {
 	switch of, all := status.ReachablePrimaries(); {
 	case status.ClusterOK:

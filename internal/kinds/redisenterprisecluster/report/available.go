@@ -37,7 +37,8 @@ func (in Ring) reportAvailable(set condition.Set, c *redisv1alpha1.RedisEnterpri
 	set.False(kind, reason, text+in.Decision.Because())
 }
 
-// whyUnavailable returns a specific reason why slots are not served; "" if the caller's general report is enough.
+// whyUnavailable returns a specific reason why slots are not served; "" if there is none, and the counts of slots must
+// do.
 func (in Ring) whyUnavailable(c *redisv1alpha1.RedisEnterpriseCluster) (reason, message string) {
 	fenced, waits := in.Decision.Refusal(ring.Fenced)
 	barred := firstBarred(in.Servers)
@@ -111,8 +112,8 @@ func firstBarred(all observed.Servers) *observed.Server {
 	return nil
 }
 
-// wrongPassword explains how to restore the operator's password. Each server's configuration file contains the password
-// that the server started with.
+// wrongPassword explains how to make a server accept the operator's password again. Each server's configuration file
+// contains the password that the server started with.
 func wrongPassword(s observed.Server, c *redisv1alpha1.RedisEnterpriseCluster) string {
 	return fmt.Sprintf("The servers refuse the operator's password (%s: %v): Secret %s was changed. Restore the previous password in that Secret. To print the previous password: "+
 		"kubectl exec -n %s %s -c %s -- grep auth %s/%s.conf", s, s.Err, desired.SystemSecret(c), c.Namespace, s.Pod, s.Place, build.RunMount, s.Place)

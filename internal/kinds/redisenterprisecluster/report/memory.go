@@ -67,7 +67,7 @@ func (in Ring) reportLogs(set condition.Set, c *redisv1alpha1.RedisEnterpriseClu
 	set.Remove(kind)
 }
 
-// moreRoom returns advice for the user on how to get more disk space.
+// moreRoom returns a clause that says how the user can get more disk space.
 func moreRoom(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	if desired.Persistent(c) {
 		return "enlarge the volume with persistentSpec.volumeSize and enablePersistentVolumeResize: true"

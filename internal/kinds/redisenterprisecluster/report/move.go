@@ -14,9 +14,9 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// reportMove reports a move of slots until it is finished. Operators may restart during the move, and two may briefly
-// run. So the progress is derived from the slots that are left and never decreases; otherwise both would overwrite each
-// other's report.
+// reportMove reports a move of slots until it is finished. Operators may restart during the move, and two may run for a
+// moment. So the progress is computed from the slots that are left, and never decreases. Otherwise the two would keep
+// overwriting each other's report.
 func (in Ring) reportMove(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster) {
 	const kind = redisv1alpha1.ConditionMigrating
 	_, continues := in.Decision.Step.(redis.MoveSlots)
@@ -50,8 +50,8 @@ func (in Ring) moveFailed() string {
 	return "; the last attempt failed: " + in.View.Move.Err.Error()
 }
 
-// progress returns how far a move is, from the previous report and the number of slots that are not at their
-// destination. The current move alone does not show it: it may only finish a few slots of an interrupted move.
+// progress returns how far a move of slots is. It uses the previous report and the number of slots that are not at
+// their destination. The current move is not enough, because it may only finish a few slots of an interrupted move.
 func (in Ring) progress(c *redisv1alpha1.RedisEnterpriseCluster) *redisv1alpha1.Move {
 	move, reported := in.View.Move, c.Status.Move
 	left, known := ring.ToMove(in.View, in.Decision.Ring)
@@ -79,8 +79,8 @@ func purpose(move *redis.Progress, pods int) string {
 	return redisv1alpha1.ReasonRebalancing
 }
 
-// slotsAreOpen reports whether any primary is moving slots, no matter who started the move. It ignores replicas,
-// because their reports may be outdated.
+// slotsAreOpen reports whether any primary is moving slots, whether opcrew or another client started the move. It
+// ignores replicas, because their reports may be outdated.
 func slotsAreOpen(view redis.View) bool {
 	for _, status := range view.Nodes {
 		if status.Role == redis.Primary && len(status.Migrating)+len(status.Importing)+len(status.Jobs) > 0 {

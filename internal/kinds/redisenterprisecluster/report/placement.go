@@ -17,7 +17,7 @@ import (
 )
 
 // Placement reports which pods would fail together, such as pods on the same node. While primaries and replicas are
-// being changed, the previous report stays.
+// changing places, the previous report stays.
 func (in Ring) Placement(set condition.Set, places []workload.Place) {
 	before := meta.FindStatusCondition(*set.Conditions, common.ConditionPlacement)
 	if in.Servers.Shards() == 0 || before != nil && (in.IsOld() || !in.Decision.Why.Done()) {
@@ -26,8 +26,8 @@ func (in Ring) Placement(set condition.Set, places []workload.Place) {
 	workload.ReportPlacement(set, places, costOf(in.Servers))
 }
 
-// costOf returns a function that describes what the cluster loses with some pods: the only copies of shards, or the
-// majority of the primaries, without which no replica can be elected.
+// costOf returns a function that describes what the cluster loses if some pods fail: the only copies of shards, or the
+// majority of the primaries. Without that majority, no replica can be elected.
 func costOf(all observed.Servers) func(lost []string) workload.Cost {
 	return func(lost []string) workload.Cost {
 		gone := func(s observed.Server) bool { return slices.Contains(lost, s.Pod) }

@@ -60,8 +60,8 @@ func (in Pods) Report(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster
 	}
 }
 
-// atRing returns what opcrew does in the Redis cluster, as a clause that is appended to a message. It omits the
-// progress of a slot move, which has its own condition.
+// atRing returns what opcrew is doing in the Redis cluster, as a clause to append to a message. It omits the progress
+// of a slot move, which has its own condition.
 func (in Pods) atRing(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	if c.Status.Move != nil {
 		return ": " + cmp.Or(in.standstill(), "slots are being moved")
@@ -73,8 +73,8 @@ func (in Pods) atRing(c *redisv1alpha1.RedisEnterpriseCluster) string {
 }
 
 // stands reports whether the previous report stays until the servers are read. It stays if the spec, the number of
-// ready pods and the reason are the same. Otherwise an operator that crashes repeatedly would change the report each
-// time.
+// ready pods and the reason are the same. Otherwise an operator that crashes repeatedly would change the report after
+// each start.
 func (in Pods) stands(before metav1.Condition, set condition.Set, reason string) bool {
 	same := before.Reason == reason || before.Reason == redisv1alpha1.ReasonTooLittleMemory ||
 		before.Reason == redisv1alpha1.ReasonFailingBack && reason == common.ReasonUpdating
@@ -95,8 +95,8 @@ func (in Pods) changeFirst(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	return fmt.Sprintf("; to update the pods first, set nodes back to %d until UpToDate is True", count)
 }
 
-// reason returns the reason for the condition PodsReady while a planned change keeps pods from being ready; otherwise
-// the given reason.
+// reason returns the reason for the condition PodsReady if a planned change keeps pods from being ready. If no such
+// change is in progress, it returns the reason that it was given.
 func (in Pods) reason(c *redisv1alpha1.RedisEnterpriseCluster, otherwise string) string {
 	switch n := in.Members.Replicas(); {
 	case in.Members.Set != nil && n > desired.Nodes(c):
@@ -110,7 +110,7 @@ func (in Pods) reason(c *redisv1alpha1.RedisEnterpriseCluster, otherwise string)
 }
 
 // reportSlots reports pods that are ready but lack some of their slots, or whose servers have not joined the cluster.
-// Until the servers are read, such a previous report stays, and no condition changes from False to True.
+// Until the servers are read, a previous report of this kind stays, and no condition changes from False to True.
 func (in Pods) reportSlots(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, before metav1.Condition) {
 	const kind = redisv1alpha1.ConditionPodsReady
 	missing := ""
@@ -128,7 +128,7 @@ func (in Pods) reportSlots(set condition.Set, c *redisv1alpha1.RedisEnterpriseCl
 	}
 }
 
-// unfinished returns what a scale-out has yet to do with servers and slots; "" if nothing.
+// unfinished returns what still has to be done with servers and slots to finish a scale-out; "" if nothing.
 func (in Pods) unfinished(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	slots, known := ring.ToMove(in.View, in.Decision.Ring)
 	switch {
@@ -140,8 +140,8 @@ func (in Pods) unfinished(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	return ""
 }
 
-// failsBack reports whether the server that should be the primary of a shard (the pod's home server) is about to
-// replace the replica that took over. A rollout also promotes servers with this step, but only replicas.
+// failsBack reports whether a shard's own server (the home server of its pod) is about to become the primary again, in
+// place of the replica that took over. A rollout also promotes servers with this step, but only replicas.
 func failsBack(in Ring) bool {
 	asked, is := in.Decision.Step.(redis.TakeLead)
 	return is && slices.ContainsFunc(in.Servers, func(s observed.Server) bool {

@@ -13,8 +13,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// Recovery reports on clusterRecovery, a field of the vendor's API that requests a recovery. opcrew recovers clusters
-// without such a request. The condition Available must be set before the call.
+// Recovery sets the condition about clusterRecovery, a field of the vendor's API that requests a recovery. opcrew
+// recovers clusters without such a request. The condition Available must be set before the call.
 func Recovery(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, d decide.Decision) {
 	const kind = redisv1alpha1.ConditionRecoveryRequested
 	const asked = "clusterRecovery has no effect, because opcrew recovers clusters without it. "

@@ -13,7 +13,7 @@ import (
 )
 
 // Remarks sets the conditions that exist only while there is something to report. certificate explains why the status
-// page does not use the user's certificate; "" if it does.
+// page does not use the user's certificate; "" if the page uses it.
 func Remarks(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, spec desired.Spec, certificate string) {
 	set.Remark(redisv1alpha1.ConditionImageReplaced, redisv1alpha1.ReasonVendorImage, spec.Image.Replaced)
 	var ignored string

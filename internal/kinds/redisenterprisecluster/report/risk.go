@@ -11,8 +11,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// reportRisk sets the condition DataAtRisk for data that is missing, or that the next restart would lose. Data on a
-// server that does not answer is not missing. If the view is incomplete or outdated, the previous report stays.
+// reportRisk sets the condition DataAtRisk if data is missing or the next restart would lose data. Data on a server
+// that does not answer does not count as missing. If the view is incomplete or outdated, the previous report stays.
 func (in Ring) reportRisk(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster) {
 	const kind = redisv1alpha1.ConditionDataAtRisk
 	if in.View.Stale || in.View.Err != nil {

@@ -39,7 +39,7 @@ func (in Ring) Report(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster
 	in.reportMove(set, c)
 }
 
-// forms reports whether the servers have not formed a cluster yet. Servers with lost data did form a cluster before,
+// forms reports whether the servers have yet to form a cluster. Servers that lost their data did form a cluster before,
 // perhaps for an earlier object of the same name.
 func (in Ring) forms(c *redisv1alpha1.RedisEnterpriseCluster) bool {
 	if observed.Formed(c) || in.Seen && in.unserved().Len()+in.refusing().Len() == 0 {

@@ -56,7 +56,7 @@ func (in Rollout) Report(set condition.Set) {
 	}
 }
 
-// reportStorage reports volumes that the spec wants to be larger.
+// reportStorage reports volumes that are smaller than the spec requires.
 func (in Rollout) reportStorage(set condition.Set) {
 	const kind = redisv1alpha1.ConditionUpToDate
 	growing, have := in.Storage.Growing()

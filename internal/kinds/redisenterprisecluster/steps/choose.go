@@ -14,8 +14,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// Choose adds at most one step and its events to a plan. Settings come first, because clients may be unable to log in
-// without them. Pods are restarted last, when the Redis cluster needs no other step.
+// Choose adds at most one step and its events to a plan. Settings come first, because without the passwords among them
+// clients may be unable to log in. Pods are restarted last, when the Redis cluster needs no other step.
 func (r *Runner) Choose(in Input, plan *kit.Plan) {
 	d := in.Decision
 	take := func(ctx context.Context) error { return r.take(ctx, in) }

@@ -12,15 +12,15 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// minPause and maxPause limit the pause before a failed step is retried. The first pause is short, because most
-// failures pass quickly.
+// minPause and maxPause limit the pause before a failed step is retried. The first pause is short, because most causes
+// of failures pass quickly.
 const (
 	minPause = 100 * time.Millisecond
 	maxPause = 2 * time.Second
 )
 
-// Memory is what the process remembers about clusters. It may be lost: after a restart, the operator only sends all
-// settings to the servers once more.
+// Memory is what this process of the operator remembers about clusters. Losing it does little harm: after a restart,
+// the operator only sends all settings to the servers once more.
 type Memory struct {
 	clusters kit.Memory[types.NamespacedName, Known]
 }
@@ -50,7 +50,8 @@ type Known struct {
 // RetriesIn returns how long the next step must wait; 0 if it need not wait.
 func (k Known) RetriesIn(now time.Time) time.Duration { return max(0, k.RetryAt.Sub(now)) }
 
-// IsAnother reports whether the name now belongs to another cluster than before. It then forgets the previous cluster.
+// IsAnother reports whether the name now belongs to another cluster than before. If so, Memory forgets the previous
+// cluster.
 func (m *Memory) IsAnother(key types.NamespacedName, uid types.UID) (another bool) {
 	m.clusters.Update(key, func(k Known) Known {
 		if k.uid == uid {

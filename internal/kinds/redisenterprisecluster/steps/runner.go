@@ -32,7 +32,7 @@ type Input struct {
 	// Tuning holds the settings that all servers should have. Pending are the servers that do not have them yet.
 	Tuning  tuning.Tuning
 	Pending observed.Servers
-	// Gone holds the names of the pods that the decision considers gone.
+	// Gone holds the names of the pods that no longer run, as far as the decision knows.
 	Gone []string
 	// Stale is true if the servers have not been read since the last step.
 	Stale bool

@@ -47,8 +47,8 @@ func (r *Runner) take(ctx context.Context, in Input) error {
 	return kit.ErrNotNow
 }
 
-// needsGone reports whether a step would lose data if a pod that is considered gone still runs. Such a step promotes a
-// replica with fewer writes, or gives up data that may still exist.
+// needsGone reports whether a step would lose data if a pod that seems gone still runs. Such a step promotes a replica
+// with fewer writes, or gives up data that may still exist.
 func needsGone(d decide.Decision) bool {
 	switch d.Step.(type) {
 	case redis.Takeover, redis.ForceFailover:
@@ -57,7 +57,7 @@ func needsGone(d decide.Decision) bool {
 	return len(d.Ring.GivenUp) > 0
 }
 
-// stillGone reads from the API server whether the pods are still gone.
+// stillGone reports whether the pods are still gone, according to the API server and not the cache.
 func (r *Runner) stillGone(ctx context.Context, namespace string, pods []string) (bool, error) {
 	for _, name := range pods {
 		pod := &corev1.Pod{}

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package tuning determines the commands that running servers need: for the users' passwords, and for settings that
-// need no restart. A starting server reads the same values from files, but the kubelet may update these files a minute
-// late.
+// need no restart. A starting server reads the same values from files, but the kubelet may take a minute to update
+// these files.
 package tuning
 
 import (
@@ -27,7 +27,7 @@ type Tuning struct {
 }
 
 // For returns the passwords and settings that the servers of a cluster should have, as commands. The result is empty
-// while the users' Secret is unusable, so that servers keep what they have.
+// while the users' Secret is unusable, so that servers keep their current passwords and settings.
 func For(c *redisv1alpha1.RedisEnterpriseCluster, credentials access.Credentials) Tuning {
 	hashes := credentials.Stored()
 	if len(hashes) == 0 || credentials.Problem(c) != "" {

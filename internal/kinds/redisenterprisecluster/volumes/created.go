@@ -14,8 +14,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// AsCreated returns the cluster with the volume settings that its StatefulSet was created with, if the spec has others.
-// Pods cannot gain or lose a volume later. A changed size is allowed, because claims can grow.
+// AsCreated returns the cluster with the volume settings that its StatefulSet was created with, if the spec has changed
+// them since. Pods cannot gain or lose a volume later. A changed size is allowed, because claims can grow.
 func AsCreated(c *redisv1alpha1.RedisEnterpriseCluster, set *appsv1.StatefulSet) *redisv1alpha1.RedisEnterpriseCluster {
 	if Difference(c, set) == "" {
 		return c

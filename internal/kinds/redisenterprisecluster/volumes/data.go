@@ -13,8 +13,8 @@ import (
 // createdTogether is the largest age difference between a pod and a volume claim that was created with it.
 const createdTogether = 10 * time.Second
 
-// mayHoldData reports whether a claim's volume may contain data. It contains none if it was provisioned for a claim
-// that was created together with its pod, and the pod has not had a node since.
+// mayHoldData reports whether a claim's volume may contain data. The volume contains no data if it was provisioned for
+// a claim that was created together with its pod, and the pod has had no node since.
 func mayHoldData(claim *corev1.PersistentVolumeClaim, pod *corev1.Pod) bool {
 	if claim == nil || claim.Spec.VolumeName == "" || claim.Status.Phase == corev1.ClaimLost {
 		return false

@@ -10,7 +10,7 @@ import (
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 )
 
-// Stuck returns which volume cannot get its requested size and what the user can do; "" if all volumes can.
+// Stuck returns which volume cannot get its requested size and what the user can do; "" if no volume is stuck.
 func (s Storage) Stuck() string {
 	if why := s.Volumes.Stuck(); why != "" {
 		return why + "; to keep the volumes at their current size, set enablePersistentVolumeResize: false"
@@ -18,7 +18,8 @@ func (s Storage) Stuck() string {
 	return ""
 }
 
-// Recheck returns the time until the next check while volumes grow that send no events; 0 means never.
+// Recheck returns the time until opcrew must check again whether volumes grow about which it gets no events; 0 means
+// never.
 func (s Storage) Recheck(soon time.Duration) time.Duration {
 	if growing, _ := s.Growing(); s.unwatched && growing != "" {
 		return soon
@@ -26,7 +27,7 @@ func (s Storage) Recheck(soon time.Duration) time.Duration {
 	return s.Again(soon)
 }
 
-// Status returns how many volumes have their size, in the vendor's terms; nil if the cluster has no claims.
+// Status returns how many volumes have the requested size, in the vendor's terms; nil if the cluster has no claims.
 func (s Storage) Status() *redisv1alpha1.PersistenceStatus {
 	if len(s.Claims) == 0 {
 		return nil
