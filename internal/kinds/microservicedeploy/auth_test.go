@@ -28,7 +28,8 @@ func TestTheProxysPortsPassOverThoseOfTheApplication(t *testing.T) {
 		"the default":   {nil, "health 16000, 16001->http 8080"},
 		"UDP between":   {[]common.Port{{Port: 1}, udp, {Port: 2}}, "health 16000, 16001->port-1 1, 16002->port-3 2"},
 		"its own ports": {[]common.Port{{Port: 16001}, {Port: 16003}}, "health 16000, 16002->port-1 16001, 16004->port-2 16003"},
-		// Regression: an application that used this port could not start next to the proxy, which used it too.
+		// Regression: the proxy always used port 16000, so an application that used this port could not start next to
+		// it.
 		"its health":                      {[]common.Port{{Port: 80, TargetPort: "16000"}}, "health 16001, 16002->port-1 16000"},
 		"its health, of another protocol": {[]common.Port{{Port: 16000, Protocol: corev1.ProtocolUDP}, {Port: 80}}, "health 16001, 16002->port-2 80"},
 	} {
@@ -67,7 +68,8 @@ func TestTheAgentTakesTheProxysArguments(t *testing.T) {
 	}
 }
 
-// Regression: the NetworkPolicy closed the ports of pods without a proxy before the new pods with a proxy were ready.
+// Regression: when authentication was switched on, the NetworkPolicy closed the ports of old pods without a proxy
+// before the new pods with a proxy were ready.
 func TestTheWallStandsOnlyAroundPodsWithAProxy(t *testing.T) {
 	selected := func(m *customv1.MicroServiceDeploy) bool {
 		labels := templateOf(m, facts{}, customv1.Revision{}).Labels

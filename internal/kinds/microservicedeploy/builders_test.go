@@ -34,7 +34,7 @@ import (
 var someTime = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
 const (
-	// placeholder is the text that the article's manifest has instead of an image.
+	// placeholder is the value of spec.image in the article's manifest, although it is not a valid image.
 	placeholder = "just a image url"
 	agentImage  = "opcrew/opcrew-agent:test"
 )

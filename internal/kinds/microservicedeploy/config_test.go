@@ -79,7 +79,7 @@ func TestAnotherConfigurationIsAnotherObject(t *testing.T) {
 	found := map[string]string{}
 	for what, m := range map[string]*customv1.MicroServiceDeploy{
 		"a text": newInstance(withConfig("a=1")), "another": newInstance(withConfig("a=2")), "its comment": newInstance(withConfig("a=1\n#")),
-		// Regression: a ConfigMap was kept as long as a Secret of the same name was in use.
+		// Regression: a ConfigMap was kept only because a Secret of the same name was in use.
 		"a Secret": newInstance(withConfig("a=1"), asSecret), "another instance": newInstance(withConfig("a=1"), of("api")),
 	} {
 		name := config.Declared(m).Name
@@ -143,7 +143,7 @@ func TestTheHashOfASecretDiffersWithItsContents(t *testing.T) {
 	}
 }
 
-// Users who may read the status and events may not be allowed to read the configuration.
+// Users who may read the status and events are not necessarily allowed to read the configuration.
 func TestNoValueOfAConfigurationIsEverReportedInTheStatus(t *testing.T) {
 	const value = "hunter2-hunter2"
 	for name, options := range map[string][]option{

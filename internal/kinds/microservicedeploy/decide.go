@@ -30,8 +30,8 @@ type decision struct {
 	held *obstacle
 	// nothing is true if there are no pods yet and none can be created now.
 	nothing bool
-	// hosts are the host names that the MicroServiceDeploy has. lostHosts names the claimed host names that others
-	// have, and who has them.
+	// hosts are the host names that the MicroServiceDeploy has. lostHosts names the claimed host names that other
+	// MicroServiceDeploys have, and their holders.
 	hosts, lostHosts []string
 	// again holds the times until reconciles without an event; 0 means that none is scheduled.
 	again []time.Duration
@@ -41,7 +41,7 @@ type decision struct {
 func (r *reconciler) Decide(m *customv1.MicroServiceDeploy, f facts, now time.Time) decision {
 	known := revisions.List(f.rollout)
 	if f.rollout.Deployment == nil {
-		known = m.Status.Revisions // without a Deployment, only the status knows the revisions
+		known = m.Status.Revisions // without a Deployment, only the status records the revisions
 	}
 	d := decision{scale: scaling.Decide(m, f.rollout, f.scaler != nil), config: specConfig(m, f.config), userConfigHash: configHash(f.config)}
 	revision, kept := revisions.Choose(m, known, d.config)
@@ -82,8 +82,8 @@ func configOf(m *customv1.MicroServiceDeploy, ofUser *config.Config, stored map[
 	return stored[r.Config]
 }
 
-// again returns the time until users' Secrets and quotas are read again, because opcrew does not watch them; 0 for
-// never.
+// again returns the time until users' Secrets and quotas are read again, because opcrew does not watch all of them; 0
+// for never.
 func again(m *customv1.MicroServiceDeploy, held *obstacle, credentials bool) time.Duration {
 	switch {
 	case held != nil && (held.reason == customv1.ReasonQuotaTooSmall || held.reason == customv1.ReasonConfigMissing):
@@ -111,8 +111,8 @@ func (d decision) running(r workload.Rollout) int64 {
 	return running.Revision
 }
 
-// rolledBack returns a message if an earlier revision runs because of spec.rollbackTo, with the parts of the spec that
-// are ignored meanwhile. It returns "" if the spec itself runs.
+// rolledBack returns a message if an earlier revision runs because of spec.rollbackTo. The message names the parts of
+// the spec that are ignored meanwhile. It is "" if the image and configuration in the spec run.
 func (d decision) rolledBack(m *customv1.MicroServiceDeploy) string {
 	if m.Spec.RollbackTo == nil || d.held != nil {
 		return ""

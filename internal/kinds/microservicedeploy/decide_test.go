@@ -33,7 +33,7 @@ func (f facts) within(hard, used []string) facts {
 	return f
 }
 
-// sharing adds the ResourceQuota of opcrew for the namespace, with this MicroServiceDeploy as the only one in it.
+// sharing adds opcrew's ResourceQuota for the namespace, which only this MicroServiceDeploy uses.
 func (f facts) sharing(m *customv1.MicroServiceDeploy, hard ...string) facts {
 	q := &corev1.ResourceQuota{}
 	q.Spec.Hard, q.Status.Hard = amountsOf(hard...), amountsOf(hard...)
@@ -44,7 +44,7 @@ func (f facts) sharing(m *customv1.MicroServiceDeploy, hard ...string) facts {
 	return f
 }
 
-// troubled simulates that the API server rejects the quota and credentials that MicroServiceDeploys share.
+// troubled simulates that the API server rejects the shared quota and the shared credentials of the namespace.
 func (f facts) troubled() facts {
 	f.trouble = tenant.Trouble{Reason: common.ReasonRefused, Message: "no"}
 	return f

@@ -39,8 +39,8 @@ type facts struct {
 	configs map[string]*config.Config
 	// credentials is true if the Secret with the credentials allows at least one user to log in.
 	credentials bool
-	// costly names the users in this Secret whose password hashes are too expensive to compare. These users cannot log
-	// in.
+	// costly names the users in this Secret whose password hashes are too expensive to compare, so that these users
+	// cannot log in.
 	costly []string
 	// foreign reports whether this Secret exists and opcrew does not manage it.
 	foreign bool

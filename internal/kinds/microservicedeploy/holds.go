@@ -31,8 +31,8 @@ type holdInput struct {
 	revision customv1.Revision
 	kept     bool
 	known    []customv1.Revision
-	// config is the configuration in the user's Secret. configLost is true if the object with the revision's
-	// configuration no longer exists.
+	// config is the configuration in the user's Secret. configLost is true if the object with the configuration of the
+	// revision no longer exists.
 	config     *config.Config
 	configLost bool
 	// usable is true if the Secret with the credentials allows at least one user to log in. foreign is true if opcrew
@@ -104,7 +104,7 @@ func credentialsMissing(m *customv1.MicroServiceDeploy, in holdInput) *obstacle 
 	return awaited(in.trouble, common.ReasonApplying, "opcrew is creating the credentials that all instances of the namespace share")
 }
 
-// quotaRaising delays a rollout until the ResourceQuota of the namespace has room for it. Without room for its surge
+// quotaRaising delays a rollout until opcrew has raised the ResourceQuota of the namespace. Without room for its surge
 // pod, the rollout would stop halfway, and Kubernetes would retry only after many minutes.
 func quotaRaising(m *customv1.MicroServiceDeploy, in holdInput) *obstacle {
 	if !in.replacesPods(m) && !grows(m, in.rollout) || !in.tenant.Raising(m) {
@@ -130,8 +130,8 @@ func (in holdInput) replacesPods(m *customv1.MicroServiceDeploy) bool {
 	return quota.Replaces(m, in.rollout, configHash(in.config))
 }
 
-// grows reports whether the MicroServiceDeploy should get more pods. Other MicroServiceDeploys that share the quota are
-// not delayed.
+// grows reports whether the MicroServiceDeploy should get more pods. Only MicroServiceDeploys that grow must wait for
+// the quota that they share.
 func grows(m *customv1.MicroServiceDeploy, r workload.Rollout) bool {
 	return !m.Spec.Idle && names.Replicas(m) > r.Replicas()
 }
@@ -145,8 +145,8 @@ func noCredentials(m *customv1.MicroServiceDeploy, foreign bool) string {
 	return fmt.Sprintf("Secret %s, which opcrew does not manage, has no usable line user:hash (bcrypt or {SHA}) under the key %s", name, names.HtpasswdKey)
 }
 
-// awaited returns an obstacle that disappears without action by the user, unless opcrew has trouble with the quota or
-// credentials.
+// awaited returns an obstacle that disappears without action by the user. If opcrew has trouble with the shared quota
+// or credentials, the obstacle also reports that trouble.
 func awaited(trouble tenant.Trouble, reason, message string) *obstacle {
 	if trouble != (tenant.Trouble{}) {
 		return &obstacle{reason: trouble.Reason, message: message + "; this is delayed: " + trouble.Message}

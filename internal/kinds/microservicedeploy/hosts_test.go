@@ -89,7 +89,8 @@ func TestWhoGetsAHostNameThatSeveralClaim(t *testing.T) {
 		"other names": {
 			[]*customv1.MicroServiceDeploy{v1, newInstance(of("b"), ofService("api"), hosted("v1"), aged(1))}, []string{"v1-web web", "v1-api api"},
 		},
-		// Regression: each claimant lost to another one, so no MicroServiceDeploy got the name.
+		// Regression: the precedence of the claimants formed a circle, so each lost to another, and none got the host
+		// name.
 		"a circle: oldest, another owner, a sibling that insists": {
 			[]*customv1.MicroServiceDeploy{
 				v1, newInstance(of("c"), in("elsewhere"), hosted("v3"), aged(1)), newInstance(of("b"), hosted("v2"), aged(2), isCurrent),

@@ -31,7 +31,7 @@ func decideAt(object *customv1.MicroServiceDeploy, f facts) decision {
 	return (&reconciler{}).Decide(object, f, someTime)
 }
 
-// templateOf returns the pod template of a revision.
+// templateOf returns the pod template that opcrew declares for a revision.
 func templateOf(m *customv1.MicroServiceDeploy, f facts, r customv1.Revision) *corev1ac.PodTemplateSpecApplyConfiguration {
 	return build.Template(m, build.Pods{Revision: r, Config: configOf(m, f.config, f.configs, r), AgentImage: f.agentImage})
 }

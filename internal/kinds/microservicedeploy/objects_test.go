@@ -87,8 +87,8 @@ func TestWhatAnInstanceIsMadeOf(t *testing.T) {
 	}
 }
 
-// pinOf returns the part of the annotation common.PinnedAnnotation that identifies the settings, without the part for
-// the template.
+// pinOf returns the part of the annotation common.PinnedAnnotation that identifies the pod settings. The other part
+// identifies the template.
 func pinOf(m *customv1.MicroServiceDeploy, f facts) string {
 	raw, _ := json.Marshal(build.Settings(m, configHash(f.config)))
 	sum := sha256.Sum256(raw)
@@ -172,8 +172,8 @@ func TestAChangeOfTheUsersSecretReplacesPods(t *testing.T) {
 	}
 }
 
-// Regression: pods that were to stay unchanged lost their pin, so that reverting a bad image after an upgrade restarted
-// them.
+// Regression: pods that had to stay unchanged lost their pin (the annotation that keeps their template). When opcrew
+// was upgraded and a bad image was reverted, these pods were restarted.
 func TestHeldPodsStayPinnedAndKeepTheirTemplate(t *testing.T) {
 	m := newInstance(withImage(placeholder))
 	f := observed(newInstance(), 2)

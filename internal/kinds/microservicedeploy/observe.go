@@ -94,7 +94,7 @@ func (r *reconciler) observeQuotas(ctx context.Context, m *customv1.MicroService
 	if err := r.Client.Get(ctx, client.ObjectKey{Name: m.Namespace}, ns); err != nil {
 		return fmt.Errorf("read namespace: %w", err)
 	}
-	m.Spec.SecurityProfile = workload.Profile(m.Spec.SecurityProfile, ns) // from here on, the enforced profile counts as if it were in the spec
+	m.Spec.SecurityProfile = workload.Profile(m.Spec.SecurityProfile, ns) // from here on, the profile that the namespace enforces counts as if it were in the spec
 	own, err := tenant.ReadQuotas(ctx, r.Client, ns)
 	if err != nil {
 		return err

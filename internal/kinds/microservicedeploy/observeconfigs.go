@@ -40,7 +40,7 @@ func (r *reconciler) observeConfigs(ctx context.Context, m *customv1.MicroServic
 	return r.readConfigs(ctx, m, configsOf(f.rollout), f)
 }
 
-// readConfigs reads the named configurations, as far as opcrew created them.
+// readConfigs reads the named configurations. It skips objects that opcrew did not create.
 func (r *reconciler) readConfigs(ctx context.Context, m *customv1.MicroServiceDeploy, names []string, f *facts) error {
 	for _, name := range names {
 		if c, err := r.configObject(ctx, m, name); err != nil {
@@ -69,8 +69,8 @@ func (r *reconciler) configObject(ctx context.Context, m *customv1.MicroServiceD
 	return nil, client.IgnoreNotFound(err)
 }
 
-// observeUnnamed checks before a configuration is deleted whether pods still use it, because they could not start
-// without it. It reads from the API server, because the cache of the workloads may be stale.
+// observeUnnamed reads the configurations that seem unused before they are deleted. Pods that still use one could not
+// start without it. It reads from the API server, because the cache of the workloads may be stale.
 func (r *reconciler) observeUnnamed(ctx context.Context, m *customv1.MicroServiceDeploy, f *facts) error {
 	own, err := r.ownConfigs(ctx, m)
 	named := func(name string) bool { return f.configs[name] != nil || name == specConfig(m, f.config) }
@@ -105,8 +105,8 @@ func (r *reconciler) ownConfigs(ctx context.Context, m *customv1.MicroServiceDep
 	return out, nil
 }
 
-// isConfig reports whether an object is a configuration that opcrew created for the MicroServiceDeploy, and not a
-// user's copy of it.
+// isConfig reports whether an object is a configuration that opcrew created for the MicroServiceDeploy, and not a copy
+// that a user made.
 func isConfig(m *customv1.MicroServiceDeploy, object client.Object) bool {
 	return strings.HasPrefix(object.GetName(), names.Child(m)+"-config-")
 }

@@ -50,7 +50,7 @@ func (r *reconciler) Plan(m *customv1.MicroServiceDeploy, f facts, d decision) k
 			plan.Children = append(plan.Children, ensure.Child{Object: object})
 		}
 	}
-	stay := d.held != nil && !d.nothing // while pods stay unchanged, their Service and NetworkPolicy must match them
+	stay := d.held != nil && !d.nothing // while pods stay unchanged, their Service and NetworkPolicy must stay as well
 	if !stay {
 		declare(ports.Service(m))
 	}
@@ -103,8 +103,8 @@ func prunable(gateways bool) []client.ObjectList {
 	return lists
 }
 
-// stays reports whether an object that the plan does not declare is kept: a configuration that pods, revisions or the
-// spec use, a user's copy of a configuration, or the NetworkPolicy while pods stay unchanged.
+// stays reports whether an object that the plan does not declare is kept. This is a configuration that pods, revisions
+// or the spec use, a user's copy of a configuration, or the NetworkPolicy while pods stay unchanged.
 func stays(m *customv1.MicroServiceDeploy, object client.Object, named map[string]*config.Config, specConfig string, held bool) bool {
 	switch object.(type) {
 	case *corev1.ConfigMap, *corev1.Secret:
@@ -120,7 +120,7 @@ func stays(m *customv1.MicroServiceDeploy, object client.Object, named map[strin
 func deployment(m *customv1.MicroServiceDeploy, r workload.Rollout, d decision) ensure.Child {
 	pods := d.scale.Replicas
 	if d.held != nil && d.held.quota && r.Deployment != nil {
-		pods = min(pods, r.Replicas()) // Kubernetes retries pods that a quota rejects only after increasing delays
+		pods = min(pods, r.Replicas()) // no more pods than now, because Kubernetes retries pods that a quota rejects only after increasing delays
 	}
 	ac := names.Identity(m).Deployment(pods, build.Template(m, d.pods))
 	ac.Spec.WithRevisionHistoryLimit(revisions.MostKept)

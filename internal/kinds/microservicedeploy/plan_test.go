@@ -25,8 +25,8 @@ func TestAnObjectThatGoesNeedsNoPlan(t *testing.T) {
 	}
 }
 
-// opcrew reads what it does not watch again after a time: after a short time if a MicroServiceDeploy is waiting for it,
-// and after a long time otherwise.
+// opcrew does not watch some objects, such as users' Secrets. It reads them again after a short time if a
+// MicroServiceDeploy is waiting for such an object, and otherwise after a long time.
 func TestSecretsOfTheUserAndQuotasAreLookedAtAgain(t *testing.T) {
 	plain, from := newInstance(), newInstance(configFrom)
 	there := observed(from, 1)

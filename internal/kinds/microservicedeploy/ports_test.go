@@ -63,7 +63,7 @@ func led(m *customv1.MicroServiceDeploy) string {
 	return strings.Join(out, ", ")
 }
 
-// If the Service changed when the proxy is switched on or off, a rollout would lose requests.
+// The Service must not change when the proxy is switched on or off. Otherwise the rollout would lose requests.
 func TestTurningAuthOnOrOffLeavesTheServiceAsItIs(t *testing.T) {
 	for _, list := range [][]common.Port{nil, http, {{Port: 16000}, {Port: 53, Protocol: corev1.ProtocolUDP}, {Name: "x", Port: 1, NodePort: new(int32(0))}}} {
 		same(t, "Service", ports.Service(newInstance(withPorts(list...))), ports.Service(newInstance(withPorts(list...), needsAuth)))

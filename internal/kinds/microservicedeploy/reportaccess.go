@@ -55,8 +55,8 @@ type authInput struct {
 	trouble         tenant.Trouble
 }
 
-// tooCostly returns the end of a message that names users who cannot log in because their password hashes are too
-// expensive to check.
+// tooCostly returns a clause that names users who cannot log in because their password hashes are too expensive to
+// check.
 func (in authInput) tooCostly() string {
 	if len(in.costly) == 0 {
 		return ""
@@ -72,8 +72,7 @@ func reportAuth(set condition.Set, m *customv1.MicroServiceDeploy, in authInput)
 	case in.usable:
 		set.True(kind, customv1.ReasonCredentials, "The auth proxy accepts the credentials in Secret "+auth.Sources(m)[0].Secret+in.tooCostly())
 	case m.Spec.Auth != nil && !in.foreign:
-		// The Secret may have been deleted by mistake, so running pods keep its last content and users can still log
-		// in.
+		// The Secret may have been deleted by mistake. Running pods keep its last content, so users can still log in.
 		set.False(kind, customv1.ReasonNoCredentials, noCredentials(m, in.foreign)+"; running pods keep their current credentials, but no user can log in to new pods; to lock out all users, create the Secret with an empty key "+names.HtpasswdKey)
 	case m.Spec.Auth != nil || in.foreign:
 		set.False(kind, customv1.ReasonNoCredentials, noCredentials(m, in.foreign)+in.tooCostly()+"; no user can log in, beginning about a minute after the Secret was changed")

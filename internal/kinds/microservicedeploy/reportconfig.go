@@ -12,7 +12,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// reportIgnored warns about lines that become neither environment variables nor files of their own.
+// reportIgnored warns about lines of the configuration that are not key=value, so that they become neither environment
+// variables nor files of their own.
 func reportIgnored(set condition.Set, lines []string) {
 	const kind = customv1.MicroServiceDeployConfigWarning
 	if len(lines) == 0 {

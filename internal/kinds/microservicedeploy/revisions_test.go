@@ -85,8 +85,8 @@ func TestARollbackNeedsARevisionThatIsKept(t *testing.T) {
 	}
 }
 
-// A Deployment keeps ten old ReplicaSets, so opcrew must not reuse the numbers of revisions that were deleted with
-// older ones.
+// A Deployment keeps only ten old ReplicaSets. opcrew must not reuse the numbers of revisions whose ReplicaSets were
+// deleted.
 func TestNumbersGoOnAfterManyChangesAndRollbacks(t *testing.T) {
 	var known []customv1.Revision
 	given := map[int64]string{}
@@ -112,7 +112,8 @@ func TestNumbersGoOnAfterManyChangesAndRollbacks(t *testing.T) {
 	}
 }
 
-// Regression: while pods stayed unchanged, the status reported the number of the revision in the spec.
+// Regression: while the pods stayed unchanged, the status reported the revision in the spec instead of the revision
+// that ran.
 func TestTheStatusReportsTheRevisionThatRuns(t *testing.T) {
 	f := observed(newInstance(), 1)
 	f.rollout.Deployment.Spec.Template = newTemplate(4, "nginx:1.26", "")

@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
-// there returns a Deployment with the given replicas, and with the remembered number of pods in its annotation.
+// there returns a Deployment with the given replicas. Its annotation records the number of pods before it became idle.
 func there(replicas int32, remembered string) workload.Rollout {
 	d := newDeployment(newInstance(), replicas)
 	if remembered != "" {
@@ -51,8 +51,8 @@ func TestHowManyPodsThereAreToBeAndWhoDecides(t *testing.T) {
 		"idle from its beginning":         {newInstance(three, autoscaled, idle), none, false, scaling.Scale{Awake: 3}},
 		"idle, of more by now":            {newInstance(withReplicas(7), autoscaled, idle), there(0, "5"), false, scaling.Scale{Awake: 7}},
 		"idle, of less by now":            {newInstance(three, upTo(4), idle), there(0, "5"), false, scaling.Scale{Awake: 4}},
-		// Regression: the status of an idle MicroServiceDeploy announced another number of pods than the number that
-		// started later.
+		// Regression: the status of an idle MicroServiceDeploy announced a number of pods, but another number started
+		// later.
 		"idle without a scaler":          {newInstance(three, idle), there(5, ""), false, scaling.Scale{Awake: 3}},
 		"idle without a scaler, of 0":    {newInstance(withReplicas(0), idle), there(0, "5"), false, scaling.Scale{}},
 		"idle, of 0 replicas":            {newInstance(withReplicas(0), autoscaled, idle), there(0, "5"), false, scaling.Scale{}},

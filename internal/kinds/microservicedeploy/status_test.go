@@ -141,7 +141,7 @@ func TestEveryConditionReportsWhatItIsAbout(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := test.m.DeepCopy()
-			// A condition from an earlier reconcile must be removed when it no longer applies.
+			// A condition that an earlier reconcile set must be removed when it no longer applies.
 			m.Status.Conditions = []metav1.Condition{{Type: test.kind, Status: metav1.ConditionUnknown, Reason: "Before"}}
 			same(t, test.kind, test.want, conditionOf(reported(m, test.f, test.done), test.kind))
 		})

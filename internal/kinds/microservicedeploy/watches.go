@@ -27,8 +27,8 @@ func request(namespace, name string) reconcile.Request {
 	return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}
 }
 
-// objectByLabels enqueues the MicroServiceDeploy of a pod or ReplicaSet. Labels name the MicroServiceDeploy, because it
-// is not the direct owner.
+// objectByLabels enqueues the MicroServiceDeploy of a pod or ReplicaSet. It uses labels, because the direct owner of
+// the pod or ReplicaSet is not the MicroServiceDeploy.
 func objectByLabels(_ context.Context, object client.Object) []reconcile.Request {
 	if object.GetLabels()[names.NameLabel] != names.AppName {
 		return nil

@@ -32,9 +32,9 @@ const (
 	// firstProxyPort is the first port that the proxy may use. The proxy serves its health checks on one port and
 	// listens for users on the following ports. It skips ports that the application uses.
 	firstProxyPort = 16000
-	// proxyDrain is how long a proxy keeps serving after the deletion of its pod, while it asks clients to reconnect.
-	// The proxy is no Kubernetes sidecar, because a sidecar is stopped only after the application has ended, which is
-	// too late.
+	// proxyDrain is how long a proxy keeps serving after the deletion of its pod, while it makes clients reconnect to
+	// another pod. The proxy is an ordinary container, because Kubernetes would stop a sidecar only after the
+	// application has ended, which is too late.
 	proxyDrain = "5s"
 	// DrainBehindProxy is how many seconds the application keeps running after the deletion of its pod. It is longer
 	// than proxyDrain, so that requests from the proxy still succeed.
@@ -68,7 +68,7 @@ func (r route) flag() string {
 	return fmt.Sprintf("%d=%d", r.From, r.Number)
 }
 
-// Routes returns the routes to all TCP ports of the application, in order. health is the port on which the proxy serves
+// Routes returns a route for each TCP port of the application, in order. health is the port on which the proxy serves
 // its health checks.
 func Routes(m *customv1.MicroServiceDeploy) (out []route, health int32) {
 	all, last := ports.Targets(m), int32(firstProxyPort-1)
@@ -143,8 +143,8 @@ func (s source) Mount() *corev1ac.VolumeApplyConfiguration {
 		WithItems(items...))
 }
 
-// Policy closes the application's own ports to everything but the proxy in the pod, if the network enforces policies.
-// Pods without a proxy stay open. The proxy ports of pods from before a rollout stay open too.
+// Policy declares a NetworkPolicy that closes the application's own ports, so that only the proxy in the pod reaches
+// them. Pods without a proxy stay open. So do the proxy ports of old pods during a rollout.
 func Policy(m *customv1.MicroServiceDeploy, r workload.Rollout) *networkingv1ac.NetworkPolicyApplyConfiguration {
 	id := names.Identity(m)
 	all, health := Routes(m)

@@ -45,12 +45,12 @@ func Settings(m *customv1.MicroServiceDeploy, configHash string) any {
 	s.CreationTimestamp = "" //nolint:staticcheck // the field is deprecated only for users
 	for i := range s.Ports {
 		s.Ports[i].NodePort = nil
-		if !s.NeedAuth || s.Ports[i].AppProtocol != ports.H2c { // with authentication, the proxy uses the appProtocol too
+		if !s.NeedAuth || s.Ports[i].AppProtocol != ports.H2c { // with authentication, the proxy depends on the appProtocol too
 			s.Ports[i].AppProtocol = ""
 		}
 	}
 	s.Replicas, s.MaxReplicas, s.Metrics, s.Autoscaling, s.Idle = nil, nil, nil, false, false
-	if names.QuotaMode(m) != customv1.QuotaPriorityClass { // only the mode PriorityClass affects pods
+	if names.QuotaMode(m) != customv1.QuotaPriorityClass { // only in the mode PriorityClass does the setting affect pods
 		s.Quota = ""
 	}
 	s.BaseDomain, s.Gateway, s.IngressClassName, s.Current = "", nil, "", nil
@@ -106,8 +106,8 @@ func container(m *customv1.MicroServiceDeploy, p Pods) *corev1ac.ContainerApplyC
 	return c
 }
 
-// AddEnvironment sets the environment variables in the spec, and the variables of the configuration that the spec does
-// not set itself.
+// AddEnvironment sets the environment variables in the spec. It also sets the variables of the configuration, except
+// those that the spec itself sets.
 func AddEnvironment(c *corev1ac.ContainerApplyConfiguration, m *customv1.MicroServiceDeploy, from *config.Config) {
 	workload.WithEnvs(c, m.Spec.Envs)
 	own := func(name string) bool {

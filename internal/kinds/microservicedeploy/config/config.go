@@ -45,8 +45,9 @@ var (
 	secretive = regexp.MustCompile(`(?i)(pass(word|wd|phrase)?|pwd|secret|token|api[-_.]?key|(access|private|secret)[-_.]?key|credential)s?$`)
 )
 
-// Parse parses lines of the form key=value. Blank lines and lines that begin with # or ! are ignored. Other lines
-// without = are only in the file with the whole text. If a key occurs twice, the last line wins.
+// Parse parses lines of the form key=value. Blank lines and lines that begin with # or ! are ignored. All other lines
+// without = are not parsed; pods find them only in the file with the whole text. If a key occurs twice, the last line
+// wins.
 func Parse(text string) map[string]string {
 	out := map[string]string{}
 	for line := range strings.Lines(text) {
@@ -61,7 +62,7 @@ func Parse(text string) map[string]string {
 }
 
 // IgnoredLines returns the numbers of the lines that are neither key=value nor comments. If no line is key=value, it
-// returns none: the application then presumably reads the whole text as a file.
+// returns no numbers: the application then presumably reads the whole text as a file.
 func IgnoredLines(text string) []string {
 	var out []string
 	number := 0
@@ -95,8 +96,8 @@ func Declared(m *customv1.MicroServiceDeploy) *Config {
 		return nil
 	}
 	c := &Config{Secret: m.Spec.ConfigAs == customv1.ConfigAsSecret, Keys: Variables(Parse(m.Spec.Config))}
-	// The name also depends on the kind of the object. When the kind changes, the old object is deleted as soon as no
-	// revision uses its name.
+	// The name also depends on the kind of the object (ConfigMap or Secret). When the kind changes, the object of the
+	// old kind is deleted as soon as no revision uses its name.
 	text := m.Spec.Config
 	if c.Secret {
 		text = "Secret\n" + text

@@ -27,7 +27,8 @@ const (
 	// Overlap is how long an old password is still accepted. Kubelets update a Secret in pods within two minutes, and
 	// clients need time to switch.
 	Overlap = 10 * time.Minute
-	// Until begins a comment in the htpasswd file. The comment holds the time when the lines below it expire.
+	// Until begins a comment line in the htpasswd file. The comment holds the time when the htpasswd lines below it
+	// expire.
 	Until = "# valid until "
 	// DefaultUser is the user whose password is generated.
 	DefaultUser = "tenant"
@@ -35,8 +36,8 @@ const (
 	Longest = 72
 )
 
-// Facts holds what opcrew reads about the shared credentials. It also holds new random values that a plan may need,
-// because a plan must return the same result for the same facts.
+// Facts holds what opcrew reads about the shared credentials. It also holds new random values that a plan may need.
+// They are facts because a plan must return the same result for the same facts.
 type Facts struct {
 	Live  *corev1.Secret // the Secret; nil if it does not exist
 	Match bool           // whether the first htpasswd line matches the password in the Secret
@@ -55,8 +56,8 @@ func UserIn(secret *corev1.Secret) string {
 	return user
 }
 
-// PasswordIn returns the password in a Secret without trailing line breaks. Editors and echo append them, but users
-// cannot type them in a login form.
+// PasswordIn returns the password in a Secret without trailing line breaks. Editors and the command echo append line
+// breaks, but users cannot type them in a login form.
 func PasswordIn(secret *corev1.Secret) string {
 	return strings.TrimRight(string(secret.Data["password"]), "\r\n")
 }
@@ -84,7 +85,7 @@ func Matches(lines, user, password string) bool {
 	if len(password) > Longest {
 		return hash == shaOf(password)
 	}
-	if !htpasswd.Usable(first) { // a hash with a high bcrypt cost could occupy a worker for a day
+	if !htpasswd.Usable(first) { // comparing a password with a hash of a high bcrypt cost could occupy a worker for a day
 		return false
 	}
 	return bcrypt.CompareHashAndPassword([]byte(hash), []byte(password)) == nil
@@ -112,11 +113,11 @@ func (f Facts) Child(ns *corev1.Namespace, now time.Time) (child ensure.Child, a
 		"username": []byte(f.User), "password": []byte(f.Password), names.HtpasswdKey: []byte(lines),
 	})
 	// Apply a generated password or hash only if the Secret has not changed since it was read. Otherwise the Secret
-	// could get the hash from one operator and the password from another one.
+	// could get the hash of one operator and the password of another operator.
 	if child.New = f.Live == nil; !child.New {
 		child.DecidedOn = f.Live.ResourceVersion
 	}
-	// Values that a user removed are generated again.
+	// opcrew generates values that a user removed again.
 	if f.Live == nil || len(f.Live.Data["username"]) > 0 {
 		child.Carry = append(child.Carry, "data.username")
 	}

@@ -30,8 +30,8 @@ var RouteKind = schema.GroupVersionKind{Group: "gateway.networking.k8s.io", Vers
 // RouteCRD is the name of the CRD of HTTPRoutes. If it is missing, opcrew creates an Ingress instead.
 const RouteCRD = "httproutes.gateway.networking.k8s.io"
 
-// Claimed returns the host names that a MicroServiceDeploy claims: a name with its major version, and the name of the
-// microservice. Only one major version gets the name of the microservice.
+// Claimed returns the host names that a MicroServiceDeploy claims: one with its major version, and the bare name of the
+// microservice. Of the major versions of a microservice, only one gets the bare name.
 func Claimed(m *customv1.MicroServiceDeploy) []string {
 	if m.Spec.BaseDomain == "" {
 		return nil
@@ -48,7 +48,7 @@ func Claimed(m *customv1.MicroServiceDeploy) []string {
 }
 
 // Assign returns the claimed host names that the MicroServiceDeploy gets, and messages about host names that a rival
-// has. It is no conflict if another major version of the same microservice has the name of the microservice.
+// has. If another major version of the same microservice has the bare name, this is no conflict.
 func Assign(m *customv1.MicroServiceDeploy, rivals []customv1.MicroServiceDeploy) (has []string, lost []string) {
 	for _, host := range Claimed(m) {
 		claimants := []*customv1.MicroServiceDeploy{m}
@@ -76,9 +76,9 @@ func holder(m, winner *customv1.MicroServiceDeploy) string {
 	return fmt.Sprintf(" belongs to MicroServiceDeploy %s/%s", winner.Namespace, winner.Name)
 }
 
-// winner returns the MicroServiceDeploy that gets a host name. The microservice that already holds the host name wins,
-// or else the oldest one. Among the MicroServiceDeploys of that microservice (its major versions), one with spec.current
-// wins, then the oldest. The result is the same for whichever of them is reconciled.
+// winner returns the MicroServiceDeploy that gets a host name. The microservice that already holds the name wins, or
+// else the oldest. Among its major versions (each a MicroServiceDeploy), one with spec.current wins, then the oldest.
+// The result does not depend on which of them is being reconciled.
 func winner(claimants []*customv1.MicroServiceDeploy, host string) *customv1.MicroServiceDeploy {
 	first := slices.MinFunc(claimants, func(a, b *customv1.MicroServiceDeploy) int {
 		return cmp.Or(lacking(a, host)-lacking(b, host), older(a, b))
@@ -99,8 +99,8 @@ func precedence(a, b *customv1.MicroServiceDeploy, host string) int {
 	return cmp.Or(has, older(a, b))
 }
 
-// lacking returns 0 for a MicroServiceDeploy that already has the host name, and 1 otherwise. An older
-// MicroServiceDeploy that claims the name only now must not take it from a running MicroServiceDeploy.
+// lacking returns 0 for a MicroServiceDeploy that already has the host name, and 1 otherwise. It keeps an older
+// MicroServiceDeploy that claims the name only now from taking the name from a running one.
 func lacking(m *customv1.MicroServiceDeploy, host string) int {
 	if slices.Contains(m.Status.Hosts, host) {
 		return 0
@@ -108,8 +108,8 @@ func lacking(m *customv1.MicroServiceDeploy, host string) int {
 	return 1
 }
 
-// rank returns the rank of a claimant before age is considered; lower wins. MicroServiceDeploys of another microservice
-// come last, and spec.current comes first.
+// rank returns the rank of a claimant, which counts before its age; lower wins. MicroServiceDeploys of another
+// microservice come last, and a MicroServiceDeploy with spec.current comes first.
 func rank(m, first *customv1.MicroServiceDeploy, host string) int {
 	switch {
 	case !siblings(m, first):
@@ -136,8 +136,8 @@ func siblings(a, b *customv1.MicroServiceDeploy) bool {
 	return a.Namespace == b.Namespace && a.Spec.MsName == b.Spec.MsName
 }
 
-// Insists reports whether spec.current is true: the user, not opcrew, decides that this MicroServiceDeploy gets the
-// name of the microservice.
+// Insists reports whether spec.current is true: the user decides that this MicroServiceDeploy gets the bare name of the
+// microservice.
 func Insists(m *customv1.MicroServiceDeploy) bool { return m.Spec.Current != nil && *m.Spec.Current }
 
 // backendPort returns the port of the Service to which requests for the host names go: its first TCP port.

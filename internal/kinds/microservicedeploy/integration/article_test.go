@@ -16,7 +16,7 @@ import (
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
 )
 
-// article is the path of the manifest in the article that defines the kind.
+// article is the path of the manifest in the article that defines the MicroServiceDeploy kind.
 const article = "test/crds/testdata/microservicedeploys/accept/article.yaml"
 
 func TestTheArticlesManifestAppliesUnchangedAndTheMessageSaysWhatAnImageIs(t *testing.T) {
@@ -60,7 +60,7 @@ func (s *shop) expectTheArticlesChildren() {
 	if *scaler.Spec.MinReplicas != 3 || scaler.Spec.MaxReplicas != 6 || scaler.Spec.ScaleTargetRef.Name != s.name {
 		s.Errorf("expected an autoscaler from 3 to 6 pods, got %+v", scaler.Spec)
 	}
-	// The quota covers six pods and two surge pods. Each requests 2 CPUs, and 20m for the proxy.
+	// The quota covers six pods and two surge pods. Each pod requests 2 CPUs, and 20m for its proxy.
 	if cpu := quota.Spec.Hard["requests.cpu"]; cpu.String() != "16160m" {
 		s.Errorf("expected a quota of 16160m of CPU, got %s", cpu.String())
 	}
@@ -89,8 +89,8 @@ func TestFromCreationToReadyThereIsAWriteForEachChildAndTwoOfStatus(t *testing.T
 		"configuration": {[]option{withConfig("a=1")}, with(map[string]int{"patch configmaps": 1})},
 		"as Secret":     {[]option{withConfig("a=1"), asSecret}, with(map[string]int{"patch secrets": 1})},
 		"host name":     {[]option{hosted("v1")}, with(map[string]int{"patch ingresses": 1})},
-		// The autoscaler reports whether it has metrics. This costs one more status write, unless it happens before the
-		// pods are ready.
+		// The autoscaler reports whether it has metrics. opcrew needs one more status write for this report, except if
+		// the report comes before the pods are ready.
 		"autoscaling": {[]option{autoscaled(true), asks("100m")}, with(map[string]int{"patch horizontalpodautoscalers": 1, "patch poddisruptionbudgets": 1, "patch microservicedeploys/status": 3})},
 		"auth":        {[]option{needAuth(true)}, with(map[string]int{"patch networkpolicies": 1, "patch secrets": 1})},
 	} {

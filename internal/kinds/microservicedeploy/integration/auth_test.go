@@ -121,8 +121,8 @@ func TestAnEditedPasswordIsLetInBesideTheOldOne(t *testing.T) {
 		t.Error("expected no pod to be replaced for another password")
 	}
 	env.Rests(t)
-	// The old password is valid for ten minutes. The test does not wait that long: it changes the recorded expiry to a
-	// time in the past.
+	// The old password is valid for ten minutes. The test does not wait that long: it changes the expiry time in the
+	// Secret to a time in the past.
 	s.named("opcrew-basic-auth").patch(&corev1.Secret{}, fmt.Sprintf(`{"stringData":{"htpasswd":%q}}`,
 		strings.Replace(string(s.tenant().Data["htpasswd"]), "# valid until 20", "# valid until 19", 1)))
 	operator.Until(t, "the old password is let in no more", func() error {
@@ -141,7 +141,7 @@ func TestAnInstanceCanHaveCredentialsOfItsOwn(t *testing.T) {
 	users.Name = "users"
 	s.make(users)
 	s.named("users").patch(&corev1.Secret{}, `{"stringData":{"htpasswd":"alice:{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g="}}`)
-	s.await(auth, "True Credentials", "Secret users") // opcrew reads the Secret again by itself
+	s.await(auth, "True Credentials", "Secret users") // opcrew reads the Secret again without a change of the spec
 	s.await(ready, "True AllPodsReady")
 	if s.named("opcrew-basic-auth").there(&corev1.Secret{}) {
 		t.Error("expected no credentials of the tenant where no instance asks for them")

@@ -168,13 +168,13 @@ func TestAConfigurationOfTheUsersOwnSecretIsWaitedForAndFollowed(t *testing.T) {
 	mine := &corev1.Secret{StringData: map[string]string{"LEVEL": "1", "not-a-variable": "2"}}
 	mine.Name = "mine"
 	s.make(mine)
-	s.awaitReady(1) // opcrew reads the Secret again by itself
+	s.awaitReady(1) // opcrew reads the Secret again without a change of the spec
 	if env := s.template().Spec.Containers[0].Env; len(env) != 2 || env[0].ValueFrom.SecretKeyRef.Name != "mine" || env[0].Name != "LEVEL" {
 		t.Errorf("expected LEVEL of Secret mine and PORT, got %+v", env)
 	}
 	pods := s.pods()
 	s.named("mine").patch(&corev1.Secret{}, `{"stringData":{"LEVEL":"2"}}`)
-	s.edit(withReplicas(2)) // opcrew does not watch the Secret, so this edit makes it notice the change
+	s.edit(withReplicas(2)) // opcrew does not watch the Secret, so this edit makes opcrew read it
 	s.awaitReady(2)
 	for _, pod := range s.pods() {
 		if pod.UID == pods[0].UID {
@@ -205,7 +205,7 @@ func TestASecretThatCarriesTheLabelIsFollowedAtOnce(t *testing.T) {
 		}
 		return nil
 	})
-	// Ready may still report the earlier state for a moment, because the generation of the spec has not changed.
+	// A change of the Secret does not change the generation of the spec, so Ready may still report the earlier state.
 	operator.Until(t, "the rollout has come to its end", func() error {
 		d := &appsv1.Deployment{}
 		s.read(d)

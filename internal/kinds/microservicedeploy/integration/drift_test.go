@@ -35,7 +35,7 @@ func declared(object client.Object) map[string]any {
 	}
 }
 
-// drifts are changes of another client to fields that opcrew declares, as merge patches. There are at most three per
+// drifts are merge patches with which another client changes fields that opcrew declares. There are at most three per
 // object, because opcrew would treat a fourth within a minute as a contest.
 var drifts = []struct {
 	name     string
@@ -96,8 +96,8 @@ func (s *shop) expectRepair(resource string, object client.Object, patch string)
 		})
 	}
 	writes := childWrites(env.Settled(s.T, mark)).Where(func(c testenv.Call) bool {
-		// An autoscaler owns the number of replicas. opcrew applies it with the version that was read, and retries if
-		// the Deployment controller was faster. The quota changes with the number of pods.
+		// An autoscaler owns the number of replicas. opcrew applies this number only to the version of the Deployment
+		// that it read, and retries if the Deployment controller was faster. The quota changes with the number of pods.
 		return c.Code != 409 && (resource != "deployments" || c.Resource != "resourcequotas")
 	})
 	if len(writes) != 1 || writes[0].Resource != resource {
@@ -105,7 +105,7 @@ func (s *shop) expectRepair(resource string, object client.Object, patch string)
 	}
 }
 
-// theirs are fields of other owners that opcrew does not declare, as merge patches.
+// theirs are merge patches with which other owners set fields that opcrew does not declare.
 var theirs = []struct {
 	of     string
 	object client.Object
@@ -152,7 +152,7 @@ func TestWhatOthersSetSurvivesChanges(t *testing.T) {
 	}
 }
 
-// of returns the shop for the object with the given name; the same shop if the name is empty.
+// of returns the shop for the object with the given name. If the name is empty, it returns s itself.
 func (s *shop) of(name string) *shop {
 	if name == "" {
 		return s

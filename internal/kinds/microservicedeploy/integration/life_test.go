@@ -101,7 +101,7 @@ func TestFullNameNamesTheChildrenAndASecondClaimantIsReported(t *testing.T) {
 		return nil
 	})
 	third.delete()
-	second.edit(withReplicas(2)) // without an edit, opcrew would try the name again only after up to a minute
+	second.edit(withReplicas(2)) // an edit starts a reconcile at once; otherwise opcrew would retry the name only after up to a minute
 	second.await(ready, "True AllPodsReady", "2 of 2")
 }
 
@@ -116,7 +116,7 @@ func TestATakenNodePortIsReportedWithItsHolderAndThePodsRunAllTheSame(t *testing
 	if err := env.Client.Delete(t.Context(), holder); err != nil {
 		t.Fatal(err)
 	}
-	s.awaitReady(1) // opcrew must retry by itself
+	s.awaitReady(1) // opcrew must retry without a change of the spec
 }
 
 func TestABadImageNeverTakesRunningPodsAway(t *testing.T) {
@@ -148,7 +148,7 @@ func TestABadImageNeverTakesRunningPodsAway(t *testing.T) {
 	}
 }
 
-// An upgrade of opcrew with other defaults must not restart any pods of users.
+// An upgrade of opcrew that changes default values in pod templates must not restart any pods of users.
 func TestPodsOfAnEarlierVersionStayUntilTheUserAsksForOthers(t *testing.T) {
 	s := newShop(t)
 	s.create(withReplicas(2), needAuth(true))

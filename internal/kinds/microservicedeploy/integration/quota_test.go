@@ -23,7 +23,8 @@ const enforced = customv1.MicroServiceDeployQuotaEnforced
 
 func quotaObject() *corev1.ResourceQuota { return &corev1.ResourceQuota{} }
 
-// tenantsQuota returns the shop for the ResourceQuota of opcrew that all MicroServiceDeploys of the namespace share.
+// tenantsQuota returns a shop whose object is opcrew's ResourceQuota, which all MicroServiceDeploys of the namespace
+// share.
 func (s *shop) tenantsQuota() *shop { return s.named("opcrew-microservices") }
 
 // awaitHard waits until the quota limits pods and CPU to exactly these values; "" means that there is no quota.
@@ -94,7 +95,7 @@ func TestTheTenantsQuotaIsTheSumOverItsInstances(t *testing.T) {
 	s.tenantsQuota().awaitHard("5", "400m")
 	s.edit(quotaMode(customv1.QuotaNone))
 	s.awaitWithout(enforced)
-	s.tenantsQuota().awaitHard("5", "400m") // the quota stays as long as one MicroServiceDeploy requests it
+	s.tenantsQuota().awaitHard("5", "400m") // the quota stays as long as one MicroServiceDeploy has quota in its spec
 	api.edit(quotaMode(customv1.QuotaNone))
 	s.tenantsQuota().awaitHard("", "")
 	api.edit(quotaMode(""))
@@ -223,7 +224,7 @@ func TestARolloutThatDoesNotFitIntoAQuotaSaysSoAndBeginsWhenThereIsRoom(t *testi
 	s.edit(withImage(oldImage))
 	s.await(ready, "False QuotaTooSmall")
 	s.named("small").patch(quotaObject(), `{"spec":{"hard":{"requests.cpu":"300m"}}}`)
-	s.awaitReady(2) // opcrew must retry by itself
+	s.awaitReady(2) // opcrew must retry without a change of the spec
 }
 
 func TestWhyTheTenantsCredentialsCannotBeMadeIsReported(t *testing.T) {
@@ -232,7 +233,7 @@ func TestWhyTheTenantsCredentialsCannotBeMadeIsReported(t *testing.T) {
 	s.create(needAuth(true))
 	s.await(ready, "False Refused", "opcrew is creating the credentials that all instances of the namespace share; this is delayed", "exceeded quota: few")
 	s.named("few").patch(quotaObject(), `{"spec":{"hard":{"secrets":"1"}}}`)
-	s.awaitReady(1) // opcrew must retry by itself
+	s.awaitReady(1) // opcrew must retry without a change of the spec
 }
 
 func TestWhyTheTenantsQuotaCannotBeMadeIsReported(t *testing.T) {

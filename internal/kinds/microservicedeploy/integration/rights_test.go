@@ -22,7 +22,7 @@ func newTenantsShop(t *testing.T) *shop {
 	return s
 }
 
-// fromSecret gives the application a variable from a Secret.
+// fromSecret sets an environment variable of the application from a Secret.
 func fromSecret(name string) option {
 	return func(m *customv1.MicroServiceDeploy) {
 		m.Spec.Envs = []corev1.EnvVar{{Name: "TOKEN", ValueFrom: &corev1.EnvVarSource{
@@ -49,7 +49,7 @@ func TestPodsGoOnUntilARoleGrantsTheSecretThatTheirSuccessorsRead(t *testing.T) 
 	}
 
 	s.user.Grant("get", "", "secrets", "bank")
-	s.edit(withReplicas(3)) // otherwise the right is reviewed again within a minute
+	s.edit(withReplicas(3)) // without this edit, opcrew would review the right again only within a minute
 	s.awaitReady(3)
 	for _, pod := range s.pods() {
 		if !operator.ReadsSecret(&pod, "bank") {
@@ -59,7 +59,8 @@ func TestPodsGoOnUntilARoleGrantsTheSecretThatTheirSuccessorsRead(t *testing.T) 
 	s.operator.ExpectNoWork(func() { s.edit(annotated("example.com/note", "x")) })
 }
 
-// The pods use a ServiceAccount, a configuration and the tenant's credentials that opcrew makes.
+// The pods use a ServiceAccount, a configuration and shared credentials. opcrew creates these, so it must not check the
+// user's rights to them.
 func TestATenantsPodsBecomeReadyAndNeedNoReview(t *testing.T) {
 	for name, options := range map[string][]option{
 		"nothing": nil, "all that opcrew makes": {withConfig("a=1"), needAuth(true)}, "a Secret as configuration": {withConfig("a=1"), asSecret},

@@ -18,7 +18,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv"
 )
 
-// counts starts to record each number of replicas that the Deployment gets.
+// counts starts to record each number of replicas that the Deployment gets. The returned function returns them.
 func (s *shop) counts() func() []int32 {
 	s.Helper()
 	watch, err := env.Client.Watch(s.Context(), &appsv1.DeploymentList{}, client.InNamespace(s.ns))

@@ -23,7 +23,7 @@ const (
 	rolled   = customv1.MicroServiceDeployRolledOut
 	children = customv1.MicroServiceDeployChildrenReady
 
-	// placeholder is the text that the article's manifest has instead of an image.
+	// placeholder is the value of spec.image in the article's manifest, although it is not a valid image.
 	placeholder = "just a image url"
 	oldImage    = "nginx:1.26"
 	newImage    = "nginx:1.27"
@@ -113,7 +113,7 @@ func (s *shop) get() *customv1.MicroServiceDeploy {
 	return m
 }
 
-// read reads an object of any type that has the name of the shop's object.
+// read reads the object that has the type of object and the name of the shop's object.
 func (s *shop) read(object client.Object) {
 	s.Helper()
 	if err := env.Client.Get(s.Context(), client.ObjectKey{Namespace: s.ns, Name: s.name}, object); err != nil {
@@ -188,7 +188,7 @@ func (s *shop) awaitWithout(kind string) {
 // settled waits until the operator makes no more API calls.
 func (s *shop) settled() { s.Helper(); env.Settled(s.T, env.Audit.Mark(s.T)) }
 
-// childWrites returns the operator's writes without writes of the status.
+// childWrites returns the operator's writes except writes of the status.
 func childWrites(calls testenv.Calls) testenv.Calls {
 	return calls.Writes().Where(func(c testenv.Call) bool { return c.Resource != "microservicedeploys" })
 }

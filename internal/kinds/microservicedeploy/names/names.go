@@ -26,8 +26,8 @@ const (
 
 	// MainContainer is the name of the application's own container.
 	MainContainer = "app"
-	// QuotaLabel is a label of namespaces. With it, opcrew creates a ResourceQuota even if other owners run pods in the
-	// namespace.
+	// QuotaLabel is a label of namespaces. In a namespace with this label, opcrew creates a ResourceQuota even if other
+	// owners run pods there.
 	QuotaLabel = "opcrew.io/quota"
 	// TenantAuth is the name of the Secret with the credentials that all MicroServiceDeploys of a namespace share.
 	TenantAuth = "opcrew-basic-auth"

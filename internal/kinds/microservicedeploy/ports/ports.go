@@ -20,8 +20,9 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Target is a port of the application. The Service refers to it by name. In each pod, this name belongs to the port of
-// the application or of its proxy, so that switching the proxy on or off loses no requests.
+// Target is a port of the application. The Service refers to it by name. In pods without a proxy, this name belongs to
+// the port of the application; with a proxy, to the port of the proxy. So switching the proxy on or off loses no
+// requests.
 type Target struct {
 	Name     string
 	Number   int32
@@ -73,8 +74,8 @@ func Service(m *customv1.MicroServiceDeploy) *corev1ac.ServiceApplyConfiguration
 	return names.Identity(m).Service(named)
 }
 
-// AddPorts adds the ports to the application's container. With a proxy they get no names, because the names belong to
-// the ports of the proxy.
+// AddPorts adds the ports to the application's container. With a proxy, these ports get no names, because the names
+// belong to the ports of the proxy.
 func AddPorts(c *corev1ac.ContainerApplyConfiguration, m *customv1.MicroServiceDeploy) {
 	for _, t := range Targets(m) {
 		port := corev1ac.ContainerPort().WithContainerPort(t.Number).WithProtocol(t.Protocol)

@@ -31,7 +31,7 @@ func asked(requests, limits corev1.ResourceList) Amounts {
 	return out
 }
 
-// both returns the sums of the resources that occur in both a and b. Other resources are left out.
+// both returns the sums of the resources that occur in both a and b. It leaves out all other resources.
 func both(a, b Amounts) Amounts {
 	out := Amounts{}
 	for name, q := range a {
@@ -44,8 +44,8 @@ func both(a, b Amounts) Amounts {
 	return out
 }
 
-// larger returns the maximum of each resource that occurs in both a and b. Other resources are left out, so that no
-// quota limits them.
+// larger returns the maximum of each resource that occurs in both a and b. It leaves out all other resources, so that
+// no quota limits them.
 func larger(a, b Amounts) Amounts {
 	out := Amounts{}
 	for name, q := range a {
@@ -69,8 +69,8 @@ func times(a Amounts, n int32) Amounts {
 	return out
 }
 
-// sum returns the resources that all MicroServiceDeploys of a namespace may use together. It has only resources that
-// every MicroServiceDeploy with pods requests.
+// sum returns the resources that all MicroServiceDeploys of a namespace may use together. It leaves out each resource
+// that some MicroServiceDeploy with pods does not request.
 func sum(needs []Amounts) Amounts {
 	var total Amounts
 	for _, n := range needs {
@@ -118,7 +118,7 @@ func free(q *corev1.ResourceQuota) Amounts {
 	return out
 }
 
-// shortName returns the name requests.cpu for cpu, and requests.memory for memory, because quotas accept both names.
+// shortName returns requests.cpu for cpu, and requests.memory for memory. In a quota, both names mean the same limit.
 func shortName(name corev1.ResourceName) corev1.ResourceName {
 	if name == corev1.ResourceCPU || name == corev1.ResourceMemory {
 		return "requests." + name

@@ -49,7 +49,7 @@ func IsBound(name string) bool {
 }
 
 // counts reports whether the quota counts pods of a MicroServiceDeploy. live is the Deployment of the
-// MicroServiceDeploy. Pods from before a rollout may have the PriorityClass although the template no longer has it.
+// MicroServiceDeploy. During a rollout, old pods may have the PriorityClass although the template no longer has it.
 func (b Bound) counts(m *customv1.MicroServiceDeploy, live *appsv1.Deployment) bool {
 	return b != ByClass || names.QuotaMode(m) == b.mode ||
 		live != nil && (live.Spec.Template.Spec.PriorityClassName == customv1.QuotaPriorityClassName || !complete(live))
@@ -71,7 +71,7 @@ type Tenant struct {
 	Instances []*customv1.MicroServiceDeploy
 	// Deployments maps the UIDs of MicroServiceDeploys to their Deployments.
 	Deployments map[types.UID]*appsv1.Deployment
-	// All are all quotas of the namespace. Quotas are those that opcrew created.
+	// All are all quotas of the namespace. Quotas are the quotas that opcrew created.
 	All       []corev1.ResourceQuota
 	Quotas    map[Bound]*corev1.ResourceQuota
 	Overheads Overheads
@@ -80,8 +80,8 @@ type Tenant struct {
 	Others, Leaving bool
 }
 
-// Hard returns the limits of a quota; nil if there should be no quota. Limits are raised at once. They are lowered only
-// after rollouts have ended and if the used amounts fit. During a rollout no resource becomes newly limited.
+// Hard returns the limits of a quota; nil if there should be no quota. Limits are raised at once, but lowered only
+// after rollouts have ended, and only if the used amounts fit. During a rollout, no further resource gets a limit.
 func (t Tenant) Hard(b Bound) Amounts {
 	wanted, bounded, settled := t.Wanted(b, nil)
 	if !bounded || b == ByNamespace && t.Others {

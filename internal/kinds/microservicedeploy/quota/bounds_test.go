@@ -57,7 +57,8 @@ func TestWhatTheTenantsQuotaAllows(t *testing.T) {
 		"not below what is used":                        {tenancy(web).bounded([]string{"pods=9", "requests.cpu=9"}, []string{"pods=6", "requests.cpu=5"}), []string{"pods=9", "requests.cpu=5"}},
 		"what not all ask for goes at once":             {tenancy(web, newInstance(of("api"))).bounded([]string{"pods=9", "requests.cpu=9"}, nil).changing(), []string{"pods=11"}},
 		"what all ask for comes":                        {tenancy(web).bounded([]string{"pods=5"}, nil), []string{"pods=5", "requests.cpu=5"}},
-		// Regression: a quota rejected pods of the old template in the middle of a rollout.
+		// Regression: during a rollout, the quota limited a resource that pods of the old template do not request, and
+		// rejected them.
 		"what all ask for comes after the rollout": {tenancy(web).bounded([]string{"pods=5"}, nil).changing(), []string{"pods=9"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -21,8 +21,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Need returns the most that a MicroServiceDeploy may use: its pods and the surge pods of a rollout. The size of each
-// is the larger of the running and the desired pod.
+// Need returns the most that a MicroServiceDeploy may use: its pods and the surge pods of a rollout. Each pod counts
+// with the resources of the running pod or of the desired pod, whichever are larger.
 func Need(m *customv1.MicroServiceDeploy, live *appsv1.Deployment, o Overheads) Amounts {
 	pods, pod, going := scaling.MostPods(m), o.with(perPod(m), RuntimeClass(m)), int32(0)
 	if live != nil {

@@ -24,8 +24,8 @@ import (
 // suitable, because a ReplicaSet that is used again gets a new number.
 const RevisionAnnotation = "opcrew.io/revision"
 
-// RevisionHashAnnotation proves that opcrew created a template. A user may have changed another template, so its image
-// must not count as the image of the revision.
+// RevisionHashAnnotation holds a hash of the revision, by which opcrew recognizes the templates that it created. If
+// another client changed a template, the hash does not match, and the image does not count as that of a revision.
 const RevisionHashAnnotation = "opcrew.io/revision-hash"
 
 // MostKept is the number of old ReplicaSets that a Deployment keeps.
@@ -92,9 +92,9 @@ func ConfigName(template corev1.PodTemplateSpec) string {
 	return ""
 }
 
-// Choose returns the revision to run: the one that spec.rollbackTo names, or else the image and configuration of the
-// spec. In the second case, an equal stored revision is used again, or a new number is given. ok is false if the named
-// revision is not stored.
+// Choose returns the revision to run. If spec.rollbackTo names a revision, Choose returns it; ok is false if it is not
+// stored. Otherwise it returns the image and configuration of the spec, with the number of an equal stored revision or
+// a new number.
 func Choose(m *customv1.MicroServiceDeploy, known []customv1.Revision, configName string) (wanted customv1.Revision, ok bool) {
 	if to := m.Spec.RollbackTo; to != nil {
 		i := slices.IndexFunc(known, func(r customv1.Revision) bool { return r.Revision == *to })

@@ -22,7 +22,7 @@ import (
 // MicroServiceDeploy had before.
 const AwakeAnnotation = "opcrew.io/awake-replicas"
 
-// Scale is the number of pods and who decides it.
+// Scale is the number of pods, and whether opcrew or an autoscaler decides it.
 type Scale struct {
 	// Replicas is the number of pods that opcrew sets. If Live is true, opcrew keeps the current number in the
 	// Deployment instead.
@@ -45,7 +45,7 @@ func Decide(m *customv1.MicroServiceDeploy, r workload.Rollout, autoscaler bool)
 	case !Autoscales(m):
 		return Scale{Replicas: names.Replicas(m), Live: autoscaler, Spread: names.Replicas(m) > 1}
 	}
-	s := Scale{Autoscaler: true, Spread: names.MaxReplicas(m) > 1} // depends on the maximum, so that scaling does not create and delete the budget
+	s := Scale{Autoscaler: true, Spread: names.MaxReplicas(m) > 1} // depends on the maximum, so that scaling does not create and delete the PodDisruptionBudget
 	switch {
 	case r.Deployment == nil:
 		s.Replicas, s.Live = names.Replicas(m), true // opcrew only sets the initial number; then the autoscaler decides
@@ -87,8 +87,8 @@ func remembered(r workload.Rollout) int32 {
 	return int32(n)
 }
 
-// Wanted returns the number of pods that the MicroServiceDeploy should reach. If there should be no autoscaler, a
-// number that it set earlier does not count: opcrew keeps it only until the autoscaler is deleted.
+// Wanted returns the number of pods that the MicroServiceDeploy should reach. If there should be no autoscaler but one
+// still exists, the number that it set does not count: opcrew keeps that number only until the autoscaler is deleted.
 func (s Scale) Wanted(r workload.Rollout) int32 {
 	if s.Autoscaler && s.Live && r.Deployment != nil {
 		return r.Replicas()

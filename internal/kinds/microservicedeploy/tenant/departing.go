@@ -21,9 +21,9 @@ import (
 // departInterval is the time between two checks whether the pods of deleted MicroServiceDeploys have ended.
 const departInterval = time.Second
 
-// departing reports whether pods of deleted MicroServiceDeploys still run in a namespace. A quota that is created
-// meanwhile counts these pods and might reject the pods of new MicroServiceDeploys, which Kubernetes then retries only
-// after growing delays.
+// departing reports whether pods of deleted MicroServiceDeploys still run in a namespace. A quota that is created while
+// they run counts them. It might then reject the pods of new MicroServiceDeploys, which Kubernetes retries only after
+// growing delays.
 func departing(ctx context.Context, reader client.Reader, t quota.Tenant, namespace string) (bool, error) {
 	sets, pods := &appsv1.ReplicaSetList{}, &corev1.PodList{}
 	ours := client.MatchingLabels{names.NameLabel: names.AppName}

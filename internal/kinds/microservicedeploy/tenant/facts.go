@@ -19,7 +19,7 @@ type reconciler struct {
 	*kit.Tools
 	around   *Neighbours
 	troubles *Troubles
-	checked  sync.Map // by namespace: the resourceVersion of the credentials that were last found valid
+	checked  sync.Map // by namespace: the resourceVersion of the Secret with the shared credentials that was last found valid
 }
 
 // facts holds everything that is read about the MicroServiceDeploys of a namespace.
@@ -30,7 +30,7 @@ type facts struct {
 	behind bool
 }
 
-// decision holds the time of the decision, because htpasswd lines of old passwords expire.
+// decision holds the time of the decision, which decides whether htpasswd lines of old passwords have expired.
 type decision struct{ now time.Time }
 
 // Decide only records the time. It has no side effects.

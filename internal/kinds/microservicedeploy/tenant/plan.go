@@ -18,7 +18,7 @@ import (
 const (
 	// readInterval is the time between two checks for other owners' pods while there is a quota.
 	readInterval = time.Hour
-	// waitInterval is the time between two checks while the cache does not show the MicroServiceDeploys yet.
+	// waitInterval is the time between two checks while the cache lacks MicroServiceDeploys that the API server has.
 	waitInterval = 10 * time.Second
 )
 
@@ -46,7 +46,7 @@ func (r *reconciler) Plan(ns *corev1.Namespace, f facts, d decision) kit.Plan {
 		plan.Again = readInterval // check whether other owners have started pods
 	}
 	if f.Others {
-		plan.Again = othersInterval // check whether other owners have left, as opcrew does not watch their pods
+		plan.Again = othersInterval // check whether other owners have left, because opcrew does not watch their pods
 	}
 	if f.Leaving {
 		plan.Again = departInterval

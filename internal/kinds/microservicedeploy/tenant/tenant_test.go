@@ -66,7 +66,8 @@ func TestTheTenantHasAQuotaAndCredentialsForAsLongAsAnInstanceNeedsThem(t *testi
 	}
 }
 
-// Regression: turning needAuth off and on again generated another password, which rejected every client.
+// Regression: when needAuth was switched off and on again, opcrew generated another password, so clients could no
+// longer log in.
 func TestCredentialsStayForAsLongAsThereIsAnInstance(t *testing.T) {
 	f := facts{Tenant: quota.Tenant{Instances: []*customv1.MicroServiceDeploy{{}}}}
 	if f.asksForCredentials() {

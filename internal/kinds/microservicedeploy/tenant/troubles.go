@@ -21,9 +21,9 @@ import (
 // tenantChildren is the condition type under which problems with shared quotas and credentials are kept in memory.
 const tenantChildren = "TenantChildrenReady"
 
-// Troubles reports problems with shared quotas and credentials to the MicroServiceDeploys of the namespace, because
-// users look at the status of MicroServiceDeploys. It is kept in memory. After a restart, the first reconcile finds the
-// problems again.
+// Troubles passes problems with shared quotas and credentials to the MicroServiceDeploys of the namespace, because
+// users look at their status. The problems are kept in memory only: after a restart, the first reconcile finds them
+// again.
 type Troubles struct {
 	mu       sync.Mutex
 	byTenant map[string][]metav1.Condition
@@ -35,7 +35,7 @@ func NewTroubles() *Troubles {
 	return &Troubles{byTenant: map[string][]metav1.Condition{}, Wake: make(chan event.TypedGenericEvent[client.Object], 1024)}
 }
 
-// CarriedOut records the results of a plan. A Secret of the user under the name of the shared credentials is not a
+// CarriedOut records the results of a plan. If a user's Secret has the name of the shared credentials, this is not a
 // problem.
 func (t *Troubles) CarriedOut(namespace string, done kit.Outcome) {
 	done.Results = slices.DeleteFunc(slices.Clone(done.Results), func(r ensure.Result) bool {
@@ -56,7 +56,7 @@ func (t *Troubles) unread(namespace string, err error) {
 }
 
 // note stores a report and enqueues the MicroServiceDeploys of the namespace if the problem changed. It does not block:
-// if more than a thousand namespaces change at once, some MicroServiceDeploys see the problem only in their next
+// if more than a thousand namespaces change at once, some MicroServiceDeploys report the problem only after their next
 // reconcile.
 func (t *Troubles) note(namespace string, report func(condition.Set)) {
 	t.mu.Lock()
