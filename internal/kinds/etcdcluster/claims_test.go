@@ -73,7 +73,7 @@ func TestMembersAreReplacedOneAtATimeForAnotherClaim(t *testing.T) {
 }
 
 // Before the first members have a quorum, opcrew recreates a claim that never had a volume. A claim with a volume
-// stays, as the volume may hold a log.
+// stays, because the volume may hold the log of a member.
 func TestAClaimOfAFirstMemberIsMadeAgainUnlessItHasAVolume(t *testing.T) {
 	w := observed(clustertest.New(clustertest.Unformed, clustertest.WithClaims, clustertest.StorageClass("missing")), 3).waiting(1).asks(clustertest.StorageClass("fast"))
 	d := w.decide(w.c)

@@ -20,7 +20,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
 )
 
-// Decide computes what opcrew does next for the cluster. It is pure, and is called once per reconcile.
+// Decide computes what opcrew does next for the cluster. It has no side effects, and is called once per reconcile.
 func (r *reconciler) Decide(c *etcdv1beta2.EtcdCluster, f facts, _ time.Time) decision {
 	switch {
 	case c.DeletionTimestamp != nil:
@@ -67,9 +67,9 @@ func (f facts) decide(c *etcdv1beta2.EtcdCluster) decision {
 	return d
 }
 
-// change decides about a cluster that its first members have formed. What needs no view of the members comes first.
-// Then the rules follow in order; the first rule that returns a verdict decides, so that at most one change is made at
-// a time.
+// change decides about a cluster that its first members have formed. Changes that need no view of the members come
+// first. Then the rules follow in order; the first rule that returns a verdict decides, so that at most one change is
+// made at a time.
 func (f facts) change(c *etcdv1beta2.EtcdCluster, d *decision) {
 	d.recreateEnded()
 	roll := f.rolloutInput(c, d)
@@ -127,9 +127,9 @@ func (f facts) begin(c *etcdv1beta2.EtcdCluster, d *decision) {
 	}
 }
 
-// establish selects the pods that lose their permission to start on an empty volume: pods of first members once the
-// cluster is formed, and pods of later members once they have run. It also selects the voters that clients may reach
-// now.
+// establish selects the pods that lose their permission to start etcd on an empty volume: pods of first members once
+// the cluster is formed, and pods of later members once they have run. It also selects the voters that clients may
+// reach from now on.
 func (f facts) establish(c *etcdv1beta2.EtcdCluster, d *decision) {
 	for _, m := range d.members {
 		begins := m.Started || strings.HasPrefix(m.Start(), string(etcdstart.Bootstrap)+" ")

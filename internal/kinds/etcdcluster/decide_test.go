@@ -91,16 +91,17 @@ func TestTheNextStepIsTheFirstRungOnWhichThereIsSomethingToDo(t *testing.T) {
 		// Regressions: a user could not correct a bad change if it affected the only member, or a majority.
 		"a bad image of the only member is taken back": {observed(clustertest.New(clustertest.Sized(1)), 1).unpulled(0).running(0, "", "3.5.99"), "change " + n(0) + " to 3.5.35"},
 		"a bad field of a majority is taken back":      {observed(claims, 3).asks(clustertest.WithEnv("A", "bad")).unpulled(1, 2), "recreate " + n(1)},
-		// Regression: opcrew also gave the bad version to a member that only once had not answered.
+		// Regression: opcrew also gave a bad version to a second member, although that member had failed to answer only
+		// once.
 		"a bad version goes no further":         {observed(plain, 5).asks(clustertest.Versioned("3.5.99")).unpulled(1).running(1, "", "3.5.99").down(2), "wait for " + n(1) + " to be healthy: container etcd: ImagePullBackOff: not found"},
 		"nor to a second one that cannot start": {observed(plain, 5).asks(clustertest.Versioned("3.5.99")).unpulled(1, 2).running(1, "", "3.5.99"), "wait for " + n(1) + " to be healthy: container etcd: ImagePullBackOff: not found"},
-		// Regressions: a member that could not join blocked every other change.
+		// Regressions: a member that could not join blocked every other change of the cluster.
 		"one is lost while another joins":  {observed(plain, 5).without(1).asks(clustertest.Sized(6)).joining(5, true), "remove member " + n(1)},
 		"it is not wanted any more":        {observed(plain, 3).joining(3, true), "remove member " + n(3)},
 		"it is ready, and does not answer": {observed(plain, 3).asks(clustertest.Sized(4)).with(3, true).aloof(3, 2*time.Minute), "remove member " + n(3)},
 		"it has been ready for a moment":   {observed(plain, 3).asks(clustertest.Sized(4)).with(3, true).aloof(3, 119*time.Second), "wait for " + n(3) + " to join: error reading server preface"},
 		"it was made for an earlier spec":  {observed(plain, 3).joining(3, true).asks(clustertest.Sized(4), clustertest.WithEnv("A", "1")), "remove member " + n(3)},
-		// Regression: a member that did not answer changed from 3.5 to 3.7 and skipped 3.6.
+		// Regression: a member that did not answer changed from etcd 3.5 to 3.7 and skipped 3.6.
 		"over two minors, and the last is silent": {observed(plain, 3).asks(clustertest.Versioned("3.7.3")).running(1, "3.6.16", "3.6.16").running(2, "3.6.16", "3.6.16").unpulled(0), "change " + n(0) + " to 3.6.16"},
 		"a downgrade":                       {observed(plain, 3).asks(clustertest.Versioned("3.4.44")), "nothing"},
 		"a version that is none":            {observed(plain, 3).asks(clustertest.Versioned("latest"), clustertest.Sized(5)), "nothing"},
@@ -112,7 +113,8 @@ func TestTheNextStepIsTheFirstRungOnWhichThereIsSomethingToDo(t *testing.T) {
 		"hibernate is nothing for emptyDir": {observed(plain, 3).asks(clustertest.Hibernates, clustertest.Sized(5)), "add member " + n(3)},
 		"there is no view yet":              {unseen(observed(plain, 3).asks(clustertest.Sized(5))), "wait for a response of the cluster"},
 		"a step was taken just now":         {stale(observed(plain, 3).asks(clustertest.Sized(5))), "wait for the next read of the members"},
-		// Regression: a member lost its pod, or a learner was added, before the guard refused the next pod.
+		// Regression: a member lost its pod, or a learner was added, before the rights guard refused the pod that
+		// should follow.
 		"what the requester may not use, claims":   {denied(observed(claims, 3).asks(clustertest.WithEnv("A", "1"))), "nothing"},
 		"what the requester may not use, emptyDir": {denied(observed(plain, 3).asks(clustertest.WithEnv("A", "1"), clustertest.Sized(5))), "nothing"},
 	} {

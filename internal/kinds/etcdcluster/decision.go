@@ -18,11 +18,11 @@ type stage int
 const (
 	// deleted: nothing is left to do, as the garbage collector deletes all objects of the cluster.
 	deleted stage = iota
-	// behind: the cached status is older than the API server's.
+	// behind: the cached status of the EtcdCluster is older than the API server's.
 	behind
 	// statusLost: the status was lost. opcrew changes nothing until the members have reported what it held.
 	statusLost
-	// beginning: opcrew records a restore or a recovery in the status before it does anything for it.
+	// beginning: a restore or a recovery is to start. opcrew first records it in the status.
 	beginning
 	// restoring: a restore or a recovery is in progress.
 	restoring
@@ -33,8 +33,7 @@ const (
 // decision is what opcrew does next about a cluster, and why.
 type decision struct {
 	stage stage
-	// recollected is true if the status was lost and the members have reported what it held. The decision relies on
-	// their report.
+	// recollected is true if the status was lost, and the members have now reported what the status held.
 	recollected bool
 	// recovery is the plan to recover from a lost quorum; nil if the cluster needs none.
 	recovery *recovery.Plan
@@ -42,24 +41,24 @@ type decision struct {
 	// next is the verdict of the first rule that decided: at most one change of the cluster, or what the next change
 	// waits for.
 	next steps.Verdict
-	// drop names the members whose pods are deleted and then recreated.
+	// drop names the members whose pods opcrew deletes and then recreates.
 	drop map[string]bool
-	// dropClaim names the members whose claims are recreated to match the spec. No data was ever written to these
+	// dropClaim names the members whose claims opcrew recreates to match the spec. No data was ever written to these
 	// claims.
 	dropClaim map[string]bool
-	// establish holds members whose pods lose their permission to start on an empty volume. show holds members that
-	// clients may reach now.
+	// establish holds members whose pods lose their permission to start etcd on an empty volume. show holds members
+	// that clients may reach from now on.
 	establish, show []model.Member
 	// target is the etcd version that members change to next; empty if they keep their version.
 	target string
-	// invalid explains why opcrew cannot carry out the spec; nil if it can. Members that run keep running.
+	// invalid explains why opcrew cannot carry out the spec; nil if it can. Running members keep running.
 	invalid *model.Obstacle
 }
 
 // maxAge is how old the last view of the members may be for a decision to rely on it.
 const maxAge = 15 * time.Second
 
-// follow adopts a rule's verdict. It reports false if the verdict is empty, so that the next rule decides.
+// follow adopts a rule's verdict. It returns false if the verdict is empty, so that the next rule decides.
 func (d *decision) follow(v steps.Verdict) bool {
 	if v == (steps.Verdict{}) {
 		return false

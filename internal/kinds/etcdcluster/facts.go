@@ -28,7 +28,7 @@ type reconciler struct {
 	born formation.Memory
 	// refused remembers why the last steps of clusters failed.
 	refused apply.Refusals
-	// upkeep remembers what opcrew last did to the data of each cluster.
+	// upkeep remembers what opcrew last did to the data of each cluster, such as a compaction.
 	upkeep apply.Histories
 	// unbound finds out why claims have no volume.
 	unbound   *workload.Unbound
@@ -55,15 +55,15 @@ type facts struct {
 	claims  map[string]*corev1.PersistentVolumeClaim
 	// volumes are the volumes of the claims that should have the spec's size.
 	volumes workload.Volumes
-	// others are pods and claims from before a restore, or of an unfinished restore. They do not belong to the current
-	// cluster.
+	// others are pods and claims of the cluster before a restore, or of an unfinished restore. They do not belong to
+	// the current cluster.
 	others lineage.Others
 	// restore is the EtcdRestore with the cluster's name; nil if there is none.
 	restore *etcdv1beta2.EtcdRestore
 	// backups are the EtcdBackups of the cluster. They are read only if all members are lost.
 	backups []*etcdv1beta2.EtcdBackup
-	// needs is what the pod of the restored member (the seed) still lacks; nil if nothing. seedIsLive is true if this
-	// member is ready, and a live read has confirmed that its pod exists.
+	// needs is what the pod of the restored member (the seed) still lacks; nil if nothing is missing. seedIsLive is
+	// true if this member is ready, and a live read has confirmed that its pod exists.
 	needs      *model.Obstacle
 	seedIsLive bool
 	// unfit explains why the EtcdRestore cannot start; nil if it can.
@@ -89,8 +89,9 @@ type facts struct {
 	refused apply.Refused
 	// history records what opcrew did to the cluster's data earlier.
 	history steps.History
-	// unsafe explains why pods of this spec may not be written, such as a rule that they would break; nil if they may.
-	// unsafeAgain is after how long the guards are asked again; 0 if only an event can change their answer.
+	// unsafe explains why pods of this spec may not be written, such as a Pod Security Standard that they would break;
+	// nil if they may. unsafeAgain is the time until opcrew checks this again; 0 if only an event can change the
+	// result.
 	unsafe      *model.Obstacle
 	unsafeAgain time.Duration
 	// tls is the problem with the certificates; nil if there is none.
@@ -101,7 +102,7 @@ type facts struct {
 	behind bool
 }
 
-// renew forgets everything that is remembered under a name if the name belonged to an earlier cluster.
+// renew checks whether the name belonged to an earlier cluster before, and then forgets everything about that cluster.
 func (r *reconciler) renew(key client.ObjectKey, c *etcdv1beta2.EtcdCluster) {
 	if r.born.IsAnother(key, c.UID) {
 		r.prober.Forget(key)

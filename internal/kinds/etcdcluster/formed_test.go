@@ -21,8 +21,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Regression: after a cluster was deleted and recreated under the same name, opcrew took views of the old cluster for
-// the new one and treated it as formed.
+// Regression: after a cluster was deleted and recreated under the same name, opcrew used its last view of the old
+// cluster for the new cluster and treated that as formed.
 func TestAClusterIsFormedByItsOwnFirstMembersOnly(t *testing.T) {
 	old := clustertest.New(clustertest.Unformed)
 	w := observed(old, 3)
@@ -69,8 +69,8 @@ func TestAClusterIsAnotherOnceOnly(t *testing.T) {
 	}
 }
 
-// Regression: an edit of the spec recreated the pods of the first members in the moment when the cluster counted as
-// formed. None of them could ever rejoin.
+// Regression: an edit of the spec recreated the pods of the first members at the moment when the cluster counted as
+// formed. None of these members could ever rejoin.
 func TestAClusterIsNotFormedByPodsThatAreRecreated(t *testing.T) {
 	goes := func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.NewTime(clustertest.Noon)) }
 	fails := func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }
@@ -99,8 +99,8 @@ func TestAClusterIsNotFormedByPodsThatAreRecreated(t *testing.T) {
 	}
 }
 
-// Regression: opcrew endlessly recreated a pod whose volume had another member's data. A new pod helps only if the
-// volume is empty.
+// Regression: opcrew endlessly recreated a pod because its volume had another member's data. A new pod has the same
+// volume, so it helps only if the volume is empty.
 func TestBeforeTheClusterIsFormedOnlyAnEmptyVolumeHasAPodRecreated(t *testing.T) {
 	for reason, want := range map[etcdstart.Reason]bool{etcdstart.VolumeLost: true, etcdstart.VolumeForeign: false} {
 		w := observed(clustertest.New(clustertest.Unformed, clustertest.WithClaims), 3).down(0, 2).refused(1, reason)
@@ -110,8 +110,8 @@ func TestBeforeTheClusterIsFormedOnlyAnEmptyVolumeHasAPodRecreated(t *testing.T)
 	}
 }
 
-// Found by fault injection: a first member's pod was recreated before the cache had shown the deleted one. Answers of
-// the deleted pod then counted for the new one.
+// Found by fault injection: opcrew recreated a first member's pod before the cache showed that the old pod was deleted.
+// Answers of the old pod then counted as answers of the new pod.
 func TestAClusterIsNotFormedByWhatWasSeenBeforeItsPods(t *testing.T) {
 	w := observed(clustertest.New(clustertest.Unformed), 3)
 	born, key := formation.Memory{}, types.NamespacedName{Namespace: "shop", Name: "example"}
@@ -125,7 +125,8 @@ func TestAClusterIsNotFormedByWhatWasSeenBeforeItsPods(t *testing.T) {
 	if w.lastPod = born.LastPod(key, w.now, w.pods); w.formation(w.c).IsFormed() {
 		t.Error("expected a pod that came since to be looked at first")
 	}
-	// Found by fault injection: the next view looked the same and started no reconcile for ten seconds and more.
+	// Found by fault injection: the next view of the members looked the same, so no reconcile started for ten seconds
+	// or more.
 	if w.quorumSince = clustertest.Noon; w.again(w.c, w.decide(w.c)) > time.Second {
 		t.Errorf("expected the next look to be seen soon, got %s", w.again(w.c, w.decide(w.c)))
 	}

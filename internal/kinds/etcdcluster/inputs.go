@@ -59,8 +59,8 @@ func (f facts) corruptionInput(members []model.Member) *corruption.Input {
 	return &corruption.Input{Now: f.now, View: f.view, Members: members, Compared: f.history.Compared}
 }
 
-// refusesWrites returns the reason why etcd refuses writes although its members answer, such as the alarm NOSPACE. nil
-// if etcd accepts writes.
+// refusesWrites returns the reason why etcd refuses writes although its members answer, such as the alarm NOSPACE. It
+// returns nil if etcd accepts writes.
 func (f facts) refusesWrites(c *etcdv1beta2.EtcdCluster, members []model.Member) *model.Obstacle {
 	if f.view.Err != nil {
 		return nil

@@ -14,8 +14,9 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// keeps returns which existing objects stay although the plan does not declare them. Pods and claims stay until the
-// members are known from a fresh view, and if they may belong to a member that was added after the view was read.
+// keeps returns a function that selects existing objects to keep although the plan does not declare them. Pods and
+// claims stay until the members are known from a fresh view. They also stay if they may belong to a member that was
+// added after the view.
 func (p planner) keeps() func(client.Object) bool {
 	c, d := p.c, p.d
 	fresh := p.fresh(c)
@@ -39,8 +40,8 @@ func (p planner) keeps() func(client.Object) bool {
 	}
 }
 
-// isData reports whether an object is a pod or a claim, and thus belongs either to the cluster before a restore or to
-// the restored one.
+// isData reports whether an object is a pod or a claim. During a restore, both the old and the restored cluster have
+// such objects.
 func isData(object client.Object) bool {
 	switch object.(type) {
 	case *corev1.Pod, *corev1.PersistentVolumeClaim:
@@ -55,7 +56,8 @@ func (f facts) fresh(c *etcdv1beta2.EtcdCluster) bool {
 	return c.Status.ClusterID == "" || f.view.Err == nil && !f.view.At.IsZero() && !f.view.Stale
 }
 
-// joins reports whether a pod or claim is newer than the last view, which may therefore lack its member.
+// joins reports whether a pod or claim is newer than the last view. The view may then lack the member to which the
+// object belongs.
 func (p planner) joins(object client.Object) bool {
 	return !p.view.At.IsZero() && !object.GetCreationTimestamp().Time.Before(p.view.At.Truncate(time.Second))
 }

@@ -161,7 +161,7 @@ var claimChanged = kit.Updates(func(e event.UpdateEvent) bool {
 	return !equality.Semantic.DeepEqual(old.Status, now.Status) || !equality.Semantic.DeepEqual(old.DeletionTimestamp, now.DeletionTimestamp)
 })
 
-// specChanged passes on changes of the spec only.
+// specChanged passes on only changes of the spec.
 var specChanged = kit.Updates(func(e event.UpdateEvent) bool { return e.ObjectOld.GetGeneration() != e.ObjectNew.GetGeneration() })
 
 // nodeChanged passes on changes of the fields in model.Node. It drops all other updates, such as heartbeats.
@@ -184,7 +184,7 @@ func (r *reconciler) whoseMembersAreOn(ctx context.Context, n client.Object) []r
 	return out
 }
 
-// ofItsName enqueues the EtcdCluster with the same name as an EtcdRestore.
+// ofItsName enqueues the EtcdCluster that has the same name as an EtcdRestore.
 func ofItsName(_ context.Context, restore client.Object) []reconcile.Request {
 	return []reconcile.Request{request(restore.GetNamespace(), restore.GetName())}
 }

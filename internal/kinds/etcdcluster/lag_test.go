@@ -35,8 +35,8 @@ func goneOver(c *etcdv1beta2.EtcdCluster) {
 	c.Status.Restore = &etcdv1beta2.RestoreProgress{UID: "uid-of-restore", Phase: etcdv1beta2.PhaseRestored, Serial: 19}
 }
 
-// A restore has replaced the cluster and deleted its pods, but the cache of this process does not show the restore yet.
-// The process must not recreate the pods.
+// A restore has replaced the cluster and deleted its old pods, but the cache of this process does not show the restore
+// yet. The process must not recreate the old pods.
 func TestNoMemberComesBackOnItsClaimInAClusterThatIsFurtherThanTheCacheHasIt(t *testing.T) {
 	for name, c := range map[string]struct {
 		world world
@@ -83,7 +83,7 @@ func TestARestoreIsOnlyCalledOffWhenTheServerItselfDoesNotHaveIt(t *testing.T) {
 		"the cache still has the one before":        {another, same, false},
 		"it is gone":                                {nil, nil, true},
 		"it is gone, and there is another":          {another, another, true},
-		"it is gone, which the cache does not know": {same, nil, false}, // the cache shows the deletion later
+		"it is gone, which the cache does not know": {same, nil, false}, // the cache will show the deletion later
 		"it is there, and so it is in the cache":    {same, same, false},
 	} {
 		w := observed(clustertest.New(clustertest.WithClaims), 3).wantsRestore().takenUp()

@@ -49,8 +49,8 @@ func TestNoClientIsSentToTheRestoredMemberWhileAnEarlierPodServes(t *testing.T) 
 	}
 }
 
-// replaced returns a cluster that a restore has replaced. Its old pods, which run on silent nodes, were deleted a
-// minute ago.
+// replaced returns a cluster that a restore has replaced. The pods from before the restore run on silent nodes, and
+// were deleted a minute ago.
 func replaced(voters int32, silent ...int64) world {
 	w := observed(clustertest.New(func(c *etcdv1beta2.EtcdCluster) {
 		c.Status.Restore = &etcdv1beta2.RestoreProgress{Phase: etcdv1beta2.PhaseRestored, UID: "r", Serial: 20, FormerVoters: voters}
@@ -83,7 +83,8 @@ func (w world) nodeGone(serial int64) world {
 	return w
 }
 
-// A majority of old members on a node that is cut off still serves the clients that reach it, until someone stops it.
+// A majority of old members may run on nodes that are cut off. They still serve the clients that reach them, until
+// someone stops them.
 func TestNoClientIsSentToTheRestoredMemberWhileAnEarlierMajorityMayRun(t *testing.T) {
 	for name, c := range map[string]struct {
 		world world

@@ -16,7 +16,7 @@ import (
 // collected, so a deleted cluster leaves no metrics behind.
 type sizes struct {
 	prober *etcd.Prober
-	// took is the size of the data on disk, and used is the part of it that is in use. quota is the size limit.
+	// took is the size of the data on disk, and used is the size of the part that is in use. quota is the size limit.
 	took, used, quota *prometheus.Desc
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// givenUpIn returns the time until the members on a silent node count as lost; 0 if no node is silent.
+// givenUpIn returns the time until members on a silent node count as lost; 0 if no node is silent.
 func (p planner) givenUpIn() time.Duration {
 	c := p.c
 	var soonest time.Duration

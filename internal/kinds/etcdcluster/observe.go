@@ -96,8 +96,8 @@ func (r *reconciler) observeNodes(ctx context.Context, _ *etcdv1beta2.EtcdCluste
 	return nil
 }
 
-// observeFormed reads the status from the API server before a pod is created, as a stale status could do harm here. A
-// first member of a cluster that has formed meanwhile would start without data, and old members could run beside a
+// observeFormed reads the status from the API server before opcrew creates a pod, because a stale status could do harm.
+// A first member of a cluster that has formed meanwhile would start without data, or old members could run beside a
 // restored cluster.
 func (r *reconciler) observeFormed(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
 	begins := c.Status.ClusterID == "" && !model.Restoring(c) && (!f.formation(c).AllCreated() || f.formation(c).StartsOver() || f.formation(c).Orphan() != "")
@@ -119,7 +119,7 @@ func (r *reconciler) observeProgress(ctx context.Context, c *etcdv1beta2.EtcdClu
 	return nil
 }
 
-// comesBack reports whether a member with a claim has no pod, so that opcrew may be about to create the pod.
+// comesBack reports whether a member has a claim but no pod, so that opcrew may be about to recreate the pod.
 func (f facts) comesBack(c *etcdv1beta2.EtcdCluster) bool {
 	if c.Status.ClusterID == "" || model.Hibernating(c) || f.paused {
 		return false

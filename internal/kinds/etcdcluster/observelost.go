@@ -45,8 +45,8 @@ func (f facts) noneLeft(c *etcdv1beta2.EtcdCluster) bool {
 	return len(members) > 0 && !slices.ContainsFunc(members, func(m model.Member) bool { return m.Voter() && m.Lost == "" })
 }
 
-// isLostLive reports, from live reads, whether a majority of the members is proven to be lost. The next step gives up
-// the remaining members for good.
+// isLostLive reports, from live reads, whether a majority of the members is proven to be lost. If so, the next step
+// gives up all remaining members for good.
 func (r *reconciler) isLostLive(ctx context.Context, c *etcdv1beta2.EtcdCluster, f facts) (bool, error) {
 	var members []model.Member
 	for _, m := range f.members(c) {

@@ -52,7 +52,7 @@ func (r *reconciler) observeStore(ctx context.Context, c *etcdv1beta2.EtcdCluste
 }
 
 // outrun reports whether a kubelet has reported on a pod since the last view was read. opcrew then reads the members at
-// once. The comparison ignores fractions of seconds, as kubelets do not report them.
+// once. The comparison ignores fractions of seconds, because kubelets report whole seconds.
 func (f facts) outrun() bool {
 	seen := f.view.At.Truncate(time.Second)
 	for _, pod := range f.pods {
@@ -63,8 +63,8 @@ func (f facts) outrun() bool {
 	return false
 }
 
-// ownView replaces a view of another etcd cluster by an error, and returns that cluster's ID. An address may now belong
-// to a pod of another cluster, or a user may have replaced a volume or the status.
+// ownView replaces a view of another etcd cluster by an error, and returns the ID of that cluster. An address of a
+// member may now belong to a pod of another cluster, or a user may have replaced a volume or the status.
 func ownView(c *etcdv1beta2.EtcdCluster, v etcd.View) (own etcd.View, other string) {
 	if c.Status.ClusterID == "" || model.Restoring(c) || v.ClusterID == 0 || model.FormatID(v.ClusterID) == c.Status.ClusterID {
 		return v, ""
@@ -74,8 +74,8 @@ func ownView(c *etcdv1beta2.EtcdCluster, v etcd.View) (own etcd.View, other stri
 	return etcd.View{At: v.At, Err: err, Status: map[uint64]etcd.MemberStatus{}}, other
 }
 
-// target returns the prober's settings to reach the members. It reads the certificates each time, so that renewed ones
-// are used at once.
+// target returns the settings with which the prober reaches the members. It reads the certificates each time, so that
+// renewed ones are used at once.
 func (r *reconciler) target(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) (etcd.Target, error) {
 	target := etcd.Target{Generation: strconv.FormatBool(c.ServerSecret() != ""), Endpoints: f.endpoints(c), Addresses: f.addresses(c)}
 	if settings.Upkeep(c).Defragment != nil && settings.Upkeep(c).Defragment.Schedule == "" {
@@ -96,8 +96,8 @@ func (r *reconciler) target(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *
 	return target, err
 }
 
-// endpoints returns the client URLs of all possible members. It includes all pods, as the list of members may be out of
-// date.
+// endpoints returns the client URLs of all possible members. It includes all pods, because the list of members may be
+// outdated.
 func (f facts) endpoints(c *etcdv1beta2.EtcdCluster) []string {
 	if model.Restoring(c) {
 		return []string{f.restoreInput(c).Seed().Client}
@@ -127,8 +127,8 @@ func (f facts) addresses(c *etcdv1beta2.EtcdCluster) map[string]string {
 	return out
 }
 
-// foreign returns client URLs that members publish but that lead to none of the cluster's pods. It checks the view's
-// list again, as a new pod may not have been known when the view was read.
+// foreign returns client URLs that members publish but that lead to none of the cluster's pods. It checks the URLs in
+// the view again, because a pod may have appeared after the view was read.
 func (f facts) foreign(c *etcdv1beta2.EtcdCluster) []string {
 	target := etcd.Target{Endpoints: f.endpoints(c)}
 	var out []string

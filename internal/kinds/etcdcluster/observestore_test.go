@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// Regression: a member that came back was noticed only in the next view, seconds later.
+// Regression: opcrew noticed a member that was running again only in the prober's next view, seconds later.
 func TestWhatAKubeletSaysOfAMemberHasTheMembersLookedAt(t *testing.T) {
 	w := observed(clustertest.New(), 3)
 	pod := w.pods[model.MemberName(w.c, 1)]
@@ -36,7 +36,7 @@ func TestAMemberWithAPodIsReadEvenIfTheStatusDoesNotNameIt(t *testing.T) {
 	}
 }
 
-// Regression: another cluster answered at an address that had belonged to a member before.
+// Regression: another cluster answered at an address that had belonged to a member, and opcrew used its answer.
 func TestWhatAnotherClusterSaysIsNoAnswer(t *testing.T) {
 	c := clustertest.New(clustertest.WithClaims)
 	w := observed(c, 3)

@@ -23,7 +23,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd/etcdtest"
 )
 
-// crammed is a simulated cluster that refuses writes, as its members are out of space.
+// crammed is a simulated cluster that refuses writes, because its members are out of space.
 type crammed struct {
 	*testing.T
 	world
@@ -83,7 +83,7 @@ func (s *crammed) look() {
 	s.now, s.history = s.clock.Now(), s.r.upkeep.Of(client.ObjectKeyFromObject(s.c), s.c.Status.ClusterID)
 }
 
-// run makes a number of reconciles, 5 seconds apart.
+// run makes a number of reconciles, each 5 seconds after the previous one.
 func (s *crammed) run(rounds int) {
 	s.Helper()
 	for range rounds {

@@ -47,7 +47,7 @@ func (r *reconciler) plan(c *etcdv1beta2.EtcdCluster, f facts, d decision) kit.P
 	return kit.Plan{} // the cluster is deleted, or the status must first record the start of a restore
 }
 
-// planMembers plans for a cluster that is not deleted or being restored, and whose status is known.
+// planMembers plans for a cluster that is neither deleted nor being restored, and whose status is known.
 func (r *reconciler) planMembers(c *etcdv1beta2.EtcdCluster, f facts, d decision) kit.Plan {
 	p := planner{f, c, d}
 	plan := kit.Plan{Again: p.again(), Waits: d.next.Waits}
@@ -134,7 +134,7 @@ func (p planner) again() time.Duration {
 	if p.unfit != nil || d.next.Step != nil || d.next.Change != nil || d.next.Resize != nil || d.next.Waits != "" || len(d.establish)+len(d.show) > 0 {
 		soonest = underWay
 	}
-	// A lost node that may still run old pods needs no early reconcile, as a change of the node starts one.
+	// A lost node that may still run old pods needs no scheduled reconcile, because a change of the node starts one.
 	if p.stray() != "" || p.strayClaim() || p.lineage(c, nil).FormerServes() && p.lineage(c, nil).FormerDecide() == "" {
 		soonest = strayWait
 	}

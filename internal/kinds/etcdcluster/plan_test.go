@@ -149,8 +149,8 @@ func TestAnOldCacheDoesNotTakeAwayWhatJoinsNow(t *testing.T) {
 	}
 }
 
-// Regression: if all pods were gone, as after hibernation, opcrew recreated them at once with the version that the spec
-// had meanwhile.
+// Regression: if all pods were gone, as after hibernation, opcrew recreated them at once with the version in the spec,
+// even if this version had changed meanwhile.
 func TestAClusterWithoutPodsComesBackAsItWasAndGoesOnFromThere(t *testing.T) {
 	for name, test := range map[string]struct {
 		world        world
@@ -174,7 +174,7 @@ func TestAClusterWithoutPodsComesBackAsItWasAndGoesOnFromThere(t *testing.T) {
 }
 
 // Regression: an upgrade of opcrew would have hidden all members from the client Service until their pods had the new
-// label. Without a connection to the members, that would never have ended.
+// label. Without a connection to the members, opcrew could never have set this label.
 func TestTheServiceStaysAsItIsUntilItLeadsToEveryVoter(t *testing.T) {
 	for name, test := range map[string]struct {
 		world world
@@ -215,8 +215,7 @@ func TestAClaimThatIsNoMembersIsLookedAtAgain(t *testing.T) {
 	}
 }
 
-// Regression: another client removed a label from a pod again and again, and this blocked the replacement of a lost
-// member.
+// Regression: another client kept removing a label from a pod, and this blocked the replacement of a lost member.
 func TestALabelThatIsMissingHoldsUpNoStep(t *testing.T) {
 	w := observed(clustertest.New(), 3).without(1).hidden(2)
 	plan := planAt(w.c, w.facts, clustertest.Noon)
@@ -225,7 +224,7 @@ func TestALabelThatIsMissingHoldsUpNoStep(t *testing.T) {
 	}
 }
 
-// The API server may refuse the patches that repair pods. Such a refusal must not block the step.
+// The API server may refuse the patches that repair pods. Such a refusal must not block the step of the same plan.
 func TestWhatIsPutBackOnPodsCanBeRefusedWithoutHoldingUpTheStep(t *testing.T) {
 	w := observed(clustertest.New(), 4).without(1).hidden(3)
 	w.pods[model.MemberName(w.c, 2)].Annotations[etcdv1beta2.VersionAnnotation] = "1.1.1"

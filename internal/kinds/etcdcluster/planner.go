@@ -19,8 +19,8 @@ type planner struct {
 	d decision
 }
 
-// mayBegin reports whether a member without pod and claim may get them: if the cluster is new and its first members
-// have no quorum yet, or if the member was added and has never run.
+// mayBegin reports whether a member that has neither pod nor claim may get them: the cluster is new and its first
+// members have no quorum yet, or the member was added and has never run.
 func (p planner) mayBegin(m model.Member) bool {
 	c, d := p.c, p.d
 	if c.Status.ClusterID == "" {
@@ -65,6 +65,6 @@ func (p planner) versionFor() string {
 // net, as new views from the prober start reconciles.
 const underWay = 5 * time.Second
 
-// strayWait is the time between two reconciles while a pod or claim belongs to no member. After it, a view is newer
-// than the object and shows whether a member was added for it.
+// strayWait is the time between two reconciles while a pod or claim belongs to no member. After this time, a newer view
+// shows whether a member was added for the object.
 const strayWait = time.Second

@@ -36,8 +36,8 @@ func lostTwo(options ...clustertest.Option) world {
 	return w
 }
 
-// savedAs adds a verified backup of the cluster that was saved the given time before noon. An older backup has a higher
-// revision, as after a restore.
+// savedAs adds a verified backup of the cluster that was saved the given time before noon. Older backups get higher
+// revisions, as can happen after a restore.
 func (w world) savedAs(name string, before time.Duration, changes ...func(*etcdv1beta2.BackupRecord)) world {
 	b := &etcdv1beta2.EtcdBackup{}
 	b.Name, b.Namespace = name, w.c.Namespace
@@ -56,10 +56,10 @@ func of(id string) func(*etcdv1beta2.BackupRecord) {
 	return func(r *etcdv1beta2.BackupRecord) { r.ClusterID = id }
 }
 
-// descended records a former cluster ID in the status, as after a restore.
+// descended records the ID that the cluster had before a restore in the status.
 func descended(c *etcdv1beta2.EtcdCluster) { c.Status.FormerClusterIDs = []string{"00000000000000b0"} }
 
-// plannedRecovery writes the status, which then shows the recovery plan.
+// plannedRecovery writes the status, so that it shows the plan for the recovery.
 func (w world) plannedRecovery() world {
 	w.c = reported(w)
 	return w
@@ -289,8 +289,8 @@ func TestABackupThatIsGoneIsNotWaitedForButAnotherIsTaken(t *testing.T) {
 	}
 }
 
-// The EtcdRestore was carried out, but its own status does not show that yet, and the cluster's status now shows the
-// recovery instead. The restore must not run again.
+// The EtcdRestore was carried out, but its own status does not show that yet. The cluster's status no longer shows it
+// either, because a recovery has replaced it there. The restore must not run again.
 func TestARestoreFromBeforeARecoveryIsNotCarriedOutAgain(t *testing.T) {
 	w := lostTwo(automatic)
 	w.c.Status.Restore = &etcdv1beta2.RestoreProgress{UID: "uid-of-restore", Phase: etcdv1beta2.PhaseRestored, Serial: 0}
@@ -305,8 +305,8 @@ func TestARestoreFromBeforeARecoveryIsNotCarriedOutAgain(t *testing.T) {
 	}
 }
 
-// Without claims, the old member's pod has the only data besides the restored member's. It must stay until a quorum has
-// copied the data.
+// Without claims, only the pod of the old member and the restored member have the data. The old pod must stay until a
+// quorum has copied the data.
 func TestWithoutClaimsTheMemberThatARecoveryWentOnFromStaysUntilAQuorumHasItsData(t *testing.T) {
 	over := func(options ...clustertest.Option) world {
 		w := observed(clustertest.New(options...), 1)

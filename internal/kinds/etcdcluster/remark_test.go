@@ -17,8 +17,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// Regressions: a member whose pod lost a label counted as lost. opcrew waited forever for a member whose pod had
-// another version in its annotation.
+// Regressions: a member whose pod lost a label counted as lost. If another client changed the version in a pod's
+// annotation, opcrew waited forever for the member.
 func TestWhatWasChangedOnAPodIsPutBack(t *testing.T) {
 	for name, test := range map[string]struct {
 		edit func(*corev1.Pod)
@@ -54,7 +54,7 @@ func TestAMemberThatIsChangedToAnotherVersionIsLeftToTheUpdate(t *testing.T) {
 	if patches := build.Repairs(w.c, w.members(w.c)); len(patches) > 0 {
 		t.Errorf("expected members that run the version before to be left alone, got %s", patches[0].Data)
 	}
-	w = w.running(1, "3.5.35", "3.5.36") // its etcd has not been restarted yet
+	w = w.running(1, "3.5.35", "3.5.36") // etcd in this pod has not been restarted yet
 	if patches := build.Repairs(w.c, w.members(w.c)); len(patches) > 0 {
 		t.Errorf("expected a member that is about to run it to be left alone, got %s", patches[0].Data)
 	}

@@ -15,7 +15,7 @@ import (
 // applies gives Ready its reason.
 var blockers = append(slices.Clone(serving), condition.Unless(etcdv1beta2.EtcdClusterUpToDate))
 
-// serving lists the blockers that affect clients or their data.
+// serving lists the blockers that concern clients or their data.
 var serving = []condition.Blocker{
 	condition.Unless(etcdv1beta2.EtcdClusterChildrenReady),
 	condition.WhenFalse(etcdv1beta2.EtcdClusterTLSReady),

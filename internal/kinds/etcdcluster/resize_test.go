@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/settings"
 )
 
-// noted records the new resources on the pods of members. resized also gives the pods these resources.
+// noted records the spec's resources on the pods of members. resized also changes the resources in the pods' specs.
 func (w world) noted(serials ...int64) world {
 	for _, serial := range serials {
 		for _, key := range []string{model.SettingsAnnotation, settings.ResizedAnnotation} {

@@ -19,8 +19,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/restore"
 )
 
-// holder names the setting of the user that blocks a restore: it does not start, or the cluster does not switch to it.
-// Empty if there is none.
+// holder names the setting of the user that blocks a restore. The restore then does not start, or the cluster does not
+// switch to the restored data. holder returns "" if no setting blocks the restore.
 func (f facts) holder(c *etcdv1beta2.EtcdCluster) string {
 	switch {
 	case c.Spec.Paused:
@@ -58,8 +58,8 @@ func (r *reconciler) observeRestore(ctx context.Context, c *etcdv1beta2.EtcdClus
 	return err
 }
 
-// readRestore reads the EtcdRestore. If the cache lacks the restore in progress, it reads from the API server: a
-// restore that counts as canceled can never continue, so a stale cache must not cancel it.
+// readRestore reads the EtcdRestore. If the cache lacks the restore in progress, readRestore reads from the API server:
+// a stale cache must not cancel a restore, because a canceled restore can never continue.
 func (r *reconciler) readRestore(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
 	var err error
 	f.restore, err = restoreIn(ctx, r.Client, c)
@@ -95,7 +95,7 @@ func restoreIn(ctx context.Context, reader client.Reader, c *etcdv1beta2.EtcdClu
 	return restore, nil
 }
 
-// confirmSeed checks with live reads that the restored member's pod exists and the restore is still wanted. The next
+// confirmSeed checks with live reads that the restored member's pod exists and the restore was not canceled. The next
 // step switches the cluster to this member and deletes the old data.
 func (r *reconciler) confirmSeed(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
 	if !model.Restoring(c) || f.holder(c) != "" {

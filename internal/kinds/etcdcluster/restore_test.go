@@ -36,7 +36,7 @@ func (w world) wantsRestore() world {
 	return w
 }
 
-// takenUp writes the status, which then records the restore.
+// takenUp writes the status, so that it records the start of the restore.
 func (w world) takenUp() world {
 	w.c = reported(w)
 	return w
@@ -170,7 +170,7 @@ func TestOfAnotherLineageOnlyWhatTheStatusKnowsToBePastGoes(t *testing.T) {
 	}
 }
 
-// The name of a pod shows which cluster it belongs to, as users can remove annotations but not change the name.
+// The name of a pod shows which cluster the pod belongs to. Users can remove annotations, but cannot change the name.
 func TestAMemberOfTheRestoredClusterStaysOneWhateverIsRemovedFromItsPod(t *testing.T) {
 	c := clustertest.New(clustertest.WithClaims)
 	c.Status.Serial = 7
@@ -206,8 +206,8 @@ func TestAMemberOfTheRestoredClusterStaysOneWhateverIsRemovedFromItsPod(t *testi
 	}
 }
 
-// Regression: after a completed restore, a second one started and was canceled. opcrew then deleted the volumes from
-// before the first restore, and sent clients to the new members while old pods were still ending.
+// Regression: after a completed restore, a second restore started and was canceled. opcrew then deleted the volumes
+// from before the first restore, and sent clients to the new members while old pods were still ending.
 func TestARestoreThatIsCalledOffTakesNothingOfWhatAnEarlierOneLeft(t *testing.T) {
 	w := observed(clustertest.New(clustertest.WithClaims), 0)
 	for serial := range int64(3) {

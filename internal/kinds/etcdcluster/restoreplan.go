@@ -51,7 +51,7 @@ func (p planner) planSeed() kit.Plan {
 }
 
 // comeBack returns the missing pods of old members that still have claims, during a restore. In a recovery it returns
-// none: the old members have no quorum, and the recovery replaces them.
+// no pods: the old members have no quorum, and the recovery replaces them.
 func (p planner) comeBack() []ensure.Child {
 	c := p.c
 	if c.Status.ClusterID == "" || c.Status.Restore.Recovery != nil {

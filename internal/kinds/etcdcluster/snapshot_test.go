@@ -15,7 +15,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Regression: 3.7 could not read log entries that 3.5 had written, and the first member that ran 3.7 kept crashing.
+// Regression: etcd 3.7 could not read log entries that 3.5 had written, and the first member that ran 3.7 kept
+// crashing.
 func TestMembersGoTo37WhenAllHaveASnapshotFromAfter35(t *testing.T) {
 	n := func(serial int64) string { return model.MemberName(clustertest.New(), serial) }
 	waits := func(words string) string {
@@ -67,7 +68,7 @@ func TestMembersGoTo37WhenAllHaveASnapshotFromAfter35(t *testing.T) {
 	}
 }
 
-// passes is a store that counts the log entries that Advance should write.
+// passes is a fake etcd store that sums up the log entries that the step Advance should write.
 type passes struct {
 	etcd.Store
 	entries uint64
@@ -103,7 +104,7 @@ func entered(version string, options ...clustertest.Option) world {
 	return observed(clustertest.New(append(options, clustertest.Versioned(version), runs)...), 3)
 }
 
-// Regression: the status did not record the version that the spec had before the first status was written.
+// Regression: opcrew did not record which version the spec had before opcrew wrote the first status.
 func TestAClusterIsFormedWithTheLowestVersionThatAnyMemberMayHaveRun(t *testing.T) {
 	w := observed(clustertest.New(clustertest.Unformed, clustertest.Versioned("3.6.16")), 3).running(1, "3.6.16", "3.5.35")
 	if got := w.formedWith(w.c); got != "3.5.35" {

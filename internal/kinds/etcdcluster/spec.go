@@ -37,7 +37,7 @@ func checkSpec(c *etcdv1beta2.EtcdCluster, unsafe, tls *model.Obstacle, members 
 	}
 	podGone := func(m model.Member) bool { return m.Pod == nil }
 	if !allOf(members, to) || low != to && slices.ContainsFunc(members, podGone) {
-		return nil, to // a missing pod is recreated with its last version, and then upgraded
+		return nil, to // a missing pod is recreated with the version that it last ran, and then upgraded
 	}
 	return nil, ""
 }

@@ -86,15 +86,15 @@ func (r reporter) fillStatus(done kit.Outcome) {
 	}
 }
 
-// records reports whether the status must be written at once, as later steps rely on it: the first members have formed
-// the cluster, a restore has progressed, or the versions that members may have run have changed.
+// records reports whether the status must be written at once, because later steps rely on it: the first members have
+// formed the cluster, a restore has progressed, or the versions that members may have run have changed.
 func (r *reconciler) records(before, now *etcdv1beta2.EtcdCluster) bool {
 	a, b := before.Status, now.Status
 	return a.ClusterID != b.ClusterID || model.PhaseOf(a.Restore) != model.PhaseOf(b.Restore) || a.FormedWith != "" && a.FormedWith != b.FormedWith || a.SnapshotFrom != b.SnapshotFrom
 }
 
-// reportUnseen reports before a restarted process has its first view of the members. It keeps the last conditions,
-// unless they are for an earlier spec or pods are missing now.
+// reportUnseen sets the status of a restarted process that has no view of the members yet. It keeps the previous
+// conditions, except those that are for an earlier spec, or that cannot be true because pods are missing now.
 func reportUnseen(set condition.Set, c *etcdv1beta2.EtcdCluster) {
 	const kind = etcdv1beta2.EtcdClusterMembersReady
 	last := meta.FindStatusCondition(c.Status.Conditions, kind)
@@ -194,7 +194,7 @@ func (r reporter) formedWith() string {
 	return snapshot.FormedWith(c.Status.FormedWith, seen, r.view)
 }
 
-// snapshotFrom returns the log index after which etcd 3.7 can read all entries; 0 if unknown.
+// snapshotFrom returns the log index after which etcd 3.7 can read all entries; 0 if it is unknown.
 func (r reporter) snapshotFrom() int64 {
 	c, d := r.c, r.d
 	if c.Status.ClusterID == "" {
@@ -212,8 +212,9 @@ func (r reporter) quorumLoss() *etcdv1beta2.QuorumLoss {
 	return recovery.Loss(r.recoveryInput(c, d.members), d.recovery)
 }
 
-// noteDecided records how far the cluster's log was, for a process that starts later. The position changes all the
-// time, so it is recorded only when another field changes. Conditions do not count, as every report may change them.
+// noteDecided records in the status how far the cluster's log was, for a process that starts later. The position
+// changes all the time, so it is recorded only when another field changes. Changed conditions do not count, because
+// every report may change them.
 func (r reporter) noteDecided(before *etcdv1beta2.EtcdClusterStatus) {
 	c := r.c
 	was, is := *before, c.Status

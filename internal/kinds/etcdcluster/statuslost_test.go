@@ -21,7 +21,7 @@ func TestNothingIsChangedWhereTheStatusOfAClusterIsLost(t *testing.T) {
 		w.c.Status = etcdv1beta2.EtcdClusterStatus{}
 		return w
 	}
-	grown := func() world { // one member was replaced
+	grown := func() world { // after one member was replaced
 		return observed(clustertest.New(clustertest.WithClaims), 0).with(0, false).with(1, false).with(3, false)
 	}
 	for name, test := range map[string]struct {

@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// A cloud that reclaims machines deletes their Nodes, and Kubernetes deletes the pods a while later. Meanwhile the
+// A cloud that reclaims machines deletes their Nodes. Kubernetes deletes the pods on them a while later. Meanwhile the
 // members look lost for good, but their volumes are intact.
 func TestMembersWhoseVolumesAreIntactComeBackWhenTheirNodesAreGone(t *testing.T) {
 	w := observed(clustertest.New(clustertest.WithClaims, automatic), 3).applied(70).savedAs("old", 5).serverless(0, 1, 2).plannedRecovery()

@@ -17,8 +17,9 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// unsafe returns the rule of the Pod Security Standard that pods of this spec would break; nil if none. opcrew checks
-// this before it adds a member or deletes a pod: otherwise the new pod could be refused after that.
+// unsafe returns the rule of the Pod Security Standard that pods of this spec would break; nil if there is none. opcrew
+// checks this before it adds a member or deletes a pod. Otherwise the API server might refuse the new pod, and a member
+// would be missing.
 func unsafe(standards *podsecurity.Guard, c *etcdv1beta2.EtcdCluster) (*model.Obstacle, error) {
 	if c.Spec.Pod == nil || c.Spec.Pod.SecurityContext == nil && len(c.Spec.Pod.Annotations) == 0 {
 		return nil, nil
@@ -31,8 +32,8 @@ func unsafe(standards *podsecurity.Guard, c *etcdv1beta2.EtcdCluster) (*model.Ob
 		"spec.pod: pods would break the restricted Pod Security Standard: "+strings.Join(broken, ". ")), nil
 }
 
-// observeRights asks the guards about the next pod that gets other settings, such as whether the requester may use a
-// Secret in it. While all pods have the current settings, nothing new is used, and no guard is asked.
+// observeRights checks the next pod that gets other settings, such as whether the requester may use a Secret in it.
+// While all pods have the current settings, no pod uses anything new, so nothing has to be checked.
 func (r *reconciler) observeRights(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
 	if f.unsafe != nil || model.Restoring(c) {
 		return nil

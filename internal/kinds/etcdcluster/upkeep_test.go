@@ -61,7 +61,7 @@ func (w world) defragmented(serial int64, last steps.Attempt) world {
 	return w
 }
 
-// inVain records that members were defragmented some time ago without any effect on their size.
+// inVain records that members were defragmented some time ago, and that their size did not change.
 func (w world) inVain(ago time.Duration, serials ...int64) world {
 	for _, serial := range serials {
 		status := w.view.Status[w.id(serial)]
@@ -70,7 +70,7 @@ func (w world) inVain(ago time.Duration, serials ...int64) world {
 	return w
 }
 
-// blocked records when a member was defragmented, and how long it did not answer meanwhile.
+// blocked records when a member was defragmented, and how long it did not answer because of that.
 func (w world) blocked(serial int64, ago, took time.Duration) world {
 	w = w.inVain(ago, serial)
 	last := w.history.Defragmented[w.id(serial)]

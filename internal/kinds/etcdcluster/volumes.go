@@ -36,7 +36,8 @@ func (r *reconciler) observeVolumes(ctx context.Context, c *etcdv1beta2.EtcdClus
 	return nil
 }
 
-// resizeVolumes returns the patches that change claims to the spec's size. No other change waits for them.
+// resizeVolumes returns the patches that change claims to the spec's size. All other changes go on without waiting for
+// these patches.
 func (p planner) resizeVolumes() []kit.Patch {
 	return slices.Concat(p.volumes.Growth(), p.volumes.Withdrawn())
 }

@@ -24,7 +24,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// world is a fake EtcdCluster with everything that opcrew reads about it.
+// world is a fake EtcdCluster in memory, with everything that opcrew reads about it.
 type world struct {
 	facts
 	c *etcdv1beta2.EtcdCluster
@@ -199,8 +199,8 @@ func (w world) said(serial int64, reason etcdstart.Reason, words string) world {
 	return w
 }
 
-// onceRefused makes members run although opcrew's agent refused to start their previous containers, as with a volume
-// that was mounted late.
+// onceRefused makes members run although opcrew's agent refused to start etcd in their previous containers, for example
+// because the volume was mounted late.
 func (w world) onceRefused(serials ...int64) world {
 	for _, serial := range serials {
 		status := &w.pods[model.MemberName(w.c, serial)].Status.ContainerStatuses[0]
@@ -263,7 +263,7 @@ func (w world) cordoned(serial int64) world {
 	return w
 }
 
-// serverless deletes the Nodes of members.
+// serverless deletes the Node objects on which members run.
 func (w world) serverless(serials ...int64) world {
 	for _, serial := range serials {
 		delete(w.nodes, "node-"+strconv.FormatInt(serial, 10))
@@ -272,7 +272,7 @@ func (w world) serverless(serials ...int64) world {
 }
 
 // unplaced recreates a member's pod, which has been unschedulable for some time. Its volume is bound to the node home;
-// nil if that node is gone.
+// home is nil if that node is gone.
 func (w world) unplaced(serial int64, since time.Duration, home *model.Node) world {
 	w = w.down(serial)
 	pod := w.pods[model.MemberName(w.c, serial)].DeepCopy()

@@ -22,8 +22,8 @@ type Histories struct {
 	last map[types.NamespacedName]steps.History
 }
 
-// Of returns the history of the cluster with a name and an etcd cluster ID. It is empty if the recorded history belongs
-// to an earlier cluster with the same name.
+// Of returns the history of the cluster with a name and an etcd cluster ID. The history is empty if the recorded one
+// belongs to an earlier cluster with the same name.
 func (u *Histories) Of(key types.NamespacedName, cluster string) steps.History {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -33,7 +33,7 @@ func (u *Histories) Of(key types.NamespacedName, cluster string) steps.History {
 	return steps.History{Cluster: cluster}
 }
 
-// Record changes the history of a cluster. A history that Of returned earlier stays unchanged.
+// Record changes the history of a cluster. A history that Of has already returned does not change.
 func (u *Histories) Record(key types.NamespacedName, cluster string, change func(*steps.History)) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -58,8 +58,8 @@ func (u *Histories) Forget(key types.NamespacedName) {
 	delete(u.last, key)
 }
 
-// After returns the history of a cluster for use with a view of its members. It first drops a comparison of the
-// members' data if the view shows that the alarm CORRUPT, the reason for the comparison, is gone.
+// After returns the history of a cluster for use with a view of its members. opcrew compares the members' data while
+// etcd raises the alarm CORRUPT. If the view shows no such alarm any more, After first drops the comparison.
 func (u *Histories) After(c *etcdv1beta2.EtcdCluster, seen etcd.View) steps.History {
 	key, corrupt := client.ObjectKeyFromObject(c), func(a etcd.Alarm) bool { return a.Kind == etcd.AlarmCorrupt }
 	out := u.Of(key, c.Status.ClusterID)

@@ -70,8 +70,8 @@ func (t Taker) LiveMember(ctx context.Context, c *etcdv1beta2.EtcdCluster, m mod
 }
 
 // ours reports whether an object exists and is controlled by the cluster; another owner's object of the same name does
-// not count. It fails if one of the labels by which the cache selects was removed, as opcrew then no longer sees the
-// object in the cache.
+// not count. It returns an error if a user removed one of the labels by which the cache selects objects, because the
+// cache then lacks the object.
 func (t Taker) ours(ctx context.Context, c *etcdv1beta2.EtcdCluster, key client.ObjectKey, object client.Object) (bool, error) {
 	found, err := t.Found(ctx, key, object)
 	if err != nil || !found || !metav1.IsControlledBy(object, c) {

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// A step that failed is retried after a pause. The first pause is short, as a learner may catch up a moment later.
-// Later pauses are longer, as some of etcd's own limits last for seconds.
+// opcrew retries a failed step after a pause. The first pause is short, because a learner may catch up a moment later.
+// Later pauses are longer, because some of etcd's own limits last for seconds.
 const (
 	shortestPause = 100 * time.Millisecond
 	longestPause  = time.Second
@@ -32,8 +32,8 @@ type Refused struct {
 	pause time.Duration
 }
 
-// Record delays the next step after a failed one. words is etcd's answer; if it is empty, as the step was not sent, the
-// previous answer is kept.
+// Record delays the next step after a failed one. words is etcd's answer; if the step was not sent to etcd, words is
+// empty, and the answer to the previous failed step is kept.
 func (r *Refusals) Record(key types.NamespacedName, now time.Time, words string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

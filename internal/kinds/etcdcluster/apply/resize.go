@@ -26,7 +26,8 @@ import (
 )
 
 // Resize requests the spec's resources for a running pod. A pod that Kubernetes cannot resize is recreated. If a quota
-// or policy forbids the resize, Resize fails and keeps the pod: a new pod would be refused too, and the member lost.
+// or policy forbids the resize, Resize fails and keeps the pod: a new pod would be refused too, and the member would be
+// lost.
 func (t Taker) Resize(ctx context.Context, c *etcdv1beta2.EtcdCluster, m model.Member) error {
 	contest := m.Pod.UID + " resources"
 	if wait := t.Children.Contest(contest, settings.Hash(c)); wait > 0 {
@@ -49,8 +50,8 @@ func (t Taker) Resize(ctx context.Context, c *etcdv1beta2.EtcdCluster, m model.M
 	return t.wrote(pod, err)
 }
 
-// recreateForResize marks a pod as outdated, so that opcrew recreates it with the new resources: it records settings
-// that match no spec.
+// recreateForResize marks a pod as outdated, so that opcrew recreates it with the new resources. To do this, it records
+// settings on the pod that match no spec.
 func (t Taker) recreateForResize(ctx context.Context, m model.Member) error {
 	change := build.PodPatch{Pod: m.Pod}
 	change.Annotate(model.SettingsAnnotation, "cannot be resized")
@@ -79,7 +80,8 @@ func cannotResize(err error) bool {
 		return false
 	}
 	switch details := status.Status().Details; {
-	// NotFound means that Kubernetes has no such subresource, or that the pod is gone, which the next read shows.
+	// NotFound means that this Kubernetes has no subresource resize, or that the pod is gone, which the next read
+	// shows.
 	case apierrors.IsMethodNotSupported(err), apierrors.IsNotFound(err):
 		return true
 	case !apierrors.IsInvalid(err) || details == nil:

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package apply carries out a step that was decided on. It first reads the members, pods and nodes again to check that
-// the reasons for the step still hold. It also remembers results of steps. It decides nothing.
+// Package apply carries out a step that another package decided on. It first reads the members, pods and nodes again to
+// check that the reasons for the step still hold. It also remembers the results of steps. It decides nothing.
 package apply
 
 import (
@@ -20,8 +20,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Take carries out a step in etcd, after a check with live reads that the reasons for it still hold. A step that etcd
-// refuses is retried soon, as no event reports when it becomes possible. The status shows etcd's answer.
+// Take carries out a step in etcd, after a check with live reads that the reasons for it still hold. If etcd refuses a
+// step, Take retries it soon, because no event reports when etcd would accept it. The status shows etcd's answer.
 func (t Taker) Take(ctx context.Context, c *etcdv1beta2.EtcdCluster, s *steps.Step, seen etcd.View) error {
 	key := client.ObjectKeyFromObject(c)
 	if s.Confirm {

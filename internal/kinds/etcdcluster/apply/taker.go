@@ -12,7 +12,7 @@ import (
 type Taker struct {
 	*kit.Tools
 	Prober *etcd.Prober
-	// Refused remembers the steps that failed. Upkeep remembers what opcrew did to the clusters' data.
+	// Refused remembers the last failed step of each cluster. Upkeep remembers what opcrew did to the clusters' data.
 	Refused *Refusals
 	Upkeep  *Histories
 }

@@ -36,8 +36,8 @@ func PeerService(c *etcdv1beta2.EtcdCluster) *corev1ac.ServiceApplyConfiguration
 			WithPorts(port("client", etcdv1beta2.ClientPort), port("peer", etcdv1beta2.PeerPort)))
 }
 
-// ClientService declares the Service for clients. It selects the pods of voters only, as a learner refuses clients. No
-// pod has the voter label before the first members have a quorum, as earlier writes might be lost.
+// ClientService declares the Service for clients. It selects the pods of voters only, because a learner refuses
+// clients. No pod has the voter label before the first members have a quorum, because writes before that might be lost.
 func ClientService(c *etcdv1beta2.EtcdCluster) *corev1ac.ServiceApplyConfiguration {
 	voters := model.OwnSelector(c)
 	voters[model.VoterLabel] = model.IsVoter
@@ -64,7 +64,8 @@ func Connection(c *etcdv1beta2.EtcdCluster) *corev1ac.ConfigMapApplyConfiguratio
 }
 
 // DisruptionBudget declares a budget that protects the quorum during drains, for both the current and the desired
-// number of voters. The budget counts all ready pods, so it adds the learners, whose pods do not count for the quorum.
+// number of voters. The budget counts all ready pods, also those of learners, which do not count for the quorum, so
+// their number is added.
 func DisruptionBudget(c *etcdv1beta2.EtcdCluster, members []model.Member) *policyv1ac.PodDisruptionBudgetApplyConfiguration {
 	voters := model.Voters(members)
 	learners := int32(len(members)) - voters
@@ -75,7 +76,7 @@ func DisruptionBudget(c *etcdv1beta2.EtcdCluster, members []model.Member) *polic
 }
 
 // NetworkPolicy opens the client port to clients, the operator and backup pods, and the peer port to members only.
-// Kubelet probes come from the node, which the policy does not restrict. Metrics use the client port.
+// Kubelet probes come from the node, which the policy does not restrict. Metrics are served on the client port.
 func NetworkPolicy(c *etcdv1beta2.EtcdCluster, operator string) *networkingv1ac.NetworkPolicyApplyConfiguration {
 	id := workload.Identity{Namespace: c.Namespace, Name: c.Name, Labels: model.Labels(c), Selector: model.OwnSelector(c)}
 	return id.NetworkPolicy(workload.Network{

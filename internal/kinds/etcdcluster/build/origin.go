@@ -12,12 +12,13 @@ import (
 // SourceTLS is where the restore container mounts the client certificate with which it reads a remaining member.
 const SourceTLS = "/etc/opcrew/tls"
 
-// Origin is the source of the data in a restore or recovery: a backup, or a remaining member. The seed, which is the
-// first member of the restored cluster, starts with this data.
+// Origin is the source of the data in a restore or recovery: a backup, or a remaining member. The restored cluster
+// starts with one member, the seed, which starts with this data.
 type Origin struct {
 	// Name describes the origin in messages, such as "EtcdRestore db".
 	Name string
-	// Place, Object and Bump describe the backup to restore. From is the member to read instead; nil for a backup.
+	// Place, Object and Bump describe the backup to restore. From is the member whose data is used instead; nil if a
+	// backup is used.
 	Place  backuppod.Place
 	Object string
 	Bump   *int64

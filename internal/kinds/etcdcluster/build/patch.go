@@ -48,7 +48,7 @@ func (p *PodPatch) Label(key, value string) {
 	p.fields = append(p.fields, fieldpath.MakePathOrDie("metadata", "labels", key))
 }
 
-// run sets the image of etcd's container. The patch fails if the first container is not etcd's.
+// run sets the image of etcd's container. The patch fails if the first container is not the one that runs etcd.
 func (p *PodPatch) run(image string) {
 	p.steps = append(p.steps, operation{"test", "/spec/containers/0/name", model.Container}, operation{"replace", "/spec/containers/0/image", image})
 }

@@ -36,7 +36,7 @@ func placement(spec *corev1ac.PodSpecApplyConfiguration, c *etcdv1beta2.EtcdClus
 	case policy != nil && policy.AntiAffinity:
 		spec.WithAffinity(corev1ac.Affinity().WithPodAntiAffinity(corev1ac.PodAntiAffinity().
 			WithRequiredDuringSchedulingIgnoredDuringExecution(corev1ac.PodAffinityTerm().WithTopologyKey(corev1.LabelHostname).WithLabelSelector(others))))
-	// The spread constraints below do not suffice: the scheduler weighs them less than a node that already has the
+	// The spread constraints below are not enough: for the scheduler, they count less than a node that already has the
 	// image.
 	default:
 		spec.WithAffinity(corev1ac.Affinity().WithPodAntiAffinity(corev1ac.PodAntiAffinity().

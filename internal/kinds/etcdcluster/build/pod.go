@@ -33,7 +33,7 @@ const (
 	latchVolume, latchMount = "opcrew-latch", "/var/opcrew"
 	agentBinary             = agentMount + "/opcrew-agent"
 
-	// gatePort is where the gate, opcrew's agent that starts etcd, serves the kubelet's probes. On metricsPort etcd
+	// gatePort is where the gate (opcrew's agent, which starts etcd) serves the kubelet's probes. On metricsPort, etcd
 	// serves its own health and metrics, which the gate reads.
 	gatePort, metricsPort = 2382, 2381
 )

@@ -51,7 +51,8 @@ func TestAPodThatJoinsKnowsAllMembersAndMayNotBeginAClusterOfItsOwn(t *testing.T
 	golden.Check(t, "joining-pod.yaml", b.Pod(members[3], members, versions.Desired(c)))
 }
 
-// Until the first members have formed the cluster, opcrew may recreate them, so clients must not reach them yet.
+// Until the first members have formed the cluster, opcrew may recreate them without their data, so clients must not
+// reach them yet.
 func TestClientsComeToVotersOfAFormedClusterOnly(t *testing.T) {
 	for name, test := range map[string]struct {
 		c               *etcdv1beta2.EtcdCluster

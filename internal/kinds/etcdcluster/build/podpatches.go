@@ -57,7 +57,7 @@ func Repairs(c *etcdv1beta2.EtcdCluster, members []model.Member) []kit.Patch {
 		}
 		if m.Healthy && m.Version == versions.Desired(c) && model.VersionOf(m.Pod) != versions.Desired(c) && !m.Outdated {
 			change.Annotate(etcdv1beta2.VersionAnnotation, versions.Desired(c))
-			// The pod already runs this image, unless another change of the image was about to happen.
+			// The pod already runs this image, except if a change of the image was just about to happen.
 			change.run(image(c, versions.Desired(c)))
 			change.Intent += " " + versions.Desired(c)
 		}

@@ -22,14 +22,14 @@ const (
 	OrderAnnotation = "etcd.opcrew.io/order"
 	// Restorer is the name of the init container that restores the data.
 	Restorer = "restore"
-	// SeedSettings is a prefix that makes the recorded settings of a restored member's pod match no spec, so that
-	// opcrew later recreates the pod as an ordinary one. Otherwise the pod would read the backup again after each
-	// restart of its node.
+	// SeedSettings is a prefix of the recorded settings of a seed's pod (the first member of a restored cluster). With
+	// it, the settings match no spec, so opcrew later recreates the pod as an ordinary one. Otherwise the pod would
+	// restore the backup again after each restart of its node.
 	SeedSettings = "seed "
 )
 
 // SeedPod declares the pod of the seed, the first member of the restored cluster. An init container restores the data
-// before etcd starts. nil if the order to restore is invalid.
+// before etcd starts. SeedPod returns nil if the order to restore is invalid.
 func (b Builder) SeedPod(from Origin, m model.Member) *corev1ac.PodApplyConfiguration {
 	order, err := backup.EncodeOrder(RestoreOrder(b.Cluster, from, m))
 	if err != nil {
@@ -59,7 +59,8 @@ func (b Builder) restorer(mounts []backuppod.Mount) *corev1ac.ContainerApplyConf
 	return out
 }
 
-// RestoreOrder returns the order for the restore container: what to restore, where from, and under which identity.
+// RestoreOrder returns the order for the restore container: what to restore, from which place, and for which cluster
+// and member.
 func RestoreOrder(c *etcdv1beta2.EtcdCluster, from Origin, m model.Member) backup.Order {
 	return backup.Order{
 		ID: c.Status.Restore.UID + "/" + m.Name, Target: from.Place.Target,

@@ -14,8 +14,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// handshake describes a TLS connection: one side presents a certificate, the other verifies it with its CA. opcrew
-// checks this in advance, because if it fails only etcd's log shows why the two cannot connect.
+// handshake describes a TLS connection: one side presents a certificate, and the other side verifies it with its CA.
+// opcrew checks this in advance, because otherwise only etcd's log would show why the two sides cannot connect.
 type handshake struct {
 	field               string
 	presents, verifies  string // names of the two sides' Secrets
@@ -35,8 +35,8 @@ func handshakes(c *etcdv1beta2.EtcdCluster) []handshake {
 	return slices.DeleteFunc(all, func(m handshake) bool { return m.presents == "" || m.verifies == "" })
 }
 
-// check returns the problem if the CA of one side does not trust the certificate of the other; nil if it does. The
-// content of both Secrets must have been checked before.
+// check returns the problem if one side's CA does not trust the other side's certificate; nil if it does. The content
+// of both Secrets must have been checked before.
 func (m handshake) check(held map[string]map[string][]byte, now time.Time) *model.Obstacle {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(held[m.verifies][m.ca])

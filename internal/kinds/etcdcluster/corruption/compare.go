@@ -12,8 +12,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// validFor is how long a comparison of the members' data is valid. undecidedFor applies instead if some members did not
-// answer, so that the comparison is soon repeated.
+// validFor is how long a comparison of the members' data is valid. If some members did not answer, it is valid only for
+// undecidedFor, so that opcrew soon repeats it.
 const validFor, undecidedFor = 10 * time.Minute, 30 * time.Second
 
 // finding is the result of comparing the data of all voters.

@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/steps"
 )
 
-// rules are evaluated in this order while the alarm CORRUPT is raised. The first rule that returns a verdict decides.
+// rules decide in this order while etcd raises the alarm CORRUPT. The first rule that returns a verdict decides.
 var rules = []func(*Input) steps.Verdict{disarmOrphaned, compare, replaceCorrupt, disarm, awaitUser}
 
 // Repair decides what to do while the alarm CORRUPT is raised.
@@ -25,8 +25,8 @@ func Repair(in *Input) steps.Verdict {
 	return steps.First(in, rules...)
 }
 
-// disarmOrphaned clears the alarm if the member that it names was removed and only one voter is left. A single voter
-// has no other data to be compared with.
+// disarmOrphaned clears the alarm if the member that the alarm names was removed and only one voter is left. A single
+// voter has no other data to be compared with.
 func disarmOrphaned(in *Input) steps.Verdict {
 	alarms := in.alarms()
 	if len(in.View.Voters()) != 1 || len(model.OrphanedAlarms(in.View, alarms)) != len(alarms) {
@@ -42,7 +42,7 @@ func compare(in *Input) steps.Verdict {
 	return steps.Verdict{Step: steps.Compare(in.View.Voters())}
 }
 
-// replaceCorrupt removes a member whose data differs from the majority's. Its successor is added as a learner once the
+// replaceCorrupt removes a member whose data differs from the majority's. opcrew adds a successor as a learner once the
 // alarm is cleared.
 func replaceCorrupt(in *Input) steps.Verdict {
 	found, _ := in.finding()
@@ -72,8 +72,8 @@ func awaitUser(in *Input) steps.Verdict {
 	return steps.Verdict{Waits: "a user to decide which member's data is right: " + found.undecided}
 }
 
-// outvotes reports whether the voters with the majority's data have a quorum, both to remove the member and after its
-// removal.
+// outvotes reports whether the voters that have the same data as the majority are a quorum, both for the removal of the
+// member and after it.
 func (in *Input) outvotes(found finding, m model.Member) bool {
 	right, answer := 0, 0
 	for _, voter := range in.View.Voters() {
@@ -90,8 +90,8 @@ func (in *Input) outvotes(found finding, m model.Member) bool {
 	return answer >= in.View.Quorum() && right >= left/2+1
 }
 
-// Message describes for the status what is known about corrupt data and what opcrew does; empty if the alarm CORRUPT is
-// not raised.
+// Message describes for the status what is known about corrupt data and what opcrew does about it; empty if etcd does
+// not raise the alarm CORRUPT.
 func Message(in *Input) string {
 	alarms := in.alarms()
 	if len(alarms) == 0 {

@@ -33,8 +33,8 @@ type Input struct {
 	QuorumSince, LastPod time.Time
 }
 
-// StragglerTime is how long opcrew waits for the last first member once the others have a quorum. Then the cluster
-// counts as formed, and the missing member is replaced: it may no longer start on an empty volume.
+// StragglerTime is how long opcrew waits for the last of the first members once the others have a quorum. After that,
+// the cluster counts as formed, and opcrew replaces the missing member, which must no longer start on an empty volume.
 const StragglerTime = model.StartTime
 
 // First returns the number of members that form the cluster. It is fixed when the first of them is created, as the
@@ -71,7 +71,7 @@ func (in *Input) IsFormed() bool {
 }
 
 // firstStay reports whether the pods of all first members exist and none is about to be recreated. A recreated pod may
-// have lost its volume, so the cluster must not count as formed with the old one.
+// have an empty volume, so the cluster must not count as formed because of the previous pod.
 func (in *Input) firstStay() bool {
 	for _, name := range in.firstNames() {
 		pod := in.Pods[name]
@@ -101,8 +101,9 @@ func (in *Input) firstNames() []string {
 	return out
 }
 
-// SeenBeforeLastPod reports whether the last view shows a quorum of first members, but was read before the last of
-// their pods was known. If the next view shows the same, no event starts a reconcile, so the caller must.
+// SeenBeforeLastPod reports whether the last view of the members shows a quorum of first members, but was read before
+// the cache had the last of their pods. If the next view shows the same, no event starts a reconcile, so the caller
+// must schedule one.
 func (in *Input) SeenBeforeLastPod() bool {
 	return in.Cluster.Status.ClusterID == "" && in.View.HasQuorum() && in.View.At.Before(in.LastPod)
 }
@@ -111,7 +112,7 @@ func (in *Input) SeenBeforeLastPod() bool {
 const nextView = 500 * time.Millisecond
 
 // NextLook returns the time until the next reconcile while first members are missing: until the next view of the
-// members, or until the cluster counts as formed without them. 0 if no reconcile is needed.
+// members, or until the cluster counts as formed without them. It returns 0 if no reconcile is needed.
 func (in *Input) NextLook() time.Duration {
 	switch {
 	case in.Cluster.Status.ClusterID != "" || in.QuorumSince.IsZero():
@@ -132,8 +133,9 @@ func (in *Input) AllCreated() bool {
 	return int32(len(in.Pods)) == in.First()
 }
 
-// StartsOver reports whether to recreate all first members. One of them lost its emptyDir after the others knew it, so
-// etcd refuses it and the cluster cannot form. With claims, opcrew recreates nothing; the user has to delete them.
+// StartsOver reports whether to recreate all first members. This is needed if one of them lost its emptyDir after the
+// other members knew it: etcd then refuses it, and the cluster cannot form. With claims, opcrew recreates nothing; the
+// user must delete them.
 func (in *Input) StartsOver() bool {
 	if in.Cluster.Status.ClusterID != "" || model.Persistent(in.Cluster) || in.View.Stale || in.View.HasQuorum() {
 		return false

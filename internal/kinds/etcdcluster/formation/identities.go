@@ -54,7 +54,8 @@ func (in *Input) HighestSerial() int64 {
 	return highest
 }
 
-// NextSerial returns the serial number for a new member, which is higher than any serial ever used.
+// NextSerial returns the serial number for a new member. It is higher than any serial number that the cluster has ever
+// used.
 func (in *Input) NextSerial(members []model.Member) int64 {
 	highest := in.HighestSerial()
 	for _, m := range members {

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Memory remembers, by name, which cluster has the name and since when the first members of a new cluster have had a
-// quorum. A restarted process starts with an empty Memory.
+// Memory remembers which cluster has a name, and since when the first members of a new cluster have had a quorum. A
+// restarted process starts with an empty Memory.
 type Memory struct {
 	mu    sync.Mutex
 	times map[types.NamespacedName]origin
@@ -22,8 +22,8 @@ type origin struct {
 	uid types.UID
 	// quorum is when the current quorum was first seen; zero if there is none.
 	quorum time.Time
-	// members is the number of first members. It is remembered because the spec may change before the cache shows the
-	// first pod, where the number is recorded.
+	// members is the number of first members. The number is recorded on the first pod, but the spec may change before
+	// the cache shows this pod.
 	members int32
 	// pods records when the pod of each first member appeared in the cache, by the pod's UID.
 	pods map[types.UID]time.Time
@@ -43,7 +43,7 @@ func (m *Memory) IsAnother(key types.NamespacedName, uid types.UID) bool {
 	return known && last.uid != uid
 }
 
-// BegunWith remembers the first number of members that it is called with, and returns that number from then on.
+// BegunWith remembers the number of members in its first call, and returns this number from then on.
 func (m *Memory) BegunWith(key types.NamespacedName, members int32) int32 {
 	m.mu.Lock()
 	defer m.mu.Unlock()

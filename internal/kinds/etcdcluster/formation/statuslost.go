@@ -18,8 +18,8 @@ import (
 // The status of an EtcdCluster can be lost: a user may delete it, or a backup tool may restore the object without it.
 // The members know what the status held. Until they have reported it, opcrew changes nothing.
 
-// Orphan names a pod or claim of a member that can exist only after the cluster was formed, although the status does
-// not say so. Such an object shows that the status was lost. Empty if there is none.
+// Orphan names a pod or claim of a member that can exist only after the cluster was formed, while the status does not
+// record that it was formed. Such an object shows that the status was lost. Orphan returns "" if there is none.
 func (in *Input) Orphan() string {
 	if in.Cluster.Status.ClusterID != "" || in.Cluster.Status.Restore != nil {
 		return ""
@@ -51,8 +51,8 @@ func isEstablished(object client.Object) bool {
 	return strings.HasPrefix(object.GetAnnotations()[model.StartAnnotation], string(etcdstart.Established)+" ")
 }
 
-// Recollect restores a lost status from what a quorum of members reports, and returns true. It returns false if a pod
-// belongs to no reported member, as another cluster may then exist beside this one.
+// Recollect fills in a lost status from what a quorum of members reports, and returns true. It returns false if a pod
+// belongs to no reported member, because another cluster with other data may then exist.
 func (in *Input) Recollect() bool {
 	if in.View.Err != nil || in.View.Stale || in.View.At.IsZero() || !in.View.HasQuorum() {
 		return false

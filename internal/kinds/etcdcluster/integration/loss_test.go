@@ -69,8 +69,8 @@ func TestAllPodsDeletedAtOnceComeBackOnTheirClaims(t *testing.T) {
 	}
 }
 
-// loseAllPodsAtOnce deletes all pods while the cluster is paused. Otherwise, on a slow machine, opcrew would replace
-// the first pod before the last one is deleted.
+// loseAllPodsAtOnce deletes all pods while the cluster is paused. Without the pause, opcrew would replace the first pod
+// on a slow machine before the last pod is deleted.
 func (s *site) loseAllPodsAtOnce() {
 	s.Helper()
 	s.edit(func(c *etcdv1beta2.EtcdCluster) { c.Spec.Paused = true })

@@ -17,7 +17,7 @@ import (
 
 var clusters = flag.Int("clusters", 20, "how many clusters of three members run side by side")
 
-// Many clusters need only the writes that each of them needs by itself, and no API calls once they are ready.
+// With many clusters, each needs only the writes that a single cluster needs, and no API calls once it is ready.
 func TestManyClustersCostTheirWritesAndRestWithoutACall(t *testing.T) {
 	s := newSiteOf(t, 4+*clusters/16, env.Operator)
 	env.Settled(t, env.Audit.Mark(t))
@@ -50,10 +50,10 @@ func TestManyClustersCostTheirWritesAndRestWithoutACall(t *testing.T) {
 	each := float64(len(writes)) / float64(*clusters)
 	t.Logf("%d clusters of three are ready after %s; %.2f writes each: %v", *clusters, took.Round(time.Millisecond), each, writes.Tally())
 	statuses := float64(writes.Tally()["patch etcdclusters/status"]) / float64(*clusters)
-	if each-statuses > 11.25 { // eleven, and sometimes one more after a conflict
+	if each-statuses > 11.25 { // eleven writes, and sometimes one more after a conflict
 		t.Errorf("expected 11 writes of children a cluster, got %.2f", each-statuses)
 	}
-	if statuses > 3.25+took.Seconds()/10 { // three, and more if progress is reported for long
+	if statuses > 3.25+took.Seconds()/10 { // three writes, and more if the cluster reports progress for long
 		t.Errorf("expected 3 statuses a cluster, got %.2f", statuses)
 	}
 	env.Rests(t)

@@ -25,7 +25,8 @@ func recoversBy(policy etcdv1beta2.RecoveryPolicy) option {
 	}
 }
 
-// awaitRecovered waits until the cluster has recovered from a member, and has as many members as before.
+// awaitRecovered waits until the cluster has recovered with the data of the given member, and has as many members as
+// before.
 func (s *site) awaitRecovered(from string) *etcdv1beta2.EtcdCluster {
 	s.Helper()
 	var c *etcdv1beta2.EtcdCluster
@@ -40,7 +41,7 @@ func (s *site) awaitRecovered(from string) *etcdv1beta2.EtcdCluster {
 	return s.get()
 }
 
-// lose deletes two of three pods, each with its emptyDir, and returns the remaining pod.
+// lose deletes two of three pods, each with its emptyDir, and returns the third pod.
 func (s *site) lose() corev1.Pod {
 	s.Helper()
 	pods := s.pods()
@@ -90,7 +91,8 @@ func TestAClusterWithNothingLeftGoesOnFromTheBackupThatWasProven(t *testing.T) {
 	}
 }
 
-// For about a minute after Nodes are deleted, their pods still exist, and the members look lost for good.
+// For about a minute after Nodes are deleted, the pods on them still exist. Meanwhile the members look lost for good,
+// but they can come back on their claims.
 func TestAClusterWhoseNodesAreDeletedComesBackOnItsClaims(t *testing.T) {
 	s := newSite(t)
 	s.create(withClaims, recoversBy(etcdv1beta2.RecoveryAutomatic))

@@ -113,7 +113,8 @@ func TestPodsAreRecreatedWhereTheKubeletCannotResizeThem(t *testing.T) {
 	s.wantRecreated(before, s.awaitLimit("2Gi"))
 }
 
-// The quota would also refuse a recreated pod. So opcrew must not delete the pod, as the member would be missing.
+// The quota would also refuse a new pod. So opcrew must keep the old pod, because otherwise the member would be
+// missing.
 func TestAQuotaThatForbidsOtherResourcesCostsNoMember(t *testing.T) {
 	s := newSite(t)
 	s.create(withClaims, limited("1Gi"))

@@ -33,7 +33,7 @@ func (s *site) restoreFrom(path, secret string) *etcdv1beta2.EtcdRestore {
 	return r
 }
 
-// awaitRestored waits until all members belong to the restored cluster, and nothing is left of the old one.
+// awaitRestored waits until all members belong to the restored cluster, and no pods or claims of the old cluster exist.
 func (s *site) awaitRestored(r *etcdv1beta2.EtcdRestore, before []corev1.Pod) *etcdv1beta2.EtcdCluster {
 	s.Helper()
 	var c *etcdv1beta2.EtcdCluster
@@ -70,7 +70,7 @@ func TestAClusterGoesOverToWhatWasRestoredAndNothingEarlierIsLeft(t *testing.T) 
 				}
 				return nil
 			})
-			s.edit(sized(1)) // it behaves like any other cluster
+			s.edit(sized(1)) // the restored cluster can be changed like any other cluster
 			operator.Until(t, "it shrinks", func() error {
 				if n := len(s.pods()); n != 1 {
 					return fmt.Errorf("%d pods", n)
@@ -132,7 +132,7 @@ func TestARestoreThatIsCalledOffInTheMiddleLeavesNothing(t *testing.T) {
 	s := newSite(t)
 	s.create(withClaims)
 	before, pods := s.awaitWhole(), s.pods()
-	store.Break(etcdtest.Fault{Call: "Members", Err: errors.New("no member is heard"), Times: 1_000_000}) // the restored member never becomes ready
+	store.Break(etcdtest.Fault{Call: "Members", Err: errors.New("no member is heard"), Times: 1_000_000}) // the restored member never answers
 	defer store.Mend()
 	r := s.restore("")
 	operator.Until(t, "the seed has a pod", func() error {

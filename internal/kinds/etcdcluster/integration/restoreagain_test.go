@@ -83,7 +83,7 @@ func TestARestoreThatFollowsOneUnderWayWaitsUntilThatIsCalledOffAndHasTheLastWor
 			defer store.Mend()
 			first := s.restoreFrom("backups/first", "")
 			seed := s.awaitSeed(first)
-			s.patch(seed, `{"metadata":{"finalizers":["opcrew.io/test"]}}`) // it is deleted only when the test permits it
+			s.patch(seed, `{"metadata":{"finalizers":["opcrew.io/test"]}}`) // the finalizer delays the deletion of the pod until the test removes it
 			other := first.DeepCopy()
 			other.Spec.S3.Path = "backups/second"
 			if err := env.Client.Update(t.Context(), other); err == nil || !strings.Contains(err.Error(), "delete it, which cancels it if it has not finished") {

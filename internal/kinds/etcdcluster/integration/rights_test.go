@@ -24,7 +24,7 @@ func newTenantsSite(t *testing.T) *site {
 	return s
 }
 
-// fromSecret gives members a variable from a Secret.
+// fromSecret sets an environment variable of the members from a Secret.
 func fromSecret(name string) option {
 	return inPods(func(pod *etcdv1beta2.PodPolicy) {
 		pod.EtcdEnv = []etcdv1beta2.EnvVar{{Name: "TOKEN", ValueFrom: &corev1.EnvVarSource{
@@ -59,7 +59,7 @@ func (s *site) uids() map[string]types.UID {
 	return out
 }
 
-// Regression: a member lost its pod, or a learner was added, before the next pod was refused.
+// Regression: a member lost its pod, or a learner was added, before the API server refused the pod that should follow.
 func TestMembersGoOnUntilARoleGrantsTheSecretThatTheirSuccessorsRead(t *testing.T) {
 	for name, options := range map[string][]option{"emptyDir": nil, "claims": {withClaims}} {
 		t.Run(name, func(t *testing.T) {
@@ -78,7 +78,7 @@ func TestMembersGoOnUntilARoleGrantsTheSecretThatTheirSuccessorsRead(t *testing.
 			}
 
 			s.tenant.Grant("get", "", "secrets", "bank")
-			s.edit(labelled("a")) // otherwise the right is reviewed again within a minute
+			s.edit(labelled("a")) // without this edit, opcrew would review the right again only within a minute
 			s.awaitWhole()
 			for _, pod := range s.pods() {
 				if !operator.ReadsSecret(&pod, "bank") {
@@ -132,7 +132,7 @@ func TestAnUpgradeToTheChecksChangesNoMember(t *testing.T) {
 			if diff := cmp.Diff(before, s.uids()); diff != "" || s.get().Annotations[common.RequesterAnnotation] != "" {
 				t.Errorf("expected the members as they were, without a requester (-before +after):\n%s", diff)
 			}
-			pods := s.pods() // a member's pod that goes is recreated with what it had
+			pods := s.pods() // if a member's pod is deleted, opcrew recreates it with the same settings
 			s.delete(&pods[0])
 			s.awaitWhole()
 		})

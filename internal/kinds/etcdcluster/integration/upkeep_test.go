@@ -19,7 +19,7 @@ import (
 
 const gibi = 1 << 30
 
-// write simulates writes of a client.
+// write simulates writes of a client: their number, and by how much the keys and the history grow in bytes.
 func (s *site) write(token string, times, live, history int64) {
 	s.Helper()
 	if err := store.Write(token, times, live, history); err != nil {

@@ -150,7 +150,7 @@ func TestMembersAreReplacedForOtherAccessModes(t *testing.T) {
 	s.wantReplaced(id, before)
 }
 
-// wantReplaced expects the same cluster with only new members, and no old volume.
+// wantReplaced expects the cluster with the same ID, but only new members and no old volume.
 func (s *site) wantReplaced(id string, before []corev1.Pod) {
 	s.Helper()
 	c := s.awaitWhole()
@@ -176,7 +176,7 @@ func (s *site) wantReplaced(id string, before []corev1.Pod) {
 	})
 }
 
-// No data was ever written to a claim without a volume, so opcrew may recreate the claim.
+// No data was ever written to a claim that has no volume, so opcrew may recreate the claim with another class.
 func TestAClassThatIsMissingIsCorrectedBeforeTheClusterIsFormed(t *testing.T) {
 	s := newSite(t)
 	s.class("elastic", true)
@@ -187,7 +187,8 @@ func TestAClassThatIsMissingIsCorrectedBeforeTheClusterIsFormed(t *testing.T) {
 	s.awaitClaims("elastic", "1Gi")
 }
 
-// Earlier versions of opcrew recorded no annotation on claims and ignored edits of their spec.
+// Earlier versions of opcrew recorded no annotation on claims and ignored edits of the claim's settings in the spec.
+// The user expects that an upgrade of opcrew leaves these claims unchanged.
 func TestClaimsOfAnEarlierOpcrewAreLeftAloneUnlessTheSpecDiffers(t *testing.T) {
 	s := newSite(t)
 	s.class("elastic", true)

@@ -21,7 +21,7 @@ type Input struct {
 	Cluster *etcdv1beta2.EtcdCluster
 	Now     time.Time
 	Nodes   map[string]model.Node
-	// Pods are the pods of the current cluster, sorted by name.
+	// Pods are the pods of the current cluster (after a restore: of the restored cluster), sorted by name.
 	Pods []*corev1.Pod
 	// Members are the members of the current cluster.
 	Members []model.Member
@@ -31,9 +31,9 @@ type Input struct {
 	Others Others
 }
 
-// FormerServes reports whether a pod from before a restore may still have clients. If so, no restored member gets
-// clients, as writes would be split between two clusters. A deleted pod counts until its grace period ends, and longer
-// if such pods may still have a quorum.
+// FormerServes reports whether a pod from before a restore may still have clients. While it may, no restored member
+// gets clients, because writes would be split between two clusters. A deleted pod counts until its grace period ends,
+// and longer if such pods may still have a quorum.
 func (in *Input) FormerServes() bool {
 	for _, pod := range in.Others.Pods {
 		if pod.Labels[model.VoterLabel] == model.IsVoter && !in.graceIsOver(pod) && !model.Ended(pod) {
@@ -43,14 +43,14 @@ func (in *Input) FormerServes() bool {
 	return in.FormerDecide() != ""
 }
 
-// graceIsOver reports whether the grace period of a deleted pod has ended. By then its kubelet has killed it, unless
-// the kubelet does not know of the deletion because its node is cut off.
+// graceIsOver reports whether the grace period of a deleted pod has ended. Its kubelet has then killed the pod, except
+// if the kubelet does not know of the deletion because its node is cut off.
 func (in *Input) graceIsOver(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp != nil && !in.Now.Before(pod.DeletionTimestamp.Time)
 }
 
-// FormerDecide names the pods from before a restore that may still run, if they are enough for a quorum. Empty if they
-// are too few to accept writes.
+// FormerDecide names the pods from before a restore that may still run, if these are enough for a quorum. It returns ""
+// if they are too few to accept writes.
 func (in *Input) FormerDecide() string {
 	if in.Cluster.Status.Restore == nil {
 		return ""
@@ -60,16 +60,16 @@ func (in *Input) FormerDecide() string {
 	})
 }
 
-// CutOff names the pods on silent nodes that a restore is about to replace, if they are enough for a quorum. They may
-// serve clients that opcrew does not see.
+// CutOff names the pods on silent nodes that a restore is about to replace, if these pods are enough for a quorum. They
+// may still serve clients without opcrew seeing it.
 func (in *Input) CutOff() string {
 	return in.mayDecide(model.CountVoters(in.Cluster.Status.Membership), in.Pods, func(pod *corev1.Pod) bool {
 		return !in.Nodes[pod.Spec.NodeName].SilentSince.IsZero()
 	})
 }
 
-// mayDecide explains for each of the selected pods why it may still run, if those pods are a majority of the voters. A
-// majority may accept writes, which the restore would lose. Empty if they are too few.
+// mayDecide explains for each of the selected pods why it may still run, if these pods are a majority of the voters. A
+// majority may accept writes, which the restore would lose. mayDecide returns "" if they are too few.
 func (in *Input) mayDecide(voters int32, pods []*corev1.Pod, some func(*corev1.Pod) bool) string {
 	var doubts []string
 	for _, pod := range pods {
@@ -84,8 +84,8 @@ func (in *Input) mayDecide(voters int32, pods []*corev1.Pod, some func(*corev1.P
 	return strings.Join(doubts, "; ")
 }
 
-// SwitchesOver reports whether the restored members exist, but clients are not sent to them yet. answers is true if
-// etcd lists the members.
+// SwitchesOver reports whether the restored members exist, but the client Service does not select their pods yet.
+// answers is true if etcd lists the members.
 func (in *Input) SwitchesOver(answers bool) bool {
 	if in.FormerServes() {
 		return true

@@ -30,15 +30,16 @@ func (in *Input) IsPast(object client.Object) bool {
 	}
 }
 
-// isLastCopy reports whether a pod holds the only copy of its data besides the restored member: a recovery continues
-// from this pod's data, and it has no claim. Without a quorum the pod serves no client, so keeping it does no harm.
+// isLastCopy reports whether a recovery continues from a pod's data, and the pod has no claim. Besides the restored
+// member, this pod then has the only copy of the data. Without a quorum it serves no client, so keeping it does no
+// harm.
 func (in *Input) isLastCopy(name string) bool {
 	plan := in.Cluster.Status.Restore.Recovery
 	return plan != nil && plan.Member == name && !model.Persistent(in.Cluster)
 }
 
 // settled reports whether enough restored members are ready for a quorum of the desired size. It does not wait for all
-// of them, as an old pod may occupy the node that the last one needs.
+// of them, because an old pod may occupy the node that the last member needs.
 func (in *Input) settled() bool {
 	ready := int32(0)
 	for _, m := range in.Members {

@@ -12,8 +12,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// silentAfter is how long a learner with a ready pod may fail to answer. After it received a snapshot, a learner serves
-// clients only once it has published itself, which it retries every few seconds (etcd: publishV3).
+// silentAfter is how long a learner with a ready pod may fail to answer. After a learner has received a snapshot, it
+// serves clients only once it has published its address, which it retries every few seconds (etcd: publishV3).
 const silentAfter = 2 * time.Minute
 
 // joining follows each added member until it votes, or removes it again. A learner that is slow does not block other

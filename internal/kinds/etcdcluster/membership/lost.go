@@ -23,7 +23,7 @@ func replaceLost(in *Input) steps.Verdict {
 	return steps.Verdict{}
 }
 
-// survives reports whether the cluster has a quorum both to remove a voter and after its removal.
+// survives reports whether enough voters answer for a quorum, both to remove the voter and after its removal.
 func (in *Input) survives(m model.Member) bool {
 	healthy, left := in.View.HealthyVoters(), len(in.View.Voters())-1
 	without := healthy

@@ -15,7 +15,7 @@ func Alarms(view etcd.View, kind string) []etcd.Alarm {
 	return slices.DeleteFunc(view.Alarms(), func(a etcd.Alarm) bool { return a.Kind != kind })
 }
 
-// OrphanedAlarms returns the alarms of removed members. etcd keeps such alarms in effect after the removal.
+// OrphanedAlarms returns the alarms of removed members. In etcd, an alarm stays in effect after its member is removed.
 func OrphanedAlarms(view etcd.View, alarms []etcd.Alarm) []etcd.Alarm {
 	return slices.DeleteFunc(slices.Clone(alarms), func(a etcd.Alarm) bool {
 		_, there := view.Member(a.Member)

@@ -17,8 +17,8 @@ type Obstacle struct{ Reason, Message string }
 // NewObstacle returns an Obstacle with a condition reason and a message.
 func NewObstacle(reason, message string) *Obstacle { return &Obstacle{reason, message} }
 
-// Decides reports whether the view shows that the cluster itself has a quorum. During a restore it returns false, as
-// the view then shows the restored member instead.
+// Decides reports whether the view shows that the cluster has a quorum. During a restore it returns false, because the
+// view then shows the restored member instead.
 func Decides(c *etcdv1beta2.EtcdCluster, seen etcd.View) bool {
 	return seen.Err == nil && !seen.At.IsZero() && !Restoring(c)
 }
@@ -36,8 +36,8 @@ func Restoring(c *etcdv1beta2.EtcdCluster) bool {
 	return c.Status.Restore != nil && c.Status.Restore.Phase == etcdv1beta2.PhaseRestoring
 }
 
-// Token returns the initial cluster token for etcd. etcd derives IDs from the token, so a restored cluster shares no ID
-// with the one that it replaces.
+// Token returns the initial cluster token for etcd. etcd derives IDs from this token. A restored cluster gets another
+// token, so it shares no ID with the cluster that it replaces.
 func Token(c *etcdv1beta2.EtcdCluster) string {
 	if Restoring(c) {
 		return string(c.UID) + "/" + c.Status.Restore.UID
@@ -53,7 +53,7 @@ func PhaseOf(at *etcdv1beta2.RestoreProgress) string {
 	return at.UID + " " + at.Phase
 }
 
-// Hibernating reports whether the cluster must have no pods and keeps its data in claims meanwhile.
+// Hibernating reports whether the spec requests hibernation: the cluster has no pods, and its data stays in claims.
 func Hibernating(c *etcdv1beta2.EtcdCluster) bool {
 	return c.Spec.Hibernate && Persistent(c) && c.Status.ClusterID != ""
 }

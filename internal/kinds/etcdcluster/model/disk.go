@@ -12,9 +12,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// A local volume is lost with its node, a network volume is not; only the PersistentVolume shows which it is. A machine
-// under repair may return within minutes. So a member counts as stranded only after its pod was unschedulable for
-// nodeLossAfter.
+// A local volume is lost with its node, but a network volume is not; only the PersistentVolume shows which it is. A
+// machine under repair may return within minutes. So opcrew considers a local volume lost only after its pod was
+// unschedulable for nodeLossAfter.
 
 // stranded explains that a member's volume was lost with its node; empty if the volume may still be usable.
 func (j Judge) stranded(m Member) string {

@@ -12,8 +12,9 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
 )
 
-// GateRefusal explains why the gate, opcrew's agent that starts etcd, refused a volume that is empty or belongs to
-// another member; empty if it did not. Other refusals are ignored, as they may be temporary.
+// GateRefusal explains why the gate (opcrew's agent, which starts etcd) refused a volume that is empty or belongs to
+// another member. It returns "" if the gate did not refuse. It ignores refusals for other reasons, which may be
+// temporary.
 func GateRefusal(pod *corev1.Pod) string {
 	if said := Refused(pod); said != nil {
 		return said.Error()

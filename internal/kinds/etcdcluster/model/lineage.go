@@ -7,8 +7,9 @@ import (
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 )
 
-// Lineage distinguishes the current cluster, the one before a restore, and an unfinished restore. The serial number in
-// the name of a pod or claim shows which of them it belongs to. A restore gets a higher serial than all before it.
+// Lineage says to which cluster a pod or claim belongs: the current cluster, the cluster before a restore, or an
+// unfinished restore. The serial number in the name shows this, because a restore gets a higher serial than all members
+// before it.
 type Lineage int
 
 const (
@@ -31,7 +32,7 @@ func LineageOf(c *etcdv1beta2.EtcdCluster, name string) Lineage {
 	switch {
 	case serial < 0:
 		return Current
-	case serial < at.Began(): // also while a later restore is in progress, and after it was canceled
+	case serial < at.Began(): // also true while a later restore is in progress, and after it was canceled
 		return Former
 	case at.Phase != etcdv1beta2.PhaseRestored && serial == at.Serial:
 		return OfSeed

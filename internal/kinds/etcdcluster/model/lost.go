@@ -30,7 +30,8 @@ func NewJudge(c *etcdv1beta2.EtcdCluster, now time.Time, decides bool) Judge {
 }
 
 // Lost explains why a member must be replaced; "" if it may come back. With a quorum, a member is lost with its node:
-// the others have every acknowledged write. Without one, it is lost only with its data, which may be the last copy.
+// the other members have every acknowledged write. Without a quorum, a member is lost only with its data, which may be
+// the last copy.
 func (j Judge) Lost(m Member) string {
 	if !j.formed {
 		return ""
@@ -59,8 +60,8 @@ func (j Judge) dataLost(m Member) string {
 	return j.stranded(m)
 }
 
-// lostWithPod explains that a member's emptyDir is lost with its pod; empty if it is not. A pod that is being deleted
-// counts as lost: etcd may run a little longer, but does not come back.
+// lostWithPod explains that a member's emptyDir is lost with its pod; empty if it is not lost. A pod that is being
+// deleted counts as lost, because etcd may run a little longer but does not come back.
 func lostWithPod(pod *corev1.Pod) string {
 	switch {
 	case pod == nil:
@@ -83,8 +84,9 @@ func lostClaim(claim *corev1.PersistentVolumeClaim) string {
 	return ""
 }
 
-// NodeGivenUp explains why a member counts as lost with its node; empty if it does not. A member that answers is not
-// lost, as only its kubelet is silent. opcrew never moves its volume: etcd may still run on a machine that is cut off.
+// NodeGivenUp explains why a member counts as lost with its node; empty if it does not. If the member answers, only its
+// kubelet is silent, and the member is not lost. opcrew never moves the member's volume, because etcd may still run on
+// a machine that is cut off.
 func (j Judge) NodeGivenUp(m Member) string {
 	if m.Pod == nil || m.Pod.Spec.NodeName == "" || m.Healthy {
 		return ""
@@ -115,7 +117,7 @@ func NodeLossAfter(c *etcdv1beta2.EtcdCluster) time.Duration {
 }
 
 // MayRun explains why a lost member may still run and vote; empty if it cannot. A pod that no longer exists has ended:
-// its kubelet ended it, or the user who force-deleted it confirmed that.
+// its kubelet has ended it, or the user who force-deleted the pod confirmed that it has ended.
 func (m Member) MayRun() string {
 	switch {
 	case m.Answers:
@@ -126,7 +128,8 @@ func (m Member) MayRun() string {
 	switch {
 	case m.Node == nil, m.Node.OutOfService: // a pod whose node is gone has ended too
 		return ""
-	// On a silent node, the last report of the agent that starts etcd may be outdated too, so it proves nothing.
+	// On a silent node, the last report of the agent that starts etcd may be outdated too, so it does not show that
+	// etcd has stopped.
 	case !m.Node.SilentSince.IsZero():
 		return fmt.Sprintf("its node %s does not report, and may still run the member: once the machine is off, taint the node with node.kubernetes.io/out-of-service=:NoExecute, or delete the node", m.Pod.Spec.NodeName)
 	case Refused(m.Pod) != nil:

@@ -31,8 +31,8 @@ type Member struct {
 	// Patched is true if the cache does not show opcrew's last patch of the pod yet.
 	Patched bool
 	// Differs is true if the pod's settings differ from the spec, apart from the version. Outdated is true if the pod
-	// must therefore be recreated. Superseded is true if another member must replace this one, because recreating the
-	// pod would lose its data or the claim does not match.
+	// must therefore be recreated. Superseded is true if a new member must replace this one, because recreating the pod
+	// would lose its data or the claim does not match.
 	Differs, Outdated, Superseded bool
 	// ResizeDue is true if the pod differs from the spec only in resources that can be changed while it runs.
 	// ResizeNoted is true if the new resources are recorded on the pod, but not yet in its spec.
@@ -44,8 +44,8 @@ type Member struct {
 	// bound to.
 	Node *Node
 	Disk Disk
-	// Asked is true if the last view has a status or an error for the member. Answers is true if the member responded.
-	// Healthy is true if it also has a leader. Version is the etcd version that it reported.
+	// Asked is true if the prober's last view has a status or an error for the member. Answers is true if the member
+	// responded. Healthy is true if it also has a leader. Version is the etcd version that it reported.
 	Asked, Answers, Healthy bool
 	Status                  etcd.MemberStatus
 	Version                 string
@@ -56,14 +56,14 @@ type Member struct {
 	Defragmenting bool
 	// Unbound explains why the claim has no volume; empty if it has one.
 	Unbound string
-	// Lost explains why the member must be replaced; empty while it may come back with its identity and data.
+	// Lost explains why the member must be replaced; empty while it may come back with its ID and data.
 	Lost string
 }
 
 // Voter reports whether the member has a vote.
 func (m Member) Voter() bool { return !m.Learner }
 
-// Well reports whether the member is healthy and its pod may no longer start on an empty volume.
+// Well reports whether the member is healthy and its pod may no longer start etcd on an empty volume.
 func (m Member) Well() bool {
 	return m.Healthy && m.Pod != nil && !m.Patched && m.IsEstablished()
 }
@@ -71,7 +71,7 @@ func (m Member) Well() bool {
 // Ready reports whether the member is Well and its pod is ready.
 func (m Member) Ready() bool { return m.Well() && workload.Ready(m.Pod) }
 
-// IsEstablished reports whether the pod may no longer start on an empty volume.
+// IsEstablished reports whether the pod may no longer start etcd on an empty volume.
 func (m Member) IsEstablished() bool { return m.Start() == StartAs(etcdstart.Established, m.ID) }
 
 // Shown reports whether the client Service selects the pod.

@@ -42,7 +42,7 @@ func ClientService(c *etcdv1beta2.EtcdCluster) string { return c.Name + "-client
 // ConnectionMap returns the name of the ConfigMap that describes the connection for applications.
 func ConnectionMap(c *etcdv1beta2.EtcdCluster) string { return c.Name + "-connection" }
 
-// Selector returns the labels by which the Services of the CoreOS operator selected pods.
+// Selector returns the labels by which the CoreOS operator's Services select pods.
 func Selector(c *etcdv1beta2.EtcdCluster) map[string]string {
 	return map[string]string{etcdv1beta2.AppLabel: etcdv1beta2.AppName, etcdv1beta2.ClusterLabel: c.Name}
 }

@@ -9,11 +9,11 @@ import (
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 )
 
-// SerialsAhead is how many serials above the known ones are still recognized in names. A process may add members and
-// end before it records their serials.
+// SerialsAhead is how many serial numbers above the known ones opcrew still recognizes in names. An earlier process may
+// have added members and stopped before it recorded their serial numbers.
 const SerialsAhead = 16
 
-// SerialsBelow returns the serials below top, by the name of the member with that serial.
+// SerialsBelow returns the serial numbers below top, by the name of the member with that number.
 func SerialsBelow(c *etcdv1beta2.EtcdCluster, top int64) map[string]int64 {
 	out := map[string]int64{}
 	for serial := range top {

@@ -35,7 +35,7 @@ func (m Member) WhyNotReady(paused bool) string {
 	return ""
 }
 
-// WhyPodNotReady explains why the pod of a member is not ready. stuck is true if the user may have to act.
+// WhyPodNotReady explains why the pod of a member is not ready. stuck is true if the pod may need action by the user.
 func (m Member) WhyPodNotReady() (why string, stuck bool) {
 	if m.Unbound != "" {
 		return m.Unbound, true

@@ -11,8 +11,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// fromBackup plans to recover from the verified backup that was saved last. It does not compare revisions: those of
-// another cluster, or from before a restore, may be higher.
+// fromBackup plans to recover from the verified backup that was saved last. It does not compare revisions, because
+// backups of another cluster, or from before a restore, may have higher revisions.
 func (in *Input) fromBackup(plan *Plan) {
 	var best *etcdv1beta2.BackupRecord
 	var passed []string
@@ -68,7 +68,7 @@ func Unusable(last *etcdv1beta2.RestoreProgress) []string {
 }
 
 // Former returns the UID of the EtcdRestore that the cluster carried out last. The EtcdRestore's own status may not
-// show that yet, and it must not be carried out again.
+// show yet that it was carried out, and it must not be carried out again.
 func Former(last *etcdv1beta2.RestoreProgress) string {
 	switch {
 	case last == nil || last.Recovery == nil && last.Phase != etcdv1beta2.PhaseRestored:

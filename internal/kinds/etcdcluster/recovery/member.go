@@ -8,7 +8,7 @@ import (
 )
 
 // fromMember plans to recover from the remaining member that has applied the most log entries. All remaining members
-// have to answer first, as a silent one may have applied more.
+// have to answer first, because a silent member may have applied more.
 func (in *Input) fromMember(plan *Plan) {
 	for _, m := range in.Members {
 		switch {
@@ -28,7 +28,7 @@ func (in *Input) fromMember(plan *Plan) {
 	}
 }
 
-// Unreadable explains why the data of a remaining member cannot be read, now or soon; empty if it can.
+// Unreadable explains why the data of a remaining member cannot be read, now or soon; empty if the data can be read.
 func (in *Input) Unreadable(name string) string {
 	return unreadable(in.Members, name, model.NewJudge(in.Cluster, in.Now, false))
 }

@@ -41,15 +41,15 @@ func Find(in *Input) *Plan {
 	return plan
 }
 
-// digest returns an identifier of a plan, by which the user approves it. A plan with other lost members or another
-// source of data has another digest.
+// digest returns an identifier of a plan. The user approves a plan by this identifier. A plan with other lost members
+// or another source of data has another identifier.
 func digest(c *etcdv1beta2.EtcdCluster, plan etcdv1beta2.QuorumRecovery) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %q %s %s %s", c.UID, c.Status.ClusterID, plan.Lost, plan.Member, plan.Backup, plan.Object))
 	return hex.EncodeToString(sum[:])[:12]
 }
 
-// IsDue reports whether to carry out a plan now: the status shows it, the user wants it, and nothing blocks it. fresh
-// is true if the view of the members is recent enough to decide on.
+// IsDue reports whether to carry out a plan now: the status shows the plan, the user wants it, and nothing blocks it.
+// fresh is true if the view of the members is recent enough to decide on.
 func (in *Input) IsDue(plan *Plan, fresh bool) bool {
 	written := in.Cluster.Status.QuorumLoss
 	switch {

@@ -15,8 +15,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// Loss returns what the status reports about a lost quorum: how far the members had got, and how they can be recovered.
-// nil if the quorum is not lost, or the members may only be restarting.
+// Loss returns what the status reports about a lost quorum: the members' last log entries, and how the cluster can be
+// recovered. It returns nil if the quorum is not lost, or the members may only be restarting.
 func Loss(in *Input, plan *Plan) *etcdv1beta2.QuorumLoss {
 	status := &in.Cluster.Status
 	loss, awaited := status.QuorumLoss, in.awaited()
@@ -36,8 +36,8 @@ func Loss(in *Input, plan *Plan) *etcdv1beta2.QuorumLoss {
 	return loss
 }
 
-// LastDecided returns the log position at which this process last saw the cluster with a quorum; nil if it never did,
-// or if the view is of a restored member.
+// LastDecided returns the log position at which this process last saw the cluster with a quorum. It returns nil if this
+// process never saw a quorum, or if the view is of a restored member.
 func (in *Input) LastDecided() *etcdv1beta2.Decided {
 	last := in.View.Decided
 	if last.At.IsZero() || model.FormatID(in.View.ClusterID) != in.Cluster.Status.ClusterID {
@@ -46,8 +46,8 @@ func (in *Input) LastDecided() *etcdv1beta2.Decided {
 	return &etcdv1beta2.Decided{Time: metav1.Time{Time: last.At.Truncate(time.Second)}, Index: int64(last.Index)}
 }
 
-// awaited names the members that opcrew still waits for although their nodes count as lost, and says what would bring
-// them back.
+// awaited names the members that opcrew still waits for although their nodes count as lost, and says what would make
+// them come back.
 func (in *Input) awaited() string {
 	var out strings.Builder
 	judge := model.NewJudge(in.Cluster, in.Now, false)
@@ -96,7 +96,7 @@ func PlanOf(c *etcdv1beta2.EtcdCluster) string {
 	return ". " + c.Status.QuorumLoss.Plan + misnamed(c)
 }
 
-// misnamed returns a clause if the user's annotation approves another plan than the current one; empty otherwise.
+// misnamed returns a clause if the user's annotation approves another plan than the current plan; empty otherwise.
 func misnamed(c *etcdv1beta2.EtcdCluster) string {
 	asked := c.Annotations[etcdv1beta2.RecoverAnnotation]
 	if asked == "" || IsDeclined(c) || asked == c.Status.QuorumLoss.Digest {

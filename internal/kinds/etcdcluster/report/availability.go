@@ -23,7 +23,7 @@ type Availability struct {
 	WritesRefused *model.Obstacle
 	// OtherID is the ID of another etcd cluster that responds at the members' addresses; empty if there is none.
 	OtherID string
-	// SwitchingOver is the message to show while the restored member is ready but does not get clients yet; empty
+	// SwitchingOver is the message to show while the restored member is ready but clients are not sent to it yet; empty
 	// otherwise.
 	SwitchingOver string
 	// StartsOver is true if all first members are being recreated.

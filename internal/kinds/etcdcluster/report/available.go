@@ -36,7 +36,7 @@ func (a *Availability) Available(set condition.Set) {
 		set.False(kind, a.WritesRefused.Reason, a.WritesRefused.Message)
 	case a.View.Err == nil && healthy >= needed:
 		set.True(kind, etcdv1beta2.ReasonClusterAvailable, "Cluster available: "+quorum)
-	case a.View.Err == nil && !hopeless: // a quorum has just listed the members
+	case a.View.Err == nil && !hopeless: // a quorum has just listed the members, so there is one
 		set.True(kind, etcdv1beta2.ReasonClusterAvailable, "Cluster available: the members have a quorum, but not all of them respond: "+quorum)
 	case hopeless:
 		set.False(kind, etcdv1beta2.ReasonQuorumLost, "Quorum is lost: "+quorum+gone(a.Members)+recovery.PlanOf(c))
@@ -78,11 +78,11 @@ func (a *Availability) healthy() (healthy, voters int) {
 	return healthy, voters
 }
 
-// IsMistaken reports whether another etcd cluster than the status names responds, while no quorum is lost. Then either
-// the status or the data was changed, and only the user knows which of them is right.
+// IsMistaken reports whether an etcd cluster with another ID than in the status responds, while no quorum is lost. Then
+// either the status or the data was changed, and only the user knows which of the two is right.
 func (a *Availability) IsMistaken() bool { return a.OtherID != "" && !recovery.Hopeless(a.Members) }
 
-// mismatch explains that another etcd cluster responds than the status names, and what the user can do.
+// mismatch explains that an etcd cluster with another ID than in the status responds, and what the user can do.
 func (a *Availability) mismatch() string {
 	c := a.Cluster
 	return fmt.Sprintf("status.clusterID is %s, but cluster %s responds at the members' addresses: either the status was changed, or volumes were replaced. "+

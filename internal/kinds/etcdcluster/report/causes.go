@@ -64,8 +64,7 @@ func (a *Availability) Beginning() (reason, message string) {
 	return etcdv1beta2.ReasonCreating, message
 }
 
-// runFor returns how long etcd has been running in all pods, that is, in the pod that started last; 0 if it does not
-// run in one.
+// runFor returns how long etcd has been running in the pod in which it started last; 0 if it does not run in some pod.
 func (a *Availability) runFor() time.Duration {
 	var least time.Duration
 	for _, m := range a.Members {

@@ -59,7 +59,7 @@ func (u *Currency) UpToDate(set condition.Set) (note string) {
 	return ""
 }
 
-// behind counts the members that do not match the spec yet.
+// behind counts the members that do not match the spec.
 func (u *Currency) behind() int {
 	count := 0
 	for _, m := range u.Members {

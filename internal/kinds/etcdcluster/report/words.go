@@ -12,7 +12,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/recovery"
 )
 
-// gone returns a clause that names all lost members, and how many others can still come back.
+// gone returns a clause that names all lost members, and the number of the other members that can still come back.
 func gone(members []model.Member) string {
 	var out strings.Builder
 	for _, m := range members {

@@ -36,7 +36,7 @@ func (in *Input) cutOver(seed model.Member) {
 	s.ClusterID, s.Lineage = model.FormatID(in.View.ClusterID), at.UID
 	s.Membership = []etcdv1beta2.MemberIdentity{{ID: fmt.Sprintf("%016x", seed.ID), Name: seed.Name}}
 	s.Size, s.CurrentVersion, s.TargetVersion = 1, in.View.Status[seed.ID].Version, ""
-	// Every etcd version can read what etcdutl restores. All later log entries are written by the current version.
+	// Every etcd version can read what etcdutl restores, and the current version writes all later log entries.
 	s.FormedWith, s.SnapshotFrom = s.CurrentVersion, 0
 }
 
@@ -48,8 +48,8 @@ func savedAt(result backup.Result) *metav1.Time {
 	return &metav1.Time{Time: result.SavedAt.Truncate(time.Second)}
 }
 
-// noteFormer records the ID that the cluster had before a restore. Backups with that ID still count as backups of this
-// cluster.
+// noteFormer records in the status the ID that the cluster had before a restore. Backups with that ID still count as
+// backups of this cluster.
 func noteFormer(s *etcdv1beta2.EtcdClusterStatus) {
 	if s.ClusterID == "" {
 		return // the cluster never had data before the restore

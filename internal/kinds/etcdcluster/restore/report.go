@@ -23,7 +23,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// SwitchingOver returns the message to show from the switch to the restored member until the client Service selects it.
+// SwitchingOver returns the message to show after the switch to the restored member, until the client Service selects
+// its pod.
 func (in *Input) SwitchingOver() string {
 	const what = "The cluster switches to the restored member: clients are sent to it once no earlier pod serves clients"
 	if still := in.Lineage.FormerDecide(); still != "" {
@@ -32,8 +33,8 @@ func (in *Input) SwitchingOver() string {
 	return what
 }
 
-// Begin records a restore, or the plan of a recovery, in the status before anything is done for it. serial is the
-// serial number of the restored member; no other member may ever get it.
+// Begin records a restore, or the plan of a recovery, in the status before opcrew creates anything for it. serial is
+// the serial number of the restored member; no other member may ever get it.
 func (in *Input) Begin(serial int64, plan *recovery.Plan) {
 	s := &in.Cluster.Status
 	at := &etcdv1beta2.RestoreProgress{Phase: etcdv1beta2.PhaseRestoring, Serial: serial, Since: s.Restore.Began(), Above: in.seenRevision(s.Restore)}
@@ -48,8 +49,8 @@ func (in *Input) Begin(serial int64, plan *recovery.Plan) {
 	s.Restore, s.Serial = at, max(s.Serial, serial)
 }
 
-// seenRevision returns the highest revision that members or an earlier restore have reported. A restore continues far
-// above this revision, so that clients never see one go back.
+// seenRevision returns the highest revision that members or an earlier restore have reported. A restored cluster
+// continues far above this revision, because clients must never see a revision go back.
 func (in *Input) seenRevision(last *etcdv1beta2.RestoreProgress) int64 {
 	var seen int64
 	if last != nil {
@@ -82,8 +83,8 @@ func (in *Input) Report(set condition.Set, done kit.Outcome) {
 	in.ReportRestoring(set, at.Message)
 }
 
-// ReportRestoring sets Ready to False during a restore. It keeps the other conditions, which describe the old cluster.
-// It changes Available only if that is no longer certain.
+// ReportRestoring sets Ready to False during a restore. It keeps all other conditions, which describe the old cluster,
+// except that it updates Available if the old members' pods are no longer known to serve clients.
 func (in *Input) ReportRestoring(set condition.Set, how string) {
 	in.reportServing(set)
 	reason := etcdv1beta2.ReasonRestoring
@@ -97,8 +98,8 @@ func (in *Input) ReportRestoring(set condition.Set, how string) {
 	set.False(etcdv1beta2.EtcdClusterReady, reason, fmt.Sprintf("%s: %s; the cluster is unchanged until the restored member serves clients", name, how))
 }
 
-// reportServing sets Available from the readiness of the old members' pods, which are ready only with a quorum. During
-// a restore, opcrew reads only the restored member.
+// reportServing sets Available from the readiness of the old members' pods. These pods are ready only with a quorum.
+// opcrew has no other information, because during a restore it reads only the restored member.
 func (in *Input) reportServing(set condition.Set) {
 	const kind = etcdv1beta2.EtcdClusterAvailable
 	ready, voters := 0, int(model.CountVoters(in.Cluster.Status.Membership))
@@ -141,7 +142,7 @@ func (in *Input) whyNotRestored(seed model.Member, done kit.Outcome) (reason, me
 // heldByHibernation is the value of HeldBy if the spec requests hibernation.
 const heldByHibernation = "spec.hibernate"
 
-// heldBack says which setting the user must remove so that the restore continues.
+// heldBack says which setting the user must change so that the restore continues.
 func (in *Input) heldBack() (reason, message string) {
 	words := "the restore waits until " + in.HeldBy + " is removed"
 	if in.HeldBy != heldByHibernation {

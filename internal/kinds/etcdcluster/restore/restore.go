@@ -27,8 +27,8 @@ type Input struct {
 	Lineage *lineage.Input
 	// Recovery is the input for decisions about a recovery.
 	Recovery *recovery.Input
-	// Unfit explains why a restore cannot start. Blocked explains why the restored member cannot be created. nil if
-	// nothing prevents it.
+	// Unfit explains why a restore cannot start. Blocked explains why the restored member cannot be created. Each is
+	// nil if nothing prevents it.
 	Unfit, Blocked *model.Obstacle
 	// HeldBy names the setting that blocks a restore, such as "spec.paused"; empty if none does.
 	HeldBy string
@@ -42,8 +42,8 @@ func (in *Input) Begins() bool {
 	return in.asked() && in.HeldBy == "" && !in.Lineage.Leftovers()
 }
 
-// asked reports whether there is an EtcdRestore that takes effect. An EtcdRestore that cannot start yet takes effect
-// only on a cluster without data: that cluster waits, as it should start with the backup.
+// asked reports whether there is an EtcdRestore that affects the cluster. An EtcdRestore that cannot start yet affects
+// only a cluster without data: this cluster waits, because it should start with the backup.
 func (in *Input) asked() bool {
 	return in.Waits() && (in.Unfit == nil || in.Cluster.Status.ClusterID == "")
 }
@@ -72,8 +72,8 @@ func (in *Input) Seed() model.Member {
 	}
 }
 
-// SeedServes reports whether the restored member serves its data: it is the only member and the leader, and its pod is
-// not about to go.
+// SeedServes reports whether the restored member (the seed) serves its data: it is the only member and the leader, and
+// its pod is not about to be deleted.
 func (in *Input) SeedServes() bool {
 	m := in.Seed()
 	if m.Pod == nil || m.Pod.DeletionTimestamp != nil || m.Patched || model.Ended(m.Pod) || model.RunsSince(m.Pod).IsZero() {
@@ -84,8 +84,8 @@ func (in *Input) SeedServes() bool {
 	return in.View.Err == nil && !in.View.Stale && isMember && len(in.View.Members) == 1 && known && leader == m.ID && in.View.Healthy(m.ID)
 }
 
-// RecreatesSeed reports whether to recreate the restored member's pod: the pod has ended, or it does not run and was
-// created for another spec.
+// RecreatesSeed reports whether opcrew must recreate the restored member's pod: the pod has ended, or it does not run
+// and was created for another spec.
 func (in *Input) RecreatesSeed() bool {
 	pod := in.Seed().Pod
 	if pod == nil || pod.DeletionTimestamp != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Reported by a user: when an old backup was restored again, revisions started at the same number as the first time.
+// Reported by a user: when an old backup was restored a second time, revisions started at the same number as the first
+// time.
 func TestARestoreStartsAboveAllRevisionsThatAreKnown(t *testing.T) {
 	for name, test := range map[string]struct {
 		before *etcdv1beta2.RestoreProgress

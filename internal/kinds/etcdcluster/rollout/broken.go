@@ -30,15 +30,16 @@ func Repair(in *Input) steps.Verdict {
 	return steps.Verdict{}
 }
 
-// mayTry reports whether a broken member may change to the target version. It may always go back. It may not go forward
-// if it might not be able to read its log there, or if another member already fails at the target.
+// mayTry reports whether a broken member may change to the target version. It may always go back to an older version.
+// It may not go to a newer version that might not be able to read its log, or at which another member already fails.
 func (in *Input) mayTry(m model.Member) bool {
 	back := !versions.Older(in.CurrentVersion, in.Target)
 	return back || !in.mayNotRead(m) && !in.failed(m, func(other model.Member) bool { return model.VersionOf(other.Pod) == in.Target })
 }
 
 // mayNotRead reports whether the target version might not be able to read the member's log. A broken member does not
-// report its log index. But if another member has reached the target, all members had written a snapshot first.
+// report its log index. But if another member already runs the target version, all members wrote a snapshot before
+// that.
 func (in *Input) mayNotRead(m model.Member) bool {
 	reached := func(other model.Member) bool {
 		return other.Answers && !versions.Older(other.Version, snapshot.FirstWithoutOldEntries)

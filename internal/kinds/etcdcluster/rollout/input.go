@@ -44,7 +44,7 @@ func Lowest(members []model.Member) string {
 	return low
 }
 
-// next changes one of the members that are due. The leader comes last, and first transfers leadership.
+// next changes one of the members for which due returns true. The leader comes last, and first transfers leadership.
 func (in *Input) next(due func(model.Member) bool) steps.Verdict {
 	leader, _ := in.View.Leader()
 	last := -1
@@ -74,8 +74,8 @@ func (in *Input) change(i int) steps.Verdict {
 	return steps.Verdict{Change: m, Version: in.Target}
 }
 
-// recreates reports whether the member's pod is recreated because its settings differ. A member without a claim is
-// replaced instead, as it would lose its data.
+// recreates reports whether opcrew recreates the member's pod because its settings differ. A member without a claim
+// would lose its data, so opcrew replaces the whole member instead.
 func (in *Input) recreates(m model.Member) bool { return in.Persistent && m.Outdated }
 
 func (in *Input) any(is func(model.Member) bool) bool { return slices.ContainsFunc(in.Members, is) }

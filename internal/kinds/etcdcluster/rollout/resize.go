@@ -10,8 +10,8 @@ import (
 )
 
 // Resize gives the next running member the spec's resources without a restart (KEP-1287). It first records them on the
-// pod, so that a restarted process knows of them. A resize in progress blocks the next one. A resize that the node has
-// no room for does not, as the member keeps running.
+// pod, so that a restarted process knows of them. A resize in progress blocks the next resize, except if the node has
+// no room for it: the member then keeps running with its old resources.
 func Resize(in *Input) steps.Verdict {
 	if in.Invalid {
 		return steps.Verdict{}
@@ -20,7 +20,7 @@ func Resize(in *Input) steps.Verdict {
 	for i, m := range in.Members {
 		switch {
 		case m.Patched && (m.ResizeDue || m.ResizeNoted):
-			return steps.Verdict{Waits: waits, Halt: true} // the cache does not show the last patch yet
+			return steps.Verdict{Waits: waits, Halt: true} // the cache does not show opcrew's last patch yet
 		case m.ResizeDue || m.ResizeNoted:
 			return steps.Verdict{Resize: &in.Members[i], Waits: waits}
 		}
@@ -36,8 +36,8 @@ func Resize(in *Input) steps.Verdict {
 }
 
 // ResizeBroken returns a member whose etcd does not run, perhaps for lack of memory, and whose pod can be resized; nil
-// if there is none. It matters for members without claims, whose pods cannot be recreated. Other changes do not wait
-// for the resize.
+// if there is none. It matters for members without claims, whose pods cannot be recreated. Other changes need not wait
+// for this resize.
 func ResizeBroken(in *Input) *model.Member {
 	for i, m := range in.Members {
 		due := m.ResizeNoted || m.ResizeDue && !in.Persistent

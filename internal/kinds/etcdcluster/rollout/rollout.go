@@ -13,7 +13,8 @@ import (
 // update lists the rules that change one member to match the spec.
 var update = []rule{awaitAgreement, recreateOutdated, advanceLog, changeNext}
 
-// Update changes one member to match the spec: its version in place, anything else by recreating its pod.
+// Update changes one member to match the spec. It changes the version in the running pod, and all other settings by
+// recreating the pod.
 func Update(in *Input) steps.Verdict {
 	if in.Invalid {
 		return steps.Verdict{}

@@ -28,8 +28,8 @@ func awaitAgreement(in *Input) steps.Verdict {
 	return steps.Verdict{Waits: fmt.Sprintf("the members to agree on cluster version %s (it is still %s)%s", versions.MinorOf(low), versions.MinorOf(spoken), why)}
 }
 
-// recreateOutdated recreates pods with outdated settings before members write a snapshot, as the settings may affect
-// snapshots.
+// recreateOutdated recreates pods with outdated settings before opcrew makes members write a snapshot, because the
+// settings may affect snapshots.
 func recreateOutdated(in *Input) steps.Verdict {
 	if !in.SnapshotDue {
 		return steps.Verdict{}

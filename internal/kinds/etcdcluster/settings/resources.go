@@ -27,7 +27,8 @@ const (
 	ResizedAnnotation = "etcd.opcrew.io/resized"
 )
 
-// ResizeDue reports whether a pod differs from the spec only in resources, and these can be changed while the pod runs.
+// ResizeDue reports whether a pod differs from the spec only in resources that Kubernetes can change while the pod
+// runs.
 func ResizeDue(c *etcdv1beta2.EtcdCluster, pod *corev1.Pod) bool {
 	if pod == nil || pod.DeletionTimestamp != nil || c.Spec.Pod == nil {
 		return false
@@ -58,7 +59,7 @@ func ResizeNoted(c *etcdv1beta2.EtcdCluster, pod *corev1.Pod) bool {
 func requestedBy(pod *corev1.Pod) corev1.ResourceRequirements {
 	var out corev1.ResourceRequirements
 	if err := json.Unmarshal([]byte(pod.Annotations[ResourcesAnnotation]), &out); err != nil {
-		return corev1.ResourceRequirements{} // nothing was recorded, or a user has changed the annotation
+		return corev1.ResourceRequirements{} // nothing is recorded, or a user has changed the annotation
 	}
 	return out
 }

@@ -18,8 +18,8 @@ func PodPolicy(c *etcdv1beta2.EtcdCluster) *etcdv1beta2.PodPolicy {
 	return c.Spec.Pod
 }
 
-// Hash returns a hash of the pod settings in the spec. It ignores the version, which is changed in place, and what
-// opcrew itself adds, so that an upgrade of opcrew restarts no pod.
+// Hash returns a hash of the pod settings in the spec. It ignores the version, which opcrew changes in place. It also
+// ignores what opcrew itself adds to pods, so that an upgrade of opcrew restarts no pod.
 func Hash(c *etcdv1beta2.EtcdCluster) string { return hashWith(c, c.Spec.Pod) }
 
 // hashWith returns the hash that the spec would have with another pod policy; nil stands for none.

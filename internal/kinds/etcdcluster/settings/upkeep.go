@@ -37,8 +37,8 @@ func ForPods(c *etcdv1beta2.EtcdCluster) *PodUpkeep {
 	return &PodUpkeep{u.Compaction, u.CorruptionCheck, u.CorruptionCheck != "" && versions.Older(versions.Desired(c), "3.6.0")}
 }
 
-// Environment returns these settings as environment variables, not as flags. opcrew changes versions in place, and etcd
-// exits on an unknown flag, but only warns of an unknown variable.
+// Environment returns these settings as environment variables, not as flags. opcrew changes the version of etcd without
+// recreating the pod. etcd exits on a flag that its version does not know, but only warns of an unknown variable.
 func (u *PodUpkeep) Environment() []*corev1ac.EnvVarApplyConfiguration {
 	var out []*corev1ac.EnvVarApplyConfiguration
 	say := func(name, value string) {

@@ -11,7 +11,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/versions"
 )
 
-// AdvanceLog makes all members write a snapshot: it writes log entries that change no data until there are enough.
+// AdvanceLog makes all members write a snapshot. To do this, it writes log entries that change no data until there are
+// enough for a snapshot.
 func AdvanceLog(in *Input) steps.Verdict {
 	count, known := entriesBetween(in.Env)
 	if !known || count > maxCount {
@@ -20,7 +21,7 @@ func AdvanceLog(in *Input) steps.Verdict {
 			countVariable, maxCount, in.Target)}
 	}
 	out := steps.Verdict{Waits: "the members to write a snapshot that etcd " + versions.MinorOf(in.Target) + " can start from"}
-	if in.From == 0 { // the status first has to record From
+	if in.From == 0 { // first, the status must record From (the log index up to which entries may have the old form)
 		return out
 	}
 	from, needed := uint64(in.From), count+margin
@@ -34,7 +35,8 @@ func AdvanceLog(in *Input) steps.Verdict {
 	return out
 }
 
-// leastApplied returns the last log index that all members have applied, but at least from.
+// leastApplied returns the last log index that all members have applied; at least from, the index at which opcrew
+// starts to count.
 func (in *Input) leastApplied(from uint64) uint64 {
 	var out []uint64
 	for _, m := range in.Members {

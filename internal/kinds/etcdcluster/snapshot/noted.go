@@ -11,8 +11,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// FormedWith returns the lowest etcd version that any first member may have run: from the recorded version, the spec,
-// the pods and what members report.
+// FormedWith returns the lowest etcd version that any first member may have run. It considers the recorded version, the
+// versions of the spec and the pods (seen), and what members report.
 func FormedWith(noted string, seen []string, view etcd.View) string {
 	low := noted
 	for _, status := range view.Status {
@@ -26,9 +26,9 @@ func FormedWith(noted string, seen []string, view etcd.View) string {
 	return low
 }
 
-// From returns the log index after which no entry has the old form: all members run 3.6 and have agreed on it. It is
-// recorded as soon as it is known. Ordinary writes may then suffice for a snapshot before an upgrade to 3.7 is
-// requested.
+// From returns the log index after which no entry has the form that etcd 3.7 cannot read: all members run 3.6 and have
+// agreed on it. opcrew records this index as soon as it is known. Ordinary writes may then suffice for a snapshot
+// before an upgrade to 3.7 is requested.
 func From(in *Input) int64 {
 	if in.From != 0 || formedNew(in.FormedWith) || in.View.Err != nil || !versions.SameMinor(in.View.ClusterVersion, firstNew) {
 		return in.From

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package snapshot decides when etcd 3.7 can read the logs of 3.6 members. Up to 3.5, etcd logs some entries in a form
-// that 3.7 cannot parse. A member reads its log from its last snapshot, but with few writes 3.6 never writes one after
-// those entries. See docs/design/etcd.md.
+// that 3.7 cannot parse. A member reads its log from its last snapshot, but with few writes, 3.6 never writes a
+// snapshot after the entries in the old form. See docs/design/etcd.md.
 package snapshot
 
 import (
@@ -23,11 +23,11 @@ const (
 	// maxCount is the largest number of log entries that opcrew writes to force a snapshot. They cause about half a
 	// minute of disk writes on the members.
 	maxCount = 200_000
-	// margin is how many log entries more than needed a member must have applied. Entries are applied in batches, so
-	// the reported index may be that far ahead of the snapshot.
+	// margin is how many log entries more than needed a member must have applied. Members apply entries in batches, so
+	// the index that a member reports may be that far ahead of its snapshot.
 	margin = 200
-	// lag is how many entries more the leader must have, so that the followers have applied enough. A follower learns
-	// that entries are committed only with later entries.
+	// lag is how many more entries the leader must have, so that the followers have applied enough. A follower learns
+	// that entries are committed only when it receives later entries.
 	lag = 500
 )
 
@@ -49,12 +49,13 @@ type Input struct {
 	Env []etcdv1beta2.EnvVar
 	// Target is the version that members change to next. Lowest is the lowest version that any member runs.
 	Target, Lowest string
-	// Refused explains why the last step failed; empty if it did not.
+	// Refused explains why the last step failed; empty if it succeeded.
 	Refused string
 }
 
 // Due reports whether members must write a snapshot before they change to the target version. It is true until every
-// member has applied so many entries that it must have written one, or if that number is unknown.
+// member has applied enough entries that it must have written a snapshot. It is also true if the necessary number is
+// unknown.
 func Due(in *Input) bool {
 	old := in.Target != "" && !versions.Older(in.Target, FirstWithoutOldEntries) && versions.Older(in.Lowest, FirstWithoutOldEntries)
 	if !old || formedNew(in.FormedWith) {
@@ -67,7 +68,8 @@ func Due(in *Input) bool {
 	})
 }
 
-// formedNew reports whether no member has ever written log entries in the old form.
+// formedNew reports whether no member of the cluster has ever written log entries in the form that etcd 3.7 cannot
+// read.
 func formedNew(formedWith string) bool {
 	return formedWith != "" && !versions.Older(formedWith, firstNew)
 }
@@ -83,7 +85,7 @@ func entriesBetween(variables []etcdv1beta2.EnvVar) (count uint64, known bool) {
 		if env.ValueFrom != nil {
 			return 0, false
 		}
-		// Etcd uses its default for all other values.
+		// For a value that is not a positive number, etcd uses its default.
 		if n, err := strconv.ParseUint(env.Value, 10, 32); err == nil && n > 0 {
 			count = n
 		}

@@ -38,8 +38,8 @@ func Compare(voters []etcd.Member) *Step {
 	}}
 }
 
-// hashAll queries all voters concurrently. They hash the same revision, as etcd refuses writes while the alarm is
-// raised.
+// hashAll makes all voters hash their data concurrently. They hash the same revision, because etcd refuses writes while
+// the alarm CORRUPT is raised.
 func hashAll(ctx context.Context, store etcd.Store, voters []etcd.Member) Comparison {
 	out := Comparison{Sums: map[uint64]etcd.Hash{}, Failed: map[uint64]string{}}
 	var mu sync.Mutex
@@ -64,7 +64,8 @@ func hashAll(ctx context.Context, store etcd.Store, voters []etcd.Member) Compar
 	return out
 }
 
-// lags reports whether the hashes are of different revisions, so that some members have not applied all log entries.
+// lags reports whether the hashes are of different revisions, which means that some members have not applied all log
+// entries.
 func (c Comparison) lags() bool {
 	first := true
 	var revision int64
@@ -92,7 +93,7 @@ func (c Comparison) Majority(voters []etcd.Member) (sum etcd.Hash, have int) {
 	return sum, have
 }
 
-// Unknown names the first voter without a hash, and why; empty if all hashes are known.
+// Unknown names the first voter whose hash is unknown, and why; empty if all hashes are known.
 func (c Comparison) Unknown(voters []etcd.Member) string {
 	for _, m := range voters {
 		if failed := c.Failed[m.ID]; failed != "" {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// History is what this process remembers about work on a cluster's data. Safety does not depend on it: a restarted
-// process only compares, compacts or defragments once more than needed.
+// History is what this process remembers about work on a cluster's data. Nothing unsafe happens if it is lost: a
+// restarted process only compares, compacts or defragments once more than needed.
 type History struct {
 	// Cluster is etcd's cluster ID, in hexadecimal.
 	Cluster string

@@ -27,8 +27,8 @@ func Remove(m model.Member, why string) *Step {
 	}
 }
 
-// Add returns the step that adds a member. If a lost answer makes opcrew repeat the step, etcd reports that the
-// member's unique peer URL exists, which counts as success.
+// Add returns the step that adds a member. Each member has a unique peer URL. If etcd's answer is lost and opcrew
+// repeats the step, etcd reports that the peer URL exists, which counts as success.
 func Add(name, url string, learner bool) *Step {
 	return &Step{
 		Name: "add member " + name, Reason: "MemberAdded", Note: fmt.Sprintf("Member %s is added", name),
@@ -78,7 +78,7 @@ func MoveLeader(from, to model.Member) *Step {
 func ReplaceCorrupt(m model.Member) *Step {
 	s := Remove(m, "its data differs from that of the majority (alarm CORRUPT)")
 	take := s.Do
-	s.Confirm = false // the pod and the volume need not be lost
+	s.Confirm = false // no check that pod and volume are lost, because the member is removed although it runs
 	s.Do = func(ctx context.Context, store etcd.Store) error {
 		status, err := store.Status(ctx, m.Client)
 		if err == nil && !slices.ContainsFunc(status.Alarms(), func(a etcd.Alarm) bool { return a.Kind == etcd.AlarmCorrupt }) {

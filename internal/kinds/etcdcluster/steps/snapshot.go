@@ -11,11 +11,12 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// ErrNoEntries reports that no log entry could be written. The next view shows how many are missing.
+// ErrNoEntries reports that no log entry could be written. The next view of the members shows how many entries are
+// still needed.
 var ErrNoEntries = errors.New("no entry was written")
 
-// Advance returns the step that writes as many of the log entries as the time limit of a step allows. It causes no
-// event.
+// Advance returns the step that writes the given number of log entries, as far as the time limit of a step allows. It
+// causes no event.
 func Advance(entries uint64) *Step {
 	return &Step{Name: "have the members write a snapshot", Do: func(ctx context.Context, store etcd.Store) error {
 		if err := store.Advance(ctx, entries); err != nil {

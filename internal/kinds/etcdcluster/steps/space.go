@@ -15,8 +15,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Compact returns the step that compacts the history up to a revision. It succeeds if the history was already compacted
-// there.
+// Compact returns the step that compacts the history up to a revision. The step succeeds if the history was already
+// compacted up to this revision.
 func Compact(revision int64) *Step {
 	return &Step{Name: fmt.Sprintf("compact at revision %d", revision), Begin: func(at Site) etcd.Work {
 		return etcd.Work{Name: "compaction", Limit: workLimit, Do: func(ctx context.Context, store etcd.Store) {
@@ -62,13 +62,13 @@ const workLimit = 10 * time.Minute
 // DefragmentationOf returns the name of the work that defragments a member. The name identifies this work in a view.
 func DefragmentationOf(name string) string { return "defragmentation of " + name }
 
-// Defragment returns the step that defragments one member in the background. If this process ends meanwhile, the member
-// continues, and the next process finds it busy or done.
+// Defragment returns the step that defragments one member in the background. If the operator's process ends meanwhile,
+// the member continues. The next process then finds the member busy or defragmented.
 func Defragment(m model.Member, costs bool) *Step {
 	return &Step{Name: "defragment member " + m.Name, About: &m, CostsVoter: costs, Begin: func(at Site) etcd.Work {
 		return etcd.Work{Name: DefragmentationOf(m.Name), Limit: workLimit, Do: func(ctx context.Context, store etcd.Store) {
 			begun := at.Clock.Now()
-			before, _ := store.Status(ctx, m.Client) // the size before is used only in the event
+			before, _ := store.Status(ctx, m.Client) // the previous size is used only in the event
 			failed := store.Defragment(ctx, m.Client)
 			after, err := store.Status(ctx, m.Client)
 			if failed == nil {

@@ -25,10 +25,12 @@ type Step struct {
 	Reason, Note string
 	// Confirm is true if opcrew must read the member's pod and claim live, to confirm that it is lost, before the step.
 	Confirm bool
-	// CostsVoter is true if the step takes a voter away. opcrew then first checks that enough other voters answer.
+	// CostsVoter is true if the cluster loses a voter by the step. opcrew then first checks that enough other voters
+	// answer.
 	CostsVoter bool
 	Do         func(context.Context, etcd.Store) error
-	// Begin is called instead of Do if the change may take longer than a step may. It returns work for the background.
+	// Begin is called instead of Do if the change may take longer than the time limit of a step. It returns work that
+	// runs in the background.
 	Begin func(Site) etcd.Work
 }
 
@@ -37,7 +39,7 @@ type Site struct {
 	Clock clock.Clock
 	// Record changes the history of the cluster.
 	Record func(change func(*History))
-	// Event reports to users what has ended. Kubernetes counts events with the same reason about the same pod as one
-	// event, and keeps only the note of the first.
+	// Event reports to users which work has ended. Kubernetes counts events with the same reason about the same pod as
+	// one event, and keeps only the note of the first.
 	Event func(about *corev1.Pod, kind, reason, note string)
 }

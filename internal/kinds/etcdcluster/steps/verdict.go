@@ -7,7 +7,7 @@ import "github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 
 // Verdict is what a rule decides. The zero Verdict leaves the decision to the next rule.
 type Verdict struct {
-	// Step is the next change in etcd.
+	// Step is the next change in etcd; nil if there is none.
 	Step *Step
 	// Recreate names the member whose pod is recreated.
 	Recreate string

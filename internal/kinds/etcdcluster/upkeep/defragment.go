@@ -12,12 +12,13 @@ import (
 )
 
 const (
-	// minGain is how many free bytes make a defragmentation worthwhile, unless a twentieth of the data is more.
+	// minGain is the smallest number of free bytes that makes a defragmentation worthwhile. If a twentieth of the data
+	// is more, that much must be free.
 	minGain = 1 << 20
 	// pauseAfterFailure is the time from a failed defragmentation to the next attempt.
 	pauseAfterFailure = time.Minute
-	// restFactor limits how often a member is defragmented when it reports no free space: at least this many times the
-	// duration of its last defragmentation must pass in between.
+	// restFactor limits how often opcrew defragments a member that reports no free space: at least this many times the
+	// duration of its last defragmentation must pass between two.
 	restFactor = 20
 )
 
@@ -50,8 +51,8 @@ func (in *Input) defragmentNext(due func(etcd.MemberStatus) bool) steps.Verdict 
 	return steps.Verdict{Step: steps.TransferLeaderFirst(in.View, in.Members, *last, steps.Defragment(*last, several))}
 }
 
-// gains reports whether a defragmentation would return enough space. After one, the member is left alone until its data
-// has changed, as etcd may need new free space at once.
+// gains reports whether a defragmentation would return enough space. After a defragmentation, opcrew leaves the member
+// alone until its data has changed, because etcd may need new free space at once.
 func (in *Input) gains(status etcd.MemberStatus) bool {
 	last := in.History.Defragmented[status.ID]
 	switch {
@@ -74,8 +75,8 @@ func (in *Input) promisesRoom(status etcd.MemberStatus) bool {
 	return in.exceeds(status.DBSize, fullPercent) && in.gains(status)
 }
 
-// isOwed reports whether a full member has not been defragmented since the last compaction. It must be, before opcrew
-// reports that no more space can be freed.
+// isOwed reports whether a member that is out of space has not been defragmented since the last compaction. opcrew must
+// do this before it reports that no more space can be freed.
 func (in *Input) isOwed(status etcd.MemberStatus) bool {
 	last, compaction := in.History.Defragmented[status.ID], in.History.Compaction
 	switch {
@@ -87,8 +88,9 @@ func (in *Input) isOwed(status etcd.MemberStatus) bool {
 	return last.At.Before(compaction.At)
 }
 
-// isDue reports whether a member that isOwed may be defragmented now. Clients that delete keys cause one compaction
-// after another, and the resulting defragmentations must not block members all the time.
+// isDue reports whether opcrew may now defragment a member that needs it after a compaction (isOwed). Clients that
+// delete keys cause one compaction after another, and the defragmentations after them must not block members all the
+// time.
 func (in *Input) isDue(status etcd.MemberStatus) bool {
 	last := in.History.Defragmented[status.ID]
 	rest := restFactor * last.Took

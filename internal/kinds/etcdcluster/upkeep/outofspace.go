@@ -17,7 +17,7 @@ import (
 )
 
 // OutOfSpace describes for the status a member that is out of space, so that etcd refuses writes, and what opcrew does
-// about it. Empty if there is none. The message changes only when opcrew's next action changes.
+// about it. It returns "" if no member is out of space. The message changes only when opcrew's next action changes.
 func OutOfSpace(in *Input) string {
 	alarms := model.Alarms(in.View, etcd.AlarmNoSpace)
 	if len(alarms) == 0 {
@@ -50,7 +50,7 @@ func (in *Input) failedDefragmentation() string {
 	return ""
 }
 
-// mayGain reports whether a defragmentation of some member may return space.
+// mayGain reports whether a defragmentation of any member may return space.
 func (in *Input) mayGain() bool {
 	return slices.ContainsFunc(in.View.Voters(), func(m etcd.Member) bool {
 		status := in.View.Status[m.ID]
@@ -68,8 +68,8 @@ func (in *Input) shortage() string {
 		steps.FormatSize(fullest.DBInUse), steps.FormatSize(in.quota(fullest)), in.contents(), quotaVariable, needed, in.volumeFor(needed), in.otherWay())
 }
 
-// volumeFor returns a clause that says how large the volumes must be for a quota; empty if they are large enough. They
-// need twice the quota, as a defragmentation writes a second copy of the data.
+// volumeFor returns a clause that says how large the volumes must be for a quota; empty if they are large enough.
+// Volumes need twice the quota, because a defragmentation writes a second copy of the data.
 func (in *Input) volumeFor(quota int64) string {
 	for _, claim := range in.Claims {
 		if has := workload.Capacity(claim); !has.IsZero() && has.Value() < 2*quota {
@@ -92,8 +92,8 @@ func (in *Input) contents() string {
 	}
 }
 
-// otherWay says what users can do instead of setting a larger quota. Deleted keys still take up space in the history
-// that is kept.
+// otherWay says what users can do if they do not want to set a larger quota. Deleting keys is not enough, because they
+// still take up space in the history that is kept.
 func (in *Input) otherWay() string {
 	if keep := in.keepRevisions(); keep > 0 {
 		return fmt.Sprintf("delete keys and set spec.upkeep.keepRevisions lower than %d: deleted keys take up room as long as their revisions are kept", keep)

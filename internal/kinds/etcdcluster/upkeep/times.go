@@ -35,7 +35,7 @@ func (in *Input) window() (open bool, wait time.Duration) {
 }
 
 // NextLook returns the time until the next reconcile for upkeep: the next scheduled time, or soon while an alarm is
-// raised. Changed sizes and revisions alone start no reconcile.
+// raised. opcrew schedules it because changed sizes and revisions alone start no reconcile.
 func NextLook(in *Input, soon time.Duration) time.Duration {
 	if len(in.View.Alarms()) > 0 {
 		return soon

@@ -34,7 +34,7 @@ func MakeRoom(in *Input) steps.Verdict {
 		return steps.Verdict{Step: steps.Compact(revision)}
 	}
 	if !in.allWell() || in.isFreeing() {
-		return steps.Verdict{} // later rules wait for the members; a defragmentation now would be too early
+		return steps.Verdict{} // the members are still freeing space, so a defragmentation would be too early; later rules wait for them
 	}
 	return steps.First(in, defragmentFull, disarm)
 }
@@ -44,8 +44,8 @@ func defragmentFull(in *Input) steps.Verdict {
 	return in.defragmentNext(func(status etcd.MemberStatus) bool { return in.promisesRoom(status) || in.isDue(status) })
 }
 
-// disarm clears the alarm. While members are still short of space, it does nothing, so that the spec or the members can
-// change first.
+// disarm clears the alarm. While members are still short of space, it keeps the alarm, so that the spec or the members
+// can change first.
 func disarm(in *Input) steps.Verdict {
 	if in.isShort() {
 		return steps.Verdict{}

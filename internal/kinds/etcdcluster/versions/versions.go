@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package versions knows which version of etcd can follow which, and what each can do. Package rollout decides when
-// members change their version.
+// Package versions knows which version of etcd can follow which, and which features each version has. Package rollout
+// decides when members change their version.
 package versions
 
 import (
@@ -24,8 +24,8 @@ func Older(a, b string) bool {
 }
 
 // newest lists the last known patch version of each minor version. An upgrade over several minor versions passes
-// through them, as none can be skipped (etcd's upgrade guides). Old patches do not suffice: 3.6 must be entered from
-// 3.5.26 or later, 3.7 from 3.6.11 or later.
+// through each of them, because none can be skipped (etcd's upgrade guides). Old patches are not enough: a member must
+// run 3.5.26 or later before 3.6, and 3.6.11 or later before 3.7.
 var newest = []string{"3.2.32", "3.3.27", "3.4.44", "3.5.35", "3.6.16", "3.7.3"}
 
 // enterFrom holds, by minor version, the oldest patch version from which a member may enter the next minor version.
@@ -45,9 +45,9 @@ func Desired(c *etcdv1beta2.EtcdCluster) string {
 	return strings.TrimPrefix(cmp.Or(strings.TrimSpace(c.Spec.Version), etcdv1beta2.DefaultVersion), "v")
 }
 
-// Next returns the version that members change to now, from the lowest running version toward the desired one. It is
-// the desired version, or a step through the next minor version. Members cannot go back once all run a new minor
-// version.
+// Next returns the version that members change to now, from the lowest running version toward the desired one. This is
+// the desired version, or a patch of the next minor version. Once all members run a new minor version, they cannot go
+// back.
 func Next(from, to string, path []string) (string, error) {
 	old, err := Parse(from)
 	if err != nil {

@@ -51,8 +51,8 @@ func RequestedTerms(claim *corev1.PersistentVolumeClaim) terms {
 	return out
 }
 
-// Differs explains how a claim differs from the spec; "" if it matches. A field matches if the claim has the spec's
-// value, or was created for that value.
+// Differs explains how a claim differs from the spec; "" if it matches. A field of the claim matches if it has the
+// spec's value, or if the claim was created for that value.
 func Differs(c *etcdv1beta2.EtcdCluster, claim *corev1.PersistentVolumeClaim) string {
 	if !model.Persistent(c) || claim == nil {
 		return ""
@@ -79,7 +79,7 @@ func Unprovisioned(claim *corev1.PersistentVolumeClaim) bool {
 	return claim.Status.Phase == corev1.ClaimPending && claim.Spec.VolumeName == ""
 }
 
-// differentName compares class names. If the spec sets none, Kubernetes chooses one, and nothing differs.
+// differentName compares class names. If the spec sets no class, Kubernetes chooses one, which counts as equal.
 func differentName(desired, has *string) bool { return desired != nil && *desired != valueOf(has) }
 
 func valueOf(text *string) string {

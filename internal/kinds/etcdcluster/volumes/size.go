@@ -21,8 +21,8 @@ func Size(c *etcdv1beta2.EtcdCluster) resource.Quantity {
 	return c.Spec.Pod.PersistentVolumeClaimSpec.Resources.Requests[corev1.ResourceStorage]
 }
 
-// Problem explains which volumes do not have the spec's size; empty if all have it. Members work anyway, so Ready stays
-// True and only shows the message.
+// Problem explains which volumes do not have the spec's size; empty if all volumes have it. Members work with smaller
+// volumes too, so Ready stays True and only shows the message.
 func Problem(volumes workload.Volumes) (reason, message string) {
 	growing, have := volumes.Growing()
 	switch stuck, larger := volumes.Stuck(), volumes.Larger(); {
