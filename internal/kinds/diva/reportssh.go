@@ -44,7 +44,7 @@ func reportSSH(set condition.Set, d *opsv1.Diva, decided decision, r *ring.Ring)
 	case r == nil:
 		set.False(kind, common.ReasonApplying, "The SSH key pair is being created")
 	case !r.Identity:
-		set.False(kind, opsv1.ReasonKeyLost, fmt.Sprintf("Secret %s lost its SSH keys while pods were running, and opcrew replaces them: %s. Running managers log in with the old key; a manager that starts now waits for the new key", names.SecretName(d), decided.pods.Progress(d, r)))
+		set.False(kind, opsv1.ReasonKeyLost, fmt.Sprintf("Secret %s lost its SSH keys while pods were running, and opcrew is replacing the keys: %s. Running managers log in with the old key; a manager that starts now waits for the new key", names.SecretName(d), decided.pods.Progress(d, r)))
 	case d.Status.SSH.Phase != opsv1.SSHInUse:
 		set.True(kind, opsv1.ReasonRotating, decided.pods.Progress(d, r))
 	default:

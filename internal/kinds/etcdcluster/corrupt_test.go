@@ -84,9 +84,9 @@ func TestReadySaysWhoseDataIsCorruptAndWhatIsDone(t *testing.T) {
 		world world
 		want  string
 	}{
-		"not compared": {observed(clustertest.New(), 3).accused(1), says + "opcrew compares the data of the members"},
-		"one differs":  {observed(clustertest.New(), 3).accused(1).compared(0, 8, 7, 7), says + "the data of " + n(0) + " differs from the majority's data, so opcrew replaces this member"},
-		"none does":    {observed(clustertest.New(), 3).accused(1).compared(0, 7, 7, 7), says + "all voters have the same data, so opcrew clears the alarm"},
+		"not compared": {observed(clustertest.New(), 3).accused(1), says + "opcrew is comparing the data of the members"},
+		"one differs":  {observed(clustertest.New(), 3).accused(1).compared(0, 8, 7, 7), says + "the data of " + n(0) + " differs from the majority's data, so opcrew is replacing this member"},
+		"none does":    {observed(clustertest.New(), 3).accused(1).compared(0, 7, 7, 7), says + "all voters have the same data, so opcrew is clearing the alarm"},
 		"all do": {observed(clustertest.New(), 3).accused(1).compared(0, 7, 8, 9),
 			says + "no majority of the 3 voters has the same data, so opcrew does nothing: restore a backup, or clear the alarm (etcdctl alarm disarm) if you know which member's data is right"},
 	} {

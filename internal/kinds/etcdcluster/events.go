@@ -22,7 +22,7 @@ func upgradeEvents(was, is etcdv1beta2.EtcdClusterStatus) []kit.Event {
 	event := kit.Event{Reason: etcdv1beta2.ReasonClusterUpgrading, Action: "ChangeVersion"}
 	switch {
 	case is.TargetVersion != "" && is.TargetVersion != was.TargetVersion:
-		event.Note = fmt.Sprintf("opcrew changes the members from version %s to %s, one at a time", is.CurrentVersion, is.TargetVersion)
+		event.Note = fmt.Sprintf("opcrew is changing the members from version %s to %s, one at a time", is.CurrentVersion, is.TargetVersion)
 	case is.TargetVersion == "" && was.TargetVersion != "" && is.CurrentVersion == was.TargetVersion:
 		event.Reason, event.Note = etcdv1beta2.ReasonClusterUpgraded, "All members run version "+is.CurrentVersion
 	default:
@@ -38,7 +38,7 @@ func recoveryEvents(was, is etcdv1beta2.EtcdClusterStatus) []kit.Event {
 	event := kit.Event{Reason: etcdv1beta2.ReasonRecovering, Action: "Recover", Note: is.Restore.Message}
 	switch is.Restore.Phase {
 	case etcdv1beta2.PhaseRestoring:
-		event.Note = fmt.Sprintf("The quorum is permanently lost; beside the remaining members, opcrew starts a new member with the data of %s", cmp.Or(is.Restore.Recovery.Member, is.Restore.Recovery.Object))
+		event.Note = fmt.Sprintf("The quorum is permanently lost; beside the remaining members, opcrew is starting a new member with the data of %s", cmp.Or(is.Restore.Recovery.Member, is.Restore.Recovery.Object))
 	case etcdv1beta2.PhaseRestored:
 		event.Reason = etcdv1beta2.ReasonRecovered
 	}

@@ -15,8 +15,8 @@ func TestEventsNameTheVersionsOfAnUpgrade(t *testing.T) {
 		before, after versions
 		want          string
 	}{
-		"it begins":               {versions{"3.4.44", ""}, versions{"3.4.44", "3.5.35"}, "ClusterUpgrading: opcrew changes the members from version 3.4.44 to 3.5.35, one at a time"},
-		"the next step begins":    {versions{"3.4.44", "3.5.35"}, versions{"3.5.35", "3.6.16"}, "ClusterUpgrading: opcrew changes the members from version 3.5.35 to 3.6.16, one at a time"},
+		"it begins":               {versions{"3.4.44", ""}, versions{"3.4.44", "3.5.35"}, "ClusterUpgrading: opcrew is changing the members from version 3.4.44 to 3.5.35, one at a time"},
+		"the next step begins":    {versions{"3.4.44", "3.5.35"}, versions{"3.5.35", "3.6.16"}, "ClusterUpgrading: opcrew is changing the members from version 3.5.35 to 3.6.16, one at a time"},
 		"it goes on":              {versions{"3.4.44", "3.5.35"}, versions{"3.4.44", "3.5.35"}, ""},
 		"it ends":                 {versions{"3.4.44", "3.5.35"}, versions{"3.5.35", ""}, "ClusterUpgraded: All members run version 3.5.35"},
 		"it is taken back":        {versions{"3.4.44", "3.5.35"}, versions{"3.4.44", ""}, ""},

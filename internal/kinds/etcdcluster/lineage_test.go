@@ -104,7 +104,7 @@ func TestNoClientIsSentToTheRestoredMemberWhileAnEarlierMajorityMayRun(t *testin
 			t.Errorf("%s: expected clients to be led to the restored member: %t, got %t", name, c.shown, shown)
 		}
 		got := conditionOf(reported(c.world), etcdv1beta2.EtcdClusterAvailable)
-		if strings.Contains(got, ", but these may still serve clients: "+model.MemberName(c.world.c, 0)+": ") == c.shown {
+		if strings.Contains(got, ", but these pods may still serve clients: "+model.MemberName(c.world.c, 0)+": ") == c.shown {
 			t.Errorf("%s: expected the node to be reported only if clients wait for it, got %s", name, got)
 		}
 	}

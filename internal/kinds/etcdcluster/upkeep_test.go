@@ -157,16 +157,16 @@ func TestReadySaysThatMembersAreOutOfSpaceAndWhatIsDone(t *testing.T) {
 		want  string
 	}{
 		"it is healed": {allHolding(observed(clustertest.New(), 3), 100, 99).full(1),
-			out + "; opcrew defragments the members and, if that is not enough, discards the history except for the last 1000 revisions"},
+			out + "; opcrew is defragmenting the members; if that does not free enough space, opcrew discards the history except for the last 1000 revisions"},
 		"members may still be freeing": {allHolding(observed(clustertest.New(), 3), 99, 98).compactedTo(4000, time.Second).full(1),
-			out + "; opcrew defragments the members"},
+			out + "; opcrew is defragmenting the members"},
 		"keys fill it": {allHolding(observed(clustertest.New(), 3), 99, 98).compactedTo(4000, time.Minute).inVain(time.Second, 0, 1, 2).full(1),
 			out + "; no more space can be freed, and 98 MiB of 100 MiB are in use by keys and the last 1000 revisions: set ETCD_QUOTA_BACKEND_BYTES in spec.pod.etcdEnv to 128974848 or more, " +
 				"or delete keys and set spec.upkeep.keepRevisions lower than 1000: deleted keys take up room as long as their revisions are kept"},
 		"keys alone do": {allHolding(observed(clustertest.New(clustertest.Upkeep(clustertest.KeepNone)), 3), 99, 98).compactedTo(5000, time.Minute).inVain(time.Second, 0, 1, 2).full(1),
 			out + "; no more space can be freed, and 98 MiB of 100 MiB are in use by keys: set ETCD_QUOTA_BACKEND_BYTES in spec.pod.etcdEnv to 128974848 or more, or delete keys"},
 		"one has yet to be defragmented": {allHolding(observed(clustertest.New(), 3), 99, 98).compactedTo(4000, time.Minute).inVain(time.Second, 1, 2).full(1),
-			out + "; opcrew defragments the members"},
+			out + "; opcrew is defragmenting the members"},
 		"one cannot be": {allHolding(observed(clustertest.New(), 3), 99, 98).compactedTo(4000, time.Minute).inVain(time.Second, 0, 2).defragmented(1, steps.Attempt{At: clustertest.Noon, Failed: "no space left on device"}).full(1),
 			out + "; the defragmentation of " + n + " has failed: no space left on device"},
 		"nothing is to be done": {allHolding(observed(clustertest.New(clustertest.Upkeep(clustertest.ReportsNoSpace)), 3), 100, 99).full(1),

@@ -28,7 +28,7 @@ func (f progress) of(restore *etcdv1beta2.EtcdRestore) (reason, message string) 
 	case f.cluster == nil:
 		return etcdv1beta2.ReasonClusterMissing, fmt.Sprintf("EtcdCluster %s does not exist; when it is created, it starts with this backup", name)
 	case at == nil && f.cluster.Status.Restore.TookUp(restore.UID):
-		return etcdv1beta2.ReasonRestored, fmt.Sprintf("EtcdCluster %s was restored, but has lost its quorum since then; it continued from its remaining data", name)
+		return etcdv1beta2.ReasonRestored, fmt.Sprintf("EtcdCluster %s was restored, but has lost its quorum since then; the status of the EtcdCluster describes the recovery from that loss", name)
 	case (at == nil || at.Phase == etcdv1beta2.PhaseRestoring) && held(f.cluster) != "":
 		return etcdv1beta2.ReasonClusterNotReady, fmt.Sprintf("EtcdCluster %s %s", name, held(f.cluster))
 	case at == nil && f.unfit != "":

@@ -94,7 +94,7 @@ func TestReadyReportsTheProgressOfARestore(t *testing.T) {
 		"no client is served yet": {of(mine, etcdv1beta2.PhaseRestored), "False Restoring: EtcdCluster example has switched to the restored member, but does not serve clients yet", false},
 		"a quorum was lost since": {of("uid-of-recovery", etcdv1beta2.PhaseRestored, func(c *etcdv1beta2.EtcdCluster) {
 			c.Status.Restore.Recovery = &etcdv1beta2.QuorumRecovery{Former: mine}
-		}), "True Restored: EtcdCluster example was restored, but has lost its quorum since then; it continued from its remaining data", true},
+		}), "True Restored: EtcdCluster example was restored, but has lost its quorum since then; the status of the EtcdCluster describes the recovery from that loss", true},
 		"what was restored is served":  {of(mine, etcdv1beta2.PhaseRestored, serving, saying("")), "True Restored: EtcdCluster example serves the data restored from backups/example, saved at 2026-08-01T11:43:00Z; its revisions continue from 1000000042", true},
 		"what has no record is served": {of(mine, etcdv1beta2.PhaseRestored, serving, saying(""), unrecorded), "True Restored: EtcdCluster example serves the data restored from backups/example, saved at an unknown time; its revisions continue from 1000000042", true},
 		"it was named although a proof had found it corrupt": {

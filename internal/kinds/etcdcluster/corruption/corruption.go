@@ -101,11 +101,11 @@ func Message(in *Input) string {
 	found, known := in.finding()
 	switch {
 	case !known:
-		return out + "; opcrew compares the data of the members"
+		return out + "; opcrew is comparing the data of the members"
 	case len(found.corrupt) > 0:
-		return out + "; the data of " + model.NameByID(in.View, found.corrupt[0]) + " differs from the majority's data, so opcrew replaces this member"
+		return out + "; the data of " + model.NameByID(in.View, found.corrupt[0]) + " differs from the majority's data, so opcrew is replacing this member"
 	case found.agree:
-		return out + "; all voters have the same data, so opcrew clears the alarm"
+		return out + "; all voters have the same data, so opcrew is clearing the alarm"
 	}
 	return out + "; " + found.undecided + ", so opcrew does nothing: restore a backup, or clear the alarm (etcdctl alarm disarm) if you know which member's data is right"
 }

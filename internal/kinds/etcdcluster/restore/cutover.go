@@ -66,6 +66,6 @@ func noteRecovered(s *etcdv1beta2.EtcdClusterStatus) {
 	}
 	at.Recovery.MayBeLost = recovery.MayBeLost(s.QuorumLoss, *at.Recovery)
 	at.Reason = etcdv1beta2.ReasonRecovered
-	at.Message = fmt.Sprintf("The quorum was permanently lost; the cluster continues from %s, at revision %d: %s",
+	at.Message = fmt.Sprintf("The quorum was permanently lost; the cluster now has the data of %s, and its revisions continue from %d. Data loss: %s",
 		cmp.Or(at.Recovery.Member, at.Recovery.Object), at.Revision, at.Recovery.MayBeLost)
 }

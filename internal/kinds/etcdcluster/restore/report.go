@@ -26,9 +26,9 @@ import (
 // SwitchingOver returns the message to show after the switch to the restored member, until the client Service selects
 // its pod.
 func (in *Input) SwitchingOver() string {
-	const what = "The cluster switches to the restored member: clients are sent to it once no earlier pod serves clients"
+	const what = "The cluster is switching to the restored member: clients are sent to this member once no pod from before the restore serves clients"
 	if still := in.Lineage.FormerDecide(); still != "" {
-		return what + ", but these may still serve clients: " + still
+		return what + ", but these pods may still serve clients: " + still
 	}
 	return what
 }
@@ -76,7 +76,7 @@ func (in *Input) Report(set condition.Set, done kit.Outcome) {
 	case in.SeedIsLive:
 		in.cutOver(seed)
 		set.False(etcdv1beta2.EtcdClusterAvailable, etcdv1beta2.ReasonRestoring, in.SwitchingOver())
-		set.False(etcdv1beta2.EtcdClusterReady, etcdv1beta2.ReasonRestoring, "The restored member serves clients, and the cluster continues from it")
+		set.False(etcdv1beta2.EtcdClusterReady, etcdv1beta2.ReasonRestoring, "The restored member serves clients; the cluster is not ready until it has all its members again")
 		return
 	}
 	at.Reason, at.Message = in.whyNotRestored(seed, done)

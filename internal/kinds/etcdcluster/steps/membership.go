@@ -17,7 +17,7 @@ import (
 func Remove(m model.Member, why string) *Step {
 	return &Step{
 		Name: "remove member " + m.Name, About: &m, Confirm: m.Lost != "", CostsVoter: m.Voter(),
-		Reason: "MemberRemoved", Note: fmt.Sprintf("Member %s (%016x) is removed: %s", m.Name, m.ID, why),
+		Reason: "MemberRemoved", Note: fmt.Sprintf("opcrew removed member %s (%016x): %s", m.Name, m.ID, why),
 		Do: func(ctx context.Context, store etcd.Store) error {
 			if err := store.Remove(ctx, m.ID); !errors.Is(err, etcd.ErrMemberNotFound) {
 				return err
@@ -31,7 +31,7 @@ func Remove(m model.Member, why string) *Step {
 // repeats the step, etcd reports that the peer URL exists, which counts as success.
 func Add(name, url string, learner bool) *Step {
 	return &Step{
-		Name: "add member " + name, Reason: "MemberAdded", Note: fmt.Sprintf("Member %s is added", name),
+		Name: "add member " + name, Reason: "MemberAdded", Note: fmt.Sprintf("opcrew added member %s", name),
 		Do: func(ctx context.Context, store etcd.Store) error {
 			call := store.AddLearner
 			if !learner {
@@ -49,7 +49,7 @@ func Add(name, url string, learner bool) *Step {
 // retried.
 func Promote(m model.Member) *Step {
 	return &Step{
-		Name: "promote member " + m.Name, About: &m, Reason: "MemberPromoted", Note: fmt.Sprintf("Member %s is promoted to a voter", m.Name),
+		Name: "promote member " + m.Name, About: &m, Reason: "MemberPromoted", Note: fmt.Sprintf("opcrew promoted member %s to a voter", m.Name),
 		Do: func(ctx context.Context, store etcd.Store) error {
 			err := store.Promote(ctx, m.ID)
 			if errors.Is(err, etcd.ErrNotLearner) {
@@ -64,7 +64,7 @@ func Promote(m model.Member) *Step {
 // no election.
 func MoveLeader(from, to model.Member) *Step {
 	return &Step{
-		Name: "move the leadership to " + to.Name, About: &from, Reason: "LeaderMoved", Note: fmt.Sprintf("Leadership moves from %s to %s", from.Name, to.Name),
+		Name: "move the leadership to " + to.Name, About: &from, Reason: "LeaderMoved", Note: fmt.Sprintf("opcrew moved the leadership from %s to %s", from.Name, to.Name),
 		Do: func(ctx context.Context, store etcd.Store) error {
 			if err := store.MoveLeader(ctx, from.Client, to.ID); !errors.Is(err, etcd.ErrNotLeader) {
 				return err

@@ -41,9 +41,9 @@ func Compact(revision int64) *Step {
 
 // Disarm returns the step that clears alarms.
 func Disarm(alarms []etcd.Alarm, why string) *Step {
-	note := fmt.Sprintf("The alarm %s is cleared because %s", alarms[0], why)
+	note := fmt.Sprintf("opcrew cleared the alarm %s because %s", alarms[0], why)
 	if len(alarms) > 1 {
-		note = fmt.Sprintf("%d alarms %s are cleared because %s", len(alarms), alarms[0].Kind, why)
+		note = fmt.Sprintf("opcrew cleared %d alarms %s because %s", len(alarms), alarms[0].Kind, why)
 	}
 	return &Step{Name: "disarm " + alarms[0].Kind, Reason: "AlarmDisarmed", Note: note, Do: func(ctx context.Context, store etcd.Store) error {
 		for _, alarm := range alarms {

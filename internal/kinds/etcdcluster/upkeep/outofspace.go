@@ -37,7 +37,7 @@ func OutOfSpace(in *Input) string {
 	case in.isShort() && !in.isFreeing() && in.compactTo() == 0 && !in.mayGain():
 		return out + "; " + in.shortage()
 	}
-	return fmt.Sprintf("%s; opcrew defragments the members and, if that is not enough, discards the history except for the last %d revisions", out, in.keepRevisions())
+	return fmt.Sprintf("%s; opcrew is defragmenting the members; if that does not free enough space, opcrew discards the history except for the last %d revisions", out, in.keepRevisions())
 }
 
 // failedDefragmentation names a full member whose defragmentation failed, and why; empty if there is none.

@@ -63,7 +63,7 @@ func neverFormed(in Input, _ Decision, pod *corev1.Pod) (verdict, Wait) {
 
 func notSeen(in Input, _ Decision, _ *corev1.Pod) (verdict, Wait) {
 	if !in.Seen || in.View.Stale {
-		return wait, Wait{Message: "opcrew reads the servers first"}
+		return wait, Wait{Message: "opcrew is reading the servers first"}
 	}
 	return undecided, Wait{}
 }
@@ -101,7 +101,7 @@ func ringNotDone(_ Input, d Decision, pod *corev1.Pod) (verdict, Wait) {
 
 func othersUntuned(in Input, _ Decision, _ *corev1.Pod) (verdict, Wait) {
 	if in.Untuned {
-		return wait, Wait{Message: "opcrew sends the servers their settings first"}
+		return wait, Wait{Message: "opcrew is sending the servers their settings first"}
 	}
 	return undecided, Wait{}
 }

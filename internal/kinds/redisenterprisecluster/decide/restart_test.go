@@ -47,8 +47,8 @@ func TestEachRuleDecidesOnTheRestartOfAPod(t *testing.T) {
 			in.Cluster.Status.Conditions, in.Seen = nil, false
 			stop(pod)
 		}, ""},
-		"the servers were not read": {func(in *Input, _ *Decision, _ *corev1.Pod) { in.Seen = false }, "opcrew reads the servers first"},
-		"a step was taken since":    {func(in *Input, _ *Decision, _ *corev1.Pod) { in.View.Stale = true }, "opcrew reads the servers first"},
+		"the servers were not read": {func(in *Input, _ *Decision, _ *corev1.Pod) { in.Seen = false }, "opcrew is reading the servers first"},
+		"a step was taken since":    {func(in *Input, _ *Decision, _ *corev1.Pod) { in.View.Stale = true }, "opcrew is reading the servers first"},
 		"its data is nowhere else":  {func(in *Input, _ *Decision, _ *corev1.Pod) { clustertest.With("nodes: 1")(in.Cluster) }, "pod example-0 is not restarted: it has no volume, and no other pod has its data; to restart it without the data, delete the pod"},
 		"it has a primary":          {func(in *Input, _ *Decision, _ *corev1.Pod) { lead(in) }, "example-0 has yet to hand over its primary role"},
 		"it is broken, and others wait": {func(in *Input, d *Decision, pod *corev1.Pod) {
@@ -58,7 +58,7 @@ func TestEachRuleDecidesOnTheRestartOfAPod(t *testing.T) {
 		}, ""},
 		"the ring is being changed": {func(_ *Input, d *Decision, _ *corev1.Pod) { d.Why.Doing = "heal" }, "example-0 waits until the cluster is in its desired state: heal"},
 		"the ring waits":            {func(_ *Input, d *Decision, _ *corev1.Pod) { d.Why.Refusals = []ring.Refusal{{Message: "slow"}} }, "example-0 waits until the cluster is in its desired state: slow"},
-		"servers lack settings":     {func(in *Input, _ *Decision, _ *corev1.Pod) { in.Untuned = true }, "opcrew sends the servers their settings first"},
+		"servers lack settings":     {func(in *Input, _ *Decision, _ *corev1.Pod) { in.Untuned = true }, "opcrew is sending the servers their settings first"},
 	} {
 		in, d, pod := replicasOnly()
 		test.change(&in, &d, pod)

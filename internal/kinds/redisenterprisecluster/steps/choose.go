@@ -43,7 +43,7 @@ func events(d decide.Decision, formed bool) []kit.Event {
 		case len(d.Ring.GivenUp) > 0:
 			return []kit.Event{{Warning: true, Reason: "DataLossAccepted", Action: "AssignSlots", Note: d.Why.Doing + ", because annotation " + redisv1alpha1.AcceptDataLossAnnotation + " accepts the loss"}}
 		case formed:
-			return []kit.Event{{Warning: true, Reason: "StartedOver", Action: "Create", Note: "All servers are new and have no data: the cluster starts again empty"}}
+			return []kit.Event{{Warning: true, Reason: "StartedOver", Action: "Create", Note: "All servers are new and have no data, so the cluster has started again without data"}}
 		}
 	case redis.Takeover:
 		return []kit.Event{{Warning: true, Reason: "Takeover", Action: "TakeOver", Note: d.Why.Doing}}
