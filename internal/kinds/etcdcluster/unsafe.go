@@ -33,7 +33,7 @@ func unsafe(standards *podsecurity.Guard, c *etcdv1beta2.EtcdCluster) (*model.Ob
 
 // observeRights asks the guards about the next pod that gets other settings, such as whether the requester may use a
 // Secret in it. While all pods have the current settings, nothing new is used, and no guard is asked.
-func (r *reconciler) observeRights(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
+func observeRights(ctx context.Context, children *ensure.Applier, c *etcdv1beta2.EtcdCluster, f *facts) error {
 	if f.unsafe != nil || model.Restoring(c) {
 		return nil
 	}
@@ -44,7 +44,7 @@ func (r *reconciler) observeRights(ctx context.Context, c *etcdv1beta2.EtcdClust
 	}
 	next := members[i]
 	pod := f.builder(c).Pod(next, members, model.VersionOf(next.Pod))
-	denied, err := r.Children.Objection(ctx, c, ensure.Child{Object: pod, Once: true}, next.Pod)
+	denied, err := children.Objection(ctx, c, ensure.Child{Object: pod, Once: true}, next.Pod)
 	if denied != nil {
 		f.unsafe, f.unsafeAgain = model.NewObstacle(denied.Reason, denied.Message), denied.Again
 	}
