@@ -47,7 +47,7 @@ func (r *reconciler) Plan(d *opsv1.Diva, f facts, decided decision) kit.Plan {
 		plan.Children = append(plan.Children, ensure.Child{Object: object})
 	}
 	plan.Children = append(plan.Children, decided.storage.Children...)
-	if decided.ring != nil && f.secret != nil { // pods use both Secrets, and the clients' Secret is created only after the Secret with the login keys
+	if decided.ring != nil {
 		plan.Children = append(plan.Children, pods(d, f, decided)...)
 	}
 	if orphaning(d, f.clients, decided.claimSize) {

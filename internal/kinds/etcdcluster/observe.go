@@ -35,13 +35,13 @@ func (r *reconciler) Observe(ctx context.Context, c *etcdv1beta2.EtcdCluster) (f
 		return f, err
 	}
 	for _, read := range []func(context.Context, *etcdv1beta2.EtcdCluster, *facts) error{
-		r.observePods, r.observeVolumes, r.observeNodes, r.observeHomes, r.observeBackups, r.observeRestore, r.observeFormed, r.observeStore, r.confirmSeed, r.observeRights,
+		r.observePods, r.observeVolumes, r.observeNodes, r.observeHomes, r.observeBackups, r.observeRestore, r.observeFormed, r.observeStore, r.confirmSeed,
 	} {
 		if err := read(ctx, c, &f); err != nil {
 			return f, err
 		}
 	}
-	return f, nil
+	return f, observeRights(ctx, r.Children, c, &f)
 }
 
 func (r *reconciler) observePods(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {

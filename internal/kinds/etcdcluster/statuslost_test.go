@@ -30,7 +30,7 @@ func TestNothingIsChangedWhereTheStatusOfAClusterIsLost(t *testing.T) {
 		ready string // prefix of the condition Ready
 	}{
 		"a quorum says who they are":          {lost(grown()), true, "True AllMembersReady"},
-		"no quorum answers":                   {lost(grown().down(0, 1)), true, "False StatusLost: The status of the EtcdCluster was lost, although "},
+		"no quorum answers":                   {lost(grown().down(0, 1)), true, "False StatusLost: The status of the EtcdCluster was lost, but "},
 		"a pod is of another cluster":         {lost(grown().with(7, false).drop(7)), true, "False StatusLost"},
 		"it was not formed yet":               {observed(clustertest.New(clustertest.Unformed, clustertest.WithClaims), 3).down(0, 1, 2), false, "False "},
 		"all first members are there, formed": {lost(observed(clustertest.New(), 3)), true, "True AllMembersReady"},

@@ -34,7 +34,7 @@ func unsafe(standards *podsecurity.Guard, c *etcdv1beta2.EtcdCluster) (*model.Ob
 
 // observeRights checks the next pod that gets other settings, such as whether the requester may use a Secret in it.
 // While all pods have the current settings, no pod uses anything new, so nothing has to be checked.
-func (r *reconciler) observeRights(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
+func observeRights(ctx context.Context, children *ensure.Applier, c *etcdv1beta2.EtcdCluster, f *facts) error {
 	if f.unsafe != nil || model.Restoring(c) {
 		return nil
 	}
@@ -45,7 +45,7 @@ func (r *reconciler) observeRights(ctx context.Context, c *etcdv1beta2.EtcdClust
 	}
 	next := members[i]
 	pod := f.builder(c).Pod(next, members, model.VersionOf(next.Pod))
-	denied, err := r.Children.Objection(ctx, c, ensure.Child{Object: pod, Once: true}, next.Pod)
+	denied, err := children.Objection(ctx, c, ensure.Child{Object: pod, Once: true}, next.Pod)
 	if denied != nil {
 		f.unsafe, f.unsafeAgain = model.NewObstacle(denied.Reason, denied.Message), denied.Again
 	}

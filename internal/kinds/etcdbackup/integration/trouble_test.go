@@ -87,7 +87,7 @@ func TestAClusterIsSavedOnceItHasMembers(t *testing.T) {
 func TestWhatIsSuspendedBeginsNothing(t *testing.T) {
 	s := newSite(t)
 	s.create(every(3600), suspended(true))
-	s.await("False Suspended", "none was made")
+	s.await("False Suspended", "No backup has been made yet")
 	env.Settled(t, env.Audit.Mark(t))
 	env.Rests(t)
 	if b := s.get("db"); b.Status.Run != nil || b.Status.NextDate != nil || len(s.pods()) > 0 {
