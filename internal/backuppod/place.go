@@ -100,8 +100,8 @@ func WithMounts(c *corev1ac.ContainerApplyConfiguration, mounts []Mount) {
 	}
 }
 
-// WithOrder makes a container carry out the order in an annotation of its pod, and report the result in its termination
-// message.
+// WithOrder makes a container carry out the order (a backup task) in an annotation of its pod, and report the result in
+// its termination message.
 func WithOrder(c *corev1ac.ContainerApplyConfiguration, command, annotation string) *corev1ac.ContainerApplyConfiguration {
 	return c.WithArgs(command).
 		WithEnv(corev1ac.EnvVar().WithName(orderVariable).WithValueFrom(corev1ac.EnvVarSource().

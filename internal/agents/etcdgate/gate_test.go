@@ -121,7 +121,7 @@ func TestEtcdDoesNotOutliveTheGate(t *testing.T) {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		return demand(err != nil || strings.Contains(string(text), ") Z "), string(text))
 	})
-	// The next start continues where the interrupted start stopped.
+	// The next start continues at the step at which the previous start was interrupted.
 	m.allow(etcdstart.Established)
 	r = m.start()
 	m.says("output")

@@ -26,7 +26,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
-// These are the file descriptors of a shim after the three standard files.
+// These are the file descriptors of a shim (the process that becomes the command), after the three standard files.
 const (
 	binaryFile = 3 + iota
 	gateFile
@@ -38,7 +38,7 @@ const (
 	ownFiles = "/proc/self/fd"
 )
 
-// spec describes the command that a shim executes.
+// spec describes the command that a shim, the process that becomes the command, executes.
 type spec struct {
 	Argv []string         `json:"argv"`
 	Env  []string         `json:"env"`

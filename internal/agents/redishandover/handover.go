@@ -35,7 +35,7 @@ type handover struct {
 	address  string   // address of the server in this pod
 	pods     []string // IP addresses of the cluster's pods
 	own      *resp.Conn
-	attempt  time.Duration // how long to wait for one attempt
+	attempt  time.Duration // how long to wait for one failover attempt
 	epoch    uint64        // current cluster epoch of the server
 	log      *slog.Logger
 

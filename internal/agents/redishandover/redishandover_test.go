@@ -246,7 +246,7 @@ func TestSlotsThatTheOperatorDoesNotCloseAreMovedByTheHook(t *testing.T) {
 	}
 }
 
-// If the operator ends during a move, it can leave that many slots half moved.
+// An operator that ends during a move can leave thousands of slots half moved.
 func TestThousandsOfSlotsThatTheOperatorDoesNotCloseAreMovedByTheHook(t *testing.T) {
 	const count = 2000
 	s := newShard(t)

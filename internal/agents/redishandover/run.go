@@ -33,8 +33,8 @@ func Run(ctx context.Context, o Options, log *slog.Logger) error {
 	return h.run(ctx)
 }
 
-// run repeats a failover only after the servers have given up the previous one, because until then they refuse another
-// one.
+// run repeats a failover only after the servers have given up the previous attempt, because until then they refuse
+// another one.
 func (h *handover) run(ctx context.Context) error {
 	var first, again time.Time
 	for {

@@ -57,8 +57,8 @@ func starts(t *testing.T, env []string, command ...string) *exec.Cmd {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	must(t, cmd.Start())
 	t.Cleanup(func() {
-		_ = cmd.Process.Kill() // it may have ended already
-		_ = cmd.Wait()         // it may have ended already
+		_ = cmd.Process.Kill() // the process may have ended already
+		_ = cmd.Wait()         // the process may have ended already
 		if t.Failed() {
 			t.Logf("%s said:\n%s", cmd.Args[0], said.Bytes()[max(0, said.Len()-3000):])
 		}

@@ -173,8 +173,8 @@ func (a *Agent) takeFrom(ctx context.Context, s *catalog, o backup.Order, cluste
 	return result, nil
 }
 
-// onEnd is a reader that calls act at the end of the data. At that time, just before the new object replaces an old
-// one, act removes the old record: it must never describe the new object.
+// onEnd is a reader that calls act at the end of the data, just before the new object replaces an old one. act then
+// removes the old object's record, which must never describe the new object.
 type onEnd struct {
 	io.Reader
 	act func() error

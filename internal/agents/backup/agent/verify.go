@@ -49,7 +49,8 @@ func (a *Agent) proof(ctx context.Context, s *catalog, i item, m *backup.Meta, s
 	return done.Verification, err
 }
 
-// note stores the result of a verification in the record, so that a corrupt backup no longer counts as good.
+// note stores the result of a verification in the backup's record (a JSON object next to it), so that a corrupt backup
+// no longer counts as good.
 func (a *Agent) note(ctx context.Context, s *catalog, i item, m *backup.Meta, found error) error {
 	verified := finding(found, a.Clock.Now().UTC())
 	if verified == nil {
@@ -63,7 +64,8 @@ func (a *Agent) note(ctx context.Context, s *catalog, i item, m *backup.Meta, fo
 	return s.putMeta(ctx, i.key, *now)
 }
 
-// finding returns the result of a verification for the record; nil if the verification was inconclusive.
+// finding returns the result of a verification, to be stored in the backup's record; nil if the verification was
+// inconclusive.
 func finding(found error, at time.Time) *backup.Verified {
 	switch reason := backup.ReasonOf(found, ""); {
 	case found == nil:

@@ -17,8 +17,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// markerFile is the marker's path in the data directory. It is below the member directory, because etcd would warn
-// about an unknown file directly in the data directory.
+// markerFile is the path, in the data directory, of the file that records which order restored the directory. It is
+// below the member directory, because etcd would warn about an unknown file directly in the data directory.
 const markerFile = "member/opcrew-restore.json"
 
 // Marker records in a data directory which order restored it.
@@ -46,8 +46,8 @@ func (p Place) Snapshot() string { return filepath.Join(p.work(), "snapshot.db")
 // Made returns the path of the new data directory until Finish is called.
 func (p Place) Made() string { return filepath.Join(p.work(), "data") }
 
-// Look returns the marker if the same order already created the directory, and nil if the place is empty. Any other
-// content is an error.
+// Look returns the marker (the record of the order that created the directory) if the same order already created the
+// directory, and nil if the place is empty. Any other content is an error.
 func (p Place) Look(order string, r backup.Restore) (*Marker, error) {
 	entries, err := os.ReadDir(p.dir)
 	switch {

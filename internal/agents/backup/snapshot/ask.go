@@ -26,7 +26,7 @@ const (
 	factsTime = 30 * time.Second
 )
 
-// Cluster holds a connection to each member of an etcd cluster.
+// Cluster holds one connection to each member of an etcd cluster.
 type Cluster struct{ members []*member }
 
 // Open prepares connections to the members, without waiting for them. Ask shows which members respond.

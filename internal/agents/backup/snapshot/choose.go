@@ -83,7 +83,8 @@ func reasonOf(unable []Answer) backup.Reason {
 	return backup.ReasonEtcdUnreachable
 }
 
-// second is a comparison function. Elements with the property come after those without it.
+// second compares two elements by whether they have a property, for sorting. An element with the property comes after
+// one without it.
 func second(a, b bool) int {
 	switch {
 	case a == b:
