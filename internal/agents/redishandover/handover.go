@@ -24,7 +24,7 @@ const (
 	lingering = 3 * time.Second
 	// answerTime is how long a replica may take to respond, because its pod may be gone.
 	answerTime = time.Second
-	// how long to wait for one attempt
+	// unknownTime is how long to wait for DNS to list the pod of a replica whose address belongs to no known pod.
 	unknownTime = 7 * time.Second
 )
 

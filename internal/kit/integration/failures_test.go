@@ -1,5 +1,4 @@
-// Copyright The opcrew Authors.
-// SPDX-License-Identifier: Apache-2.0
+// The process simulates an upgrade to a version that declares fewer fields.
 
 package integration
 

@@ -68,7 +68,7 @@ func awaitVersion(t *testing.T, store etcd.Store, s *server) {
 	})
 }
 
-// advanceReal makes members write log entries, in several calls as opcrew does.
+// advanceReal makes the members of a real cluster write log entries, in several calls as opcrew does.
 func advanceReal(t *testing.T, store etcd.Store, all []*server, entries uint64) {
 	t.Helper()
 	begun := time.Now()

@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// mostVersion is the maximum number of bytes that are read of a response about the version.
+	// mostVersion is the maximum number of bytes that are read from a member's response about the cluster version.
 	mostVersion = 4 << 10
-	// undecided is the version that a cluster reports before its members have agreed for the first time.
+	// undecided is the cluster version that members report before they have agreed on one for the first time.
 	undecided = "not_decided"
 )
 

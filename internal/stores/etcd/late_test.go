@@ -48,8 +48,8 @@ func (s *lateStore) Status(ctx context.Context, endpoint string) (etcd.MemberSta
 	return s.Store.Status(ctx, endpoint)
 }
 
-// After a loss of the quorum, the last known log position shows which writes may be lost. If it had too late a time,
-// lost writes would be reported as safe.
+// After a loss of the quorum, the last known log position shows which writes may be lost. If the time recorded for this
+// position were too late, lost writes would be reported as safe.
 func TestAnAnswerThatTookItsTimeSaysNothingOfWhatWasDecidedSince(t *testing.T) {
 	w := &etcdtest.World{}
 	target := formed(w, "a", "b", "c")

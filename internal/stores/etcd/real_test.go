@@ -138,7 +138,7 @@ func agreeReal(t *testing.T, store etcd.Store, both ...*server) {
 	}
 }
 
-// spoken returns the cluster version if all members run a version.
+// spoken returns the cluster version that members agree on if all of them run the given version.
 func spoken(version string) string {
 	parts := strings.Split(version, ".")
 	return strings.Join(append(parts[:len(parts)-1], "0"), ".")

@@ -106,7 +106,8 @@ func spoil(t *testing.T, s *server) {
 	}
 }
 
-// etcd accuses a follower even if the leader's data is corrupt. So opcrew compares the members before it removes one.
+// etcd raises the alarm CORRUPT for a follower even if the leader's data is corrupt. So opcrew compares the data of all
+// members before it removes a member.
 func TestRealEtcdAccusesAFollowerWhenTheDataOfTheLeaderIsCorruptAndHashesShowWhose(t *testing.T) {
 	servers := []*server{newServer(t, "a"), newServer(t, "b"), newServer(t, "c")}
 	bad := servers[0]

@@ -25,7 +25,7 @@ import (
 )
 
 const (
-	// perSort is how many clusters of each hostile kind exist at the same time.
+	// perSort is how many clusters of each kind of hostile server exist at the same time.
 	perSort = 50
 	// period is how long reads of the healthy cluster are counted.
 	period = 2 * time.Second
@@ -184,7 +184,7 @@ func TestAMemberCannotSendTheOperatorToAnotherHost(t *testing.T) {
 		hostiletest.Watch(interval)
 		seen, _ = p.View(named("liar"))
 	}
-	hostiletest.Watch(10 * interval) // some more reads
+	hostiletest.Watch(10 * interval) // time for some more reads of the cluster
 	cancel()
 	if err := <-ended; err != nil {
 		t.Error(err)

@@ -64,7 +64,7 @@ func (c *Cluster[T, V, S]) Target() T {
 func (c *Cluster[T, V, S]) Wake() {
 	select {
 	case c.poked <- struct{}{}:
-	default: // a read is already due
+	default: // the next read is already due at once
 	}
 }
 

@@ -50,7 +50,7 @@ func (s Introduce) Apply(ctx context.Context, store Store) error {
 	return nil
 }
 
-// Apply gives each new server its epoch.
+// Apply gives each new server the configuration epoch that the step contains.
 func (s SetEpoch) Apply(ctx context.Context, store Store) error {
 	for _, address := range slices.Sorted(maps.Keys(s.Epochs)) {
 		epoch := strconv.FormatUint(s.Epochs[address], 10)
@@ -62,7 +62,7 @@ func (s SetEpoch) Apply(ctx context.Context, store Store) error {
 	return nil
 }
 
-// Apply raises the epoch.
+// Apply gives the primary the highest epoch of the cluster.
 func (s RaiseEpoch) Apply(ctx context.Context, store Store) error {
 	_, err := store.Do(ctx, s.Address, server.ClusterCommand("BUMPEPOCH"))
 	return err

@@ -88,7 +88,8 @@ func TestPairsOfServersThatHaveNoneInCommonMoveSlotsAtTheSameTime(t *testing.T) 
 	if second < first || second < thirdEnd {
 		t.Errorf("expected a and d to wait for the moves of either: %d, %d, %d", second, first, thirdEnd)
 	}
-	// Two destinations at the same time would raise their epochs above each other's, and sync their disks each time.
+	// If slots changed their owner at two destinations at the same time, each destination would raise its epoch above
+	// the other's, and sync its disk each time.
 	toB, lastB := places(store.got, "NODE b:1")
 	toD, lastD := places(store.got, "SETSLOT 9", "NODE d:1")
 	if toD < lastB && toB < lastD {

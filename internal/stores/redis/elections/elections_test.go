@@ -48,7 +48,7 @@ func TestAReplicaMayHaveBeenElectedWhereItRanBeforeItFollowed(t *testing.T) {
 		{Led: true, Uptime: 10 * time.Second, Following: time.Second}: true,
 		// The replica may have been a primary, because a full copy resets Led.
 		{Uptime: time.Hour, Following: time.Second}: true,
-		// The replica began to follow a moment after its start.
+		// The replica began to follow its primary a moment after its start.
 		{Uptime: 21 * time.Second, Following: 16 * time.Second}: false,
 		{Uptime: 10 * time.Second, Following: time.Second}:      false,
 		{Uptime: time.Hour, Following: time.Hour}:               false,

@@ -32,8 +32,8 @@ func (s *moveSet) all() []redis.Move {
 	return s.moves
 }
 
-// cancelSet collects slots that the same step can end the move of, at the same server as the first slot. Later steps
-// handle the other slots.
+// cancelSet collects the half-moved slots at one server, so that a single step can end their moves. Later steps handle
+// slots at other servers.
 type cancelSet struct {
 	step  *redis.CancelMove
 	slots []int

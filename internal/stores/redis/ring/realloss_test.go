@@ -173,7 +173,7 @@ func (o *operator) forced(s *server, words string) {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 		err = redis.Apply(ctx, store, redis.ForceFailover{Address: s.address})
 		cancel()
-		_ = store.Close() // no call is in progress
+		_ = store.Close() // no call is in progress, so an error does not matter
 		if err != nil && strings.Contains(err.Error(), words) {
 			return
 		}
