@@ -1,4 +1,5 @@
-// The process simulates an upgrade to a version that declares fewer fields.
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
 
 package integration
 
