@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// These are the mount paths in a container.
+// These are the paths at which a container mounts the volumes of a backup or restore pod.
 const (
 	secretMount = "/etc/opcrew/storage"
 	folderMount = "/backups"

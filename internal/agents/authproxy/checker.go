@@ -25,8 +25,8 @@ const (
 	maxWait    = 5 * time.Second
 )
 
-// checker verifies passwords. It hashes a correct password only once, and remembers it. After that, requests with this
-// password are delayed neither by a flood of wrong passwords nor by the limit on attempts.
+// checker verifies passwords. It hashes a correct password only once, and remembers that it is correct. After that,
+// requests with this password are delayed neither by a flood of wrong passwords nor by the limit on attempts.
 type checker struct {
 	key     []byte
 	clock   clock.Clock

@@ -24,7 +24,7 @@ type desk struct {
 	*checker
 	set    *credentials
 	hashes atomic.Int32
-	hold   chan struct{} // hashing pauses until this channel is closed
+	hold   chan struct{} // each hash computation waits until this channel is closed
 }
 
 func newDesk(t *testing.T) *desk {

@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	// pollInterval is how often the Secret is checked. It is short compared with the minute that a kubelet takes to
-	// update a Secret.
+	// pollInterval is how often the Secret is checked. The interval is short compared with the minute that a kubelet
+	// may take to update the files of a mounted Secret.
 	pollInterval = time.Second
 	// marker is a file that is created last. If it exists, all other files exist too.
 	marker = ".serving"

@@ -65,7 +65,7 @@ func (r Report) Encode() []byte {
 		if excess <= 0 {
 			return text
 		}
-		// JSON needs at most six bytes for one byte of the message.
+		// In JSON, one byte of the message needs at most six bytes.
 		r.Message = strings.ToValidUTF8(r.Message[max(1, excess/6):], "")
 	}
 }

@@ -106,8 +106,8 @@ func admit(ctx context.Context, store Store, address, run string) error {
 	if _, err := store.Do(ctx, address, Command{"ACL", "SETUSER", store.Credentials().User, "+psync", "+sync"}); err != nil {
 		return err
 	}
-	// A server that cannot write its configuration file forgets this permission when it restarts. The operator then
-	// grants it again.
+	// A server that cannot write its configuration file forgets at its restart that replicas may copy it. The operator
+	// then grants this permission again.
 	if _, err := store.Do(ctx, address, Command{"CONFIG", "REWRITE"}); err != nil && !server.Refused(err, "") {
 		return err
 	}

@@ -51,7 +51,8 @@ func copyTo(path string, from io.Reader) error {
 	return err
 }
 
-// scratchFile adds a reason to errors of writing the file. Errors of reading the object already have one.
+// scratchFile adds a reason code to errors of writing the file. Errors of reading the object already have a reason
+// code.
 type scratchFile struct{ file *os.File }
 
 func (f *scratchFile) Write(p []byte) (int, error) {

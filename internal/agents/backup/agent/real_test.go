@@ -248,7 +248,7 @@ func (s slow) Put(ctx context.Context, key string, content io.Reader) error {
 	return s.Store.Put(ctx, key, io.MultiReader(bytes.NewReader(first[:n]), content))
 }
 
-// The record belongs to another cluster and does not match the data.
+// The record of the backup comes from another cluster, so it does not match the data.
 func TestTheDataOfEtcdIsComparedWithTheRecord(t *testing.T) {
 	client, _ := startEtcd(t, program(t, "kube"), t.TempDir(), "http://"+loopback.Address())
 	fill(t, client)
@@ -282,7 +282,7 @@ func TestAWholeSnapshotThatIsNoDatabaseIsReported(t *testing.T) {
 	b.runs(b.verifying(""), backup.Failed, backup.ReasonNotRestorable)
 }
 
-// This is a real S3 server. In contrast to a test library, it checks signatures and the parts of uploads.
+// The test uses a real S3 server. In contrast to a test library, it checks signatures and the parts of uploads.
 func TestARealS3ServerIsSavedTo(t *testing.T) {
 	binary, root := program(t, "versitygw"), t.TempDir()
 	must(t, os.Mkdir(filepath.Join(root, "backups"), 0o700))

@@ -120,7 +120,7 @@ func (p Place) move() error {
 	return durable.SyncDir(filepath.Dir(p.dir))
 }
 
-// syncTree syncs everything in a directory to disk.
+// syncTree syncs all files and directories in a directory to disk.
 func syncTree(dir string) error {
 	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.IsDir() && !entry.Type().IsRegular() {
@@ -130,7 +130,7 @@ func syncTree(dir string) error {
 	})
 }
 
-// volume adds a reason to an error of the volume.
+// volume adds a reason code to an error of the volume, for the result of the order.
 func volume(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return backup.Fail(backup.ReasonDiskFull, "the volume of the data directory is full: %w", err)

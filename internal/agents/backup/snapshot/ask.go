@@ -84,8 +84,8 @@ func corrupt(alarms []string) bool {
 	})
 }
 
-// Facts returns the number of keys and the hash of a member's data at a revision, for a later verification. A value
-// that the member does not report in time is nil.
+// Facts returns the number of keys and the hash of a member's data at a revision, for a later verification of the
+// backup. A value that the member does not report in time is nil.
 func (c *Cluster) Facts(ctx context.Context, a Answer) (keys *int64, hash *backup.Hash) {
 	ctx, cancel := context.WithTimeout(ctx, patience(ctx))
 	defer cancel()
@@ -101,7 +101,8 @@ func (c *Cluster) Facts(ctx context.Context, a Answer) (keys *int64, hash *backu
 	return keys, hash
 }
 
-// patience returns the time limit for Facts. It leaves three quarters of the remaining time for the snapshot itself.
+// patience returns the time limit for counting and hashing a member's data. It leaves three quarters of the remaining
+// time for the snapshot itself.
 func patience(ctx context.Context) time.Duration {
 	end, ok := ctx.Deadline()
 	if !ok {

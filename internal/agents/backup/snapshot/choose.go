@@ -30,9 +30,9 @@ type Answer struct {
 	Err error
 }
 
-// Choose returns the members to read from, the best first. The member with the newest revision is best, because a
-// member that is cut off from its cluster may also respond. Among equal members the leader comes late, to spare it
-// load, and learners come last.
+// Choose returns the members from which a snapshot can be read, the best first. The member with the newest revision is
+// best, because a member that is cut off from its cluster may also respond. Among equal members the leader comes late,
+// to spare it load, and learners come last.
 func Choose(answers []Answer) ([]Answer, error) {
 	var able, unable []Answer
 	for _, a := range answers {
@@ -75,7 +75,7 @@ func OnlyLed(answers []Answer) []Answer {
 	return out
 }
 
-// reasonOf returns the reason why no member can be read.
+// reasonOf returns the reason why no member of the cluster can be read.
 func reasonOf(unable []Answer) backup.Reason {
 	if slices.ContainsFunc(unable, func(a Answer) bool { return errors.Is(a.Err, errUnled) }) {
 		return backup.ReasonNoLeader

@@ -193,7 +193,7 @@ func written(t *testing.T) (*operator, *writer) {
 	return o, w
 }
 
-// forsake makes the user give up the data of slots.
+// forsake makes the user accept the loss of the data of some slots.
 func (o *operator) forsake(slots redis.Slots) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
