@@ -143,7 +143,7 @@ func bound() {
 // report writes the result to the file and to standard output.
 func report(r backup.Result, path string, stdout io.Writer, log *slog.Logger) int {
 	text := r.Encode()
-	_, _ = stdout.Write(text) // the operator only reads the file
+	_, _ = stdout.Write(text) // an error does not matter, because the operator reads only the file
 	if r.Outcome != backup.Succeeded {
 		log.Error("The order was not carried out", "outcome", r.Outcome, "reason", r.Reason, "error", r.Message)
 	}

@@ -20,7 +20,7 @@ const annotationPauses = "annotation " + common.PausedAnnotation
 // exist, it reports the first one.
 func (o Outcome) ReportChildren(set condition.Set, kind string) {
 	switch {
-	case o.Err == nil && o.Held == 0 && len(o.Results) == 0: // no children are declared, such as during deletion
+	case o.Err == nil && o.Held == 0 && len(o.Results) == 0: // the plan declares no children, as during a deletion
 	case o.Err != nil && ensure.Refused(o.Err):
 		set.False(kind, common.ReasonRefused, o.Err.Error())
 	case o.Err != nil:

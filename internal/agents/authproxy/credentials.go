@@ -119,7 +119,7 @@ func (m *memory) holds(d digest, now time.Time) bool {
 	if age > memoryLife {
 		return false
 	}
-	if age > time.Second { // only once per second, to avoid contention between cores
+	if age > time.Second { // update the time at most once per second, to avoid contention
 		entry.used.Store(now.UnixNano())
 	}
 	return true

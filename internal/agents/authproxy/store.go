@@ -48,7 +48,7 @@ type store struct {
 	current     atomic.Pointer[credentials]
 	problem     atomic.Pointer[string] // why the last reload failed; nil if it succeeded
 
-	seen []fs.FileInfo // the files at the last read; only refresh uses this field
+	seen []fs.FileInfo // state of the files at the last read; only refresh uses it
 }
 
 // watch polls the directories until ctx ends. Polling with stat is cheap. File notifications can miss the change of a

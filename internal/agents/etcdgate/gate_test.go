@@ -22,7 +22,7 @@ func TestARefusalIsReportedAndEtcdIsNotStarted(t *testing.T) {
 	if !strings.Contains(message, "start: no such file") {
 		t.Errorf("the message is %q", message)
 	}
-	must(t, put(m.o.Start, "")) // a kubelet writes an empty file for an annotation that does not exist
+	must(t, put(m.o.Start, "")) // a kubelet writes this if the annotation is missing
 	m.start().ends(etcdstart.RefusedCode, etcdstart.NoAuthorisation)
 	m.allow(etcdstart.Established)
 	m.start().ends(etcdstart.RefusedCode, etcdstart.VolumeLost)

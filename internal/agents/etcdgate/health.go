@@ -76,7 +76,7 @@ func (h *health) ready(w http.ResponseWriter, r *http.Request) {
 	for err != nil && h.starting() {
 		time.Sleep(startGrain)
 		again, now := h.status(ctx)
-		if ctx.Err() != nil { // ctx has ended, so the error would only report the timeout
+		if ctx.Err() != nil { // the error would only report that ctx has ended
 			break
 		}
 		said, err = again, now

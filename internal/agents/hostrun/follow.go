@@ -86,7 +86,7 @@ func (h *host) endAll(f *tree.Family, why cause, ended *tree.Exit, out *output) 
 	switch why {
 	case byExit:
 		grace = leftTime
-		within(pipeTime, out.done) // the last lines of output need some time
+		within(pipeTime, out.done) // waits a moment for the last lines of output
 	case byLoss:
 		grace = 0 // no grace period, because the kubelet kills this process soon
 	}

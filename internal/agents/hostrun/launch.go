@@ -46,7 +46,7 @@ func launch(s spec) (*child, error) {
 	if err == nil {
 		pid, err = files.fork()
 	}
-	files.closeShimEnds() // otherwise the pipes would stay open after the shim has ended
+	files.closeShimEnds() // otherwise this process would not see the shim's end
 	if err != nil {
 		files.closeOwnEnds()
 		return nil, fmt.Errorf("start the process for the command: %w", err)

@@ -43,10 +43,10 @@ type handover struct {
 	unknown    bool   // whether all candidates have addresses that belong to no pod
 	tooSoon    bool   // whether a candidate cannot be elected again yet
 
-	waitUntil time.Time     // how long to wait for the operator to finish slot moves
+	waitUntil time.Time     // time until which the operator may finish slot moves
 	moveTime  time.Duration // time limit for moving the remaining slots, which leaves time for the handover
 	logged    string        // the last logged slot moves
-	moved     bool          // whether the remaining slots were moved, as far as possible
+	moved     bool          // whether this hook has already tried to move the slots
 }
 
 // nodes reads the node table of a server.

@@ -70,7 +70,7 @@ func (h *handover) run(ctx context.Context) error {
 // linger keeps the server running for a short time, so that it redirects clients with an old slot map.
 func linger(ctx context.Context, nodes []clusternodes.Node) {
 	if len(nodes) > 1 {
-		_ = sleep(ctx, lingering) // ending earlier does no harm
+		_ = sleep(ctx, lingering) // an error does not matter: ending earlier does no harm
 	}
 }
 

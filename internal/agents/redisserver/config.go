@@ -18,7 +18,7 @@ type directive struct{ name, value string }
 type inputs struct {
 	Options
 	users users
-	extra []directive // directives of the user
+	extra []directive // directives that the user wrote in the spec
 	version
 	blocked bool // whether replicas must not copy the server yet
 }
@@ -111,7 +111,7 @@ func (in inputs) fixed() []directive {
 // read other files.
 func harmful() []string {
 	return []string{"user", "aclfile", "requirepass", "masteruser", "masterauth", "include", "loadmodule", "rename-command", "replicaof", "slaveof",
-		"cluster-databases"} // slot moves would only move the keys of the first database
+		"cluster-databases"} // not allowed: slots would move without keys of other databases
 }
 
 // parseExtra parses the directives of the user. A reserved directive is an error, because it would have no effect or do

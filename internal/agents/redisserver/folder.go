@@ -63,7 +63,7 @@ func ownLine(path string) (*clusternodes.Node, error) {
 	}
 	own, found := clusternodes.Myself(nodes)
 	if !found {
-		return nil, nil // an empty file belongs to a new node; the server refuses other invalid files itself
+		return nil, nil // empty for a new node; the server refuses invalid files
 	}
 	return &own, nil
 }

@@ -116,7 +116,7 @@ func diesOn(t *testing.T, s *server, version string, all ...*server) string {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = copied.cmd.Wait() // etcd panics
+		_ = copied.cmd.Wait() // an error is expected, because etcd panics
 	}()
 	select {
 	case <-ended:

@@ -50,7 +50,7 @@ func (r *remote) ClusterVersion(ctx context.Context, endpoint string) (string, e
 	defer context.AfterFunc(r.open, cancel)()
 	body, err := get(ctx, r.web, strings.TrimSuffix(endpoint, "/")+"/version")
 	if err != nil {
-		return "", err // the error contains the URL
+		return "", err // no further text is needed, because the error contains the URL
 	}
 	said, err := parseVersion(body)
 	if err != nil {

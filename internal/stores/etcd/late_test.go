@@ -53,7 +53,7 @@ func (s *lateStore) Status(ctx context.Context, endpoint string) (etcd.MemberSta
 func TestAnAnswerThatTookItsTimeSaysNothingOfWhatWasDecidedSince(t *testing.T) {
 	w := &etcdtest.World{}
 	target := formed(w, "a", "b", "c")
-	for _, endpoint := range target.Endpoints { // one of them is the leader
+	for _, endpoint := range target.Endpoints { // one of the members is the leader
 		l := &late{World: w, endpoint: endpoint, takes: 300 * time.Millisecond}
 		probing(t, l.Dial, func(t *testing.T, p *etcd.Prober) {
 			p.Watch(shop, target)

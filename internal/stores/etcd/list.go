@@ -43,7 +43,7 @@ func (r *remote) Members(ctx context.Context) (uint64, []Member, error) {
 		answer, ok := next(ctx, answers, asked < len(endpoints))
 		switch {
 		case !ok:
-			continue // no answer yet: query the next member too
+			continue // the member has not answered in time: query the next member too
 		case answer.err == nil:
 			r.follow(answer.endpoint)
 			return answer.cluster, answer.members, nil

@@ -84,7 +84,7 @@ func members(t *testing.T, store etcd.Store, all, started int) (uint64, []etcd.M
 func TestARealClusterGrowsAndShrinksByOneMember(t *testing.T) {
 	a, b := newServer(t, "a"), newServer(t, "b")
 	a.start(t, "new", a)
-	store := dialAll(t, b, a) // b is not running yet, and must not delay any call
+	store := dialAll(t, b, a) // member b is not running yet, and must not delay any call
 	_, first := members(t, store, 1, 1)
 	growReal(t, store, a, b, first[0])
 	agreeReal(t, store, a, b)

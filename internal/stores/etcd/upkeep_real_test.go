@@ -94,7 +94,7 @@ func spoil(t *testing.T, s *server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = db.Close() }() // the change is on the disk already
+	defer func() { _ = db.Close() }() // an error does not matter: the change is on disk
 	err = db.Update(func(tx *bolt.Tx) error {
 		keys := tx.Bucket([]byte("key"))
 		at, data := keys.Cursor().Last()
@@ -111,7 +111,7 @@ func spoil(t *testing.T, s *server) {
 func TestRealEtcdAccusesAFollowerWhenTheDataOfTheLeaderIsCorruptAndHashesShowWhose(t *testing.T) {
 	servers := []*server{newServer(t, "a"), newServer(t, "b"), newServer(t, "c")}
 	bad := servers[0]
-	bad.flags = []string{"--corrupt-check-time=1s"} // the leader makes this check
+	bad.flags = []string{"--corrupt-check-time=1s"} // the check for corruption runs on the leader
 	for _, s := range servers {
 		s.start(t, "new", servers...)
 	}

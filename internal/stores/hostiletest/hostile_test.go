@@ -77,7 +77,7 @@ func attack[T, V any, S prober.Store](t *testing.T, p *prober.Prober[T, V, S], w
 			during.judge(t, before, rest.Goroutines+perCluster*perSort)
 		})
 	}
-	count(looks) // gives the connections time to end
+	count(looks) // waits as long as a count, so that connections can end
 	after, left := count(looks), hostiletest.Kept()
 	after.judge(t, before, rest.Goroutines+perSort)
 	if left.Heap > rest.Heap+32<<20 {

@@ -55,7 +55,7 @@ func (s SetEpoch) Apply(ctx context.Context, store Store) error {
 	for _, address := range slices.Sorted(maps.Keys(s.Epochs)) {
 		epoch := strconv.FormatUint(s.Epochs[address], 10)
 		_, err := store.Do(ctx, address, server.ClusterCommand("SET-CONFIG-EPOCH", epoch))
-		if err != nil && !server.Refused(err, "ERR") { // the server already has an epoch or knows other servers
+		if err != nil && !server.Refused(err, "ERR") { // ERR: the server has an epoch or knows others
 			return err
 		}
 	}

@@ -126,7 +126,7 @@ func TestPairsGoOneByOneWhereThereIsARate(t *testing.T) {
 	store := &scripted{keys: oneEach([]int{1, 9000}), nodes: twoOwners}
 	step := plan()
 	step.Moves = []Move{between("a", "b", 1), between("c", "d", 9000)}
-	step.Bytes, step.BytesPerSecond = 2000, 1000 // one second per key
+	step.Bytes, step.BytesPerSecond = 2000, 1000 // at this rate, each key takes a second
 	if got := moved(t, store, step, 900*time.Millisecond); got.Moved != 0 || len(got.Ends) != 2 {
 		t.Errorf("expected one pair to be under way, got %+v", got)
 	}

@@ -35,7 +35,7 @@ func (a *Agent) catalog(ctx context.Context, t backup.Target) (*catalog, error) 
 type item struct {
 	key  string
 	size int64
-	name backup.Name // the parsed name of a periodic backup; zero otherwise
+	name backup.Name // parsed name of a periodic backup; zero for a single backup
 	// recorded is true if the item has a record, a small JSON object with its size and hash. The record may belong to
 	// an earlier object with the same key.
 	recorded bool
@@ -84,7 +84,7 @@ func (s *catalog) meta(ctx context.Context, i item) (*backup.Meta, error) {
 	}
 	r, _, err := s.Get(ctx, backup.MetaName(i.key))
 	if backup.ReasonOf(err, "") == backup.ReasonObjectMissing {
-		return nil, nil // the record was removed meanwhile
+		return nil, nil // the backup's record was removed since it was listed
 	}
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (s *catalog) meta(ctx context.Context, i item) (*backup.Meta, error) {
 	}
 	m, err := backup.ParseMeta(text)
 	if err != nil {
-		return nil, nil // a damaged record is treated like a missing one
+		return nil, nil // a damaged record of a backup counts as missing
 	}
 	return &m, nil
 }

@@ -158,7 +158,7 @@ func restoredRuns(t *testing.T, b *bench, binary string, keys, revision int64) {
 	dir, peer := t.TempDir(), "http://"+loopback.Address()
 	o := b.restoring(dir)
 	o.Restore.PeerURLs, o.Restore.InitialCluster = []string{peer}, "a="+peer
-	o.Restore.Above = revision + backup.DefaultBump + 5 // an earlier restore has already reached this revision
+	o.Restore.Above = revision + backup.DefaultBump + 5 // as if an earlier restore had reached this revision
 	if r := b.runs(o, backup.Succeeded, ""); r.RestoredRevision < o.Restore.Above+backup.DefaultBump {
 		t.Errorf("expected a revision that no client has seen, got %+v", r)
 	}
@@ -291,7 +291,7 @@ func TestARealS3ServerIsSavedTo(t *testing.T) {
 	eventually.True(t, patience, "the server listens", func() error {
 		connection, err := net.Dial("tcp", address)
 		if err == nil {
-			_ = connection.Close() // the connection only shows that the port is open
+			_ = connection.Close() // an error does not matter: the connection only shows an open port
 		}
 		return err
 	})

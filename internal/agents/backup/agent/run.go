@@ -42,7 +42,7 @@ func (a *Agent) act(ctx context.Context, o backup.Order) (backup.Result, error) 
 	if err != nil {
 		return backup.Result{}, err
 	}
-	defer func() { _ = s.Close() }() // all objects have been written by then
+	defer func() { _ = s.Close() }() // an error does not matter: all objects have been written
 	switch {
 	case o.Save != nil:
 		return a.save(ctx, s, o)

@@ -59,7 +59,7 @@ func TestOnlyAMemberOfTheClusterWithAllItsDataIsTakenOver(t *testing.T) {
 			}
 			b := newBench(t, m)
 			b.runs(b.takingOver(m, c.change), backup.Failed, c.reason, c.words)
-			b.has() // no file is left behind
+			b.has() // the backup folder is empty: no file is left behind
 		})
 	}
 }

@@ -58,7 +58,7 @@ func (a *Agent) note(ctx context.Context, s *catalog, i item, m *backup.Meta, fo
 	}
 	now, err := s.meta(ctx, i)
 	if err != nil || now == nil || m == nil || now.SHA256 != m.SHA256 {
-		return err // the backup was replaced meanwhile, or has no record
+		return err // the backup has no record, or was replaced during the verification
 	}
 	now.Verified = verified
 	return s.putMeta(ctx, i.key, *now)

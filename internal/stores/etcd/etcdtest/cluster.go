@@ -19,7 +19,7 @@ type cluster struct {
 	token   string
 	initial []string
 	formed  bool
-	served  bool // true once clients could reach the cluster
+	served  bool // whether clients have ever been able to reach the cluster
 	members []*member
 	removed map[uint64]bool
 	leader  uint64 // ID of the leader; 0 without a quorum

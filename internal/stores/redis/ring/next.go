@@ -15,8 +15,8 @@ func rules() []rule {
 		renew,     // gives a new ID to servers that left and came back
 		introduce, // introduces servers that do not know each other's addresses
 		takeover,  // replaces lost primaries that no election can replace
-		giveUp,    // removes lost primaries whose data the user has given up
-		assign,    // assigns the slots of a new cluster, and slots that were given up
+		giveUp,    // removes lost primaries whose loss the user has accepted
+		assign,    // assigns slots of a new cluster, and slots whose loss is accepted
 		moving,    // waits while slots are being moved; all later rules wait too
 		afterFailure,
 		settle,    // finishes interrupted moves
