@@ -144,7 +144,7 @@ func TestUsersMayUseACommandUnlessItCanBreakTheCluster(t *testing.T) {
 	}
 	refusesUsers(t, pod)
 
-	pod.Home.Do("ACL", "SETUSER", "default", "~*", "&*", "+@all") // the rights that earlier versions granted to all users
+	pod.Home.Do("ACL", "SETUSER", "default", "~*", "&*", "+@all") // as earlier versions granted to all users
 	pod.Home.Do(append([]string{"ACL", "SETUSER", "default"}, redispod.UserRules()...)...)
 	check("while it runs", "default")
 }
