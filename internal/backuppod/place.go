@@ -40,8 +40,8 @@ type Place struct {
 	Claim string
 }
 
-// PlaceOf returns the place that the section for the storage type describes. The CRD schema requires that this section
-// is set.
+// PlaceOf returns where backups are stored, from the section of the spec for the given storage type. The CRD schema
+// requires that this section is set.
 func PlaceOf(kind etcdv1beta2.StorageType, s etcdv1beta2.Storage) Place {
 	out := Place{}
 	switch {

@@ -82,7 +82,7 @@ type parser struct {
 	seen  map[[2]string]bool
 }
 
-// line parses one line. It returns nil for an empty line, a comment or a duplicate.
+// line parses one line of an htpasswd file. It returns nil for an empty line, a comment or a duplicate.
 func (p *parser) line(text string) (*Line, error) {
 	if text == "" || text[0] == '#' {
 		return nil, nil

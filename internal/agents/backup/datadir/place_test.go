@@ -17,7 +17,7 @@ func member() backup.Restore {
 	return backup.Restore{Name: "a", InitialCluster: "a=" + url, Token: "t", PeerURLs: []string{url}}
 }
 
-// made creates a new data directory in the work directory next to the place.
+// made creates a new data directory in the work directory, which is next to the final path (the place).
 func made(t *testing.T, p Place) {
 	t.Helper()
 	must(t, p.Begin())

@@ -22,7 +22,8 @@ import (
 const (
 	// askTime is how long a member may take to report its status.
 	askTime = 3 * time.Second
-	// factsTime is how long a member may take to count and hash its data. It takes some seconds per GiB.
+	// factsTime is how long a member may take to count and hash its data. Counting and hashing take some seconds per
+	// GiB.
 	factsTime = 30 * time.Second
 )
 

@@ -64,7 +64,7 @@ func Choose(answers []Answer) ([]Answer, error) {
 // errUnled is the reason not to read a member without a leader.
 var errUnled = errors.New("the member has no leader, so its data may be outdated")
 
-// OnlyLed excludes members without a leader by giving them an error.
+// OnlyLed excludes members without a leader: it gives each of them an error, so that no snapshot is read from them.
 func OnlyLed(answers []Answer) []Answer {
 	out := slices.Clone(answers)
 	for i, a := range out {

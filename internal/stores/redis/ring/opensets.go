@@ -9,7 +9,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// moveSet groups slots by the source and destination of their move. There may be thousands of slots.
+// moveSet groups slots, of which there may be thousands, by the source and the destination of their move.
 type moveSet struct {
 	moves []redis.Move
 	slots [][]int
