@@ -119,7 +119,8 @@ func NewManager(cfg *rest.Config, opts Options) (ctrl.Manager, error) {
 	return mgr, mgr.Add(&crdWatch{reader: mgr.GetAPIReader(), missing: missing, clock: opts.Clock})
 }
 
-// applier returns the Applier that writes the children of all kinds, with its guards.
+// applier returns the Applier that writes the children of all kinds, with its guards, the checks that every pod must
+// pass.
 func applier(mgr ctrl.Manager, opts Options) (*ensure.Applier, error) {
 	standards, err := podsecurity.NewGuard()
 	if err != nil {

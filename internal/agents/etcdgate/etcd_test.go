@@ -72,7 +72,7 @@ func TestAWipedMemberIsRefusedThatEtcdWouldStart(t *testing.T) {
 	m.start().ends(etcdstart.RefusedCode, etcdstart.VolumeForeign)
 }
 
-// bare starts etcd without the gate, and waits until etcd is healthy.
+// bare starts etcd directly, without the gate (the program of this package), and waits until etcd is healthy.
 func (m *member) bare() {
 	m.Helper()
 	etcd := exec.Command(m.command[0], m.command[1:]...)

@@ -59,7 +59,7 @@ func (h *host) result() []byte {
 	return text
 }
 
-// attempt executes the order. ran is true if this call started the run.
+// attempt executes the order, which describes the command. ran is true if this call started the run.
 func (h *host) attempt() (r *hostjob.Result, ran bool) {
 	if r := h.earlier(); r != nil {
 		return r, false

@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Regression: a cluster that was created with 3.5 and had few writes could not be upgraded from 3.6 to 3.7.
+// Regression: a cluster that was created with etcd 3.5 and had few writes could not be upgraded from etcd 3.6 to 3.7.
 func TestARealClusterBegunOn35Runs37OnceItsMembersHaveWrittenASnapshot(t *testing.T) {
 	const v35, v36, v37 = "3.5.35", "3.6.16", "3.7.3"
 	all := []*server{newServer(t, "a"), newServer(t, "b"), newServer(t, "c")}

@@ -77,7 +77,7 @@ func (s *catalog) items(ctx context.Context, prefix string) (periodic []item, ex
 	return periodic, exact, nil
 }
 
-// meta returns the record of an item; nil if there is none, or if it is damaged.
+// meta returns the record of an item (a stored backup); nil if there is none, or if it is damaged.
 func (s *catalog) meta(ctx context.Context, i item) (*backup.Meta, error) {
 	if !i.recorded {
 		return nil, nil
@@ -101,7 +101,7 @@ func (s *catalog) meta(ctx context.Context, i item) (*backup.Meta, error) {
 	return &m, nil
 }
 
-// trusted returns the record of an item if the item is complete; otherwise nil.
+// trusted returns the record of an item (a stored backup) if the backup is complete; otherwise nil.
 func (s *catalog) trusted(ctx context.Context, i item) (*backup.Meta, error) {
 	m, err := s.meta(ctx, i)
 	if err != nil || m == nil || !m.Trusted(i.size) {
@@ -110,7 +110,7 @@ func (s *catalog) trusted(ctx context.Context, i item) (*backup.Meta, error) {
 	return m, nil
 }
 
-// putMeta writes the record of an object, which makes the object a complete backup.
+// putMeta writes the record of an object (a small JSON object next to it), which makes the object a complete backup.
 func (s *catalog) putMeta(ctx context.Context, key string, m backup.Meta) error {
 	text, err := m.Encode()
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// fetch downloads an object into a file, and checks that it matches its record.
+// fetch downloads an object into a file, and checks that the object matches its record (size and hash).
 func (s *catalog) fetch(ctx context.Context, i item, m *backup.Meta, path string) error {
 	object := s.bucket + i.key
 	if m != nil && m.Size != i.size {

@@ -11,7 +11,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// restore creates a data directory from a backup, unless the same order has already created it.
+// restore creates a data directory from a backup, unless an earlier run of the same order has already created it.
 func (a *Agent) restore(ctx context.Context, s *catalog, o backup.Order) (backup.Result, error) {
 	if before, err := madeBefore(o); before != nil || err != nil {
 		return settled(before), err

@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// save saves a snapshot, unless this order has already saved one. Then it removes older backups.
+// save saves a snapshot, unless an earlier run of this order has already saved one. Then it removes older backups.
 func (a *Agent) save(ctx context.Context, s *catalog, o backup.Order) (backup.Result, error) {
 	result, err := a.existing(ctx, s, o)
 	if err != nil {
