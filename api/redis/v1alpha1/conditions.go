@@ -100,8 +100,8 @@ const (
 	ReasonInvalidSpec = "InvalidSpec"
 	// ReasonConfigRefused: the servers refuse a setting in spec.redisConfig. The message quotes their error.
 	ReasonConfigRefused = "ConfigRefused"
-	// ReasonVolumesFixed: the spec requests other volumes than those with which the cluster was created, or for a
-	// growth of volumes that is not possible. The operator still applies the other fields of the spec.
+	// ReasonVolumesFixed: the spec requests other volumes than those with which the cluster was created, or requests
+	// larger volumes that are not possible. The operator still applies the other fields of the spec.
 	ReasonVolumesFixed = "VolumesFixed"
 	// ReasonVolumesGrowing: volumes are growing to volumeSize, because enablePersistentVolumeResize is true.
 	ReasonVolumesGrowing = "VolumesGrowing"
