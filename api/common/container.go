@@ -5,9 +5,9 @@ package common
 
 import "bytes"
 
-// Container is a container of a pod, stored as its JSON text, because a value that does not decode would break lists of
-// its kind. The fields exist only for the schema. Validation rules belong to the list of containers: a rule of an item
-// would also block status updates of objects that were stored before the rule.
+// Container is a container of a pod, stored as its JSON text, because if one stored value did not decode, no object of
+// its kind could be listed. The fields exist only for the schema. Validation rules belong to the list of containers: a
+// rule of an item would also block status updates of objects that were stored before the rule.
 // +kubebuilder:object:generate=true
 // +kubebuilder:pruning:PreserveUnknownFields
 type Container struct {

@@ -34,7 +34,7 @@ import (
 // version is the version of opcrew. The build sets it.
 var version = "dev"
 
-// Exit codes of all subcommands; package exit defines further ones. A restart of the container may help after a
+// Exit codes of all subcommands; package exit defines further codes. A restart of the container may help after a
 // failure, but not after a usage error.
 const (
 	exitOK = iota
@@ -42,8 +42,8 @@ const (
 	exitUsage
 )
 
-// command is a subcommand. prepare parses the arguments, so every error that it returns is a usage error. The returned
-// job runs until the context ends.
+// command is a subcommand. prepare parses the arguments of the subcommand, so every error that it returns is a usage
+// error. It returns the function that does the work, which runs until its context ends.
 type command struct {
 	name, summary string
 	prepare       func(args []string, out io.Writer, log *slog.Logger) (job, error)
@@ -67,7 +67,7 @@ func commands() []command {
 }
 
 func main() {
-	// This also makes output of libraries through package log JSON.
+	// With this call, libraries that log through package log write JSON, too.
 	log := slog.New(slog.NewJSONHandler(os.Stderr, nil))
 	slog.SetDefault(log)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command opcrew-backup carries out one backup order in a pod: it saves, prunes, verifies or restores an etcd snapshot.
-// It is a separate binary because only this program needs the cloud SDKs and etcd's server code. internal/agents/backup
-// does the work; this package parses the flags and writes the result.
+// Command opcrew-backup carries out one order, a JSON task from the operator, in a pod: it saves, prunes, verifies or
+// restores an etcd snapshot. It is a separate binary because only this program needs the cloud SDKs and etcd's server
+// code. internal/agents/backup does the work; this package parses the flags and writes the result.
 package main
 
 import (
@@ -29,7 +29,8 @@ import (
 // version is the version of opcrew. The build sets it.
 var version = "dev"
 
-// Exit codes. A restart of the container may help after a failure, but not after an invalid order.
+// Exit codes. A restart of the container may help after a failure, but not if the order (the task from the operator) is
+// invalid.
 const (
 	exitOK = iota
 	exitFailed
@@ -41,8 +42,8 @@ const (
 	defaultResult = "/dev/termination-log"
 	// endTime is how long the cleanup of unfinished work may take after the signal to stop.
 	endTime = 1500 * time.Millisecond
-	// streamMemory is the Go memory limit in bytes while a snapshot is saved, unless GOMEMLIMIT sets another limit. It
-	// fits a container with 64 MiB.
+	// streamMemory is the Go memory limit in bytes while a snapshot is saved, unless GOMEMLIMIT sets another limit.
+	// With this limit, the process fits into a container with a memory limit of 64 MiB.
 	streamMemory = 40 << 20
 )
 
@@ -103,7 +104,8 @@ func carryOut(ctx context.Context, name string, args []string, stdout, stderr io
 	return report(result, path, stdout, log)
 }
 
-// execute carries out the order. If the work does not stop in time after a signal, it ends together with the process.
+// execute carries out the order, a task from the operator. If the work does not stop in time after a signal, it ends
+// together with the process.
 func execute(ctx context.Context, name, text string, log *slog.Logger) backup.Result {
 	order, err := backup.ParseOrder(text)
 	if err == nil && order.Subcommand() != name {
@@ -141,7 +143,7 @@ func bound() {
 // report writes the result to the file and to standard output.
 func report(r backup.Result, path string, stdout io.Writer, log *slog.Logger) int {
 	text := r.Encode()
-	_, _ = stdout.Write(text) // the operator only reads the file
+	_, _ = stdout.Write(text) // an error does not matter, because the operator reads only the file
 	if r.Outcome != backup.Succeeded {
 		log.Error("The order was not carried out", "outcome", r.Outcome, "reason", r.Reason, "error", r.Message)
 	}

@@ -32,8 +32,9 @@ type flags struct {
 // default does not affect running clusters.
 const defaultRedisImage = "docker.io/valkey/valkey:9.1"
 
-// These are images that make docker-build builds, in addition to the image of the operator. The registry name can never
-// exist (.invalid). If a flag is missing, no one can publish an image under that name to have it run.
+// The command make docker-build builds images with these names, in addition to the operator's image. A registry in the
+// domain .invalid cannot exist. If the flag with an image is missing, no one can therefore publish an image under the
+// default name to have it run.
 const (
 	defaultAgentImage  = "opcrew.invalid/opcrew-agent:dev"
 	defaultBackupImage = "opcrew.invalid/opcrew-backup:dev"

@@ -37,8 +37,8 @@ func kinds() []kit.Registration {
 	}
 }
 
-// choose returns the kinds that belong to a layer and whose names are in a list. An empty layer or list selects all
-// kinds.
+// choose returns the kinds that belong to a layer (machines, applications or data) and whose names are in a list. An
+// empty layer or list selects all kinds.
 func choose(all []kit.Registration, layer, list string) ([]kit.Registration, error) {
 	layers := []string{kit.Machines, kit.Applications, kit.Data}
 	if layer != "" && !slices.Contains(layers, layer) {

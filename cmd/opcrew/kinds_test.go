@@ -83,7 +83,8 @@ func TestEveryKindIsComplete(t *testing.T) {
 	}
 }
 
-// The Makefile lists the kinds of each layer to generate the roles, while the processes use kinds.go. Both must agree.
+// The Makefile lists the kinds of each layer (machines, applications or data) to generate the roles, while the
+// processes use kinds.go. Both lists must agree.
 func TestTheMakefileKnowsTheKindsOfEachLayer(t *testing.T) {
 	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
 	if err != nil {

@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command opcrew runs the operators of all kinds (kinds.go), or of the kinds of one layer, in one process. This package
-// parses the flags and connects the parts. internal/kit contains the code that all kinds share, and internal/kinds has
-// a package for each kind.
+// Command opcrew runs the operators of all kinds (kinds.go), or of one layer (machines, applications or data), in one
+// process. This package parses the flags and connects the parts. internal/kit contains the code that all kinds share,
+// and internal/kinds has a package for each kind.
 package main
 
 import (

@@ -48,8 +48,8 @@ func dialer(mode string, inCluster bool, cfg *rest.Config) (func(context.Context
 	return through.DialContext, nil
 }
 
-// fromOutside calls serve while it holds the leader election leases of the served layers. A deployed operator of the
-// same layers therefore stays inactive meanwhile.
+// fromOutside calls serve while it holds the leader election leases of the served layers (groups of kinds). A deployed
+// operator of the same layers stays inactive meanwhile.
 func fromOutside(ctx context.Context, cfg *rest.Config, f *flags, served []kit.Registration, serve func(context.Context) error) error {
 	if f.elect == "false" {
 		return serve(ctx)
@@ -80,7 +80,7 @@ func leases(served []kit.Registration) []string {
 	return slices.Compact(out)
 }
 
-// lease returns the name of the lease by which the processes of a layer elect a leader.
+// lease returns the name of the lease by which the processes of a layer, a group of kinds, elect a leader.
 func lease(layer string) string { return strings.TrimSuffix(common.Name+"-"+layer, "-") }
 
 // announce prints a table of the kinds that are served and not served.

@@ -12,8 +12,9 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// CannotBegin returns why an EtcdRestore cannot start: its spec is invalid, or an object that it names does not exist.
-// An empty reason means that it can start. Whether the backup exists and is valid is only checked later, in the pod.
+// CannotBegin returns why an EtcdRestore cannot start: its spec is invalid, or an object that the spec names does not
+// exist. An empty reason means that the restore can start. Whether the backup exists and is valid is only checked
+// later, in the pod.
 func CannotBegin(ctx context.Context, reader client.Reader, r *etcdv1beta2.EtcdRestore) (reason, message string, err error) {
 	place := PlaceOf(r.Spec.BackupStorageType, r.Spec.Storage)
 	if why := invalid(r, place); why != "" {

@@ -27,7 +27,7 @@ func SecretNeed(field, name string) Need {
 	return Need{field, name, etcdv1beta2.ReasonSecretMissing, corev1.SchemeGroupVersion.WithKind("Secret")}
 }
 
-// Needs returns the objects that a pod needs to access the place.
+// Needs returns the objects that a pod needs to access the storage of the backups.
 func (p Place) Needs() []Need {
 	var out []Need
 	if p.Secret != "" {

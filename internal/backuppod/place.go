@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// These are the mount paths in a container.
+// These are the paths at which a container mounts the volumes of a backup or restore pod.
 const (
 	secretMount = "/etc/opcrew/storage"
 	folderMount = "/backups"
@@ -40,8 +40,8 @@ type Place struct {
 	Claim string
 }
 
-// PlaceOf returns the place that the section for the storage type describes. The CRD schema requires that this section
-// is set.
+// PlaceOf returns where backups are stored, from the section of the spec for the given storage type. The CRD schema
+// requires that this section is set.
 func PlaceOf(kind etcdv1beta2.StorageType, s etcdv1beta2.Storage) Place {
 	out := Place{}
 	switch {
@@ -100,8 +100,8 @@ func WithMounts(c *corev1ac.ContainerApplyConfiguration, mounts []Mount) {
 	}
 }
 
-// WithOrder makes a container carry out the order in an annotation of its pod, and report the result in its termination
-// message.
+// WithOrder makes a container carry out the order (a backup task) in an annotation of its pod, and report the result in
+// its termination message.
 func WithOrder(c *corev1ac.ContainerApplyConfiguration, command, annotation string) *corev1ac.ContainerApplyConfiguration {
 	return c.WithArgs(command).
 		WithEnv(corev1ac.EnvVar().WithName(orderVariable).WithValueFrom(corev1ac.EnvVarSource().

@@ -17,8 +17,8 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// act carries out the plan. Only act and the status writer change anything in the cluster. While the object is paused,
-// act changes nothing, and counts the changes that it holds back.
+// act carries out the plan, the changes that a reconcile has decided on. Only act and the status writer change anything
+// in the cluster. While the object is paused, act changes nothing, and counts the changes that it holds back.
 func (l *Loop[O, F, D]) act(ctx context.Context, gvk schema.GroupVersionKind, object O, plan Plan) Outcome {
 	by := pausedBy(object, plan)
 	done := Outcome{Paused: by != "", PausedBy: by, held: plan.Hold || by != ""}
@@ -29,7 +29,7 @@ func (l *Loop[O, F, D]) act(ctx context.Context, gvk schema.GroupVersionKind, ob
 	for _, patch := range plan.Patches {
 		l.patch(ctx, patch, &done)
 	}
-	// After a failure, the remaining parts of the plan would be based on an older state.
+	// After a failure, the remaining parts of the plan are skipped, because they would be based on an older state.
 	if done.Err == nil && !done.retry {
 		l.conclude(ctx, gvk, object, plan, &done)
 	}
@@ -37,7 +37,8 @@ func (l *Loop[O, F, D]) act(ctx context.Context, gvk schema.GroupVersionKind, ob
 	return done
 }
 
-// pausedBy returns how the user has paused the object, for messages; "" if it is not paused.
+// pausedBy returns the annotation or field by which the user has paused the object, for messages; "" if it is not
+// paused.
 func pausedBy(object client.Object, plan Plan) string {
 	var by []string
 	if common.IsSet(object.GetAnnotations(), common.PausedAnnotation) {
@@ -84,7 +85,8 @@ func (l *Loop[O, F, D]) conclude(ctx context.Context, gvk schema.GroupVersionKin
 	}
 }
 
-// step takes the step of the plan unless a pause prevents it, and reports whether the step was taken.
+// step takes the step of the plan, an action outside the Kubernetes API, unless a pause prevents it. It reports whether
+// the step was taken.
 func (l *Loop[O, F, D]) step(ctx context.Context, key client.ObjectKey, step *Step, done *Outcome) bool {
 	if done.held && !step.DuringPause {
 		done.Held++

@@ -16,11 +16,11 @@ import (
 // annotationPauses names the annotation that pauses an object, for messages.
 const annotationPauses = "annotation " + common.PausedAnnotation
 
-// ReportChildren sets the condition that reports whether all children are as declared. If several problems exist, it
-// reports the first one.
+// ReportChildren sets the condition that reports whether all children match their declarations. If several problems
+// exist, it reports the first one.
 func (o Outcome) ReportChildren(set condition.Set, kind string) {
 	switch {
-	case o.Err == nil && o.Held == 0 && len(o.Results) == 0: // no children are declared, such as during deletion
+	case o.Err == nil && o.Held == 0 && len(o.Results) == 0: // the plan declares no children, as during a deletion
 	case o.Err != nil && ensure.Refused(o.Err):
 		set.False(kind, common.ReasonRefused, o.Err.Error())
 	case o.Err != nil:
@@ -34,8 +34,8 @@ func (o Outcome) ReportChildren(set condition.Set, kind string) {
 	}
 }
 
-// reportUnsettled is called after a conflict, or while the cache is stale. It keeps a condition of this generation,
-// because the next reconcile will set it.
+// reportUnsettled is called after a conflict, or while the cache is stale. It keeps the condition if that describes the
+// current generation, because the next reconcile will set it.
 func (o Outcome) reportUnsettled(set condition.Set, kind string) {
 	if waiting, ok := o.First(ensure.Waiting); ok && waiting.Message != "" {
 		set.False(kind, common.ReasonApplying, waiting.Message)

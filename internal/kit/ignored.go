@@ -11,7 +11,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// ignorer is an object that lists the fields of its spec that have no effect.
+// ignorer is an object whose spec can set fields that have no effect.
 type ignorer interface {
 	// Ignored lists the paths of fields that are set but have no effect. If another field is the reason, that field is
 	// named after the path.

@@ -18,7 +18,7 @@ type careless struct {
 
 func (c *careless) Ignored() []string { return c.fields }
 
-// The report must not reuse the previous message, because it may describe another spec.
+// The condition must not reuse its previous message, because that message may describe another spec.
 func TestTheConditionOfIgnoredFieldsKeepsNothingOfTheLastReport(t *testing.T) {
 	const all = "The API server accepted these fields, but they have no effect: spec.a, spec.b"
 	for name, test := range map[string]struct {

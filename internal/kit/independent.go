@@ -15,19 +15,19 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// refusalInterval is how long to wait before a refused independent patch is tried again. opcrew must retry by itself,
-// because no event reports that, for example, a quota was raised.
+// refusalInterval is how long to wait before an independent patch, on which nothing else depends, is tried again after
+// a refusal. opcrew must retry by itself, because no event reports that, for example, a quota was raised.
 const refusalInterval = time.Minute
 
-// refusal records which independent patches of an object were refused, and when to try them again.
+// refusal records which independent patches of an object the API server refused, and when to try them again.
 type refusal struct {
 	patches string
 	err     error
 	until   time.Time
 }
 
-// patchIndependent applies the independent patches, after everything else. It does not retry a refused patch at every
-// event, because that would slow down the other work on the object.
+// patchIndependent applies the patches on which nothing else in the plan depends, after everything else. It does not
+// retry a refused patch at every event, because that would slow down the other work on the object.
 func (l *Loop[O, F, D]) patchIndependent(ctx context.Context, object O, patches []Patch, done *Outcome) {
 	key := client.ObjectKeyFromObject(object)
 	if len(patches) == 0 {
@@ -59,8 +59,8 @@ func (l *Loop[O, F, D]) patchIndependent(ctx context.Context, object O, patches 
 	done.failIndependent(own.Err)
 }
 
-// intents returns a key for the patches and the generation of the object. If the key changes, the patches are tried
-// again.
+// intents returns a key for the independent patches and the generation of the object. If the key changes, refused
+// patches are tried again.
 func intents(object client.Object, patches []Patch) string {
 	words := []string{fmt.Sprint(object.GetUID(), object.GetGeneration())}
 	for _, patch := range patches {

@@ -12,6 +12,7 @@ import (
 )
 
 // An error that the reconcile returns makes the work queue back off, and overrides the wait that the plan requested.
+// The failure of a patch on which nothing else depends must not do that.
 func TestOnlyAFailureThatDelaysSomethingBacksOff(t *testing.T) {
 	refused, lost := errors.New("exceeded quota"), errors.New("no route to host")
 	for name, test := range map[string]struct {

@@ -48,7 +48,8 @@ type Options struct {
 	MetricsAddress string
 	// ProbeAddress is the address that serves /healthz and /readyz; "0" disables it.
 	ProbeAddress string
-	// Registry is where the process registers its metrics. Tests that run several managers use a registry for each.
+	// Registry is where the process registers its metrics. Tests that run several managers use one registry per
+	// manager.
 	Registry metrics.RegistererGatherer
 	// AgentImage is the image of opcrew's programs in pods, and BackupImage the image of the program that backs up and
 	// restores etcd.
@@ -118,7 +119,8 @@ func NewManager(cfg *rest.Config, opts Options) (ctrl.Manager, error) {
 	return mgr, mgr.Add(&crdWatch{reader: mgr.GetAPIReader(), missing: missing, clock: opts.Clock})
 }
 
-// applier returns the Applier that writes the children of all kinds, with its guards.
+// applier returns the Applier that writes the children of all kinds, with its guards, the checks that every pod must
+// pass.
 func applier(mgr ctrl.Manager, opts Options) (*ensure.Applier, error) {
 	standards, err := podsecurity.NewGuard()
 	if err != nil {
@@ -158,7 +160,8 @@ func managerOptions(scheme *runtime.Scheme, kinds []Registration, opts Options) 
 		LeaderElection:          opts.LeaderElectionID != "",
 		LeaderElectionID:        opts.LeaderElectionID,
 		LeaderElectionNamespace: opts.LeaderElectionNamespace,
-		// Releasing the Lease early is safe because the process ends as soon as the manager has stopped.
+		// The process ends as soon as the manager has stopped. Therefore the manager may release the Lease when it
+		// stops, before the Lease expires.
 		LeaderElectionReleaseOnCancel: true,
 		GracefulShutdownTimeout:       &opts.ShutdownTimeout,
 		// Tests run several managers with the same controller names in one process.

@@ -54,7 +54,7 @@ func TestKindsOfOneProcessSeeTheNamespacesOfEachOther(t *testing.T) {
 	for name, c := range map[string]struct {
 		first, second map[string]cache.Config
 		process       []string
-		want          []string // nil means all namespaces
+		want          []string // namespaces that the cache must hold; nil means all namespaces
 	}{
 		"one looks everywhere":          {jobs, nil, nil, nil},
 		"the other looks everywhere":    {nil, jobs, nil, nil},

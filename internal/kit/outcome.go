@@ -27,8 +27,8 @@ type Outcome struct {
 	// Err is the first failure. Parts of the plan that did not depend on the failed part were still carried out.
 	Err error
 
-	// independent is true if Err comes from an independent patch. In that case the other parts of the plan were carried
-	// out.
+	// independent is true if Err comes from an independent patch, on which nothing else in the plan depends. In that
+	// case the other parts of the plan were carried out.
 	independent bool
 	// held is true if nothing may be changed, because of a pause or Plan.Hold.
 	held bool
@@ -62,7 +62,7 @@ func (o *Outcome) count(result ensure.Result) {
 	}
 }
 
-// settled reports whether every child was checked, and now is as declared.
+// settled reports whether every child was checked and matches its declaration.
 func (o Outcome) settled() bool {
 	_, waiting := o.First(ensure.Waiting, "")
 	return !waiting && !o.retry
@@ -70,7 +70,8 @@ func (o Outcome) settled() bool {
 
 func (o *Outcome) lookAgain(wait time.Duration) { o.again = sooner(o.again, wait) }
 
-// fail records a failure. The first failure is kept, unless it comes from an independent patch.
+// fail records a failure. It keeps an earlier failure, unless that failure came from a patch on which nothing else
+// depends.
 func (o *Outcome) fail(err error) {
 	if o.Err == nil || o.independent {
 		o.Err, o.independent = err, false
@@ -86,14 +87,15 @@ func (o *Outcome) failWrite(err error) {
 	o.fail(err)
 }
 
-// failIndependent records the failure of an independent patch. It keeps any earlier failure.
+// failIndependent records the failure of a patch on which nothing else in the plan depends. It keeps any earlier
+// failure.
 func (o *Outcome) failIndependent(err error) {
 	if o.Err == nil {
 		o.Err, o.independent = err, true
 	}
 }
 
-// join adds the outcome of the independent patches, except their failure.
+// join adds the outcome of the patches on which nothing else depends, except their failure.
 func (o *Outcome) join(other Outcome) {
 	o.Held += other.Held
 	o.retry = o.retry || other.retry

@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// patch changes an object of another owner, unless another manager keeps undoing the change.
+// patch changes an object of another owner, but not while another manager keeps undoing the change.
 func (l *Loop[O, F, D]) patch(ctx context.Context, patch Patch, done *Outcome) {
 	if done.held {
 		done.Held++

@@ -72,8 +72,9 @@ type Patch struct {
 	Fields *fieldpath.Set
 }
 
-// contest returns the key of the patch in contests: the object and the fields that the patch writes. A contest over one
-// label therefore does not stop other changes of the object.
+// contest returns the key under which applications of the patch are counted, to detect another manager that undoes
+// them. The key names the object and the fields that the patch writes, so a contest over one label does not stop other
+// changes of the object.
 func (p Patch) contest() types.UID {
 	if p.Fields == nil {
 		return p.Object.GetUID()

@@ -19,8 +19,9 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// references watches the metadata of users' Secrets with common.WatchLabel. It does not watch other Secrets, because a
-// process must not hold all Secrets of a cluster. The content of a Secret is read by name when it is needed.
+// references watches the metadata of users' Secrets with common.WatchLabel, because objects refer to them. It does not
+// watch other Secrets, because a process must not hold all Secrets of a cluster. The content of a Secret is read by
+// name when it is needed.
 type references struct {
 	mu    sync.Mutex
 	cache cache.Cache // created when the first kind needs it; nil before

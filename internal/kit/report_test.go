@@ -37,7 +37,7 @@ func TestAConditionThatIsAsBeforeKeepsItsTime(t *testing.T) {
 		"the default of a CRD until": {is("False", time.Unix(0, 0)), noon.Add(time.Hour)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			after := is("False", noon.Add(time.Hour)) // one report has set the condition to True and back
+			after := is("False", noon.Add(time.Hour)) // a report has set the condition to True and then to False
 			keepTimes(test.before, after)
 			if got := after.list[0].LastTransitionTime.Time; !got.Equal(test.want) {
 				t.Errorf("its time is %s, expected %s", got, test.want)

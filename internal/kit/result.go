@@ -15,14 +15,14 @@ import (
 const (
 	// retryWait is how long to wait after a write that was based on an older state, if no event comes first.
 	retryWait = 200 * time.Millisecond
-	// mostRetryWait is the longest such wait. The wait doubles, because a problem that looks like a conflict, such as a
-	// missing namespace, may last.
+	// mostRetryWait is the longest wait after a write that was based on an older state. The wait doubles with each try,
+	// because a problem that looks like a conflict, such as a missing namespace, may last.
 	mostRetryWait = 10 * time.Second
 )
 
 // result converts an outcome to a result for the work queue. An error causes a backoff. In all other cases the queue
-// waits for an event or the requested time. An error of an independent patch causes no backoff, because it must not
-// delay other work.
+// waits for an event or the requested time. The error of a patch on which nothing else depends causes no backoff,
+// because it must not delay other work.
 func (l *Loop[O, F, D]) result(ctx context.Context, key client.ObjectKey, plan Plan, done Outcome) (ctrl.Result, error) {
 	done.lookAgain(plan.Again)
 	// If the status is not written yet, the error must not cause a backoff: events could increase the backoff to a

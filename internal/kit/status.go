@@ -48,7 +48,7 @@ func (l *Loop[O, F, D]) writeStatus(ctx context.Context, gvk schema.GroupVersion
 		return l.result(ctx, key, plan, done)
 	}
 	written := l.Clock.Now()
-	if record { // the next step depends on this record, so it need not wait
+	if record { // later steps depend on this record, so the write must not wait
 		written = written.Add(-statusInterval)
 	}
 	l.status.wrote(key, written, isPending(before), isReady(object))

@@ -49,7 +49,7 @@ func TestProgressOfANewObjectIsReportedTogetherWithWhatFollowsSoon(t *testing.T)
 	key := client.ObjectKey{Name: "gold"}
 	for _, test := range []struct {
 		name         string
-		first, again time.Duration // time between the last status and the progress, and time until the gate is queried again
+		first, again time.Duration // time from the last status to the progress, and from there to the next query
 		want         time.Duration
 	}{
 		{"a pod at once", 0, 0, 10 * time.Second},

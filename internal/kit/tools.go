@@ -31,7 +31,7 @@ const (
 type Registration struct {
 	// Name is the kind in lower case, as flag --kinds accepts it.
 	Name string
-	// Layer is the layer whose Deployment serves the kind.
+	// Layer is the group of kinds (machines, applications or data) that one Deployment serves.
 	Layer string
 	// CRDs lists the names of the CRDs that must be installed for the kind.
 	CRDs []string

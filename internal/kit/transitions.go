@@ -86,7 +86,7 @@ func keepTimes(before, after client.Object) {
 	list := *after.(hasConditions).StatusConditions()
 	for i := range list {
 		was := meta.FindStatusCondition(*old.StatusConditions(), list[i].Type)
-		if was != nil && was.Status == list[i].Status && was.LastTransitionTime.Unix() > 0 { // a default from the CRD has no time
+		if was != nil && was.Status == list[i].Status && was.LastTransitionTime.Unix() > 0 { // a condition from CRD defaults has no time
 			list[i].LastTransitionTime = was.LastTransitionTime
 		}
 	}

@@ -75,7 +75,7 @@ func (l Leases) Hold(ctx context.Context, serve func(context.Context) error) err
 	return <-ended
 }
 
-// lost returns ErrLost if a lost lease ended serve, or nil if the caller ended it.
+// lost returns ErrLost if serve ended because a lease was lost, or nil if the caller ended serve.
 func lost(serving context.Context) error {
 	if cause := context.Cause(serving); errors.Is(cause, ErrLost) {
 		return cause

@@ -28,7 +28,7 @@ type conn struct {
 	to     addr
 
 	mu  sync.Mutex
-	why error // set before the other end of the pipe is closed
+	why error // error of the connection; set before the other end of the pipe is closed
 }
 
 // newConn starts to forward a port over a tunnel. Closing the connection also closes the tunnel. If newConn fails, the

@@ -54,5 +54,5 @@ func TestAClassIsAskedOnceAMinuteWhetherItLetsVolumesGrow(t *testing.T) {
 		" gone:opcrew cannot read whether StorageClass gone lets volumes grow: the server is busy"+
 		" rigid:opcrew cannot read whether StorageClass rigid lets volumes grow: the server is busy]")
 	failure = nil
-	look(9, all, none) // the result of a failed read is not reused
+	look(9, all, none) // reads again, because the result of a failed read is not reused
 }

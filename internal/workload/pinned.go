@@ -22,8 +22,8 @@ func Pinned(declared runtime.ApplyConfiguration, settings any) ensure.Child {
 	return ensure.Child{Object: declared, Pin: &ensure.Pin{Path: templatePath, Key: settings}}
 }
 
-// Held returns the child with its live pod template, for times when its pods must not be replaced. They stay pinned to
-// the settings that they were created with. If the user reverts a change that was held back, no pod is replaced.
+// Held returns the child with its live pod template, for times when its pods must not be replaced. The pods stay pinned
+// to the settings with which they were created. If the user reverts a change that was held back, no pod is replaced.
 func Held(child ensure.Child, live client.Object) ensure.Child {
 	child.Carry = append(slices.Concat(child.Carry, child.ReplaceOn), templatePath)
 	child.Pin, child.ReplaceOn = nil, nil

@@ -73,7 +73,7 @@ func (r *Refusals) Why(ctx context.Context, key client.ObjectKey, maker client.O
 // ask returns the message of the latest event about the current spec of maker.
 func (r *Refusals) ask(ctx context.Context, maker client.Object) (string, error) {
 	var since time.Time
-	if maker.GetGeneration() > 0 { // a claim has no generation, and its spec rarely changes
+	if maker.GetGeneration() > 0 { // claims have no generation, and their specs rarely change
 		live := maker.DeepCopyObject().(client.Object)
 		if err := r.Live.Get(ctx, client.ObjectKeyFromObject(maker), live); client.IgnoreNotFound(err) != nil {
 			return "", fmt.Errorf("read when the spec of %s changed: %w", maker.GetName(), err)

@@ -32,7 +32,7 @@ func TestAnApplicationHasTheProfileThatItAsksForOrItsNamespaceEnforces(t *testin
 		rules guard.Security
 	}{
 		{"", "", "", guard.Baseline},
-		{"", "privileged", "", guard.Baseline}, // this profile never needs more
+		{"", "privileged", "", guard.Baseline}, // without a profile in the spec, Baseline is enough
 		{"", "baseline", "", guard.Baseline},
 		{"", "restricted", restricted, guard.Restricted},
 		{restricted, "", restricted, guard.Restricted},

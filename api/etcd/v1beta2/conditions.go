@@ -7,7 +7,7 @@ import "github.com/opcrew/opcrew/api/common"
 
 // Condition types of an EtcdCluster, in addition to ConditionLeftovers, ConditionPlacement and ConditionPaused of
 // package common. Available, Recovering, Scaling and Upgrading come from the CoreOS operator. Recovering, Scaling and
-// Upgrading exist only while the change is in progress.
+// Upgrading exist only while such a change is in progress.
 const (
 	// EtcdClusterReady summarizes the other conditions. While one of them blocks, Ready is False, with the reason of
 	// the first that does.

@@ -277,8 +277,8 @@ type BackupRun struct {
 	// retry is the value that the annotation etcd.opcrew.io/retry had when the backup started.
 	// +optional
 	Retry string `json:"retry,omitempty"`
-	// place identifies the storage location and the etcd cluster that the spec names. The run ends when the spec names
-	// others.
+	// place identifies the storage location and the etcd cluster that the spec names. The backup ends early if the spec
+	// names another location or cluster.
 	// +optional
 	Place string `json:"place,omitempty"`
 	// ended is when the backup failed.
@@ -292,7 +292,8 @@ type BackupRun struct {
 	Failures int32 `json:"failures,omitempty"`
 }
 
-// RetryAnnotation on an EtcdBackup makes the operator start a failed backup again, once for each new value.
+// RetryAnnotation on an EtcdBackup makes the operator start a failed backup again, once for each new value of the
+// annotation.
 const RetryAnnotation = "etcd.opcrew.io/retry"
 
 // Phases of a backup.

@@ -204,8 +204,7 @@ func (p *RestoreProgress) TookUp(restore types.UID) bool {
 	return p != nil && (p.UID == string(restore) || p.Recovery != nil && p.Recovery.Former == string(restore))
 }
 
-// Began returns the number of the member from which the current cluster started in a restore; 0 if it was never
-// restored.
+// Began returns the number of the member from which the current cluster was restored; 0 if it was never restored.
 func (p *RestoreProgress) Began() int64 {
 	switch {
 	case p == nil:
@@ -216,7 +215,8 @@ func (p *RestoreProgress) Began() int64 {
 	return p.Since
 }
 
-// Phases of a restore. The cluster serves its old data until the phase is Restored, and then the data of the backup.
+// Phases of a restore. The cluster serves its old data until the phase is Restored. After that it serves the data of
+// the backup.
 const (
 	PhaseRestoring = "Restoring"
 	PhaseRestored  = "Restored"

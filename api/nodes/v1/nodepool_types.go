@@ -141,8 +141,8 @@ type Taint struct {
 	// +kubebuilder:validation:Enum=NoSchedule;PreferNoSchedule;NoExecute
 	Effect corev1.TaintEffect `json:"effect"`
 
-	// timeAdded is accepted and has no effect. It exists because the tutorial for this kind uses the Taint type of
-	// Kubernetes. It is text, because a client that fails to parse a time could not list any pool.
+	// timeAdded is accepted and has no effect. It exists because the tutorial that introduced this kind uses the Taint
+	// type of Kubernetes. It is text, because a client that fails to parse a time could not list any pool.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	TimeAdded string `json:"timeAdded,omitempty"`
@@ -158,7 +158,8 @@ type Overhead struct {
 
 // NodePoolStatus is the observed state of a pool.
 type NodePoolStatus struct {
-	// status is the summary from the tutorial for this kind: 200 when condition Ready is True, otherwise 503.
+	// status is a summary for clients of the tutorial that introduced this kind: 200 when condition Ready is True,
+	// otherwise 503.
 	// +optional
 	Status int32 `json:"status,omitempty"`
 

@@ -100,8 +100,8 @@ const (
 	ReasonInvalidSpec = "InvalidSpec"
 	// ReasonConfigRefused: the servers refuse a setting in spec.redisConfig. The message quotes their error.
 	ReasonConfigRefused = "ConfigRefused"
-	// ReasonVolumesFixed: the spec asks for other volumes than those with which the cluster was created, or for a
-	// growth of volumes that is not possible. The operator still applies the other fields of the spec.
+	// ReasonVolumesFixed: the spec requests other volumes than those with which the cluster was created, or requests
+	// larger volumes that are not possible. The operator still applies the other fields of the spec.
 	ReasonVolumesFixed = "VolumesFixed"
 	// ReasonVolumesGrowing: volumes are growing to volumeSize, because enablePersistentVolumeResize is true.
 	ReasonVolumesGrowing = "VolumesGrowing"
@@ -115,7 +115,8 @@ const (
 	// ReasonDataContested: several servers claim the same slots but do not belong to one cluster, or several servers
 	// have the same node ID. The operator makes no change that could lose data.
 	ReasonDataContested = "DataContested"
-	// ReasonNotServed: the fields belong to features that Redis and Valkey lack, or that the operator always provides.
+	// ReasonNotServed: the spec sets fields of features that Redis and Valkey lack, or that the operator always
+	// provides.
 	ReasonNotServed = "NotServed"
 	// ReasonWritesRefused: a primary has used all of its memory and evicts no keys, so it refuses writes.
 	ReasonWritesRefused = "WritesRefused"

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Switch is true or false, as a JSON boolean or as text: the article that describes this kind uses text, and Redis
+// Switch is true or false, as a JSON boolean or as text: the article that introduced this kind uses text, and Redis
 // Enterprise uses a boolean. The JSON text is stored unchanged.
 // +kubebuilder:validation:Type=""
 // +kubebuilder:validation:Enum={true,false,"true","false"}
@@ -61,14 +61,14 @@ func (u Unused) Asks() bool {
 }
 
 // Amount is a non-negative Kubernetes quantity without exponent, written as a number or as text. Blanks are ignored,
-// because the article that describes this kind writes "4 Gi". See common.Amount for why exponents are not allowed.
+// because the article that introduced this kind writes "4 Gi". See common.Amount for why exponents are not allowed.
 // +kubebuilder:validation:Type=""
 // +kubebuilder:validation:XIntOrString
 // +kubebuilder:validation:MaxLength=24
 // +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 0 : self.matches('^ *[0-9]{1,15}([.][0-9]{1,3})? *(m|k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)? *$')",message="an amount must be a number with at most 15 digits and a unit, such as 400m or 4Gi; it must not be negative"
 type Amount string
 
-// UnmarshalJSON accepts text, and a number of any size, of which it keeps the digits.
+// UnmarshalJSON accepts a JSON string, or a number of any size, whose digits it keeps as text.
 func (a *Amount) UnmarshalJSON(raw []byte) error {
 	*a = Amount(textOf(raw))
 	return nil

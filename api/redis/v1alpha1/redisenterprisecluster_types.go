@@ -22,7 +22,8 @@ const (
 	DefaultGracePeriodSeconds = 60
 )
 
-// Ports of a pod with its two servers, home and guest. The cluster bus of each server is on its port plus BusOffset.
+// Ports of the two servers of a pod: home (usually a primary) and guest (usually a replica). The port of a server's
+// cluster bus is the server's own port plus BusOffset.
 const (
 	HomePort    = 6379
 	GuestPort   = 6380

@@ -25,8 +25,8 @@ const (
 	maxWait    = 5 * time.Second
 )
 
-// checker verifies passwords. It hashes a correct password only once, and remembers it. After that, requests with this
-// password are delayed neither by a flood of wrong passwords nor by the limit on attempts.
+// checker verifies passwords. It hashes a correct password only once, and remembers that it is correct. After that,
+// requests with this password are delayed neither by a flood of wrong passwords nor by the limit on attempts.
 type checker struct {
 	key     []byte
 	clock   clock.Clock
@@ -65,7 +65,7 @@ func (c *checker) check(ctx context.Context, set *credentials, from netip.Addr, 
 		case <-ctx.Done():
 			return errGone
 		case result := <-flight:
-			// Another client's address has reached its limit during a check that both clients share. This client's
+			// Two clients share this check, and the address of the other one has reached its limit. This client's
 			// address may still try.
 			if errors.Is(result.Err, errLimited) && result.Val != from {
 				continue
@@ -88,8 +88,8 @@ func (c *checker) recall(set *credentials, user string, d digest) (known bool, e
 	return false, nil
 }
 
-// inSlot verifies a password when a core is free. After that wait it checks the limit of the address again, so that a
-// burst of requests cannot exceed the limit.
+// inSlot verifies a password when a core is free. After that wait it checks again how many wrong passwords the client's
+// address has sent, so that a burst of requests cannot exceed the limit.
 func (c *checker) inSlot(set *credentials, from netip.Addr, user, password string, d digest) error {
 	if !c.enter() {
 		return errBusy

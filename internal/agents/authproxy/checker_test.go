@@ -24,7 +24,7 @@ type desk struct {
 	*checker
 	set    *credentials
 	hashes atomic.Int32
-	hold   chan struct{} // hashing pauses until this channel is closed
+	hold   chan struct{} // each hash computation waits until this channel is closed
 }
 
 func newDesk(t *testing.T) *desk {
@@ -106,7 +106,7 @@ func TestAnAddressAtItsLimitIsRefusedExceptForAKnownPassword(t *testing.T) {
 			t.Errorf("the answer is %v, expected %v", err, errLimited)
 		}
 		must(t, d.ask(t.Context(), 1, "1"))
-		time.Sleep(time.Second) // on the fake clock
+		time.Sleep(time.Second) // lets a second pass on the fake clock
 		if err := d.ask(t.Context(), 1, "wrong"); !errors.Is(err, errWrong) {
 			t.Errorf("a second later the answer is %v, expected %v", err, errWrong)
 		}
@@ -184,7 +184,7 @@ func TestWaitingForACoreIsBounded(t *testing.T) {
 		if len(answers) != extra {
 			t.Errorf("%d were refused at once, expected %d", len(answers), extra)
 		}
-		time.Sleep(maxWait) // on the fake clock
+		time.Sleep(maxWait) // lets this time pass on the fake clock
 		synctest.Wait()
 		if len(answers) != extra+maxWaiting {
 			t.Errorf("%d were refused in the end, expected %d", len(answers), extra+maxWaiting)

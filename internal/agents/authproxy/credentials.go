@@ -43,8 +43,8 @@ type credentials struct {
 	wrong   *lru.Cache
 }
 
-// newCredentials reuses unchanged lines of old, with the passwords that they remember. Otherwise, the passwords of all
-// users would be hashed again whenever a user is added.
+// newCredentials reuses the unchanged lines of the previous credentials (old), with the passwords that they remember.
+// Otherwise, the passwords of all users would be hashed again whenever a user is added.
 func newCredentials(from string, lines []*htpasswd.Line, old *credentials) *credentials {
 	c := &credentials{from: from, count: len(lines), users: map[string][]*line{}, wrong: lru.New(wrongRemembered)}
 	for _, l := range lines {
@@ -119,7 +119,7 @@ func (m *memory) holds(d digest, now time.Time) bool {
 	if age > memoryLife {
 		return false
 	}
-	if age > time.Second { // only once per second, to avoid contention between cores
+	if age > time.Second { // update the time at most once per second, to avoid contention
 		entry.used.Store(now.UnixNano())
 	}
 	return true

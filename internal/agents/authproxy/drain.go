@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// leave shuts down without losing requests. It reports not ready, and serves until clients have noticed that. Then it
-// waits for requests in flight, and aborts those that take too long.
+// leave shuts down without losing requests. It makes the readiness probe fail, and serves requests until clients have
+// stopped sending new ones. Then it waits for requests in flight, and aborts those that take too long.
 func (p *Proxy) leave(cut context.CancelFunc) {
 	p.log.Info("Shutting down", "drain", p.options.Drain.String())
 	p.health.draining.Store(true)
@@ -40,7 +40,7 @@ func (p *Proxy) shutdown() {
 		ending.Go(func() {
 			if err := s.Shutdown(ctx); err != nil {
 				p.log.Warn("Requests were aborted at the end of the shutdown time", "address", s.listener.Addr().String(), "error", err.Error())
-				_ = s.Close() // the request has exceeded its time
+				_ = s.Close() // requests in flight have exceeded their time limit
 			}
 		})
 	}

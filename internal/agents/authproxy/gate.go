@@ -13,7 +13,7 @@ import (
 	"unicode"
 )
 
-// gate passes requests to next if their password is correct, or their path needs none.
+// gate passes a request to the next handler if its password is correct, or if its path needs none.
 type gate struct {
 	realm   string
 	exempt  []string

@@ -129,7 +129,7 @@ func (p *Proxy) servers() []*server {
 
 func (p *Proxy) close() {
 	for _, s := range p.servers() {
-		_ = s.Close() // there is nothing left to serve
+		_ = s.Close() // an error does not matter, because there is nothing left to serve
 		_ = s.listener.Close()
 	}
 }

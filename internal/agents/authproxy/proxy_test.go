@@ -89,7 +89,7 @@ func TestAPasswordIsChangedUnderLoadWithoutAFailedRequest(t *testing.T) {
 		f.secret.put(t, "htpasswd", hashed(t, "ada", old)+hashed(t, "ada", fresh))
 		f.reload("both passwords are valid", f.loaded(2))
 		l.more(t, 50)
-		l.between.Lock() // the last requests with the old password are completed
+		l.between.Lock() // waits until the last requests with the old password end
 		password.Store(fresh)
 		l.between.Unlock()
 		l.more(t, 50)
@@ -117,7 +117,7 @@ func TestNoRequestFailsWhileTheProxyGoes(t *testing.T) {
 	if a := f.get("ada", "1"); !a.closed {
 		t.Errorf("the client is not asked to reconnect: %v", a.header)
 	}
-	l.expectNoneFailed(t) // the clients have stopped using the proxy before the drain time ends
+	l.expectNoneFailed(t) // clients stop using the proxy before its drain time ends
 	f.end()
 }
 

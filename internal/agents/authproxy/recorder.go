@@ -18,7 +18,7 @@ type recorder struct {
 }
 
 func (r *recorder) WriteHeader(code int) {
-	r.code = code // codes before the last one are 1xx
+	r.code = code // only the last code counts: all earlier ones are 1xx
 	r.left, _ = strconv.ParseInt(r.Header().Get("Content-Length"), 10, 64)
 	r.ResponseWriter.WriteHeader(code)
 }

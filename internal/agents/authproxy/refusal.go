@@ -42,8 +42,8 @@ const bodyGrace = 5 * time.Second
 
 func (r *refusal) write(w http.ResponseWriter, req *http.Request, realm string) {
 	if req.ContentLength != 0 {
-		// net/http reads a part of the body before it responds, so a deadline is needed. It fails harmlessly in tests,
-		// where there is no connection.
+		// net/http reads a part of the body before it responds, so a deadline is needed. Setting the deadline fails in
+		// tests, where there is no connection, but that does no harm.
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyGrace))
 	}
 	switch r.status {

@@ -23,8 +23,8 @@ import (
 )
 
 const (
-	// pollInterval is how often the files are checked. It is short compared with the minute that a kubelet takes to
-	// update a Secret.
+	// pollInterval is how often the files are checked. The interval is short compared with the minute that a kubelet
+	// may take to update the files of a mounted Secret.
 	pollInterval = time.Second
 	maxFileBytes = 1 << 20 // a Secret cannot be larger
 )
@@ -34,13 +34,13 @@ func keys() []string { return []string{"htpasswd", ".htpasswd", "auth"} }
 
 var (
 	errNoLine = errors.New("there is no valid htpasswd line")
-	// errEmptied reports a credentials file without any user. In contrast to a file with errors, it takes effect,
-	// because it is assumed to be intended.
+	// errEmptied reports a credentials file without any user. In contrast to a file with errors, such a file takes
+	// effect: opcrew assumes that a user emptied it on purpose.
 	errEmptied = fmt.Errorf("a credentials file has no user: %w", errNoLine)
 )
 
 // store holds the current credentials and follows changes of their files. While the files cannot be read, it keeps the
-// last valid credentials. An empty file takes effect.
+// last valid credentials. An empty file means that no user may log in.
 type store struct {
 	directories []string
 	log         *slog.Logger
@@ -48,7 +48,7 @@ type store struct {
 	current     atomic.Pointer[credentials]
 	problem     atomic.Pointer[string] // why the last reload failed; nil if it succeeded
 
-	seen []fs.FileInfo // the files at the last read; only refresh uses this field
+	seen []fs.FileInfo // state of the files at the last read; only refresh uses it
 }
 
 // watch polls the directories until ctx ends. Polling with stat is cheap. File notifications can miss the change of a

@@ -11,14 +11,14 @@ import (
 
 // facts holds the input of the decision whether etcd may start.
 type facts struct {
-	own   marker  // the expected marker
+	own   marker  // the marker of this member, which should be on the volume
 	found *marker // the marker on the volume; nil if there is none
 	mode  etcdstart.Mode
 	log   bool
 }
 
-// decision is the result: etcd may start, or must not start for a reason. If mark is set, the marker must be written
-// before etcd starts.
+// decision is the result: etcd may start, or must not start for a reason. If mark is set, the marker (the file that
+// names the member that owns the volume) must be written before etcd starts.
 type decision struct {
 	mark    bool
 	refusal *etcdstart.Report
@@ -43,12 +43,13 @@ func decide(f facts) decision {
 	case f.found != nil && *f.found != f.own:
 		return refuse(etcdstart.VolumeForeign, "the volume has no log, but its marker belongs to %s; expected a new volume, or the volume of %s", *f.found, f.own)
 	}
-	// The marker is written again even if it exists, because an interrupted start may not have synced it to disk. If it
-	// were lost later, the log would look like the log of another member.
+	// The marker, which names the volume's owner, is written again even if it exists, because an interrupted start may
+	// not have synced it to disk. If it were lost later, the log would look like the log of another member.
 	return decision{mark: true}
 }
 
-// remains describes the marker on the volume: it belongs to this member or another one, or is missing.
+// remains describes whom the volume belongs to according to its marker file: this member or another one, or unknown
+// because the marker is missing.
 func (f facts) remains() string {
 	switch {
 	case f.found == nil:

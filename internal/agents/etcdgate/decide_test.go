@@ -12,7 +12,7 @@ import (
 
 func ours() marker { return marker{"3e6b", "main-0a1b2c3d4e", "8e9e05c52164694d"} }
 
-// The test covers all combinations of the facts.
+// The test covers all combinations of the facts on which the decision depends.
 func TestEtcdStartsOnlyWhereThatIsSafe(t *testing.T) {
 	own := ours()
 	otherCluster, otherMember, otherID := own, own, own

@@ -53,12 +53,12 @@ func TestAWipedMemberIsRefusedThatEtcdWouldStart(t *testing.T) {
 	m.answers("/livez", 200, "ok")
 	m.answers("/readyz", 200, `"true"`)
 	r.stop()
-	r = m.start() // a member with its log starts with any permission
+	r = m.start() // a member that has its log may start, whatever the operator allows
 	m.answers("/readyz", 200, `"true"`)
 	r.stop()
 
 	must(t, os.RemoveAll(m.o.DataDir))
-	m.start().ends(etcdstart.RefusedCode, etcdstart.VolumeLost) // the pod does not have the new permission yet
+	m.start().ends(etcdstart.RefusedCode, etcdstart.VolumeLost) // the pod still has the old permission
 	m.allow(etcdstart.Established)
 	must(t, os.Remove(m.o.Latch))
 	m.start().ends(etcdstart.RefusedCode, etcdstart.VolumeLost)
@@ -72,7 +72,7 @@ func TestAWipedMemberIsRefusedThatEtcdWouldStart(t *testing.T) {
 	m.start().ends(etcdstart.RefusedCode, etcdstart.VolumeForeign)
 }
 
-// bare starts etcd without the gate, and waits until etcd is healthy.
+// bare starts etcd directly, without the gate (the program of this package), and waits until etcd is healthy.
 func (m *member) bare() {
 	m.Helper()
 	etcd := exec.Command(m.command[0], m.command[1:]...)

@@ -40,7 +40,8 @@ func Run(ctx context.Context, o Options, log *slog.Logger) error {
 	return run(ctx, o)
 }
 
-// admit collects the facts and decides whether etcd may start. If it returns no refusal, the marker is synced to disk.
+// admit collects the facts and decides whether etcd may start. If it returns no refusal, the marker, which names the
+// member that owns the volume, is synced to disk.
 func admit(o Options) (etcdstart.Start, *etcdstart.Report) {
 	start, err := readStart(o.Start)
 	if err != nil {

@@ -22,7 +22,7 @@ func TestARefusalIsReportedAndEtcdIsNotStarted(t *testing.T) {
 	if !strings.Contains(message, "start: no such file") {
 		t.Errorf("the message is %q", message)
 	}
-	must(t, put(m.o.Start, "")) // a kubelet writes an empty file for an annotation that does not exist
+	must(t, put(m.o.Start, "")) // a kubelet writes this if the annotation is missing
 	m.start().ends(etcdstart.RefusedCode, etcdstart.NoAuthorisation)
 	m.allow(etcdstart.Established)
 	m.start().ends(etcdstart.RefusedCode, etcdstart.VolumeLost)
@@ -121,7 +121,7 @@ func TestEtcdDoesNotOutliveTheGate(t *testing.T) {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		return demand(err != nil || strings.Contains(string(text), ") Z "), string(text))
 	})
-	// The next start continues where the interrupted start stopped.
+	// The next start continues at the step at which the previous start was interrupted.
 	m.allow(etcdstart.Established)
 	r = m.start()
 	m.says("output")

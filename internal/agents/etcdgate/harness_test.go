@@ -35,7 +35,8 @@ const (
 	fakeEtcd = "fake-etcd"
 )
 
-// TestMain also runs the gate and a simulated etcd, because the test binary serves as both programs.
+// TestMain also runs the gate (the program of this package) and a simulated etcd, because the test binary serves as
+// both programs.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == subcommand {
 		os.Exit(beGate(os.Args[2:]))
@@ -46,7 +47,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// beGate runs the gate in the same way as cmd/opcrew-agent.
+// beGate runs the gate, the program of this package, in the same way as cmd/opcrew-agent.
 func beGate(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)

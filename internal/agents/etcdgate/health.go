@@ -39,7 +39,7 @@ type health struct {
 	client   http.Client
 	dialer   net.Dialer
 	opened   atomic.Bool // whether the listener of etcd has responded
-	settled  atomic.Bool // whether the latch has been closed
+	settled  atomic.Bool // whether the latch records that this member was in its cluster
 	wasReady atomic.Bool
 	begun    time.Time
 }
@@ -76,7 +76,7 @@ func (h *health) ready(w http.ResponseWriter, r *http.Request) {
 	for err != nil && h.starting() {
 		time.Sleep(startGrain)
 		again, now := h.status(ctx)
-		if ctx.Err() != nil { // ctx has ended, so the error would only report the timeout
+		if ctx.Err() != nil { // the error would only report that ctx has ended
 			break
 		}
 		said, err = again, now
@@ -111,7 +111,7 @@ func (h *health) joiningWithLog() bool {
 	return log && err == nil
 }
 
-// settle closes the latch once.
+// settle closes the latch once: it records on disk that the member was part of its cluster.
 func (h *health) settle() error {
 	if h.settled.Load() {
 		return nil

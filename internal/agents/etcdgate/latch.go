@@ -15,7 +15,8 @@ import (
 // restart at any time.
 type latch string
 
-// closed reports whether the member must no longer start without data.
+// closed reports whether the latch records that the member was part of the cluster, so that it must no longer start
+// without data.
 func (l latch) closed() (bool, error) {
 	there, err := exists(string(l))
 	if err != nil {

@@ -26,8 +26,8 @@ func (m marker) String() string {
 	return fmt.Sprintf("member %.80q (id %.40s) of cluster %.80s", m.Member, m.ID, m.Cluster)
 }
 
-// readMarker returns the marker; nil if there is none. A malformed marker is an error: markers are written atomically,
-// so the volume must be damaged.
+// readMarker returns the marker, which names the member that owns the volume; nil if there is none. A malformed marker
+// is an error: markers are written atomically, so the volume must be damaged.
 func readMarker(path string) (*marker, error) {
 	text, err := read(path)
 	switch {
@@ -43,7 +43,7 @@ func readMarker(path string) (*marker, error) {
 	return m, nil
 }
 
-// write writes the marker and syncs it to disk.
+// write writes the marker, which names the member that owns the volume, and syncs it to disk.
 func (m marker) write(path string) error {
 	text, err := json.Marshal(m)
 	if err == nil {

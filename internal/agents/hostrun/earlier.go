@@ -40,8 +40,9 @@ func (h *host) earlier() *hostjob.Result {
 	return &r
 }
 
-// forgotten refuses a run without a marker if the run may already have been started: the host may have been reinstalled
-// under its old name, and have lost its markers. docs/design/hostrun.md describes the conditions.
+// forgotten refuses a run without a marker (the file that records its start) if the run may already have been started:
+// the host may have been reinstalled under its old name, and have lost its markers. docs/design/hostrun.md describes
+// the conditions.
 func (h *host) forgotten() *hostjob.Result {
 	o := h.Order
 	inTime := o.BeginBefore.IsZero() || time.Now().Before(o.BeginBefore)
@@ -55,7 +56,7 @@ func (h *host) forgotten() *hostjob.Result {
 		"It is unknown whether the command already ran, so it is not started now", o.Run, o.BeginBefore.UTC().Format(time.RFC3339))
 }
 
-// unfinished returns the result of a run that was started earlier and left no result.
+// unfinished returns the result of a run whose marker shows that it was started earlier, but that left no result.
 func (h *host) unfinished(m *markers.Marker) *hostjob.Result {
 	since := "earlier"
 	if !m.Started.IsZero() {

@@ -157,7 +157,7 @@ func TestWhenTheHostStageIsKilledTheTreeEndsAndTheRunIsUnknown(t *testing.T) {
 	}
 }
 
-// After each of these crashes, a kubelet may start the container again.
+// After each of these crashes, a kubelet may start the container again, but the command must not run a second time.
 func TestACrashAtAnyMomentNeverRunsACommandTwice(t *testing.T) {
 	for _, test := range []struct {
 		moment string

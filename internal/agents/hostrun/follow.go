@@ -34,7 +34,7 @@ func (h *host) follow(c *child) *hostjob.Result {
 	out := newOutput(h.log, h.values()...)
 	go out.follow(c.output)
 	r := &hostjob.Result{StartedAt: time.Now()}
-	// An error means that the shim has ended, which wait reports.
+	// An error means that the shim, the process that becomes the command, has ended. The method wait reports that.
 	_ = c.release()
 	why, ended := h.wait(c.Family)
 	end := h.endAll(c.Family, why, ended, out)
@@ -86,7 +86,7 @@ func (h *host) endAll(f *tree.Family, why cause, ended *tree.Exit, out *output) 
 	switch why {
 	case byExit:
 		grace = leftTime
-		within(pipeTime, out.done) // the last lines of output need some time
+		within(pipeTime, out.done) // waits a moment for the last lines of output
 	case byLoss:
 		grace = 0 // no grace period, because the kubelet kills this process soon
 	}

@@ -76,7 +76,8 @@ func runFlags(ctx context.Context, what string, args []string) error {
 	return errors.Join(err, Run(ctx, o))
 }
 
-// dyingLedger is a ledger that kills its process at a given moment, to simulate a crash.
+// dyingLedger records started runs like the real ledger, and kills its own process at a given moment to simulate a
+// crash.
 type dyingLedger struct {
 	markers.Ledger
 	moment string
@@ -111,7 +112,7 @@ type pod struct {
 	// test.
 	proc    string
 	dir     string // files of the container
-	markers string // marker directory on the host
+	markers string // directory on the host that records started runs
 	moment  string // moment at which the host stage is killed
 	before  []string
 	env     []string
@@ -257,7 +258,8 @@ func (p *pod) times(name string) int {
 // morning returns the creation time of the Activities in the tests.
 func morning() time.Time { return time.Date(2026, 5, 1, 8, 0, 0, 0, time.UTC) }
 
-// place returns a marker directory on a host whose clock shows the time of morning.
+// place returns a directory for markers, the files that record started runs, on a host whose clock shows the time of
+// morning.
 func place(t *testing.T) (string, *markers.Dir) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "opcrew", "activities")

@@ -25,7 +25,7 @@ import (
 
 const bootIDFile = "/proc/sys/kernel/random/boot_id"
 
-// work is what the runner sends to the host stage.
+// work is what the runner, the process in the container, sends to the host stage, the process on the host.
 type work struct {
 	Order   hostjob.Order     `json:"order"`
 	Markers string            `json:"markers"`
@@ -42,7 +42,8 @@ type host struct {
 	cancelled, lost context.Context
 }
 
-// result executes the order, unless its run was already started. It returns the encoded result, which is then on disk.
+// result executes the order, unless its run was already started. It stores the encoded result on disk before it returns
+// it.
 func (h *host) result() []byte {
 	r, ran := h.attempt()
 	r.BootID = h.boot
@@ -58,7 +59,7 @@ func (h *host) result() []byte {
 	return text
 }
 
-// attempt executes the order. ran is true if this call started the run.
+// attempt executes the order, which describes the command. ran is true if this call started the run.
 func (h *host) attempt() (r *hostjob.Result, ran bool) {
 	if r := h.earlier(); r != nil {
 		return r, false
@@ -107,7 +108,7 @@ func cancelledBefore() *hostjob.Result {
 	return &hostjob.Result{State: hostjob.Cancelled, Reason: hostjob.ReasonPodEnded, Message: "the run was cancelled before the command was started"}
 }
 
-// mark writes the marker of the run. From then on the run counts as started.
+// mark writes the marker, the file that records the start of the run. From then on the run counts as started.
 func (h *host) mark() *hostjob.Result {
 	err := h.ledger.Take(markers.Key(h.Order), markers.Marker{Created: h.Order.Created, Started: time.Now().UTC(), BootID: h.boot})
 	switch {

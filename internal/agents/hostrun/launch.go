@@ -29,7 +29,7 @@ const (
 	binary = "/proc/self/fd/3"
 )
 
-// child is a command that runs, or that waits at its gate for the permission to start.
+// child is a process that runs the command, or that waits for the permission to execute it.
 type child struct {
 	*tree.Family
 	gate io.WriteCloser
@@ -46,7 +46,7 @@ func launch(s spec) (*child, error) {
 	if err == nil {
 		pid, err = files.fork()
 	}
-	files.closeShimEnds() // otherwise the pipes would stay open after the shim has ended
+	files.closeShimEnds() // otherwise this process would not see the shim's end
 	if err != nil {
 		files.closeOwnEnds()
 		return nil, fmt.Errorf("start the process for the command: %w", err)
@@ -72,13 +72,13 @@ func (c *child) listen(report io.Reader) {
 	}
 }
 
-// release opens the gate, so that the shim executes the command.
+// release permits the shim, the process that becomes the command, to execute the command.
 func (c *child) release() error {
 	_, err := c.gate.Write([]byte{1})
 	return errors.Join(err, c.gate.Close())
 }
 
-// abandon ends a shim whose gate was not opened.
+// abandon ends a shim (the process that would become the command) that got no permission to execute the command.
 func (c *child) abandon() {
 	_ = c.gate.Close()
 	select {
@@ -88,7 +88,8 @@ func (c *child) abandon() {
 	}
 }
 
-// pipes holds the files of a shim, and the ends of the pipes that this process keeps.
+// pipes holds the files of a shim (the process that becomes the command), and the ends of the pipes that this process
+// keeps.
 type pipes struct {
 	null, gateEnd, reportEnd, outputEnd *os.File // ends of the pipes that the shim uses
 	gate, report, output                *os.File // ends of the pipes that this process uses
@@ -108,7 +109,7 @@ func (p *pipes) open() (err error) {
 	return err
 }
 
-// fork starts a shim in a session of its own, and with an empty environment.
+// fork starts a shim, the process that becomes the command, in a session of its own and with an empty environment.
 func (p *pipes) fork() (int, error) {
 	return syscall.ForkExec(binary, append([]string{"opcrew-agent"}, stageArgs(shimStage)...), &syscall.ProcAttr{
 		Env:   []string{},

@@ -22,7 +22,7 @@ type Options struct {
 	Markers string
 	// Proc is the directory with the processes of the host. If it is empty, the command runs in this container.
 	Proc string
-	// Stage selects one of the three processes; empty means the runner.
+	// Stage selects one of the three processes of a run; empty means the runner, the process in the container.
 	Stage string
 }
 
@@ -32,7 +32,7 @@ const (
 	shimStage  = "shim"
 )
 
-// stageArgs returns the arguments that start another one of the three processes.
+// stageArgs returns the arguments with which this program starts another one of the three processes of a run.
 func stageArgs(stage string) []string { return []string{subcommand, "--stage", stage} }
 
 // ParseFlags parses the command line. It prints the help to out, and returns errors for the caller to print.

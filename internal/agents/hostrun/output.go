@@ -23,7 +23,7 @@ type output struct {
 	mu     sync.Mutex
 	masker *mask.Masker
 	tail   *tail.Tail
-	bytes  int64 // number of bytes that the command printed, before masking
+	bytes  int64 // number of bytes that the command printed, before secrets were masked
 	closed bool
 }
 

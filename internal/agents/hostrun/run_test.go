@@ -63,7 +63,7 @@ func TestACommandInheritsNothingFromTheContainer(t *testing.T) {
 	}
 	p := newPod(t)
 	p.env = []string{"KUBERNETES_SERVICE_HOST=10.0.0.1", "GODEBUG=x=y"}
-	// The agent may be started by a shell that ignores or blocks signals and leaves files open.
+	// The agent must cope with a parent, such as a shell, that ignores or blocks signals and leaves files open.
 	p.before = []string{"sh", "-c", `trap "" HUP INT QUIT PIPE TSTP USR1; umask 077; exec 7</dev/null; env --block-signal=USR2 true && exec env --block-signal=USR2 "$@"; exec "$@"`, "sh"}
 	p.order.Envs = []string{"A=1", "B=two words"}
 	// A builtin of the shell reads the status of the shell itself. An external program would not work, because the
@@ -121,7 +121,7 @@ func TestMuchOutputNeedsLittleMemory(t *testing.T) {
 	if got := int64(len(p.log())); got != r.Bytes {
 		t.Errorf("expected all of the output in the log, got %d bytes", got)
 	}
-	// The runner has waited for the other processes, so this is the maximum of all of them.
+	// The runner has waited for the other two processes of the run, so this is the maximum of all of them.
 	if most := c.cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss; most > 64<<10 {
 		t.Errorf("expected at most 64 MiB of memory, got %d KiB", most)
 	}
@@ -224,7 +224,8 @@ func TestAWrongOrderIsInvalid(t *testing.T) {
 	}
 }
 
-// At that time the marker has been written, so the run cannot be repeated.
+// When the kernel refuses the command, the marker, which records the start of the run, has been written. So the run
+// cannot be repeated.
 func TestARefusalOfTheKernelIsReported(t *testing.T) {
 	p := newPod(t)
 	must(t, os.WriteFile(p.path("script"), []byte("#!/none/there\n"), 0o755))

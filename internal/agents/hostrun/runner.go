@@ -52,7 +52,7 @@ func (r *runner) run(ctx context.Context) error {
 	return nil
 }
 
-// carryOut executes the order, and returns the encoded result.
+// carryOut executes the order, which describes the command, and returns the encoded result.
 func (r *runner) carryOut(ctx context.Context) []byte {
 	work, refusal := r.prepare()
 	if refusal != nil {

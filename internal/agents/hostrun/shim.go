@@ -26,7 +26,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
-// These are the file descriptors of a shim after the three standard files.
+// These are the file descriptors of a shim (the process that becomes the command), after the three standard files.
 const (
 	binaryFile = 3 + iota
 	gateFile
@@ -38,7 +38,7 @@ const (
 	ownFiles = "/proc/self/fd"
 )
 
-// spec describes the command that a shim executes.
+// spec describes the command that a shim, the process that becomes the command, executes.
 type spec struct {
 	Argv []string         `json:"argv"`
 	Env  []string         `json:"env"`
@@ -52,7 +52,7 @@ func runShim() error {
 	if err := keepStandardFiles(); err != nil {
 		return err
 	}
-	signal.Reset(syscall.SIGTERM) // a signal may end this process while it waits at the gate
+	signal.Reset(syscall.SIGTERM) // a signal may end this process while it waits for its permission
 	gate, report := bufio.NewReader(os.NewFile(gateFile, "gate")), json.NewEncoder(os.NewFile(reportFile, "report"))
 	var s spec
 	if err := readLine(gate, &s); err != nil {
@@ -108,7 +108,7 @@ func (s *spec) prepare() (string, *hostjob.Result) {
 // a program that opens /dev/stderr would be refused.
 func become(who account.Identity) error {
 	if os.Geteuid() != 0 && os.Geteuid() == who.UID {
-		return nil // this process already runs as the user
+		return nil // nothing to switch: this process already runs as the user
 	}
 	for _, step := range []struct {
 		name string

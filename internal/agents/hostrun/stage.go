@@ -45,7 +45,7 @@ func runStage(ctx context.Context, open func(dir string) (markers.Ledger, error)
 	return nil
 }
 
-// carryOut executes the order, and returns the encoded result for the report.
+// carryOut executes the order, which describes the command, and returns the encoded result for the report.
 func (h *host) carryOut(open func(dir string) (markers.Ledger, error)) []byte {
 	if err := tree.Adopt(); err != nil {
 		return hostjob.EncodeResult(*hostjob.Refuse(hostjob.ReasonNoHost, "%v", err))
@@ -58,7 +58,8 @@ func (h *host) carryOut(open func(dir string) (markers.Ledger, error)) []byte {
 	return h.result()
 }
 
-// forget removes old markers. It runs after the report, so that it only delays the end of the pod.
+// forget removes old markers, the files that record started runs. It runs after the result was reported, so that it
+// delays only the end of the pod.
 func (h *host) forget() {
 	if h.ledger != nil && !h.Order.ForgetBefore.IsZero() {
 		h.ledger.Forget(h.Order.ForgetBefore, markers.Key(h.Order))

@@ -30,7 +30,7 @@ const (
 	headerBytes = 16 << 10
 )
 
-// Run serves until ctx ends. At that time responses may be cut off, because clients repeat their requests.
+// Run serves until ctx ends. Responses may then be cut off, which does no harm, because clients repeat their requests.
 func Run(ctx context.Context, o Options, c clock.PassiveClock, log *slog.Logger) error {
 	certs, err := newCertificates(o, c, log)
 	if err != nil {

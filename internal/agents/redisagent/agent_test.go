@@ -46,7 +46,7 @@ func TestAPodIsReadyWhileItsServersHaveTheirRoles(t *testing.T) {
 	a.ready("guest does not respond")
 	guest.Start()
 	a.ready("")
-	home.Do("CONFIG", "SET", "masterauth", "wrong") // this has no effect on a primary
+	home.Do("CONFIG", "SET", "masterauth", "wrong") // masterauth has no effect on a primary
 	guest.Do("CONFIG", "SET", "masterauth", "wrong")
 	guest.Do("CLIENT", "KILL", "TYPE", "master")
 	a.ready("guest has no link to its primary")
@@ -91,7 +91,7 @@ func TestThePageIsOnlyForThoseWithAValidPassword(t *testing.T) {
 	if got := a.page("/secret", redistest.Username, redistest.Password); got.code != http.StatusNotFound {
 		t.Errorf("another path: %+v", got)
 	}
-	expect(redistest.Username, redistest.Password, http.StatusOK) // this works although no server is running
+	expect(redistest.Username, redistest.Password, http.StatusOK) // the page works although no server is running
 	expect(redistest.Username, "wrong", http.StatusUnauthorized)
 	expect("opcrew", redistest.SystemPassword, http.StatusUnauthorized)
 	expect("default", redistest.Password, http.StatusUnauthorized)
@@ -162,7 +162,7 @@ func TestHostileClientsAreCutOff(t *testing.T) {
 	}
 	slow := dial()
 	fmt.Fprint(slow, "GET / HTTP/1.1\r\n")
-	silent, err := net.Dial("tcp", local(a.o.Page)) // this client does not even begin TLS
+	silent, err := net.Dial("tcp", local(a.o.Page)) // this client connects, and then sends nothing
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func (p *page) text(r *http.Request) string {
 	return p.last
 }
 
-// table returns the node table of one of the two servers, if any of them responded.
+// table returns the node table of the cluster, as one of the pod's two servers reports it; nil if neither responded.
 func (v view) table() []clusternodes.Node {
 	if len(v.home.nodes) > 0 {
 		return v.home.nodes

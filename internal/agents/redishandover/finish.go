@@ -43,12 +43,12 @@ func (h *handover) finish(ctx context.Context, patience time.Duration) {
 	defer cancel()
 	conn, err := h.logIn(ctx, h.address)
 	if err != nil {
-		return // the next command will report the error
+		return // a broken connection makes the next command fail, too
 	}
 	defer conn.Close()
 	nodes, err := h.nodes(ctx, conn)
 	if err != nil {
-		return // the next command will report the error
+		return // a broken connection makes the next command fail, too
 	}
 	self, _ := clusternodes.Myself(nodes)
 	own := end{self, conn}

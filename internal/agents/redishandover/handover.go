@@ -24,7 +24,7 @@ const (
 	lingering = 3 * time.Second
 	// answerTime is how long a replica may take to respond, because its pod may be gone.
 	answerTime = time.Second
-	// how long to wait for one attempt
+	// unknownTime is how long to wait for DNS to list the pod of a replica whose address belongs to no known pod.
 	unknownTime = 7 * time.Second
 )
 
@@ -35,7 +35,7 @@ type handover struct {
 	address  string   // address of the server in this pod
 	pods     []string // IP addresses of the cluster's pods
 	own      *resp.Conn
-	attempt  time.Duration // how long to wait for one attempt
+	attempt  time.Duration // how long to wait for one failover attempt
 	epoch    uint64        // current cluster epoch of the server
 	log      *slog.Logger
 
@@ -43,10 +43,10 @@ type handover struct {
 	unknown    bool   // whether all candidates have addresses that belong to no pod
 	tooSoon    bool   // whether a candidate cannot be elected again yet
 
-	waitUntil time.Time     // how long to wait for the operator to finish slot moves
+	waitUntil time.Time     // time until which the operator may finish slot moves
 	moveTime  time.Duration // time limit for moving the remaining slots, which leaves time for the handover
 	logged    string        // the last logged slot moves
-	moved     bool          // whether the remaining slots were moved, as far as possible
+	moved     bool          // whether this hook has already tried to move the slots
 }
 
 // nodes reads the node table of a server.

@@ -59,7 +59,7 @@ func (h *handover) moves(ctx context.Context) (string, error) {
 func (h *handover) jobs(ctx context.Context) (string, error) {
 	words, err := h.own.List(ctx, "CLUSTER", "GETSLOTMIGRATIONS")
 	if _, refused := errors.AsType[resp.Error](err); refused {
-		return "", nil // the server does not have this command
+		return "", nil // this version of the server has no slot migration jobs
 	}
 	for i := 0; i+1 < len(words); i += 2 { // names and values alternate in the response
 		if words[i] == "state" && !ended(words[i+1]) {

@@ -246,11 +246,11 @@ func TestSlotsThatTheOperatorDoesNotCloseAreMovedByTheHook(t *testing.T) {
 	}
 }
 
-// If the operator ends during a move, it can leave that many slots half moved.
+// An operator that ends during a move can leave thousands of slots half moved.
 func TestThousandsOfSlotsThatTheOperatorDoesNotCloseAreMovedByTheHook(t *testing.T) {
 	const count = 2000
 	s := newShard(t)
-	s.options.Timeout = 40 * time.Second // the hook may use the second half of this time to move slots
+	s.options.Timeout = 40 * time.Second // the hook moves slots in the second half of this time
 	to := s.pods[1].Home
 	owner, other := s.primary.Do("CLUSTER", "MYID"), to.Do("CLUSTER", "MYID")
 	for slot := range count {
@@ -333,7 +333,7 @@ func (s *shard) fill(t *testing.T) (release func()) {
 	}
 	return func() {
 		for _, conn := range conns {
-			_ = conn.Close() // no test uses this connection
+			_ = conn.Close() // an error does not matter: the test does not use the connection
 		}
 	}
 }

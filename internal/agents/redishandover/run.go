@@ -33,8 +33,8 @@ func Run(ctx context.Context, o Options, log *slog.Logger) error {
 	return h.run(ctx)
 }
 
-// run repeats a failover only after the servers have given up the previous one, because until then they refuse another
-// one.
+// run repeats a failover only after the servers have given up the previous attempt, because until then they refuse
+// another one.
 func (h *handover) run(ctx context.Context) error {
 	var first, again time.Time
 	for {
@@ -70,7 +70,7 @@ func (h *handover) run(ctx context.Context) error {
 // linger keeps the server running for a short time, so that it redirects clients with an old slot map.
 func linger(ctx context.Context, nodes []clusternodes.Node) {
 	if len(nodes) > 1 {
-		_ = sleep(ctx, lingering) // ending earlier does no harm
+		_ = sleep(ctx, lingering) // an error does not matter: ending earlier does no harm
 	}
 }
 

@@ -18,7 +18,7 @@ type directive struct{ name, value string }
 type inputs struct {
 	Options
 	users users
-	extra []directive // directives of the user
+	extra []directive // directives that the user wrote in the spec
 	version
 	blocked bool // whether replicas must not copy the server yet
 }
@@ -55,7 +55,8 @@ func (in inputs) defaults() []directive {
 	}
 	if in.movesSlots() {
 		// By default, the source waits for a moment without writes before it hands over a slot. With this limit it
-		// hands over earlier, when so many bytes remain. They are sent in well under a second, while clients wait.
+		// hands over earlier, as soon as only this many bytes remain to be sent. That takes well under a second, while
+		// clients wait.
 		out = append(out, directive{"slot-migration-max-failover-repl-bytes", strconv.Itoa(16 << 20)})
 		// The operator always reads the whole log of slot migrations, so the log is kept short.
 		out = append(out, directive{"cluster-slot-migration-log-max-len", "32"})
@@ -68,8 +69,8 @@ func (in inputs) defaults() []directive {
 		out = append(out, directive{"client-output-buffer-limit", fmt.Sprintf("replica %d %d 60", most, most/4)})
 	}
 	if in.MemoryLimit > 0 {
-		// The other quarter is for buffers, fragmentation, and pages that are copied while the append-only file is
-		// rewritten.
+		// A server may use three quarters of the memory limit for data. The last quarter is for buffers, fragmentation,
+		// and pages that are copied while the append-only file is rewritten.
 		out = append(out, directive{"maxmemory", strconv.FormatInt(in.MemoryLimit/4*3, 10)})
 	}
 	return out
@@ -110,7 +111,7 @@ func (in inputs) fixed() []directive {
 // read other files.
 func harmful() []string {
 	return []string{"user", "aclfile", "requirepass", "masteruser", "masterauth", "include", "loadmodule", "rename-command", "replicaof", "slaveof",
-		"cluster-databases"} // slot moves would only move the keys of the first database
+		"cluster-databases"} // not allowed: slots would move without keys of other databases
 }
 
 // parseExtra parses the directives of the user. A reserved directive is an error, because it would have no effect or do

@@ -27,7 +27,7 @@ type facts struct {
 	remains bool               // whether there are append-only files without a manifest
 }
 
-// look reads a folder. An unreadable folder is an error, and never counts as empty.
+// look reads the folder of a server. An unreadable folder is an error, and never counts as empty.
 func look(folder string) (facts, error) {
 	own, err := ownLine(filepath.Join(folder, nodesFile))
 	if err != nil {
@@ -63,7 +63,7 @@ func ownLine(path string) (*clusternodes.Node, error) {
 	}
 	own, found := clusternodes.Myself(nodes)
 	if !found {
-		return nil, nil // an empty file belongs to a new node; the server refuses other invalid files itself
+		return nil, nil // empty for a new node; the server refuses invalid files
 	}
 	return &own, nil
 }

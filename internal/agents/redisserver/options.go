@@ -20,7 +20,7 @@ const subcommand = "redis-server"
 // Place is the place of a server in its pod. Each pod has two servers: one in place Home, and one in place Guest.
 type Place string
 
-// These are the two places.
+// These are the places of the two servers in a pod.
 const (
 	Home  Place = "home"  // primary of the pod's own shard
 	Guest Place = "guest" // replica of the shard of a neighbour pod

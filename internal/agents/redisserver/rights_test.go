@@ -144,7 +144,7 @@ func TestUsersMayUseACommandUnlessItCanBreakTheCluster(t *testing.T) {
 	}
 	refusesUsers(t, pod)
 
-	pod.Home.Do("ACL", "SETUSER", "default", "~*", "&*", "+@all") // the rights that earlier versions of opcrew granted
+	pod.Home.Do("ACL", "SETUSER", "default", "~*", "&*", "+@all") // as earlier versions granted to all users
 	pod.Home.Do(append([]string{"ACL", "SETUSER", "default"}, redispod.UserRules()...)...)
 	check("while it runs", "default")
 }
@@ -162,7 +162,8 @@ func TestAClientOfTheClusterWorksWithTheRightsOfAUser(t *testing.T) {
 	pod := led(t)
 	client := goredis.NewClusterClient(&goredis.ClusterOptions{
 		Addrs: []string{pod.Home.Address()}, Username: redistest.Username, Password: redistest.Password, ClientName: "shop", ReadOnly: true,
-		// The DNS of the test does not know the announced host name.
+		// The test connects to the server directly, because its DNS does not know the host name that the server
+		// announces.
 		Dialer: dialTo(pod.Home),
 	})
 	defer func() { _ = client.Close() }()

@@ -15,7 +15,7 @@ import (
 // users describes the Redis users of a server.
 type users struct {
 	name     string   // user name of applications, in addition to the user default
-	accepted []string // hashes of the passwords that are valid for name and default
+	accepted []string // hashes of the valid passwords of the users name and default
 	password string   // password of the operator's user
 }
 

@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	// pollInterval is how often the Secret is checked. It is short compared with the minute that a kubelet takes to
-	// update a Secret.
+	// pollInterval is how often the Secret is checked. The interval is short compared with the minute that a kubelet
+	// may take to update the files of a mounted Secret.
 	pollInterval = time.Second
 	// marker is a file that is created last. If it exists, all other files exist too.
 	marker = ".serving"
@@ -96,8 +96,8 @@ func (k *Keeper) serve() (string, error) {
 	return digest, replace(k.options.To, marker, []byte(digest))
 }
 
-// put writes files into a directory. It does not delete files that the Secret no longer contains, because keys are only
-// replaced and never removed.
+// put writes files into a directory. It does not delete files that the Secret no longer contains, because ssh keys are
+// only replaced and never removed.
 func put(dir string, files map[string][]byte, how func(dir, name string, content []byte) error) error {
 	if err := open(dir); err != nil {
 		return fmt.Errorf("create %s: %w", dir, err)

@@ -16,7 +16,7 @@ import (
 )
 
 // Applier writes child objects. It reads them from the cache. Where a stale read could overwrite an object of another
-// owner, it reads from the API server. It remembers its own writes, and contests over them with other managers.
+// owner, it reads from the API server. It remembers its own writes, and detects managers that keep undoing them.
 type Applier struct {
 	// Client reads from the cache, and writes to the API server.
 	Client client.Client
@@ -24,7 +24,8 @@ type Applier struct {
 	Live client.Reader
 	// Clock measures the time between writes, to detect contests with other managers.
 	Clock clock.PassiveClock
-	// Guards decide whether a finished pod may be written. The Applier calls them in this order.
+	// Guards are checks that can refuse the complete pod of a child before the Applier writes it. The Applier calls
+	// them in this order.
 	Guards []guard.Guard
 
 	writes       writes

@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// carry copies the live values of other managers into the declaration. It also sets the resource version of that read,
-// so that the apply cannot overwrite a newer value.
+// carry copies the live values of other managers into the declaration. It also sets the resource version of the live
+// object, so that the apply cannot overwrite a newer value.
 func (in *intent) carry(live client.Object) error {
 	if len(in.carried) == 0 {
 		return nil
@@ -47,8 +47,8 @@ func (in *intent) heir(live client.Object) (*unstructured.Unstructured, error) {
 	return next.object, nil
 }
 
-// restore sets the carried paths to their declared values again, because a child that does not exist has no live
-// values.
+// restore sets the fields that other managers own to their declared values again, because a child that does not exist
+// has no live values.
 func (in *intent) restore() error {
 	declared, err := toUnstructured(in.child.Object)
 	if err != nil {

@@ -46,7 +46,8 @@ type Child struct {
 	Random bool
 	// Security is the security profile for the pod of the child; empty means Restricted.
 	Security guard.Security
-	// Trust lists the parts of the pod that need no right of the requester of the owner.
+	// Trust lists the parts of the pod that are allowed even if the requester, the user who created the owner, has no
+	// right to use them.
 	Trust guard.Trust
 }
 

@@ -75,7 +75,7 @@ func TestTheHashChangesWithTheIntentAndWithNothingElse(t *testing.T) {
 	renamedOwner.UID = "uid-of-the-next-shop"
 	scaled := web()
 	scaled.Carry = []string{"spec.replicas"}
-	for range 20 { // the iteration order of maps is random, so this is repeated
+	for range 20 { // repeated, because the iteration order of maps is random
 		if again := mustDeclare(t, shop(), settings(map[string]string{"c": "3", "b": "2", "a": "1"})).hash(); again != base {
 			t.Fatalf("hash %s, expected %s as before: it depends on the order of a map", again, base)
 		}

@@ -24,7 +24,7 @@ const (
 type contests struct {
 	mu    sync.Mutex
 	byUID map[types.UID]*contest
-	sweep int // with this many records, expired contests are removed
+	sweep int // with this many records, records of ended contests are removed
 }
 
 type contest struct {
@@ -34,7 +34,8 @@ type contest struct {
 	backoff time.Duration
 }
 
-// enter counts a write. It returns 0 if the write may happen, or how long to leave the object unchanged.
+// enter counts a write to an object. It returns 0 if the write may happen. Otherwise it returns how long to leave the
+// object unchanged, because another manager keeps undoing the writes.
 func (c *contests) enter(uid types.UID, intent string, now time.Time) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -66,7 +67,8 @@ func (c *contests) begin(uid types.UID, intent string, now time.Time) *contest {
 	return c.byUID[uid]
 }
 
-// dropOver removes expired contests. Otherwise, memory would grow with every object that was ever written.
+// dropOver removes the records of objects whose writes are no longer undone by another manager. Otherwise, memory would
+// grow with every object that was ever written.
 func (c *contests) dropOver(now time.Time) {
 	if len(c.byUID) < c.sweep {
 		return
@@ -87,8 +89,8 @@ func (c *contests) withdraw(uid types.UID) {
 	}
 }
 
-// settle ends a contest if no repair was needed for longer than the last wait. It also removes repairs that are too old
-// to count.
+// settle ends a contest with another manager if the object needed no repair for longer than the last wait. It also
+// removes repairs that are too old to count.
 func (c *contests) settle(uid types.UID, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -97,14 +99,15 @@ func (c *contests) settle(uid types.UID, now time.Time) {
 	}
 }
 
-// forget removes the record of an object that is gone.
+// forget removes the record of repairs of an object that is gone.
 func (c *contests) forget(uid types.UID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.byUID, uid)
 }
 
-// over reports whether the contest has ended: nothing was repaired for longer than the last wait.
+// over reports whether the contest with another manager has ended: the object needed no repair for longer than the last
+// wait.
 func (c *contest) over(now time.Time) bool {
 	c.dropBefore(now.Add(-contestWindow))
 	return len(c.repairs) == 0 && now.After(c.until.Add(c.backoff))

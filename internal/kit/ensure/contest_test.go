@@ -12,7 +12,7 @@ import (
 
 const child = "uid-of-child"
 
-// ring is a test bench for contests over one object, with a fake clock.
+// ring is a test bench for contests, in which another manager keeps undoing writes to one object, with a fake clock.
 type ring struct {
 	*Applier
 	t     *testing.T

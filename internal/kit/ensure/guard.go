@@ -17,13 +17,14 @@ import (
 	"github.com/opcrew/opcrew/internal/guard"
 )
 
-// guards calls the guards of an Applier.
+// guards calls the guards of an Applier: checks that can refuse the pod of a child before the child is written.
 type guards struct {
 	all    []guard.Guard
 	scheme *runtime.Scheme
 }
 
-// object calls the guards. If one refuses the pod, it returns the result to report instead of a write; otherwise nil.
+// object calls the guards. If a guard refuses the pod of the child, it returns the result to report instead of a write;
+// otherwise nil.
 func (g guards) object(ctx context.Context, owner client.Object, in *intent, live client.Object) (*Result, error) {
 	if len(g.all) == 0 {
 		return nil, nil
@@ -44,8 +45,9 @@ func (g guards) object(ctx context.Context, owner client.Object, in *intent, liv
 	return nil, nil
 }
 
-// Objection asks the guards about the pod of a child before something else depends on its creation. It returns what
-// would be reported instead of a write; nil if the guards do not object. live is the child in the cluster.
+// Objection checks with the guards whether the pod of a child is allowed, before something else depends on its
+// creation. It returns what would be reported instead of a write; nil if the guards do not object. live is the child in
+// the cluster.
 func (a *Applier) Objection(ctx context.Context, owner client.Object, child Child, live client.Object) (*Result, error) {
 	in, err := declare(a.scheme(), owner, child)
 	if err != nil {
@@ -77,8 +79,9 @@ func finished(scheme *runtime.Scheme, in *intent, live client.Object) (guard.Pod
 	return pod, nil
 }
 
-// allowed returns the intent that may be written over a live child, or the result to report instead. If a pinned pod of
-// an earlier opcrew version is refused, allowed replaces it by the declared pod, which may have fewer rights.
+// allowed returns the declaration that may be written over a live child, or the result to report instead. If the guards
+// refuse a pinned pod of an earlier opcrew version, allowed replaces it by the declared pod, which may have fewer
+// rights.
 func (g guards) allowed(ctx context.Context, owner client.Object, in *intent, live client.Object) (*intent, *Result, error) {
 	denied, err := g.object(ctx, owner, in, live)
 	if denied == nil || err != nil || !in.pinned() {
@@ -157,7 +160,7 @@ func podOfObject(scheme *runtime.Scheme, object client.Object) (*corev1.PodTempl
 	return podOf(child)
 }
 
-// orFailed returns the result of a check by the guards: a refusal, or a failed check.
+// orFailed returns the result to report after a check by the guards: a refusal, or the error of the check.
 func orFailed(denied *Result, in *intent) Result {
 	if denied != nil {
 		return *denied

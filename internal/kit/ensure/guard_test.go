@@ -78,7 +78,7 @@ func TestGuardsSayBeforehandWhatTheyWouldObjectTo(t *testing.T) {
 	}
 }
 
-// noCopies refuses every claim that starts with the data of another claim.
+// noCopies is a guard that refuses every claim that starts with the data of another claim.
 type noCopies struct{}
 
 func (noCopies) Object(_ context.Context, _ client.Object, pod guard.Pod) (*guard.Objection, error) {

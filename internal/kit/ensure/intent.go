@@ -22,7 +22,7 @@ type intent struct {
 	Ref
 	object *unstructured.Unstructured
 	child  Child
-	// carried lists the paths that keep the values of the live object.
+	// carried lists the paths that keep the values of the live object, because other managers own them.
 	carried []string
 }
 
@@ -91,13 +91,14 @@ func (in *intent) sign() {
 	setAnnotation(in.object, common.AppliedAnnotation, Hash(in.unpinned()))
 }
 
-// contest returns the key of a child in contests. The child may not have a UID yet, so the key consists of the owner's
-// UID and the child's name.
+// contest returns the key under which writes of a child are counted, to detect another manager that undoes them. The
+// child may not have a UID yet, so the key consists of the owner's UID and the child's name.
 func (in *intent) contest() types.UID {
 	return contestOver(types.UID(in.object.GetLabels()[common.OwnerLabel]), in.Ref)
 }
 
-// contestOver returns the key of an owner's child in contests.
+// contestOver returns the key under which writes of an owner's child are counted, to detect another manager that undoes
+// them.
 func contestOver(owner types.UID, child Ref) types.UID {
 	return owner + " " + types.UID(child.String())
 }

@@ -30,7 +30,8 @@ type Pin struct {
 // pinSeparator separates the hash of the key from the hash of the part in PinnedAnnotation.
 const pinSeparator = "."
 
-// pin stores two hashes in an annotation of the child: one of the settings, and one of the declared part.
+// pin stores two hashes in an annotation of the child: one of the owner's settings, and one of the declared pinned
+// part.
 func (in *intent) pin() error {
 	pin := in.child.Pin
 	if pin == nil {
@@ -44,7 +45,8 @@ func (in *intent) pin() error {
 	return nil
 }
 
-// keep copies the live part into the declaration if it was created from the same settings.
+// keep copies the pinned part of the live child, such as its pod template, into the declaration if that part was
+// created from the same settings.
 func (in *intent) keep(live client.Object) {
 	if in.child.Pin == nil {
 		return
@@ -59,7 +61,7 @@ func (in *intent) keep(live client.Object) {
 	in.sign()
 }
 
-// pinned reports whether the part stays as it is in the live child.
+// pinned reports whether the declaration keeps the pinned part of the live child unchanged.
 func (in *intent) pinned() bool {
 	return in.child.Pin != nil && slices.Contains(in.carried, in.child.Pin.Path)
 }
@@ -74,8 +76,8 @@ func keyOf(pinned string) string {
 	return key
 }
 
-// unpinned returns the declaration without the pinned part, for the hash. The annotation represents the part, so that
-// all versions of the operator compute the same hash.
+// unpinned returns the declaration without the pinned part, for the hash. The annotation on the child represents the
+// pinned part, so that all versions of the operator compute the same hash.
 func (in *intent) unpinned() map[string]any {
 	if in.child.Pin == nil {
 		return in.object.Object

@@ -25,8 +25,8 @@ func pinnedWeb(key, image string, replicas int32) Child {
 	return child
 }
 
-// kept declares a child while another version of it already exists. changes is true if the existing child must be
-// changed.
+// kept declares a child while another version of that child already exists. changes is true if the existing child must
+// be changed.
 func kept(t *testing.T, there, wanted Child) (in *intent, live *appsv1.Deployment, changes bool) {
 	t.Helper()
 	live = asServed(t, mustDeclare(t, shop(), there), &appsv1.Deployment{})

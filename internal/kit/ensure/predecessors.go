@@ -42,7 +42,7 @@ func (p *predecessors) remember(child types.UID, object client.Object, now time.
 	p.left[child] = predecessor{object, now}
 }
 
-// of returns the object that a child replaces; nil if there is none.
+// of returns the deleted object that a new child replaces; nil if there is none.
 func (p *predecessors) of(child types.UID) client.Object {
 	p.mu.Lock()
 	defer p.mu.Unlock()

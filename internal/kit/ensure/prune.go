@@ -43,7 +43,8 @@ func (a *Applier) Prune(ctx context.Context, owner client.Object, declared []Chi
 
 func (a *Applier) pruneKind(ctx context.Context, owner client.Object, kind client.ObjectList, hold bool, stays func(Ref, client.Object) bool) ([]Result, error) {
 	list := kind.DeepCopyObject().(client.ObjectList)
-	// Copies would cost much memory in large namespaces, and this code does not change the list.
+	// The cache returns this list without copying the objects, because copies would cost much memory in large
+	// namespaces. This code does not change the objects.
 	if err := a.Client.List(ctx, list, client.InNamespace(owner.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list children to prune: %w", err)
 	}

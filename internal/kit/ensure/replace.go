@@ -14,8 +14,8 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// replace deletes the object that was compared. If that object has changed since, or another object now has its name,
-// nothing is deleted. opcrew creates the new child when the old object is gone.
+// replace deletes the live child that was compared with its declaration. If that object has changed since, or another
+// object now has its name, nothing is deleted. opcrew creates the new child when the old object is gone.
 func (a *Applier) replace(ctx context.Context, in *intent, live client.Object) (Result, error) {
 	if err := a.wouldCreate(ctx, in, live); err != nil {
 		return Result{Ref: in.Ref}, err

@@ -8,8 +8,8 @@ import "time"
 // Action is what Ensure or Prune did with one child.
 type Action string
 
-// Held means that a change was held back during a pause. The last five explain why nothing was done: the cache is stale
-// or the child is being deleted (Waiting), another owner has the name (Taken), another manager undoes changes
+// Held means that a change was held back during a pause. The last five actions explain why nothing was done: the cache
+// is stale or the child is being deleted (Waiting), another owner has the name (Taken), another manager undoes changes
 // (Contested), the child was created too often (Delayed), or a guard refuses its pod (Denied).
 const (
 	Unchanged Action = "Unchanged"

@@ -48,7 +48,7 @@ func (a *Applier) update(ctx context.Context, owner client.Object, in *intent, l
 	return a.applyOver(ctx, in, live, action)
 }
 
-// applyOver applies a child only if the object that was compared still exists.
+// applyOver applies a child only if the live object that was compared with the declaration still exists.
 func (a *Applier) applyOver(ctx context.Context, in *intent, live client.Object, action Action) (Result, error) {
 	if err := in.carry(live); err != nil {
 		return Result{Ref: in.Ref}, err

@@ -115,7 +115,7 @@ func TestAQuotaIsNotTakenForARival(t *testing.T) {
 	p.ensures(owner, slow, ensure.Applied, repair("configmaps"))
 }
 
-// Random content differs at each creation, but it still counts as the same child.
+// Random content differs at each creation, but a child that is created again still counts as the same child.
 func TestAChildOfRandomContentThatIsDeletedAgainAndAgainIsLeftAloneToo(t *testing.T) {
 	for random, want := range map[bool]ensure.Action{true: ensure.Contested, false: ensure.Created} {
 		ns := env.Namespace(t)

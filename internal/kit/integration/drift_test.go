@@ -56,7 +56,7 @@ func TestDriftOfADeclaredFieldCostsOneWrite(t *testing.T) {
 			edit(t, "kubectl-edit", object, test.patch)
 			p.catchesUp(ref)
 			want := ensure.Repaired
-			if name == "the hash" { // without the hash, it is unknown what was applied
+			if name == "the hash" { // without the hash, opcrew cannot know what it has applied
 				want = ensure.Applied
 			}
 			p.ensures(owner, test.child, want, repair(test.resource))
@@ -71,7 +71,7 @@ func TestDriftOfADeclaredFieldCostsOneWrite(t *testing.T) {
 			if diff := cmp.Diff(withoutStatus(t, before), withoutStatus(t, got)); diff != "" {
 				t.Errorf("after the repair it is not as before (-before +after):\n%s", diff)
 			}
-			p.clock.Step(5 * time.Minute) // so that the next repair does not count towards a contest
+			p.clock.Step(5 * time.Minute) // repairs this far apart do not count as a contest
 		})
 	}
 }

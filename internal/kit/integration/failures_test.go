@@ -66,7 +66,7 @@ func TestAConflictIsRetriedAndNotReported(t *testing.T) {
 			t.Errorf("%s: the user got the event %q, expected nothing", what, <-l.recorder.Events)
 		}
 	}
-	// The status was computed from the same outdated object, so it must not report success.
+	// The status was computed from the same outdated object as the refused write, so it must not report success.
 	quietly("finalizer", cost{"patch widgets": 1})
 	if got := current(t, widget).Finalizers; len(got) != 0 {
 		t.Errorf("finalizers %v, expected none yet", got)

@@ -16,7 +16,7 @@ import (
 // gate delays the events for the cache of a process while it is closed. It keeps their order.
 type gate struct {
 	mu   sync.Mutex
-	shut chan struct{} // nil while the gate is open
+	shut chan struct{} // closed when the gate opens; nil while it is open
 }
 
 func (g *gate) close() {

@@ -39,7 +39,7 @@ func TestAnObjectThatIsGoneLeavesNothingBehind(t *testing.T) {
 		t.Errorf("forgotten: %v, expected the object that is gone", l.forgot)
 	}
 	again := l.widget("w")
-	if _, err := l.reconcilesAtOnce(again, cost{statusWrite: 1}); err != nil { // within half a second of the last status write for this name
+	if _, err := l.reconcilesAtOnce(again, cost{statusWrite: 1}); err != nil { // soon after the last status write
 		t.Fatal(err)
 	}
 }

@@ -31,7 +31,7 @@ type widgets struct {
 	seen    int                    // facts that Observe returns
 	plan    func(*Widget) kit.Plan // nil means an empty plan
 	decided int                    // number of calls of Decide
-	record  int                    // if seen reaches this number, the status holds a record
+	record  int                    // if seen reaches this number, the status holds a record that later steps depend on
 	done    kit.Outcome            // last outcome passed to Report
 }
 
@@ -64,7 +64,7 @@ func (k *widgets) Report(widget *Widget, _, seen int, done kit.Outcome) {
 	}
 }
 
-// records reports a new record when seen reaches record.
+// records reports a new record in the status when seen reaches record.
 func (k *widgets) records(before, now *Widget) bool {
 	return k.record > 0 && before.Status.Seen < k.record && now.Status.Seen >= k.record
 }

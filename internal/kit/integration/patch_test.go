@@ -110,7 +110,7 @@ func TestAPatchDecidedOnAnOldViewIsRetriedAndNothingFollowsIt(t *testing.T) {
 		}
 	}
 	for try := range 5 {
-		result, err := l.reconciles(widget, cost{"patch configmaps": 1}) // the status is not written, because it would report success
+		result, err := l.reconciles(widget, cost{"patch configmaps": 1}) // no status write, because it would report success
 		if want := 200 * time.Millisecond << try; err != nil || result.RequeueAfter != want {
 			t.Fatalf("try %d gives %v (%v), expected it to be tried again after %s: no rival wrote", try+1, result, err, want)
 		}

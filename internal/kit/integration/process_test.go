@@ -127,7 +127,7 @@ func startCache(t *testing.T, config *rest.Config, mapper meta.RESTMapper, names
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
-		_ = reader.Start(t.Context()) // the cache ends with the test
+		_ = reader.Start(t.Context()) // Start returns when the test ends
 	}()
 	t.Cleanup(func() { <-stopped })
 	for object := range opts.ByObject {

@@ -11,7 +11,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// replacement is the cost of a dry run of the new object and of the deletion of the old object.
+// replacement holds the API calls that replace an object: a dry run that creates the new object, and the deletion of
+// the old object.
 var replacement = cost{"patch runtimeclasses": 1, "delete runtimeclasses": 1}
 
 func TestWhatCannotBeChangedIsDeletedAndRecreated(t *testing.T) {

@@ -36,8 +36,8 @@ func expectReplicas(t *testing.T, namespace string, want int32) {
 	}
 }
 
-// writes expects one successful write. The Deployment controller may write the status in between. For a write with
-// carried values that is a conflict, so writes tries again.
+// writes expects one successful write. The Deployment controller may write the status in between. A write that keeps
+// values of another manager then gets a conflict, so writes tries again.
 func (p *process) writes(owner client.Object, child ensure.Child, want ensure.Action) {
 	p.t.Helper()
 	mark := env.Audit.Mark(p.t)

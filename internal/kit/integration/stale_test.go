@@ -86,7 +86,7 @@ func TestChildrenOfAnOwnerThatIsGoneBehindTheCacheAreNotMadeAgain(t *testing.T) 
 	child := settings(ns, map[string]string{"mode": "fast"})
 	ref := p.ensures(owner, child, ensure.Created, creation("configmaps")).Ref
 	for _, object := range []client.Object{owner, settingsOf(ns)} {
-		if err := env.Client.Delete(t.Context(), object); client.IgnoreNotFound(err) != nil { // the garbage collector may have been faster
+		if err := env.Client.Delete(t.Context(), object); client.IgnoreNotFound(err) != nil { // it may be deleted already
 			t.Fatal(err)
 		}
 	}

@@ -15,8 +15,8 @@ const MaxMeta = 64 << 10
 
 const metaFormat = 1
 
-// Meta is the record of a stored snapshot. An object without a record, or with another size than its record states, is
-// incomplete.
+// Meta is the record of a stored snapshot: a small JSON object next to the snapshot. An object without a record, or
+// with another size than its record states, is incomplete.
 type Meta struct {
 	// Format is the version of the record format. It must be raised when older versions of opcrew would misread the
 	// record.
@@ -65,7 +65,7 @@ func (m Meta) Trusted(size int64) bool {
 	return m.Size == size && (m.Verified == nil || m.Verified.Corrupt == "")
 }
 
-// Encode returns the record as JSON, for ParseMeta.
+// Encode returns the record of a stored snapshot as JSON, for ParseMeta.
 func (m Meta) Encode() ([]byte, error) {
 	m.Format = metaFormat
 	text, err := json.Marshal(m)
@@ -75,7 +75,8 @@ func (m Meta) Encode() ([]byte, error) {
 	return append(text, '\n'), nil
 }
 
-// ParseMeta parses a record. The record is untrusted input, because anyone with access to the store can write it.
+// ParseMeta parses the record of a stored snapshot. The record is untrusted input, because anyone with access to the
+// store can write it.
 func ParseMeta(text []byte) (Meta, error) {
 	var m Meta
 	if len(text) > MaxMeta {

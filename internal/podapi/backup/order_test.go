@@ -131,7 +131,7 @@ func TestARevisionIsRaisedAboveAllThatClientsMayHaveSeen(t *testing.T) {
 	for name, test := range map[string]struct {
 		restore  Restore
 		revision int64
-		want     int64 // expected revision; 0 if the order is refused
+		want     int64 // expected revision of the restored cluster; 0 if the order is refused
 	}{
 		"nothing is known":                 {Restore{}, 6, 6 + DefaultBump},
 		"it has been restored before":      {Restore{Above: 6 + DefaultBump}, 6, 6 + 2*DefaultBump},

@@ -8,10 +8,10 @@ import (
 	"fmt"
 )
 
-// Reason explains the outcome of an order in one word.
+// Reason explains in one word how an order, a task of the backup program, ended.
 type Reason string
 
-// These reasons apply to the order as a whole.
+// These reasons apply to an order, one task of the backup program, as a whole.
 const (
 	ReasonBadOrder Reason = "BadOrder" // the order is invalid
 	ReasonTimeout  Reason = "Timeout"  // the order took too long

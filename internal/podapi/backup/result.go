@@ -20,7 +20,7 @@ const MaxResult = 4096
 // maxMessage is the maximum length of a message in bytes, so that a condition can show it in one line.
 const maxMessage = 1024
 
-// Outcome describes how an order ended.
+// Outcome describes how an order, a task of the backup program, ended.
 type Outcome string
 
 // These are the possible outcomes.

@@ -19,7 +19,8 @@ type Stored struct {
 	Name Name
 	// SavedAt is the time of saving from the record; zero if there is no record.
 	SavedAt time.Time
-	// Complete is true if the object matches its record, and no verification has found it corrupt.
+	// Complete is true if the size of the object matches the record that describes it, and no verification has found
+	// the backup corrupt.
 	Complete bool
 	// Cluster is the cluster ID from the record; empty if there is no record.
 	Cluster string

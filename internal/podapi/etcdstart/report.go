@@ -15,13 +15,14 @@ import (
 // Reason is the reason why etcd does not run.
 type Reason string
 
-// These are the reasons. All except EtcdEnded mean that etcd was not started, and that the exit code is RefusedCode.
+// These are the reasons why etcd does not run. All except EtcdEnded mean that etcd was not started, and that the exit
+// code is RefusedCode.
 const (
 	NoAuthorisation  Reason = "NoAuthorisation"  // the start file is missing or invalid
 	VolumeLost       Reason = "VolumeLost"       // the volume of an established member has no log
 	VolumeForeign    Reason = "VolumeForeign"    // the volume belongs to another member
 	VolumeUnreadable Reason = "VolumeUnreadable" // the volume cannot be read
-	VolumeUnwritable Reason = "VolumeUnwritable" // the marker cannot be written
+	VolumeUnwritable Reason = "VolumeUnwritable" // the file that names the volume's owner cannot be written
 	EtcdEnded        Reason = "EtcdEnded"        // etcd ended with an error, or could not be executed
 )
 
@@ -64,7 +65,7 @@ func (r Report) Encode() []byte {
 		if excess <= 0 {
 			return text
 		}
-		// JSON needs at most six bytes for one byte of the message.
+		// In JSON, one byte of the message needs at most six bytes.
 		r.Message = strings.ToValidUTF8(r.Message[max(1, excess/6):], "")
 	}
 }

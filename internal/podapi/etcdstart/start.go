@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Mode is the way in which a member may start.
+// Mode is the way in which an etcd member may start.
 type Mode string
 
-// These are the start modes.
+// These are the ways in which an etcd member may start.
 const (
 	Bootstrap Mode = "bootstrap" // the member starts without data, because its cluster is new
 	Join      Mode = "join"      // the member starts without data, because it was just added to its cluster

@@ -13,8 +13,9 @@ type Order struct {
 	Run int64 `json:"run"`
 	// Created is the creation time of the Activity, by the clock of the API server.
 	Created time.Time `json:"created"`
-	// ForgetBefore, if set, allows the host to delete markers of Activities that were created before this time. No such
-	// Activity may still have a pod on the host. Without its marker, that pod could run the command again.
+	// ForgetBefore, if set, allows the host to delete markers (files that record started runs) of Activities that were
+	// created before this time. No such Activity may still have a pod on the host, because without its marker, that pod
+	// could run the command again.
 	ForgetBefore time.Time `json:"forgetBefore,omitzero"`
 
 	// BeginBefore is the deadline for the start, and BootID the boot of the host for which the order was created. Both

@@ -123,7 +123,7 @@ func FuzzParseOrder(f *testing.F) {
 		}
 		again, err := EncodeOrder(o)
 		if err != nil {
-			return // JSON escapes may make the order too long
+			return // the order may be too long, because encoding adds JSON escapes
 		}
 		got, err := ParseOrder([]byte(again))
 		if err != nil || !cmp.Equal(got, o, cmp.Comparer(func(a, b []string) bool { return fmt.Sprint(a) == fmt.Sprint(b) }),

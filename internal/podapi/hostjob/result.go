@@ -41,7 +41,7 @@ const (
 	ReasonNoCommand   = "NoCommand"          // the host has no such program that the user can execute
 	ReasonTooLong     = "CommandTooLong"     // an argument exceeds the limit of Linux
 	ReasonEnvTooLong  = "EnvironmentTooLong" // a variable exceeds the limit of Linux
-	ReasonNoMarker    = "NoMarker"           // the marker file cannot be written on the host
+	ReasonNoMarker    = "NoMarker"           // the file that records the start cannot be written
 	ReasonNotReady    = "NotReady"           // the process for the command was not ready in time
 	ReasonNotExecuted = "NotExecuted"        // the kernel refused to execute the command
 )

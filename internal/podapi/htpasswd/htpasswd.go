@@ -55,10 +55,10 @@ func Parse(text string) ([]*Line, []Complaint) {
 	return found, bad
 }
 
-// mostNamed is how many lines a message names at most.
+// mostNamed is how many bad lines of an htpasswd file a message names at most.
 const mostNamed = 3
 
-// Unaffordable returns messages about lines whose bcrypt cost is too high. Each names the user and what to do.
+// Unaffordable returns messages about lines whose bcrypt cost is too high. Each message names the user and what to do.
 func Unaffordable(text string) []string {
 	var out []string
 	_, bad := Parse(text)
@@ -82,7 +82,7 @@ type parser struct {
 	seen  map[[2]string]bool
 }
 
-// line parses one line. It returns nil for an empty line, a comment or a duplicate.
+// line parses one line of an htpasswd file. It returns nil for an empty line, a comment or a duplicate.
 func (p *parser) line(text string) (*Line, error) {
 	if text == "" || text[0] == '#' {
 		return nil, nil

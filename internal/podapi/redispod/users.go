@@ -35,9 +35,9 @@ func SystemRules() []string { return []string{"~*", "&*", "+@all"} }
 func UserRules() []string {
 	return []string{
 		"~*", "&*", "+@all", "-@admin", "-@dangerous",
-		// These commands are only slow, or affect only data of the users.
+		// These commands are allowed, because they are only slow, or affect only data of the users.
 		"+keys", "+sort", "+sort_ro", "+flushall", "+flushdb", "+restore",
-		// These commands only read.
+		// These commands are allowed, because they only read.
 		"+info", "+role", "+lastsave", "+cluster|replicas", "+cluster|slaves",
 		"+client|list", "+client|unblock", "+client|no-evict",
 		"+slowlog|get", "+slowlog|len", "+latency|latest", "+latency|history", "+latency|histogram",

@@ -13,7 +13,7 @@ const (
 	// abreast is how many requests for log entries are sent concurrently. Members write many entries with one sync of
 	// the disk, and refuse clients only from 5000 pending requests on.
 	abreast = 128
-	// inTime is how long before the deadline of a step no more requests are sent, so that the pending ones can still
+	// inTime is how long before the deadline of a step the last requests are sent, so that pending requests can still
 	// complete.
 	inTime = 700 * time.Millisecond
 )

@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Regression: a cluster that was created with 3.5 and had few writes could not be upgraded from 3.6 to 3.7.
+// Regression: a cluster that was created with etcd 3.5 and had few writes could not be upgraded from etcd 3.6 to 3.7.
 func TestARealClusterBegunOn35Runs37OnceItsMembersHaveWrittenASnapshot(t *testing.T) {
 	const v35, v36, v37 = "3.5.35", "3.6.16", "3.7.3"
 	all := []*server{newServer(t, "a"), newServer(t, "b"), newServer(t, "c")}
@@ -68,7 +68,7 @@ func awaitVersion(t *testing.T, store etcd.Store, s *server) {
 	})
 }
 
-// advanceReal makes members write log entries, in several calls as opcrew does.
+// advanceReal makes the members of a real cluster write log entries, in several calls as opcrew does.
 func advanceReal(t *testing.T, store etcd.Store, all []*server, entries uint64) {
 	t.Helper()
 	begun := time.Now()
@@ -116,7 +116,7 @@ func diesOn(t *testing.T, s *server, version string, all ...*server) string {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = copied.cmd.Wait() // etcd panics
+		_ = copied.cmd.Wait() // an error is expected, because etcd panics
 	}()
 	select {
 	case <-ended:

@@ -4,7 +4,7 @@
 package etcd
 
 import (
-	"crypto/sha1" // as etcd does; not for security
+	"crypto/sha1" // etcd computes IDs with it; not for security
 	"encoding/binary"
 	"slices"
 	"strings"

@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// mostVersion is the maximum number of bytes that are read of a response about the version.
+	// mostVersion is the maximum number of bytes that are read from a member's response about the cluster version.
 	mostVersion = 4 << 10
-	// undecided is the version that a cluster reports before its members have agreed for the first time.
+	// undecided is the cluster version that members report before they have agreed on one for the first time.
 	undecided = "not_decided"
 )
 
@@ -50,7 +50,7 @@ func (r *remote) ClusterVersion(ctx context.Context, endpoint string) (string, e
 	defer context.AfterFunc(r.open, cancel)()
 	body, err := get(ctx, r.web, strings.TrimSuffix(endpoint, "/")+"/version")
 	if err != nil {
-		return "", err // the error contains the URL
+		return "", err // no further text is needed, because the error contains the URL
 	}
 	said, err := parseVersion(body)
 	if err != nil {

@@ -99,7 +99,7 @@ func TestAQuestionForTheVersionEndsWithTheStore(t *testing.T) {
 	arrived := make(chan struct{})
 	member := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		close(arrived)
-		<-r.Context().Done() // no response
+		<-r.Context().Done() // the server never responds: it waits until the client gives up
 	}))
 	defer member.Close()
 	store, err := Dial(Target{Endpoints: []string{member.URL}})
@@ -210,7 +210,7 @@ func TestMembersThatDoNotAgreeAreLookedAtEagerlyForAMinute(t *testing.T) {
 		{time.Minute, "3.5.0", false},
 		{time.Hour, "3.5.0", false},
 		{2 * time.Hour, "3.6.0", false},
-		{3 * time.Hour, "3.5.0", true}, // a new disagreement, so its time starts again
+		{3 * time.Hour, "3.5.0", true}, // the versions differ again, so the time starts from zero
 		{3*time.Hour + time.Minute, "3.5.0", false},
 	} {
 		if v := look(step.after, step.says); v.agreeing() != step.want {

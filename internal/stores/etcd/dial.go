@@ -121,7 +121,7 @@ func connect(endpoint string, target Target, through ContextDialer) (*conn, erro
 		Endpoints:            []string{endpoint},
 		TLS:                  target.TLS,
 		Logger:               zap.NewNop(), // errors are reported in the View
-		MaxUnaryRetries:      1,            // the next read tries again
+		MaxUnaryRetries:      1,            // the next read of the cluster tries again
 		DialKeepAliveTime:    keepAlive,
 		DialKeepAliveTimeout: keepAliveTimeout,
 		DialOptions:          dialOptions(target, through),

@@ -48,12 +48,12 @@ func (s *lateStore) Status(ctx context.Context, endpoint string) (etcd.MemberSta
 	return s.Store.Status(ctx, endpoint)
 }
 
-// After a loss of the quorum, the last known log position shows which writes may be lost. If it had too late a time,
-// lost writes would be reported as safe.
+// After a loss of the quorum, the last known log position shows which writes may be lost. If the time recorded for this
+// position were too late, lost writes would be reported as safe.
 func TestAnAnswerThatTookItsTimeSaysNothingOfWhatWasDecidedSince(t *testing.T) {
 	w := &etcdtest.World{}
 	target := formed(w, "a", "b", "c")
-	for _, endpoint := range target.Endpoints { // one of them is the leader
+	for _, endpoint := range target.Endpoints { // one of the members is the leader
 		l := &late{World: w, endpoint: endpoint, takes: 300 * time.Millisecond}
 		probing(t, l.Dial, func(t *testing.T, p *etcd.Prober) {
 			p.Watch(shop, target)

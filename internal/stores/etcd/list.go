@@ -43,7 +43,7 @@ func (r *remote) Members(ctx context.Context) (uint64, []Member, error) {
 		answer, ok := next(ctx, answers, asked < len(endpoints))
 		switch {
 		case !ok:
-			continue // no answer yet: query the next member too
+			continue // the member has not answered in time: query the next member too
 		case answer.err == nil:
 			r.follow(answer.endpoint)
 			return answer.cluster, answer.members, nil
@@ -132,8 +132,8 @@ func (r *remote) list(ctx context.Context, endpoint string) listing {
 	return listing{endpoint: endpoint, cluster: answer.Header.GetClusterId(), members: found}
 }
 
-// agree makes the member catch up with a quorum. Before 3.5, a member lists the members that it knows itself, and this
-// list may be outdated.
+// agree makes the member catch up with a quorum. Before etcd 3.5, a member reports the list of members that it knows
+// itself, which may be outdated.
 func (c *conn) agree(ctx context.Context) error {
 	_, err := c.Get(ctx, "health", clientv3.WithCountOnly())
 	for _, later := range []error{rpctypes.ErrUserEmpty, rpctypes.ErrPermissionDenied} {

@@ -62,7 +62,7 @@ func endpoints(members []Member) []string {
 	return out
 }
 
-// fill assigns the status answers, which come by endpoint, to the members that they are from.
+// fill stores each status under the ID of the member that sent it. answers holds them by endpoint.
 func (v *View) fill(wanted []string, answers map[string]MemberStatus) {
 	v.Status = map[uint64]MemberStatus{}
 	for _, status := range answers {

@@ -25,7 +25,7 @@ type matters struct {
 	wasteful       []uint64
 }
 
-// state is the part of a member's status in matters.
+// state holds the parts of a member's status that a controller uses.
 type state struct {
 	answers, healthy, learner bool
 	version, errors           string

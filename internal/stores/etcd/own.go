@@ -113,7 +113,7 @@ func (t Target) address(hostport string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if net.ParseIP(host) != nil { // an IP address is from the controller's own endpoints, never from a member
+	if net.ParseIP(host) != nil { // IP addresses come only from the controller
 		return hostport, nil
 	}
 	ip := t.Addresses[host]

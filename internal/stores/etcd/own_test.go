@@ -24,7 +24,7 @@ func TestOnlyURLsOfTheClustersOwnPodsAreAsked(t *testing.T) {
 		"https://db-1.db.shop.svc.cluster.local:2379":   true,
 		"https://db-1.db.shop.svc.cluster.local:2379/":  true,
 		"https://db-1.db.shop.svc:2379":                 true,
-		"https://db-1.db.shop.svc.evil.example:2379":    true, // the DNS domain is ignored
+		"https://db-1.db.shop.svc.evil.example:2379":    true, // allowed, because the DNS domain of the host is ignored
 		"https://db-3.db.shop.svc.cluster.local:2379":   false,
 		"https://db-1.db.bank.svc.cluster.local:2379":   false,
 		"https://db-1.db.shop.svc.cluster.local:443":    false,

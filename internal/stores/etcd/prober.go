@@ -16,7 +16,7 @@ import (
 
 const callTimeout = prober.CallTimeout
 
-// Errors of a Prober, repeated here so that callers need only this package.
+// These are the errors of package prober, repeated here so that callers need to import only this package.
 var (
 	ErrNotWatched = prober.ErrNotWatched
 	ErrBusy       = prober.ErrBusy
@@ -66,7 +66,7 @@ func newLooker(c *cluster) prober.Looker[View] {
 	return &looker{cluster: c, rounds: prober.NewRounds[MemberStatus](c, nil)}
 }
 
-// End does nothing, as a looker has nothing to stop.
+// End does nothing, because this looker runs nothing in the background.
 func (l *looker) End() {}
 
 // begin starts to query members for their status.

@@ -84,7 +84,7 @@ func members(t *testing.T, store etcd.Store, all, started int) (uint64, []etcd.M
 func TestARealClusterGrowsAndShrinksByOneMember(t *testing.T) {
 	a, b := newServer(t, "a"), newServer(t, "b")
 	a.start(t, "new", a)
-	store := dialAll(t, b, a) // b is not running yet, and must not delay any call
+	store := dialAll(t, b, a) // member b is not running yet, and must not delay any call
 	_, first := members(t, store, 1, 1)
 	growReal(t, store, a, b, first[0])
 	agreeReal(t, store, a, b)
@@ -138,7 +138,7 @@ func agreeReal(t *testing.T, store etcd.Store, both ...*server) {
 	}
 }
 
-// spoken returns the cluster version if all members run a version.
+// spoken returns the cluster version that members agree on if all of them run the given version.
 func spoken(version string) string {
 	parts := strings.Split(version, ".")
 	return strings.Join(append(parts[:len(parts)-1], "0"), ".")

@@ -108,7 +108,7 @@ func (s *server) end(t *testing.T) {
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	_ = s.cmd.Wait() // an error only reports the signal
+	_ = s.cmd.Wait() // an error only reports the signal that ended etcd
 }
 
 func targetOf(servers ...*server) etcd.Target {

@@ -47,7 +47,7 @@ func (r *remote) AddLearner(ctx context.Context, peerURL string) (Member, error)
 	if err != nil {
 		return Member{}, err
 	}
-	if c.before(4) { // or its version is unknown
+	if c.before(4) { // true also if the version is unknown
 		if _, err := r.Status(ctx, c.endpoint); err != nil {
 			return Member{}, err
 		}

@@ -32,7 +32,7 @@ var (
 	// ErrNotLearner reports that the member to promote is already a voter. A learner that lags behind gets
 	// ErrLearnerNotReady.
 	ErrNotLearner = errors.New("the member is not a learner")
-	// ErrNoLearners refuses to add a learner to etcd before 3.4, which would add a voter instead.
+	// ErrNoLearners refuses to add a learner to a cluster of etcd before 3.4. Such a cluster would add a voter instead.
 	ErrNoLearners = errors.New("this version of etcd does not support learners")
 	// ErrNoLeader reports that the member that was queried knows no leader.
 	ErrNoLeader = errors.New("the cluster has no leader")
@@ -118,8 +118,8 @@ type Store interface {
 	// ClusterVersion queries the member at an endpoint for the cluster version, such as 3.6.0; "" if the members have
 	// not agreed yet. They raise it some seconds after all of them run a newer minor version.
 	ClusterVersion(ctx context.Context, endpoint string) (string, error)
-	// AddLearner and AddVoter add a member that is not running yet. If the call fails with an error that is not a
-	// refusal, the member may exist: look for its peer URL.
+	// AddLearner and AddVoter add a member that is not running yet. If the call fails with an error other than a
+	// refusal by etcd, such as a timeout, the member may still have been added: look for its peer URL.
 	AddLearner(ctx context.Context, peerURL string) (Member, error)
 	AddVoter(ctx context.Context, peerURL string) (Member, error)
 	// Promote makes a learner a voter.

@@ -75,7 +75,7 @@ func TestMembersCanBeReachedByADialerThatIsGiven(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() { _ = store.Close() }) // no call is running
+			t.Cleanup(func() { _ = store.Close() }) // no call is running, so an error does not matter
 			if c.refused != "" {
 				wantRefused(t, store, c.endpoint, c.refused)
 				return

@@ -47,7 +47,7 @@ func (r *remote) Defragment(ctx context.Context, endpoint string) error {
 // Disarm clears an alarm.
 func (r *remote) Disarm(ctx context.Context, alarm Alarm) error {
 	kind, known := etcdserverpb.AlarmType_value[alarm.Kind]
-	if !known || kind == int32(etcdserverpb.AlarmType_NONE) { // etcd would clear all alarms
+	if !known || kind == int32(etcdserverpb.AlarmType_NONE) { // etcd would clear all alarms for an unknown kind
 		return fmt.Errorf("no such alarm: %s", alarm.Kind)
 	}
 	c, err := r.stepper(ctx)

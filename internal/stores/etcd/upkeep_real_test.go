@@ -94,7 +94,7 @@ func spoil(t *testing.T, s *server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = db.Close() }() // the change is on the disk already
+	defer func() { _ = db.Close() }() // an error does not matter: the change is on disk
 	err = db.Update(func(tx *bolt.Tx) error {
 		keys := tx.Bucket([]byte("key"))
 		at, data := keys.Cursor().Last()
@@ -106,11 +106,12 @@ func spoil(t *testing.T, s *server) {
 	}
 }
 
-// etcd accuses a follower even if the leader's data is corrupt. So opcrew compares the members before it removes one.
+// etcd raises the alarm CORRUPT for a follower even if the leader's data is corrupt. So opcrew compares the data of all
+// members before it removes a member.
 func TestRealEtcdAccusesAFollowerWhenTheDataOfTheLeaderIsCorruptAndHashesShowWhose(t *testing.T) {
 	servers := []*server{newServer(t, "a"), newServer(t, "b"), newServer(t, "c")}
 	bad := servers[0]
-	bad.flags = []string{"--corrupt-check-time=1s"} // the leader makes this check
+	bad.flags = []string{"--corrupt-check-time=1s"} // the check for corruption runs on the leader
 	for _, s := range servers {
 		s.start(t, "new", servers...)
 	}

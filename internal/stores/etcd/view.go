@@ -22,11 +22,13 @@ type View struct {
 	// ClusterVersion is the version that the members last agreed on, such as 3.6.0; "" if unknown. It is read again
 	// only while it differs from the lowest minor version that a member runs.
 	ClusterVersion string
-	// VersionErr explains why this read could not get the cluster version; nil if it could, or did not need to.
+	// VersionErr explains why this read could not get the cluster version; nil if the read got the version, or did not
+	// need it.
 	VersionErr error
 	// DisagreesSince is since when the cluster version differs from what the members run; zero if it does not.
 	DisagreesSince time.Time
-	// Decided is from the last read, this one or an earlier one, that showed a quorum; zero if none did.
+	// Decided is the log position in the last read that showed a quorum, which may be an earlier read than this one;
+	// zero if none did.
 	Decided Decided
 	// Absent are the endpoints of the target that no member publishes.
 	Absent []string
@@ -43,8 +45,8 @@ type View struct {
 
 // Decided is the log position of a cluster when it last had a quorum.
 type Decided struct {
-	// At is when the first member was queried in that read. All writes that were acknowledged before At are in the log
-	// up to Index.
+	// At is when the first member was queried in the read that showed the quorum. All writes that were acknowledged
+	// before At are in the log up to Index.
 	At    time.Time
 	Index uint64
 }

@@ -76,7 +76,7 @@ func TestWorkEndsWhenItsClusterIsForgotten(t *testing.T) {
 		p.Forget(shop)
 		select {
 		case err := <-ended:
-			t.Logf("it ended with %v", err) // the member may continue
+			t.Logf("it ended with %v", err) // the member may still be defragmenting its data
 		case <-time.After(time.Hour):
 		}
 		if time.Since(begun) > time.Second {

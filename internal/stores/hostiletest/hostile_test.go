@@ -25,7 +25,7 @@ import (
 )
 
 const (
-	// perSort is how many clusters of each hostile kind exist at the same time.
+	// perSort is how many clusters of each kind of hostile server exist at the same time.
 	perSort = 50
 	// period is how long reads of the healthy cluster are counted.
 	period = 2 * time.Second
@@ -77,7 +77,7 @@ func attack[T, V any, S prober.Store](t *testing.T, p *prober.Prober[T, V, S], w
 			during.judge(t, before, rest.Goroutines+perCluster*perSort)
 		})
 	}
-	count(looks) // gives the connections time to end
+	count(looks) // waits as long as a count, so that connections can end
 	after, left := count(looks), hostiletest.Kept()
 	after.judge(t, before, rest.Goroutines+perSort)
 	if left.Heap > rest.Heap+32<<20 {
@@ -105,8 +105,8 @@ func (c counted) judge(t *testing.T, before counted, goroutines int) {
 	if c.Goroutines > goroutines {
 		t.Errorf("expected at most %d goroutines, got %d", goroutines, c.Goroutines)
 	}
-	// A quarter is enough, because the hostile servers use part of the CPU. If hostile clusters blocked the prober, it
-	// would not read the healthy cluster at all.
+	// A quarter of the earlier number of reads is enough, because the hostile servers use part of the CPU. If hostile
+	// clusters blocked the prober, it would not read the healthy cluster at all.
 	if c.looks < before.looks/4 {
 		t.Errorf("expected the looks at the other cluster to be as frequent as the %d before, got %d", before.looks, c.looks)
 	}
@@ -184,7 +184,7 @@ func TestAMemberCannotSendTheOperatorToAnotherHost(t *testing.T) {
 		hostiletest.Watch(interval)
 		seen, _ = p.View(named("liar"))
 	}
-	hostiletest.Watch(10 * interval) // some more reads
+	hostiletest.Watch(10 * interval) // time for some more reads of the cluster
 	cancel()
 	if err := <-ended; err != nil {
 		t.Error(err)

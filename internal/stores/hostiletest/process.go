@@ -49,7 +49,7 @@ func Start(t *testing.T) Addresses {
 	}
 	t.Cleanup(func() {
 		_ = input.Close()
-		_ = servers.Wait() // the servers end when their input is closed
+		_ = servers.Wait() // the servers end when Start closes their input
 	})
 	var out Addresses
 	if err := json.NewDecoder(output).Decode(&out); err != nil {

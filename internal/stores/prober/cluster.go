@@ -27,7 +27,7 @@ type Cluster[T, V any, S Store] struct {
 	conn   *openStore[T, S]
 	ended  bool
 	view   *V
-	stale  bool // view is older than the last step
+	stale  bool // whether the view is older than the last step
 	// steps counts both the starts and the ends of steps. It is odd while a step runs.
 	steps int
 	// work names the work that is running in the background; "" for none.
@@ -64,7 +64,7 @@ func (c *Cluster[T, V, S]) Target() T {
 func (c *Cluster[T, V, S]) Wake() {
 	select {
 	case c.poked <- struct{}{}:
-	default: // a read is already due
+	default: // the next read is already due at once
 	}
 }
 

@@ -35,7 +35,7 @@ func (c *Cluster[T, V, S]) disconnect() {
 		c.conn = nil
 		c.Go(func() {
 			old.users.Wait()
-			_ = old.store.Close() // no call is running
+			_ = old.store.Close() // no call is running, so an error does not matter
 		})
 	}
 }

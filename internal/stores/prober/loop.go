@@ -18,7 +18,7 @@ func (c *Cluster[T, V, S]) run(ctx context.Context) {
 		before, steps := c.begun()
 		view := c.look(ctx, before)
 		if ctx.Err() != nil {
-			return // an interrupted read shows nothing
+			return // the result of an interrupted read is not used
 		}
 		if c.publish(view, steps) {
 			c.changed(ctx, c.key)

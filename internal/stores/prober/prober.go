@@ -114,7 +114,7 @@ func (p *Prober[T, V, S]) Start(ctx context.Context) error {
 	p.mu.Unlock()
 	<-ctx.Done()
 	p.mu.Lock()   // a goroutine that starts under the lock is counted before Wait
-	p.mu.Unlock() //nolint:staticcheck // see above
+	p.mu.Unlock() //nolint:staticcheck // the lock only orders Start and Wait
 	p.running.Wait()
 	return nil
 }

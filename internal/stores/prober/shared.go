@@ -20,7 +20,7 @@ type shared[T, V any, S Store] struct {
 	events chan event.GenericEvent
 
 	mu      sync.Mutex
-	ctx     context.Context // the context of Start; nil before
+	ctx     context.Context // the context of Start; nil before Start is called
 	running sync.WaitGroup
 }
 

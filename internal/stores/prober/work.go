@@ -72,7 +72,7 @@ func (c *Cluster[T, V, S]) carryOut(ctx context.Context, work Work[S]) {
 		return
 	}
 	defer done()
-	_ = Contained(func() error { // the next read shows what was done
+	_ = Contained(func() error { // an error does not matter: the next read shows what was done
 		work.Do(ctx, store)
 		return nil
 	})

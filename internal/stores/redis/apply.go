@@ -50,19 +50,19 @@ func (s Introduce) Apply(ctx context.Context, store Store) error {
 	return nil
 }
 
-// Apply gives each new server its epoch.
+// Apply gives each new server the configuration epoch that the step contains.
 func (s SetEpoch) Apply(ctx context.Context, store Store) error {
 	for _, address := range slices.Sorted(maps.Keys(s.Epochs)) {
 		epoch := strconv.FormatUint(s.Epochs[address], 10)
 		_, err := store.Do(ctx, address, server.ClusterCommand("SET-CONFIG-EPOCH", epoch))
-		if err != nil && !server.Refused(err, "ERR") { // the server already has an epoch or knows other servers
+		if err != nil && !server.Refused(err, "ERR") { // ERR: the server has an epoch or knows others
 			return err
 		}
 	}
 	return nil
 }
 
-// Apply raises the epoch.
+// Apply gives the primary the highest epoch of the cluster.
 func (s RaiseEpoch) Apply(ctx context.Context, store Store) error {
 	_, err := store.Do(ctx, s.Address, server.ClusterCommand("BUMPEPOCH"))
 	return err
@@ -106,8 +106,8 @@ func admit(ctx context.Context, store Store, address, run string) error {
 	if _, err := store.Do(ctx, address, Command{"ACL", "SETUSER", store.Credentials().User, "+psync", "+sync"}); err != nil {
 		return err
 	}
-	// A server that cannot write its configuration file forgets this permission when it restarts. The operator then
-	// grants it again.
+	// A server that cannot write its configuration file forgets at its restart that replicas may copy it. The operator
+	// then grants this permission again.
 	if _, err := store.Do(ctx, address, Command{"CONFIG", "REWRITE"}); err != nil && !server.Refused(err, "") {
 		return err
 	}

@@ -67,7 +67,7 @@ func TestAJobIsNoLargerThanWhatMayBeLost(t *testing.T) {
 
 func TestAJobKeepsToTheRateOfItsPlan(t *testing.T) {
 	step := byJobs(100, 100_000)
-	step.BytesPerSecond = 10_000 // a rate of 10 slots per second
+	step.BytesPerSecond = 10_000 // this rate allows 10 slots per second
 	if got := moved(t, &scripted{jobs: []string{"success"}, keys: oneEach(numbers(0, 100))}, step, 4500*time.Millisecond); got.Moved != 50 || got.Ended {
 		t.Errorf("expected 50 slots to have been moved in 4.5 s, the first 10 at once, got %+v", got)
 	}

@@ -14,7 +14,7 @@ import (
 type matters struct {
 	failing, stale bool
 	nodes          map[string]state
-	unclaimed      string // owned by no server; without the slots in View.Passing
+	unclaimed      string // slots that no server owns, without View.Passing
 	move           moveState
 }
 

@@ -88,7 +88,8 @@ func TestPairsOfServersThatHaveNoneInCommonMoveSlotsAtTheSameTime(t *testing.T) 
 	if second < first || second < thirdEnd {
 		t.Errorf("expected a and d to wait for the moves of either: %d, %d, %d", second, first, thirdEnd)
 	}
-	// Two destinations at the same time would raise their epochs above each other's, and sync their disks each time.
+	// If slots changed their owner at two destinations at the same time, each destination would raise its epoch above
+	// the other's, and sync its disk each time.
 	toB, lastB := places(store.got, "NODE b:1")
 	toD, lastD := places(store.got, "SETSLOT 9", "NODE d:1")
 	if toD < lastB && toB < lastD {
@@ -125,7 +126,7 @@ func TestPairsGoOneByOneWhereThereIsARate(t *testing.T) {
 	store := &scripted{keys: oneEach([]int{1, 9000}), nodes: twoOwners}
 	step := plan()
 	step.Moves = []Move{between("a", "b", 1), between("c", "d", 9000)}
-	step.Bytes, step.BytesPerSecond = 2000, 1000 // one second per key
+	step.Bytes, step.BytesPerSecond = 2000, 1000 // at this rate, each key takes a second
 	if got := moved(t, store, step, 900*time.Millisecond); got.Moved != 0 || len(got.Ends) != 2 {
 		t.Errorf("expected one pair to be under way, got %+v", got)
 	}

@@ -77,7 +77,7 @@ func failed(before View, err error) View { return View{At: before.At, Err: err, 
 type looker struct {
 	*cluster
 	rounds *prober.Rounds[NodeStatus]
-	last   map[Node]NodeStatus // last status of servers that do not answer; see remember
+	last   map[Node]NodeStatus // last known status of servers that do not answer; see remember
 	moves  reshard.Moves
 }
 

@@ -19,7 +19,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// Agent executes orders.
+// Agent executes orders, the backup tasks that the operator gives to a pod.
 type Agent struct {
 	Clock clock.PassiveClock
 	Log   *slog.Logger

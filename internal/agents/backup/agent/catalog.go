@@ -31,16 +31,18 @@ func (a *Agent) catalog(ctx context.Context, t backup.Target) (*catalog, error) 
 	return &catalog{opened, key, strings.TrimSuffix(t.Path, key)}, nil
 }
 
-// item is a backup of the path.
+// item is one backup: an object in the store under the path of the catalog.
 type item struct {
 	key  string
 	size int64
-	name backup.Name // the parsed name of a periodic backup; zero otherwise
-	// recorded is true if the item has a record. The record may belong to an earlier object with the same key.
+	name backup.Name // parsed name of a periodic backup; zero for a single backup
+	// recorded is true if the item has a record, a small JSON object with its size and hash. The record may belong to
+	// an earlier object with the same key.
 	recorded bool
 }
 
-// stored combines an item with its record, which may be nil.
+// stored returns an item and its record as the type that package backup uses to decide what to prune. The record may be
+// nil.
 func (i item) stored(m *backup.Meta) backup.Stored {
 	out := backup.Stored{Object: i.key, Name: i.name}
 	if m != nil {
@@ -75,14 +77,14 @@ func (s *catalog) items(ctx context.Context, prefix string) (periodic []item, ex
 	return periodic, exact, nil
 }
 
-// meta returns the record of an item; nil if there is none, or if it is damaged.
+// meta returns the record of an item (a stored backup); nil if there is none, or if it is damaged.
 func (s *catalog) meta(ctx context.Context, i item) (*backup.Meta, error) {
 	if !i.recorded {
 		return nil, nil
 	}
 	r, _, err := s.Get(ctx, backup.MetaName(i.key))
 	if backup.ReasonOf(err, "") == backup.ReasonObjectMissing {
-		return nil, nil // the record was removed meanwhile
+		return nil, nil // the backup's record was removed since it was listed
 	}
 	if err != nil {
 		return nil, err
@@ -94,12 +96,12 @@ func (s *catalog) meta(ctx context.Context, i item) (*backup.Meta, error) {
 	}
 	m, err := backup.ParseMeta(text)
 	if err != nil {
-		return nil, nil // a damaged record is treated like a missing one
+		return nil, nil // a damaged record of a backup counts as missing
 	}
 	return &m, nil
 }
 
-// trusted returns the record of an item if the item is complete; otherwise nil.
+// trusted returns the record of an item (a stored backup) if the backup is complete; otherwise nil.
 func (s *catalog) trusted(ctx context.Context, i item) (*backup.Meta, error) {
 	m, err := s.meta(ctx, i)
 	if err != nil || m == nil || !m.Trusted(i.size) {
@@ -108,7 +110,7 @@ func (s *catalog) trusted(ctx context.Context, i item) (*backup.Meta, error) {
 	return m, nil
 }
 
-// putMeta writes the record of an object, which makes the object a complete backup.
+// putMeta writes the record of an object (a small JSON object next to it), which makes the object a complete backup.
 func (s *catalog) putMeta(ctx context.Context, key string, m backup.Meta) error {
 	text, err := m.Encode()
 	if err != nil {
@@ -178,7 +180,7 @@ func (s *catalog) newest(ctx context.Context, exact *item, periodic []item, now 
 	return newest, record, nil
 }
 
-// ofKey returns the item with a key; nil if there is none.
+// ofKey returns the item (a stored backup) with a key; nil if there is none.
 func ofKey(key string, exact *item, periodic []item) *item {
 	if exact != nil && exact.key == key {
 		return exact
@@ -190,7 +192,7 @@ func ofKey(key string, exact *item, periodic []item) *item {
 	return &periodic[i]
 }
 
-// describe returns a result with the properties of an item.
+// describe returns a result with the properties of an item (a stored backup).
 func (s *catalog) describe(i item, m *backup.Meta) backup.Result {
 	r := backup.Result{Outcome: backup.Succeeded, Object: s.bucket + i.key, Size: i.size, Revision: i.name.Revision, SavedAt: i.name.Time}
 	if m != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// fetch downloads an object into a file, and checks that it matches its record.
+// fetch downloads an object into a file, and checks that the object matches its record (size and hash).
 func (s *catalog) fetch(ctx context.Context, i item, m *backup.Meta, path string) error {
 	object := s.bucket + i.key
 	if m != nil && m.Size != i.size {
@@ -51,7 +51,8 @@ func copyTo(path string, from io.Reader) error {
 	return err
 }
 
-// scratchFile adds a reason to errors of writing the file. Errors of reading the object already have one.
+// scratchFile adds a reason code to errors of writing the file. Errors of reading the object already have a reason
+// code.
 type scratchFile struct{ file *os.File }
 
 func (f *scratchFile) Write(p []byte) (int, error) {

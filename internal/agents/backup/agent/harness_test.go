@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 
 var (
 	noon = time.Date(2026, 7, 8, 12, 0, 0, 0, time.UTC)
-	// today is the current time of the tests. It is later than all backups.
+	// today is the current time in the tests. All backups in the tests are older.
 	today = day(100)
 )
 

@@ -59,7 +59,7 @@ func TestASaveOfAGigabyteFitsIntoASmallContainer(t *testing.T) {
 	eventually.True(t, patience, "the server listens", func() error {
 		connection, err := net.Dial("tcp", address)
 		if err == nil {
-			_ = connection.Close() // the connection only shows that the port is open
+			_ = connection.Close() // an error does not matter: the connection only shows an open port
 		}
 		return err
 	})
@@ -104,7 +104,7 @@ func gigabyteMember(t *testing.T) string {
 func watchMemory(cmd *exec.Cmd) (peak int) {
 	ended := make(chan struct{})
 	go func() {
-		_ = cmd.Wait() // the result of the process has the error
+		_ = cmd.Wait() // the error is also in the result that the process writes
 		close(ended)
 	}()
 	for {
@@ -123,7 +123,7 @@ func anonymous(pid int) int {
 		return 0
 	}
 	defer file.Close()
-	text, _ := io.ReadAll(file) // the process may have ended
+	text, _ := io.ReadAll(file) // an error means that the process has ended
 	for line := range strings.Lines(string(text)) {
 		if rest, ok := strings.CutPrefix(line, "RssAnon:"); ok {
 			kib, _ := strconv.Atoi(strings.Fields(rest)[0])

@@ -16,9 +16,9 @@ func (a *Agent) prune(ctx context.Context, s *catalog, keep int) (backup.Result,
 	return result, err
 }
 
-// pruneBut removes periodic backups of the path. It keeps the newest backups of each cluster, and the spared ones. All
-// IDs in own count as one cluster; others are the IDs of other clusters. If it fails, the result still lists what was
-// removed.
+// pruneBut removes periodic backups of the path. It keeps the newest backups of each cluster, and the backups in
+// spared. All IDs in own count as one cluster; others are the IDs of other clusters. If it fails, the result still
+// lists the removed backups.
 func (a *Agent) pruneBut(ctx context.Context, s *catalog, keep int, own []string, spared ...string) (result backup.Result, others []string, err error) {
 	result.Outcome = backup.Succeeded
 	items, _, err := s.items(ctx, backup.Prefix(s.key))
@@ -41,7 +41,7 @@ func (a *Agent) pruneBut(ctx context.Context, s *catalog, keep int, own []string
 	return result, others, nil
 }
 
-// judge returns the backups with the facts from their records: whether they are complete, and their cluster.
+// judge returns the backups with what their records say: whether each is complete, and which cluster it belongs to.
 func (s *catalog) judge(ctx context.Context, items []item, own []string) ([]backup.Stored, error) {
 	var out []backup.Stored
 	for _, i := range items {
@@ -69,7 +69,8 @@ func otherClusters(stored []backup.Stored, own []string) []string {
 	return out
 }
 
-// remove deletes a backup, its record first. If the process crashes in between, the object is still found by its name.
+// remove deletes a backup. It deletes the record first: if the process then crashes, the next run still finds the
+// object by its name.
 func (s *catalog) remove(ctx context.Context, key string) error {
 	if err := s.Delete(ctx, backup.MetaName(key)); err != nil {
 		return err

@@ -21,8 +21,8 @@ func TestASaveRemovesOnlyTheOldestBackups(t *testing.T) {
 	for n, revision := range []int64{8, 9, 10, 99} {
 		b.object(named(revision, n+1), revision)
 	}
-	b.put(named(7, 0), []byte("half"), nil)   // incomplete, and older than all backups that are kept: removed
-	b.put(named(101, 4), []byte("made"), nil) // incomplete, but not older than all kept backups: kept
+	b.put(named(7, 0), []byte("half"), nil)   // incomplete backup, older than all kept backups: removed
+	b.put(named(101, 4), []byte("made"), nil) // incomplete backup, not older than all kept backups: kept
 	o := b.saving(5)
 	o.Save.Keep = 2
 	r := b.runs(o, backup.Succeeded, "")
@@ -55,7 +55,7 @@ func TestBackupsOfAnotherClusterAreNotRemoved(t *testing.T) {
 	b.runs(o, backup.Succeeded, backup.ReasonOtherCluster, "the path also has backups of another cluster (00000000000a11ce); their newest 2 backups stay")
 	b.has(named(101, 2)+"+", named(102, 3)+"+", named(4, 5)+"+")
 
-	o.Save.Former = []string{"00000000000a11ce"} // the cluster was restored since, so this is its previous ID
+	o.Save.Former = []string{"00000000000a11ce"} // the cluster had this ID before it was restored
 	b.runs(o, backup.Succeeded, "")
 	b.has(named(102, 3)+"+", named(4, 5)+"+")
 }

@@ -57,8 +57,8 @@ func starts(t *testing.T, env []string, command ...string) *exec.Cmd {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	must(t, cmd.Start())
 	t.Cleanup(func() {
-		_ = cmd.Process.Kill() // it may have ended already
-		_ = cmd.Wait()         // it may have ended already
+		_ = cmd.Process.Kill() // the process may have ended already
+		_ = cmd.Wait()         // the process may have ended already
 		if t.Failed() {
 			t.Logf("%s said:\n%s", cmd.Args[0], said.Bytes()[max(0, said.Len()-3000):])
 		}
@@ -158,7 +158,7 @@ func restoredRuns(t *testing.T, b *bench, binary string, keys, revision int64) {
 	dir, peer := t.TempDir(), "http://"+loopback.Address()
 	o := b.restoring(dir)
 	o.Restore.PeerURLs, o.Restore.InitialCluster = []string{peer}, "a="+peer
-	o.Restore.Above = revision + backup.DefaultBump + 5 // an earlier restore has already reached this revision
+	o.Restore.Above = revision + backup.DefaultBump + 5 // as if an earlier restore had reached this revision
 	if r := b.runs(o, backup.Succeeded, ""); r.RestoredRevision < o.Restore.Above+backup.DefaultBump {
 		t.Errorf("expected a revision that no client has seen, got %+v", r)
 	}
@@ -248,7 +248,7 @@ func (s slow) Put(ctx context.Context, key string, content io.Reader) error {
 	return s.Store.Put(ctx, key, io.MultiReader(bytes.NewReader(first[:n]), content))
 }
 
-// The record belongs to another cluster and does not match the data.
+// The record of the backup comes from another cluster, so it does not match the data.
 func TestTheDataOfEtcdIsComparedWithTheRecord(t *testing.T) {
 	client, _ := startEtcd(t, program(t, "kube"), t.TempDir(), "http://"+loopback.Address())
 	fill(t, client)
@@ -282,7 +282,7 @@ func TestAWholeSnapshotThatIsNoDatabaseIsReported(t *testing.T) {
 	b.runs(b.verifying(""), backup.Failed, backup.ReasonNotRestorable)
 }
 
-// This is a real S3 server. In contrast to a test library, it checks signatures and the parts of uploads.
+// The test uses a real S3 server. In contrast to a test library, it checks signatures and the parts of uploads.
 func TestARealS3ServerIsSavedTo(t *testing.T) {
 	binary, root := program(t, "versitygw"), t.TempDir()
 	must(t, os.Mkdir(filepath.Join(root, "backups"), 0o700))
@@ -291,7 +291,7 @@ func TestARealS3ServerIsSavedTo(t *testing.T) {
 	eventually.True(t, patience, "the server listens", func() error {
 		connection, err := net.Dial("tcp", address)
 		if err == nil {
-			_ = connection.Close() // the connection only shows that the port is open
+			_ = connection.Close() // an error does not matter: the connection only shows an open port
 		}
 		return err
 	})

@@ -11,7 +11,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// restore creates a data directory from a backup, unless the same order has already created it.
+// restore creates a data directory from a backup, unless an earlier run of the same order has already created it.
 func (a *Agent) restore(ctx context.Context, s *catalog, o backup.Order) (backup.Result, error) {
 	if before, err := madeBefore(o); before != nil || err != nil {
 		return settled(before), err
@@ -31,7 +31,7 @@ func (a *Agent) restore(ctx context.Context, s *catalog, o backup.Order) (backup
 	return a.make(ctx, o, result, func(path string) error { return s.fetch(ctx, i, m, path) })
 }
 
-// madeBefore returns the result of an earlier run of this order that created the directory; nil if there was none.
+// madeBefore returns the result of an earlier run of this order if that run created the data directory; otherwise nil.
 func madeBefore(o backup.Order) (*backup.Result, error) {
 	marker, err := datadir.At(o.Restore.DataDir).Look(o.ID, *o.Restore)
 	if err != nil || marker == nil {

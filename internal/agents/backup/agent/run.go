@@ -42,7 +42,7 @@ func (a *Agent) act(ctx context.Context, o backup.Order) (backup.Result, error) 
 	if err != nil {
 		return backup.Result{}, err
 	}
-	defer func() { _ = s.Close() }() // all objects have been written by then
+	defer func() { _ = s.Close() }() // an error does not matter: all objects have been written
 	switch {
 	case o.Save != nil:
 		return a.save(ctx, s, o)
@@ -55,8 +55,8 @@ func (a *Agent) act(ctx context.Context, o backup.Order) (backup.Result, error) 
 	}
 }
 
-// failed adds the reason of a failure to a result. If the pod was stopped or the order timed out, that takes precedence
-// over the error that it caused.
+// failed adds the reason of a failure to a result. If the pod was stopped or the order timed out, that is the reason,
+// and not the error that followed from it.
 func failed(whole, bounded context.Context, r backup.Result, err error, o backup.Order) backup.Result {
 	r.Outcome, r.Reason, r.Message = backup.Failed, backup.ReasonOf(err, backup.ReasonStoreFailed), err.Error()
 	switch {

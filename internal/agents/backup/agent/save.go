@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// save saves a snapshot, unless this order has already saved one. Then it prunes older backups.
+// save saves a snapshot, unless an earlier run of this order has already saved one. Then it removes older backups.
 func (a *Agent) save(ctx context.Context, s *catalog, o backup.Order) (backup.Result, error) {
 	result, err := a.existing(ctx, s, o)
 	if err != nil {
@@ -35,7 +35,7 @@ func (a *Agent) save(ctx context.Context, s *catalog, o backup.Order) (backup.Re
 	return a.pruneAfter(ctx, s, o, *result), nil
 }
 
-// pruneAfter prunes older backups after a save. The new backup counts as complete even if pruning fails.
+// pruneAfter removes older backups after a save. The new backup counts as complete even if this fails.
 func (a *Agent) pruneAfter(ctx context.Context, s *catalog, o backup.Order, result backup.Result) backup.Result {
 	own := append([]string{result.ClusterID}, o.Save.Former...)
 	pruned, others, err := a.pruneBut(ctx, s, o.Save.Keep, own, strings.TrimPrefix(result.Object, s.bucket), strings.TrimPrefix(o.Save.Spare, s.bucket))
@@ -50,7 +50,7 @@ func (a *Agent) pruneAfter(ctx context.Context, s *catalog, o backup.Order, resu
 	return result
 }
 
-// existing returns the backup that an earlier run of this order saved; nil if there is none.
+// existing returns the result of an earlier run of this order if that run saved the backup; otherwise nil.
 func (a *Agent) existing(ctx context.Context, s *catalog, o backup.Order) (*backup.Result, error) {
 	prefix := s.key
 	if !o.Save.Time.IsZero() {
@@ -132,7 +132,7 @@ func next(answers []snapshot.Answer, broken []string) (*snapshot.Answer, error) 
 	return nil, nil
 }
 
-// source adds a reason to an error of a member.
+// source adds a reason code to an error of an etcd member, for the result of the order.
 func source(err error) error {
 	if errors.Is(err, snapshot.ErrBroken) {
 		return &backup.Error{Reason: backup.ReasonSnapshotBroken, Err: err}
@@ -173,8 +173,8 @@ func (a *Agent) takeFrom(ctx context.Context, s *catalog, o backup.Order, cluste
 	return result, nil
 }
 
-// onEnd is a reader that calls act at the end of the data. At that time, just before the new object replaces an old
-// one, act removes the old record: it must never describe the new object.
+// onEnd is a reader that calls act at the end of the data, just before the new object replaces an old one. act then
+// removes the old object's record, which must never describe the new object.
 type onEnd struct {
 	io.Reader
 	act func() error

@@ -184,7 +184,8 @@ func (b broken) Delete(ctx context.Context, key string) error {
 	return b.Store.Delete(ctx, key)
 }
 
-// The data of the member may be hours old, but would count as a new backup.
+// A member that is cut off from its cluster may have data that is hours old. A periodic backup of this data would count
+// as new.
 func TestAMemberThatIsCutOffIsSavedOnlyInASingleBackupWithAWarning(t *testing.T) {
 	m := newMember(t, 10)
 	m.cutOff = true

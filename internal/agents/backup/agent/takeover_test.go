@@ -10,7 +10,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// takingOver returns an order to restore from the data of a member instead of a backup.
+// takingOver returns an order to create a data directory from the data of a member instead of a backup.
 func (b *bench) takingOver(m *member, change func(*backup.Source)) backup.Order {
 	o := backup.Order{ID: "order-1", Restore: &backup.Restore{
 		From:    &backup.Source{Endpoint: m.endpoint, ClusterID: "c", Index: 70},
@@ -59,7 +59,7 @@ func TestOnlyAMemberOfTheClusterWithAllItsDataIsTakenOver(t *testing.T) {
 			}
 			b := newBench(t, m)
 			b.runs(b.takingOver(m, c.change), backup.Failed, c.reason, c.words)
-			b.has() // no file is left behind
+			b.has() // the backup folder is empty: no file is left behind
 		})
 	}
 }

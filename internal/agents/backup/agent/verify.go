@@ -49,7 +49,8 @@ func (a *Agent) proof(ctx context.Context, s *catalog, i item, m *backup.Meta, s
 	return done.Verification, err
 }
 
-// note stores the result of a verification in the record, so that a corrupt backup no longer counts as good.
+// note stores the result of a verification in the backup's record (a JSON object next to it), so that a corrupt backup
+// no longer counts as good.
 func (a *Agent) note(ctx context.Context, s *catalog, i item, m *backup.Meta, found error) error {
 	verified := finding(found, a.Clock.Now().UTC())
 	if verified == nil {
@@ -57,13 +58,14 @@ func (a *Agent) note(ctx context.Context, s *catalog, i item, m *backup.Meta, fo
 	}
 	now, err := s.meta(ctx, i)
 	if err != nil || now == nil || m == nil || now.SHA256 != m.SHA256 {
-		return err // the backup was replaced meanwhile, or has no record
+		return err // the backup has no record, or was replaced during the verification
 	}
 	now.Verified = verified
 	return s.putMeta(ctx, i.key, *now)
 }
 
-// finding returns the result of a verification for the record; nil if the verification was inconclusive.
+// finding returns the result of a verification, to be stored in the backup's record; nil if the verification was
+// inconclusive.
 func finding(found error, at time.Time) *backup.Verified {
 	switch reason := backup.ReasonOf(found, ""); {
 	case found == nil:

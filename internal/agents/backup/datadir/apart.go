@@ -19,7 +19,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// Subcommand is the subcommand with which this program starts itself as the separate process; see Serve.
+// Subcommand is the subcommand with which this program starts itself as a separate process that creates or verifies
+// data directories; see Serve.
 const Subcommand = "data-dir"
 
 const (
@@ -93,7 +94,7 @@ func broke(err error, said string) error {
 	return backup.Fail(reason, "the process that reads the snapshot ended without a result (%v): %s", err, words)
 }
 
-// cause returns the line of a panic in the output, or otherwise the last line.
+// cause returns the line with the panic in the output of the process, or its last line if there is no panic.
 func cause(text string) string {
 	last := ""
 	for line := range strings.Lines(text) {

@@ -7,5 +7,5 @@ package datadir
 
 import "syscall"
 
-// attributes returns process attributes that make the kernel kill the child when this process dies.
+// attributes returns process attributes that make the kernel kill the child process when this process dies.
 func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }

@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// lastWords is an environment variable with the output that the separate process prints before it ends.
+// lastWords is an environment variable that contains the output to print before the separate process ends.
 const lastWords = "OPCREW_TEST_LAST_WORDS"
 
 // TestMain also runs as the separate process.

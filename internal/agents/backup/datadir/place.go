@@ -17,8 +17,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// markerFile is the marker's path in the data directory. It is below the member directory, because etcd would warn
-// about an unknown file directly in the data directory.
+// markerFile is the path, in the data directory, of the file that records which order restored the directory. It is
+// below the member directory, because etcd would warn about an unknown file directly in the data directory.
 const markerFile = "member/opcrew-restore.json"
 
 // Marker records in a data directory which order restored it.
@@ -46,8 +46,8 @@ func (p Place) Snapshot() string { return filepath.Join(p.work(), "snapshot.db")
 // Made returns the path of the new data directory until Finish is called.
 func (p Place) Made() string { return filepath.Join(p.work(), "data") }
 
-// Look returns the marker if the same order already created the directory, and nil if the place is empty. Any other
-// content is an error.
+// Look returns the marker (the record of the order that created the directory) if the same order already created the
+// directory, and nil if the place is empty. Any other content is an error.
 func (p Place) Look(order string, r backup.Restore) (*Marker, error) {
 	entries, err := os.ReadDir(p.dir)
 	switch {
@@ -120,7 +120,7 @@ func (p Place) move() error {
 	return durable.SyncDir(filepath.Dir(p.dir))
 }
 
-// syncTree syncs everything in a directory to disk.
+// syncTree syncs all files and directories in a directory to disk.
 func syncTree(dir string) error {
 	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.IsDir() && !entry.Type().IsRegular() {
@@ -130,7 +130,7 @@ func syncTree(dir string) error {
 	})
 }
 
-// volume adds a reason to an error of the volume.
+// volume adds a reason code to an error of the volume, for the result of the order.
 func volume(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return backup.Fail(backup.ReasonDiskFull, "the volume of the data directory is full: %w", err)

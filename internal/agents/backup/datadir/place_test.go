@@ -17,7 +17,7 @@ func member() backup.Restore {
 	return backup.Restore{Name: "a", InitialCluster: "a=" + url, Token: "t", PeerURLs: []string{url}}
 }
 
-// made creates a new data directory in the work directory next to the place.
+// made creates a new data directory in the work directory, which is next to the final path (the place).
 func made(t *testing.T, p Place) {
 	t.Helper()
 	must(t, p.Begin())
@@ -36,7 +36,7 @@ func TestADataDirectoryAppearsAtomically(t *testing.T) {
 		if m, err := p.Look("1", member()); m != nil || err != nil {
 			t.Errorf("expected nothing in the place before the end, got %v, %v", m, err)
 		}
-		made(t, p) // this directory is left, as after a crash
+		made(t, p) // the directory is left behind, as after a crash
 		must(t, p.Finish(Marker{Order: "1", Restore: member(), Result: backup.Result{Object: "o"}}))
 		if m, err := p.Look("1", member()); err != nil || m == nil || m.Result.Object != "o" {
 			t.Errorf("got %+v, %v", m, err)

@@ -22,11 +22,12 @@ import (
 const (
 	// askTime is how long a member may take to report its status.
 	askTime = 3 * time.Second
-	// factsTime is how long a member may take to count and hash its data. It takes some seconds per GiB.
+	// factsTime is how long a member may take to count and hash its data. Counting and hashing take some seconds per
+	// GiB.
 	factsTime = 30 * time.Second
 )
 
-// Cluster holds a connection to each member of an etcd cluster.
+// Cluster holds one connection to each member of an etcd cluster.
 type Cluster struct{ members []*member }
 
 // Open prepares connections to the members, without waiting for them. Ask shows which members respond.
@@ -50,7 +51,7 @@ func Open(endpoints []string, tlsDir string) (*Cluster, error) {
 // Close closes the connections.
 func (c *Cluster) Close() {
 	for _, m := range c.members {
-		_ = m.client.Close() // no call is running by then
+		_ = m.client.Close() // no call is running, so an error does not matter
 	}
 }
 
@@ -84,8 +85,8 @@ func corrupt(alarms []string) bool {
 	})
 }
 
-// Facts returns the number of keys and the hash of a member's data at a revision, for a later verification. A value
-// that the member does not report in time is nil.
+// Facts returns the number of keys and the hash of a member's data at a revision, for a later verification of the
+// backup. A value that the member does not report in time is nil.
 func (c *Cluster) Facts(ctx context.Context, a Answer) (keys *int64, hash *backup.Hash) {
 	ctx, cancel := context.WithTimeout(ctx, patience(ctx))
 	defer cancel()
@@ -101,7 +102,8 @@ func (c *Cluster) Facts(ctx context.Context, a Answer) (keys *int64, hash *backu
 	return keys, hash
 }
 
-// patience returns the time limit for Facts. It leaves three quarters of the remaining time for the snapshot itself.
+// patience returns the time limit for counting and hashing a member's data. It leaves three quarters of the remaining
+// time for the snapshot itself.
 func patience(ctx context.Context) time.Duration {
 	end, ok := ctx.Deadline()
 	if !ok {

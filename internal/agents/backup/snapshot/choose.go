@@ -30,9 +30,9 @@ type Answer struct {
 	Err error
 }
 
-// Choose returns the members to read from, the best first. The member with the newest revision is best, because a
-// member that is cut off from its cluster may also respond. Among equal members the leader comes late, to spare it
-// load, and learners come last.
+// Choose returns the members from which a snapshot can be read, the best first. The member with the newest revision is
+// best, because a member that is cut off from its cluster may also respond. Among equal members the leader comes late,
+// to spare it load, and learners come last.
 func Choose(answers []Answer) ([]Answer, error) {
 	var able, unable []Answer
 	for _, a := range answers {
@@ -64,7 +64,7 @@ func Choose(answers []Answer) ([]Answer, error) {
 // errUnled is the reason not to read a member without a leader.
 var errUnled = errors.New("the member has no leader, so its data may be outdated")
 
-// OnlyLed excludes members without a leader by giving them an error.
+// OnlyLed excludes members without a leader: it gives each of them an error, so that no snapshot is read from them.
 func OnlyLed(answers []Answer) []Answer {
 	out := slices.Clone(answers)
 	for i, a := range out {
@@ -75,7 +75,7 @@ func OnlyLed(answers []Answer) []Answer {
 	return out
 }
 
-// reasonOf returns the reason why no member can be read.
+// reasonOf returns the reason why no member of the cluster can be read.
 func reasonOf(unable []Answer) backup.Reason {
 	if slices.ContainsFunc(unable, func(a Answer) bool { return errors.Is(a.Err, errUnled) }) {
 		return backup.ReasonNoLeader
@@ -83,7 +83,8 @@ func reasonOf(unable []Answer) backup.Reason {
 	return backup.ReasonEtcdUnreachable
 }
 
-// second is a comparison function. Elements with the property come after those without it.
+// second compares two elements by whether they have a property, for sorting. An element with the property comes after
+// one without it.
 func second(a, b bool) int {
 	switch {
 	case a == b:

@@ -21,7 +21,7 @@ import (
 
 const (
 	// keepAlive is how often a silent member is probed, and keepAliveTimeout how long it may take to respond. Without
-	// probes, a stream from a failed node would never end.
+	// probes, a read from a member on a failed node would never end.
 	keepAlive        = 10 * time.Second
 	keepAliveTimeout = 3 * time.Second
 	// window is how much of a stream is buffered, in bytes. By default, gRPC buffers up to 16 MiB.

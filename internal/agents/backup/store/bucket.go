@@ -51,7 +51,7 @@ func (b *bucket) Put(ctx context.Context, key string, content io.Reader) error {
 	return b.explain(err, "write the object", key)
 }
 
-// outlive returns a context that ends undoTime after ctx has ended.
+// outlive returns a context that ends undoTime after ctx has ended, so that a cancelled upload can remove its parts.
 func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
 	later, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
@@ -68,7 +68,7 @@ func (b *bucket) Get(ctx context.Context, key string) (io.ReadCloser, int64, err
 	return body{r, b, key}, r.Size(), nil
 }
 
-// body is a reader that adds reasons to errors of reading an object.
+// body is a reader that adds reason codes, for the result of the order, to errors of reading an object.
 type body struct {
 	*blob.Reader
 	from *bucket
@@ -83,8 +83,8 @@ func (r body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// explainMissing distinguishes a missing object from a missing bucket, because some stores respond to both with the
-// same error.
+// explainMissing distinguishes a missing object from a missing bucket, because some stores respond with the same error
+// in both cases.
 func (b *bucket) explainMissing(ctx context.Context, err error, key string) error {
 	err = b.explain(err, "read the object", key)
 	if backup.ReasonOf(err, "") != backup.ReasonObjectMissing {

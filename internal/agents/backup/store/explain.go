@@ -24,8 +24,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// explain converts an error of a client library to one line with a reason. key is set if the call concerned a single
-// object.
+// explain converts an error of a client library to one line of text and a reason code. key is set if the call concerned
+// a single object.
 func (b *bucket) explain(err error, doing, key string) error {
 	if err == nil {
 		return nil
@@ -114,7 +114,7 @@ func reasonOf(err error, code string, status int, doing string) backup.Reason {
 
 // unreachable reports whether the connection to a server could not be established.
 func unreachable(err error) bool {
-	// A connection that breaks later does not count, because it did reach the server.
+	// A connection that breaks later does not count as unreachable, because it did reach the server.
 	if on, ok := errors.AsType[*net.OpError](err); ok && on.Op == "dial" {
 		return true
 	}
@@ -128,8 +128,8 @@ func unreachable(err error) bool {
 	return ok
 }
 
-// shortest returns the error code of a store, or otherwise the innermost error, because the libraries wrap each error
-// in a long text.
+// shortest returns the error code that a store reported. If there is none, it returns the innermost error, because the
+// libraries wrap each error in a long text.
 func shortest(err error, code string) string {
 	if code != "" {
 		if api, ok := errors.AsType[smithy.APIError](err); ok && api.ErrorMessage() != "" && api.ErrorMessage() != code {

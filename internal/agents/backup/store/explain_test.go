@@ -82,7 +82,7 @@ func TestAnUnreachableServerIsNamed(t *testing.T) {
 	}
 }
 
-// These are errors of the other cloud providers, taken from their documentation.
+// The errors in this test are taken from the documentation of the other cloud providers.
 func TestTheErrorsOfOtherCloudsAreExplained(t *testing.T) {
 	type answer struct {
 		status       int

@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// The group of the volume may read the files; other users may not.
+// These modes let the group of the volume read the files, and no other user.
 const (
 	fileMode   fs.FileMode = 0o640
 	folderMode fs.FileMode = 0o750

@@ -33,7 +33,8 @@ type server struct {
 	door func(http.ResponseWriter, *http.Request) bool
 }
 
-// newServer returns a server with the bucket shop. A door returns true if it has responded to the request.
+// newServer returns a server with the bucket shop. A door is a function that sees each request first. It returns true
+// if it has responded to the request itself.
 func newServer(t *testing.T) *server {
 	t.Helper()
 	backend := s3mem.New()
@@ -60,7 +61,7 @@ func (s *server) through(door func(http.ResponseWriter, *http.Request) bool) {
 	s.door = door
 }
 
-// refuse returns a door that refuses matching requests with an S3 error.
+// refuse returns a door (a function that sees each request first) that refuses matching requests with an S3 error.
 func refuse(status int, code string, matches func(*http.Request) bool) func(http.ResponseWriter, *http.Request) bool {
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		if !matches(r) {

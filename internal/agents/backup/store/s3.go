@@ -71,7 +71,7 @@ func awsFiles(from secret) []func(*config.LoadOptions) error {
 	}
 }
 
-// noKeys distinguishes a Secret without keys from a Secret with a role that AWS refuses.
+// noKeys distinguishes the error for a Secret without keys from the error for a Secret with a role that AWS refuses.
 func noKeys(err error) error {
 	code, _ := codeOf(err)
 	switch {
@@ -120,8 +120,8 @@ func openS3With(ctx context.Context, cfg aws.Config, b *bucket, pathStyle bool) 
 	}
 	options := &s3blob.Options{}
 	if b.server != "" {
-		// Other servers refuse the checksums that the SDK adds by default. They are not needed, because the agent
-		// checks the content by its own hash.
+		// S3 servers other than Amazon's refuse the checksums that the SDK adds by default. They are not needed,
+		// because the agent checks the content by its own hash.
 		cfg.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
 		cfg.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
 		options.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired

@@ -134,7 +134,7 @@ func TestAFolderHasNoOtherFiles(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, backup.Target{Type: backup.Folder, Path: "a/b/etcd", Dir: dir})
 	must(t, s.Put(t.Context(), "a/b/etcd", strings.NewReader("x")))
-	_ = s.Put(t.Context(), "a/b/other", iotest.ErrReader(errBroken)) // the error is expected, as above
+	_ = s.Put(t.Context(), "a/b/other", iotest.ErrReader(errBroken)) // expected: the content ends with an error
 	entries, err := os.ReadDir(filepath.Join(dir, "a", "b"))
 	if err != nil || len(entries) != 1 {
 		t.Errorf("expected the one object, got %v, %v", entries, err)

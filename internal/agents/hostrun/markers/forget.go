@@ -26,7 +26,7 @@ const (
 	damagedAge = 30 * 24 * time.Hour
 )
 
-// Forget removes the files of older runs within a time limit. Later calls remove what is left.
+// Forget removes the markers and results of older runs within a time limit. Later calls remove what is left.
 func (m *Dir) Forget(before time.Time, own string) {
 	dir, err := m.root.Open(".")
 	if err != nil {
@@ -63,8 +63,8 @@ func runOf(name string) (string, bool) {
 	return run, err == nil && hostjob.IsUID(run[:dash])
 }
 
-// outdated reports whether the files of a run can be removed. It reads the marker of the run even for a result file.
-// After a crash, the result may have no marker.
+// outdated reports whether the marker and the result of a run can be removed. It reads the marker of the run even for a
+// result file, because after a crash, a result may have no marker.
 func (m *Dir) outdated(run string, entry os.DirEntry, before time.Time) bool {
 	var content Marker
 	if text, err := m.read(run); err == nil && json.Unmarshal(text, &content) == nil && !content.Created.IsZero() {

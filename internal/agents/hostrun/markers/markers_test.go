@@ -16,7 +16,8 @@ import (
 	"time"
 )
 
-// place returns a marker directory on a host whose clock shows the time of morning.
+// place returns a directory for markers, the files that record started runs, on a host whose clock shows the time of
+// morning.
 func place(t *testing.T) (string, *Dir) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "opcrew", "activities")

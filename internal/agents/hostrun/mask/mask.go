@@ -22,7 +22,7 @@ type Masker struct {
 	held    []byte
 	// ends holds for each held byte the length of the longest value that ends with this byte.
 	ends  []int
-	until bool // whether the last released byte belonged to a value
+	until bool // whether the last released byte belonged to a secret value
 }
 
 // needle searches for one value with the Knuth-Morris-Pratt algorithm, which reads each byte once. matched is the

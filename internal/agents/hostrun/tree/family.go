@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// receives the exit status of the command itself
+// Exit describes how the command itself ended, and when.
 type Exit struct {
 	Status syscall.WaitStatus
 	At     time.Time

@@ -22,7 +22,7 @@ const hashLength = 2 * sha256.Size
 
 // Secrets is the content of the mounted Secrets at one time.
 type Secrets struct {
-	Username string   // user name of the users' account
+	Username string   // name of the Redis user for applications
 	Accepted []string // hashes of the passwords that are valid for Username; there are two while the password is being changed
 	Password string   // password of the system user (redispod.System)
 }

@@ -5,7 +5,7 @@ package etcdtest
 
 import (
 	"cmp"
-	"crypto/sha1" // etcd's own choice
+	"crypto/sha1" // etcd uses it for these IDs
 	"encoding/binary"
 	"slices"
 	"strings"
@@ -19,7 +19,7 @@ type cluster struct {
 	token   string
 	initial []string
 	formed  bool
-	served  bool // true once clients could reach the cluster
+	served  bool // whether clients have ever been able to reach the cluster
 	members []*member
 	removed map[uint64]bool
 	leader  uint64 // ID of the leader; 0 without a quorum
@@ -30,8 +30,8 @@ type cluster struct {
 	changes []string
 	// version is the cluster version; "" until all members have run at the same time.
 	version string
-	// looks counts the lists of members since all members run a newer minor version. In the simulation this count
-	// replaces the time until they agree.
+	// looks counts how often the members were listed since all of them run a newer minor version. In the simulation
+	// this count replaces the time until they agree on the cluster version.
 	looks int
 	// data is the data that all members store. alarms are the raised alarms.
 	data   data

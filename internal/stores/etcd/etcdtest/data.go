@@ -68,8 +68,8 @@ func (w *World) Corrupt(name string) {
 	}
 }
 
-// Accuse raises the alarm CORRUPT for a process. Like etcd, a test may accuse a follower although the leader's data is
-// corrupt.
+// Accuse raises the alarm CORRUPT for a process. Like etcd, a test may raise it for a follower although the leader's
+// data is corrupt.
 func (w *World) Accuse(name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -5,7 +5,8 @@ package etcdtest
 
 import "cmp"
 
-// wrote records a log entry that members write about the cluster. Up to 3.5, its format is one that 3.7 cannot read.
+// wrote records a log entry that members write about the cluster. Up to etcd 3.5, members write it in a format that
+// etcd 3.7 cannot read.
 func (c *cluster) wrote(version string) {
 	c.index++
 	if v := minor(version); v != nil && v.Minor() < 6 {
@@ -35,7 +36,7 @@ func sent(w *World, c *cluster) uint64 {
 
 func (w *World) snapshotCount() uint64 { return cmp.Or(w.SnapshotCount, 10_000) }
 
-// mayRead ends a process of 3.7 or later that has to read log entries in the format from before 3.6, and records a
+// mayRead ends a process of etcd 3.7 or later that has to read log entries in the format from before 3.6, and records a
 // violation. A process reads its log from the last snapshot on its disk.
 func mayRead(w *World, p *process) {
 	if v := minor(p.Version); p.cluster == nil || v == nil || v.Minor() < 7 || w.disks[p.Volume].snapshot >= p.cluster.old {

@@ -27,7 +27,7 @@ func (s *store) add(ctx context.Context, call, peerURL string, learner bool) (ad
 			return err
 		}
 		s.world.additions++
-		// Etcd uses the time instead of this count.
+		// etcd uses the current time for the ID instead of this count.
 		id := etcd.BootstrapID([]string{peerURL}, fmt.Sprint(s.world.additions))
 		added = etcd.Member{ID: id, PeerURLs: []string{peerURL}, Learner: learner}
 		c.members = append(c.members, &member{Member: added})

@@ -10,9 +10,9 @@ type process struct {
 	Process
 	cluster *cluster // nil until the process has found or formed its cluster
 	id      uint64
-	serving bool // true after its first contact with a quorum
+	serving bool // whether the process has ever had contact with a quorum
 	hung    bool
-	busy    bool   // the process is being defragmented
+	busy    bool   // whether the member is being defragmented
 	reason  string // why the process cannot start
 	// published is the client URL that the process publishes; "" stands for its own.
 	published string

@@ -63,7 +63,7 @@ func start(w *World, p Process) (*cluster, uint64, string) {
 	}
 	m := c.byPeerURL(p.PeerURL)
 	switch {
-	// As etcd checks in isMemberBootstrapped.
+	// etcd makes the same check in isMemberBootstrapped.
 	case !p.Existing && m.volume != "" && m.Name != "" && len(w.processes.up(c)) > 0:
 		return nil, 0, fmt.Sprintf("member %x has already been bootstrapped", m.ID)
 	case m.volume != "" && c.served:

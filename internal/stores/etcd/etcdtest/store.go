@@ -143,7 +143,7 @@ func (s *store) call(ctx context.Context, name string, endpoints []string, effec
 	if fault != nil && !fault.After {
 		return fail(ctx, w, fault)
 	}
-	c := p.cluster // kept here, as a removed member has no cluster afterwards
+	c := p.cluster // read here, because effect may remove the member from its cluster
 	answered, err := effect(p)
 	w.begin()
 	settleOf(w, c)

@@ -53,7 +53,7 @@ func (s *store) Defragment(ctx context.Context, endpoint string) error {
 		p.busy = true
 		w.pass(ctx, w.DefragmentationTakes)
 		p.busy = false
-		if p.cluster == nil { // the member was removed meanwhile
+		if p.cluster == nil { // the member was removed during the defragmentation
 			return true, errRefused
 		}
 		w.disks[p.Volume].size, w.disks[p.Volume].uncounted = p.cluster.data.inUse(), 0

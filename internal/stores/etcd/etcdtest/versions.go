@@ -9,7 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 )
 
-// agree raises the cluster version once all members have run a newer minor version for VersionLooks member lists.
+// agree raises the cluster version when the members have been listed VersionLooks times since all of them run a newer
+// minor version.
 func agree(w *World, c *cluster) {
 	low := lowest(w, c)
 	switch {
@@ -21,7 +22,7 @@ func agree(w *World, c *cluster) {
 	}
 }
 
-// lowest returns the lowest minor version of the members; nil unless all members run.
+// lowest returns the lowest minor version of the members; nil if a member does not run.
 func lowest(w *World, c *cluster) *version.Version {
 	runs := map[uint64]*version.Version{}
 	for _, p := range w.processes.up(c) {

@@ -14,14 +14,14 @@ import (
 
 // World holds simulated etcd clusters in memory. Set its exported fields before use.
 type World struct {
-	// LearnerLooks is how many lists of members it takes until a running learner has caught up. Such counts replace
+	// LearnerLooks is how often the members must be listed until a running learner has caught up. Such counts replace
 	// time in the simulation.
 	LearnerLooks int
 	// AllConnected refuses to add a member while any voter is down, as etcd up to 3.6.8 does. Later versions require
 	// only a quorum.
 	AllConnected bool
-	// VersionLooks is the number of member lists after which the cluster version rises, if all members run a newer
-	// minor version. In etcd, the leader checks this every few seconds.
+	// VersionLooks is how often the members must be listed, after all of them run a newer minor version, until the
+	// cluster version rises. In etcd, the leader checks this every few seconds.
 	VersionLooks int
 	// SnapshotCount is the number of log entries after which members write a snapshot, like etcd's flag; 0 means 10000.
 	SnapshotCount uint64

@@ -36,10 +36,10 @@ func (b *Budget) giveBack(n int64) {
 }
 
 const (
-	// free is the size of an answer, in bytes, that is always received. INFO and CLUSTER NODES of a hundred servers are
-	// smaller.
+	// free is the size, in bytes, up to which an answer is received even if the budget is used up. INFO and CLUSTER
+	// NODES of a hundred servers are smaller.
 	free = 32 << 10
-	// portion is how many bytes an account takes from the budget in one call.
+	// portion is how many bytes the account of one connection takes from the budget in one call.
 	portion = 64 << 10
 	// perElement is the memory, in bytes, that the client library needs for each list element in addition to its text.
 	perElement = 48
@@ -59,7 +59,7 @@ type account struct {
 	taken  int64
 }
 
-// cover takes more bytes from the budget if an answer needs more than the account has.
+// cover takes more bytes from the budget if an answer needs more than the account of its connection has.
 func (a *account) cover(needs int64) error {
 	if needs -= free; needs <= a.taken {
 		return nil

@@ -53,10 +53,10 @@ type scanner struct {
 	number   int64
 	digits   int
 	negative bool
-	rest     int64   // bytes left in the current text
-	open     []int64 // elements left in each list that is being read
+	rest     int64   // bytes of the current text that are still to come
+	open     []int64 // number of elements to come in each open list
 
-	bytes, elements int64 // received since the last write
+	bytes, elements int64 // numbers received since the last write
 }
 
 // begin resets the counts for the answers to another write.

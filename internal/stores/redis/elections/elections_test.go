@@ -46,9 +46,9 @@ func TestAReplicaMayHaveBeenElectedWhereItRanBeforeItFollowed(t *testing.T) {
 		{Led: true, Uptime: time.Hour, Following: 19 * time.Second}:   true,
 		{Led: true, Uptime: time.Hour, Following: 20 * time.Second}:   false,
 		{Led: true, Uptime: 10 * time.Second, Following: time.Second}: true,
-		// The replica may have been a primary, because a full copy resets Led.
+		// The replica may have been a primary before it received a full copy, which resets Led.
 		{Uptime: time.Hour, Following: time.Second}: true,
-		// The replica began to follow a moment after its start.
+		// The replica began to follow its primary a moment after its start.
 		{Uptime: 21 * time.Second, Following: 16 * time.Second}: false,
 		{Uptime: 10 * time.Second, Following: time.Second}:      false,
 		{Uptime: time.Hour, Following: time.Hour}:               false,

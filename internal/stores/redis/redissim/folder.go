@@ -34,7 +34,7 @@ type written struct {
 // slotOf returns the slot of a key. Keys are named <slot>/<number>.
 func slotOf(key string) int {
 	slot, _, _ := strings.Cut(key, "/")
-	n, _ := strconv.Atoi(slot) // all keys have names of this form
+	n, _ := strconv.Atoi(slot) // cannot fail: all keys are named <slot>/<number>
 	return n
 }
 

@@ -68,7 +68,7 @@ func (n *node) know(other *node) {
 func (n *node) call() {
 	for _, p := range n.known() {
 		if n.peers[p.id] != p {
-			continue // an earlier exchange of this loop has removed the peer
+			continue // an earlier exchange in this loop has removed this server
 		}
 		other := n.reach(p)
 		if other == nil {

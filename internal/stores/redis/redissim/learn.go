@@ -9,7 +9,7 @@ func (n *node) learn(other *node) {
 	n.current = max(n.current, other.current)
 	epoch := other.reported()
 	if p.primary == "" && other.primary != "" && p.epoch > epoch {
-		return // as Valkey 9.1 does, which takes such a report for an old one
+		return // Valkey 9.1 also ignores such a report, as if it were old
 	}
 	p.epoch, p.primary = epoch, other.primary
 	if other.primary != "" {
@@ -84,7 +84,7 @@ func (n *node) catchUp() {
 		return
 	}
 	p := n.peers[n.primary]
-	if p != nil && p.primary != "" && p.primary != n.id && n.peers[p.primary] != nil { // the primary is a replica now
+	if p != nil && p.primary != "" && p.primary != n.id && n.peers[p.primary] != nil { // its primary is a replica now
 		n.primary = p.primary
 		p = n.peers[n.primary]
 		n.source = n.addressOf(n.primary)

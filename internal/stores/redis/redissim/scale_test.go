@@ -78,7 +78,7 @@ func TestAShrinkForWhichThereIsNoMemoryIsRefused(t *testing.T) {
 		if err := r.world.Write(cluster, 290, 10<<20); err != nil { // each of the four pods has 1 GiB
 			t.Fatal(err)
 		}
-		for range 20 { // wait longer than two seconds, because the last read may be that old
+		for range 20 { // the last read may be two seconds old
 			r.reconcile()
 		}
 		r.scale(3)

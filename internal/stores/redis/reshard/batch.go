@@ -9,7 +9,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// batch is a group of slots of one move.
+// batch is a group of slots that move together from one server to another.
 type batch struct {
 	*mover
 	server.Store
@@ -19,7 +19,7 @@ type batch struct {
 	lanes int
 }
 
-// confirm checks the IDs of both servers, because another server may have their address now.
+// confirm checks the IDs of both servers of the move, because another server may have their address now.
 func (b *batch) confirm(ctx context.Context) error {
 	for _, end := range []End{b.To, b.From} {
 		if err := server.Confirm(ctx, b.Store, end.Address, end.ID); err != nil {

@@ -11,8 +11,8 @@ import (
 )
 
 // carry moves slots key by key (https://redis.io/docs/latest/commands/cluster-setslot): it marks them as moving, moves
-// the keys, and changes their owner. When the move is stopped, paced ends before ctx, and the rest is moved without a
-// rate limit.
+// the keys, and changes their owner. When the move is stopped, paced ends before ctx, and the remaining keys are moved
+// without a rate limit.
 func (b *batch) carry(ctx, paced context.Context) error {
 	large, err := b.mayOpen(ctx, paced)
 	if err != nil || len(b.slots) == 0 {

@@ -46,7 +46,7 @@ func (m *mover) isBare(id string) bool {
 func (m *mover) isEquipped(id string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	// The slice is cloned, because the step shares it.
+	// The slice is cloned, because the step that started the move shares it.
 	m.plan.Bare = slices.DeleteFunc(slices.Clone(m.plan.Bare), func(other string) bool { return other == id })
 }
 

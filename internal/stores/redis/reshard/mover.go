@@ -21,8 +21,8 @@ type mover struct {
 	note  func(func(*Progress))
 	plan  MoveSlots
 	mu    sync.Mutex // protects plan.Bare
-	// giving is locked while slots change their owner. Two destinations at the same time would raise their epochs above
-	// each other's, and sync the disk each time (cluster.c, clusterBumpConfigEpochWithoutConsensus).
+	// giving is locked while slots change their owner. With two destinations at the same time, each would raise its
+	// epoch above the other's, and sync its disk each time (cluster.c, clusterBumpConfigEpochWithoutConsensus).
 	giving chan struct{}
 }
 

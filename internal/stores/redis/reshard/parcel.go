@@ -46,7 +46,7 @@ func (b *batch) empty(ctx, paced context.Context, slots []int) error {
 			if err := b.send(ctx, parcels[:n]); err != nil {
 				return err
 			}
-			_ = b.pause(paced, bytes) // a stopped move does not wait
+			_ = b.pause(paced, bytes) // when the move is stopped, pause returns at once
 			parcels = parcels[n:]
 		}
 	}

@@ -12,7 +12,7 @@ func TestSlotsAreCutIntoPortionsByTheirKeys(t *testing.T) {
 	for name, test := range map[string]struct {
 		keys  []int64
 		bytes int64
-		want  []int // number of slots in each group
+		want  []int // expected number of slots in each group
 	}{
 		"no slot has a key":         {keys: make([]int64, 5), want: []int{5}},
 		"more than may be open":     {keys: make([]int64, slotsTogether+1), want: []int{slotsTogether, 1}},

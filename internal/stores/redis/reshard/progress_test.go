@@ -21,7 +21,7 @@ func TestMovesThatFailBeforeTheyMoveAnythingAreCounted(t *testing.T) {
 	}{
 		{err: broken, want: 1},
 		{err: broken, want: 2},
-		{moved: 7, err: broken, want: 1}, // counts from 1 again, because this move has moved some slots
+		{moved: 7, err: broken, want: 1}, // this move moved some slots, so failures count from 1 again
 		{err: fmt.Errorf("stopped: %w", context.Canceled), want: 0},
 		{err: broken, want: 1},
 		{moved: 7, want: 0},

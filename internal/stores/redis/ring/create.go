@@ -31,8 +31,8 @@ func create(in *input) verdict {
 }
 
 // number returns the first epoch of a server. Home servers become primaries. They get higher epochs than all guest
-// servers, which become replicas: Valkey ignores a replica whose primary has a lower epoch than the replica had (see
-// outrank), and without the highest epoch at a primary, an election would seem to have been lost (see spent).
+// servers, which become replicas. Otherwise Valkey would ignore a replica whose own epoch was higher than its primary's
+// (see outrank), and opcrew would assume a lost election (see spent).
 func number(p *proc, pods int) uint64 {
 	if p.Place == redis.Home {
 		return uint64(pods) + uint64(p.Pod) + 1
@@ -100,7 +100,7 @@ func shares(ps processes) (map[string]redis.Slots, bool) {
 	return out, len(out) > 0
 }
 
-// reassign assigns slots that the user has given up to the primaries of the shards that the slots belong to.
+// reassign assigns slots whose data the user has given up to the primaries of the shards that the slots belong to.
 func reassign(ps processes, given redis.Slots) verdict {
 	out := map[string]redis.Slots{}
 	for i := range ps.nodes {

@@ -16,7 +16,7 @@ import (
 // Regression test: a replica that had just joined requested votes before the voters knew it. It lost the elections, and
 // after each attempt its primary served no clients for a while, 20 seconds in total.
 func TestAReplicaIsAskedToLeadOnlyWhenItWouldBeElected(t *testing.T) {
-	// change changes what one server knows about another server.
+	// change changes what one server (of) knows about another server (about).
 	change := func(view redis.View, w *world, of, about string, do func(*redis.Peer)) {
 		known := view.Nodes[w.one(of).address].Known
 		for i := range known {

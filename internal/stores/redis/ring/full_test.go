@@ -23,7 +23,7 @@ func TestAServerWithNoRoomForTheOperatorIsReportedAsFull(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = store.Close() }() // the server may have closed it
+		defer func() { _ = store.Close() }() // the server may have closed the connection already
 		_, err = store.Do(t.Context(), full.address, redis.Command{"CONFIG", "SET", "maxclients", "1"})
 		return err
 	}
@@ -32,7 +32,7 @@ func TestAServerWithNoRoomForTheOperatorIsReportedAsFull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = client.Close() }() // the server may have closed it
+	defer func() { _ = client.Close() }() // the server may have closed the connection already
 	eventually.True(t, soon, "the server is full", func() error {
 		if ask() == nil {
 			return errors.New("it has room for another client")

@@ -12,7 +12,7 @@ type gaps struct {
 	// unowned holds the slots that no server claims. A slot whose owner changed while the view was read is neither lost
 	// nor unowned.
 	unowned redis.Slots
-	// accepted holds the slots whose data the user has given up.
+	// accepted holds the slots whose loss of data the user has accepted.
 	accepted redis.Slots
 }
 

@@ -17,7 +17,7 @@ type input struct {
 	// rate is the maximum rate of slot moves in bytes per second. paused reports that nothing may be changed.
 	rate   int64
 	paused bool
-	// closes reports that interrupted moves of slots are ended before the step is executed.
+	// closes reports that the operator must first end interrupted moves of slots before it takes another step.
 	closes bool
 }
 

@@ -27,8 +27,9 @@ func renew(in *input) verdict {
 	return out
 }
 
-// introduce makes the best-connected server meet servers whose current address it does not know. The others learn about
-// them from it. If that is not enough, all servers meet. Only CLUSTER MEET announces a new address.
+// introduce makes the best-connected server meet servers whose current address it does not know. The other servers then
+// learn the addresses from that server. If that is not enough, all servers meet. Only CLUSTER MEET announces a new
+// address.
 func introduce(in *input) verdict {
 	members := in.members()
 	if len(members) == 0 {

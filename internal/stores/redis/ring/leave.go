@@ -9,8 +9,9 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// leave removes the servers of surplus pods from the cluster when their data is not needed. A replica first follows the
-// emptied primary of its own pod, so that it drops its keys. Then it is reset, and all other servers forget it.
+// leave removes the servers of surplus pods (beyond the desired number) from the cluster when their data is not needed.
+// A replica first follows the emptied primary of its own pod, so that it drops its keys. Then it is reset, and all
+// other servers forget it.
 func leave(in *input) verdict {
 	var out verdict
 	leaving := in.leaving()
@@ -60,7 +61,8 @@ func takeOut(in *input, p *proc) verdict {
 	return take(redis.ResetEmpty{Address: p.Address, ID: p.id()}, "remove %s from the cluster", p)
 }
 
-// release makes a replica of a surplus pod drop its data, and then removes it from the cluster.
+// release makes a replica of a surplus pod (beyond the desired number) drop its data, and then removes the replica from
+// the cluster.
 func release(in *input, p *proc) verdict {
 	if found := mayUnfollow(in, p); found.refusals != nil {
 		return found
@@ -79,8 +81,8 @@ func release(in *input, p *proc) verdict {
 	return refuse(HoldsKeys, "%s will be removed, but cannot drop its copy of the data of %s: no emptied home server is left that it could replicate", p, p.status.PrimaryID)
 }
 
-// replicaOf returns the first replica among servers of surplus pods. It must be removed before the server that it may
-// still have to follow.
+// replicaOf returns the first replica among the servers of surplus pods. This replica must be removed before the server
+// that it may still have to follow.
 func replicaOf(leaving []*proc) *proc {
 	for _, p := range leaving {
 		if p.replica() {

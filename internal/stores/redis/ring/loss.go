@@ -54,8 +54,8 @@ func (in *input) orphans() []*proc {
 	return in.where(func(p *proc) bool { return p.answers && p.status.HasCopy() && in.byID[p.status.PrimaryID] == nil })
 }
 
-// givenUp returns the missing slots whose loss the user has accepted. It returns none while a server that may have the
-// data may still run or come back.
+// givenUp returns the slots whose data is missing and whose loss the user has accepted. It returns none while a server
+// that may have the data may still run or come back.
 func (in *input) givenUp() redis.Slots {
 	if len(in.accepted) == 0 || len(in.keepers()) > 0 {
 		return nil
@@ -63,7 +63,7 @@ func (in *input) givenUp() redis.Slots {
 	return in.missing().Within(in.accepted)
 }
 
-// isGivenUp reports whether the user has given up all slots of a lost primary.
+// isGivenUp reports whether the user has accepted the loss of all data of a lost primary.
 func (in *input) isGivenUp(id string) bool {
 	slots := in.lost[id]
 	return len(slots) > 0 && len(slots.Without(in.givenUp())) == 0

@@ -27,7 +27,7 @@ func (w *world) restart(names string) {
 }
 
 // wiped returns a cluster of three pods in which both copies of the first shard are lost. The user has given up the
-// slots forsaken.
+// data of the slots in forsaken.
 func wiped(forsaken redis.Slots) *world { return wipedOf(3, forsaken) }
 
 func wipedOf(n int, forsaken redis.Slots) *world {

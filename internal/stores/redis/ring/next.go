@@ -8,15 +8,15 @@ import "github.com/opcrew/opcrew/internal/stores/redis"
 // rules returns the rules in order of urgency. The first rule that has a step decides.
 func rules() []rule {
 	return []rule{
-		seen,      // stops everything while the view is outdated
+		seen,      // takes no step while the view of the servers is outdated
 		admit,     // lets replicas copy new servers, whatever else is wrong
-		distinct,  // stops everything while two servers have the same ID
+		distinct,  // takes no step while two servers have the same ID
 		create,    // gives epochs to the servers of a new cluster
 		renew,     // gives a new ID to servers that left and came back
 		introduce, // introduces servers that do not know each other's addresses
 		takeover,  // replaces lost primaries that no election can replace
-		giveUp,    // removes lost primaries whose data the user has given up
-		assign,    // assigns the slots of a new cluster, and slots that were given up
+		giveUp,    // removes lost primaries whose loss the user has accepted
+		assign,    // assigns slots of a new cluster, and slots whose loss is accepted
 		moving,    // waits while slots are being moved; all later rules wait too
 		afterFailure,
 		settle,    // finishes interrupted moves

@@ -9,7 +9,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// moveSet groups slots by the source and destination of their move. There may be thousands of slots.
+// moveSet groups slots, of which there may be thousands, by the source and the destination of their move.
 type moveSet struct {
 	moves []redis.Move
 	slots [][]int
@@ -32,8 +32,8 @@ func (s *moveSet) all() []redis.Move {
 	return s.moves
 }
 
-// cancelSet collects slots that the same step can end the move of, at the same server as the first slot. Later steps
-// handle the other slots.
+// cancelSet collects the half-moved slots at one server, so that a single step can end their moves. Later steps handle
+// slots at other servers.
 type cancelSet struct {
 	step  *redis.CancelMove
 	slots []int

@@ -35,7 +35,7 @@ type operator struct {
 	nodes int
 	pods  []*pod
 	gone  map[int]bool
-	// forsaken holds the slots whose data the user gives up.
+	// forsaken holds the slots whose loss of data the user accepts.
 	forsaken redis.Slots
 	rate     int64
 	steps    []string

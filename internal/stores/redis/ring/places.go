@@ -30,7 +30,7 @@ func (ps processes) leader(i int) *proc {
 	switch {
 	case home.idle():
 		return home
-	case home.answers && guest.idle(): // the server follows another shard for now
+	case home.answers && guest.idle(): // the home server follows another shard for now
 		return guest
 	}
 	return nil

@@ -74,7 +74,7 @@ func random(r *rand.Rand) *world {
 	return w
 }
 
-// lose removes both copies of a shard, or restarts the replica without the primary. In some cases the other servers
+// lose removes both copies of a shard, or restarts the replica and removes the primary. In some cases the other servers
 // forget the primary too. The user gives up the shard's data.
 func (w *world) lose(shard, how int) {
 	home, guest := fmt.Sprintf("h%d", shard), fmt.Sprintf("g%d", (shard+1)%len(w.ring.Pods))

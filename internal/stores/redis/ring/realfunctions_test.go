@@ -37,7 +37,7 @@ func (o *operator) load(function string, answer int) {
 		if err := client.FunctionLoadReplace(o.t.Context(), code).Err(); err != nil {
 			o.t.Fatal(err)
 		}
-		_ = client.Close() // no call is in progress
+		_ = client.Close() // no call is in progress, so an error does not matter
 	}
 }
 
@@ -45,7 +45,7 @@ func (o *operator) load(function string, answer int) {
 func (o *operator) calls(function string, answer int64) {
 	o.t.Helper()
 	client := o.client()
-	defer func() { _ = client.Close() }() // no call is in progress
+	defer func() { _ = client.Close() }() // no call is in progress, so an error does not matter
 	view, _ := o.prober.View(shop)
 	for i, p := range o.pods {
 		slots := view.Nodes[p.home.address].Slots[0]

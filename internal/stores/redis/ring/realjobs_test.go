@@ -60,7 +60,7 @@ func (o *operator) needsJobs() {
 func (o *operator) fill() (keys []string) {
 	o.t.Helper()
 	client := o.client()
-	defer func() { _ = client.Close() }() // no call is in progress
+	defer func() { _ = client.Close() }() // no call is in progress, so an error does not matter
 	value := strings.Repeat("x", 100_000)
 	for i := range 2000 {
 		key := fmt.Sprint("filled:", i)
@@ -76,7 +76,7 @@ func (o *operator) fill() (keys []string) {
 func (o *operator) holds(keys []string) {
 	o.t.Helper()
 	client := o.client()
-	defer func() { _ = client.Close() }() // no call is in progress
+	defer func() { _ = client.Close() }() // no call is in progress, so an error does not matter
 	for _, key := range keys {
 		if n, err := client.StrLen(o.t.Context(), key).Result(); err != nil || n != 100_000 {
 			o.t.Errorf("expected %s to be kept, it has %d bytes (%v)", key, n, err)

@@ -75,9 +75,9 @@ func TestAReplicaDoesNotCopyANewServerInThePlaceOfItsPrimary(t *testing.T) {
 	home := o.pods[0].home
 	o.kill(home)
 	home.wipe(t)
-	o.restart(o.host(0), home) // restarted before any other server has noticed that it was missing
+	o.restart(o.host(0), home) // so fast that no other server noticed that it was gone
 	o.settled(soon)
-	o.tookSteps("become primary by agreement") // after an election: forced on Redis 7.0, not on Valkey 9
+	o.tookSteps("become primary by agreement") // after an election, which only Redis 7.0 needs opcrew to force
 	o.keeps(w)
 }
 
@@ -169,11 +169,11 @@ func (o *operator) forced(s *server, words string) {
 	o.t.Helper()
 	var err error
 	for end := time.Now().Add(soon); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		store, _ := redis.Dial(redis.Target{Credentials: redis.Credentials{User: "opcrew", Password: secret}}) // not connected yet
+		store, _ := redis.Dial(redis.Target{Credentials: redis.Credentials{User: "opcrew", Password: secret}}) // Dial cannot fail: it does not connect
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 		err = redis.Apply(ctx, store, redis.ForceFailover{Address: s.address})
 		cancel()
-		_ = store.Close() // no call is in progress
+		_ = store.Close() // no call is in progress, so an error does not matter
 		if err != nil && strings.Contains(err.Error(), words) {
 			return
 		}
@@ -189,11 +189,11 @@ func written(t *testing.T) (*operator, *writer) {
 	w := o.write()
 	time.Sleep(2 * time.Second)
 	w.stop()
-	time.Sleep(2 * time.Second) // servers write to disk once per second
+	time.Sleep(2 * time.Second) // waits until the servers have written their data to disk
 	return o, w
 }
 
-// forsake makes the user give up the data of slots.
+// forsake makes the user accept the loss of the data of some slots.
 func (o *operator) forsake(slots redis.Slots) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

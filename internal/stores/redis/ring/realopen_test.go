@@ -14,8 +14,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// A replica of Redis 7.0 that becomes a primary does not know which slots are being moved. It does not find keys that
-// were already moved, and the destination lists no owner of the slots.
+// In Redis 7.0, a replica that becomes a primary does not know which slots are being moved. It then does not find keys
+// that were already moved, and the destination lists no owner of the slots.
 func TestSlotsThatWereOpenWhenAnotherTookTheLeadAreMovedAndKeepTheirKeys(t *testing.T) {
 	for name, replace := range replacements() {
 		t.Run(name, func(t *testing.T) {
@@ -73,7 +73,7 @@ func (o *operator) apply(step redis.Step) {
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	defer func() { _ = store.Close() }() // no call is in progress
+	defer func() { _ = store.Close() }() // no call is in progress, so an error does not matter
 	if err := redis.Apply(o.t.Context(), store, step); err != nil {
 		o.t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ const items = 50
 func (o *operator) fillLists(keys []string) {
 	o.t.Helper()
 	client := o.client()
-	defer func() { _ = client.Close() }() // no call is in progress
+	defer func() { _ = client.Close() }() // no call is in progress, so an error does not matter
 	values := make([]any, items)
 	for item := range values {
 		values[item] = fmt.Sprintf("item %020d", item)
@@ -185,7 +185,7 @@ func (o *operator) fillLists(keys []string) {
 func (o *operator) listsAreWhole(keys []string) {
 	o.t.Helper()
 	client := o.client()
-	defer func() { _ = client.Close() }() // no call is in progress
+	defer func() { _ = client.Close() }() // no call is in progress, so an error does not matter
 	short := 0
 	for _, key := range keys {
 		if n, err := client.LLen(o.t.Context(), key).Result(); err != nil || n != items {

@@ -35,7 +35,7 @@ func (o *operator) pass(from, to int) {
 	for _, slot := range even(from, 3).Numbers() {
 		commands = append(commands, redis.Command{"CLUSTER", "SETSLOT", slot, "NODE", id})
 	}
-	o.command(o.pods[to].home, redis.Command{"CLUSTER", "BUMPEPOCH"}) // all believe the greatest epoch
+	o.command(o.pods[to].home, redis.Command{"CLUSTER", "BUMPEPOCH"}) // all servers believe the highest epoch
 	for _, pod := range []int{to, from} {
 		o.command(o.pods[pod].home, commands...)
 	}

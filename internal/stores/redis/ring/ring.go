@@ -27,7 +27,7 @@ type Ring struct {
 	// Pods are the existing pods, by ordinal. Pods with an ordinal of Nodes or more will be removed. Pods that do not
 	// exist yet are missing at the end.
 	Pods []Pod
-	// GivenUp are the slots whose data the user gives up if it is lost. Only these slots are assigned without their
+	// GivenUp are the slots whose loss of data the user accepts. Only these slots are assigned again without their
 	// data.
 	GivenUp redis.Slots
 	// Elections is how long a replica must not take part in another election after one: see elections.Pause.

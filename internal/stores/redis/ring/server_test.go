@@ -57,7 +57,7 @@ func (s *server) start(t *testing.T, host string) {
 		port = "6380"
 	}
 	s.address = host + ":" + port
-	rights := "+@all -psync -sync" // like internal/agents/redisserver, it lets no replica copy a new server
+	rights := "+@all -psync -sync" // no replica may copy a new server, as in a real pod
 	if s.ran == s.dir+s.address {
 		rights = "+@all"
 	}

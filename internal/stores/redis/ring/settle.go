@@ -78,7 +78,8 @@ func unfinished(in *input, slot int) (*redis.Move, verdict) {
 	case in.election() != "":
 		return nil, refuse(Election, "slot %d is being moved: %s", slot, in.election())
 	case awaits(in.processes, slot) && len(in.keepers()) > 0:
-		// If the move ended now, the owner would serve the slot without the keys that were moved.
+		// If the move ended now, the owner would serve the slot without the keys that were already moved to the other
+		// server.
 		return nil, refuse(Fenced, "slot %d is being moved to %s: waiting for %s%s", slot, owner.status.Migrating[slot], list(in.keepers()), remedy(in.keepers()))
 	}
 	return nil, cancel(in.processes, owner, slot)

@@ -30,7 +30,7 @@ func replace(in *input, id string) verdict {
 	answer, all := in.quorum()
 	slots, majority := brief(in.lost[id]), answer > all/2
 	heir, running := in.heir(id), in.running()
-	// A silent server may have newer data, which it would drop if this replica became the primary.
+	// A silent server may have newer data. It would drop that data if this replica became the primary.
 	if heir == nil || heir.status.Unlinked {
 		running = in.keepers()
 	}

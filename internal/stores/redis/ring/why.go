@@ -35,9 +35,9 @@ type Refusal struct {
 type Guard string
 
 const (
-	// Unseen stops everything while the view is outdated, or no server could be reached.
+	// Unseen allows no step while the view is outdated, or while no server could be reached.
 	Unseen Guard = "Unseen"
-	// Twins stops everything while two servers have the same ID.
+	// Twins allows no step while two servers have the same ID.
 	Twins Guard = "Twins"
 	// AllThere makes a new cluster wait for all its servers.
 	AllThere Guard = "AllThere"
@@ -79,7 +79,7 @@ const (
 // rule decides about one kind of step.
 type rule func(*input) verdict
 
-// verdict is the result of one rule.
+// verdict is the result of one rule: a step, or the reasons to wait.
 type verdict struct {
 	step     Step
 	doing    string

@@ -15,8 +15,8 @@ const (
 )
 
 const (
-	nearlyFull = 90 // percent
-	full       = 98 // the last percents are for client buffers (evict.c)
+	nearlyFull = 90 // percent of the memory for data
+	full       = 98 // percent; the remaining memory is for client buffers (evict.c)
 )
 
 // Fill returns the stage of a server's memory use.

@@ -73,7 +73,7 @@ func TestAnAnswerBeyondAllMemoryIsAnErrorOverEveryKindOfConnection(t *testing.T)
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() { _ = store.Close() }) // no call is in progress
+			t.Cleanup(func() { _ = store.Close() }) // no call is in progress, so an error does not matter
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 			defer cancel()
 			_, err = store.Status(ctx, address)

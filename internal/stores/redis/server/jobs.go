@@ -142,7 +142,7 @@ func ParseTasks(answer any) ([]Job, error) {
 			Name: word(task["id"]), Import: task["operation"] == "import", Slots: slots, To: word(task["dest"]),
 			State: word(task["state"]), Message: plain.Line(task["last_error"], mostRefusal),
 		}
-		// opcrew cancels such a job, because the other server may wait forever for the next attempt.
+		// opcrew cancels an import that has failed, because the other server may wait forever for the next attempt.
 		job.Retried = job.Import && job.State == "failed"
 		out = append(out, job)
 	}

@@ -26,7 +26,7 @@ type NodeStatus struct {
 	// answer, because a server that cannot be reached may still run.
 	Err error
 	// Loading reports that the server is loading its data from disk or from its primary. Then only RunID, Version,
-	// Source and the memory are known, and PrimaryID if it was known together with Source.
+	// Source and the memory are known, and PrimaryID if it was read together with Source.
 	Loading bool
 
 	// ID is the server's ID in the cluster, which stays the same while the server keeps its data directory. RunID

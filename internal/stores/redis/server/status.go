@@ -127,7 +127,8 @@ func (s *NodeStatus) join(info, nodes string) error {
 		if peer.Myself {
 			s.ID, s.Role, s.PrimaryID = peer.ID, peer.Role, peer.PrimaryID
 			s.Slots, s.ConfigEpoch = peer.Slots, peer.ConfigEpoch
-			// Such a replica does not know its primary's address yet; until then INFO calls it a primary.
+			// A replica that does not know its primary's address yet has had no connection to that primary. Until it
+			// knows the address, INFO reports it as a primary.
 			s.Unlinked = s.Unlinked || s.Role == Replica && s.Source == ""
 			return nil
 		}
