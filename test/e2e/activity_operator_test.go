@@ -17,8 +17,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// acting returns the pod of the machines layer that is the leader. It waits until this pod runs, because a killed
-// leader still holds the lease until the lease expires.
+// acting returns the leader pod of the machines layer, which is the operator's Deployment for nodes and Activities. It
+// waits until this pod runs, because a killed leader still holds the lease until the lease expires.
 func (c *chores) acting(t *testing.T) *corev1.Pod {
 	t.Helper()
 	pod := &corev1.Pod{}
