@@ -88,8 +88,8 @@ func (y tally) awaitRun(t *testing.T) {
 	})
 }
 
-// A deleted pod of the operator may still stop while its replacement already starts. Commands that are created at that
-// time must run exactly once.
+// After a pod of the operator is deleted, the pod may still be stopping while its replacement already starts. The
+// command of an Activity that is created in the meantime must run exactly once.
 func TestCommandsRunOnceWhilePodsOfTheOperatorAreDeleted(t *testing.T) {
 	c := newChores(t)
 	var tallies []tally

@@ -38,7 +38,7 @@ func refused(why refusal) func(plan) []Case {
 	}
 }
 
-// siege refuses one write and its repetitions until the operator has been refused often enough.
+// siege makes the server refuse one write and its repetitions, until the number of refusals suffices for the test.
 type siege struct {
 	*run
 	why refusal
