@@ -26,7 +26,7 @@ import (
 const (
 	mostLines   = 2500 // lines in a package
 	mostMethods = 30   // methods of a type
-	mostUpward  = 10   // percent of the references between the files of a package that may point upward
+	mostUpward  = 10   // percent of the references between the files of a package that may point to an earlier file
 	mostKit     = 30   // exported types and functions in the kit
 )
 
@@ -104,8 +104,8 @@ func (p pkg) over() int {
 	return over
 }
 
-// percent returns the share of references that point upward. It rounds up, so that a share above the limit never
-// appears to equal the limit.
+// percent returns the percentage of the references between files that point upward, to an earlier file. It rounds up,
+// so that a share above the limit never appears to equal the limit.
 func (p pkg) percent() int {
 	if p.references == 0 {
 		return 0

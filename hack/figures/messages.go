@@ -81,8 +81,8 @@ func skipped(node ast.Node) bool {
 	return false
 }
 
-// rendered returns the text of a string, or of a sum that begins with a string. It writes "…" for parts that are not
-// constant.
+// rendered returns the text of a string literal, or of a concatenation that begins with a string literal. It writes "…"
+// for parts that are not constant.
 func rendered(e ast.Expr) (string, bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:

@@ -54,7 +54,7 @@ func edges(set *token.FileSet, files []*ast.File) map[edge]int {
 	return weights
 }
 
-// lasting reports whether an object is a method, or is defined at the top level of the package. A struct field is not
+// lasting reports whether a Go object is a method, or is defined at the top level of the package. A struct field is not
 // counted separately from its type.
 func lasting(object types.Object, own *types.Package) bool {
 	if object.Parent() == own.Scope() {
@@ -66,8 +66,8 @@ func lasting(object types.Object, own *types.Package) bool {
 
 func base(set *token.FileSet, pos token.Pos) string { return filepath.Base(set.Position(pos).Filename) }
 
-// order sorts files so that few references point upward. It first sorts by outgoing minus incoming references, and then
-// moves single files as long as a move reduces the number of upward references.
+// order sorts files so that few references point upward, to an earlier file. It first sorts by outgoing minus incoming
+// references, and then moves single files as long as a move reduces the number of upward references.
 func order(names []string, weights map[edge]int) []string {
 	out, in := map[string]int{}, map[string]int{}
 	for e, n := range weights {

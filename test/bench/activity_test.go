@@ -41,8 +41,8 @@ func TestAnActivityCostsSevenWritesAtMost(t *testing.T) {
 	tb.print()
 }
 
-// awaitRequesters waits until the API server records requesters, which it starts to do some time after the CRD was
-// installed.
+// awaitRequesters waits until the API server records in a new Activity the user who created it (its requester). The API
+// server starts to do so only some time after the CRD was installed.
 func awaitRequesters(t *testing.T, chore func(int) *egov1.Activity) {
 	t.Helper()
 	eventually.True(t, time.Minute, "the API server records requesters", func() error {

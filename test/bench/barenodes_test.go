@@ -15,13 +15,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ledger is the annotation in which the client without an operator stores what opcrew stores in its own annotation.
+// ledger is the annotation in which the client without an operator records which NodePools and labels a node has.
+// opcrew records the same in its own annotation.
 const ledger = "example.com/ledger"
 
 // nodeFloor contains the times that a client without an operator needs for the two changes of all nodes.
 type nodeFloor struct{ join, change floor }
 
-// bareNodes makes the same writes as opcrew without an operator, and then reverts them. For every pool it writes a
+// bareNodes makes opcrew's writes for NodePools without an operator, and then reverts them. For every pool it writes a
 // finalizer, a RuntimeClass and two statuses, and for every node a patch. It also watches the nodes, as an operator
 // does.
 func bareNodes(t *testing.T, names []string) nodeFloor {

@@ -50,7 +50,7 @@ func (o owner) bareClient(t *testing.T, tb *table, from []string) floor {
 		}
 	})
 	tb.time(readyTime, bare, got.took, got.took)
-	// Not counting the creation of the custom resources.
+	// Count only the writes of children and statuses, not the creation of the custom resources.
 	tb.set(readyWrites, bare, "%.2f", float64(got.writes-*objects)/float64(*objects))
 	tb.set(readySince, bare, "%s", ready.since(begun.at))
 	return got

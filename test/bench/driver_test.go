@@ -51,7 +51,7 @@ func driversOf(kind string) []driver {
 	return slices.DeleteFunc(drivers(), func(d driver) bool { return len(d.kinds) > 0 && !slices.Contains(d.kinds, kind) })
 }
 
-// gated reports whether a wrong request count of this operator fails the test.
+// gated reports whether the test fails if this operator makes a wrong number of requests.
 func (d driver) gated() bool { return d.name == opcrew }
 
 var (

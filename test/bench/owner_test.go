@@ -100,7 +100,7 @@ func (o owner) served(namespaces []string) []string {
 func someNamespaces(t *testing.T, n int) []string {
 	t.Helper()
 	out := make([]string, n)
-	t.Cleanup(func() { awaitGone(t, out) }) // cleanups that were added later delete them first
+	t.Cleanup(func() { awaitGone(t, out) }) // cleanups that are added later run earlier, and delete the namespaces
 	for i := range out {
 		out[i] = env.Namespace(t)
 	}

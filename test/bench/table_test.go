@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// table has a row for each measurement and a column for each driver. docs/benchmarks.md contains such tables.
+// table has a row for each measurement and a column for each measured operator. docs/benchmarks.md contains such
+// tables.
 type table struct {
 	title         string
 	rows, columns []string

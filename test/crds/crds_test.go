@@ -63,8 +63,8 @@ func TestManifestsAreAcceptedAndRefusedAsTheTableSays(t *testing.T) {
 	}
 }
 
-// A row with the wrong verdict must fail, whichever way the manifest is sent. Otherwise the tests could not find a
-// wrong CRD.
+// A row that expects the wrong result (accept instead of refuse, or the reverse) must fail, in whichever way the test
+// sends the manifest. Otherwise the tests could not detect a wrong CRD.
 func TestRowsWithTheWrongVerdictFail(t *testing.T) {
 	rows, err := readRows("testdata/widgets")
 	if err != nil {

@@ -15,8 +15,8 @@
 // gives a different message, as for unknown fields. A file with a line `# update` contains pairs of documents: an
 // object before and after an update. Each pair is a row that tests a transition rule.
 //
-// The test does not change names of objects, because some rows test them. So rows run one after the other, and each row
-// deletes its object. To test a new kind, add a directory.
+// The test does not change the names of objects, because some rows test names. So two rows may use the same name. For
+// this reason, rows run one after the other, and each row deletes its object. To test a new kind, add a directory.
 //
 // Tests of the operators check what an operator does with an accepted object.
 package crds

@@ -22,10 +22,12 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// named is a field of a spec that names an object to which the user who writes the spec must have a right.
+// named is a field of a spec that contains the name of another object, such as a Secret. The user who writes the spec
+// must have a right to that object.
 type named struct{ file, spec, want string }
 
-// names lists every field whose name the admission policies check.
+// names lists every field that contains the name of another object. For each of them, the admission policies check
+// whether the user has a right to that object.
 var names = slices.Concat(
 	podNames("appservice", "pod: {%s}"),
 	podNames("memcached", "pod: {%s}"),
@@ -97,7 +99,7 @@ func TestEveryNameInASpecNeedsARightOfItsAuthor(t *testing.T) {
 	}
 }
 
-// in returns a copy of the object in which the field has the tested name.
+// in returns a copy of the object whose spec contains the tested field.
 func (n named) in(t *testing.T, object *unstructured.Unstructured) *unstructured.Unstructured {
 	t.Helper()
 	out := object.DeepCopy()
@@ -178,7 +180,8 @@ func authorOfAllKinds(t *testing.T) client.Client {
 	return carol
 }
 
-// grantItsOwn gives carol the rights to all names in the samples and rows, except for the tested name.
+// grantItsOwn lets user carol read the Secret and the PersistentVolumeClaim that the samples and rows name, apart from
+// the object that the test names.
 func grantItsOwn(t *testing.T) {
 	t.Helper()
 	role := &rbacv1.Role{Rules: []rbacv1.PolicyRule{

@@ -34,8 +34,8 @@ func samples(t *testing.T, folder string) []manifest.Document {
 	return docs
 }
 
-// Samples are checked as strictly as the rows. The test leaves out objects of Kubernetes' core group: whether the
-// server accepts, for example, a PersistentVolumeClaim depends on other objects in the cluster.
+// The test checks samples as strictly as the rows of the tables. It leaves out objects of Kubernetes' core group:
+// whether the server accepts, for example, a PersistentVolumeClaim depends on other objects in the cluster.
 func TestSamplesAndArticlesAreAccepted(t *testing.T) {
 	for _, folder := range []string{"", "restore", "articles", "articles/plain"} {
 		for _, doc := range samples(t, folder) {
@@ -76,7 +76,8 @@ func TestTheCatalogueHasASampleOfEveryKind(t *testing.T) {
 	}
 }
 
-// kubectl applies the files in alphabetical order and does not wait between them, so no object may need a later one.
+// kubectl applies the files of a folder in alphabetical order and does not wait between them. So no object may require
+// that an object in a later file exists.
 func TestTheSamplesCanBeAppliedAtOnce(t *testing.T) {
 	namespaces := map[string]bool{"": true}
 	for _, doc := range samples(t, "") {

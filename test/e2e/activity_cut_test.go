@@ -53,7 +53,8 @@ func TestCommandsRunOnThroughACutAndTheirEndsAreReported(t *testing.T) {
 	late.wantOnce(t)
 }
 
-// An Activity that is created while its host is disconnected must run once the host is back, or never run.
+// Activities are created, cancelled and deleted while their host is disconnected. After the host is reconnected, a new
+// command must run exactly once, or never if its start deadline has passed.
 func TestWhatIsAskedForInACutIsDoneWhenTheHostIsBackOrGivenUp(t *testing.T) {
 	c := newChores(t)
 	cancelled, deleted := c.tallied(t, "node3", "cancelled"), c.tallied(t, "node3", "deleted")

@@ -12,8 +12,8 @@ import (
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
 )
 
-// The text hostile contains shell commands that create the file trap. If opcrew passed the text to a shell, the file
-// would exist.
+// The text hostile contains shell commands that create the file trap. The file exists only if opcrew has passed the
+// text to a shell.
 const (
 	trap    = "/tmp/opcrew-e2e-trap"
 	hostile = "$(touch " + trap + ") `touch " + trap + "` ; touch " + trap + " & '\" \\ %s \n| touch " + trap + "\t*"

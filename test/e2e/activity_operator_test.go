@@ -17,8 +17,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// acting returns the pod of the machines layer that is the leader. It waits until this pod runs, because a killed
-// leader still holds the lease until the lease expires.
+// acting returns the leader pod of the machines layer, which is the operator's Deployment for nodes and Activities. It
+// waits until this pod runs, because a killed leader still holds the lease until the lease expires.
 func (c *chores) acting(t *testing.T) *corev1.Pod {
 	t.Helper()
 	pod := &corev1.Pod{}
@@ -88,8 +88,8 @@ func (y tally) awaitRun(t *testing.T) {
 	})
 }
 
-// A deleted pod of the operator may still stop while its replacement already starts. Commands that are created at that
-// time must run exactly once.
+// After a pod of the operator is deleted, the pod may still be stopping while its replacement already starts. The
+// command of an Activity that is created in the meantime must run exactly once.
 func TestCommandsRunOnceWhilePodsOfTheOperatorAreDeleted(t *testing.T) {
 	c := newChores(t)
 	var tallies []tally

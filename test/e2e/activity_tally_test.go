@@ -22,7 +22,8 @@ type tally struct {
 	host, name, dir string
 }
 
-// truly is the message for the exit code of a tally's command. The operator itself uses no exit code 7.
+// truly is the message in the status after the counting command has ended by itself. The operator itself never uses
+// exit code 7.
 const truly = "exit code 7"
 
 // tallied creates the counting command and an Activity that runs it.
@@ -99,8 +100,8 @@ func (y tally) wantOnce(t *testing.T) {
 	}
 }
 
-// wantTruth checks that the command ran at most once, and that the Activity's status is true. It returns whether the
-// command ended.
+// wantTruth checks that the command ran at most once, and that the Activity's status reports what has really happened.
+// It returns whether the command ended.
 func (y tally) wantTruth(t *testing.T) bool {
 	t.Helper()
 	a, begun, ended := y.awaitOver(t), y.counted(t, "begun"), y.counted(t, "ended")

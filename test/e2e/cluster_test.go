@@ -111,7 +111,8 @@ func (c *cluster) audit(t *testing.T) *testenv.Audit {
 	return log
 }
 
-// leader returns the pod that is the leader of a layer. During a failover, it waits until there is a leader.
+// leader returns the leader pod of a layer, which is one Deployment of the operator, such as "data". During a failover,
+// it waits until there is a leader.
 func (c *cluster) leader(t *testing.T, layer string) string {
 	t.Helper()
 	pod := ""
@@ -139,7 +140,7 @@ func (c *cluster) kill(t *testing.T, pod string) {
 	}
 }
 
-// waitOperator waits until both processes of a layer run.
+// waitOperator waits until both processes of a layer (one Deployment of the operator) run.
 func (c *cluster) waitOperator(t *testing.T, layer string) {
 	t.Helper()
 	eventually.True(t, 2*time.Minute, "the operator of layer "+layer+" is available", func() error {

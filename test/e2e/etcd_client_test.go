@@ -46,8 +46,8 @@ func awaitServed(t *testing.T, c *etcdclient.Client, when string) {
 	})
 }
 
-// during runs clients while the test calls happens. The clients must see no violation of etcd's guarantees. Unless away
-// is set, no request may fail either.
+// during runs clients while the test calls happens. The clients must see no violation of etcd's guarantees. If away is
+// false, all their requests must also succeed.
 func (e *etcdTest) during(t *testing.T, what string, away bool, happens func()) {
 	t.Helper()
 	c := e.startClient(t)

@@ -79,7 +79,7 @@ func (e *etcdTest) ask(t *testing.T, url string, do func(context.Context, *clien
 	if err != nil {
 		return err
 	}
-	defer c.Close() //nolint:errcheck // it was asked what it was to be asked
+	defer c.Close() //nolint:errcheck // the requests have already completed
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
 	return do(ctx, c)

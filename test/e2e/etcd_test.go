@@ -57,7 +57,7 @@ func newEtcdTest(t *testing.T, versions ...string) *etcdTest {
 	return &etcdTest{cluster: c, ns: ns.Name, dns: c.nameServer(t)}
 }
 
-// asked returns a spec with a number of members and a version. It also merges more into the spec.
+// asked returns a spec with the given number of members and version, and with the fields in more.
 func asked(size int, version string, more ...map[string]any) map[string]any {
 	spec := map[string]any{"size": int64(size), "version": version}
 	for _, m := range more {

@@ -158,7 +158,7 @@ func spoilFile(file string, old, changed []byte) error {
 	if err != nil {
 		return err
 	}
-	defer db.Close() //nolint:errcheck // what was changed is committed
+	defer db.Close() //nolint:errcheck // the change is already committed
 	return db.Update(func(tx *bolt.Tx) error {
 		keys := tx.Bucket([]byte("key"))
 		at, value := keys.Cursor().Last()

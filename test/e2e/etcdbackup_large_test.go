@@ -49,7 +49,7 @@ func small(spec etcdv1beta2.EtcdBackupSpec) etcdv1beta2.EtcdBackupSpec {
 	return spec
 }
 
-// worker waits until the pod that makes a backup runs, and returns it.
+// worker waits until the pod that saves a backup runs, and returns this pod.
 func (e *etcdTest) worker(t *testing.T, backup string) *corev1.Pod {
 	t.Helper()
 	var found *corev1.Pod

@@ -20,7 +20,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// asking returns the UID of the EtcdRestore for the test's cluster.
+// asking returns the UID of the EtcdRestore that restores the test's cluster.
 func (e *etcdTest) asking(t *testing.T) string {
 	t.Helper()
 	r := &etcdv1beta2.EtcdRestore{}

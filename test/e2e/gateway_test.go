@@ -61,8 +61,8 @@ func (c *cluster) gatewayCRDs(t *testing.T) string {
 	return filepath.Join(strings.TrimSpace(string(dir)), "config", "crd", "standard")
 }
 
-// version creates a second MicroServiceDeploy like the sample, for another major version. The JSON text through says
-// how it is exposed.
+// version creates a second MicroServiceDeploy like the sample, for another major version. The JSON text through
+// contains the fields that say how it is exposed.
 func (s *serviceTest) version(t *testing.T, path, through string) *serviceTest {
 	t.Helper()
 	v := &serviceTest{s.cluster, s.ns, "ms-sample-" + path}

@@ -23,14 +23,14 @@ import (
 const (
 	hostileRedis = "opcrew-test/hostile-redis"
 	hostileEtcd  = "opcrew-test/hostile-etcd"
-	// attackTime is how long the operator has to read hostile servers while it is measured.
+	// attackTime is how long the test measures the operator while the operator reads hostile servers.
 	attackTime = 90 * time.Second
-	// memoryLimit is the limit of the operator's container (config/manager/deployment.yaml).
+	// memoryLimit is the memory limit of the operator's container in bytes (config/manager/deployment.yaml).
 	memoryLimit = 512 << 20
 )
 
-// TestServersThatLieHarmNeitherTheOperatorNorOtherClusters runs images of tenants that answer with texts beyond all
-// memory, endless lists, thousands of members and slow bytes, next to a cluster of another tenant.
+// A tenant runs images whose servers send texts that exceed any memory, endless lists, thousands of members, or bytes
+// at a very slow rate. The operator must not run out of memory, and must still serve the cluster of another tenant.
 func TestServersThatLieHarmNeitherTheOperatorNorOtherClusters(t *testing.T) {
 	r := newRedisTest(t, "")
 	r.hostileImages(t)
@@ -55,7 +55,8 @@ func TestServersThatLieHarmNeitherTheOperatorNorOtherClusters(t *testing.T) {
 	}
 }
 
-// hostileImages builds images whose redis-server and etcd lie, and loads them into the nodes.
+// hostileImages builds images whose redis-server and etcd send wrong or endless responses, and loads them into the
+// nodes.
 func (c *cluster) hostileImages(t *testing.T) {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "hostilestore")
@@ -71,7 +72,7 @@ func (c *cluster) hostileImages(t *testing.T) {
 	}
 }
 
-// hostileTenant creates a namespace with clusters whose servers lie, and returns its name.
+// hostileTenant creates a namespace with Redis and etcd clusters that run the hostile images, and returns its name.
 func (c *cluster) hostileTenant(t *testing.T) string {
 	t.Helper()
 	ns := &corev1.Namespace{}
@@ -104,7 +105,8 @@ spec: {size: 1, version: 3.6.8, repository: %s}
 	return ns.Name
 }
 
-// awaitVictims waits until the operator has connected to a server of each kind, as the servers' logs show.
+// awaitVictims waits until the logs show that the operator has connected to a hostile Redis server and to a hostile
+// etcd server.
 func (c *cluster) awaitVictims(t *testing.T, ns string) {
 	t.Helper()
 	eventually.True(t, 4*time.Minute, "the operator reads hostile servers of Redis and etcd", func() error {
@@ -117,7 +119,7 @@ func (c *cluster) awaitVictims(t *testing.T, ns string) {
 	})
 }
 
-// wantServersRead expects that the operator has met most lies of each store.
+// wantServersRead checks that the operator has received most of the types of wrong responses, from Redis and from etcd.
 func (c *cluster) wantServersRead(t *testing.T, ns string) {
 	t.Helper()
 	for kind, least := range map[string]int{"RedisEnterpriseCluster": 12, "EtcdCluster": 8} {
@@ -129,7 +131,7 @@ func (c *cluster) wantServersRead(t *testing.T, ns string) {
 	}
 }
 
-// served counts the connections to the pods of a kind by the lie that the client met.
+// served returns how many clients have connected to the pods of a kind, for each type of wrong response that they got.
 func (c *cluster) served(t *testing.T, ns, kind string) map[string]int {
 	t.Helper()
 	pods := &corev1.PodList{}
@@ -141,7 +143,7 @@ func (c *cluster) served(t *testing.T, ns, kind string) map[string]int {
 		if !ownedBy(&pod, kind) {
 			continue
 		}
-		out, _ := c.program("kubectl", "logs", "-n", ns, pod.Name, "--all-containers", "--ignore-errors").Output() // a pod that starts has no log
+		out, _ := c.program("kubectl", "logs", "-n", ns, pod.Name, "--all-containers", "--ignore-errors").Output() // fails for a pod that has no log yet
 		for line := range strings.Lines(string(out)) {
 			if _, lie, found := strings.Cut(strings.TrimSpace(line), " gets: "); found {
 				lies[lie]++
@@ -151,7 +153,7 @@ func (c *cluster) served(t *testing.T, ns, kind string) map[string]int {
 	return lies
 }
 
-// ownedBy reports whether a pod belongs to an object of a kind, possibly through its StatefulSet.
+// ownedBy reports whether a pod belongs to an object of the kind, directly or through a StatefulSet.
 func ownedBy(pod *corev1.Pod, kind string) bool {
 	etcd := pod.Labels["etcd_cluster"] != ""
 	return etcd == (kind == "EtcdCluster")

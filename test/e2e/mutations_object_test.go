@@ -23,7 +23,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/manifest"
 )
 
-// patient is a live object that the test changes again and again.
+// patient is an object in the cluster that the test changes again and again.
 type patient struct {
 	*testing.T
 	c         *cluster

@@ -28,8 +28,8 @@ type neighbors struct {
 	ns string
 }
 
-// listed is a spec that allows connections from pods with label app=web, and from this machine, from which the tests
-// query the servers.
+// listed is the part of a spec that allows connections from pods with label app=web, and from this machine, from which
+// the tests query the servers.
 const listed = `{"access":[{"podSelector":{"matchLabels":{"app":"web"}}},{"ipBlock":{"cidr":"10.214.255.0/30"}}]}`
 
 func newNeighbors(t *testing.T, c *cluster, ns string) *neighbors {

@@ -20,14 +20,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// load is what the operator's data layer needed at most during some time, and how fast it reacted.
+// load contains the highest resource use of the operator's data layer (its Deployment for etcd, Redis and memcached)
+// during a period, and the longest time that it took to carry out an edit.
 type load struct {
 	memory               uint64
 	goroutines, restarts int
 	reaction             time.Duration
 }
 
-// measure reads the metrics of the leader of the data layer once a second, and how long an edit of the victim takes.
+// measure reads the metrics of the data layer's leader once per second. About every ten seconds, it also edits the
+// test's Redis cluster and measures how long the operator takes to carry out the edit.
 func (r *redisTest) measure(t *testing.T, when string, during time.Duration) load {
 	t.Helper()
 	var most load
@@ -46,7 +48,7 @@ func (r *redisTest) measure(t *testing.T, when string, during time.Duration) loa
 	return most
 }
 
-// reaction returns how long the operator takes to observe and carry out an edit of the other tenant's cluster.
+// reaction edits the test's Redis cluster, and returns how long the operator takes to carry out the edit.
 func (r *redisTest) reaction(t *testing.T, i int) time.Duration {
 	t.Helper()
 	began := time.Now()
@@ -55,7 +57,7 @@ func (r *redisTest) reaction(t *testing.T, i int) time.Duration {
 	return time.Since(began)
 }
 
-// restarts returns how often the containers of the operator's data layer were restarted.
+// restarts returns how often containers in the operator's namespace have restarted.
 func (c *cluster) restarts(t *testing.T) int {
 	t.Helper()
 	pods := &corev1.PodList{}
@@ -71,7 +73,7 @@ func (c *cluster) restarts(t *testing.T) int {
 	return n
 }
 
-// metricsToken returns a token of an account that may read the operator's metrics.
+// metricsToken returns a token of a ServiceAccount that may read the operator's metrics.
 func (r *redisTest) metricsToken(t *testing.T) string {
 	t.Helper()
 	binding := "metrics-" + r.ns
@@ -81,7 +83,8 @@ func (r *redisTest) metricsToken(t *testing.T) string {
 	return strings.TrimSpace(r.kubectl(t, "create", "token", "default", "-n", r.ns))
 }
 
-// metrics returns the memory in bytes and the goroutines of a pod of the operator.
+// metrics returns the memory use in bytes and the number of goroutines that a pod of the operator reports in its
+// metrics.
 func (c *cluster) metrics(t *testing.T, name, token string) (memory uint64, goroutines int) {
 	t.Helper()
 	pod := &corev1.Pod{}

@@ -36,7 +36,8 @@ func TestAPodOfARedisClusterIsDeletedWithoutClientsNoticing(t *testing.T) {
 	o.wantOneLeader(t)
 }
 
-// victim returns a pod whose node does not run the leader of the operator.
+// victim returns a pod of the Redis cluster whose node does not run the leader of the operator, so that a test can
+// crash the node.
 func (r *redisTest) victim(t *testing.T) corev1.Pod {
 	t.Helper()
 	leader := &corev1.Pod{}

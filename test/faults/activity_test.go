@@ -22,8 +22,8 @@ import (
 	"github.com/opcrew/opcrew/test/faults"
 )
 
-// The pods of all Activities on a server share one namespace. So this kind counts as cluster-scoped, and each case has
-// its own server.
+// All Activities on a server run their pods in one shared namespace. So the fault tests treat this kind as
+// cluster-scoped: a server runs only one case at a time.
 func TestActivity(t *testing.T) {
 	faults.Attack(t, faults.Subject{
 		Kind:    activity.Kind(),

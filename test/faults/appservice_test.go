@@ -124,8 +124,8 @@ func appReady(v faults.View) error {
 	return appIsServed(v, a)
 }
 
-// appSays waits until Ready is False with the given reason. It does not check that the previous pods still run: an
-// invariant does, and an application that was recreated has no previous pods.
+// appSays waits until Ready is False with the given reason. It does not check that the previous pods still run. The
+// invariant servedThroughout checks this, and an application that was deleted and recreated has no previous pods.
 func appSays(reason string) func(faults.View) error {
 	return func(v faults.View) error {
 		_, err := appReportedFor(v, "False", reason)

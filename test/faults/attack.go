@@ -37,7 +37,7 @@ func Attack(t *testing.T, s Subject) {
 	a.report()
 }
 
-// attack is the state of the attack on one kind.
+// attack holds the state of the fault tests of one kind.
 type attack struct {
 	t       *testing.T
 	subject *Subject
@@ -112,8 +112,8 @@ func (a *attack) reference(t *testing.T, env *testenv.Env, name string, w Worklo
 	return ref.outcome
 }
 
-// plan returns the input from which the cases of a workload are derived. The workload must already have run without
-// faults.
+// plan returns the input from which the fault classes derive the cases of a workload. The workload must already have
+// run without faults.
 func (a *attack) plan(w Workload) plan {
 	p := plan{subject: a.subject, work: w, ref: a.refs[w.Name].outcome}
 	for _, kind := range a.kinds {

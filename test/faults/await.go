@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// again is how often await checks the condition of a step while no object changes, since the effect may show elsewhere,
-// such as in a simulated store.
+// again is the interval at which await checks the condition of a step even if no object has changed. The condition may
+// depend on something else, such as the content of a simulated etcd cluster.
 const again = 250 * time.Millisecond
 
 // await waits until the condition of a step holds for the objects that the observer has seen.
@@ -56,15 +56,15 @@ func (r *run) settle() {
 	must(fmt.Errorf("the operator did not stop writing within %s", 2*r.subject.patience()))
 }
 
-// moment is how long the operator must make no requests before pause assumes that it has done all it can with the
-// events that it has.
+// moment is how long the operator must make no requests before pause assumes that the operator has processed all events
+// that it has received.
 const moment = 150 * time.Millisecond
 
 // pause waits until the operator has made no requests for a moment, up to a limit.
 func (r *run) pause() { r.linger(moment) }
 
-// linger is pause with a minimum duration. A new process needs one, because it starts to work only some time after its
-// caches are filled.
+// linger is like pause, but waits at least for the given time. A new operator process needs this time, because it
+// starts to work only some time after its caches are filled.
 func (r *run) linger(least time.Duration) {
 	begin := time.Now()
 	for time.Since(begin) < least+most {

@@ -38,7 +38,7 @@ type class struct {
 	cases func(p plan) []Case
 }
 
-// plan is the input from which the classes derive the cases of a workload.
+// plan is the input from which the fault classes derive the cases of a workload.
 type plan struct {
 	subject   *Subject
 	work      Workload // its last step deletes all objects of the kind

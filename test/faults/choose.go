@@ -52,7 +52,8 @@ func choose(w Workload, byClass [][]Case, kinds []class, p part) []Case {
 	return slices.DeleteFunc(out, func(c Case) bool { return !p.has(c.name(w)) })
 }
 
-// inTurns orders jobs in rounds. Each round has one job of every class, so that a time limit cuts off no class.
+// inTurns orders jobs in rounds. Each round has one job of every fault class, so that a time limit excludes no class
+// completely.
 func inTurns(jobs []job) []job {
 	turns, had := map[string]int{}, map[string]int{}
 	for _, j := range jobs {

@@ -193,8 +193,8 @@ func divaReady(v faults.View) error {
 	return divaServes(v, d)
 }
 
-// requestOf returns the value of the annotation with which a user requested the current keys. If the Secret was
-// recreated, it is the value at the time of the recreation.
+// requestOf returns the value that the rotation annotation of the Diva had when the operator created the current keys.
+// The Secret with the keys records this value.
 func requestOf(v faults.View) string {
 	secret := &corev1.Secret{}
 	if v.Get("ops-ssh", secret) != nil {
@@ -352,7 +352,7 @@ func maskDiva(object *unstructured.Unstructured) {
 		maskMessage(object, "SSHReady")
 	case "PersistentVolumeClaim":
 		if object.GetName() == "wi-ops-client-2" {
-			object.Object = nil // the client of this claim may not exist, if no operator saw that the user requested it
+			object.Object = nil // the claim is missing if no operator saw the spec that requested its client
 			return
 		}
 		unstructured.RemoveNestedField(object.Object, "metadata", "annotations")

@@ -29,8 +29,8 @@
 //	held                   a step's events arrive long after the operator has stopped writing
 //	coalesced              the operator sees only the final state of two steps
 //	relist                 watches break at a step, and start again with a list
-//	older-view             a new process starts with a view from before the step; "nothing
-//	                       befell" means that it read live state, and not the old view
+//	older-view             a new process starts with a view from before the step; the report counts
+//	                       under "nothing befell" the cases whose process used no old view
 //	reborn                 an object is deleted and recreated, and the operator sees one object
 //	two-leaders            two processes are active from a step on
 //	restart, extra         a new process starts, or objects are reconciled again, when nothing has changed

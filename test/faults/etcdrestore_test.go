@@ -122,7 +122,7 @@ func etcdRestored(v faults.View) error {
 		return fmt.Errorf("restore %s is not complete, the status is %+v", r.UID, c.Status)
 	}
 	var members, pods []string
-	for _, m := range stores.Members(fmt.Sprintf("%s/%s", c.UID, r.UID)) { // the token of a restored cluster
+	for _, m := range stores.Members(fmt.Sprintf("%s/%s", c.UID, r.UID)) { // the cluster's token after the restore
 		members = append(members, m.Name)
 	}
 	for _, pod := range etcdPods(v) {

@@ -37,8 +37,8 @@ type instance struct {
 
 	mu     sync.Mutex
 	queues []workqueue.TypedRateLimitingInterface[reconcile.Request]
-	// past maps resources to old versions at which their first list is served. If it is nil, the process gets current
-	// lists.
+	// past maps resources to the old resource versions at which their first lists are served. If past is nil, the
+	// process gets current lists.
 	past    map[string]string
 	listed  map[string]bool
 	anyList bool // serve old lists even if the client requires current ones
@@ -147,8 +147,8 @@ func (i *instance) enqueue(keys []Key) {
 // looksBack reports whether the process starts with old lists.
 func (i *instance) looksBack() bool { return i.past != nil }
 
-// lookBack returns the old version for the first list of a resource, with which the process fills its cache. It returns
-// "" for later lists, which must be current.
+// lookBack returns the old resource version at which a list is served. The first list of a resource, with which the
+// process fills its cache, is old. For later lists, which must be current, lookBack returns "".
 func (i *instance) lookBack(req *http.Request, about target) string {
 	version := i.past[about.resource]
 	if version == "" {

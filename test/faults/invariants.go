@@ -86,7 +86,7 @@ func (s *Subject) neverBack(before, after View, e Event) error {
 	return nil
 }
 
-// claims checks whether objects that report Ready truly are ready.
+// claims holds the state of the check that objects that report Ready truly are ready.
 type claims struct {
 	subject *Subject
 	slack   time.Duration

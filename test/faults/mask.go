@@ -113,7 +113,7 @@ func maskedMap(value map[string]any, path string, names identities) any {
 	return out
 }
 
-// touchedItem reports whether the test itself added this item to a list as another client, such as a taint.
+// touchedItem reports whether the test itself, acting as another client, added this item (such as a taint) to a list.
 func touchedItem(item any) bool {
 	content, ok := item.(map[string]any)
 	if !ok {

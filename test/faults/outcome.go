@@ -15,7 +15,8 @@ type outcome struct {
 	writes   []*write
 	tally    map[Key]tally
 	end      state
-	// versions holds the resource version before each step. own holds the objects of the kind after each step.
+	// versions holds the current resource version of the server before each step. own holds the objects of the tested
+	// kind after each step.
 	versions []string
 	own      [][]*unstructured.Unstructured
 	journal  *journal

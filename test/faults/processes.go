@@ -9,7 +9,8 @@ import (
 )
 
 // olderView replaces the process after a step by one that reads from an API server that has not seen the step yet. The
-// first lists of the new process are older than the step, and the events arrive later.
+// first lists of the new process do not contain the changes of the step. The process receives these changes later, as
+// events.
 func olderView(p plan) []Case {
 	return p.perStep(len(p.work.Steps), func(r *run, step int, resource string) {
 		r.hooks.slack = 4 * most
@@ -27,7 +28,8 @@ func olderView(p plan) []Case {
 	})
 }
 
-// twoLeaders starts a second active process at a step, as if the first one had not noticed that it lost its lease.
+// twoLeaders starts a second active operator process at a step, as if the first process had not noticed that it lost
+// its lease.
 func twoLeaders(p plan) []Case {
 	var all []Case
 	for step := range p.work.Steps {

@@ -216,7 +216,7 @@ func redisAsksForMore(v faults.View) error {
 	if reported := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionUpToDate); reported == nil || reported.Reason != redisv1alpha1.ReasonVolumesGrowing {
 		return fmt.Errorf("the status does not report that volumes grow: %+v", reported)
 	}
-	// Becomes False within three seconds.
+	// The operator may report up to three seconds late that the StatefulSet exists again.
 	if !meta.IsStatusConditionTrue(c.Status.Conditions, redisv1alpha1.ConditionChildrenReady) {
 		return errors.New("the status does not report that the StatefulSet is recreated")
 	}

@@ -38,7 +38,7 @@ func refused(why refusal) func(plan) []Case {
 	}
 }
 
-// siege refuses one write and its repetitions until the operator has been refused often enough.
+// siege makes the server refuse one write and its repetitions, until the number of refusals suffices for the test.
 type siege struct {
 	*run
 	why refusal
@@ -100,8 +100,8 @@ func (s *siege) tooLong() bool { return s.refused >= manyRefusals && time.Since(
 // status itself is refused.
 func (s *siege) reportable() bool { return s.why.reported && s.of.subresource == "" }
 
-// anybody reports whether an object of the kind exists, in which the operator could report the refusal. None exists
-// when the operator deletes shared objects after the last instance.
+// anybody reports whether an object of the kind exists whose status can report the refusal. No such object exists when
+// the last one was deleted, and the operator then deletes the objects that all of them shared.
 func (s *siege) anybody() bool {
 	view, _, _ := s.observer.view()
 	return len(view.Objects(s.kinds[0].Kind)) > 0

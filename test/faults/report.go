@@ -42,8 +42,8 @@ func (a *attack) references() {
 	a.inLanes(jobs, func() bool { return true })
 }
 
-// all runs the selected cases of all workloads, until the time budget is used up. The order is random, but each class
-// has its first case before any class has its second. So the budget cuts off no class.
+// all runs the selected cases of all workloads, until the time budget is used up. The order is random, but the first
+// case of every class runs before the second case of any class. So the budget excludes no class completely.
 func (a *attack) all() {
 	p, err := parsePart(*partFlag)
 	if err != nil {

@@ -37,7 +37,7 @@ func shops(bugs ...naive.Bug) faults.Subject {
 	}
 }
 
-// shopping creates a shop, changes its color, deletes it and creates it again.
+// shopping creates a Shop, changes its color, deletes it and creates it again.
 var shopping = faults.Workload{
 	Name: "shopping",
 	World: func(w *faults.World) {
@@ -138,7 +138,7 @@ func oneKey(_, after faults.View, _ faults.Event) error {
 	return nil
 }
 
-// maskSign removes what the bugs LeavesItsMark and WritesAlways write into the sign.
+// maskSign removes from the ConfigMap of a Shop (its "sign") what the bugs LeavesItsMark and WritesAlways write there.
 func maskSign(object *unstructured.Unstructured) {
 	for _, field := range []string{"painter", "time"} {
 		unstructured.RemoveNestedField(object.Object, "data", field)

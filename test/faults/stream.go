@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// stream is one open watch of an operator process. Tests can delay its events, which pass through the type gate.
+// stream is one open watch of an operator process. Its events pass through the type gate, which can delay them.
 type stream struct {
 	gate     *gate
 	resource string

@@ -135,14 +135,14 @@ func (t *trial) done(ctx context.Context) error {
 	return t.before.keptIn(later)
 }
 
-// home creates the namespace for the trial's object.
+// home creates the namespace in which the trial creates its object.
 func (t *trial) home(ctx context.Context) error {
 	ns := &corev1.Namespace{}
 	ns.Name = t.namespace
 	return env.Client.Create(ctx, ns)
 }
 
-// tally returns the number of edits per kind and effect, as text.
+// tally returns the number of edits per kind and effect, formatted for the log.
 func tally(trials []*trial) string {
 	count := map[string]int{}
 	for _, t := range trials {

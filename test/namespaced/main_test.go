@@ -37,7 +37,8 @@ var (
 	redises = &redissim.World{SyncLooks: 2}
 )
 
-// layers returns the kinds of each operator process, connected to the fake etcd and Redis clusters.
+// layers maps the name of each operator process to the kinds that it serves. The kinds use the fake etcd and Redis
+// clusters.
 func layers() map[string][]kit.Registration {
 	out := map[string][]kit.Registration{}
 	for _, kind := range []kit.Registration{

@@ -20,7 +20,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// rightsOf returns the operator's layers, with the RBAC rights of each layer's kinds.
+// rightsOf returns the operator's layers, each of which is one Deployment, with the RBAC rights of each layer's kinds.
 func rightsOf(t *testing.T) []marker.Layer {
 	t.Helper()
 	layers, err := marker.Layers(env.Root)
@@ -30,7 +30,8 @@ func rightsOf(t *testing.T) []marker.Layer {
 	return layers
 }
 
-// may reports whether the account of a layer has a right. An empty namespace means the right in all namespaces.
+// may reports whether the ServiceAccount of a layer (one Deployment of the operator) has a right. An empty namespace
+// means the right in all namespaces.
 func may(t *testing.T, layer, namespace, group, resource, name, verb string) bool {
 	t.Helper()
 	resource, sub, _ := strings.Cut(resource, "/")
@@ -80,8 +81,8 @@ func TestTheAccountsOfANamespacedInstallationHaveTheirRightsThereAndNowhereElse(
 	}
 }
 
-// The tests above check only rights that a marker names. So this test asks the API server for all rights in a third
-// namespace.
+// The other tests check only rights that a marker in the code requests. So this test reads from the API server all
+// rights that the accounts have in a namespace that the installation does not serve.
 func TestTheAccountsOfANamespacedInstallationHaveOnlyClusterScopedRightsInAThirdNamespace(t *testing.T) {
 	installed(t, "narrow-a", "narrow-b")
 	create(t, &corev1.Namespace{}, "narrow-c")
@@ -127,7 +128,8 @@ func rules(t *testing.T, namespace, account string) map[string]bool {
 	return found
 }
 
-// The scope decides where a right is granted. With a wrong scope, a right would apply in all namespaces or in none.
+// A list in hack/rights/namespaced says which resources are cluster-scoped. A wrong entry would grant a right in all
+// namespaces, or in none.
 func TestEveryResourceOfARightIsInTheScopeThatTheAPIServerHas(t *testing.T) {
 	for _, layer := range rightsOf(t) {
 		for _, right := range layer.Rights {

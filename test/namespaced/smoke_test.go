@@ -67,8 +67,8 @@ func declared(t *testing.T, namespace string) []*unstructured.Unstructured {
 	return objects
 }
 
-// goals report from the status of an object whether the operator has done its work. For all other kinds, the condition
-// Ready is True.
+// goals maps kinds to functions that check, from the status of an object, whether the operator has done its work. For
+// any other kind, the condition Ready must be True.
 var goals = map[string]func(*unstructured.Unstructured) bool{
 	"Activity": func(o *unstructured.Unstructured) bool { return text(o, "prosta") == string(egov1.StateSucceeded) },
 	// An EtcdRestore cannot complete here, because no simulated pod restores the first member. So it is enough that the
@@ -99,7 +99,7 @@ func ready(o *unstructured.Unstructured) (status, reason, message string) {
 	return "", "", ""
 }
 
-// works waits until the operator has done its work for an object.
+// works waits until the operator has done its work for an object, as the status shows.
 func works(t *testing.T, object *unstructured.Unstructured) {
 	t.Helper()
 	what := object.GetKind() + " " + object.GetNamespace() + "/" + object.GetName()

@@ -15,11 +15,11 @@ import (
 	"strings"
 )
 
-// Root is the name of the tree below the mount point of each hierarchy. Each kubelet gets Root/NODE as its root cgroup,
-// so that no kubelet deletes the cgroups of another kubelet's pods.
+// Root is the parent cgroup of all processes of the cluster, relative to the mount point of each cgroup hierarchy. Each
+// kubelet gets Root/NODE as its root cgroup, so that no kubelet deletes the cgroups of another kubelet's pods.
 const Root = "/opcrew-localcluster"
 
-// Group returns the path of a machine's cgroup in the tree, below the mount point of a hierarchy.
+// Group returns the path of a machine's cgroup, relative to the mount point of a cgroup hierarchy.
 func Group(machine string) string { return filepath.Join(Root, machine) }
 
 // hierarchy is a mounted cgroup file system.
@@ -84,12 +84,12 @@ func Join(machine string) error {
 	return nil
 }
 
-// system returns the cgroup of a machine's own processes. It is a leaf, as version 2 allows no processes in cgroups
-// with children.
+// system returns the cgroup of a machine's own processes. It is a leaf, because cgroup version 2 allows no processes in
+// cgroups that have children.
 func system(machine string) string { return filepath.Join(Group(machine), "system") }
 
-// create creates a cgroup and its parents. In version 1 it also copies the parent's CPUs and memory nodes, because a
-// cpuset without them admits no process.
+// create creates a cgroup and its parents. On cgroup version 1, it also copies the parent's CPUs and memory nodes,
+// because a cpuset without CPUs and memory nodes admits no process.
 func (h hierarchy) create(group string) error {
 	path := h.path
 	for part := range strings.SplitSeq(strings.Trim(group, "/"), "/") {
@@ -113,7 +113,7 @@ func (h hierarchy) create(group string) error {
 func inherit(parent, child, file string) error {
 	value, err := os.ReadFile(filepath.Join(parent, file))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // only the cpuset hierarchy needs them
+		return nil // only the cpuset hierarchy has these files
 	}
 	if err != nil {
 		return err

@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// On version 2, a kubelet enables controllers for its own cgroup and all parents, up to this machine's root cgroup.
-// `up` records which controllers were enabled before, so that `down` can disable the others. On version 1 there is
-// nothing to record.
+// On cgroup version 2, a kubelet enables controllers for its own cgroup and all parents, up to this machine's root
+// cgroup. `localcluster up` records which controllers were enabled before, so that `localcluster down` can disable the
+// others. On cgroup version 1 there is nothing to record.
 
 const controllersFile = "cgroup.subtree_control"
 

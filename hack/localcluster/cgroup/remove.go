@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// Remove kills every process in the tree and deletes its cgroups. It repeats both steps until the tree is gone or ctx
-// ends.
+// Remove kills every process in the cgroups of the cluster, and deletes these cgroups. It repeats both steps until the
+// cgroups are gone or ctx ends.
 func Remove(ctx context.Context) error {
 	all, err := hierarchies()
 	if err != nil {
@@ -55,12 +55,12 @@ func removeOnce(all []hierarchy) (left int, err error) {
 	return left, err
 }
 
-// groups returns the paths of all cgroups in the tree, children before their parents.
+// groups returns the paths of all cgroups of the cluster, children before their parents.
 func (h hierarchy) groups() ([]string, error) {
 	var groups []string
 	err := filepath.WalkDir(filepath.Join(h.path, Root), func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // the group is gone, or there is no tree
+			return nil // the cgroup does not exist
 		}
 		if err != nil {
 			return err
@@ -85,7 +85,7 @@ func killIn(group string) int {
 	return count
 }
 
-// thaw resumes a paused container, because in version 1 frozen processes receive no signals.
+// thaw resumes the paused processes of a cgroup, because on cgroup version 1, paused processes receive no signals.
 func thaw(group string) {
 	state := filepath.Join(group, "freezer.state")
 	if data, err := os.ReadFile(state); err == nil && strings.TrimSpace(string(data)) != "THAWED" {
@@ -107,7 +107,7 @@ func processes(group string) []int {
 	return pids
 }
 
-// Exists reports whether any part of the tree exists.
+// Exists reports whether a cgroup of the cluster exists.
 func Exists() bool {
 	all, err := hierarchies()
 	if err != nil {

@@ -22,11 +22,12 @@ import (
 )
 
 // clean removes everything that belongs to a cluster. It only keeps the state directory itself, which carries the lock.
-// It queries the kernel for what exists, because the record may be wrong after a killed `up` or a reboot.
+// It finds out from the kernel what exists, because the record in state.json may be wrong after a killed `localcluster
+// up` or a reboot.
 func clean(ctx context.Context, dir string) error {
 	st, err := state.Load(dir)
 	if err != nil {
-		st = &state.State{} // there is no readable record
+		st = &state.State{} // state.json does not exist or cannot be read
 	}
 	if err := endRecorded(st); err != nil {
 		return err
@@ -48,8 +49,8 @@ func clean(ctx context.Context, dir string) error {
 	return empty(dir)
 }
 
-// endRecorded kills the machines in the record, which ends most processes. Package cgroup then finds the remaining
-// ones.
+// endRecorded kills the machines that state.json lists, which ends most processes of the cluster. Package cgroup then
+// finds the remaining ones.
 func endRecorded(st *state.State) error {
 	for _, m := range st.Machines() {
 		if err := machine.End(m); err != nil {

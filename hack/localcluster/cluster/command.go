@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// Load reads the record of the cluster that runs on this machine. It returns an error if no cluster runs.
+// Load reads state.json, the record of the cluster that runs on this machine. It returns an error if no cluster runs.
 func Load() (*state.State, error) { return load(state.DefaultDir) }
 
 // Commands returns the subcommands that manage the cluster and its nodes.
@@ -40,7 +40,7 @@ func newUp() *cobra.Command {
 		},
 	}
 	command.Flags().IntVar(&o.Nodes, "nodes", 0, fmt.Sprintf("number of nodes (default %d)", defaultNodes))
-	command.Flags().StringVar(&o.KubeconfigOut, "kubeconfig-out", "", "path for a copy of the kubeconfig; `down` removes the copy")
+	command.Flags().StringVar(&o.KubeconfigOut, "kubeconfig-out", "", "path for a copy of the kubeconfig, which localcluster down removes")
 	command.Flags().StringVar(&o.Binaries, "binaries", "", "folder with the binaries that the cluster runs (default: the folder of this program)")
 	return command
 }

@@ -35,7 +35,8 @@ func Down(ctx context.Context, dir string, out io.Writer) error {
 	}})
 }
 
-// shareKubeconfig copies the kubeconfig to path, and adds path to the record, so that Down can remove the copy.
+// shareKubeconfig copies the kubeconfig to path, and adds path to the record in state.json, so that Down can remove the
+// copy.
 func shareKubeconfig(st *state.State, path string) error {
 	if path == "" {
 		return st.Save()
@@ -72,9 +73,9 @@ func withdrawKubeconfigs(dir string) {
 	}
 }
 
-var errNotRunning = errors.New("the local cluster does not run; start it with `up`")
+var errNotRunning = errors.New("the local cluster does not run; start it with `localcluster up`")
 
-// load reads the record of a running cluster. It returns an error if no cluster runs.
+// load reads state.json, the record of a running cluster. It returns an error if no cluster runs.
 func load(dir string) (*state.State, error) {
 	st, err := state.Load(dir)
 	if err != nil {

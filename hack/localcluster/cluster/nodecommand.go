@@ -93,7 +93,7 @@ func execOn(ctx context.Context, name string, argv []string) error {
 		return err
 	}
 	if !n.Init.Alive() {
-		return fmt.Errorf("%[1]s is down; start it with `node start %[1]s`", name)
+		return fmt.Errorf("%[1]s is down; start it with `localcluster node start %[1]s`", name)
 	}
 	args := append([]string{"--target", strconv.Itoa(n.Init.PID), "--mount", "--uts", "--ipc", "--net", "--pid", "--"}, argv...)
 	cmd := exec.CommandContext(ctx, "nsenter", args...)

@@ -38,8 +38,8 @@ func programs() []program {
 
 type program struct{ path, debian string }
 
-// privileged returns an error if this machine or this user cannot run a cluster. Every command that changes one calls
-// it.
+// privileged returns an error if this machine or this user cannot run a cluster. Every command that changes a cluster
+// calls privileged.
 func privileged() error {
 	if runtime.GOOS != "linux" {
 		return fmt.Errorf("the local cluster needs Linux, because its nodes are made of Linux namespaces; this machine runs %s", runtime.GOOS)

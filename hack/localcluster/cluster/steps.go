@@ -79,7 +79,8 @@ func makeCertificates(st *state.State) error {
 	return pki.ClientKubeconfig(st, st.Kubeconfig(), "kubernetes-admin", "system:masters")
 }
 
-// startControlPlane saves the record before it starts the machine, because the machine's init reads the record.
+// startControlPlane saves state.json before it starts the control plane's machine, because the machine's init reads
+// state.json.
 func startControlPlane(ctx context.Context, st *state.State) (err error) {
 	if st.Controllers, err = cgroup.Controllers(); err != nil {
 		return err

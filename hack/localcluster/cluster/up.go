@@ -20,7 +20,7 @@ import (
 // Options configures Up.
 type Options struct {
 	Dir           string
-	Binaries      string // folder from which `up` copies the cluster's binaries
+	Binaries      string // folder from which `localcluster up` copies the cluster's binaries
 	Nodes         int    // 0 means three nodes in a new cluster, and the current number in an existing one
 	KubeconfigOut string // path for a copy of the kubeconfig; empty for no copy
 	Out           io.Writer
@@ -59,10 +59,10 @@ func lock(ctx context.Context, dir string, p *progress) (func(), error) {
 // resume starts the missing nodes of a running cluster. The cluster may have been started by another user.
 func resume(ctx context.Context, st *state.State, o Options, p *progress) error {
 	if o.Nodes != 0 && o.Nodes != len(st.Nodes) {
-		return fmt.Errorf("a cluster with %d nodes already runs; to start one with %d nodes, run `down` first", len(st.Nodes), o.Nodes)
+		return fmt.Errorf("a cluster with %d nodes already runs; to start one with %d nodes, run `localcluster down` first", len(st.Nodes), o.Nodes)
 	}
 	if err := p.run(ctx, resumeSteps(st)...); err != nil {
-		return fmt.Errorf("%w; if this error persists, run `down` and then `up`", err)
+		return fmt.Errorf("%w; if this error persists, run `localcluster down` and then `localcluster up`", err)
 	}
 	if err := shareKubeconfig(st, o.KubeconfigOut); err != nil {
 		return err

@@ -23,8 +23,8 @@ const (
 
 const etcdClients, etcdPeers = "http://127.0.0.1:2379", "http://127.0.0.1:2380"
 
-// etcd runs without syncing to disk. Its data need not survive a crash of this machine, because after a crash `up`
-// creates the cluster again.
+// etcd runs without syncing to disk. Its data need not survive a crash of this machine, because after a crash
+// `localcluster up` creates the cluster again.
 func etcd(st *state.State) machine.Service {
 	return service(st, etcdName,
 		"--name=local",

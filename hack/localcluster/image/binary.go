@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// hostCertificates is the path at which Debian's ca-certificates stores the trusted roots. Go programs look for them
-// there.
+// hostCertificates is the path at which Debian's package ca-certificates stores the trusted root certificates. Go
+// programs look for certificates at this path.
 const hostCertificates = "/etc/ssl/certs/ca-certificates.crt"
 
 // BinaryImage describes an image that only contains static binaries.

@@ -47,7 +47,7 @@ func (c Cache) Built(source Source) (string, error) {
 	}
 	output := c.file(source.Name, key)
 	if _, err := os.Stat(output); err != nil {
-		return "", nil //nolint:nilerr // not there, or not to be read: it is made again
+		return "", nil //nolint:nilerr // build the image again if its file is missing or cannot be read
 	}
 	return output, nil
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// NewCommand returns the command `image` with its subcommands. load reads the record of the cluster. Only subcommands
-// that need a cluster call it.
+// NewCommand returns the command `image` with its subcommands. load reads state.json, the record of the local cluster.
+// Only subcommands that need a cluster call it.
 func NewCommand(load func() (*state.State, error)) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "image",

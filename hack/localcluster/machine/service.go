@@ -15,8 +15,8 @@
 // Run starts the process in the machine's network and pid namespaces. The process writes its log to st.LogFile(machine,
 // name). The init restarts the process when it ends, and after a crash of the machine. If a service with another
 // specification runs, Run restarts it with the new specification. Remove ends a service permanently. All services of a
-// machine end with the machine, so `down` needs no list of services. A service inherits no open files, and its
-// environment contains only the variables of its specification.
+// machine end with the machine, so `localcluster down` needs no list of services. A service inherits no open files, and
+// its environment contains only the variables of its specification.
 package machine
 
 import (

@@ -48,9 +48,9 @@ func boot(st *state.State, name string) error {
 	return unix.Mount("", "/", "", unix.MS_REC|unix.MS_SHARED, "")
 }
 
-// coverKernelFiles mounts files over kernel files that all namespaces share. The boot ID is new at every boot of the
-// node, so that the kubelet detects a reboot. The other files already have the values that the kubelet would set, so it
-// does not change this host's settings.
+// coverKernelFiles mounts files over kernel files that all namespaces share. Each boot of the node has a new boot ID,
+// so that the kubelet detects a reboot. The other files already contain the values that the kubelet would set, so that
+// the kubelet does not change this host's settings.
 func coverKernelFiles(bootID string) error {
 	files := map[string]string{
 		"/proc/sys/kernel/random/boot_id":     bootID,

@@ -27,7 +27,8 @@ type guard struct {
 	ingress, egress *side
 }
 
-// side is one direction of a pod's connections. It allows a connection if any of its entries allows it.
+// side is one direction (ingress or egress) of a pod's connections. It allows a connection if one of its entries allows
+// the connection.
 type side struct{ allow []allowance }
 
 // allowance permits connections with certain peers at certain ports. If peers is empty, it permits all peers. If ports

@@ -78,7 +78,7 @@ func setCut(ctx context.Context, st *state.State, name string, cut bool,
 		return err
 	}
 	if !n.Init.Alive() {
-		return fmt.Errorf("%s is down; start it with `node start %s`", name, name)
+		return fmt.Errorf("%s is down; start it with `localcluster node start %s`", name, name)
 	}
 	if err := change(ctx, st, *n); err != nil {
 		return err

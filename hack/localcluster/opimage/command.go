@@ -14,8 +14,8 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// NewCommand returns the command `opcrew` with its subcommands, which the Makefile calls. load reads the record of the
-// local cluster. Only subcommands that load images into the cluster's nodes call it.
+// NewCommand returns the command `opcrew` with its subcommands, which the Makefile calls. load reads state.json, the
+// record of the local cluster. Only subcommands that load images into the cluster's nodes call it.
 func NewCommand(load func() (*state.State, error)) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "opcrew",

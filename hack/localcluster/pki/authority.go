@@ -104,7 +104,8 @@ func (p Pair) Write(dir, name string) error {
 	return state.WriteFile(filepath.Join(dir, name+".key"), p.Key, 0o600)
 }
 
-// newTemplate sets the start of the validity an hour back, as this machine's clock may be set back later.
+// newTemplate returns a template for a certificate that is valid from one hour ago, because this machine's clock may be
+// set back later.
 func newTemplate(s Subject) (*x509.Certificate, error) {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
 	if err != nil {
@@ -134,8 +135,8 @@ func encode(der []byte, key *ecdsa.PrivateKey) (Pair, error) {
 	}, nil
 }
 
-// parseAuthority parses a pair. Its parameters match the results of the functions that create a pair, so that callers
-// can pass on an error.
+// parseAuthority parses the certificate and the key of an authority. It returns err if err is not nil, so that a caller
+// can pass both results of a function that creates a pair.
 func parseAuthority(p Pair, err error) (*Authority, error) {
 	if err != nil {
 		return nil, err

@@ -84,7 +84,7 @@ func (id Identity) Kill(timeout time.Duration) error {
 }
 
 // AwaitReaped waits until the ended process is no longer a zombie, for at most timeout. The process's parent must reap
-// it. Once `up` has ended, the parent is this host's process 1.
+// it. Once `localcluster up` has ended, the parent is this host's process 1.
 func (id Identity) AwaitReaped(timeout time.Duration) {
 	deadline := time.Now().Add(timeout)
 	for time.Now().Before(deadline) {

@@ -41,7 +41,7 @@ func (w *workshop) file(s image.Source) string { return filepath.Join(w.dir, s.N
 
 func (w *workshop) built(s image.Source) (string, error) {
 	if _, err := os.Stat(w.file(s)); err != nil {
-		return "", nil //nolint:nilerr // not made yet
+		return "", nil //nolint:nilerr // the image is not built yet
 	}
 	return w.file(s), nil
 }

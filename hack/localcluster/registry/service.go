@@ -21,7 +21,7 @@ import (
 const serviceName = "registry"
 
 // Start starts the registry as a service of the control plane. Builds use the programs, caches and proxies of the user
-// who called `up`.
+// who called `localcluster up`.
 func Start(st *state.State) error {
 	temporary := filepath.Join(st.MachineDir(state.ControlPlaneName), serviceName)
 	if err := os.MkdirAll(temporary, 0o700); err != nil {
@@ -30,8 +30,8 @@ func Start(st *state.State) error {
 	return machine.Run(st, state.ControlPlaneName, machine.Service{
 		Name: serviceName,
 		Args: []string{st.Binary(machine.Program), CommandName, "--listen", network.Registry(st.Network).String(), "--outside", network.HostNamespace(st)},
-		// If `down` ends a build, it also removes the build's temporary files, because they are in the machine's
-		// folder.
+		// If `localcluster down` ends a build, it also removes the build's temporary files, because they are in the
+		// machine's folder.
 		Env: append(buildEnvironment(os.Environ()), "TMPDIR="+temporary),
 	})
 }

@@ -143,7 +143,7 @@ func (s *store) keep(tag name.Tag, img v1.Image) error {
 	return nil
 }
 
-// byDigest returns an image by its digest. It returns nil unless a client requested the image by a tag before.
+// byDigest returns the image with a digest. It returns nil unless a client has already requested the image by a tag.
 func (s *store) byDigest(digest v1.Hash) v1.Image {
 	s.mu.Lock()
 	defer s.mu.Unlock()

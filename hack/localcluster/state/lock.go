@@ -37,7 +37,7 @@ func Lock(ctx context.Context, dir string, waiting func()) (unlock func(), err e
 }
 
 // tryLock tries to lock the state directory. It also returns EWOULDBLOCK if the directory was replaced after tryLock
-// opened it, because `down` removes the directory while other commands wait.
+// opened it, because `localcluster down` removes the directory while other commands wait.
 func tryLock(dir string) (*os.File, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err

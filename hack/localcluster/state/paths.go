@@ -14,7 +14,7 @@ import (
 func (s *State) Kubeconfig() string { return filepath.Join(s.Dir, "kubeconfig") }
 
 // BinDir returns the folder with copies of all binaries that the cluster runs. With copies, the cluster does not depend
-// on the clone of the repository from which `up` ran.
+// on the clone of the repository from which `localcluster up` ran.
 func (s *State) BinDir() string { return filepath.Join(s.Dir, "bin") }
 
 // Binary returns the path of a binary in BinDir.

@@ -4,8 +4,8 @@
 // Package state stores the record of this machine's local cluster: one directory, with machines and addresses in
 // state.json. A machine has at most one cluster, whichever user started it.
 //
-// It only stores data: package machine starts and stops processes, network creates links, and cluster starts and stops
-// the whole cluster.
+// Package state only stores data. Package machine starts and stops processes, package network creates links, and
+// package cluster starts and stops the whole cluster.
 package state
 
 import (
@@ -32,11 +32,11 @@ const ControlPlaneName = "control-plane"
 // State is the record of the local cluster, which state.json stores.
 type State struct {
 	Dir          string    `json:"dir"`
-	StartedFrom  string    `json:"startedFrom"` // working directory of the `up` that created the cluster
+	StartedFrom  string    `json:"startedFrom"` // working directory of the `localcluster up` that created the cluster
 	StartedAt    time.Time `json:"startedAt"`
-	Complete     bool      `json:"complete"`    // whether `up` has completed
-	Kubeconfigs  []string  `json:"kubeconfigs"` // copies outside Dir, which `down` removes
-	Controllers  []string  `json:"controllers"` // controllers that this machine's root cgroup enabled before `up`
+	Complete     bool      `json:"complete"`    // whether `localcluster up` has completed
+	Kubeconfigs  []string  `json:"kubeconfigs"` // copies outside Dir, which `localcluster down` removes
+	Controllers  []string  `json:"controllers"` // controllers that this machine's root cgroup enabled before `localcluster up`
 	Network      Network   `json:"network"`
 	ControlPlane Machine   `json:"controlPlane"`
 	Nodes        []Node    `json:"nodes"`
@@ -70,9 +70,9 @@ type Node struct {
 }
 
 // ErrAbsent reports that this machine has no cluster.
-var ErrAbsent = errors.New("no local cluster on this machine; start one with `up`")
+var ErrAbsent = errors.New("no local cluster on this machine; start one with `localcluster up`")
 
-// Load reads the record in dir. It returns ErrAbsent if there is none.
+// Load reads the record of the cluster from dir/state.json. It returns ErrAbsent if the file does not exist.
 func Load(dir string) (*State, error) {
 	data, err := os.ReadFile(filepath.Join(dir, "state.json"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -83,13 +83,13 @@ func Load(dir string) (*State, error) {
 	}
 	st := &State{}
 	if err := json.Unmarshal(data, st); err != nil {
-		return nil, fmt.Errorf("read %s/state.json: %w; run `up` to create the cluster again", dir, err)
+		return nil, fmt.Errorf("read %s/state.json: %w; run `localcluster up` to create the cluster again", dir, err)
 	}
 	st.Dir = dir
 	return st, nil
 }
 
-// Save replaces the record atomically. If Save is interrupted, the old record remains.
+// Save replaces state.json atomically. If Save is interrupted, the file keeps its previous content.
 func (s *State) Save() error {
 	data, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
@@ -98,7 +98,7 @@ func (s *State) Save() error {
 	return WriteFile(filepath.Join(s.Dir, "state.json"), data, 0o600)
 }
 
-// AddKubeconfig adds the path of a copy of the kubeconfig to the record, and saves the record.
+// AddKubeconfig adds the path of a copy of the kubeconfig to the state, and saves the state.
 func (s *State) AddKubeconfig(path string) error {
 	if !slices.Contains(s.Kubeconfigs, path) {
 		s.Kubeconfigs = append(s.Kubeconfigs, path)

@@ -122,7 +122,7 @@ func single(namespace, role, group, resource, name, verb string) string {
 	return fmt.Sprintf("%s/%s: %s %s.%s %s", namespace, role, verb, resource, group, name)
 }
 
-// deployed returns the single rights in the generated role of a layer.
+// deployed returns each single right in the generated role of a layer (one Deployment of the operator).
 func deployed(t *testing.T, layer string) map[string]bool {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(root, "config/layers", layer, "role.yaml"))

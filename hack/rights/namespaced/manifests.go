@@ -41,7 +41,8 @@ func Manifests(objects []*unstructured.Unstructured, layers []marker.Layer, name
 	return out, nil
 }
 
-// changed returns the objects that replace an object. An object that belongs to no layer replaces itself.
+// changed returns the objects that replace an object of the manifests. An object that belongs to no Deployment of the
+// operator stays unchanged.
 func changed(object *unstructured.Unstructured, layers []marker.Layer, namespaces []string) ([]*unstructured.Unstructured, error) {
 	i := slices.IndexFunc(layers, func(l marker.Layer) bool { return l.Name == object.GetLabels()[layerLabel] })
 	if i < 0 {
@@ -50,7 +51,7 @@ func changed(object *unstructured.Unstructured, layers []marker.Layer, namespace
 	switch layer := layers[i]; object.GetKind() {
 	case "ClusterRole":
 		if object.GetName() != "opcrew-"+layer.Name {
-			break // a separate role, of which only the bindings change
+			break // a separate role stays unchanged; only its bindings change
 		}
 		return split(object, layer, namespaces)
 	case "ClusterRoleBinding":
@@ -61,7 +62,8 @@ func changed(object *unstructured.Unstructured, layers []marker.Layer, namespace
 	return []*unstructured.Unstructured{object}, nil
 }
 
-// split replaces the role of a layer by a ClusterRole for cluster-scoped resources, and a Role in each namespace.
+// split replaces the ClusterRole of a layer (one Deployment of the operator) by a smaller ClusterRole for
+// cluster-scoped resources, and a Role in each namespace.
 func split(object *unstructured.Unstructured, layer marker.Layer, namespaces []string) ([]*unstructured.Unstructured, error) {
 	cluster, inNamespace := roles(layer, namespaces)
 	meta := metav1.ObjectMeta{Name: object.GetName(), Labels: object.GetLabels()}

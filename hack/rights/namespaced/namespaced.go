@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package namespaced converts the manifests of an installation for all namespaces to those of an installation for some
-// namespaces. Each layer gets a Role in each namespace, and a small ClusterRole for cluster-scoped resources. These
-// roles are generated from the markers in the code, as controller-gen does for an installation for all namespaces.
+// namespaces. Each layer, which is one Deployment of the operator, gets a Role in each namespace, and a small
+// ClusterRole for cluster-scoped resources. These roles are generated from the markers in the code, as controller-gen
+// does for an installation for all namespaces.
 package namespaced
 
 import (
@@ -38,13 +39,14 @@ func IsClusterScoped(group, resource string) bool {
 	return slices.Contains(clusterScoped[group], resource)
 }
 
-// Served returns the kinds of a layer that an installation for some namespaces serves.
+// Served returns the kinds of a layer (one Deployment of the operator) that an installation for some namespaces serves.
 func Served(layer marker.Layer) []string {
 	return slices.DeleteFunc(slices.Clone(layer.Kinds), func(kind string) bool { return slices.Contains(clusterKinds, kind) })
 }
 
-// roles returns the rules of a layer's ClusterRole, and the rules of its Role in each namespace. It leaves out rights
-// that apply only in opcrew's own namespaces, and rights that have a separate role.
+// roles returns the rules for a layer (one Deployment of the operator): those of its ClusterRole, and those of its Role
+// in each namespace. It leaves out rights that apply only in opcrew's own namespaces, and rights that have a separate
+// role.
 func roles(layer marker.Layer, namespaces []string) (cluster, inNamespace []rbacv1.PolicyRule) {
 	for _, right := range layer.Rights {
 		if right.Namespace != "" || right.Role != "" || slices.Contains(clusterKinds, right.Kind) {

@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/hack/rights/marker"
 )
 
-// machines returns a layer with two kinds, one of which affects the whole cluster.
+// machines returns a layer (a Deployment of the operator) with two kinds, one of which affects the whole cluster.
 func machines() marker.Layer {
 	right := func(kind, resource string, verbs ...string) marker.Right {
 		return marker.Right{Kind: kind, Groups: []string{""}, Resources: []string{resource}, Verbs: verbs}

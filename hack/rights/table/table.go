@@ -33,7 +33,8 @@ The column "where" says which namespaces a right is for:
 "read" is get, list and watch.
 `
 
-// Write writes the page for the layers. It returns an error if a right has no reason.
+// Write writes docs/rights.md with the rights of each layer (each Deployment of the operator). It returns an error if a
+// right has no reason.
 func Write(out io.Writer, layers []marker.Layer) error {
 	page := bytes.NewBufferString(head)
 	for _, layer := range layers {

@@ -93,8 +93,8 @@ func (c *cluster) addresses() []string {
 	return append(homes, guests...)
 }
 
-// operate runs the operator's part that manages Redis servers, until end is called. It takes only steps for which may
-// returns true.
+// operate runs the part of the operator that manages Redis servers, until the test calls end. The operator takes only
+// those steps for which may returns true.
 func (c *cluster) operate(may func(ring.Step) bool) (end func()) {
 	ctx, cancel := context.WithCancel(c.Context())
 	c.prober = redis.NewProber(redis.Dial, clock.RealClock{}, nil)

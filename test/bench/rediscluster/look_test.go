@@ -122,7 +122,8 @@ func TestWhatAFleetAtRestIsAsked(t *testing.T) {
 	})
 }
 
-// ringAtRest returns a Redis cluster whose state is so good that the operator reads it only at the normal interval.
+// ringAtRest returns a Redis cluster that needs no change, so that the operator reads its state only at the normal
+// interval.
 func ringAtRest() (redis.Target, map[string]redis.NodeStatus) {
 	target, status := redis.Target{}, map[string]redis.NodeStatus{}
 	for i := range 6 {

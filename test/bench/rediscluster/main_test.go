@@ -24,7 +24,7 @@ var (
 
 func TestMain(m *testing.M) { os.Exit(redistest.Main(m)) }
 
-// took contains the durations for one side of a comparison, one for each round.
+// took contains measured durations, one for each round of a comparison or for each failover.
 type took []time.Duration
 
 func (t took) median() time.Duration {

@@ -50,7 +50,8 @@ func TestAMoveOfSlotsBesideRedisCLI(t *testing.T) {
 		*rounds, *keys, valueBytes, sides[0], sides[1], ratios(sides[0], sides[1]), each(0), each(1), ratios(sides[1], sides[0]))
 }
 
-// toBeBalanced creates a Redis cluster of three pods with data. A fourth pod has joined but has no slots.
+// toBeBalanced creates a Redis cluster in which three pods have all slots and the data. A fourth pod has joined the
+// cluster but has no slots.
 func toBeBalanced(t *testing.T) *cluster {
 	t.Helper()
 	c := newCluster(t, 3)

@@ -26,8 +26,8 @@ type Store interface {
 	Put(ctx context.Context, key, value string) (Answer, error)
 	// Swap writes value if the current value of the key is expect ("" for none). Otherwise it only reads the key.
 	Swap(ctx context.Context, key, expect, value string) (Answer, error)
-	// Watch calls tell for the writes below a prefix, starting at a revision. It ends when ctx ends or the member
-	// cannot continue.
+	// Watch calls tell with the writes to keys that have the prefix, starting at revision from. It returns when ctx
+	// ends, or when the member cannot continue the watch.
 	Watch(ctx context.Context, prefix string, from int64, tell func(...Event)) error
 	// Members returns the URLs that the cluster's members advertise to clients.
 	Members(ctx context.Context) ([]string, error)

@@ -1,8 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command hostilestore pretends to be redis-server or etcd, by its own name. It connects each client to the next of the
-// servers of package hostiletest, so that a client meets each kind of lie. Tests run it in pods of the local cluster.
+// Command hostilestore acts as redis-server or as etcd, depending on the name under which it runs. It connects each
+// client to the next server of package hostiletest. Each of these servers sends a different type of wrong response.
+// Tests run the command in pods of the local cluster.
 package main
 
 import (
@@ -21,10 +22,10 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/hostiletest"
 )
 
-// etcdAddress is where etcd's clients connect.
+// etcdAddress is the address on which clients expect etcd to listen.
 const etcdAddress = ":2379"
 
-// listenPort matches the directive of redis.conf that names the port.
+// listenPort matches the line of redis.conf that sets the port.
 var listenPort = regexp.MustCompile(`(?m)^port (\d+)$`)
 
 func main() {
@@ -54,7 +55,7 @@ func run(name string, args []string) error {
 	return serve(":"+string(port[1]), hostiletest.ServeRedis())
 }
 
-// hosts returns the addresses of URLs.
+// hosts returns the host and port of each URL.
 func hosts(urls map[string]string) map[string]string {
 	out := map[string]string{}
 	for name, text := range urls {
@@ -65,7 +66,7 @@ func hosts(urls map[string]string) map[string]string {
 	return out
 }
 
-// serve connects each client of an address to the next server, and logs which.
+// serve listens on an address. It connects each client to the next server, and logs the name of this server.
 func serve(address string, servers map[string]string) error {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
@@ -84,7 +85,7 @@ func serve(address string, servers map[string]string) error {
 	}
 }
 
-// connect copies between a client and a server until either closes.
+// connect copies bytes between a client and a server until one of them closes its connection.
 func connect(client net.Conn, address string) {
 	defer client.Close()
 	server, err := net.Dial("tcp", address)

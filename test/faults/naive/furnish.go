@@ -18,10 +18,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
 
-// street is the name of a ConfigMap that lists the open shops. Its keys are the names of shops.
+// street is the name of a ConfigMap that lists the open Shops. Its keys are the names of these Shops.
 const street = "street"
 
-// furnish creates the objects that belong to a shop: its key, its sign and its entry in the street.
+// furnish creates what belongs to a Shop: its Secret (the key), its ConfigMap (the sign), and its entry in the
+// ConfigMap that lists all open Shops (the street).
 func (r *reconciler) furnish(ctx context.Context, shop *Shop) error {
 	made, err := r.key(ctx, shop)
 	if err != nil {
@@ -53,7 +54,7 @@ func (r *reconciler) key(ctx context.Context, shop *Shop) (made bool, err error)
 	secret.ResourceVersion, secret.UID, secret.OwnerReferences = "", "", nil
 	err = r.make(ctx, shop, secret)
 	if err == nil && r.has(Polls) {
-		err = errOld // the next reconcile does the remaining work, once the cache contains the key
+		err = errOld // the next reconcile does the remaining work, once the cache contains the Secret
 	}
 	return true, err
 }
@@ -69,7 +70,7 @@ func (r *reconciler) hasKey(ctx context.Context, shop *Shop) (bool, error) {
 	return slices.ContainsFunc(all.Items, func(s corev1.Secret) bool { return metav1.IsControlledBy(&s, shop) }), err
 }
 
-// sign updates the shop's sign, a ConfigMap. If the sign does not exist, sign creates it if may is true.
+// sign updates the ConfigMap (the "sign") of a Shop. If the ConfigMap does not exist and may is true, sign creates it.
 func (r *reconciler) sign(ctx context.Context, shop *Shop, may bool) error {
 	sign := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: shop.Name + "-sign"}}
 	err := r.Get(ctx, client.ObjectKeyFromObject(sign), sign)
@@ -84,7 +85,7 @@ func (r *reconciler) sign(ctx context.Context, shop *Shop, may bool) error {
 	if err := r.make(ctx, shop, sign); err != nil || sign.Data["color"] == shop.Spec.Color {
 		return err
 	}
-	return r.paint(ctx, shop, sign) // the sign exists, but the cache does not contain it yet
+	return r.paint(ctx, shop, sign) // the ConfigMap exists, but the cache does not contain it yet
 }
 
 func (r *reconciler) paint(ctx context.Context, shop *Shop, sign *corev1.ConfigMap) error {
@@ -142,7 +143,8 @@ func (r *reconciler) make(ctx context.Context, shop *Shop, child client.Object) 
 	return nil
 }
 
-// list adds the shop to the street. With the bug LedgerInMemory, only the memory of this process records that.
+// list adds the Shop to the street, the ConfigMap that lists the open Shops. With the bug LedgerInMemory, only the
+// memory of this process records that the Shop was added.
 func (r *reconciler) list(ctx context.Context, shop *Shop) error {
 	wrote := false
 	err := r.change(ctx, shop, false, func(data map[string]string) {
@@ -157,7 +159,7 @@ func (r *reconciler) list(ctx context.Context, shop *Shop) error {
 	return err
 }
 
-// strike removes the shop from the street.
+// strike removes the Shop from the street, the ConfigMap that lists the open Shops.
 func (r *reconciler) strike(ctx context.Context, shop *Shop) error {
 	r.mu.Lock()
 	known := r.listed[shop.Name]
@@ -169,8 +171,8 @@ func (r *reconciler) strike(ctx context.Context, shop *Shop) error {
 	return r.change(ctx, shop, true, func(data map[string]string) { delete(data, shop.Name) })
 }
 
-// change edits the data of the street. It reads the street from the server and writes it only if the data changes,
-// because changes of the street start no reconcile.
+// change edits the data of the street, the ConfigMap that lists the open Shops. It reads the ConfigMap from the server
+// instead of the cache, because changes of the ConfigMap start no reconcile. It writes only changed data.
 func (r *reconciler) change(ctx context.Context, shop *Shop, closes bool, change func(map[string]string)) error {
 	var from client.Reader = r.Client
 	if closes || !r.has(TrustsOldViews) {

@@ -78,7 +78,8 @@ func setup(mgr ctrl.Manager, bugs []Bug) error {
 	return b.Complete(r)
 }
 
-// deleted is the event handler for deleted shops. It removes the shop from the street, for bugs that use no finalizer.
+// deleted is the event handler for deleted Shops. With the bugs that use no finalizer, it removes the Shop from the
+// street, the ConfigMap that lists the open Shops.
 func (r *reconciler) deleted(ctx context.Context, e event.DeleteEvent, _ queue) {
 	if r.has(IgnoresTombstones) && e.DeleteStateUnknown {
 		return

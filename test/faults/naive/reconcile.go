@@ -25,13 +25,13 @@ import (
 
 const finalizer = "test.opcrew.io/shop"
 
-// soon is the time after which the bug Polls reads its cache again. Without faults, the cache contains a new key by
-// then. With late events, it does not.
+// soon is the time after which the bug Polls reads its cache again. Without faults, the cache then contains a Secret
+// that the controller has just created. With delayed events, it does not.
 const soon = 100 * time.Millisecond
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// errOld ends a reconcile whose cached shop is stale.
+// errOld ends a reconcile that has read a stale Shop from the cache.
 var errOld = errors.New("the shop is no longer as the cache has it")
 
 // errWorking is the error that the bug StatusFirst writes into the status before it starts its work.
@@ -44,8 +44,8 @@ type reconciler struct {
 	id   string // identifies the operator process
 
 	mu      sync.Mutex
-	listed  map[string]bool                   // shops in the street, for the bug LedgerInMemory
-	done    map[types.NamespacedName]ShopSpec // shops that are done, for the bug RemembersNames
+	listed  map[string]bool                   // open Shops that were added to the list, for the bug LedgerInMemory
+	done    map[types.NamespacedName]ShopSpec // Shops whose spec was carried out, for the bug RemembersNames
 	started map[types.NamespacedName]bool
 }
 
@@ -144,7 +144,7 @@ func (r *reconciler) open(ctx context.Context, shop *Shop) error {
 	return r.furnish(ctx, shop)
 }
 
-// close removes the shop from the street, and then removes the shop's finalizer.
+// close removes a deleted Shop from the street, the ConfigMap that lists the open Shops. Then it removes the finalizer.
 func (r *reconciler) close(ctx context.Context, shop *Shop) error {
 	if !controllerutil.ContainsFinalizer(shop, finalizer) {
 		return nil

@@ -63,7 +63,7 @@ func (r Row) check(root string) error {
 	return nil
 }
 
-// shownIn returns an error unless the test that the row names in "shown" exists.
+// shownIn returns an error unless the repository contains the test that the row names in its field "shown".
 func (r Row) shownIn(root string) error {
 	folder, name, ok := strings.Cut(r.Shown, ".Test")
 	if !ok {

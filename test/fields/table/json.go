@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Merge merges patch into base like a JSON merge patch. But it keeps null values, so that its result can be used as a
-// patch.
+// Merge merges patch into base like a JSON merge patch. Unlike a merge patch, Merge keeps null values, so that its
+// result can be used as a patch.
 func Merge(base, patch Object) Object {
 	if base == nil {
 		return patch

@@ -92,7 +92,8 @@ func sortedKeys(m map[string]apiextensionsv1.JSONSchemaProps) []string {
 	return keys
 }
 
-// element returns the type of the items behind pointers, lists and maps. It returns nil if the type is unknown.
+// element removes all pointers, lists and maps from a type, and returns the type of the items. It returns nil if the
+// type is unknown.
 func element(t reflect.Type) reflect.Type {
 	for t != nil && (t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map) {
 		t = t.Elem()

@@ -117,7 +117,7 @@ func (k *Kubelets) see(ctx context.Context, pod *corev1.Pod) {
 	}
 	k.running[pod.UID] = p
 	k.World.Run(p)
-	// In this case, etcd ends before it writes data.
+	// If the member has already been bootstrapped, etcd ends before it writes data.
 	if why := k.World.Reason(p.Name); strings.Contains(why, "already been bootstrapped") {
 		k.refuse(ctx, pod, etcdstart.Report{Reason: etcdstart.EtcdEnded, Message: why})
 		return

@@ -22,8 +22,9 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/manifest"
 )
 
-// awaitPolicies waits until the API server applies the admission policies to objects of the kinds. Just after the
-// policies were created it ignores them, and then it refuses objects until it has published the schema of their CRD.
+// awaitPolicies waits until the API server applies the admission policies to objects of the kinds. For a moment after
+// the policies were created, the API server ignores them. After that, it refuses objects until it has published the
+// schema of their CRD.
 func (s *Suite) awaitPolicies(t *testing.T) {
 	t.Helper()
 	for _, kind := range s.kinds {
@@ -31,7 +32,7 @@ func (s *Suite) awaitPolicies(t *testing.T) {
 			plural, _, _ := strings.Cut(crd, ".")
 			trial := s.valid(t, plural)
 			if trial == nil {
-				continue // the policies are about opcrew's own kinds
+				continue // no policy applies to a kind that only a test defines
 			}
 			eventually.True(t, Long, "the API server applies policies to "+crd, func() error {
 				return s.applies(t, trial, s.records(t, plural))
@@ -40,7 +41,7 @@ func (s *Suite) awaitPolicies(t *testing.T) {
 	}
 }
 
-// valid returns an object that the CRD accepts; nil for a kind that only a test defines.
+// valid returns an object that the CRD accepts. It returns nil for a kind that only a test defines.
 func (s *Suite) valid(t *testing.T, plural string) *unstructured.Unstructured {
 	t.Helper()
 	docs, err := manifest.Read(filepath.Join(s.Root, "test", "crds", "testdata", plural, "accept"))
@@ -55,7 +56,8 @@ func (s *Suite) valid(t *testing.T, plural string) *unstructured.Unstructured {
 	return object
 }
 
-// records reports whether the policy opcrew-requester records the requester of a resource.
+// records reports whether the admission policy opcrew-requester covers a resource. The policy records the user who
+// created or changed an object as its requester.
 func (s *Suite) records(t *testing.T, plural string) bool {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(s.Root, "config", "cluster", "rights", "requester.yaml"))
@@ -65,7 +67,8 @@ func (s *Suite) records(t *testing.T, plural string) bool {
 	return strings.Contains(string(text), plural)
 }
 
-// applies returns nil once a dry run accepts the object, with a record of its requester if a policy writes one.
+// applies returns nil once the API server accepts the object in a dry run. If records is set, the API server must also
+// have recorded a requester in the object.
 func (s *Suite) applies(t *testing.T, object *unstructured.Unstructured, records bool) error {
 	trial := object.DeepCopy()
 	if err := s.Client.Create(t.Context(), trial, client.DryRunAll); err != nil {
@@ -77,7 +80,8 @@ func (s *Suite) applies(t *testing.T, object *unstructured.Unstructured, records
 	return nil
 }
 
-// Unbind takes policies out of force by deleting their bindings, until bind is called or the test ends.
+// Unbind disables admission policies by deleting their bindings. It recreates the bindings when bind is called or the
+// test ends.
 func (s *Suite) Unbind(t *testing.T, bindings ...client.Object) (bind func()) {
 	t.Helper()
 	for _, binding := range bindings {
@@ -103,13 +107,14 @@ func (s *Suite) Unbind(t *testing.T, bindings ...client.Object) (bind func()) {
 	return bind
 }
 
-// Requester is the binding of the policy that records requesters.
+// Requester returns the binding of the admission policy that records, as the requester of an object, the user who
+// created or changed the object.
 func Requester() client.Object {
 	return &admissionv1.MutatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: "opcrew-requester"}}
 }
 
-// WithoutPolicies makes an installation from before the policies about requesters, until install is called or the test
-// ends. trial is a valid object of the kind. It is not created.
+// WithoutPolicies simulates an older installation without the admission policies about requesters, until install is
+// called or the test ends. trial is a valid object of the kind, which is only sent in dry runs.
 func (s *Suite) WithoutPolicies(t *testing.T, trial client.Object) (install func()) {
 	t.Helper()
 	bindings := []client.Object{Requester()}

@@ -35,8 +35,8 @@ func (s *Suite) Operator(t *testing.T) *Process {
 	return s.start(t, false)
 }
 
-// CheckingOperator is like Operator, but the operator also checks the rights of the users who requested objects. Other
-// tests do without these checks.
+// CheckingOperator is like Operator, but the operator also checks the rights of the users who requested objects. Most
+// tests run the operator without these checks.
 func (s *Suite) CheckingOperator(t *testing.T) *Process {
 	t.Helper()
 	return s.start(t, true)
@@ -50,15 +50,16 @@ func (s *Suite) start(t *testing.T, checks bool) *Process {
 	return p
 }
 
-// StartChecking starts a new process with the checks of requesters' rights, as an upgrade from an opcrew without them.
+// StartChecking starts a new process that checks the rights of requesters. This simulates an upgrade from an opcrew
+// version without these checks.
 func (p *Process) StartChecking() {
 	p.t.Helper()
 	p.checks = true
 	p.Start()
 }
 
-// ExpectNoWork fails the test if the operator writes anything or reviews a right after an event that makes it reconcile,
-// or after a restart.
+// ExpectNoWork calls event, which must make the operator reconcile, and then restarts the operator. The test fails if
+// the operator writes anything or reviews a right (SubjectAccessReview) after either of them.
 func (p *Process) ExpectNoWork(event func()) {
 	p.t.Helper()
 	p.suite.Settled(p.t, p.suite.Audit.Mark(p.t))

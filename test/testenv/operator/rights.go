@@ -19,7 +19,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/manifest"
 )
 
-// Deployed returns the client configuration of the operator's account, with the rights that the layer's roles grant.
+// Deployed returns a client configuration for the ServiceAccount of the tested operator. The first call creates the
+// account, its deployed roles and the admission policies.
 func (s *Suite) Deployed(t *testing.T) *rest.Config {
 	t.Helper()
 	s.deployment.Do(func() {
@@ -36,7 +37,7 @@ func (s *Suite) Deployed(t *testing.T) *rest.Config {
 	return rest.CopyConfig(s.config)
 }
 
-// rights returns the deployed objects of the layer, such as its roles, without the Deployment.
+// rights returns the ServiceAccount, the roles and the role bindings with which the tested kinds are deployed.
 func (s *Suite) rights(t *testing.T) []*unstructured.Unstructured {
 	t.Helper()
 	layer := s.kinds[0].Layer
@@ -68,7 +69,7 @@ func (s *Suite) limited(t *testing.T, objects []*unstructured.Unstructured) []*u
 	return out
 }
 
-// layerOf returns a layer with the rights of its kinds.
+// layerOf returns the layer with this name (one Deployment of the operator), with the RBAC rights of the layer's kinds.
 func layerOf(t testing.TB, root, name string) marker.Layer {
 	t.Helper()
 	layers, err := marker.Layers(root)

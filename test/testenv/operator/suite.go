@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package operator runs the operator of a kind in integration tests as it is deployed. It uses the real manager with
-// the ServiceAccount and the roles of the kind's layer, a real API server with the real controllers, and simulated
-// nodes. Each package of tests has one Suite:
+// Package operator runs the operator of a kind in integration tests as it is deployed. It uses the real manager, a real
+// API server with the real controllers, and simulated nodes. The manager has the ServiceAccount and the roles of the
+// Deployment that serves the kind. Each package of tests has one Suite:
 //
 //	var env operator.Suite
 //
@@ -49,7 +49,7 @@ type Suite struct {
 	// User is the user name of the operator.
 	User string
 
-	kinds      []kit.Registration // kinds of one layer
+	kinds      []kit.Registration // kinds that one Deployment of the operator serves
 	namespaces []string           // namespaces that the installation serves; empty for all
 	account    string
 	deployment sync.Once
@@ -74,8 +74,8 @@ func Main(m *testing.M, s *Suite, kind kit.Registration) {
 	})
 }
 
-// New returns a suite for a running server, with kinds of one layer that one process serves. The server must have the
-// kinds' CRDs, and the client of env must know their types.
+// New returns a suite for a running server. One operator process serves all the given kinds, so they must belong to one
+// layer. The server must have the kinds' CRDs, and the client of env must know their types.
 func New(env *testenv.Env, kinds ...kit.Registration) *Suite {
 	s := &Suite{Env: env}
 	s.serve(kinds...)

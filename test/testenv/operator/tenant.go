@@ -18,7 +18,7 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// TenantRecord is what the API server records about a tenant as the requester of an object.
+// TenantRecord is the annotation value with which the API server records a tenant as the requester of an object.
 const TenantRecord = `{"username":"carol","groups":["system:authenticated"]}`
 
 const tenantName = "carol"
@@ -33,8 +33,8 @@ type Tenant struct {
 	ns    string
 }
 
-// Tenant returns the tenant of a namespace, once her role and the policies are in force. trial is a valid object of the
-// kind. It is not created.
+// Tenant returns the tenant of a namespace, once her role and the admission policies are in force. To check this, it
+// sends trial, a valid object of the kind, in dry runs.
 func (s *Suite) Tenant(t *testing.T, namespace string, trial client.Object) *Tenant {
 	t.Helper()
 	kind := s.kinds[0].Name
@@ -47,7 +47,8 @@ func (s *Suite) Tenant(t *testing.T, namespace string, trial client.Object) *Ten
 	return c
 }
 
-// recorded returns an error unless the API server would record a requester that matches, if a client created an object.
+// recorded creates an object in a dry run. It returns an error unless the API server records a requester in the object,
+// or an empty one, for which matches returns true.
 func recorded(t *testing.T, c client.Client, trial client.Object, matches func(record string) bool) error {
 	object := trial.DeepCopyObject().(client.Object)
 	object.SetName("")
@@ -61,7 +62,7 @@ func recorded(t *testing.T, c client.Client, trial client.Object, matches func(r
 	return nil
 }
 
-// As returns the client of a tenant, or the administrator's if there is no tenant.
+// As returns the client of a tenant, or the administrator's client if c is nil.
 func (s *Suite) As(c *Tenant) client.Client {
 	if c == nil {
 		return s.Client
@@ -80,7 +81,8 @@ func (c *Tenant) Bind(kind, role string) {
 	c.create(binding)
 }
 
-// Grant gives the tenant a right, without a name to all of a resource, and waits until it is in force.
+// Grant gives the tenant a right to one object, or to all objects of the resource if name is empty. It waits until the
+// right is in force.
 func (c *Tenant) Grant(verb, group, resource, name string) {
 	c.t.Helper()
 	rule := rbacv1.PolicyRule{Verbs: []string{verb}, APIGroups: []string{group}, Resources: []string{resource}}
@@ -122,7 +124,8 @@ func (c *Tenant) awaitRight(right authorizationv1.ResourceAttributes) {
 	})
 }
 
-// MakeSecret creates a Secret in the tenant's namespace as an administrator. The tenant may not read it.
+// MakeSecret creates a Secret in the tenant's namespace as an administrator. The tenant has no right to read the
+// Secret.
 func (c *Tenant) MakeSecret(name string) {
 	c.t.Helper()
 	secret := &corev1.Secret{StringData: map[string]string{"token": "secret"}}
@@ -138,7 +141,8 @@ func (c *Tenant) create(object client.Object) {
 	}
 }
 
-// MayNot returns the words with which opcrew reports that the tenant may not read a Secret, and how to grant it.
+// MayNot returns two parts of the message with which opcrew reports that the tenant may not read a Secret: the missing
+// right, and the command that grants the right.
 func (c *Tenant) MayNot(secret string) []string {
 	return []string{
 		"carol may not get secrets " + secret,
@@ -146,8 +150,8 @@ func (c *Tenant) MayNot(secret string) []string {
 	}
 }
 
-// AwaitRefusal waits until the API server would refuse an object of the tenant, as she lacks a right, such as "get
-// secrets bank".
+// AwaitRefusal waits until the API server refuses, in a dry run, an object that the tenant creates, because she lacks
+// the given right. An example of a right is "get secrets bank".
 func (c *Tenant) AwaitRefusal(right string, object client.Object) {
 	c.t.Helper()
 	Until(c.t, "the API server refuses a tenant who may not "+right, func() error {
@@ -158,7 +162,7 @@ func (c *Tenant) AwaitRefusal(right string, object client.Object) {
 	})
 }
 
-// AwaitAcceptance waits until the API server would create an object of the tenant.
+// AwaitAcceptance waits until the API server accepts, in a dry run, an object that the tenant creates.
 func (c *Tenant) AwaitAcceptance(object client.Object) {
 	c.t.Helper()
 	Until(c.t, "the API server accepts what the tenant may name", func() error { return c.try(object) })
@@ -168,7 +172,7 @@ func (c *Tenant) try(object client.Object) error {
 	return c.Create(c.t.Context(), object.DeepCopyObject().(client.Object), client.DryRunAll)
 }
 
-// ReadsSecret reports whether a container of a pod has a variable from a Secret.
+// ReadsSecret reports whether a container of the pod has an environment variable whose value comes from the Secret.
 func ReadsSecret(pod *corev1.Pod, name string) bool {
 	return slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool {
 		return slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool {

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// tell repeatedly sets whether each pod is ready, as the agent in a real pod would report.
+// tell repeatedly sets the condition Ready of every pod to what the agent in a real pod would report.
 func (k *Kubelets) tell(ctx context.Context) {
 	for {
 		for _, pod := range k.all() {

@@ -59,7 +59,7 @@ func Follow(t testing.TB, config *rest.Config, c client.Client, world *redissim.
 	return k
 }
 
-// mourn deletes the data of clusters without volume claims when their object is deleted.
+// mourn deletes the simulated data of a Redis cluster without volume claims when its RedisEnterpriseCluster is deleted.
 func (k *Kubelets) mourn(ctx context.Context, t testing.TB, all cache.Cache) {
 	t.Helper()
 	clusters, err := all.GetInformer(ctx, &redisv1alpha1.RedisEnterpriseCluster{})

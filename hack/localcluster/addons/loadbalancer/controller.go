@@ -22,8 +22,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// controller writes addresses into the status of Services. It has one worker,
-// so the allocator needs no lock.
+// controller writes addresses into the status of Services. It has one worker, so the allocator needs no lock.
 type controller struct {
 	client    kubernetes.Interface
 	services  corelisters.ServiceLister
@@ -104,7 +103,7 @@ func (c *controller) next(ctx context.Context) bool {
 	}
 	defer c.queue.Done(key)
 	if err := c.sync(ctx, key); err != nil {
-		// Conflicts are normal: the next attempt reads a newer copy.
+		// Do not log a conflict, because it is normal: the next attempt reads a newer copy of the Service.
 		if !apierrors.IsConflict(err) {
 			klog.ErrorS(err, "Service has no address yet", "service", key)
 		}
@@ -151,7 +150,8 @@ func (c *controller) announce(ctx context.Context, service *corev1.Service, addr
 	return c.write(ctx, service, []corev1.LoadBalancerIngress{{IP: address.String()}})
 }
 
-// withdraw removes the address from a Service that no longer has type LoadBalancer, or that has a class.
+// withdraw removes the address from a Service that no longer has the type LoadBalancer, or that has a
+// loadBalancerClass.
 func (c *controller) withdraw(ctx context.Context, service *corev1.Service) error {
 	if slices.ContainsFunc(addresses(service), c.allocator.Contains) {
 		return c.write(ctx, service, nil)

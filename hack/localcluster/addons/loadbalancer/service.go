@@ -10,7 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// wants reports whether this controller handles a Service. A Service with a class belongs to another implementation.
+// wants reports whether this controller handles a Service. A Service with a loadBalancerClass belongs to another load
+// balancer.
 func wants(service *corev1.Service) bool {
 	return service.Spec.Type == corev1.ServiceTypeLoadBalancer && service.Spec.LoadBalancerClass == nil
 }

@@ -4,8 +4,8 @@
 // Command addons contains the add-ons that come from other projects: CoreDNS and metrics-server. The first argument
 // selects one of them.
 //
-// They are built here, instead of with `go install`, so that the Kubernetes libraries are compiled only once for all
-// binaries. The add-ons' manifests and arguments are in package addons.
+// Both are built in this program, instead of with `go install`, so that the Kubernetes libraries are compiled only once
+// for all binaries. The add-ons' manifests and arguments are in package addons.
 package main
 
 import (
