@@ -19,7 +19,7 @@ func TestAMemberThatPublishesAURLOfAnotherHostIsReportedUntilItsPodIsReplaced(t 
 	pods := s.pods()
 	const elsewhere = "http://169.254.169.254:2379"
 	store.Publish(pods[1].Name, elsewhere)
-	words := []string{elsewhere, "is not the address of a pod of this cluster, and is not asked", "delete the pod of the member"}
+	words := []string{elsewhere, "is not the address of a pod of this cluster, so opcrew does not use it", "delete the pod of the member"}
 	c := s.awaitCondition(etcdv1beta2.EtcdClusterMembersReady, "False "+etcdv1beta2.ReasonForeignURL, words...)
 	s.await("False "+etcdv1beta2.ReasonForeignURL, words...)
 	if !meta.IsStatusConditionTrue(c.Status.Conditions, etcdv1beta2.EtcdClusterAvailable) {

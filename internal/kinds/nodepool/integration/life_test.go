@@ -154,7 +154,7 @@ func TestADryRunShowsAndDoesNothing(t *testing.T) {
 	before := likenesses(t, nodes)
 	mark := env.Audit.Mark(t)
 	createPool(t, newPool("dry", annotated(dryRun, "true"), wantsLabel("tier", "gold"), wantsTaint("only", "gold", noExecute)))
-	p := awaitCondition(t, "dry", nodesv1.NodePoolReady, "False DryRun", "changes that affect 2 nodes and evict 1 pod")
+	p := awaitCondition(t, "dry", nodesv1.NodePoolReady, "False DryRun", "changes that would affect 2 nodes and evict 1 pod")
 	want := &nodesv1.Preview{
 		NodeCount: 2, Changes: []string{"apply RuntimeClass dry", "add label tier=gold on 2 nodes (dry-0, dry-1)", "add taint only:NoExecute=gold on 2 nodes (dry-0, dry-1)"},
 		EvictionCount: 1, Evictions: []string{ns + "/pod-0 on dry-0"},
