@@ -16,6 +16,9 @@ func borrowAttacks() []attack {
 		{name: "the token of the default ServiceAccount", source: "second review 1, OWASP K06", needs: noToken, pods: true,
 			manifest: app("pod: {serviceAccountName: default}"), harm: aPodHas("a token for the API server", hasToken),
 			control: func(w *world) { w.has(unprotected) }},
+		{name: "an inline volume of a CSI driver", source: "second review 2, OWASP K08", needs: requester,
+			manifest: redisPod("volumes: [{name: v, csi: {driver: vault.example.com}}]"),
+			stops:    &report{"RequesterMayNot", []string{"csidrivers.storage.k8s.io", "vault.example.com"}}, harm: aPodMentions("vault.example.com")},
 	}
 }
 
