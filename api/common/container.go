@@ -21,6 +21,12 @@ type Container struct {
 	// +listType=atomic
 	Ports []ContainerPort `json:"ports,omitempty"`
 
+	// volumeMounts of the container, as in a pod.
+	// +optional
+	// +kubebuilder:validation:MaxItems=64
+	// +listType=atomic
+	VolumeMounts []ContainerMount `json:"volumeMounts,omitempty"`
+
 	// livenessProbe of the container, as in a pod.
 	// +optional
 	LivenessProbe *ContainerProbe `json:"livenessProbe,omitempty"`
@@ -100,6 +106,15 @@ type ContainerPort struct {
 	// hostPort is the port of the node, as in the ports of a container.
 	// +optional
 	HostPort int32 `json:"hostPort,omitempty"`
+}
+
+// ContainerMount is the part of a volume mount that validation rules check.
+// +kubebuilder:pruning:PreserveUnknownFields
+type ContainerMount struct {
+	// name of the volume, as in the volume mounts of a container.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Name string `json:"name,omitempty"`
 }
 
 // ContainerProbe is the part of a probe that validation rules check.

@@ -18,9 +18,11 @@ const SecurityProfileRestricted SecurityProfile = "Restricted"
 // operator alone sets containers, commands, ports and volumes.
 // +kubebuilder:object:generate=true
 type PodOverride struct {
-	// labels are added to the pods. They cannot replace a label that the operator sets.
+	// labels are added to the pods. They cannot replace a label that the operator sets. Keys by which opcrew selects pods
+	// are reserved, such as those that begin with opcrew.io/, redis.io/ or etcd_.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k in ['app.kubernetes.io/managed-by', 'diva-client', 'diva-manager']) && !['opcrew.io/', 'etcd.opcrew.io/', 'redis.opcrew.io/', 'redis.io/', 'etcd_'].exists(p, k.startsWith(p)))",message="pod.labels: app.kubernetes.io/managed-by, diva-client, diva-manager and keys that begin with opcrew.io/, etcd.opcrew.io/, redis.opcrew.io/, redis.io/ or etcd_ are reserved, because opcrew selects pods by them; use other keys"
 	Labels map[string]string `json:"labels,omitempty"`
 
 	// annotations are added to the pods. They cannot replace an annotation that the operator sets.

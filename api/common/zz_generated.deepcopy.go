@@ -45,6 +45,11 @@ func (in *Container) DeepCopyInto(out *Container) {
 		*out = make([]ContainerPort, len(*in))
 		copy(*out, *in)
 	}
+	if in.VolumeMounts != nil {
+		in, out := &in.VolumeMounts, &out.VolumeMounts
+		*out = make([]ContainerMount, len(*in))
+		copy(*out, *in)
+	}
 	if in.LivenessProbe != nil {
 		in, out := &in.LivenessProbe, &out.LivenessProbe
 		*out = new(ContainerProbe)

@@ -30,6 +30,7 @@ const (
 	cleanup     defence = "cleanup: what an object leaves behind is removed without its finalizer"
 	nesting     defence = "nesting: opcrew-nesting refuses values that no list can contain"
 	cacheSize   defence = "cache size: annotations that opcrew does not read are not cached"
+	noToken     defence = "token: no pod gets the token of the default ServiceAccount"
 	installed   defence = "install: images by digest, rights without wildcards"
 )
 
@@ -70,7 +71,7 @@ type report struct {
 
 // attacks returns the attacks of all groups.
 func attacks() []attack {
-	return slices.Concat(podAttacks(), sideContainerAttacks(), requesterAttacks(), secretAttacks(), claimAttacks(), referenceAttacks(), ownerAttacks(),
+	return slices.Concat(podAttacks(), sideContainerAttacks(), requesterAttacks(), secretAttacks(), claimAttacks(), borrowAttacks(), referenceAttacks(), ownerAttacks(),
 		finalizerAttacks(), placementAttacks(), injectionAttacks(), floodAttacks(), bombAttacks(), tenantAttacks(), storeAttacks())
 }
 

@@ -4,6 +4,7 @@
 package crds
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -26,8 +27,13 @@ import (
 // must have a right to that object.
 type named struct{ file, spec, want string }
 
-// names lists every field that contains the name of another object. For each of them, the admission policies check
-// whether the user has a right to that object.
+// Rights to create objects, which need no name.
+const (
+	newServices = "create services in namespace default"
+	newClaims   = "create persistentvolumeclaims in namespace default"
+)
+
+// names lists every field whose name the admission policies check.
 var names = slices.Concat(
 	podNames("appservice", "pod: {%s}"),
 	podNames("memcached", "pod: {%s}"),
@@ -48,12 +54,19 @@ var names = slices.Concat(
 		{"etcdcluster", memberClaim("dataSource: {kind: PersistentVolumeClaim, name: other}"), "get persistentvolumeclaims other in namespace default"},
 		{"etcdcluster", memberClaim("dataSourceRef: {kind: PersistentVolumeClaim, name: other}"), "get persistentvolumeclaims other in namespace default"},
 		{"etcdcluster", memberClaim("dataSourceRef: {kind: PersistentVolumeClaim, name: other, namespace: kube-system}"), "get persistentvolumeclaims other in namespace kube-system"},
+		{"etcdcluster", memberClaim("volumeName: theirs"), newClaims},
+		{"etcdcluster", memberClaim("selector: {matchLabels: {disk: theirs}}"), newClaims},
 		{"etcdbackup", "clientTLSSecret: other", "get secrets other"},
 		{"etcdbackup", "pod: {serviceAccountName: robot}", "impersonate serviceaccounts robot"},
 		{"redisenterprisecluster", "clusterCredentialSecretName: other", "get secrets other"},
 		{"redisenterprisecluster", "certificates: {cmCertificateSecretName: other}", "get secrets other"},
 		{"redisenterprisecluster", "priorityClassName: high", "use priorityclasses.scheduling.k8s.io high"},
 		{"redisenterprisecluster", "serviceAccountName: robot", "impersonate serviceaccounts robot"},
+		{"redisenterprisecluster", "services: {servicesAnnotations: {dns: pay.example.com}}", newServices},
+		{"redisenterprisecluster", "uiAnnotations: {dns: pay.example.com}", newServices},
+		{"redisenterprisecluster", "uiServiceType: LoadBalancer", newServices},
+		{"redisenterprisecluster", ephemeral("volumeName: theirs"), newClaims},
+		{"redisenterprisecluster", ephemeral("selector: {matchLabels: {disk: theirs}}"), newClaims},
 	},
 	stored("etcdbackup", "storageType"),
 	stored("restore/etcdrestore", "backupStorageType"),
@@ -71,6 +84,11 @@ func podNames(file, within string) []named {
 // field.
 func memberClaim(field string) string {
 	return "pod: {persistentVolumeClaimSpec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}, " + field + "}}"
+}
+
+// ephemeral returns the part of a Redis cluster's spec with an ephemeral volume, whose claim has one additional field.
+func ephemeral(field string) string {
+	return "volumes: [{name: v, ephemeral: {volumeClaimTemplate: {spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}, " + field + "}}}}]"
 }
 
 func stored(file, field string) []named {
@@ -99,7 +117,56 @@ func TestEveryNameInASpecNeedsARightOfItsAuthor(t *testing.T) {
 	}
 }
 
-// in returns a copy of the object whose spec contains the tested field.
+// changed is a change by carol of an object in which an administrator has set names. If want is empty, she may make the
+// change.
+type changed struct{ file, spec, change, want string }
+
+var changes = []changed{
+	{"etcdbackup", inBucket, "s3: {path: c/k}", "get secrets other"},
+	{"etcdbackup", inBucket, `s3: {endpoint: "https://mallory.example.com"}`, "get secrets other"},
+	{"etcdbackup", inBucket, "suspend: true", ""},
+	{"etcdbackup", inBucket, "backupPolicy: {maxBackups: 2}", ""},
+	{"etcdbackup", "clientTLSSecret: other", `{etcdCluster: null, etcdEndpoints: ["https://mallory.example.com:2379"]}`, "get secrets other"},
+	{"etcdbackup", "{storageType: S3, s3: {path: b/k}, pod: {serviceAccountName: robot}}", "s3: {path: c/k}", "impersonate serviceaccounts robot"},
+	{"microservicedeploy", "baseDomain: shop.example.org", "gateway: {name: other}", "use domains.opcrew.io shop.example.org"},
+	{"microservicedeploy", "baseDomain: shop.example.org", "ingressClassName: other", "use domains.opcrew.io shop.example.org"},
+	{"microservicedeploy", "baseDomain: shop.example.org", "current: true", "use domains.opcrew.io shop.example.org"},
+	{"microservicedeploy", "baseDomain: shop.example.org", "image: nginx:1.27", ""},
+	{"etcdcluster", memberClaim("volumeName: theirs"), "size: 3", ""},
+	{"redisenterprisecluster", "{uiServiceType: LoadBalancer, uiAnnotations: {a: b}}", "uiAnnotations: {a: c}", newServices},
+	{"redisenterprisecluster", "{uiServiceType: LoadBalancer, uiAnnotations: {a: b}}", "uiAnnotations: null", ""},
+	{"redisenterprisecluster", "{uiServiceType: LoadBalancer, uiAnnotations: {a: b}}", "uiServiceType: ClusterIP", ""},
+	{"redisenterprisecluster", ephemeral("volumeName: theirs"), ephemeral("volumeName: another"), newClaims},
+	{"redisenterprisecluster", ephemeral("volumeName: theirs"), "nodes: 5", ""},
+}
+
+const inBucket = "{storageType: S3, s3: {path: b/k, awsSecret: other}}"
+
+func TestAUserWithoutARightMayNotRedirectWhatOthersHaveNamed(t *testing.T) {
+	carol := authorOfAllKinds(t)
+	for _, c := range changes {
+		t.Run(c.file+"/"+c.spec+"/"+c.change, func(t *testing.T) {
+			object := named{spec: c.spec}.in(t, sample(t, c.file))
+			if err := env.Client.Create(t.Context(), object); err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				if err := remove(context.WithoutCancel(t.Context()), env.Client, object); err != nil {
+					t.Error(err)
+				}
+			}()
+			err := client.NewDryRunClient(carol).Update(t.Context(), named{spec: c.change}.in(t, object))
+			switch {
+			case c.want == "" && err != nil:
+				t.Errorf("expected carol to make the change, got %v", err)
+			case c.want != "" && (!apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "carol may not "+c.want)):
+				t.Errorf("expected that carol may not %s, got %v", c.want, err)
+			}
+		})
+	}
+}
+
+// in returns a copy of the object in which the field has the tested name.
 func (n named) in(t *testing.T, object *unstructured.Unstructured) *unstructured.Unstructured {
 	t.Helper()
 	out := object.DeepCopy()

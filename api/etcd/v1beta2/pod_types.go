@@ -8,9 +8,10 @@ import (
 )
 
 // PodPolicy sets how the members' pods are built. All fields are those of the CoreOS operator.
-// +kubebuilder:validation:XValidation:rule="!has(self.labels) || self.labels.all(k, k != 'app' && !k.startsWith('etcd_'))",message="pod.labels: app and names that begin with etcd_ are reserved for the operator; use other names"
+// +kubebuilder:validation:XValidation:rule="!has(self.labels) || self.labels.all(k, !(k in ['app', 'app.kubernetes.io/managed-by', 'diva-client', 'diva-manager']) && !['opcrew.io/', 'etcd.opcrew.io/', 'redis.opcrew.io/', 'redis.io/', 'etcd_'].exists(p, k.startsWith(p)))",message="pod.labels: app, app.kubernetes.io/managed-by, diva-client, diva-manager and keys that begin with opcrew.io/, etcd.opcrew.io/, redis.opcrew.io/, redis.io/ or etcd_ are reserved, because opcrew selects pods by them; use other keys"
 type PodPolicy struct {
-	// labels are added to the pods. The key app and keys that begin with etcd_ are reserved for the operator.
+	// labels are added to the pods. The key app and keys by which opcrew selects pods are reserved, such as those that
+	// begin with etcd_, opcrew.io/ or redis.io/.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	Labels map[string]string `json:"labels,omitempty"`

@@ -12,9 +12,11 @@ import (
 // PodSpec sets on which nodes the pods run, and what the pods contain in addition to the Redis servers.
 type PodSpec struct {
 	// extraLabels are added to all objects that the operator creates for the cluster. They cannot replace a label that
-	// the operator sets.
+	// the operator sets. Keys by which opcrew selects pods are reserved, such as those that begin with opcrew.io/,
+	// redis.io/ or etcd_.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k in ['app.kubernetes.io/managed-by', 'diva-client', 'diva-manager']) && !['opcrew.io/', 'etcd.opcrew.io/', 'redis.opcrew.io/', 'redis.io/', 'etcd_'].exists(p, k.startsWith(p)))",message="extraLabels: app.kubernetes.io/managed-by, diva-client, diva-manager and keys that begin with opcrew.io/, etcd.opcrew.io/, redis.opcrew.io/, redis.io/ or etcd_ are reserved, because opcrew selects pods by them; use other keys"
 	ExtraLabels map[string]string `json:"extraLabels,omitempty"`
 
 	// podAnnotations are annotations that are added to the pods.
@@ -107,6 +109,7 @@ type PodSpec struct {
 	// redisEnterpriseVolumeMounts mount the volumes in spec.volumes into the containers of the Redis servers.
 	// +optional
 	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:XValidation:rule="self.all(m, !m.name.startsWith('opcrew'))",message="redisEnterpriseVolumeMounts: volumes whose names begin with opcrew contain keys and programs of the operator; mount a volume of spec.volumes"
 	// +listType=atomic
 	RedisEnterpriseVolumeMounts []corev1.VolumeMount `json:"redisEnterpriseVolumeMounts,omitempty"`
 
@@ -127,6 +130,7 @@ type PodSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.livenessProbe) || (!has(c.livenessProbe.httpGet) || !has(c.livenessProbe.httpGet.host) || c.livenessProbe.httpGet.host == '') && (!has(c.livenessProbe.tcpSocket) || !has(c.livenessProbe.tcpSocket.host) || c.livenessProbe.tcpSocket.host == ''))",message="sideContainersSpec: livenessProbe: host must not be set, because a probe connects to its own pod; remove host"
 	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.readinessProbe) || (!has(c.readinessProbe.httpGet) || !has(c.readinessProbe.httpGet.host) || c.readinessProbe.httpGet.host == '') && (!has(c.readinessProbe.tcpSocket) || !has(c.readinessProbe.tcpSocket.host) || c.readinessProbe.tcpSocket.host == ''))",message="sideContainersSpec: readinessProbe: host must not be set, because a probe connects to its own pod; remove host"
 	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.startupProbe) || (!has(c.startupProbe.httpGet) || !has(c.startupProbe.httpGet.host) || c.startupProbe.httpGet.host == '') && (!has(c.startupProbe.tcpSocket) || !has(c.startupProbe.tcpSocket.host) || c.startupProbe.tcpSocket.host == ''))",message="sideContainersSpec: startupProbe: host must not be set, because a probe connects to its own pod; remove host"
+	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.volumeMounts) || c.volumeMounts.all(m, !has(m.name) || !m.name.startsWith('opcrew')))",message="sideContainersSpec: volumeMounts: volumes whose names begin with opcrew contain keys and programs of the operator; mount a volume of spec.volumes"
 	// +listType=atomic
 	SideContainersSpec []common.Container `json:"sideContainersSpec,omitempty"`
 

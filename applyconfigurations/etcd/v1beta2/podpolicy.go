@@ -14,7 +14,8 @@ import (
 //
 // PodPolicy sets how the members' pods are built. All fields are those of the CoreOS operator.
 type PodPolicyApplyConfiguration struct {
-	// labels are added to the pods. The key app and keys that begin with etcd_ are reserved for the operator.
+	// labels are added to the pods. The key app and keys by which opcrew selects pods are reserved, such as those that
+	// begin with etcd_, opcrew.io/ or redis.io/.
 	Labels map[string]string `json:"labels,omitempty"`
 	// annotations are added to the pods. They cannot replace an annotation that the operator sets.
 	Annotations map[string]string `json:"annotations,omitempty"`

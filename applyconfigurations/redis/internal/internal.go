@@ -52,6 +52,12 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: startupProbe
       type:
         namedType: com.github.opcrew.opcrew.api.common.ContainerProbe
+    - name: volumeMounts
+      type:
+        list:
+          elementType:
+            namedType: com.github.opcrew.opcrew.api.common.ContainerMount
+          elementRelationship: atomic
     elementType:
       namedType: __untyped_deduced_
 - name: com.github.opcrew.opcrew.api.common.ContainerCapabilities
@@ -63,6 +69,14 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             scalar: string
           elementRelationship: atomic
+    elementType:
+      namedType: __untyped_deduced_
+- name: com.github.opcrew.opcrew.api.common.ContainerMount
+  map:
+    fields:
+    - name: name
+      type:
+        scalar: string
     elementType:
       namedType: __untyped_deduced_
 - name: com.github.opcrew.opcrew.api.common.ContainerPort

@@ -16,7 +16,8 @@ import (
 // PodSpec sets on which nodes the pods run, and what the pods contain in addition to the Redis servers.
 type PodSpecApplyConfiguration struct {
 	// extraLabels are added to all objects that the operator creates for the cluster. They cannot replace a label that
-	// the operator sets.
+	// the operator sets. Keys by which opcrew selects pods are reserved, such as those that begin with opcrew.io/,
+	// redis.io/ or etcd_.
 	ExtraLabels map[string]string `json:"extraLabels,omitempty"`
 	// podAnnotations are annotations that are added to the pods.
 	PodAnnotations map[string]string `json:"podAnnotations,omitempty"`

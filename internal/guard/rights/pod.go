@@ -12,7 +12,7 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 )
 
-// Every pod may use the default ServiceAccount, which has no rights, and the PriorityClass that opcrew creates.
+// Every pod may use the default ServiceAccount, but only without its token, and the PriorityClass that opcrew creates.
 const (
 	defaultAccount = "default"
 	ownPriority    = "opcrew-microservices"
@@ -40,7 +40,7 @@ func references(pod corev1.PodSpec) []reference {
 func settings(pod corev1.PodSpec) []reference {
 	var out []reference
 	for _, name := range []string{pod.ServiceAccountName, pod.DeprecatedServiceAccount} {
-		if name != defaultAccount {
+		if name != defaultAccount || mountsToken(pod) {
 			out = append(out, account(name).at("serviceAccountName"))
 		}
 	}
@@ -62,6 +62,11 @@ func settings(pod corev1.PodSpec) []reference {
 		}
 	}
 	return out
+}
+
+// mountsToken reports whether Kubernetes mounts the token of the pod's ServiceAccount, which it does by default.
+func mountsToken(pod corev1.PodSpec) bool {
+	return pod.AutomountServiceAccountToken == nil || *pod.AutomountServiceAccountToken
 }
 
 // environment lists the Secrets and ConfigMaps that set variables of a container.

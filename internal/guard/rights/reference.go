@@ -6,6 +6,7 @@ package rights
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -66,7 +67,7 @@ func (r reference) way() way { return way{r.resource, r.in, r.name, r.volume != 
 
 // isClusterScoped reports whether the object has no namespace.
 func (r reference) isClusterScoped() bool {
-	return r.resource == "priorityclasses" || r.resource == "runtimeclasses"
+	return slices.Contains([]string{"priorityclasses", "runtimeclasses", "csidrivers"}, r.resource)
 }
 
 func (r reference) namespace(ofPod string) string {

@@ -7,6 +7,7 @@ import (
 	"cmp"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
@@ -45,14 +46,14 @@ func projected(p *corev1.ProjectedVolumeSource) []reference {
 	return out
 }
 
-// token returns the ServiceAccount of the pod if the volume projects a token of that account. The default account needs
-// the check too: it has no rights in the cluster, but other systems may trust its token.
+// token returns the ServiceAccount of the pod if the volume projects a token or a certificate of that account. The
+// default account needs the check too, because other systems may trust its token.
 func token(v corev1.Volume, ofPod string) []reference {
 	if v.Projected == nil {
 		return nil
 	}
 	for _, s := range v.Projected.Sources {
-		if s.ServiceAccountToken != nil {
+		if s.ServiceAccountToken != nil || s.PodCertificate != nil {
 			return []reference{account(cmp.Or(ofPod, defaultAccount))}
 		}
 	}
@@ -92,7 +93,8 @@ func source(group *string, kind, name string) reference {
 	return used(gvk.Group, plural.Resource, name)
 }
 
-// drivers lists the Secrets that storage drivers read to mount the volume.
+// drivers lists the CSI driver of an inline volume, and the Secrets that storage drivers read to mount the volume.
+// A CSI driver can give a pod more than storage, such as credentials from a vault, so its use needs a right.
 func drivers(v corev1.Volume) []reference {
 	var names []string
 	local := func(ref *corev1.LocalObjectReference) {
@@ -128,6 +130,9 @@ func drivers(v corev1.Volume) []reference {
 		local(v.StorageOS.SecretRef)
 	}
 	var out []reference
+	if v.CSI != nil {
+		out = append(out, used(storagev1.GroupName, "csidrivers", v.CSI.Driver))
+	}
 	for _, name := range names {
 		out = append(out, secret(name))
 	}

@@ -43,8 +43,8 @@ func template(a *appv1.AppService) *corev1ac.PodTemplateSpecApplyConfiguration {
 	template := identity(a).Template(container)
 	workload.Restrict(template, a.Spec.SecurityProfile)
 	podtemplate.Override(template, a.Spec.Pod)
-	if a.Spec.Pod != nil && a.Spec.Pod.ServiceAccountName != "" {
-		// If the user names a ServiceAccount, the account decides whether its token is mounted.
+	if a.Spec.Pod != nil && podtemplate.NamesAccount(a.Spec.Pod.ServiceAccountName) {
+		// If the user names another account than default, that account decides whether its token is mounted.
 		template.Spec.AutomountServiceAccountToken = nil
 	}
 	return template

@@ -174,6 +174,10 @@ func TestATokenIsMountedOnlyForAnAccountThatTheUserNames(t *testing.T) {
 	if got := template(a).Spec.AutomountServiceAccountToken; got == nil || *got {
 		t.Error("expected no token in pods that name no account")
 	}
+	a.Spec.Pod = &common.PodOverride{ServiceAccountName: "default"}
+	if got := template(a).Spec.AutomountServiceAccountToken; got == nil || *got {
+		t.Error("expected no token of the default account")
+	}
 	a.Spec.Pod = &common.PodOverride{ServiceAccountName: "shop"}
 	if got := template(a).Spec.AutomountServiceAccountToken; got != nil {
 		t.Errorf("expected the account to decide, got %t", *got)

@@ -67,3 +67,13 @@ func newCluster() *etcdv1beta2.EtcdCluster {
 	c.Status.Membership = []etcdv1beta2.MemberIdentity{{ID: "1", Name: "example-a"}, {ID: "2", Name: "example-b"}, {ID: "3", Name: "example-c", Learner: true}}
 	return c
 }
+
+func TestTheDefaultAccountGivesABackupNoToken(t *testing.T) {
+	for account, want := range map[string]bool{"": false, "default": false, "backups": true} {
+		b := backuptest.New()
+		b.Spec.Pod = &etcdv1beta2.WorkerPolicy{ServiceAccountName: account}
+		if got := *pod(b, "backup:1", nil, work{task: save}, "").Spec.AutomountServiceAccountToken; got != want {
+			t.Errorf("account %q: expected a token: %t, got %t", account, want, got)
+		}
+	}
+}

@@ -21,7 +21,7 @@ import (
 const user = 1000
 
 // pod declares the pod of one attempt. The pod reports its result in its termination message. It gets a ServiceAccount
-// token only if the spec names a ServiceAccount.
+// token only if the spec names a ServiceAccount other than default.
 func pod(b *etcdv1beta2.EtcdBackup, image string, cluster *etcdv1beta2.EtcdCluster, w work, order string) *corev1ac.PodApplyConfiguration {
 	policy := ptr.Deref(b.Spec.Pod, etcdv1beta2.WorkerPolicy{})
 	spec := corev1ac.PodSpec().
@@ -29,7 +29,7 @@ func pod(b *etcdv1beta2.EtcdBackup, image string, cluster *etcdv1beta2.EtcdClust
 		WithActiveDeadlineSeconds(int64((limitOf(b, w.task) + slack).Seconds())).
 		WithTerminationGracePeriodSeconds(10).
 		WithEnableServiceLinks(false).
-		WithAutomountServiceAccountToken(policy.ServiceAccountName != "").
+		WithAutomountServiceAccountToken(podtemplate.NamesAccount(policy.ServiceAccountName)).
 		WithNodeSelector(policy.NodeSelector).
 		WithSecurityContext(corev1ac.PodSecurityContext().WithRunAsNonRoot(true).WithRunAsUser(user).WithRunAsGroup(user).WithFSGroup(user).
 			WithFSGroupChangePolicy(corev1.FSGroupChangeOnRootMismatch).

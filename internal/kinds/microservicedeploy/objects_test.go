@@ -194,6 +194,11 @@ func TestWhoNamesAnAccountWantsToBeIt(t *testing.T) {
 	if *spec.ServiceAccountName != "web" || *spec.AutomountServiceAccountToken {
 		t.Errorf("expected the instance's own account and no token, got %s, %v", *spec.ServiceAccountName, *spec.AutomountServiceAccountToken)
 	}
+	m.Spec.Pod = &common.PodOverride{ServiceAccountName: "default"}
+	spec = templateOf(m, facts{}, rev(1, "nginx", "")).Spec
+	if *spec.ServiceAccountName != "default" || spec.AutomountServiceAccountToken == nil || *spec.AutomountServiceAccountToken {
+		t.Error("expected no token of the default account")
+	}
 	m.Spec.Pod = &common.PodOverride{ServiceAccountName: "robot"}
 	spec = templateOf(m, facts{}, rev(1, "nginx", "")).Spec
 	if *spec.ServiceAccountName != "robot" || spec.AutomountServiceAccountToken != nil {

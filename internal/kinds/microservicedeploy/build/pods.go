@@ -84,8 +84,8 @@ func Template(m *customv1.MicroServiceDeploy, p Pods) *corev1ac.PodTemplateSpecA
 	template.Spec.WithImagePullSecrets(podtemplate.Convert[[]*corev1ac.LocalObjectReferenceApplyConfiguration](m.Spec.ImagePullSecrets)...)
 	workload.Restrict(template, m.Spec.SecurityProfile)
 	podtemplate.Override(template, m.Spec.Pod)
-	if m.Spec.Pod != nil && m.Spec.Pod.ServiceAccountName != "" {
-		// If the user names a ServiceAccount, the account decides whether its token is mounted.
+	if m.Spec.Pod != nil && podtemplate.NamesAccount(m.Spec.Pod.ServiceAccountName) {
+		// If the user names another account than default, that account decides whether its token is mounted.
 		template.Spec.AutomountServiceAccountToken = nil
 	}
 	return template
