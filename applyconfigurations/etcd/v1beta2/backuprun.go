@@ -22,8 +22,8 @@ type BackupRunApplyConfiguration struct {
 	Generation *int64 `json:"generation,omitempty"`
 	// retry is the value that the annotation etcd.opcrew.io/retry had when the backup started.
 	Retry *string `json:"retry,omitempty"`
-	// place identifies the storage location and the etcd cluster that the spec names. The run ends when the spec names
-	// others.
+	// place identifies the storage location and the etcd cluster that the spec names. The backup ends early if the spec
+	// names another location or cluster.
 	Place *string `json:"place,omitempty"`
 	// ended is when the backup failed.
 	Ended *v1.Time `json:"ended,omitempty"`

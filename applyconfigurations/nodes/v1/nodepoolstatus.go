@@ -15,7 +15,8 @@ import (
 //
 // NodePoolStatus is the observed state of a pool.
 type NodePoolStatusApplyConfiguration struct {
-	// status is the summary from the tutorial for this kind: 200 when condition Ready is True, otherwise 503.
+	// status is a summary for clients of the tutorial that introduced this kind: 200 when condition Ready is True,
+	// otherwise 503.
 	Status *int32 `json:"status,omitempty"`
 	// nodeCount is the number of nodes that belong to the pool.
 	NodeCount *int32 `json:"nodeCount,omitempty"`
