@@ -34,7 +34,8 @@ func (c *chores) tallied(t *testing.T, host, name string, options ...chore) tall
 	return y
 }
 
-// tally creates the directory in which the command counts, but no Activity.
+// tally creates the directory in which the command of the Activity records each of its runs. It does not create the
+// Activity.
 func (c *chores) tally(t *testing.T, host, name string) tally {
 	t.Helper()
 	y := tally{chores: c, host: host, name: name, dir: "/var/tmp/opcrew-e2e-" + c.ns + "-" + name}

@@ -18,7 +18,7 @@ import (
 	"github.com/opcrew/opcrew/test/e2e/etcd"
 )
 
-// rounds is how often the test measures each time. It compares the medians.
+// rounds is the number of times that the test measures each duration. It compares the medians.
 const rounds = 3
 
 // etcdConnected is how long etcd requires members to be connected before it allows a membership change.

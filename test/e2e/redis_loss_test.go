@@ -95,7 +95,7 @@ func (c *redisClient) getAll(t *testing.T, keys []string) []string {
 	return out
 }
 
-// wantAllOf checks that every key has a value that starts with words.
+// wantAllOf checks that the value of every key starts with the given words.
 func (c *redisClient) wantAllOf(t *testing.T, keys []string, words, what string) {
 	t.Helper()
 	wrong := 0

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// fewRefusals is the number of refusals after which a controller must retry. After manyRefusals refusals and the time
-// longRefusal, the operator must have reported the refusal.
+// If the API server refuses a write fewRefusals times, the controller must succeed by retrying. If the API server refuses
+// it manyRefusals times, and for longRefusal, the operator must report the refusal.
 const (
 	fewRefusals  = 2
 	manyRefusals = 6

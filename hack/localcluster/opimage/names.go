@@ -45,7 +45,7 @@ func Named(operator, agent, backup string) (Images, error) {
 	return images, images.distinct()
 }
 
-// named returns given, or a name that it derives from the operator's if given is empty.
+// named returns given or, if it is empty, a name that it derives from the name of the operator's image.
 func named(variable, given string, of typed, suffix string) (string, error) {
 	if given == "" && of.digest != "" {
 		return "", fmt.Errorf("%s=%s names a digest, from which the digests of the other images cannot be derived: give %s and %s too, as make docker-push prints them",

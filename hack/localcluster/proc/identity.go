@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package proc identifies processes over time. A pid may be reused by another process, but a pid together with its
-// start time and the machine's boot ID may not. Package machine starts processes.
+// Package proc identifies processes over time. A pid can be reused by another process, but the combination of a pid,
+// its start time and the machine's boot ID cannot. Package machine starts processes.
 package proc
 
 import (

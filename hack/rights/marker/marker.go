@@ -131,8 +131,8 @@ func parse(text string) (Right, error) {
 	return right, nil
 }
 
-// Each calls f for every combination of the right's groups, resources, names and verbs. A right to all names has the
-// name "".
+// Each calls f for every combination of the right's groups, resources, names and verbs. If the right covers all names,
+// name is "".
 func (r Right) Each(f func(group, resource, name, verb string)) {
 	names := r.Names
 	if len(names) == 0 {

@@ -75,8 +75,8 @@ func (s *relay) follow(ctx context.Context, w *work) []byte {
 	return bytes.TrimSuffix(line, []byte("\n"))
 }
 
-// waitForStage waits until the host stage has ended, because the pod ends with this process. How it ends does not
-// matter, because its result has been read.
+// waitForStage waits until the host stage has ended: when this process exits, the pod ends, even if the stage still
+// runs. The exit status of the stage does not matter, because its result has been read.
 func (s *relay) waitForStage() {
 	done := make(chan struct{})
 	go func() {

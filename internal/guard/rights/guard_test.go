@@ -119,7 +119,8 @@ func setWith(claim string) guard.Pod {
 	return pod
 }
 
-// someClaim returns a volume claim of another owner or, if left is true, a claim that an earlier StatefulSet left.
+// someClaim returns a volume claim of another owner or, if left is true, a claim that an earlier StatefulSet left
+// behind.
 func someClaim(name string, left bool) *corev1.PersistentVolumeClaim {
 	c := &corev1.PersistentVolumeClaim{}
 	c.Namespace, c.Name = "shop", name

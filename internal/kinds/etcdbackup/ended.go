@@ -19,7 +19,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Reasons in the status for a run that failed without a result of its pod.
+// Reasons in the status for a run that failed without a result from its pod.
 const (
 	reasonMoved     = "SpecChanged"
 	reasonAhead     = "NotYetDue"

@@ -147,7 +147,7 @@ func (v *verdict) watch(pod *corev1.Pod, now time.Time) {
 	}
 	end := deadline(pod)
 	if begins := pod.CreationTimestamp.Add(silence); v.late && now.Before(begins) {
-		end = begins // if the pod does not run by then, it could delay the backup that is due
+		end = begins // a pod that has not started by then is given up, so that it does not delay the backup that is due
 	}
 	if !end.IsZero() {
 		v.again = max(time.Second, end.Add(time.Second).Sub(now))

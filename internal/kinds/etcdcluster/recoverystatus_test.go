@@ -79,7 +79,7 @@ func TestARecoveryThatIsDoneSaysWhatMayBeLost(t *testing.T) {
 	if !slices.Equal(s.FormerClusterIDs, []string{"00000000000000c1"}) {
 		t.Errorf("expected the id that it had to be remembered, got %v", s.FormerClusterIDs)
 	}
-	if s.Lineage == "" || s.Lineage != s.Restore.UID || s.ClusterID != "00000000000000c2" || s.QuorumLoss != nil || s.Restore.Recovery.MayBeLost != bound || !strings.Contains(s.Restore.Message, "at revision 1000000042: "+bound) {
+	if s.Lineage == "" || s.Lineage != s.Restore.UID || s.ClusterID != "00000000000000c2" || s.QuorumLoss != nil || s.Restore.Recovery.MayBeLost != bound || !strings.Contains(s.Restore.Message, "its revisions continue from 1000000042. Data loss: "+bound) {
 		t.Errorf("expected the cluster to be the seed's, and the bound to be reported, got %+v, %+v, %+v", s, s.Restore, s.Restore.Recovery)
 	}
 }

@@ -143,7 +143,7 @@ func TestARefusalWakesItsPoolsOnlyWhenItIsNews(t *testing.T) {
 			select {
 			case e := <-r.wake:
 				names = append(names, e.Object.GetName())
-				r.snapshot(e.Object.GetName()) // snapshot returns the refusals and allows the pool to be enqueued again
+				r.snapshot(e.Object.GetName()) // called for its side effect: after a snapshot, the pool can be enqueued again
 			default:
 				return names
 			}

@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package condition sets status conditions, and summarizes several conditions in condition Ready. The API package of
+// Package condition sets status conditions, and summarizes several of them in the Ready condition. The API package of
 // each kind defines its condition types and reasons.
 package condition
 

@@ -19,7 +19,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// client returns an etcd client, as a user would have.
+// client returns an etcd client like the one of a user.
 func client(t *testing.T, s *server) *clientv3.Client {
 	t.Helper()
 	c, err := clientv3.New(clientv3.Config{Endpoints: []string{s.client}, DialTimeout: 10 * time.Second})

@@ -87,7 +87,7 @@ func TestAWatchThatStopsReceivingIsFound(t *testing.T) {
 
 func TestRequestsWithoutAnAnswerAreTriedAgainAndAreNoViolation(t *testing.T) {
 	f := newFake()
-	// Every second request that gets no response is executed.
+	// Of the requests that get no response, every second one is executed nevertheless.
 	f.fail = func(asked int64) (error, bool) {
 		if asked%10 == 0 && asked < 2000 {
 			return errPlanted, asked%20 == 0

@@ -71,7 +71,8 @@ func TestReadyIsNeverTrueOfAnImageThatIsNotThereYet(t *testing.T) {
 	s := newShop(t)
 	s.create(3, withPorts(http))
 	s.awaitReady(3)
-	env.Settled(t, env.Audit.Mark(t)) // wait until opcrew is idle; otherwise it would write the next status only after the change was applied
+	// Wait until opcrew is idle: otherwise it could apply the change before it writes the status that the watch expects.
+	env.Settled(t, env.Audit.Mark(t))
 	watch, err := env.Client.Watch(t.Context(), &appv1.AppServiceList{}, client.InNamespace(s.ns))
 	if err != nil {
 		t.Fatal(err)

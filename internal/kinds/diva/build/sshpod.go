@@ -87,8 +87,8 @@ func runAs(part opsv1.Part) int64 {
 	return *part.RunAsUser
 }
 
-// isRoot reports whether a part runs as root. Only root's home directory gets the SSH files that the article that
-// defines the kind mounts there.
+// isRoot reports whether a part runs as root. Diva's published manifest mounts the SSH files in /root, so opcrew mounts
+// them there only for parts that run as root.
 func isRoot(part opsv1.Part) bool { return runAs(part) == 0 }
 
 func secretVolume(name string, items []item, mode int32) *corev1ac.SecretVolumeSourceApplyConfiguration {

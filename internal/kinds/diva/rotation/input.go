@@ -31,8 +31,8 @@ type Pods struct {
 	Clients, Managers []Pod
 	// Known are the names of the clients whose host keys the managers must know.
 	Known []string
-	// Sharing reports whether clients of earlier versions of opcrew exist or may still be started. Such clients share
-	// one host key and mount the Secret with the login key pair.
+	// Sharing reports whether there are pods of clients that an earlier version of opcrew created, or such pods may
+	// still start. They share one host key and mount the Secret with the login key pair.
 	Sharing bool
 }
 

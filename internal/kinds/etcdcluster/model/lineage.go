@@ -21,8 +21,8 @@ const (
 	OfSeed
 )
 
-// LineageOf returns from a member's name which cluster the member belongs to: the current one, one before a restore, or
-// an unfinished restore.
+// LineageOf derives from a member's name which cluster the member belongs to: the current one, one from before a
+// restore, or one that is still being restored.
 func LineageOf(c *etcdv1beta2.EtcdCluster, name string) Lineage {
 	at := c.Status.Restore
 	if at == nil {

@@ -19,7 +19,7 @@ import (
 // Step is one change in etcd.
 type Step struct {
 	Name string
-	// About is the member that the step changes; nil if the step adds a member or concerns all.
+	// About is the member that the step changes. It is nil if the step adds a member or applies to all members.
 	About *model.Member
 	// Reason and Note are the reason and the note of the event for the step. Without a Reason there is no event.
 	Reason, Note string

@@ -14,7 +14,8 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// newTenantsShop returns a shop whose tenant creates and edits the object, with the checks of requesters' rights.
+// newTenantsShop returns a shop in which a tenant creates and edits the Memcached, and the operator checks the
+// requester's rights.
 func newTenantsShop(t *testing.T) *shop {
 	t.Helper()
 	s := newShopOf(t, env.CheckingOperator)

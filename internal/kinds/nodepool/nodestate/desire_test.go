@@ -231,7 +231,8 @@ func TestASettingThatAnotherOwnerPutOnANodeFirstIsTheirs(t *testing.T) {
 	}
 }
 
-// Regression: with the operator of the tutorial, two pools on one node deleted each other's labels.
+// Regression of the operator in the published tutorial: two pools that matched the same node deleted each other's
+// labels.
 func TestSeveralPoolsOnOneNode(t *testing.T) {
 	node := pooltest.Node("n", pooltest.Role("a"), pooltest.Role("b"), pooltest.Role("c"))
 	tier := func(pool, value string, options ...pooltest.PoolOption) *nodesv1.NodePool {

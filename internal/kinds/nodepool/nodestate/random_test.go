@@ -153,7 +153,8 @@ func (h *history) adopt() bool {
 	return adopted
 }
 
-// both changes the node and its twin, the copy that opcrew never changes. It skips the twin if opcrew has set the item.
+// both applies a change to the node and to its twin, a copy that opcrew never changes. It skips the twin if opcrew has
+// set the item that changes (held).
 func (h *history) both(held bool, change pooltest.NodeOption) {
 	h.change(change)
 	if !held {

@@ -141,7 +141,7 @@ func (in Pods) unfinished(c *redisv1alpha1.RedisEnterpriseCluster) string {
 }
 
 // failsBack reports whether a shard's own server (the home server of its pod) is about to become the primary again, in
-// place of the replica that took over. A rollout also promotes servers with this step, but only replicas.
+// place of the replica that took over. A rollout also uses TakeLead, but only to promote replicas.
 func failsBack(in Ring) bool {
 	asked, is := in.Decision.Step.(redis.TakeLead)
 	return is && slices.ContainsFunc(in.Servers, func(s observed.Server) bool {

@@ -45,7 +45,8 @@ func Following(list string) time.Duration {
 	return 0
 }
 
-// mostSeconds limits times that a server reports to a hundred years, because a faulty server may report any number.
+// mostSeconds caps the durations that a server reports. The cap is a hundred years, because a faulty server may report
+// any number.
 const mostSeconds = 100 * 366 * 24 * 60 * 60
 
 // Seconds converts a number of seconds that a server reports. It limits the number to what a Duration can hold.

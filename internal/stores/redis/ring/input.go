@@ -17,7 +17,7 @@ type input struct {
 	// rate is the maximum rate of slot moves in bytes per second. paused reports that nothing may be changed.
 	rate   int64
 	paused bool
-	// closes reports that the operator must first end interrupted moves of slots before it takes another step.
+	// closes reports whether the operator must end interrupted slot moves before it takes another step.
 	closes bool
 }
 
