@@ -182,7 +182,7 @@ func TestADryRunShowsAndDoesNothing(t *testing.T) {
 	// The NodePool is in dry run, and a user edits it.
 	mark = env.Audit.Mark(t)
 	editPool(t, "dry", annotated(dryRun, "true"), wantsLabel("tier", "silver"))
-	awaitCondition(t, "dry", nodesv1.NodePoolReady, "False DryRun", "changes that affect 2 nodes")
+	awaitCondition(t, "dry", nodesv1.NodePoolReady, "False DryRun", "changes that would affect 2 nodes")
 	if writes := env.Settled(t, mark).Writes(); len(writes) != len(statusWrites(writes)) {
 		t.Errorf("expected no write but of the status, got:\n%s", writes)
 	}
