@@ -97,7 +97,7 @@ func (c *cluster) metrics(t *testing.T, name, token string) (memory uint64, goro
 	}
 	request.Header.Set("Authorization", "Bearer "+token)
 	insecure := &http.Client{Transport: &http.Transport{
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true, //nolint:gosec // the certificate is self-signed
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true, // the certificate is self-signed
 	}}
 	response, err := insecure.Do(request)
 	if err != nil {

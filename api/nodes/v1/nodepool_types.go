@@ -10,8 +10,8 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// RolePrefix, followed by the name of a pool, is the label of the nodes in that pool. In the output of kubectl get
-// nodes, column ROLES shows the part after the slash.
+// RolePrefix is the prefix of the label of the nodes in a pool; the name of the pool follows it. In the output of kubectl
+// get nodes, column ROLES shows the part after the slash.
 const RolePrefix = "node-role.kubernetes.io/"
 
 // DefaultHandler is the runtime handler of a pool that does not set spec.handler.

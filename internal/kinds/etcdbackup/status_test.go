@@ -49,7 +49,7 @@ func TestReadySaysInOneLineWhatBecameOfTheBackup(t *testing.T) {
 		"it is restored":                      {proof, pods(podOf(proof, verify, 1)), "False Running: Backup " + backuptest.SevenMade + " is being verified by pod " + podOf(proof, verify, 1).Name + ", which restores it"},
 		"it was restorable":                   {proof, pods(podOf(proof, verify, 1, reporting(0, backup.Result{Outcome: backup.Succeeded, EndedAt: backuptest.Noon}))), "True Saved: Saved " + backuptest.SevenMade},
 		"it could not be restored":            {proof, pods(podOf(proof, verify, 3, reporting(0, corrupt))), "False Corrupt: Backup " + backuptest.SevenMade + " could not be restored: its hash is another"},
-		"its order makes no sense":            {backuptest.New(backuptest.InRun(running, 0), backuptest.WithPath("backups/../x")), nil, "False InvalidSpec: the path \"backups/../x\" has an empty part, or a part . or .."},
+		"its order makes no sense":            {backuptest.New(backuptest.InRun(running, 0), backuptest.WithPath("backups/../x")), nil, "False InvalidSpec: the path \"backups/../x\" has a part that is empty, \".\" or \"..\""},
 		"it rests":                            {backuptest.New(backuptest.Every(3600), backuptest.InRun(done, 0), backuptest.HasSaved), nil, "True Saved: Saved " + backuptest.SevenMade},
 		"it rests, and its conditions went":   {backuptest.New(backuptest.Every(3600), backuptest.InRun(done, 0), backuptest.HasSaved, unsaid), nil, "True Saved: Saved " + backuptest.SevenMade + ": revision 7, 20480 bytes, at 2026-08-01T11:00:00Z"},
 		"it failed, and its conditions went":  {backuptest.New(backuptest.InRun(failed, 0), backuptest.HasFailed, unsaid), nil, "False BackupFailed: S3: connection refused; no backup has succeeded yet" + handwork},

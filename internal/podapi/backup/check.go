@@ -73,7 +73,7 @@ func checkPath(path string) error {
 	}
 	for part := range strings.SplitSeq(strings.TrimSuffix(path, "/"), "/") {
 		if part == "" || part == "." || part == ".." {
-			return fmt.Errorf("the path %q has an empty part, or a part . or ..", path)
+			return fmt.Errorf("the path %q has a part that is empty, \".\" or \"..\"", path)
 		}
 	}
 	return nil

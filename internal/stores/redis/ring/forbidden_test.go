@@ -19,15 +19,13 @@ type judge struct {
 }
 
 // forbidden returns why a step must not be taken; "" if it may be.
-func forbidden(view redis.View, wanted ring.Ring, step redis.Step) string {
+func forbidden(view redis.View, wanted ring.Ring, step redis.Step) string { //nolint:gocyclo // a list, one line each
 	j := judge{view, wanted}
 	switch step := step.(type) {
 	case redis.SetEpoch:
 		return j.setEpoch(step)
 	case redis.RaiseEpoch:
-		if status := j.Nodes[step.Address]; !status.Answers() || status.Role != redis.Primary {
-			return step.Address + " is no primary that answers"
-		}
+		return j.raiseEpoch(step)
 	case redis.AssignSlots:
 		return j.assign(step)
 	case redis.Admit:
@@ -134,6 +132,13 @@ func (j judge) followers(id string) (all, linked int) {
 		}
 	}
 	return all, linked
+}
+
+func (j judge) raiseEpoch(step redis.RaiseEpoch) string {
+	if status := j.Nodes[step.Address]; !status.Answers() || status.Role != redis.Primary {
+		return step.Address + " is no primary that answers"
+	}
+	return ""
 }
 
 func (j judge) setEpoch(step redis.SetEpoch) string {
