@@ -65,7 +65,7 @@ func TestACommandRunsOnceAtWhateverMomentTheOperatorIsKilled(t *testing.T) {
 		{"written-down", func(y tally, kill func()) { y.begin(t); y.awaitRun(t); kill(); y.release(t) }},
 		{"has-a-pod", func(y tally, kill func()) { y.begin(t); y.awaitPod(t); kill(); y.release(t) }},
 		{"begun", func(y tally, kill func()) { y.begin(t); y.awaitCounted(t, "begun"); kill(); y.release(t) }},
-		{"reported", func(y tally, kill func()) { y.begin(t); y.awaitWords(t, y.name, "it runs on"); kill(); y.release(t) }},
+		{"reported", func(y tally, kill func()) { y.begin(t); y.awaitWords(t, y.name, "is running on"); kill(); y.release(t) }},
 		{"ended", func(y tally, kill func()) { y.begin(t); y.release(t); y.awaitCounted(t, "ended"); kill() }},
 	} {
 		t.Run(moment.name, func(t *testing.T) {

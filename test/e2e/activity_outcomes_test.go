@@ -32,7 +32,7 @@ func TestWhatCanBecomeOfACommand(t *testing.T) {
 		{"exit", "exit 3", nil, egov1.StateFailed, "exit code 3", ""},
 		{"exit-137", "exit 137", nil, egov1.StateFailed, "exit code 137", ""},
 		{"killed", "kill -9 $$", nil, egov1.StateFailed, "SIGKILL", ""},
-		{"timed-out", "trap '' TERM; sleep 600", []chore{within(3)}, egov1.StateTimedOut, "its timeout was over", ""},
+		{"timed-out", "trap '' TERM; sleep 600", []chore{within(3)}, egov1.StateTimedOut, "longer than its timeout", ""},
 		{"quotes", `echo "a'b" '$(id)' "` + "`id`" + `" | head -c 9; echo; echo "$(echo nested)"`, nil, egov1.StateSucceeded, "exit code 0", "nested"},
 		{"dash", "-x", nil, egov1.StateFailed, "exit code 127", "-x: not found"},
 		{"not-text", `printf '\377\376'; echo end`, nil, egov1.StateSucceeded, "exit code 0", "end"},

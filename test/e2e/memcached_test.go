@@ -324,7 +324,7 @@ func TestSmokeMemcachedKeepsTheHitRateOfAConsistentClient(t *testing.T) {
 	}
 
 	c.scale(t, 0)
-	c.await(t, metav1.ConditionTrue, 0, "Size is 0")
+	c.await(t, metav1.ConditionTrue, 0, "spec.size is 0")
 	c.scale(t, 3)
 	c.await(t, metav1.ConditionTrue, 3, "3 of 3 servers answer")
 	back := c.ring(t)
