@@ -115,7 +115,7 @@ func (y tally) wantTruth(t *testing.T) bool {
 		t.Errorf("expected %s, whose command ended, to be Failed by its %s, it is %s: %s", y.name, truly, state, says)
 	case ended == 0 && (state == egov1.StateSucceeded || says == truly):
 		t.Errorf("expected %s, whose command did not end, not to say so, it is %s: %s", y.name, state, says)
-	case begun == 1 && strings.Contains(says, "did not begin"):
+	case begun == 1 && strings.Contains(says, "did not start"):
 		t.Errorf("expected %s, whose command began, not to deny it, it says %s", y.name, says)
 	}
 	return ended == 1
