@@ -122,7 +122,7 @@ func (c *cluster) awaitVictims(t *testing.T, ns string) {
 // wantServersRead checks that the operator has received most of the types of wrong responses, from Redis and from etcd.
 func (c *cluster) wantServersRead(t *testing.T, ns string) {
 	t.Helper()
-	for kind, least := range map[string]int{"RedisEnterpriseCluster": 12, "EtcdCluster": 8} {
+	for kind, least := range map[string]int{"RedisEnterpriseCluster": 12, "EtcdCluster": 4} {
 		lies := c.served(t, ns, kind)
 		t.Logf("%s: clients met %d lies: %v", kind, len(lies), lies)
 		if len(lies) < least {

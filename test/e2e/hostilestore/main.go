@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command hostilestore acts as redis-server or as etcd, depending on the name under which it runs. It connects each
-// client to the next server of package hostiletest. Each of these servers sends a different type of wrong response.
+// client to a random server of package hostiletest. Each of these servers sends a different type of wrong response.
 // Tests run the command in pods of the local cluster.
 package main
 
@@ -11,13 +11,13 @@ import (
 	"io"
 	"log"
 	"maps"
+	"math/rand/v2"
 	"net"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"sync/atomic"
 
 	"github.com/opcrew/opcrew/internal/stores/hostiletest"
 )
@@ -66,20 +66,20 @@ func hosts(urls map[string]string) map[string]string {
 	return out
 }
 
-// serve listens on an address. It connects each client to the next server, and logs the name of this server.
+// serve listens on an address. It connects each client to a random server, and logs the name of this server. A pod that restarts would else
+// begin with the same server again.
 func serve(address string, servers map[string]string) error {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return err
 	}
 	names := slices.Sorted(maps.Keys(servers))
-	var count atomic.Int64
 	for {
 		client, err := listener.Accept()
 		if err != nil {
 			return err
 		}
-		name := names[int(count.Add(1)-1)%len(names)]
+		name := names[rand.IntN(len(names))]
 		log.Printf("%s gets: %s", client.RemoteAddr(), name)
 		go connect(client, servers[name])
 	}
