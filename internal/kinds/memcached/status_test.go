@@ -33,7 +33,7 @@ func TestServersReadyReportsWhatBlocksIt(t *testing.T) {
 		"size 0, a pod is still going":                      {0, observed(0, has("web-0")), kit.Outcome{}, "False Updating: The last servers are being removed"},
 		"size 0, not carried out yet":                       {0, observed(0, counts(2)), kit.Outcome{}, "False Updating: The last servers are being removed"},
 		"a pod hangs that shall go":                         {2, observed(2, hangs("web-2")), kit.Outcome{}, "True AllServersReady: 2 of 2 servers answer"},
-		"a pod hangs that shall stay":                       {3, observed(2, grown, hangs("web-2")), kit.Outcome{}, "False ServersNotReady: 2 of 3 servers answer; web-2: the pod is being deleted, and node node2 does not answer; if the node is gone for good, delete the Node or taint it node.kubernetes.io/out-of-service"},
+		"a pod hangs that must stay":                        {3, observed(2, grown, hangs("web-2")), kit.Outcome{}, "False ServersNotReady: 2 of 3 servers answer; web-2: the pod is being deleted, and node node2 does not answer; if the node is gone for good, delete the Node or taint it node.kubernetes.io/out-of-service"},
 		"size 0, the last pod hangs":                        {0, observed(0, hangs("web-0")), kit.Outcome{}, "True ScaledToZero: spec.size is 0, so there are no servers"},
 		"it grows":                                          {5, observed(3), changed, "False Updating: The number of servers is changing from 3 to 5"},
 		"it shrinks to 0":                                   {0, observed(3), kit.Outcome{}, "False Updating: The number of servers is changing from 3 to 0"},
