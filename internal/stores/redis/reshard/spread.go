@@ -17,7 +17,7 @@ const (
 	// mostLanes limits the number of connections to one server. Since version 8.0, Valkey blocks a connection until its
 	// replicas have executed a SETSLOT. SETSLOTs from several connections reach the replicas together
 	// (cluster_legacy.c, clusterCommandSetSlot).
-	mostLanes = 32
+	mostLanes = server.MostLanes
 	// perLane is the minimum number of commands per connection. With fewer, an additional connection costs more than it
 	// saves.
 	perLane = 8

@@ -23,8 +23,12 @@ const (
 	// connectTimeout limits one attempt to connect. throughTimeout is the limit when another dialer is used.
 	connectTimeout = time.Second
 	throughTimeout = 10 * time.Second
-	// lanes is the number of connections to one server, so that reads, steps and slot moves can run concurrently.
-	lanes = 4
+	// MostLanes is how many connections to one server a move of slots may use at the same time.
+	MostLanes = 32
+	// mostConnections limits the connections to one server. Reads and steps need some while a move uses its lanes.
+	mostConnections = MostLanes + 8
+	// mostIdle is how many unused connections to one server stay open for later calls.
+	mostIdle = 4
 )
 
 // ContextDialer opens one connection, as (*net.Dialer).DialContext does.
@@ -92,7 +96,7 @@ func (r *remote) connect(address string, of size) *goredis.Client {
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 		MaxRetries:               -1, DialerRetries: 1, DialTimeout: connectTimeout,
 		ContextTimeoutEnabled: true, ReadTimeout: -1, WriteTimeout: -1,
-		PoolSize: lanes, MaxIdleConns: lanes,
+		PoolSize: mostConnections, MaxIdleConns: mostIdle,
 	}
 	if r.through == nil {
 		options.Dialer = explaining(goredis.NewDialer(options))
