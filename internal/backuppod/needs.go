@@ -22,7 +22,8 @@ type Need struct {
 	Kind                schema.GroupVersionKind
 }
 
-// SecretNeed returns the need for a Secret that a field names.
+// SecretNeed returns the Need for a Secret that must exist before the pod can start. field is the spec field that names
+// the Secret.
 func SecretNeed(field, name string) Need {
 	return Need{field, name, etcdv1beta2.ReasonSecretMissing, corev1.SchemeGroupVersion.WithKind("Secret")}
 }

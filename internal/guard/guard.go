@@ -25,8 +25,8 @@ type Pod struct {
 	// Kind and ObjectKey identify the child object.
 	Kind string
 	client.ObjectKey
-	// Security is the profile that the pod must follow, and Trust what needs no check of rights. Each kind declares
-	// both.
+	// Security is the profile that the pod must follow. Trust lists the parts of the pod that are exempt from the check
+	// of the user's rights. The code of each kind sets both.
 	Security Security
 	Trust    Trust
 	// Template is the pod that opcrew would write, without the defaults of the API server. Live is the pod of the child
@@ -50,12 +50,15 @@ type Objection struct {
 	Again time.Duration
 }
 
-// Trust lists the parts of a pod that need no right of the requester, the user who requested the owner of the pod.
+// Trust lists exceptions from a check of rights. Normally, the requester (the user who created or last changed the
+// owner of the pod) must have a right to every object that the pod uses.
 type Trust struct {
-	// All is true if the kind itself has checked the rights of the requester, so that no part needs another check.
+	// All is true if no part of the pod needs a check, because the code of the kind has already checked the requester's
+	// rights.
 	All bool
-	// Volumes are the names of volumes that the kind adds, and that only containers of opcrew mount.
+	// Volumes are the names of volumes that opcrew adds to the pod and mounts only in its own containers.
 	Volumes []string
-	// Requesters maps a volume to the RequesterAnnotation of another object that refers to what the volume mounts.
+	// Requesters maps each volume that the spec of another object requests, instead of the owner's spec, to the
+	// RequesterAnnotation of that object. opcrew then checks the rights of the user in that annotation.
 	Requesters map[string]string
 }

@@ -56,8 +56,8 @@ type Options struct {
 	AgentImage, BackupImage string
 	// RedisImage is the Redis or Valkey image for clusters that do not specify one.
 	RedisImage string
-	// RequesterChecks enables the check that pods use only objects that belong to their owner, or that the requester of
-	// the owner may use.
+	// RequesterChecks enables a check of every pod: each object that the pod uses must belong to the pod's owner, or
+	// the user who created or last changed the owner must have a right to it.
 	RequesterChecks bool
 	// DialPod connects to a pod. If it is nil, the process connects over its own network.
 	DialPod func(ctx context.Context, network, address string) (net.Conn, error)
@@ -119,7 +119,7 @@ func NewManager(cfg *rest.Config, opts Options) (ctrl.Manager, error) {
 	return mgr, mgr.Add(&crdWatch{reader: mgr.GetAPIReader(), missing: missing, clock: opts.Clock})
 }
 
-// applier returns the Applier that writes the children of all kinds, with its guards, the checks that every pod must
+// applier returns the Applier that writes the children of all kinds. Its guards are the checks that every pod must
 // pass.
 func applier(mgr ctrl.Manager, opts Options) (*ensure.Applier, error) {
 	standards, err := podsecurity.NewGuard()

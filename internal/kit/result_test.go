@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Regression: an error that looked like a conflict but lasted was retried five times per second for ever.
+// Regression: a permanent error that looked like a conflict was retried five times per second forever.
 func TestAConflictThatLastsIsTriedLessAndLessOften(t *testing.T) {
 	gold, silver, r := client.ObjectKey{Name: "gold"}, client.ObjectKey{Name: "silver"}, retries{}
 	for i, want := range []time.Duration{200 * time.Millisecond, 400 * time.Millisecond, 800 * time.Millisecond} {

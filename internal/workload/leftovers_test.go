@@ -66,7 +66,8 @@ func TestReadyNamesWhatIsLeftOverOnlyWhileItIsTrue(t *testing.T) {
 	same(t, "Ready", "False PodsNotReady: 1 of 2 pods are ready", reportedBy("Ready", broken))
 }
 
-// Regression: a StatefulSet counts a stuck pod as one of its replicas, but never as an updated one.
+// Regression: a rollout seemed to last as long as a surplus pod was stuck in deletion, because a StatefulSet counts
+// such a pod in status.replicas but never in status.updatedReplicas.
 func TestAPodThatHangsBeyondTheWantedNumberDoesNotHoldUpTheRest(t *testing.T) {
 	hanging := func(name string) client.Object {
 		pod := podOf(web.Name, name, deletedAt(1), onLostNode)

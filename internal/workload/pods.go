@@ -29,8 +29,8 @@ func ReadyChanged(pod *corev1.Pod) time.Time {
 	return podCondition(pod, corev1.PodReady).LastTransitionTime.Time
 }
 
-// unbound is part of the scheduler's message about a pod whose claims have no volumes yet. Most claims get a volume
-// soon. For all other claims, events of the claim explain more than this message.
+// unbound is part of the scheduler's message about a pod whose claims have no volumes yet. A pod with this message does
+// not count as stuck: most claims get a volume soon, and events of the claim explain all other cases better.
 const unbound = "unbound immediate PersistentVolumeClaims"
 
 // WhyNotReady returns why a pod is not ready, with the message of the scheduler, kubelet or container runtime; "" if it

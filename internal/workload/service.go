@@ -55,8 +55,8 @@ func target(p common.Port) intstr.IntOrString {
 	return intstr.FromInt32(p.Port)
 }
 
-// ContainerPort returns the port on which the container listens. If the target port is a name, that is the port's own
-// number.
+// ContainerPort returns the port on which the container listens. If the target port is a name, the container listens on
+// the number of the Service port.
 func ContainerPort(p common.Port) int32 {
 	if to := target(p); to.Type == intstr.Int {
 		return to.IntVal

@@ -27,13 +27,13 @@ import (
 // must have a right to that object.
 type named struct{ file, spec, want string }
 
-// Rights to create objects, which need no name.
+// Rights to create objects. Unlike a right such as "get secrets other", they contain no object name.
 const (
 	newServices = "create services in namespace default"
 	newClaims   = "create persistentvolumeclaims in namespace default"
 )
 
-// names lists every field whose name the admission policies check.
+// names lists every field for which the admission policies require a right of the user who sets the field.
 var names = slices.Concat(
 	podNames("appservice", "pod: {%s}"),
 	podNames("memcached", "pod: {%s}"),
@@ -117,8 +117,8 @@ func TestEveryNameInASpecNeedsARightOfItsAuthor(t *testing.T) {
 	}
 }
 
-// changed is a change by carol of an object in which an administrator has set names. If want is empty, she may make the
-// change.
+// changed is a change that carol makes to an object. An administrator created the object, so its spec may name other
+// objects to which carol has no right. If want is empty, carol may make the change.
 type changed struct{ file, spec, change, want string }
 
 var changes = []changed{
@@ -166,7 +166,7 @@ func TestAUserWithoutARightMayNotRedirectWhatOthersHaveNamed(t *testing.T) {
 	}
 }
 
-// in returns a copy of the object in which the field has the tested name.
+// in returns a copy of the object with the fields of n.spec in its spec.
 func (n named) in(t *testing.T, object *unstructured.Unstructured) *unstructured.Unstructured {
 	t.Helper()
 	out := object.DeepCopy()
@@ -247,8 +247,8 @@ func authorOfAllKinds(t *testing.T) client.Client {
 	return carol
 }
 
-// grantItsOwn lets user carol read the Secret and the PersistentVolumeClaim that the samples and rows name, apart from
-// the object that the test names.
+// grantItsOwn lets user carol read the Secret and the PersistentVolumeClaim that samples and test cases need. It gives
+// no right to the objects whose protection the tests check, such as Secret other.
 func grantItsOwn(t *testing.T) {
 	t.Helper()
 	role := &rbacv1.Role{Rules: []rbacv1.PolicyRule{

@@ -34,7 +34,7 @@ func samples(t *testing.T, folder string) []manifest.Document {
 	return docs
 }
 
-// The test checks samples as strictly as the rows of the tables. It leaves out objects of Kubernetes' core group:
+// The test checks samples as strictly as the manifests in testdata. It leaves out objects of Kubernetes' core group:
 // whether the server accepts, for example, a PersistentVolumeClaim depends on other objects in the cluster.
 func TestSamplesAndArticlesAreAccepted(t *testing.T) {
 	for _, folder := range []string{"", "restore", "articles", "articles/plain"} {

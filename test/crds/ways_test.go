@@ -63,8 +63,8 @@ func (w way) check(ctx context.Context, c client.Client, r row) (err error) {
 	return nil
 }
 
-// expected returns the part of the message with which the server must refuse the row's manifest, or "" if it must
-// accept it.
+// expected returns a part of the message with which the server must refuse the row's manifest. It returns "" if the
+// server must accept the manifest.
 func (w way) expected(r row) string {
 	if w.apply {
 		return r.wantApply

@@ -7,14 +7,14 @@ import "github.com/opcrew/opcrew/api/common"
 
 // Condition types of a MicroServiceDeploy.
 const (
-	// MicroServiceDeployReady summarizes the other conditions. While one of them blocks, Ready is False, with the
-	// reason of the first that does.
+	// MicroServiceDeployReady summarizes the other conditions. It is False if one of them keeps the instance from being
+	// ready, and then has the reason of the first such condition.
 	MicroServiceDeployReady = "Ready"
 	// MicroServiceDeployChildrenReady reports whether all children of the instance have the fields that the operator
 	// declares for them.
 	MicroServiceDeployChildrenReady = "ChildrenReady"
-	// MicroServiceDeployRolledOut reports whether all pods match the spec and are ready. Its message says what blocks
-	// the first pod that does not.
+	// MicroServiceDeployRolledOut reports whether all pods match the spec and are ready. If not, its message says what
+	// keeps the first unready pod from being ready.
 	MicroServiceDeployRolledOut = common.ConditionRolledOut
 	// MicroServiceDeployAvailable reports whether at least one pod serves users, whether it has the current or an
 	// earlier template.
@@ -36,7 +36,8 @@ const (
 	MicroServiceDeployConfigWarning = "ConfigWarning"
 )
 
-// Condition reasons of a MicroServiceDeploy, in addition to the reasons of every kind and of the application kinds.
+// Condition reasons of a MicroServiceDeploy. Package common defines further reasons, for all kinds and for all
+// application kinds.
 const (
 	// ReasonIdle: spec.idle has stopped the instance, so it has no pods.
 	ReasonIdle = "Idle"

@@ -168,9 +168,9 @@ type MicroServiceDeploySpec struct {
 	// +optional
 	Idle bool `json:"idle,omitempty"`
 
-	// quota limits what the tenant uses. Namespace (the default) creates one ResourceQuota for a namespace without pods
-	// of other owners. PriorityClass creates one for the instances with this value only: their pods get a PriorityClass
-	// of priority 0, which the quota selects. None sets no limit.
+	// quota selects the ResourceQuota that limits what the tenant uses. Namespace (the default): one quota for all pods
+	// of the namespace, if all of them belong to MicroServiceDeploys. PriorityClass: one quota for the pods of all
+	// instances with this value; they get a PriorityClass of priority 0. None: no quota.
 	// +optional
 	// +kubebuilder:validation:Enum=Namespace;PriorityClass;None
 	Quota QuotaMode `json:"quota,omitempty"`

@@ -26,7 +26,7 @@ import (
 
 var someTime = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
-// placeholder is the value of spec.image in the tutorial's manifest, although it is not a valid image.
+// placeholder is the value of spec.image in the manifest of the AppService tutorial, although it is not a valid image.
 const placeholder = "just a image url"
 
 // Builders of objects.

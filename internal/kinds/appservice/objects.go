@@ -29,7 +29,7 @@ func identity(a *appv1.AppService) workload.Identity {
 	}
 	id.Labels = maps.Clone(id.Selector)
 	maps.Copy(id.Labels, map[string]string{
-		"app":                         a.Name, // users of the tutorial select pods by this label
+		"app":                         a.Name, // users of the AppService tutorial select pods by this label
 		"app.kubernetes.io/component": "application",
 		"app.kubernetes.io/part-of":   "opcrew",
 	})
@@ -44,7 +44,7 @@ func template(a *appv1.AppService) *corev1ac.PodTemplateSpecApplyConfiguration {
 	workload.Restrict(template, a.Spec.SecurityProfile)
 	podtemplate.Override(template, a.Spec.Pod)
 	if a.Spec.Pod != nil && podtemplate.NamesAccount(a.Spec.Pod.ServiceAccountName) {
-		// If the user names another account than default, that account decides whether its token is mounted.
+		// If the user names a service account other than default, that account decides whether its token is mounted.
 		template.Spec.AutomountServiceAccountToken = nil
 	}
 	return template

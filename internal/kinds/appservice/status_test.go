@@ -21,7 +21,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/golden"
 )
 
-// isStarting makes one pod not ready yet.
+// isStarting makes one pod unready, as if it were still starting.
 func isStarting(f facts) facts {
 	f.rollout.Deployment.Status.AvailableReplicas--
 	f.rollout.Pods[0].Status.Conditions = nil

@@ -40,8 +40,8 @@ func TestCredentialsThatNoServerTakesAreReportedAndThoseBeforeGoOn(t *testing.T)
 	}
 }
 
-// A generated password counts once it is stored in the Secret, because each reconcile generates a different one. The
-// first password counts at once, because servers cannot start without a password.
+// A generated password becomes valid when it is stored in the Secret, because each reconcile generates a different one.
+// The first password of a cluster is valid at once, because servers cannot start without a password.
 func TestAPasswordCountsOnceItStandsInTheSecretAndTheFirstOnceItIsDrawn(t *testing.T) {
 	const stored, fresh, read = "secret", "fresh", "read"
 	for name, test := range map[string]struct {

@@ -37,8 +37,8 @@ type decision struct {
 	remaining time.Duration
 }
 
-// Decide decides what to do, from everything that was read (f). The rules are in the packages desired, observed, tuning
-// and decide.
+// Decide makes the decision from f, the facts that Observe has read. The rules are in the packages desired, observed,
+// tuning and decide.
 func (r *reconciler) Decide(c *redisv1alpha1.RedisEnterpriseCluster, f facts, _ time.Time) decision {
 	if c.DeletionTimestamp != nil {
 		return decision{}

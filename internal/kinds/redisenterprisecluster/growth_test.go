@@ -171,7 +171,7 @@ func TestWhichVolumesGrowFollowsFromTheSpecAndTheClaims(t *testing.T) {
 	}{
 		"as large as the spec says": {spec: "volumeSize: 9Gi, " + on, wanted: "9Gi", claims: "012"},
 		"the switch is off":         {spec: "volumeSize: 9Gi", wanted: "0", claims: "012"},
-		"no size is written":        {spec: on, wanted: "0", claims: "012"}, // so that another amount of memory does not make them grow irreversibly
+		"no size is written":        {spec: on, wanted: "0", claims: "012"}, // otherwise the size would follow the memory, and a volume that has grown cannot shrink again
 		"there are to be none":      {spec: "enabled: false, volumeSize: 9Gi, " + on, wanted: "0", claims: "012"},
 		"of another class":          {spec: "storageClassName: slow, volumeSize: 9Gi, " + on, wanted: "0", claims: "012"},
 		"while it sleeps":           {spec: "volumeSize: 9Gi, " + on, wanted: "9Gi", claims: "012", but: func(s *scene, _ []*corev1.PersistentVolumeClaim) { *s.Set.Spec.Replicas = 0; s.Pods = nil }},
@@ -265,8 +265,8 @@ func TestWhatAPodHadComesBackWithItOnlyIfItsClaimHasAVolume(t *testing.T) {
 	}
 }
 
-// provisioned gives a claim an empty volume that was provisioned for this claim. The claim is created the given time
-// after the second pod.
+// provisioned gives a claim an empty volume that was provisioned for this claim. It sets the claim's creation time to
+// that of the second pod plus the given time.
 func provisioned(s *scene, claim *corev1.PersistentVolumeClaim, after time.Duration) {
 	claim.UID, claim.Spec.VolumeName = "0123", "pvc-0123"
 	claim.CreationTimestamp = metav1.NewTime(s.pod(1).CreationTimestamp.Add(after))

@@ -146,8 +146,8 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		Complete(loop)
 }
 
-// clusterOfLabel returns a request for the cluster that the label of a pod or a volume claim names. The owner reference
-// does not name the cluster, but the StatefulSet.
+// clusterOfLabel returns a request for the cluster that the label of a pod or a volume claim names. It uses the label
+// because the owner reference names the StatefulSet, not the cluster.
 func clusterOfLabel(_ context.Context, object client.Object) []reconcile.Request {
 	name := object.GetLabels()[redisv1alpha1.ClusterLabel]
 	if name == "" {

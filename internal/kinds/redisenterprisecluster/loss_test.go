@@ -34,7 +34,7 @@ func withLostShard() *scene {
 	return s
 }
 
-// lose replaces both servers of a shard by new, empty servers: its primary (home) and its replica (guest).
+// lose replaces both servers of a shard, its primary (home) and its replica (guest), with new, empty servers.
 func (s *scene) lose(home, guest string) {
 	h, g := s.procs[home], s.procs[guest]
 	s.ghosts = append(s.ghosts, redis.Peer{ID: h.ID, Role: redis.Primary, Failed: true, Slots: h.Slots})

@@ -251,8 +251,9 @@ func TestTheStatusNamesTheFirstCause(t *testing.T) {
 	}
 }
 
-// waitForPod3 stops the servers of the last of four pods, which has no slots yet. Slot 5 is being moved to this pod's
-// shard, and the replica of the shard (g0, on the first pod) already has keys of the slot.
+// waitForPod3 simulates an interrupted scale-out: the last of four pods has no slots yet, and its servers do not
+// answer. Slot 5 is being moved to the shard of this pod. The shard's replica, g0 on the first pod, already has keys of
+// slot 5.
 func waitForPod3(s *scene) {
 	s.procs["h0"].Slots, s.procs["h3"].Slots = append(s.procs["h0"].Slots, s.procs["h3"].Slots...), nil
 	s.procs["h0"].Migrating, s.procs["g0"].Keys = map[int]string{5: "h3"}, 7

@@ -107,7 +107,7 @@ func (s *scene) addPod(i int) {
 			Name: name, Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
 		})
 	}
-	_, _ = kit.Trim(pod) // the real cache also trims pods
+	_, _ = kit.Trim(pod) // the operator's cache removes the same parts of pods
 	s.Pods[pod.Name] = pod
 	for _, name := range []string{"h", "g"} {
 		id := fmt.Sprintf("%s%d", name, i)
@@ -149,7 +149,7 @@ func (s *scene) crash(pods ...int) {
 	}
 }
 
-// silence makes the servers of the given pods not answer.
+// silence makes the servers of the given pods stop answering.
 func (s *scene) silence(pods ...int) {
 	for _, i := range pods {
 		delete(s.procs, fmt.Sprintf("h%d", i))

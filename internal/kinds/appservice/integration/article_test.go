@@ -56,7 +56,7 @@ func expectTheArticle(t *testing.T, flags ...string) {
 	}
 }
 
-// expectTheArticlesChildren checks that the objects that the article shows to its readers exist.
+// expectTheArticlesChildren checks that opcrew creates the objects that readers of the AppService article expect.
 func (s *shop) expectTheArticlesChildren() {
 	s.Helper()
 	service, pods, budget := &corev1.Service{}, &appsv1.Deployment{}, &policyv1.PodDisruptionBudget{}

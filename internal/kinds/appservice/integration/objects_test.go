@@ -33,7 +33,8 @@ const (
 	rolled   = appv1.AppServiceRolledOut
 	children = appv1.AppServiceChildrenReady
 
-	// placeholder is the value of spec.image in the tutorial's manifest, although it is not a valid image.
+	// placeholder is the value of spec.image in the manifest of the AppService tutorial, although it is not a valid
+	// image.
 	placeholder = "just a image url"
 )
 
@@ -152,8 +153,8 @@ func (s *shop) patch(object client.Object, merge string) {
 	}
 }
 
-// await waits until a condition has the given status and reason, and its message contains the words, for the current
-// spec.
+// await waits until the status describes the current spec, the given condition has the given status and reason, and its
+// message contains the given words.
 func (s *shop) await(kind, statusReason string, words ...string) *appv1.AppService {
 	s.Helper()
 	var a *appv1.AppService

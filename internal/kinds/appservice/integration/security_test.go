@@ -27,8 +27,8 @@ func (s *shop) enforce(level string) {
 	}
 }
 
-// awaitPods waits until the given number of pods run. All of them must meet the Pod Security Standard restricted, or
-// none.
+// awaitPods waits until the given number of pods run. If restricted is true, all of them must meet the restricted Pod
+// Security Standard; otherwise none of them may.
 func (s *shop) awaitPods(size int, restricted bool) {
 	s.Helper()
 	operator.Until(s.T, fmt.Sprintf("%d pods run, restricted: %t", size, restricted), func() error {

@@ -177,7 +177,7 @@ func TestAnObjectOfAnotherOwnerWithOurNameIsLeftAloneAndReported(t *testing.T) {
 			if err := env.Client.Delete(t.Context(), theirs); err != nil {
 				t.Fatal(err)
 			}
-			s.edit(withSize(2)) // an edit starts a reconcile at once; otherwise opcrew would retry the name only after up to a minute
+			s.edit(withSize(2)) // without this edit, it could take a minute until opcrew tries to use the name again
 			s.awaitReady(2)
 		})
 	}

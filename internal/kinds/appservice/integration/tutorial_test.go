@@ -15,11 +15,11 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// Each test in this file is named after a fault that users of the tutorial's operator reported. opcrew must not have
-// these faults.
+// Each test in this file is named after a fault that users reported in the operator of the AppService tutorial. opcrew
+// must not have these faults.
 
-// The tutorial's operator recorded the last spec only once. After the first change, every event made it rewrite all
-// children.
+// The operator of the AppService tutorial recorded the spec only when it created the children. After the first change
+// of the spec, it therefore rewrote all children at every event.
 func TestFaultOfTheTutorialAfterAChangeEveryEventRewritesTheChildren(t *testing.T) {
 	s := newShop(t)
 	s.create(2, withPorts(http))
@@ -53,8 +53,9 @@ func TestFaultOfTheTutorialARefusedUpdateIsSwallowed(t *testing.T) {
 	s.awaitReady(1)
 }
 
-// The tutorial's operator treated every unknown error of a read as if the object existed. This test checks that opcrew
-// reports a failed read. A unit test of Observe covers all other effects of failed reads.
+// If a read failed with an unknown error, the operator of the AppService tutorial went on as if the object existed.
+// This test checks that opcrew writes nothing when it starts with an empty cache. A unit test of Observe covers failed
+// reads.
 func TestFaultOfTheTutorialAFailedReadFallsThroughToTheUpdate(t *testing.T) {
 	s := newShop(t)
 	s.create(1, withPorts(http))
@@ -67,7 +68,7 @@ func TestFaultOfTheTutorialAFailedReadFallsThroughToTheUpdate(t *testing.T) {
 	}
 }
 
-// The tutorial's operator created a Service only if the Deployment was missing.
+// The operator of the AppService tutorial created a Service only if the Deployment was missing.
 func TestFaultOfTheTutorialAServiceThatCouldNotBeMadeIsNeverMade(t *testing.T) {
 	s := newShop(t)
 	s.create(1, withPorts(atNodes(79)))

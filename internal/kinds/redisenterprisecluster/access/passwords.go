@@ -39,9 +39,9 @@ func (s Credentials) LosesPassword() bool {
 	return !s.External && len(s.Stored()) > 0 && s.Password() == ""
 }
 
-// wanted returns the hash of the one password that stays valid; "" if there is none yet. A generated password counts
-// only when it is in the Secret, because each reconcile generates a different one. The first password of a cluster
-// counts at once, because servers cannot start without one.
+// wanted returns the hash of the one password that stays valid; "" if there is none yet. A generated password becomes
+// valid only when it is stored in the Secret, because each reconcile generates a different one. The first password of a
+// cluster is valid at once, because servers cannot start without one.
 func (s Credentials) wanted(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	switch {
 	case s.Problem(c) != "":
@@ -54,8 +54,8 @@ func (s Credentials) wanted(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	return desired.Hash(s.Generated.Users)
 }
 
-// Accepted returns the hashes of the passwords that servers should accept: the password in the Secret and, for the
-// remaining time, the previous passwords.
+// Accepted returns the hashes of the passwords that servers should accept: the current password, and the previous
+// passwords until they expire. remaining is the time until then.
 func (s Credentials) Accepted(c *redisv1alpha1.RedisEnterpriseCluster, remaining time.Duration) []string {
 	stored, wanted := s.Stored(), s.wanted(c)
 	switch {

@@ -70,7 +70,7 @@ func DisruptionBudget(c *redisv1alpha1.RedisEnterpriseCluster) *policyv1ac.PodDi
 	return desired.Identity(c).DisruptionBudget()
 }
 
-// ServiceAccount declares a service account without permissions for the pods.
+// ServiceAccount declares the service account of the pods, which has no permissions.
 func ServiceAccount(c *redisv1alpha1.RedisEnterpriseCluster) *corev1ac.ServiceAccountApplyConfiguration {
 	name, _ := desired.ServiceAccount(c)
 	return corev1ac.ServiceAccount(name, c.Namespace).WithLabels(desired.Labels(c)).WithAutomountServiceAccountToken(false)

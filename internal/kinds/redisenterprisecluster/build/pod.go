@@ -24,7 +24,7 @@ func newServer(r desired.Spec, c *redisv1alpha1.RedisEnterpriseCluster, place re
 	out := corev1ac.Container().WithName(string(place)).
 		WithImage(r.Image.Reference).
 		WithImagePullPolicy(r.Image.Policy).
-		WithTerminationMessagePolicy(corev1.TerminationMessageFallbackToLogsOnError). // shows why it failed
+		WithTerminationMessagePolicy(corev1.TerminationMessageFallbackToLogsOnError). // the pod's status then shows why a server failed
 		WithCommand(agentBinary, "redis-server").
 		WithArgs(
 			"--place="+string(place),

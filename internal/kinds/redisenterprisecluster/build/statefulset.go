@@ -87,7 +87,7 @@ func template(r desired.Spec, c *redisv1alpha1.RedisEnterpriseCluster) *corev1ac
 // sideContainer returns an additional container from the spec, with restricted permissions where the user sets none.
 func sideContainer(side corev1.Container) *corev1ac.ContainerApplyConfiguration {
 	security := podtemplate.Over(workload.Confined(), side.SecurityContext)
-	security.Capabilities.Drop = []corev1.Capability{"ALL"} // Over does not merge lists
+	security.Capabilities.Drop = []corev1.Capability{"ALL"} // even if the user lists other capabilities to drop
 	return podtemplate.Convert[*corev1ac.ContainerApplyConfiguration](side).WithSecurityContext(security)
 }
 

@@ -1,7 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package clustertest provides RedisEnterpriseCluster objects for tests of this kind and its packages.
+// Package clustertest provides RedisEnterpriseCluster objects for the tests of package redisenterprisecluster and its
+// subpackages.
 package clustertest
 
 import (

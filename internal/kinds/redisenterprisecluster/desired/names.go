@@ -123,7 +123,7 @@ func Domain(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	return fmt.Sprintf("%s.%s.svc", c.Name, c.Namespace)
 }
 
-// Endpoints returns the addresses for clients that the status lists, for a cluster with a number of pods.
+// Endpoints returns the addresses for clients that the status lists. pods is the number of pods of the cluster.
 func Endpoints(c *redisv1alpha1.RedisEnterpriseCluster, pods int32) *redisv1alpha1.Endpoints {
 	out := &redisv1alpha1.Endpoints{
 		Cluster: fmt.Sprintf("%s:%d", Domain(c), redisv1alpha1.HomePort),
@@ -144,7 +144,7 @@ func Port(place redisv1alpha1.Place) int32 {
 	return redisv1alpha1.HomePort
 }
 
-// GracePeriod returns how many seconds a pod has, when it stops, to hand its primary over and to end.
+// GracePeriod returns how many seconds a stopping pod has to hand its primary over to a replica and to exit.
 func GracePeriod(c *redisv1alpha1.RedisEnterpriseCluster) int64 {
 	if wanted := c.Spec.RedisEnterpriseTerminationGracePeriodSeconds; wanted != nil {
 		return *wanted

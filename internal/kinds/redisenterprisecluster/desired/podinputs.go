@@ -23,8 +23,8 @@ type PodInputs struct {
 	Persistent bool                         `json:",omitempty"`
 }
 
-// PodInputs returns the pod inputs of a spec. Different spellings of the same value give the same inputs. They omit
-// settings that running servers can change, and fields of the StatefulSet itself.
+// PodInputs returns all fields of the spec that pods depend on. Different spellings of the same value give the same
+// result. The result omits settings that running servers can change, and fields of the StatefulSet itself.
 func (r Spec) PodInputs(c *redisv1alpha1.RedisEnterpriseCluster) PodInputs {
 	out := PodInputs{
 		Pod: c.Spec.PodSpec, Policy: r.Image.Policy, Settings: Settings(c, AtStart),

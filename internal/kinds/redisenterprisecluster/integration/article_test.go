@@ -69,7 +69,8 @@ func expectTheArticle(t *testing.T, flags ...string) {
 	s.expectTheArticlesChildren()
 }
 
-// expectTheArticlesChildren expects the objects that users know from the vendor's operator.
+// expectTheArticlesChildren checks the children of the cluster that the published article's manifest creates. Their
+// names, users, ports and volume sizes must be those of the vendor's operator.
 func (s *site) expectTheArticlesChildren() {
 	s.Helper()
 	secret, page := &corev1.Secret{}, &corev1.Service{}

@@ -31,7 +31,7 @@ func TestFromCreationToReadyThereAreTenWrites(t *testing.T) {
 			mark, begin := env.Audit.Mark(t), time.Now()
 			s.create(options...)
 			s.awaitWhole()
-			// A slow machine may report progress in additional statuses.
+			// On a slow machine, the operator may report progress in additional status updates.
 			statuses := 2 + int(time.Since(begin)/(10*time.Second))
 			writes := env.Settled(t, mark).Writes()
 			want := map[string]int{

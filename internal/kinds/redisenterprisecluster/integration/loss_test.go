@@ -30,7 +30,7 @@ func (s *site) loseFirstShard() {
 	s.kubelets.Wipe(s.Context(), &pods[0], &pods[1])
 	gone := store.GiveUp(s.cluster())
 	isOther := func(key string) bool {
-		slot, _ := strconv.Atoi(strings.Split(key, "/")[0]) // the keys have no other form
+		slot, _ := strconv.Atoi(strings.Split(key, "/")[0]) // every key starts with its slot and a slash
 		return slot > 5460
 	}
 	if len(gone) == 0 || slices.ContainsFunc(gone, isOther) {

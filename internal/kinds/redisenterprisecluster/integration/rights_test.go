@@ -15,7 +15,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// newTenantsSite returns a site whose tenant creates and edits the cluster, with the checks of requesters' rights.
+// newTenantsSite returns a test environment in which a tenant creates and edits the cluster, and opcrew checks the
+// rights of that tenant.
 func newTenantsSite(t *testing.T) *site {
 	t.Helper()
 	s := newSiteOf(t, 5, env.CheckingOperator)
@@ -58,7 +59,7 @@ func TestServersGoOnUntilARoleGrantsTheSecretThatTheirSuccessorsRead(t *testing.
 	s.write(300)
 
 	s.tenant.Grant("get", "", "secrets", "bank")
-	s.edit(withGracePeriod(61)) // without this edit, opcrew would review the right again only within a minute
+	s.edit(withGracePeriod(61)) // without this edit, it could take a minute until opcrew checks the right again
 	s.awaitWhole()
 	for _, pod := range s.pods() {
 		if !operator.ReadsSecret(&pod, "bank") {
@@ -114,7 +115,7 @@ func TestAnUpgradeToTheChecksChangesNoServer(t *testing.T) {
 			if diff := cmp.Diff(before, uids(s.pods())); diff != "" || s.get().Annotations[common.RequesterAnnotation] != "" {
 				t.Errorf("expected the servers as they were, without a requester (-before +after):\n%s", diff)
 			}
-			s.edit(sized(4)) // a change that names no other object
+			s.edit(sized(4)) // this change needs no right, because it adds no reference to another object
 			s.awaitWhole()
 		})
 	}

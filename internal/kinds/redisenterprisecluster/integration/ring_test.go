@@ -231,7 +231,8 @@ func TestASettingIsSentToServersThatRunAndOneThatIsReadAtTheStartRestartsThem(t 
 	s.awaitWhole()
 }
 
-// hasSetting returns an error that names a server without the given value of a setting.
+// hasSetting returns nil if all servers have the given value of a setting. Otherwise it returns an error that names a
+// server with another value.
 func (s *site) hasSetting(name, value string) error {
 	for _, pod := range s.pods() {
 		for _, address := range addresses(pod) {
@@ -282,7 +283,8 @@ func TestAPasswordThatIsEditedIsValidAtOnceAndTheOldOneForAnotherMinute(t *testi
 	env.Rests(t)
 }
 
-// letIn returns an error that names a server that rejects the given password.
+// letIn returns nil if all servers accept the given password. Otherwise it returns an error that names a server that
+// rejects it.
 func (s *site) letIn(password string) error {
 	for _, pod := range s.pods() {
 		for _, address := range addresses(pod) {

@@ -79,8 +79,8 @@ func (s *site) tryCreate(options ...option) error {
 	return env.Client.Create(s.Context(), c)
 }
 
-// withoutRules replaces the CRD by its earlier version, which had no rules about volumes and containers. restore puts
-// the current CRD back.
+// withoutRules removes the CRD's rules about volumes and containers, as in an earlier version of the CRD. restore puts
+// the rules back.
 func (s *site) withoutRules() (restore func(context.Context)) {
 	s.Helper()
 	crd := &unstructured.Unstructured{}

@@ -193,7 +193,7 @@ func (s *site) awaitCondition(kind, statusReason string, words ...string) *redis
 	return c
 }
 
-// cluster returns the name of the cluster among the simulated Redis clusters.
+// cluster returns the name that the simulated servers (store) use for the cluster of this test.
 func (s *site) cluster() string { return redispods.Cluster(s.ns, s.name) }
 
 // awaitWhole waits until the cluster is healthy and matches the spec, and the status reports that.

@@ -89,7 +89,7 @@ func TestVolumesGrowWhileTheyAreInUse(t *testing.T) {
 	s.await("False VolumesGrowing", "0 of 3 volumes have the requested size", "claim redis-enterprise-storage-rec-0 has 1Gi of 2Gi")
 	s.asked("2Gi")
 	writes := env.Settled(t, mark).Writes().Where(func(c testenv.Call) bool { return c.Subresource != "status" })
-	want := map[string]int{"patch persistentvolumeclaims": 3, "delete statefulsets": 1, "patch statefulsets": 2} // one of the two is a dry run
+	want := map[string]int{"patch persistentvolumeclaims": 3, "delete statefulsets": 1, "patch statefulsets": 2} // one of the two patches of the StatefulSet is a dry run
 	if diff := cmp.Diff(want, writes.Tally()); diff != "" {
 		t.Errorf("not the writes that it takes (-expected +found):\n%s\n%s", diff, writes)
 	}
@@ -158,7 +158,7 @@ func TestClaimsToWhichMoreIsRefusedAreReportedAndHoldUpNothing(t *testing.T) {
 		return store.Whole(s.cluster(), 3)
 	})
 	s.delete(quota)
-	s.edit(configured("maxmemory-policy", "allkeys-lru")) // without this edit, opcrew would retry the growth only within a minute
+	s.edit(configured("maxmemory-policy", "allkeys-lru")) // without this edit, it could take a minute until opcrew tries to grow the volumes again
 	s.asked("2Gi")
 	s.grow()
 	s.awaitWhole()

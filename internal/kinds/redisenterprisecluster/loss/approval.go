@@ -24,8 +24,8 @@ const (
 	// maxText is the maximum length of the list of slots in a command. Longer lists are replaced by one range that
 	// spans all slots, because a truncated command would not work.
 	maxText = 400
-	// digestLength is the length of the hash that a command with such a spanning range contains. The hash identifies
-	// the slots in the range that are lost.
+	// digestLength is the length of the hash in a command whose list of slots was replaced by one range. The hash
+	// identifies the lost slots in that range.
 	digestLength = 8
 	// maxQuoted is how many characters of the user's annotation a status message repeats.
 	maxQuoted = 100

@@ -37,8 +37,8 @@ func (in Ring) reportAvailable(set condition.Set, c *redisv1alpha1.RedisEnterpri
 	set.False(kind, reason, text+in.Decision.Because())
 }
 
-// whyUnavailable returns a specific reason why slots are not served; "" if there is none, and the counts of slots must
-// do.
+// whyUnavailable returns a specific reason and message why slots are not served. Both are "" if no specific reason is
+// known; the condition then reports only the counts of slots.
 func (in Ring) whyUnavailable(c *redisv1alpha1.RedisEnterpriseCluster) (reason, message string) {
 	fenced, waits := in.Decision.Refusal(ring.Fenced)
 	barred := firstBarred(in.Servers)

@@ -50,8 +50,9 @@ func (in Ring) moveFailed() string {
 	return "; the last attempt failed: " + in.View.Move.Err.Error()
 }
 
-// progress returns how far a move of slots is. It uses the previous report and the number of slots that are not at
-// their destination. The current move is not enough, because it may only finish a few slots of an interrupted move.
+// progress returns how many slots of a move are done. It uses the previous report and the number of slots that are not
+// at their destination yet. The current move alone does not show this: it may only finish the rest of an interrupted
+// move.
 func (in Ring) progress(c *redisv1alpha1.RedisEnterpriseCluster) *redisv1alpha1.Move {
 	move, reported := in.View.Move, c.Status.Move
 	left, known := ring.ToMove(in.View, in.Decision.Ring)
@@ -79,8 +80,8 @@ func purpose(move *redis.Progress, pods int) string {
 	return redisv1alpha1.ReasonRebalancing
 }
 
-// slotsAreOpen reports whether any primary is moving slots, whether opcrew or another client started the move. It
-// ignores replicas, because their reports may be outdated.
+// slotsAreOpen reports whether any primary is moving slots, for opcrew or for another client. It ignores replicas,
+// because their reports may be outdated.
 func slotsAreOpen(view redis.View) bool {
 	for _, status := range view.Nodes {
 		if status.Role == redis.Primary && len(status.Migrating)+len(status.Importing)+len(status.Jobs) > 0 {

@@ -86,7 +86,8 @@ func isOfGeneration(before metav1.Condition, set condition.Set) bool {
 	return before.Status == metav1.ConditionFalse && before.ObservedGeneration == set.Generation
 }
 
-// changeFirst explains how to update the pods, such as their memory, before slots are moved away from some of them.
+// changeFirst explains how to update outdated pods, for example to more memory, before a scale-in moves slots away from
+// some pods.
 func (in Pods) changeFirst(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	count := len(in.Decision.Ring.Pods)
 	if len(in.Decision.Outdated) == 0 || count <= int(desired.Nodes(c)) {
@@ -110,7 +111,8 @@ func (in Pods) reason(c *redisv1alpha1.RedisEnterpriseCluster, otherwise string)
 }
 
 // reportSlots reports pods that are ready but lack some of their slots, or whose servers have not joined the cluster.
-// Until the servers are read, a previous report of this kind stays, and no condition changes from False to True.
+// Until the servers are read, an earlier report of this problem stays, and PodsReady does not change from False to
+// True.
 func (in Pods) reportSlots(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, before metav1.Condition) {
 	const kind = redisv1alpha1.ConditionPodsReady
 	missing := ""

@@ -39,8 +39,8 @@ func (in Ring) Report(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster
 	in.reportMove(set, c)
 }
 
-// forms reports whether the servers have yet to form a cluster. Servers that lost their data did form a cluster before,
-// perhaps for an earlier object of the same name.
+// forms reports whether the servers have yet to form a cluster for the first time. It returns false for servers that
+// lost their data, because they formed a cluster before, perhaps for an earlier object of the same name.
 func (in Ring) forms(c *redisv1alpha1.RedisEnterpriseCluster) bool {
 	if observed.Formed(c) || in.Seen && in.unserved().Len()+in.refusing().Len() == 0 {
 		return false

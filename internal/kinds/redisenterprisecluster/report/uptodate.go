@@ -86,7 +86,7 @@ func (in Rollout) reportProgress(set condition.Set) {
 	set.False(kind, cmp.Or(in.Wait.Reason, common.ReasonUpdating), message)
 }
 
-// isProgress reports whether reportProgress may have set a reason.
+// isProgress reports whether a reason is one of those that reportProgress sets.
 func isProgress(reason string) bool {
 	return reason == common.ReasonUpdating || reason == redisv1alpha1.ReasonNoPersistence
 }

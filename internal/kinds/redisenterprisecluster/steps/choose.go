@@ -20,7 +20,7 @@ func (r *Runner) Choose(in Input, plan *kit.Plan) {
 	d := in.Decision
 	take := func(ctx context.Context) error { return r.take(ctx, in) }
 	switch {
-	case d.Step == ring.Step(redis.StopMove{}): // otherwise the move would continue while the other changes wait
+	case d.Step == ring.Step(redis.StopMove{}): // first, because the move would otherwise go on while the other changes wait
 		plan.Step = &kit.Step{Name: d.Step.String(), Why: d.Why.Doing, DuringPause: true, Do: take}
 	case len(in.Pending) > 0 && !in.Stale:
 		plan.Step = &kit.Step{Name: "give servers their settings", Do: func(ctx context.Context) error { return r.tune(ctx, in) }}
@@ -34,8 +34,8 @@ func (r *Runner) Choose(in Input, plan *kit.Plan) {
 	}
 }
 
-// events returns events for steps that users should know about. If all servers of a formed cluster are new, the cluster
-// has lost its data.
+// events returns the events for steps that users should know about. formed is true if the cluster once served all
+// slots: a step that assigns slots to new servers then means that all data is lost.
 func events(d decide.Decision, formed bool) []kit.Event {
 	switch d.Step.(type) {
 	case redis.AssignSlots:

@@ -34,16 +34,16 @@ type Known struct {
 	Refused string
 	RetryAt time.Time
 	pause   time.Duration
-	// Tuned holds the generation of settings that each server has, by the ID of the server's start. Complaint explains
-	// how a server refused the settings of generation Complained.
+	// Tuned maps the Run of a server, which identifies one start of the server, to the generation of settings that the
+	// server has. Complaint is the error with which a server refused a setting of generation Complained.
 	Tuned                 map[string]string
 	Complaint, Complained string
 	// TunedSince is the time since which all servers have their settings; zero if any server lacks them.
 	TunedSince time.Time
 	// libraries is the last reported refusal to copy function libraries.
 	libraries string
-	// LostElections holds, by the ID of a replica's start, the time before which opcrew must not make that replica a
-	// primary because it lost an election.
+	// LostElections maps the Run (see observed.Server) of each replica that lost an election to the time before which
+	// opcrew must not make that replica a primary.
 	LostElections map[string]time.Time
 }
 
@@ -111,7 +111,8 @@ func (m *Memory) Taken(key types.NamespacedName) {
 	})
 }
 
-// Tuned records that a server has the settings of a generation, and how it refused any of them.
+// Tuned records that opcrew sent a server the settings of a generation. run identifies the start of the server.
+// complaint explains why the server refused one of the settings; "" if it refused none.
 func (m *Memory) Tuned(key types.NamespacedName, run, generation, complaint string) {
 	m.clusters.Update(key, func(k Known) Known {
 		if k.Complained != generation {
@@ -125,7 +126,8 @@ func (m *Memory) Tuned(key types.NamespacedName, run, generation, complaint stri
 	})
 }
 
-// IsNewRefusal reports whether a refusal of function libraries has not been reported yet, and records it as reported.
+// IsNewRefusal reports whether this failure to copy function libraries to a server has not been reported yet, and
+// records it as reported.
 func (m *Memory) IsNewRefusal(key types.NamespacedName, refusal string) (isNew bool) {
 	m.clusters.Update(key, func(k Known) Known {
 		isNew = k.libraries != refusal

@@ -32,7 +32,8 @@ type Input struct {
 	// Tuning holds the settings that all servers should have. Pending are the servers that do not have them yet.
 	Tuning  tuning.Tuning
 	Pending observed.Servers
-	// Gone holds the names of the pods that no longer run, as far as the decision knows.
+	// Gone holds the names of the pods that, according to the cache, no longer run. Before a step that relies on this,
+	// opcrew asks the API server again.
 	Gone []string
 	// Stale is true if the servers have not been read since the last step.
 	Stale bool

@@ -59,8 +59,8 @@ func permit(name string, hashes []string) redis.Command {
 	return out
 }
 
-// IsComplete reports whether all servers have these passwords and settings. tuned holds the generation that each server
-// has, by the ID of its start.
+// IsComplete reports whether all servers have these passwords and settings. tuned maps the Run of each server, which
+// identifies one start of the server, to the generation that the server has.
 func (t Tuning) IsComplete(all observed.Servers, tuned map[string]string) bool {
 	return t.Generation != "" && len(all) > 0 && !slices.ContainsFunc(all, func(s observed.Server) bool {
 		return !s.Answers || tuned[s.Run] != t.Generation

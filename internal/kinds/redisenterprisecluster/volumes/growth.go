@@ -18,8 +18,8 @@ func (s Storage) Stuck() string {
 	return ""
 }
 
-// Recheck returns the time until opcrew must check again whether volumes grow about which it gets no events; 0 means
-// never.
+// Recheck returns the time until opcrew must check again whether volumes have grown, because no event would report it;
+// 0 means that it need not.
 func (s Storage) Recheck(soon time.Duration) time.Duration {
 	if growing, _ := s.Growing(); s.unwatched && growing != "" {
 		return soon
